@@ -1,0 +1,48 @@
+# The commands of the project. CI runs these names and nothing else.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+export GOTOOLCHAIN := local
+export GOFLAGS := -buildvcs=false
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+ENGINES := set -a; . .dev/env; set +a;
+
+.DEFAULT_GOAL := help
+.PHONY: help up down status build gen lint test race ci fuzz-seeds contract licences vuln smoke check-gen dev-test
+
+help: ## List the commands.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+
+up: ## Start PostgreSQL, ClickHouse, Temporal and Redis for this checkout.
+	@dev/engines up
+
+down: ## Stop the engines; their data stays under .dev/.
+	@dev/engines down
+
+status: ## Show the engines, their addresses and logs.
+	@dev/engines status
+
+build: ## Build bin/assay.
+	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/assay ./cmd/assay
+
+gen: ## Write everything that is generated: schema dump, queries, hashes, OpenAPI, picture.
+	$(ENGINES) go run ./internal/gen/schema
+	$$(dev/tool sqlc) generate
+	go run ./internal/gen/sourcehash
+	go run ./cmd/assay openapi > api/openapi.json.new && mv api/openapi.json.new api/openapi.json
+	go run ./internal/arch/cmd/arrows
+
+check-gen: gen ## Fail if something generated is not what is committed.
+	@git diff --exit-code --stat -- db/postgres/schema.sql internal api ARCHITECTURE.md || \
+		{ echo 'Generated files are not up to date: run `make gen` and commit the result.'; exit 1; }
+
+lint: ## Vet and lint; every exception is argued in .golangci.yml.
+	go vet ./...
+	$$(dev/tool golangci-lint) run ./...
+	$$(dev/tool workflowcheck) ./internal/...
+
+test: ## Run the tests on the real engines.
+	go test ./...
+
+race: ## Run the tests with the race detector.
+	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -race -timeout 15m ./...

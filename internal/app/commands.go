@@ -1,0 +1,156 @@
+package app
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/assayhq/assay/db"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+type migrateCommand struct{}
+
+// Run applies what is missing and says what it did.
+func (migrateCommand) Run(e *environment) error {
+	cfg, err := e.load()
+	if err != nil {
+		return err
+	}
+	pg, err := postgres.Migrate(e.ctx, cfg.Postgres, db.Postgres())
+	for _, m := range pg {
+		fmt.Fprintf(e.out, "postgres    %-24s %s\n", m.Name, m.Took.Round(time.Millisecond))
+	}
+	if err != nil {
+		return err
+	}
+	ch, err := clickhouse.Migrate(e.ctx, cfg.ClickHouse, db.ClickHouse())
+	for _, m := range ch {
+		fmt.Fprintf(e.out, "clickhouse  %-24s %s\n", m.Name, m.Took.Round(time.Millisecond))
+	}
+	if err != nil {
+		return err
+	}
+	if len(pg)+len(ch) == 0 {
+		fmt.Fprintln(e.out, "The schemas are up to date.")
+	}
+	return nil
+}
+
+type adminCommand struct {
+	Bootstrap bootstrapCommand `cmd:"" help:"Create an organization with a key that has every scope; both are printed once."`
+}
+
+type bootstrapCommand struct {
+	Organization string `required:"" help:"Name of the organization." placeholder:"NAME"`
+	Environment  string `enum:"live,test" default:"live" help:"What the key is for: live or test."`
+}
+
+// Run creates the organization and prints what cannot be shown again.
+func (c bootstrapCommand) Run(e *environment) error {
+	cfg, err := e.load()
+	if err != nil {
+		return err
+	}
+	a, err := New(e.ctx, cfg, e.build, time.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.Close() }()
+	org, key, err := a.Tenancy.CreateOrganization(e.ctx, c.Organization, tenancy.NewKey{
+		Name: "bootstrap", Environment: tenancy.Environment(c.Environment), Scopes: principal.Scopes,
+	})
+	if err != nil {
+		return fmt.Errorf("create organization (has `assay migrate` run?): %w", err)
+	}
+	fmt.Fprintf(e.out, "SERVICE_ORGANIZATION_ID=%s\nSERVICE_API_KEY=%s\n", org, key.Reveal())
+	fmt.Fprintln(e.out, "# Keep the key now: it is stored only as a hash and cannot be shown again.")
+	return nil
+}
+
+type configCommand struct{}
+
+// Run prints the settings, and then what is wrong with them.
+func (configCommand) Run(e *environment) error {
+	_, settings, problem := loadConfig(e.config)
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "SETTING\tVALUE\tFROM\tMEANING")
+	for _, s := range settings {
+		value := s.Value()
+		if value == "" {
+			value = "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Env, value, s.Source, s.Help)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if problem != nil {
+		return fmt.Errorf("the configuration has problems:\n%s", indent(problem.Error()))
+	}
+	return nil
+}
+
+type healthCommand struct {
+	URL string `help:"Base URL of the process; by default the configured address on this machine." placeholder:"URL"`
+}
+
+// Run succeeds if the process is ready.
+func (c healthCommand) Run(e *environment) error {
+	if c.URL == "" {
+		cfg, err := e.load()
+		if err != nil {
+			return err
+		}
+		_, port, err := net.SplitHostPort(cfg.HTTP.Addr)
+		if err != nil {
+			return fmt.Errorf("ASSAY_HTTP_ADDR is %q: give host:port", cfg.HTTP.Addr)
+		}
+		c.URL = "http://" + net.JoinHostPort("127.0.0.1", port)
+	}
+	req, err := http.NewRequestWithContext(e.ctx, http.MethodGet, c.URL+"/api/health/ready", nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{Timeout: 5 * time.Second}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("no answer from %s: %w", c.URL, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s is not ready: GET /api/health/ready answered %s", c.URL, res.Status)
+	}
+	fmt.Fprintln(e.out, "ready")
+	return nil
+}
+
+type openapiCommand struct{}
+
+// Run prints the document.
+func (openapiCommand) Run(e *environment) error {
+	doc, err := Document()
+	if err != nil {
+		return err
+	}
+	_, err = e.out.Write(doc)
+	return err
+}
+
+type versionCommand struct{}
+
+// Run prints the version of the binary and of the interface.
+func (versionCommand) Run(e *environment) error {
+	fmt.Fprintf(e.out, "assay %s\n", e.build)
+	return nil
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
+}

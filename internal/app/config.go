@@ -1,0 +1,42 @@
+package app
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/config"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/redis"
+	"github.com/assayhq/assay/internal/platform/telemetry"
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// Config is every setting of the process: each package's own.
+type Config struct {
+	HTTP       httpapi.Config    `setting:"http"`
+	Postgres   postgres.Config   `setting:"postgres"`
+	ClickHouse clickhouse.Config `setting:"clickhouse"`
+	Temporal   temporal.Config   `setting:"temporal"`
+	Redis      redis.Config      `setting:"redis"`
+	Key        tenancy.Config    `setting:"key"`
+	Dataset    dataset.Config    `setting:"dataset"`
+	Telemetry  telemetry.Config  `setting:"telemetry"`
+}
+
+// loadConfig reads the file, if one is named, and the environment.
+func loadConfig(path string) (Config, []config.Setting, error) {
+	var file []byte
+	if path != "" {
+		var err error
+		if file, err = os.ReadFile(path); err != nil {
+			return Config{}, nil, fmt.Errorf("read configuration file: %w", err)
+		}
+	}
+	var c Config
+	settings, err := config.Load(&c, file, os.Environ())
+	return c, settings, err
+}

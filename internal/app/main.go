@@ -1,0 +1,130 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/assayhq/assay/internal/platform/telemetry"
+)
+
+// cli is the command line.
+type cli struct {
+	Config string `help:"YAML file with settings; the environment wins over it." type:"existingfile" env:"ASSAY_CONFIG" placeholder:"FILE"`
+
+	All    allCommand    `cmd:"" group:"run" help:"Run everything in one process, after bringing the schemas up to date. For a laptop or a small team."`
+	Serve  serveCommand  `cmd:"" group:"run" help:"Serve the HTTP interface."`
+	Worker workerCommand `cmd:"" group:"run" help:"Run long work: workflows and the outbox."`
+
+	Migrate migrateCommand `cmd:"" group:"operate" help:"Bring the PostgreSQL and ClickHouse schemas up to date."`
+	Admin   adminCommand   `cmd:"" group:"operate" help:"Create an organization and its first key."`
+	Showcfg configCommand  `cmd:"" group:"operate" name:"config" help:"Print every setting, its value and where it came from; secrets are hidden."`
+	Health  healthCommand  `cmd:"" group:"operate" help:"Ask a running process whether it is ready."`
+
+	OpenAPI openapiCommand `cmd:"" group:"inspect" name:"openapi" help:"Print the OpenAPI document."`
+	Version versionCommand `cmd:"" group:"inspect" help:"Print the version."`
+}
+
+const description = `Assay tells a team whether its LLM application or agent is good enough to ship.
+
+Settings come from the environment (ASSAY_POSTGRES_URL, …) or a YAML file; ` + "`assay config`" + ` lists them.
+Start with:  assay migrate && assay admin bootstrap --organization "My team" && assay all`
+
+// environment is what a command gets.
+type environment struct {
+	ctx    context.Context
+	config string
+	build  string
+	out    io.Writer
+}
+
+// Main runs one command and returns the process's exit code: 0 for success, 1
+// for a failure, 2 for a command line that cannot be read.
+func Main(build string, args []string, out, errOut io.Writer) int {
+	var c cli
+	exit := -1
+	parser, err := kong.New(&c,
+		kong.Name("assay"), kong.Description(description), kong.UsageOnError(), kong.Writers(out, errOut),
+		kong.Exit(func(code int) { exit = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "run", Title: "Run:"}, {Key: "operate", Title: "Operate:"}, {Key: "inspect", Title: "Inspect:"},
+		}))
+	if err != nil {
+		panic(err) // the command line's own declaration is wrong
+	}
+	k, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit // --help has printed
+	}
+	if err != nil {
+		fmt.Fprintf(errOut, "assay: %v\nRun `assay --help` for the commands.\n", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := k.Run(&environment{ctx: ctx, config: c.Config, build: build, out: out}); err != nil {
+		fmt.Fprintf(errOut, "assay: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+type (
+	serveCommand  struct{}
+	workerCommand struct{}
+	allCommand    struct{}
+)
+
+// Run serves.
+func (serveCommand) Run(e *environment) error { return e.play(RoleServe) }
+
+// Run works.
+func (workerCommand) Run(e *environment) error { return e.play(RoleWorker) }
+
+// Run migrates, serves and works.
+func (allCommand) Run(e *environment) error {
+	if err := (migrateCommand{}).Run(e); err != nil {
+		return err
+	}
+	return e.play(RoleAll)
+}
+
+// play runs a role until a signal ends it.
+func (e *environment) play(role Role) error {
+	cfg, err := e.load()
+	if err != nil {
+		return err
+	}
+	slog.SetDefault(telemetry.Logger(cfg.Telemetry, os.Stderr))
+	stop, err := telemetry.Start(e.ctx, cfg.Telemetry, e.build)
+	if err != nil {
+		return err
+	}
+	a, err := New(e.ctx, cfg, e.build, time.Now)
+	if err != nil {
+		return err
+	}
+	slog.Info("starting", "role", role, "version", e.build)
+	err = a.Run(e.ctx, role)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 5*time.Second)
+	defer cancel()
+	return errors.Join(err, a.Close(), stop(limit))
+}
+
+// load reads the configuration; its problems are the whole message.
+func (e *environment) load() (Config, error) {
+	cfg, _, err := loadConfig(e.config)
+	if err != nil {
+		return Config{}, fmt.Errorf("the configuration has problems:\n%s", indent(err.Error()))
+	}
+	return cfg, nil
+}

@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/platform/telemetry"
+)
+
+// Role is what a process does. The same binary plays every role; replicas of a
+// role share nothing but the engines.
+type Role string
+
+// The roles.
+const (
+	RoleServe  Role = "serve"
+	RoleWorker Role = "worker"
+	RoleAll    Role = "all"
+)
+
+// part is one thing that runs in a process until its context ends.
+type part struct {
+	name  string
+	roles []Role
+	run   func(*App, context.Context) error
+}
+
+// parts says which roles need which part.
+var parts = []part{
+	{"internal listener", []Role{RoleServe, RoleWorker, RoleAll}, (*App).runInternal},
+	{"public listener", []Role{RoleServe, RoleAll}, (*App).runPublic},
+	{"outbox dispatcher", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
+	{"dataset worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
+		return a.temporal.Worker(ctx, dataset.Queue, a.Dataset.Register)
+	}},
+}
+
+// Run plays a role until ctx ends or a part fails. Every part has ended when
+// it returns.
+func (a *App) Run(ctx context.Context, role Role) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, p := range parts {
+		for _, r := range p.roles {
+			if r != role {
+				continue
+			}
+			g.Go(func() error {
+				if err := p.run(a, ctx); err != nil {
+					return fmt.Errorf("%s: %w", p.name, err)
+				}
+				slog.Info("stopped", "part", p.name)
+				return nil
+			})
+		}
+	}
+	return g.Wait()
+}
+
+func (a *App) runPublic(ctx context.Context) error {
+	l, err := listen(ctx, a.Config.HTTP.Addr, "ASSAY_HTTP_ADDR")
+	if err != nil {
+		return err
+	}
+	slog.Info("listening", "addr", l.Addr().String(), "reference", "/api/reference")
+	return a.Edge.Run(ctx, l)
+}
+
+func (a *App) runInternal(ctx context.Context) error {
+	if a.Config.HTTP.InternalAddr == "" {
+		<-ctx.Done()
+		return nil
+	}
+	l, err := listen(ctx, a.Config.HTTP.InternalAddr, "ASSAY_HTTP_INTERNAL_ADDR")
+	if err != nil {
+		return err
+	}
+	srv := &http.Server{Handler: telemetry.Handler(), ReadHeaderTimeout: 5 * time.Second}
+	go func() {
+		<-ctx.Done()
+		_ = srv.Close() // nobody waits for a scrape
+	}()
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func listen(ctx context.Context, addr, setting string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", addr, err, setting)
+	}
+	return l, nil
+}

@@ -1,0 +1,132 @@
+// Package app puts the process together: configuration, parts, roles and the
+// command line. It is the only package that knows every other.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/assayhq/assay/db"
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/redis"
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// App is a process with its parts connected, not yet running.
+type App struct {
+	Config  Config
+	Edge    *httpapi.Edge
+	Tenancy *tenancy.Service
+	Dataset *dataset.Service
+	Outbox  *change.Dispatcher
+
+	postgres   *postgres.DB
+	clickhouse *clickhouse.DB
+	temporal   *temporal.Client
+	redis      *redis.Client
+}
+
+// New connects the parts in order. It waits for no engine: readiness tells
+// when all of them answer.
+func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*App, error) {
+	a := &App{Config: cfg}
+	var err error
+	if a.postgres, err = postgres.Open(ctx, cfg.Postgres); err != nil {
+		return nil, err
+	}
+	if a.clickhouse, err = clickhouse.Open(cfg.ClickHouse); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	if a.temporal, err = temporal.Open(cfg.Temporal); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	if a.redis, err = redis.Open(cfg.Redis); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	log := change.New(a.postgres, now)
+	a.Tenancy = tenancy.New(cfg.Key, a.postgres, now)
+	a.Dataset = dataset.New(a.postgres, log, now)
+	a.Outbox = log.NewDispatcher(map[string]change.Handler{
+		dataset.TopicDeleted: dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted),
+	})
+	a.Edge, err = newEdge(httpapi.Options{
+		Config: cfg.HTTP, Authenticate: a.Tenancy.Authenticate, Build: build, Ready: a.checks(), Now: now,
+	}, a.Dataset)
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// newEdge registers every domain's operations.
+func newEdge(opts httpapi.Options, datasets *dataset.Service) (*httpapi.Edge, error) {
+	opts.SourceHashes = sourceHashes
+	e := httpapi.New(opts)
+	datasets.RegisterHTTP(e)
+	return e, e.Seal()
+}
+
+// Document is the OpenAPI document, which needs no engine.
+func Document() ([]byte, error) {
+	e, err := newEdge(httpapi.Options{}, dataset.New(nil, nil, nil))
+	if err != nil {
+		return nil, err
+	}
+	return e.OpenAPI(), nil
+}
+
+// checks are what readiness asks.
+func (a *App) checks() []httpapi.Check {
+	checks := []httpapi.Check{
+		{Name: "postgres", Probe: a.checkPostgres, Advice: "PostgreSQL does not answer, its role is unsafe or its schema is old: see the log, check ASSAY_POSTGRES_URL, run `assay migrate`."},
+		{Name: "clickhouse", Probe: a.clickhouse.Ping, Advice: "ClickHouse does not answer: check ASSAY_CLICKHOUSE_URL and the server."},
+		{Name: "temporal", Probe: a.temporal.Ping, Advice: "Temporal does not answer: check ASSAY_TEMPORAL_ADDRESS and the server."},
+	}
+	if a.redis != nil {
+		checks = append(checks, httpapi.Check{Name: "redis", Probe: a.redis.Ping, Advice: "Redis does not answer: check ASSAY_REDIS_URL and the server."})
+	}
+	return checks
+}
+
+func (a *App) checkPostgres(ctx context.Context) error {
+	return a.postgres.CheckSchema(ctx, newestMigration())
+}
+
+// newestMigration is the schema version that this binary needs.
+func newestMigration() int64 {
+	names, err := fs.Glob(db.Postgres(), "*.sql")
+	if err != nil || len(names) == 0 {
+		panic("app: the binary holds no migrations")
+	}
+	var version int64
+	if _, err := fmt.Sscanf(names[len(names)-1], "%d_", &version); err != nil {
+		panic("app: migration " + names[len(names)-1] + " has no number")
+	}
+	return version
+}
+
+// Close lets go of every engine.
+func (a *App) Close() error {
+	var errs []error
+	if a.temporal != nil {
+		a.temporal.Close()
+	}
+	if a.redis != nil {
+		errs = append(errs, a.redis.Close())
+	}
+	if a.clickhouse != nil {
+		errs = append(errs, a.clickhouse.Close())
+	}
+	if a.postgres != nil {
+		a.postgres.Close()
+	}
+	return errors.Join(errs...)
+}

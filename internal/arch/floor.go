@@ -1,0 +1,129 @@
+package arch
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// floor is a set of packages with what each of them may import of ours, beside
+// itself and its own subfolders.
+type floor struct {
+	law   string // the law that its arrows are reported under
+	group string // its box in the picture; empty if the picture leaves it out
+	dirs  []string
+	may   []string
+}
+
+var leaves = []string{"internal/fault", "internal/principal", "internal/request", "internal/stat", "db", "web"}
+
+// floors lists every floor, from the street to the cellar. The composition
+// root, testkit and cmd may import anything; who may import the first two has
+// laws of its own.
+func floors() []floor {
+	all := []floor{
+		{"", "cmd", []string{"cmd/..."}, []string{"..."}},
+		{"", "app", []string{"internal/app/..."}, []string{"..."}},
+		{"", "", []string{"internal/testkit/..."}, []string{"..."}},
+		// A test's database is made from our migrations, so test support of the
+		// stores may reach them.
+		{"platform", "", []string{"internal/platform/postgres/postgrestest", "internal/platform/clickhouse/clickhousetest"}, []string{"internal/fault", "internal/principal", "internal/platform/...", "db"}},
+		{"edge", "edge", []string{"internal/httpapi"}, []string{"internal/fault", "internal/principal", "internal/request"}},
+		{"change", "record", []string{"internal/change/..."}, []string{"internal/fault", "internal/principal", "internal/request", "internal/platform/..."}},
+		{"notary", "record", []string{"internal/notary/..."}, []string{"internal/fault", "internal/principal", "internal/platform/...", "internal/change"}},
+		{"platform", "platform", []string{"internal/platform/..."}, []string{"internal/fault", "internal/principal", "internal/platform/..."}},
+		{"leaves", "leaves", leaves, nil},
+		// A generator may read the schema that our migrations make.
+		{"tools", "", []string{"internal/arch/...", "internal/gen/..."}, []string{"internal/arch/...", "internal/gen/...", "internal/platform/...", "db"}},
+		{"tools", "", []string{"dev/..."}, []string{"dev/..."}},
+	}
+	below := slices.Concat(leaves, []string{"internal/httpapi", "internal/change", "internal/notary", "internal/platform/..."})
+	for _, name := range slices.Sorted(maps.Keys(Domains)) {
+		may := slices.Clone(below)
+		for _, d := range Domains[name] {
+			may = append(may, "internal/"+d)
+		}
+		all = append(all, floor{"domain-order", "domains", []string{"internal/" + name + "/..."}, may})
+	}
+	return all
+}
+
+// floorOf returns the floor of a folder.
+func floorOf(dir string) (floor, bool) {
+	for _, f := range floors() {
+		if matchesAny(f.dirs, dir) {
+			return f, true
+		}
+	}
+	return floor{}, false
+}
+
+// allows reports whether a file in dir, on this floor, may import target.
+func (f floor) allows(dir, target string) bool {
+	if slices.Contains(f.may, "...") || matches(dir+"/...", target) || matchesAny(f.may, target) {
+		return true
+	}
+	// Subfolders of one domain are one domain; the same holds for a package
+	// and the commands below it.
+	d := domainOf(dir)
+	return d != "" && d == domainOf(target)
+}
+
+// floorLaw checks the floors that report under the law. Tests are bound too:
+// a test that reaches up would hide that the package needs what is above it.
+func floorLaw(law string) func(*tree, report) {
+	return func(t *tree, bad report) {
+		for _, f := range t.files {
+			on, ok := floorOf(f.dir)
+			if !ok || on.law != law {
+				continue
+			}
+			for _, i := range f.imports {
+				if i.ours == "" || guarded(i.ours) || on.allows(f.dir, i.ours) {
+					continue
+				}
+				bad(f.path, i.line, "%s may not import %s; it may import %s", f.dir, i.ours, list(on.may))
+			}
+		}
+	}
+}
+
+// guarded packages have a law about their importers instead.
+func guarded(dir string) bool {
+	return matches("internal/app/...", dir) || matches("internal/testkit/...", dir)
+}
+
+func list(patterns []string) string {
+	if len(patterns) == 0 {
+		return "nothing of ours"
+	}
+	return strings.Join(patterns, ", ")
+}
+
+func placed(t *tree, bad report) {
+	seen := map[string]bool{}
+	for _, f := range t.files {
+		if _, ok := floorOf(f.dir); ok || seen[f.dir] {
+			continue
+		}
+		seen[f.dir] = true
+		bad(f.path, 0, "package %s has no place in the table of floors", f.dir)
+	}
+}
+
+// importers is a law that only the given folders, the package itself and, for
+// testkit, tests import a package.
+func importers(target string, from ...string) func(*tree, report) {
+	return func(t *tree, bad report) {
+		for _, f := range t.files {
+			if matches(target+"/...", f.dir) || matchesAny(from, f.dir) || f.test && target == "internal/testkit" {
+				continue
+			}
+			for _, i := range f.imports {
+				if matches(target+"/...", i.ours) {
+					bad(f.path, i.line, "imports %s, which only %s may", i.ours, list(from))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package arch
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// Violation is one place that breaks one law.
+type Violation struct {
+	Law     string
+	File    string
+	Line    int // zero if the whole file or a missing file is meant
+	Message string
+}
+
+// String reads like a compiler's message, so that editors can jump to it.
+func (v Violation) String() string {
+	if v.Line == 0 {
+		return fmt.Sprintf("%s: %s [%s]", v.File, v.Message, v.Law)
+	}
+	return fmt.Sprintf("%s:%d: %s [%s]", v.File, v.Line, v.Message, v.Law)
+}
+
+// Law is one rule with its name and its reason.
+type Law struct {
+	Name  string
+	Says  string
+	check func(*tree, report)
+}
+
+// report adds a violation of the law being checked.
+type report func(file string, line int, format string, args ...any)
+
+// Laws returns every law.
+func Laws() []Law {
+	return []Law{
+		{"layer-http", "in a domain only http*.go speaks HTTP, so that rules can be called without a request", layer(layers[0])},
+		{"layer-store", "in a domain only store*.go speaks to a database driver, so that every query is found in one place", layer(layers[1])},
+		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[2])},
+		{"clickhouse", "only trace, score and tenancy use ClickHouse; everyone else asks them", clickhouse},
+		{"domain-order", "an arrow between domains points only where the table allows", floorLaw("domain-order")},
+		{"leaves", "a leaf imports nothing of ours", floorLaw("leaves")},
+		{"edge", "the HTTP edge knows faults, callers and requests, no domain and no technology", floorLaw("edge")},
+		{"platform", "platform packages know technology and no product", floorLaw("platform")},
+		{"change", "change knows no domain and no HTTP", floorLaw("change")},
+		{"notary", "the notary knows no domain and no HTTP", floorLaw("notary")},
+		{"tools", "development tools know no part of the product beside its platform", floorLaw("tools")},
+		{"placed", "every package has its place in the table of floors, so that none escapes the laws", placed},
+		{"app", "only cmd and testkit import the composition root", importers("internal/app", "cmd/...", "internal/testkit/...")},
+		{"testkit", "only tests import testkit", importers("internal/testkit", "internal/testkit/...")},
+		{"outbound", "platform/egress builds the only outbound HTTP client, so that its address rules hold everywhere", outbound},
+		{"clock", "the time is handed in, so that a test can set it", clock},
+		{"names", "a package is named after what it is about", names},
+		{"size", "a file fits in a reader's head: 600 lines, a test file 900", size},
+		{"query-org", "every query names org_id or says why it sees all organizations", queryOrg},
+		{"query-doc", "every query says in a sentence what it answers", queryDoc},
+		{"query-insert", "every INSERT lists org_id", queryInsert},
+		{"domain-doc", "every domain explains itself in doc.go", domainDoc},
+		{"domain-page", "every domain with operations has a page under docs", domainPage},
+		{"picture", "the picture in " + PictureFile + " shows the real imports", picture},
+	}
+}
+
+// Check applies every law to the tree below fsys and returns what breaks them,
+// in the order of files and lines.
+func Check(fsys fs.FS) ([]Violation, error) {
+	t, err := load(fsys)
+	if err != nil {
+		return nil, err
+	}
+	var found []Violation
+	for _, law := range Laws() {
+		law.check(t, func(file string, line int, format string, args ...any) {
+			found = append(found, Violation{law.Name, file, line, fmt.Sprintf(format, args...)})
+		})
+	}
+	slices.SortStableFunc(found, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return found, nil
+}

@@ -1,0 +1,225 @@
+package arch_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/arch"
+)
+
+// clean is a small repository that keeps every law.
+var clean = map[string]string{
+	"cmd/assay/main.go":                    code("main", "internal/app"),
+	"internal/app/main.go":                 code("app", "internal/tenancy", "internal/dataset", "internal/httpapi"),
+	"internal/testkit/kit.go":              code("testkit", "internal/app", "internal/dataset"),
+	"internal/fault/fault.go":              code("fault"),
+	"internal/principal/principal.go":      code("principal"),
+	"internal/request/request.go":          code("request"),
+	"internal/httpapi/edge.go":             code("httpapi", "net/http", "internal/fault", "internal/principal", "internal/request"),
+	"internal/change/change.go":            code("change", "internal/request", "internal/platform/postgres", "internal/change/internal/db"),
+	"internal/change/internal/db/db.go":    code("db", "github.com/jackc/pgx/v5"),
+	"internal/notary/notary.go":            code("notary", "internal/change", "internal/platform/postgres"),
+	"internal/platform/postgres/tx.go":     code("postgres", "internal/fault", "github.com/jackc/pgx/v5"),
+	"internal/platform/clickhouse/pool.go": code("clickhouse", "internal/fault", "github.com/ClickHouse/clickhouse-go/v2"),
+	"internal/platform/egress/client.go":   "package egress\n\nimport \"net/http\"\n\nvar Client = &http.Client{}\n",
+	"internal/tenancy/doc.go":              code("tenancy"),
+	"internal/tenancy/key.go":              code("tenancy", "internal/fault", "internal/change", "internal/platform/postgres"),
+	"internal/tenancy/store.go":            code("tenancy", "internal/tenancy/internal/db", "github.com/jackc/pgx/v5/pgtype"),
+	"internal/tenancy/internal/db/db.go":   code("db", "github.com/jackc/pgx/v5"),
+	"internal/dataset/doc.go":              code("dataset"),
+	"internal/dataset/http.go":             code("dataset", "net/http", "github.com/danielgtaylor/huma/v2", "internal/httpapi"),
+	"internal/dataset/dataset.go":          code("dataset", "time", "internal/tenancy", "internal/fault"),
+	"internal/dataset/dataset_test.go":     code("dataset_test", "net/http", "internal/dataset", "internal/testkit"),
+	"internal/dataset/workflow_import.go":  code("dataset", "go.temporal.io/sdk/workflow"),
+	"internal/trace/doc.go":                code("trace"),
+	"internal/trace/store_span.go":         code("trace", "internal/platform/clickhouse", "internal/dataset"),
+	"docs/dataset.md":                      "# Datasets\n",
+	"internal/dataset/store.sql": `-- name: Dataset :one
+-- One dataset of the organization.
+SELECT id FROM datasets WHERE org_id = @org_id AND id = @id;
+
+-- name: InsertDataset :one
+-- A name is free again when its dataset is archived.
+INSERT INTO datasets AS d (org_id, name) VALUES (@org_id, @name) RETURNING id;
+
+-- name: InsertOrganization :exec
+-- The row that every org_id refers to.
+INSERT INTO organizations (id, name) VALUES (@org_id, @name);
+
+-- name: Overdue :many
+-- The next organizations to sweep.
+-- all orgs: the sweeper serves every organization and returns only their ids.
+SELECT id FROM organizations WHERE sweep_at < now();
+`,
+}
+
+// code is a file that imports the given packages; ours are given as folders.
+func code(name string, imports ...string) string {
+	var b strings.Builder
+	b.WriteString("package " + name + "\n")
+	for _, i := range imports {
+		if strings.HasPrefix(i, "internal/") {
+			i = arch.Module + "/" + i
+		}
+		b.WriteString("import _ \"" + i + "\"\n")
+	}
+	return b.String()
+}
+
+func use(name, library, body string) string {
+	return "package " + name + "\n\nimport \"" + library + "\"\n\n" + body + "\n"
+}
+
+// seed is a file that is added to the clean repository, and where the violation
+// is reported; that is the file itself unless at says otherwise.
+type seed struct {
+	law, file, content, at string
+}
+
+var long = strings.Repeat("// line\n", 1000)
+
+var seeds = []seed{
+	{law: "layer-http", file: "internal/dataset/item.go", content: code("dataset", "net/http")},
+	{law: "layer-http", file: "internal/dataset/item.go", content: code("dataset", "github.com/danielgtaylor/huma/v2")},
+	{law: "layer-http", file: "internal/dataset/store.go", content: code("dataset", "internal/httpapi")},
+	{law: "layer-store", file: "internal/dataset/http_item.go", content: code("dataset", "github.com/jackc/pgx/v5")},
+	{law: "layer-store", file: "internal/tenancy/plan.go", content: code("tenancy", "internal/tenancy/internal/db")},
+	{law: "layer-store", file: "internal/trace/span.go", content: code("trace", "internal/platform/clickhouse")},
+	{law: "layer-store", file: "internal/trace/otlp/decode.go", content: code("otlp", "github.com/ClickHouse/ch-go/proto")},
+	{law: "layer-workflow", file: "internal/dataset/item.go", content: code("dataset", "go.temporal.io/sdk/client")},
+	{law: "clickhouse", file: "internal/dataset/store_item.go", content: code("dataset", "internal/platform/clickhouse")},
+	{law: "domain-order", file: "internal/tenancy/plan.go", content: code("tenancy", "internal/dataset")},
+	{law: "domain-order", file: "internal/tenancy/plan_test.go", content: code("tenancy_test", "internal/dataset")},
+	{law: "domain-order", file: "internal/dataset/item.go", content: code("dataset", "internal/webhook")},
+	{law: "leaves", file: "internal/request/info.go", content: code("request", "internal/principal")},
+	{law: "leaves", file: "internal/stat/mean.go", content: code("stat", "internal/fault")},
+	{law: "edge", file: "internal/httpapi/page.go", content: code("httpapi", "internal/dataset")},
+	{law: "edge", file: "internal/httpapi/page.go", content: code("httpapi", "internal/platform/postgres")},
+	{law: "platform", file: "internal/platform/postgres/org.go", content: code("postgres", "internal/tenancy")},
+	{law: "platform", file: "internal/platform/postgres/org.go", content: code("postgres", "internal/change")},
+	{law: "change", file: "internal/change/http.go", content: code("change", "internal/httpapi")},
+	{law: "notary", file: "internal/notary/pack.go", content: code("notary", "internal/dataset")},
+	{law: "tools", file: "internal/gen/hash/main.go", content: code("main", "internal/dataset")},
+	{law: "placed", file: "internal/cache/cache.go", content: code("cache", "internal/dataset")},
+	{law: "app", file: "internal/dataset/item.go", content: code("dataset", "internal/app")},
+	{law: "app", file: "internal/fault/all_test.go", content: code("fault_test", "internal/app")},
+	{law: "testkit", file: "internal/app/seed.go", content: code("app", "internal/testkit")},
+	{law: "outbound", file: "internal/app/probe.go", content: use("app", "net/http", "var c = &http.Client{}")},
+	{law: "outbound", file: "internal/app/probe.go", content: use("app", "net/http", "var c = new(http.Client)")},
+	{law: "outbound", file: "internal/app/probe.go", content: use("app", "net/http", "var c http.Client")},
+	{law: "outbound", file: "internal/app/probe.go", content: use("app", "net/http", "var c = *http.DefaultClient")},
+	{law: "outbound", file: "internal/app/probe.go", content: use("app", "net/http", "var t = http.DefaultTransport")},
+	{law: "outbound", file: "internal/app/probe.go", content: "package app\n\nimport web \"net/http\"\n\nvar _, _ = web.Get(\"/\")\n"},
+	{law: "outbound", file: "internal/app/probe.go", content: "package app\n\nimport . \"net/http\"\n\nvar _ = StatusOK\n"},
+	{law: "clock", file: "internal/dataset/item.go", content: use("dataset", "time", "var started = time.Now()")},
+	{law: "clock", file: "internal/dataset/item.go", content: use("dataset", "time", "var now = time.Now")},
+	{law: "clock", file: "internal/change/age.go", content: use("change", "time", "func age(t time.Time) time.Duration { return time.Since(t) }")},
+	{law: "names", file: "internal/platform/util/strings.go", content: code("util")},
+	{law: "names", file: "internal/platform/helpers/strings.go", content: code("text")},
+	{law: "size", file: "internal/app/long.go", content: "package app\n" + long[:len(long)*601/1000]},
+	{law: "size", file: "internal/app/long_test.go", content: "package app_test\n" + long},
+	{law: "query-org", file: "internal/tenancy/store.sql", content: "-- name: Keys :many\n-- Keys by org_id.\nSELECT id FROM keys WHERE note = 'org_id';\n"},
+	{law: "query-org", file: "internal/tenancy/store.sql", content: "-- name: Keys :many\n-- Every key.\n-- all orgs:\nSELECT id FROM keys;\n"},
+	{law: "query-doc", file: "internal/tenancy/store.sql", content: "-- name: Keys :many\nSELECT id FROM keys WHERE org_id = @org_id;\n-- A comment that comes too late.\n"},
+	{law: "query-doc", file: "internal/tenancy/store.sql", content: "-- name: Keys\n-- The kind is missing.\nSELECT id FROM keys WHERE org_id = @org_id;\n"},
+	{law: "query-insert", file: "internal/tenancy/store.sql", content: "-- name: AddKey :exec\n-- A key.\nINSERT INTO keys (id) SELECT id FROM old WHERE org_id = @org_id;\n"},
+	{law: "query-insert", file: "internal/tenancy/store.sql", content: "-- name: AddKey :exec\n-- A key.\nINSERT INTO keys VALUES (@org_id);\n"},
+	{law: "query-insert", file: "internal/tenancy/store.sql", content: "-- name: AddOrg :exec\n-- An organization.\nINSERT INTO organizations (name) VALUES (@org_id);\n"},
+	{law: "domain-doc", file: "internal/score/score.go", content: code("score"), at: "internal/score/doc.go"},
+	{law: "domain-page", file: "internal/tenancy/http.go", content: code("tenancy", "internal/httpapi"), at: "docs/tenancy.md"},
+	{law: "picture", file: "ARCHITECTURE.md", content: "# Architecture\n\n<!-- arrows:begin -->\n<!-- arrows:end -->\n"},
+	{law: "picture", file: "ARCHITECTURE.md", content: "# Architecture\n"},
+}
+
+// innocent files are near a law's edge and on its right side.
+var innocent = map[string]string{
+	"internal/dataset/http_item.go":            code("dataset", "net/http", "internal/platform/postgres"),
+	"internal/dataset/activity.go":             code("dataset", "go.temporal.io/sdk/activity"),
+	"internal/dataset/item_test.go":            use("dataset_test", "time", "var started = time.Now()"),
+	"internal/app/client.go":                   use("app", "net/http", "func fetch(c *http.Client) {}"),
+	"internal/app/app_test.go":                 code("app_test", "internal/app", "internal/testkit"),
+	"internal/app/table.go":                    "// Code generated by a tool. DO NOT EDIT.\n\npackage app\n" + long,
+	"internal/platform/clock/clock.go":         use("clock", "time", "var now = time.Now"),
+	"internal/platform/util.go":                code("platform"),
+	"internal/dataset/testdata/util/broken.go": "not Go at all",
+}
+
+// repository is the clean one with more files in it, and a true picture unless
+// the files bring their own.
+func repository(t *testing.T, files map[string]string) fstest.MapFS {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for _, m := range []map[string]string{clean, files} {
+		for name, content := range m {
+			fsys[name] = &fstest.MapFile{Data: []byte(content)}
+		}
+	}
+	if fsys[arch.PictureFile] == nil {
+		text, err := arch.Redraw(fsys)
+		require.NoError(t, err)
+		fsys[arch.PictureFile] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fsys
+}
+
+func TestCleanRepositoryHasNoViolation(t *testing.T) {
+	t.Parallel()
+	found, err := arch.Check(repository(t, innocent))
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestSeededViolationIsReported(t *testing.T) {
+	t.Parallel()
+	for _, s := range seeds {
+		t.Run(s.law+" in "+s.file, func(t *testing.T) {
+			t.Parallel()
+			found, err := arch.Check(repository(t, map[string]string{s.file: s.content}))
+			require.NoError(t, err)
+			at := s.file
+			if s.at != "" {
+				at = s.at
+			}
+			require.Len(t, found, 1, "%v", found)
+			require.Equal(t, s.law, found[0].Law)
+			require.Equal(t, at, found[0].File)
+			require.Contains(t, found[0].String(), at)
+			require.Contains(t, found[0].String(), "["+s.law+"]")
+		})
+	}
+}
+
+func TestEveryLawHasASeededViolation(t *testing.T) {
+	t.Parallel()
+	seeded := map[string]bool{}
+	for _, s := range seeds {
+		seeded[s.law] = true
+	}
+	for _, law := range arch.Laws() {
+		require.True(t, seeded[law.Name], "nothing shows that law %s bites", law.Name)
+		delete(seeded, law.Name)
+	}
+	require.Empty(t, slices.Collect(maps.Keys(seeded)), "seeds of no law")
+}
+
+func TestMissingPictureIsReported(t *testing.T) {
+	t.Parallel()
+	fsys := repository(t, nil)
+	delete(fsys, arch.PictureFile)
+	found, err := arch.Check(fsys)
+	require.NoError(t, err)
+	require.Equal(t, []arch.Violation{{Law: "picture", File: "ARCHITECTURE.md", Message: "is missing: run make gen"}}, found)
+}
+
+func TestFileThatDoesNotParseIsAnError(t *testing.T) {
+	t.Parallel()
+	fsys := repository(t, nil)
+	fsys["internal/fault/broken.go"] = &fstest.MapFile{Data: []byte("package")}
+	_, err := arch.Check(fsys)
+	require.ErrorContains(t, err, "internal/fault/broken.go")
+}

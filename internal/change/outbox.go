@@ -1,0 +1,129 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/change/internal/db"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Message is work that a change has promised.
+type Message struct {
+	Org      principal.OrgID
+	Topic    string
+	Subject  string
+	Payload  []byte
+	Attempts int
+}
+
+// Handler does the promised work, or hands it to the engine that will. It may
+// be called again with the same message, so it must be repeatable.
+type Handler func(context.Context, Message) error
+
+// PublishTx promises work in the transaction of the change that needs it: if
+// the change commits, the topic's handler is called until it succeeds.
+func (l *Log) PublishTx(ctx context.Context, tx postgres.Tx, topic, subject string, payload any) error {
+	encoded, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", topic, err)
+	}
+	err = db.New(tx).Publish(ctx, db.PublishParams{OrgID: tx.Org, Topic: topic, Subject: subject, Payload: encoded, At: l.now()})
+	if err != nil {
+		return fmt.Errorf("publish %s: %w", topic, err)
+	}
+	return nil
+}
+
+const (
+	lease     = time.Minute // longer than any hand-over takes
+	batch     = 100
+	pollEvery = 500 * time.Millisecond
+	sweepEach = 10 * time.Minute
+	maxDelay  = 5 * time.Minute
+)
+
+// Dispatcher hands promised work to its handlers. Any number may run: each
+// message is leased to one of them at a time.
+type Dispatcher struct {
+	log      *Log
+	handlers map[string]Handler
+}
+
+// NewDispatcher makes a dispatcher for the given topics.
+func (l *Log) NewDispatcher(handlers map[string]Handler) *Dispatcher {
+	return &Dispatcher{log: l, handlers: handlers}
+}
+
+// Run dispatches until ctx ends, and forgets idempotency keys whose day is
+// over. While the database is away it waits.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	sweep := time.NewTicker(sweepEach)
+	defer sweep.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-sweep.C:
+			if _, err := d.log.Sweep(ctx); err != nil && ctx.Err() == nil {
+				slog.WarnContext(ctx, "idempotency keys not swept", "error", err)
+			}
+		case <-poll.C:
+			for {
+				n, err := d.Once(ctx)
+				if err != nil && ctx.Err() == nil {
+					slog.WarnContext(ctx, "outbox not read", "error", err)
+				}
+				if n < batch || err != nil {
+					break
+				}
+			}
+		}
+	}
+}
+
+// Once dispatches what is due now and returns how many messages it took.
+func (d *Dispatcher) Once(ctx context.Context) (int, error) {
+	q := db.New(d.log.db.Claim("app.sweep", "outbox"))
+	now := d.log.now()
+	rows, err := q.TakeDue(ctx, db.TakeDueParams{Now: now, LeaseUntil: now.Add(lease), Batch: batch})
+	if err != nil {
+		return 0, fmt.Errorf("take due messages: %w", err)
+	}
+	for _, r := range rows {
+		m := Message{Org: r.OrgID, Topic: r.Topic, Subject: r.Subject, Payload: r.Payload, Attempts: int(r.Attempts)}
+		if err := d.handle(ctx, m); err != nil {
+			delay := min(time.Second<<min(m.Attempts, 10), maxDelay)
+			slog.WarnContext(ctx, "message not handed over", "topic", m.Topic, "org_id", m.Org, "attempt", m.Attempts, "retry_in", delay.String(), "error", err)
+			if err := q.Postpone(ctx, db.PostponeParams{OrgID: r.OrgID, ID: r.ID, DueAt: now.Add(delay)}); err != nil {
+				return len(rows), fmt.Errorf("postpone message: %w", err)
+			}
+			continue
+		}
+		if err := q.Done(ctx, db.DoneParams{OrgID: r.OrgID, ID: r.ID}); err != nil {
+			return len(rows), fmt.Errorf("finish message: %w", err)
+		}
+	}
+	return len(rows), nil
+}
+
+func (d *Dispatcher) handle(ctx context.Context, m Message) error {
+	h, ok := d.handlers[m.Topic]
+	if !ok {
+		return fmt.Errorf("no handler for topic %q: is this worker older than the writer?", m.Topic)
+	}
+	return h(ctx, m)
+}
+
+// Sweep forgets idempotency keys that are older than a day and returns how
+// many it forgot.
+func (l *Log) Sweep(ctx context.Context) (int64, error) {
+	return db.New(l.db.Claim("app.sweep", "idempotency_keys")).SweepKeys(ctx, l.now().Add(-Remembered))
+}

@@ -1,0 +1,153 @@
+package dataset
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// ErrNotFound is returned when the organization has no such dataset.
+var ErrNotFound = fault.New(fault.NotFound, "dataset_not_found", "There is no such dataset.")
+
+// ErrVersionConflict is returned when the dataset has changed since the caller
+// read it.
+var ErrVersionConflict = fault.New(fault.Conflict, "version_conflict", "The dataset has changed since you read it. Read it again and repeat the change.")
+
+// ErrInUse is returned when a dataset that someone holds is to be deleted.
+var ErrInUse = fault.New(fault.Conflict, "in_use", "The dataset is in use by a running evaluation. Wait for it to end, or cancel it.")
+
+// Purpose says what a dataset is for.
+type Purpose string
+
+// The purposes.
+const (
+	PurposeGeneral     Purpose = "general"
+	PurposeGolden      Purpose = "golden"
+	PurposeCalibration Purpose = "calibration"
+	PurposeRegression  Purpose = "regression"
+)
+
+// Dataset is a named collection of items.
+type Dataset struct {
+	ID          int64
+	Name        string
+	Description string
+	Purpose     Purpose
+	// Schema is a JSON Schema that each item must satisfy; nil means none.
+	Schema        jsontext.Value
+	Status        Status
+	Tags          []string
+	Metadata      jsontext.Value
+	ItemCount     int64
+	LatestVersion int
+	// Version counts changes of the dataset itself, not of its items.
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Filter selects datasets; an empty field matches everything.
+type Filter struct {
+	Status        Status
+	Purpose       Purpose
+	Tag           string
+	Search        string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	Limit, Offset int
+}
+
+// Service keeps datasets.
+type Service struct {
+	db    *postgres.DB
+	log   *change.Log
+	store store
+	now   func() time.Time
+}
+
+// New makes the service.
+func New(pg *postgres.DB, log *change.Log, now func() time.Time) *Service {
+	return &Service{db: pg, log: log, store: store{pg}, now: now}
+}
+
+// CreateTx makes an active dataset without items.
+func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, d Dataset) (Dataset, error) {
+	if _, err := compileSchema(d.Schema); err != nil {
+		return Dataset{}, err
+	}
+	d.Status = StatusActive
+	d.CreatedAt = s.now()
+	d.UpdatedAt = d.CreatedAt
+	return s.store.insertTx(ctx, tx, d)
+}
+
+// Find returns one dataset.
+func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Dataset, error) {
+	return s.store.find(ctx, s.db.Org(org), org, id)
+}
+
+// List returns a page of datasets, newest first, and how many there are.
+func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Dataset, int64, error) {
+	return s.store.list(ctx, org, f)
+}
+
+// UpdateTx changes a dataset. Edit gets the dataset as it is and changes it in
+// place; if nothing changes, nothing is written. A nonzero expected version
+// must be the current one.
+func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, edit func(*Dataset)) (Dataset, error) {
+	before, err := s.store.find(ctx, tx, tx.Org, id)
+	if err != nil {
+		return Dataset{}, err
+	}
+	if expected != 0 && expected != before.Version {
+		return Dataset{}, ErrVersionConflict.With("currentVersion", before.Version)
+	}
+	after := before
+	edit(&after)
+	if same(before, after) {
+		return before, nil
+	}
+	if err := move(before.Status, after.Status); err != nil {
+		return Dataset{}, err
+	}
+	if _, err := compileSchema(after.Schema); err != nil {
+		return Dataset{}, err
+	}
+	after.UpdatedAt = s.now()
+	after.Version = before.Version + 1
+	return after, s.store.updateTx(ctx, tx, before, after)
+}
+
+// DeleteTx deletes a dataset that nobody holds. It is gone for every reader at
+// once; its rows are purged after the retention time.
+func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
+	if _, err := s.store.find(ctx, tx, tx.Org, id); err != nil {
+		return err
+	}
+	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
+		return err
+	}
+	return s.log.PublishTx(ctx, tx, TopicDeleted, strconv.FormatInt(id, 10), Purge{Org: tx.Org, DatasetID: id, NotBefore: s.now()})
+}
+
+// HoldTx keeps a dataset from being deleted until ReleaseTx. The holder names
+// itself, for example "run/77"; holding twice is holding once.
+func (s *Service) HoldTx(ctx context.Context, tx postgres.Tx, id int64, holder string) error {
+	// The lock makes a concurrent deletion wait, and then see the hold.
+	if _, err := s.store.lockTx(ctx, tx, id); err != nil {
+		return err
+	}
+	return s.store.holdTx(ctx, tx, id, holder, s.now())
+}
+
+// ReleaseTx ends a hold; ending it twice does nothing.
+func (s *Service) ReleaseTx(ctx context.Context, tx postgres.Tx, id int64, holder string) error {
+	return s.store.releaseTx(ctx, tx, id, holder)
+}

@@ -1,0 +1,248 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// ErrItemNotFound is returned when the dataset has no such item.
+var ErrItemNotFound = fault.New(fault.NotFound, "dataset_item_not_found", "There is no such item in the dataset.")
+
+// ErrDuplicate is returned when an item would get the content of another.
+var ErrDuplicate = fault.New(fault.Conflict, "already_exists", "The dataset already has an item with this content.")
+
+// ErrGolden is returned for a direct write to a golden dataset.
+var ErrGolden = fault.New(fault.Forbidden, "kind_not_writable", "Items of a golden dataset are added by promotion, not written directly.")
+
+// Content is what an evaluation sees of an item. Values are kept as sent.
+type Content struct {
+	Input          jsontext.Value   `json:"input"`
+	ExpectedOutput jsontext.Value   `json:"expected_output,omitzero"`
+	Output         jsontext.Value   `json:"output,omitzero"`
+	Context        jsontext.Value   `json:"context,omitzero"`
+	Messages       jsontext.Value   `json:"messages,omitzero"`
+	Tools          jsontext.Value   `json:"tools,omitzero"`
+	Assertions     []jsontext.Value `json:"assertions,omitzero"`
+	Labels         jsontext.Value   `json:"labels,omitzero"`
+}
+
+// Source says where an item came from.
+type Source struct {
+	Type string
+	ID   string
+}
+
+// Item is one case of a dataset.
+type Item struct {
+	ID      int64
+	Content Content
+	// Split is train, dev, test or empty.
+	Split     string
+	Weight    float64
+	Source    Source
+	Digest    Digest
+	CreatedAt time.Time
+
+	validFrom int
+}
+
+// digest covers everything that can change a result: content, split, weight.
+func (i Item) digest() (Digest, error) {
+	text, err := json.Marshal(struct {
+		Content
+		Split  string  `json:"split,omitzero"`
+		Weight float64 `json:"weight"`
+	}{i.Content, i.Split, i.Weight})
+	if err != nil {
+		return Digest{}, err
+	}
+	canonical := jsontext.Value(text)
+	if err := canonical.Canonicalize(); err != nil {
+		return Digest{}, err
+	}
+	return sha256.Sum256(canonical), nil
+}
+
+// Added says what became of one item of an import.
+type Added struct {
+	Index  int
+	ID     int64
+	Digest Digest
+	// Duplicate is true if the dataset had this content already, under ID.
+	Duplicate bool
+}
+
+// AddItemsTx adds items in the order given. Content that the dataset already
+// has is skipped and reported, so an import can be repeated.
+func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, items []Item) ([]Added, error) {
+	d, err := s.writable(ctx, tx, datasetID)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkItems(d.Schema, items); err != nil {
+		return nil, err
+	}
+	added := make([]Added, len(items))
+	for i := range items {
+		if items[i].Digest, err = items[i].digest(); err != nil {
+			return nil, fmt.Errorf("digest item %d: %w", i, err)
+		}
+		added[i] = Added{Index: i, Digest: items[i].Digest}
+	}
+	ids, err := s.store.insertItemsTx(ctx, tx, datasetID, d.latestVersion+1, items, s.now())
+	if err != nil {
+		return nil, err
+	}
+	sum := d.sum
+	for digest := range ids {
+		sum.add(digest)
+	}
+	if err := s.store.setContentsTx(ctx, tx, datasetID, d.itemCount+int64(len(ids)), sum, s.now()); err != nil {
+		return nil, err
+	}
+	return added, s.nameDuplicatesTx(ctx, tx, datasetID, added, ids)
+}
+
+// nameDuplicatesTx fills in the ids: of new items from the insertion, of the
+// others from what the dataset already has.
+func (s *Service) nameDuplicatesTx(ctx context.Context, tx postgres.Tx, datasetID int64, added []Added, ids map[Digest]int64) error {
+	fresh := make(map[Digest]bool, len(ids))
+	var missing []Digest
+	for i, a := range added {
+		id, ok := ids[a.Digest]
+		if !ok {
+			missing = append(missing, a.Digest)
+			continue
+		}
+		added[i].ID = id
+		added[i].Duplicate = fresh[a.Digest] // its twin came earlier in the same import
+		fresh[a.Digest] = true
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	known, err := s.store.currentByDigestTx(ctx, tx, datasetID, missing)
+	if err != nil {
+		return err
+	}
+	for i, a := range added {
+		if a.ID == 0 {
+			added[i].ID, added[i].Duplicate = known[a.Digest], true
+		}
+	}
+	return nil
+}
+
+// FindItem returns an item as it is now, or as a frozen version has it.
+func (s *Service) FindItem(ctx context.Context, org principal.OrgID, datasetID, id int64, version int) (Item, error) {
+	if _, err := s.store.find(ctx, s.db.Org(org), org, datasetID); err != nil {
+		return Item{}, err
+	}
+	return s.store.findItem(ctx, s.db.Org(org), org, datasetID, id, version)
+}
+
+// ItemPage selects items of a dataset, newest first.
+type ItemPage struct {
+	// Version is a frozen version, or zero for the items as they are now.
+	Version int
+	// Below continues under an item's id.
+	Below         int64
+	Limit, Offset int
+}
+
+// Items returns a page of items, and the number of all of them.
+func (s *Service) Items(ctx context.Context, org principal.OrgID, datasetID int64, p ItemPage) ([]Item, int64, error) {
+	d, err := s.store.find(ctx, s.db.Org(org), org, datasetID)
+	if err != nil {
+		return nil, 0, err
+	}
+	total := d.ItemCount
+	if p.Version != 0 {
+		v, err := s.store.findVersion(ctx, org, datasetID, p.Version)
+		if err != nil {
+			return nil, 0, err
+		}
+		total = v.ItemCount
+	}
+	items, err := s.store.listItems(ctx, org, datasetID, p)
+	return items, total, err
+}
+
+// UpdateItemTx changes an item. Frozen versions keep it as it was.
+func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, id int64, edit func(*Item)) (Item, error) {
+	d, err := s.writable(ctx, tx, datasetID)
+	if err != nil {
+		return Item{}, err
+	}
+	before, err := s.store.findItem(ctx, tx, tx.Org, datasetID, id, 0)
+	if err != nil {
+		return Item{}, err
+	}
+	after := before
+	edit(&after)
+	if after.Digest, err = after.digest(); err != nil {
+		return Item{}, fmt.Errorf("digest item: %w", err)
+	}
+	if after.Digest == before.Digest {
+		return before, nil
+	}
+	if err := checkItems(d.Schema, []Item{after}); err != nil {
+		return Item{}, err
+	}
+	if err := s.store.reviseItemTx(ctx, tx, datasetID, d.latestVersion, before, after); err != nil {
+		return Item{}, err
+	}
+	sum := d.sum
+	sum.remove(before.Digest)
+	sum.add(after.Digest)
+	return after, s.store.setContentsTx(ctx, tx, datasetID, d.itemCount, sum, s.now())
+}
+
+// DeleteItemTx removes an item. Frozen versions keep it.
+func (s *Service) DeleteItemTx(ctx context.Context, tx postgres.Tx, datasetID, id int64) error {
+	d, err := s.writable(ctx, tx, datasetID)
+	if err != nil {
+		return err
+	}
+	item, err := s.store.findItem(ctx, tx, tx.Org, datasetID, id, 0)
+	if err != nil {
+		return err
+	}
+	if err := s.store.endItemTx(ctx, tx, datasetID, d.latestVersion, item); err != nil {
+		return err
+	}
+	sum := d.sum
+	sum.remove(item.Digest)
+	return s.store.setContentsTx(ctx, tx, datasetID, d.itemCount-1, sum, s.now())
+}
+
+// writable locks a dataset whose items may be written directly.
+func (s *Service) writable(ctx context.Context, tx postgres.Tx, id int64) (locked, error) {
+	d, err := s.store.lockTx(ctx, tx, id)
+	switch {
+	case err != nil:
+		return locked{}, err
+	case d.Purpose == PurposeGolden:
+		return locked{}, ErrGolden
+	case d.Status != StatusActive:
+		return locked{}, inState(ErrArchived, d.Status)
+	}
+	return d, nil
+}
+
+// same reports whether an edit changed nothing.
+func same(a, b Dataset) bool {
+	return a.Name == b.Name && a.Description == b.Description && a.Status == b.Status &&
+		slices.Equal(a.Tags, b.Tags) && bytes.Equal(a.Schema, b.Schema) && bytes.Equal(a.Metadata, b.Metadata)
+}

@@ -1,0 +1,106 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/assayhq/assay/internal/fault"
+)
+
+// maxViolations bounds what one import reports; the edge shows at most this
+// many in any case.
+const maxViolations = 100
+
+// noLoader keeps a schema from reading files or calling out.
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("a schema may refer only to itself")
+}
+
+// compileSchema reads a dataset's JSON Schema; without one the result is nil.
+func compileSchema(schema jsontext.Value) (*jsonschema.Schema, error) {
+	if len(schema) == 0 {
+		return nil, nil
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, fault.Invalid("body", "/schema", "format", "is not a JSON Schema")
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("dataset.json", doc); err != nil {
+		return nil, fault.Invalid("body", "/schema", "format", "is not a JSON Schema")
+	}
+	compiled, err := c.Compile("dataset.json")
+	if err != nil {
+		return nil, fault.Invalid("body", "/schema", "format", "is not a JSON Schema of draft 2020-12 that refers only to itself")
+	}
+	return compiled, nil
+}
+
+// checkItems holds items against the dataset's schema and reports every
+// violation with its place in the request.
+func checkItems(schema jsontext.Value, items []Item) error {
+	compiled, err := compileSchema(schema)
+	if err != nil {
+		return fmt.Errorf("compile stored schema: %w", err)
+	}
+	if compiled == nil {
+		return nil
+	}
+	var fields []fault.Field
+	for i, item := range items {
+		text, err := json.Marshal(item.Content)
+		if err != nil {
+			return fmt.Errorf("encode item: %w", err)
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return fmt.Errorf("decode item: %w", err)
+		}
+		var failed *jsonschema.ValidationError
+		if errors.As(compiled.Validate(value), &failed) {
+			prefix := "/items/" + strconv.Itoa(i)
+			if len(items) == 1 {
+				prefix = ""
+			}
+			fields = append(fields, violations(prefix, failed)...)
+		}
+		if len(fields) >= maxViolations {
+			break
+		}
+	}
+	if len(fields) > 0 {
+		return fault.New(fault.Validation, "schema_mismatch", "Some items do not match the dataset's schema.").WithFields(fields...)
+	}
+	return nil
+}
+
+var printer = message.NewPrinter(language.English)
+
+func violations(prefix string, e *jsonschema.ValidationError) []fault.Field {
+	if len(e.Causes) == 0 {
+		var path strings.Builder
+		path.WriteString(prefix)
+		for _, part := range e.InstanceLocation {
+			path.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
+		}
+		return []fault.Field{{In: "body", Path: path.String(), Code: "format", Message: e.ErrorKind.LocalizedString(printer)}}
+	}
+	var out []fault.Field
+	for _, c := range e.Causes {
+		out = append(out, violations(prefix, c)...)
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/dataset/internal/db"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+type store struct{ db *postgres.DB }
+
+func (s store) insertTx(ctx context.Context, tx postgres.Tx, d Dataset) (Dataset, error) {
+	r, err := db.New(tx).InsertDataset(ctx, db.InsertDatasetParams{
+		OrgID: tx.Org, Name: d.Name, Description: d.Description, Purpose: string(d.Purpose), Schema: d.Schema,
+		Tags: d.Tags, Metadata: d.Metadata, ContentSum: make([]byte, sumSize), CreatedAt: d.CreatedAt,
+	})
+	if err != nil {
+		return Dataset{}, fmt.Errorf("insert dataset: %w", err)
+	}
+	d.ID, d.Version = r.ID, r.Version
+	return d, nil
+}
+
+func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Dataset, error) {
+	r, err := db.New(q).FindDataset(ctx, db.FindDatasetParams{OrgID: org, ID: id})
+	if postgres.NoRows(err) {
+		return Dataset{}, ErrNotFound
+	}
+	if err != nil {
+		return Dataset{}, fmt.Errorf("find dataset: %w", err)
+	}
+	return fromRow(db.ListDatasetsRow(r)), nil
+}
+
+func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Dataset, int64, error) {
+	q := db.New(s.db.Org(org))
+	count := db.CountDatasetsParams{
+		OrgID: org, Status: optional(string(f.Status)), Purpose: optional(string(f.Purpose)), Tag: optional(f.Tag),
+		Search: optional(f.Search), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+	}
+	rows, err := q.ListDatasets(ctx, db.ListDatasetsParams{
+		OrgID: count.OrgID, Status: count.Status, Purpose: count.Purpose, Tag: count.Tag,
+		Search: count.Search, CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
+		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list datasets: %w", err)
+	}
+	total, err := q.CountDatasets(ctx, count)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count datasets: %w", err)
+	}
+	out := make([]Dataset, len(rows))
+	for i, r := range rows {
+		out[i] = fromRow(r)
+	}
+	return out, total, nil
+}
+
+// updateTx writes after over before, if before is still what is stored.
+func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Dataset) error {
+	n, err := db.New(tx).UpdateDataset(ctx, db.UpdateDatasetParams{
+		OrgID: tx.Org, ID: before.ID, ExpectedVersion: before.Version, ExpectedStatus: string(before.Status),
+		Name: after.Name, Description: after.Description, Schema: after.Schema, Status: string(after.Status),
+		Tags: after.Tags, Metadata: after.Metadata, UpdatedAt: after.UpdatedAt,
+	})
+	if err != nil {
+		return fmt.Errorf("update dataset: %w", err)
+	}
+	if n == 0 {
+		return ErrVersionConflict
+	}
+	return nil
+}
+
+func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
+	n, err := db.New(tx).DeleteDataset(ctx, db.DeleteDatasetParams{OrgID: tx.Org, ID: id, DeletedAt: &at})
+	if err != nil {
+		return fmt.Errorf("delete dataset: %w", err)
+	}
+	if n == 0 {
+		return ErrInUse
+	}
+	return nil
+}
+
+// locked is a dataset that does not change until the transaction ends.
+type locked struct {
+	Purpose       Purpose
+	Schema        jsontext.Value
+	Status        Status
+	itemCount     int64
+	latestVersion int
+	sum           contentSum
+}
+
+func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (locked, error) {
+	r, err := db.New(tx).LockDataset(ctx, db.LockDatasetParams{OrgID: tx.Org, ID: id})
+	if postgres.NoRows(err) {
+		return locked{}, ErrNotFound
+	}
+	if err != nil {
+		return locked{}, fmt.Errorf("lock dataset: %w", err)
+	}
+	sum, err := parseSum(r.ContentSum)
+	if err != nil {
+		return locked{}, fmt.Errorf("dataset %d: %w", id, err)
+	}
+	return locked{
+		Purpose: Purpose(r.Purpose), Schema: r.Schema, Status: Status(r.Status),
+		itemCount: r.ItemCount, latestVersion: int(r.LatestVersion), sum: sum,
+	}, nil
+}
+
+func (s store) setContentsTx(ctx context.Context, tx postgres.Tx, id, count int64, sum contentSum, at time.Time) error {
+	err := db.New(tx).SetContents(ctx, db.SetContentsParams{OrgID: tx.Org, ID: id, ItemCount: count, ContentSum: sum[:], UpdatedAt: at})
+	if err != nil {
+		return fmt.Errorf("set contents: %w", err)
+	}
+	return nil
+}
+
+func (s store) holdTx(ctx context.Context, tx postgres.Tx, id int64, holder string, at time.Time) error {
+	if err := db.New(tx).Hold(ctx, db.HoldParams{OrgID: tx.Org, DatasetID: id, Holder: holder, CreatedAt: at}); err != nil {
+		return fmt.Errorf("hold dataset: %w", err)
+	}
+	return nil
+}
+
+func (s store) releaseTx(ctx context.Context, tx postgres.Tx, id int64, holder string) error {
+	if err := db.New(tx).Release(ctx, db.ReleaseParams{OrgID: tx.Org, DatasetID: id, Holder: holder}); err != nil {
+		return fmt.Errorf("release dataset: %w", err)
+	}
+	return nil
+}
+
+func fromRow(r db.ListDatasetsRow) Dataset {
+	return Dataset{
+		ID: r.ID, Name: r.Name, Description: r.Description, Purpose: Purpose(r.Purpose), Schema: r.Schema,
+		Status: Status(r.Status), Tags: r.Tags, Metadata: r.Metadata, ItemCount: r.ItemCount,
+		LatestVersion: int(r.LatestVersion), Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+}
+
+// optional is nil for a filter that is not set.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

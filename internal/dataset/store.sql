@@ -1,0 +1,189 @@
+-- name: InsertDataset :one
+-- Makes a dataset without items.
+INSERT INTO datasets (org_id, name, description, purpose, schema, tags, metadata, content_sum, created_at, updated_at)
+VALUES (@org_id, @name, @description, @purpose, sqlc.narg('schema'), @tags, @metadata, @content_sum, @created_at, @created_at)
+RETURNING id, version;
+
+-- name: FindDataset :one
+-- One dataset that is not deleted.
+SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, version, created_at, updated_at
+FROM datasets
+WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL;
+
+-- name: ListDatasets :many
+-- A page of datasets, newest first; an absent filter matches everything.
+SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, version, created_at, updated_at
+FROM datasets
+WHERE org_id = @org_id AND deleted_at IS NULL
+  AND (sqlc.narg('status')::text IS NULL OR status = sqlc.narg('status'))
+  AND (sqlc.narg('purpose')::text IS NULL OR purpose = sqlc.narg('purpose'))
+  AND (sqlc.narg('tag')::text IS NULL OR sqlc.narg('tag') = ANY (tags))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
+ORDER BY id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: CountDatasets :one
+-- How many datasets the same filters match.
+SELECT count(*)
+FROM datasets
+WHERE org_id = @org_id AND deleted_at IS NULL
+  AND (sqlc.narg('status')::text IS NULL OR status = sqlc.narg('status'))
+  AND (sqlc.narg('purpose')::text IS NULL OR purpose = sqlc.narg('purpose'))
+  AND (sqlc.narg('tag')::text IS NULL OR sqlc.narg('tag') = ANY (tags))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'));
+
+-- name: UpdateDataset :execrows
+-- Replaces the mutable fields, if the row is still the one that was read.
+UPDATE datasets
+SET name = @name, description = @description, schema = sqlc.narg('schema'), status = @status, tags = @tags,
+    metadata = @metadata, updated_at = @updated_at, version = version + 1
+WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL AND version = @expected_version AND status = @expected_status;
+
+-- name: LockDataset :one
+-- The dataset, kept from changing until the transaction ends: item writes and
+-- freezing of one dataset happen one after the other.
+SELECT purpose, schema, status, item_count, latest_version, content_sum
+FROM datasets
+WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL
+FOR UPDATE;
+
+-- name: SetContents :exec
+-- Records what the current items now add up to.
+UPDATE datasets SET item_count = @item_count, content_sum = @content_sum, updated_at = @updated_at
+WHERE org_id = @org_id AND id = @id;
+
+-- name: DeleteDataset :execrows
+-- Marks a dataset as deleted, unless someone holds it.
+UPDATE datasets d SET deleted_at = @deleted_at, version = d.version + 1
+WHERE d.org_id = @org_id AND d.id = @id AND d.deleted_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM dataset_holds h WHERE h.org_id = d.org_id AND h.dataset_id = d.id);
+
+-- name: InsertItems :many
+-- Stores new items in the order given; content that the dataset already has is
+-- left out of the result.
+INSERT INTO dataset_items (org_id, dataset_id, valid_from, digest, content, split, weight, source_type, source_id, created_at)
+SELECT @org_id, @dataset_id, @valid_from, i.digest, i.content::json, nullif(i.split, ''), i.weight, nullif(i.source_type, ''), nullif(i.source_id, ''), @created_at
+FROM (
+  SELECT unnest(@digests::bytea[]) AS digest, unnest(@contents::text[]) AS content, unnest(@splits::text[]) AS split,
+         unnest(@weights::float8[]) AS weight, unnest(@source_types::text[]) AS source_type, unnest(@source_ids::text[]) AS source_id
+) i
+ON CONFLICT (org_id, dataset_id, digest) WHERE valid_to IS NULL DO NOTHING
+RETURNING id, digest;
+
+-- name: FindCurrentByDigest :many
+-- The current items that have these contents.
+SELECT id, digest FROM dataset_items
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND digest = ANY (@digests::bytea[]) AND valid_to IS NULL;
+
+-- name: FindItem :one
+-- The current revision of an item.
+SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
+FROM dataset_items
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_to IS NULL;
+
+-- name: FindItemInVersion :one
+-- The revision of an item that a frozen version contains.
+SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
+FROM dataset_items
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id
+  AND valid_from <= @version AND (valid_to IS NULL OR valid_to > @version);
+
+-- name: ListItems :many
+-- A page of current items, newest first. The inner query skips within the
+-- index; only the rows of the page are fetched.
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+FROM (
+  SELECT p.id FROM dataset_items p
+  WHERE p.org_id = @org_id AND p.dataset_id = @dataset_id AND p.valid_to IS NULL AND p.id < @below
+  ORDER BY p.id DESC
+  LIMIT @row_limit OFFSET @row_offset
+) page
+JOIN dataset_items i ON i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.id = page.id AND i.valid_to IS NULL
+ORDER BY i.id DESC;
+
+-- name: ListItemsInVersion :many
+-- A page of a frozen version's items, newest first.
+SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
+FROM dataset_items
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id < @below
+  AND valid_from <= @version AND (valid_to IS NULL OR valid_to > @version)
+ORDER BY id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: InsertRevision :exec
+-- A new revision of an item whose earlier one belongs to a frozen version.
+INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at)
+VALUES (@org_id, @dataset_id, @id, @valid_from, @digest, @content, sqlc.narg('split'), @weight, sqlc.narg('source_type'), sqlc.narg('source_id'), @created_at);
+
+-- name: ReplaceRevision :exec
+-- Changes a revision in place; no frozen version contains it.
+UPDATE dataset_items
+SET digest = @digest, content = @content, split = sqlc.narg('split'), weight = @weight
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from = @valid_from;
+
+-- name: CloseRevision :exec
+-- Ends a revision that frozen versions contain.
+UPDATE dataset_items SET valid_to = @valid_to
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from = @valid_from;
+
+-- name: RemoveRevision :exec
+-- Removes a revision that no frozen version contains.
+DELETE FROM dataset_items
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from = @valid_from;
+
+-- name: InsertVersion :exec
+-- Records a frozen version.
+INSERT INTO dataset_versions (org_id, dataset_id, number, item_count, digest, note, created_at)
+VALUES (@org_id, @dataset_id, @number, @item_count, @digest, @note, @created_at);
+
+-- name: SetLatestVersion :exec
+-- Items written from now on belong to the version after this one.
+UPDATE datasets SET latest_version = @number, updated_at = @updated_at
+WHERE org_id = @org_id AND id = @id;
+
+-- name: ListVersions :many
+-- A page of frozen versions, newest first.
+SELECT number, item_count, digest, note, created_at
+FROM dataset_versions
+WHERE org_id = @org_id AND dataset_id = @dataset_id
+ORDER BY number DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: FindVersion :one
+-- One frozen version.
+SELECT number, item_count, digest, note, created_at
+FROM dataset_versions
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND number = @number;
+
+-- name: Hold :exec
+-- Keeps the dataset from being deleted.
+INSERT INTO dataset_holds (org_id, dataset_id, holder, created_at)
+VALUES (@org_id, @dataset_id, @holder, @created_at)
+ON CONFLICT DO NOTHING;
+
+-- name: Release :exec
+-- Ends a hold.
+DELETE FROM dataset_holds WHERE org_id = @org_id AND dataset_id = @dataset_id AND holder = @holder;
+
+-- name: PurgeItems :execrows
+-- Removes some items of a deleted dataset, a bounded number a call.
+DELETE FROM dataset_items d
+WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id
+  AND d.ctid = ANY (ARRAY(
+    SELECT i.ctid FROM dataset_items i
+    JOIN datasets s ON s.org_id = i.org_id AND s.id = i.dataset_id AND s.deleted_at IS NOT NULL
+    WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id
+    LIMIT @batch));
+
+-- name: PurgeVersions :exec
+-- Removes the versions of a deleted dataset.
+DELETE FROM dataset_versions v USING datasets d
+WHERE v.org_id = @org_id AND v.dataset_id = @dataset_id AND d.org_id = v.org_id AND d.id = v.dataset_id AND d.deleted_at IS NOT NULL;
+
+-- name: PurgeDataset :exec
+-- Removes a deleted dataset whose items are gone.
+DELETE FROM datasets WHERE org_id = @org_id AND id = @id AND deleted_at IS NOT NULL;

@@ -1,0 +1,176 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/dataset/internal/db"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// insertItemsTx stores the items that are new and returns their ids.
+func (s store) insertItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, validFrom int, items []Item, at time.Time) (map[Digest]int64, error) {
+	p := db.InsertItemsParams{OrgID: tx.Org, DatasetID: datasetID, ValidFrom: int32(validFrom), CreatedAt: at}
+	for _, i := range items {
+		content, err := json.Marshal(i.Content)
+		if err != nil {
+			return nil, fmt.Errorf("encode content: %w", err)
+		}
+		p.Digests = append(p.Digests, i.Digest[:])
+		p.Contents = append(p.Contents, string(content))
+		p.Splits = append(p.Splits, i.Split)
+		p.Weights = append(p.Weights, i.Weight)
+		p.SourceTypes = append(p.SourceTypes, i.Source.Type)
+		p.SourceIds = append(p.SourceIds, i.Source.ID)
+	}
+	rows, err := db.New(tx).InsertItems(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("insert items: %w", err)
+	}
+	ids := make(map[Digest]int64, len(rows))
+	for _, r := range rows {
+		ids[Digest(r.Digest)] = r.ID
+	}
+	return ids, nil
+}
+
+func (s store) currentByDigestTx(ctx context.Context, tx postgres.Tx, datasetID int64, digests []Digest) (map[Digest]int64, error) {
+	raw := make([][]byte, len(digests))
+	for i := range digests {
+		raw[i] = digests[i][:]
+	}
+	rows, err := db.New(tx).FindCurrentByDigest(ctx, db.FindCurrentByDigestParams{OrgID: tx.Org, DatasetID: datasetID, Digests: raw})
+	if err != nil {
+		return nil, fmt.Errorf("find items by digest: %w", err)
+	}
+	ids := make(map[Digest]int64, len(rows))
+	for _, r := range rows {
+		ids[Digest(r.Digest)] = r.ID
+	}
+	return ids, nil
+}
+
+// findItem reads the current revision, or the one of a frozen version.
+func (s store) findItem(ctx context.Context, q db.DBTX, org principal.OrgID, datasetID, id int64, version int) (Item, error) {
+	var r db.FindItemRow
+	var err error
+	if version == 0 {
+		r, err = db.New(q).FindItem(ctx, db.FindItemParams{OrgID: org, DatasetID: datasetID, ID: id})
+	} else {
+		var v db.FindItemInVersionRow
+		v, err = db.New(q).FindItemInVersion(ctx, db.FindItemInVersionParams{OrgID: org, DatasetID: datasetID, ID: id, Version: int32(version)})
+		r = db.FindItemRow(v)
+	}
+	if postgres.NoRows(err) {
+		return Item{}, ErrItemNotFound
+	}
+	if err != nil {
+		return Item{}, fmt.Errorf("find item: %w", err)
+	}
+	return fromItemRow(r)
+}
+
+func (s store) listItems(ctx context.Context, org principal.OrgID, datasetID int64, p ItemPage) ([]Item, error) {
+	q := db.New(s.db.Org(org))
+	var rows []db.FindItemRow
+	if p.Version == 0 {
+		page, err := q.ListItems(ctx, db.ListItemsParams{OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit), RowOffset: int32(p.Offset)})
+		if err != nil {
+			return nil, fmt.Errorf("list items: %w", err)
+		}
+		for _, r := range page {
+			rows = append(rows, db.FindItemRow(r))
+		}
+	} else {
+		page, err := q.ListItemsInVersion(ctx, db.ListItemsInVersionParams{
+			OrgID: org, DatasetID: datasetID, Version: int32(p.Version), Below: p.Below, RowLimit: int32(p.Limit), RowOffset: int32(p.Offset),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("list items of version: %w", err)
+		}
+		for _, r := range page {
+			rows = append(rows, db.FindItemRow(r))
+		}
+	}
+	items := make([]Item, len(rows))
+	for i, r := range rows {
+		item, err := fromItemRow(r)
+		if err != nil {
+			return nil, err
+		}
+		items[i] = item
+	}
+	return items, nil
+}
+
+// reviseItemTx replaces a revision that no frozen version contains, and
+// otherwise ends it and begins another.
+func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, before, after Item) error {
+	q := db.New(tx)
+	content, err := json.Marshal(after.Content)
+	if err != nil {
+		return fmt.Errorf("encode content: %w", err)
+	}
+	if before.validFrom > latest {
+		err = q.ReplaceRevision(ctx, db.ReplaceRevisionParams{
+			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(before.validFrom),
+			Digest: after.Digest[:], Content: content, Split: optional(after.Split), Weight: after.Weight,
+		})
+	} else {
+		if err := s.endItemTx(ctx, tx, datasetID, latest, before); err != nil {
+			return err
+		}
+		err = q.InsertRevision(ctx, db.InsertRevisionParams{
+			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(latest + 1),
+			Digest: after.Digest[:], Content: content, Split: optional(after.Split), Weight: after.Weight,
+			SourceType: optional(after.Source.Type), SourceID: optional(after.Source.ID), CreatedAt: after.CreatedAt,
+		})
+	}
+	if postgres.Violates(err, "dataset_items_current_digest") {
+		return ErrDuplicate
+	}
+	if err != nil {
+		return fmt.Errorf("revise item: %w", err)
+	}
+	return nil
+}
+
+// endItemTx takes the current revision out of the dataset; versions up to the
+// latest keep it.
+func (s store) endItemTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, item Item) error {
+	q := db.New(tx)
+	var err error
+	if item.validFrom > latest {
+		err = q.RemoveRevision(ctx, db.RemoveRevisionParams{OrgID: tx.Org, DatasetID: datasetID, ID: item.ID, ValidFrom: int32(item.validFrom)})
+	} else {
+		next := int32(latest + 1)
+		err = q.CloseRevision(ctx, db.CloseRevisionParams{OrgID: tx.Org, DatasetID: datasetID, ID: item.ID, ValidFrom: int32(item.validFrom), ValidTo: &next})
+	}
+	if err != nil {
+		return fmt.Errorf("end revision: %w", err)
+	}
+	return nil
+}
+
+func fromItemRow(r db.FindItemRow) (Item, error) {
+	i := Item{
+		ID: r.ID, Weight: r.Weight, Digest: Digest(r.Digest), CreatedAt: r.CreatedAt, validFrom: int(r.ValidFrom),
+	}
+	if r.Split != nil {
+		i.Split = *r.Split
+	}
+	if r.SourceType != nil {
+		i.Source.Type = *r.SourceType
+	}
+	if r.SourceID != nil {
+		i.Source.ID = *r.SourceID
+	}
+	if err := json.Unmarshal(r.Content, &i.Content); err != nil {
+		return Item{}, fmt.Errorf("decode item %d: %w", r.ID, err)
+	}
+	return i, nil
+}

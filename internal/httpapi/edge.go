@@ -1,0 +1,154 @@
+// Package httpapi is the edge: it turns HTTP into calls of typed handlers and
+// their results and faults into HTTP. It knows no domain; domains register
+// their operations with it.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Version is the version of the interface, not of the binary.
+const Version = "4.0.1"
+
+// Config of the edge.
+type Config struct {
+	Addr            string        `setting:"addr" default:":4318" help:"Address of the public listener."`
+	InternalAddr    string        `setting:"internal_addr" default:"127.0.0.1:9464" help:"Address of the internal listener: /metrics and profiles. Keep it off the public network."`
+	RequestTimeout  time.Duration `setting:"request_timeout" default:"30s" help:"Longest time one request may take."`
+	ShutdownTimeout time.Duration `setting:"shutdown_timeout" default:"25s" help:"Longest time a shutdown waits for accepted requests."`
+}
+
+// Validate says what to change when the configuration cannot work.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Addr == "" {
+		errs = append(errs, errors.New("addr is empty: give host:port, or :port for every address"))
+	}
+	if c.RequestTimeout <= 0 {
+		errs = append(errs, fmt.Errorf("request_timeout is %s: give a positive duration such as 30s", c.RequestTimeout))
+	}
+	if c.ShutdownTimeout <= 0 {
+		errs = append(errs, fmt.Errorf("shutdown_timeout is %s: give a positive duration such as 25s", c.ShutdownTimeout))
+	}
+	return errors.Join(errs...)
+}
+
+// Authenticator turns the bearer token of a request into its caller, or into
+// an Unauthorized or Unavailable fault.
+type Authenticator func(ctx context.Context, token string) (principal.Caller, error)
+
+// Options are what the edge is built from.
+type Options struct {
+	Config       Config
+	Authenticate Authenticator
+	// SourceHashes maps an operation's id to the hash of its handler's source.
+	SourceHashes map[string]string
+	// Build is the version of the binary, shown by health.
+	Build string
+	// Ready lists the checks of the readiness operation.
+	Ready []Check
+	Now   func() time.Time
+}
+
+// Edge is the route table and the handler that serves it.
+type Edge struct {
+	opts     Options
+	router   *chi.Mux
+	api      huma.API
+	ops      []Op
+	inputs   map[string]reflect.Type
+	public   map[string]bool // "METHOD path" of operations that need no key
+	draining drain
+	started  time.Time
+
+	// Rendered by Seal.
+	document, reference []byte
+}
+
+// New builds an edge with its own operations; domains then register theirs,
+// and Seal ends the registration.
+func New(opts Options) *Edge {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	e := &Edge{
+		opts:    opts,
+		router:  chi.NewRouter(),
+		inputs:  map[string]reflect.Type{},
+		public:  map[string]bool{},
+		started: opts.Now(),
+	}
+	e.router.Use(e.identify, e.observe, e.recoverPanic, e.bound, middleware.GetHead, e.authenticate)
+	e.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeError(w, r, errRoute) })
+	e.router.MethodNotAllowed(e.methodNotAllowed)
+	e.api = humachi.New(e.router, e.apiConfig())
+	e.registerHealth()
+	e.registerDocuments()
+	return e
+}
+
+// Ops returns the route table, in the order of registration.
+func (e *Edge) Ops() []Op { return slices.Clone(e.ops) }
+
+// ServeHTTP serves the whole interface.
+func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.router.ServeHTTP(w, r) }
+
+func (e *Edge) add(op Op, input reflect.Type) {
+	if e.document != nil {
+		panic("httpapi: " + op.ID + " is registered after Seal")
+	}
+	e.ops = append(e.ops, op)
+	e.inputs[op.ID] = input
+	if op.Scope == principal.Public {
+		if strings.Contains(op.Path, "{") {
+			panic("httpapi: " + op.ID + " is public and has a path parameter: public paths are matched before routing")
+		}
+		e.public[op.Method+" "+op.Path] = true
+	}
+}
+
+func (e *Edge) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, m := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
+		route := m
+		if m == "HEAD" {
+			route = "GET" // every GET answers HEAD too
+		}
+		if e.router.Match(chi.NewRouteContext(), route, r.URL.Path) {
+			allowed = append(allowed, m)
+		}
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	writeError(w, r, errMethod)
+}
+
+func (e *Edge) apiConfig() huma.Config {
+	c := huma.DefaultConfig("Assay", Version)
+	c.CreateHooks = nil // no $schema links in bodies
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	c.DocsPath, c.OpenAPIPath, c.SchemasPath = "", "", ""
+	f := huma.Format{
+		Marshal:   func(w io.Writer, v any) error { return json.MarshalWrite(w, v, json.Deterministic(true)) },
+		Unmarshal: func(b []byte, v any) error { return json.Unmarshal(b, v) },
+	}
+	c.Formats = map[string]huma.Format{"application/json": f, "json": f}
+	c.OnAddOperation = append(c.OnAddOperation, declareErrors)
+	describe(c.OpenAPI)
+	return c
+}

@@ -1,0 +1,203 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/request"
+)
+
+// statuses is the one place where a kind of fault becomes an HTTP status.
+var statuses = map[fault.Kind]int{
+	fault.Validation:           http.StatusBadRequest,
+	fault.Unauthorized:         http.StatusUnauthorized,
+	fault.Forbidden:            http.StatusForbidden,
+	fault.NotFound:             http.StatusNotFound,
+	fault.MethodNotAllowed:     http.StatusMethodNotAllowed,
+	fault.Conflict:             http.StatusConflict,
+	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
+	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	fault.RateLimited:          http.StatusTooManyRequests,
+	fault.Internal:             http.StatusInternalServerError,
+	fault.Unavailable:          http.StatusServiceUnavailable,
+}
+
+// Faults of the edge itself.
+var (
+	errInternal     = fault.New(fault.Internal, "internal_error", "Something went wrong on our side. Retry; if it happens again, contact support with the request id.")
+	errRoute        = fault.New(fault.NotFound, "unknown_route", "There is no such route. The routes are listed at /api/openapi.json.")
+	errMethod       = fault.New(fault.MethodNotAllowed, "method_not_allowed", "This route does not take this method. The Allow header lists the methods that it takes.")
+	errMediaType    = fault.New(fault.UnsupportedMediaType, "unsupported_media_type", "Send the body as application/json, in UTF-8, plain or with Content-Encoding: gzip.")
+	errTooLarge     = fault.New(fault.PayloadTooLarge, "payload_too_large", "The body is larger than this operation takes.")
+	errInvalid      = fault.New(fault.Validation, "invalid_request", "The request is not valid. Each entry of details.fields names one problem.")
+	errInvalidJSON  = fault.New(fault.Validation, "invalid_json", "The body is not the strict JSON that this interface takes.")
+	errBodyMissing  = fault.New(fault.Validation, "body_required", "This operation needs a JSON body.")
+	errBodyCut      = fault.New(fault.Validation, "body_truncated", "The body ended before it was complete.")
+	errTimeout      = fault.New(fault.Unavailable, "timeout", "The request took too long and was stopped. Retry in a moment.")
+	errMissingKey   = fault.New(fault.Unauthorized, "missing_credentials", "Send the header Authorization: Bearer <API key>.")
+	errHeader       = fault.New(fault.Unauthorized, "malformed_header", "The Authorization header must be: Bearer <API key>.")
+	errScope        = fault.New(fault.Unauthorized, "insufficient_scope", "This key does not have the scope that the operation needs.")
+	errOtherOrg     = fault.New(fault.Forbidden, "organization_mismatch", "organizationId is not the organization of this key. Leave it out, or use a key of that organization.")
+	errUnavailable  = fault.New(fault.Unavailable, "not_ready", "The service is not ready.")
+	errDraining     = fault.New(fault.Unavailable, "shutting_down", "This replica is shutting down. Retry: another one will answer.")
+	maxFieldsListed = 100
+)
+
+// Envelope is the body of every error.
+type Envelope struct {
+	Body   ErrorBody `json:"error"`
+	status int
+}
+
+// ErrorBody is the error object of the interface.
+type ErrorBody struct {
+	Code      string         `json:"code" doc:"One code per HTTP status." example:"VALIDATION_ERROR"`
+	Message   string         `json:"message" doc:"What is wrong and what to do, for a person."`
+	Details   map[string]any `json:"details" doc:"details.reason is the specific cause; validation errors list details.fields."`
+	RequestID string         `json:"requestId" format:"uuid" doc:"Equal to the X-Request-Id header; quote it when asking for help."`
+}
+
+// GetStatus tells the framework which status to write.
+func (e *Envelope) GetStatus() int { return e.status }
+
+// Error is the public message.
+func (e *Envelope) Error() string { return e.Body.Message }
+
+// envelope turns any error into what the caller may see of it. What the caller
+// may not see goes to the log, with the request id that the caller gets.
+func envelope(ctx context.Context, err error) *Envelope {
+	info := request.From(ctx)
+	f, ok := fault.From(err)
+	switch {
+	case ok && f.Kind == fault.Internal, !ok && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
+		slog.ErrorContext(ctx, "request failed", "request_id", info.ID, "operation", info.Operation, "error", err)
+		f = errInternal
+	case !ok:
+		f = errTimeout
+	case f.Kind == fault.Unavailable:
+		slog.WarnContext(ctx, "request refused", "request_id", info.ID, "operation", info.Operation, "error", err)
+	}
+	details := map[string]any{"reason": f.Reason}
+	for k, v := range f.Details {
+		details[k] = v
+	}
+	if len(f.Fields) > 0 {
+		details["fields"] = f.Fields[:min(len(f.Fields), maxFieldsListed)]
+	}
+	setErrorHeaders(info.Header, f)
+	return &Envelope{
+		Body:   ErrorBody{Code: string(f.Kind), Message: f.Message, Details: details, RequestID: info.ID},
+		status: statuses[f.Kind],
+	}
+}
+
+func setErrorHeaders(h http.Header, f *fault.Error) {
+	switch f.Kind {
+	case fault.Unauthorized:
+		challenge := `Bearer error="invalid_token"`
+		if scope, ok := f.Details["requiredScope"]; ok {
+			challenge = fmt.Sprintf(`Bearer error="insufficient_scope", scope="%v"`, scope)
+		} else if f.Reason == errMissingKey.Reason {
+			challenge = "Bearer"
+		}
+		h.Set("WWW-Authenticate", challenge)
+	case fault.Unavailable, fault.RateLimited:
+		seconds := 1
+		if s, ok := f.Details["retryAfterSeconds"].(int); ok {
+			seconds = s
+		}
+		h.Set("Retry-After", strconv.Itoa(seconds))
+	case fault.Conflict:
+		if s, ok := f.Details["retryAfterSeconds"].(int); ok {
+			h.Set("Retry-After", strconv.Itoa(s))
+		}
+	}
+}
+
+// writeError answers a request outside the framework's handlers.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	e := envelope(r.Context(), err)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.status)
+	if r.Method != http.MethodHead {
+		_ = json.MarshalWrite(w, e)
+	}
+}
+
+// The framework's error constructors are process globals; this package owns
+// them, and nothing else may set them.
+func init() {
+	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		if status == 0 {
+			return &Envelope{} // the framework asks for an example, to derive the schema
+		}
+		return envelope(context.Background(), frameworkError(status, msg, errs))
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		err := frameworkError(status, msg, errs)
+		if ambiguous, ok := ctx.Context().Value(ambiguousKey{}).(map[string]bool); ok {
+			err = markAmbiguous(err, ambiguous)
+		}
+		return envelope(ctx.Context(), err)
+	}
+}
+
+// frameworkError is the error behind a framework's refusal: what a handler
+// returned, or the violations that validation found. The framework's own
+// messages and the values it would echo are dropped.
+func frameworkError(status int, msg string, errs []error) error {
+	var fields []fault.Field
+	for _, err := range errs {
+		var detail *huma.ErrorDetail
+		f, isFault := fault.From(err)
+		switch {
+		case err == nil:
+		case errors.As(err, &detail):
+			fields = append(fields, toField(detail))
+		case isFault && f.Kind == fault.Validation && len(errs) > 1:
+			fields = append(fields, f.Fields...) // one of several violations
+		default:
+			return err
+		}
+	}
+	switch {
+	case len(fields) > 0:
+		return errInvalid.WithFields(fields...)
+	case status == http.StatusRequestEntityTooLarge:
+		return errTooLarge
+	case status == http.StatusUnsupportedMediaType:
+		return errMediaType
+	case status == http.StatusBadRequest && strings.Contains(msg, "body is required"):
+		return errBodyMissing
+	case status < http.StatusInternalServerError:
+		return errInvalid
+	}
+	return errors.New(msg)
+}
+
+// markAmbiguous renames the violations that normalization left for validation
+// to find: to validation they are unknown fields.
+func markAmbiguous(err error, ambiguous map[string]bool) error {
+	f, ok := fault.From(err)
+	if !ok {
+		return err
+	}
+	for i, field := range f.Fields {
+		if field.Code == "unknown_field" && ambiguous[field.Path] {
+			f.Fields[i].Code = "ambiguous_field"
+			f.Fields[i].Message = "is sent twice with different values, or differs from a documented name only in case"
+		}
+	}
+	return f
+}

@@ -1,0 +1,36 @@
+package httpapi
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// JSON is a free-form value: kept as it was sent, never rewritten.
+type JSON jsontext.Value
+
+// MarshalJSON writes the value as it is.
+func (j JSON) MarshalJSON() ([]byte, error) {
+	if len(j) == 0 {
+		return []byte("null"), nil
+	}
+	return j, nil
+}
+
+// UnmarshalJSON keeps the value as it is.
+func (j *JSON) UnmarshalJSON(b []byte) error {
+	*j = append((*j)[:0:0], b...)
+	return nil
+}
+
+// Schema allows any value.
+func (JSON) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Description: "Any JSON value."}
+}
+
+// Map is a free-form object whose names are never rewritten.
+type Map map[string]jsontext.Value
+
+// Schema allows any object.
+func (Map) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}

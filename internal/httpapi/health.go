@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Check is one thing that must work for the process to be ready.
+type Check struct {
+	Name string
+	// Probe returns nil if the thing works.
+	Probe func(context.Context) error
+	// Advice tells an operator where to look when it does not.
+	Advice string
+}
+
+// checkTimeout keeps readiness quick when an engine hangs; load balancers
+// commonly give up after a few seconds.
+const checkTimeout = 2 * time.Second
+
+type healthOutput struct {
+	Body healthBody
+}
+
+type healthBody struct {
+	Status        string `json:"status" enum:"ok" doc:"Always ok: the process answers."`
+	Version       string `json:"version" doc:"Version of the binary."`
+	UptimeSeconds int64  `json:"uptime_seconds"`
+}
+
+type readyOutput struct {
+	Body readyBody
+}
+
+type readyBody struct {
+	Status string       `json:"status" enum:"ready"`
+	Checks []checkState `json:"checks"`
+}
+
+type checkState struct {
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Message string `json:"message,omitempty" doc:"What an operator can do, when the check fails."`
+}
+
+func (e *Edge) registerHealth() {
+	Register(e, Op{
+		ID: "getHealth", Method: http.MethodGet, Path: "/api/health", Tag: "Operations", Scope: principal.Public, Status: 200,
+		Summary: "Whether the process is alive",
+	}, e.getHealth)
+	Register(e, Op{
+		ID: "getReadiness", Method: http.MethodGet, Path: "/api/health/ready", Tag: "Operations", Scope: principal.Public, Status: 200,
+		Summary:     "Whether the process can serve",
+		Description: "Answers 503 with the failing checks in `details.checks` while an engine is away or the process is shutting down.",
+	}, e.getReadiness)
+}
+
+func (e *Edge) getHealth(context.Context, *struct{}) (*healthOutput, error) {
+	var out healthOutput
+	out.Body.Status = "ok"
+	out.Body.Version = e.opts.Build
+	out.Body.UptimeSeconds = int64(e.opts.Now().Sub(e.started).Seconds())
+	return &out, nil
+}
+
+func (e *Edge) getReadiness(ctx context.Context, _ *struct{}) (*readyOutput, error) {
+	if e.draining.on.Load() {
+		return nil, errDraining
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	states := make([]checkState, len(e.opts.Ready))
+	var wg sync.WaitGroup
+	for i, c := range e.opts.Ready {
+		wg.Go(func() {
+			states[i] = checkState{Name: c.Name, OK: true}
+			if err := c.Probe(ctx); err != nil {
+				slog.WarnContext(ctx, "not ready", "check", c.Name, "error", err)
+				states[i] = checkState{Name: c.Name, Message: c.Advice}
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range states {
+		if !s.OK {
+			return nil, errUnavailable.With("checks", states)
+		}
+	}
+	var out readyOutput
+	out.Body.Status, out.Body.Checks = "ready", states
+	return &out, nil
+}

@@ -1,0 +1,53 @@
+package httpapi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// ID is an identifier that is a string of decimal digits in responses, and a
+// string or a number in requests. It is always a positive safe integer.
+type ID int64
+
+// ParseID reads an identifier from a path or filter, where one that cannot be
+// an identifier names nothing: ok is false and the answer is "not found".
+func ParseID(s string) (id int64, ok bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 || n > maxSafeInteger || s != strconv.FormatInt(n, 10) {
+		return 0, false
+	}
+	return n, true
+}
+
+// String is the wire form.
+func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+// MarshalJSON writes the digits as a string.
+func (id ID) MarshalJSON() ([]byte, error) { return []byte(`"` + id.String() + `"`), nil }
+
+// UnmarshalJSON reads a string or a number.
+func (id *ID) UnmarshalJSON(b []byte) error {
+	n, ok := ParseID(strings.Trim(string(b), `"`))
+	if !ok {
+		return fmt.Errorf("not an identifier")
+	}
+	*id = ID(n)
+	return nil
+}
+
+// Schema documents both forms.
+func (ID) Schema(huma.Registry) *huma.Schema {
+	low := 1.0
+	high := float64(maxSafeInteger)
+	return &huma.Schema{
+		Description: "Decimal digits of a positive integer; requests may also send the number itself.",
+		OneOf: []*huma.Schema{
+			{Type: huma.TypeString, Pattern: "^[1-9][0-9]{0,15}$"},
+			{Type: huma.TypeInteger, Minimum: &low, Maximum: &high},
+		},
+		Examples: []any{"1042"},
+	}
+}

@@ -1,0 +1,284 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/request"
+)
+
+// Op is one row of the route table. Router, OpenAPI, reference page and the
+// tests that walk every operation all come from these rows, and Register is
+// the only way to add one: a route outside the table cannot exist.
+type Op struct {
+	ID          string // camelCase verb and noun, unique
+	Method      string
+	Path        string
+	Tag         string // the area of the interface, for documents
+	Summary     string // a short line
+	Description string // what a caller must know beyond the types
+
+	// Scope is the one scope that a key needs. principal.Public needs no key.
+	Scope principal.Scope
+	// Status is the success status.
+	Status int
+	// BodyLimit bounds the decompressed body; zero means DefaultBodyLimit.
+	BodyLimit int64
+	// Strict refuses unknown body fields instead of ignoring them; governance
+	// writes use it, where a misspelt field must not pass in silence.
+	Strict bool
+	// OptionalBody allows the body to be absent.
+	OptionalBody bool
+	// ContentType of the response, if it is not JSON.
+	ContentType string
+}
+
+// Mutates reports whether the operation takes an Idempotency-Key.
+func (o Op) Mutates() bool {
+	return o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch
+}
+
+// Register adds an operation. The handler's input and output types are its
+// contract: parameters, body, bounds and documentation are read from them.
+func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, error)) {
+	if op.BodyLimit == 0 {
+		op.BodyLimit = DefaultBodyLimit
+	}
+	d := huma.Operation{
+		OperationID:   op.ID,
+		Method:        op.Method,
+		Path:          op.Path,
+		Summary:       op.Summary,
+		Description:   op.Description,
+		Tags:          []string{op.Tag},
+		DefaultStatus: op.Status,
+		MaxBodyBytes:  -1, // the edge has read the body by then
+	}
+	if op.ContentType != "" {
+		d.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): {
+			Content: map[string]*huma.MediaType{op.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}}
+	}
+	if op.Scope != principal.Public {
+		scopes := []string{}
+		if op.Scope != principal.AnyKey {
+			scopes = append(scopes, string(op.Scope))
+		}
+		d.Security = []map[string][]string{{"apiKey": scopes}}
+	}
+	if op.Mutates() {
+		d.Parameters = append(d.Parameters, idempotencyParam())
+	}
+	gate := &gate{edge: e, op: op}
+	d.Middlewares = huma.Middlewares{gate.serve}
+	huma.Register(e.api, d, handler)
+	gate.learn(e.api)
+	e.add(op, reflect.TypeFor[I]())
+}
+
+// gate stands before one operation's handler and does what every operation
+// needs, in the order of the interface: scope, headers, query, body.
+type gate struct {
+	edge     *Edge
+	op       Op
+	query    queryShape
+	body     *shape
+	hasBody  bool
+	readOnly map[string]bool // response fields, allowed in and ignored
+}
+
+// learn reads the registered operation's documented names.
+func (g *gate) learn(api huma.API) {
+	doc := findOperation(api.OpenAPI(), g.op.Method, g.op.Path)
+	var names []string
+	missing := strings.Count(g.op.Path, "{")
+	for _, p := range doc.Parameters {
+		switch p.In {
+		case "query":
+			names = append(names, p.Name)
+		case "path":
+			missing--
+		}
+	}
+	if missing != 0 {
+		panic("httpapi: " + g.op.ID + " does not declare every path parameter; embedded structs must be exported")
+	}
+	g.query = newQueryShape(names)
+	registry := api.OpenAPI().Components.Schemas
+	if doc.RequestBody != nil {
+		g.hasBody = true
+		doc.RequestBody.Required = !g.op.OptionalBody
+		g.body = newShape(registry, doc.RequestBody.Content["application/json"].Schema)
+	}
+	g.readOnly = map[string]bool{}
+	if ok := doc.Responses[strconv.Itoa(g.op.Status)]; ok != nil && ok.Content["application/json"] != nil {
+		collectNames(newShape(registry, ok.Content["application/json"].Schema), g.readOnly, 0)
+	}
+}
+
+// collectNames gathers the names of a response, three levels deep: a resource
+// inside a collection inside an envelope.
+func collectNames(s *shape, into map[string]bool, depth int) {
+	if s == nil || depth > 3 {
+		return
+	}
+	collectNames(s.elements, into, depth+1)
+	for name, f := range s.fields {
+		into[name] = true
+		collectNames(f, into, depth+1)
+	}
+}
+
+func (g *gate) serve(ctx huma.Context, next func(huma.Context)) {
+	r, w := humachi.Unwrap(ctx)
+	info := request.From(r.Context())
+	info.Operation = g.op.ID
+	if err := g.authorize(r); err != nil {
+		writeError(w, r, err)
+		return
+	}
+	r, err := g.read(r, info)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	next(humachi.NewContext(ctx.Operation(), r, w))
+}
+
+func (g *gate) authorize(r *http.Request) error {
+	if g.op.Scope == principal.Public {
+		return nil
+	}
+	if !principal.From(r.Context()).May(g.op.Scope) {
+		return errScope.With("requiredScope", string(g.op.Scope))
+	}
+	return nil
+}
+
+// read returns the request with query and body in documented form.
+func (g *gate) read(r *http.Request, info *request.Info) (*http.Request, error) {
+	if g.op.Mutates() {
+		key, err := idempotencyKey(r)
+		if err != nil {
+			return r, err
+		}
+		info.IdempotencyKey = key
+	}
+	query, ignored, err := g.query.normalize(r.URL.RawQuery)
+	if err != nil {
+		return r, err
+	}
+	if len(ignored) > 0 {
+		info.Header.Set("X-Ignored-Params", headerList(ignored))
+	}
+	var n normalized
+	if g.hasBody {
+		if n, err = g.readBody(r, info); err != nil {
+			return r, err
+		}
+	}
+	sum := sha256.New()
+	_, _ = io.WriteString(sum, g.op.ID+"\n"+query+"\n")
+	sum.Write(n.body)
+	info.Fingerprint = sum.Sum(nil)
+
+	u := *r.URL
+	u.RawQuery = query
+	ctx := r.Context()
+	if n.ambiguous != nil {
+		ctx = context.WithValue(ctx, ambiguousKey{}, n.ambiguous)
+	}
+	r = r.WithContext(ctx)
+	r.URL = &u
+	r.Body = io.NopCloser(bytes.NewReader(n.body))
+	r.Header = r.Header.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	return r, nil
+}
+
+func (g *gate) readBody(r *http.Request, info *request.Info) (normalized, error) {
+	body, err := readBody(r, g.op.BodyLimit)
+	if err != nil {
+		return normalized{}, err
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		if !g.op.OptionalBody {
+			return normalized{}, errBodyMissing
+		}
+		return normalized{}, nil
+	}
+	if err := checkJSON(body); err != nil {
+		return normalized{}, err
+	}
+	n, err := g.body.normalize(body, g.drops)
+	if err != nil {
+		return normalized{}, errInvalidJSON
+	}
+	if n.organization != nil && !sameOrganization(n.organization, principal.From(r.Context()).Org) {
+		return normalized{}, errOtherOrg
+	}
+	if len(n.ignored) > 0 {
+		info.Header.Set("X-Ignored-Fields", headerList(n.ignored))
+	}
+	return n, nil
+}
+
+// drops says whether an undocumented field is ignored rather than refused: any
+// field on ordinary operations, and on strict ones a field of the response,
+// so that a resource can be read, edited and sent back.
+func (g *gate) drops(name string) bool {
+	return !g.op.Strict || g.readOnly[name]
+}
+
+// sameOrganization compares the asserted organization with the key's. A value
+// that is no organization's id is just as wrong as another organization's.
+func sameOrganization(asserted jsontext.Value, org principal.OrgID) bool {
+	if asserted.Kind() != '"' {
+		return false
+	}
+	text, err := jsontext.AppendUnquote(nil, asserted)
+	if err != nil {
+		return false
+	}
+	id, err := principal.ParseOrgID(string(text))
+	return err == nil && id == org
+}
+
+// ambiguousKey carries the fields that normalization could not settle to the
+// place where violations are listed.
+type ambiguousKey struct{}
+
+// idempotencyKey reads the header: at most 255 printable ASCII characters.
+func idempotencyKey(r *http.Request) (string, error) {
+	values := r.Header.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	bad := strings.IndexFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
+	if len(values) > 1 || key == "" || len(key) > 255 || bad >= 0 {
+		return "", errInvalid.WithFields(fault.Field{In: "header", Path: "Idempotency-Key", Code: "format", Message: "must be given once, with 1 to 255 printable ASCII characters"})
+	}
+	return key, nil
+}
+
+func idempotencyParam() *huma.Param {
+	limit := 255
+	return &huma.Param{
+		Name: "Idempotency-Key", In: "header",
+		Description: "Makes the request safe to repeat: the same key and content within 24 hours has one effect and returns the first answer, marked Idempotent-Replayed: true.",
+		Schema:      &huma.Schema{Type: huma.TypeString, MaxLength: &limit},
+	}
+}

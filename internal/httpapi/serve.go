@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/request"
+)
+
+// drain remembers that the process is going away.
+type drain struct{ on atomic.Bool }
+
+// Run serves the listener until ctx ends, then finishes what it accepted:
+// readiness turns to 503 at once, new connections are refused, and requests in
+// flight have ShutdownTimeout to end.
+func (e *Edge) Run(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{
+		Handler:           e,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       e.opts.Config.RequestTimeout,
+		WriteTimeout:      e.opts.Config.RequestTimeout + 5*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+		// A request outlives the signal that ends the process.
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	done := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		e.draining.on.Store(true)
+		slog.Info("shutting down", "grace", e.opts.Config.ShutdownTimeout.String())
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.opts.Config.ShutdownTimeout)
+		defer cancel()
+		done <- srv.Shutdown(limit)
+	}()
+	if err := srv.Serve(l); err != http.ErrServerClosed {
+		return err
+	}
+	return <-done
+}
+
+// identify gives the request its id, which every response carries. A UUID that
+// the caller sent is kept, so that its own logs and ours meet.
+func (e *Edge) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, err := uuid.Parse(r.Header.Get("X-Request-Id"))
+		if err != nil || len(r.Header.Get("X-Request-Id")) != 36 {
+			id = uuid.Must(uuid.NewV7())
+		}
+		h := w.Header()
+		h.Set("X-Request-Id", id.String())
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		info := &request.Info{ID: id.String(), Method: r.Method, Path: r.URL.Path, Header: h}
+		next.ServeHTTP(w, r.WithContext(request.With(r.Context(), info)))
+	})
+}
+
+// recorder notes what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+var (
+	tracer      = otel.Tracer("github.com/assayhq/assay/internal/httpapi")
+	meter       = otel.Meter("github.com/assayhq/assay/internal/httpapi")
+	duration, _ = meter.Float64Histogram("http.server.request.duration",
+		metric.WithUnit("s"), metric.WithDescription("Time to answer a request."),
+		metric.WithExplicitBucketBoundaries(.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30))
+)
+
+// observe makes the span, the measurement and the log line of a request. Their
+// names come from the route table, never from what the caller sent.
+func (e *Edge) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		ctx := otel.GetTextMapPropagator().Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		ctx, span := tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
+		defer span.End()
+		rec := &recorder{ResponseWriter: w}
+		info := request.From(ctx)
+		next.ServeHTTP(rec, r.WithContext(ctx))
+
+		operation := info.Operation
+		if operation == "" {
+			operation = "none"
+		}
+		took := time.Since(start)
+		span.SetName(operation)
+		attrs := []attribute.KeyValue{
+			attribute.String("operation", operation),
+			attribute.Int("http.response.status_code", rec.status),
+		}
+		span.SetAttributes(append(attrs, attribute.String("request_id", info.ID))...)
+		duration.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
+		slog.LogAttrs(ctx, slog.LevelDebug, "request",
+			slog.String("request_id", info.ID),
+			slog.String("operation", operation),
+			slog.String("method", r.Method),
+			slog.Int("status", rec.status),
+			slog.Duration("took", took),
+			slog.String("trace_id", span.SpanContext().TraceID().String()))
+	})
+}
+
+// recoverPanic turns a panic into a clean 500 and keeps its story in the log.
+// A response that has begun cannot be repaired; its connection is cut.
+func (e *Edge) recoverPanic(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			info := request.From(r.Context())
+			slog.ErrorContext(r.Context(), "panic", "request_id", info.ID, "operation", info.Operation, "panic", p, "stack", string(debug.Stack()))
+			if rec, ok := w.(*recorder); ok && rec.status != 0 {
+				panic(http.ErrAbortHandler)
+			}
+			writeError(w, r, errInternal)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bound stops work that nobody waits for any longer.
+func (e *Edge) bound(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), e.opts.Config.RequestTimeout)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// authenticate finds the caller before the route is looked at, so that without
+// a key nothing can be learnt about which routes exist.
+func (e *Edge) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		if e.public[method+" "+r.URL.Path] {
+			next.ServeHTTP(w, r)
+			return
+		}
+		token, err := bearer(r)
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		caller, err := e.opts.Authenticate(r.Context(), token)
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(principal.With(r.Context(), caller)))
+	})
+}

@@ -1,0 +1,102 @@
+// Package clickhouse is the data plane's database: the pool, its migrations
+// for a single node and for a cluster, and block inserts.
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/assayhq/assay/internal/platform/secret"
+)
+
+// Config says how to reach ClickHouse.
+type Config struct {
+	URL       secret.Text `setting:"url" help:"Connection URL of the native protocol: clickhouse://USER:PASSWORD@HOST:9000/DATABASE."`
+	ReaderURL secret.Text `setting:"reader_url" help:"Connection URL of a user that can only read, with limits; empty reads with url."`
+	Cluster   string      `setting:"cluster" help:"Name of the cluster in the server's remote_servers; empty for a single node."`
+}
+
+// Validate says what to change when the configuration cannot work.
+func (c Config) Validate() error {
+	if c.URL == "" {
+		return errors.New("url is empty: give the native URL, for example clickhouse://assay:PASSWORD@localhost:9000/assay")
+	}
+	var errs []error
+	for name, url := range map[string]secret.Text{"url": c.URL, "reader_url": c.ReaderURL} {
+		if url == "" {
+			continue
+		}
+		opts, err := clickhouse.ParseDSN(url.Reveal())
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s cannot be read: it should look like clickhouse://USER:PASSWORD@HOST:9000/DATABASE", name))
+		} else if opts.Auth.Database == "" {
+			errs = append(errs, fmt.Errorf("%s names no database: add it as the path, for example /assay", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// DB is two pools of native connections: one that writes and one that reads,
+// whose user cannot write and is limited in time and memory.
+type DB struct {
+	writer, reader driver.Conn
+}
+
+// Open prepares the pools. It does not wait for the server.
+func Open(cfg Config) (*DB, error) {
+	// A block is acknowledged only when it is stored: never hand it to the
+	// server's own buffer.
+	writer, err := open(cfg.URL, clickhouse.Settings{"async_insert": 0})
+	if err != nil {
+		return nil, err
+	}
+	if cfg.ReaderURL == "" {
+		return &DB{writer: writer, reader: writer}, nil
+	}
+	reader, err := open(cfg.ReaderURL, nil)
+	if err != nil {
+		return nil, errors.Join(err, writer.Close())
+	}
+	return &DB{writer: writer, reader: reader}, nil
+}
+
+func open(url secret.Text, settings clickhouse.Settings) (driver.Conn, error) {
+	opts, err := clickhouse.ParseDSN(url.Reveal())
+	if err != nil {
+		return nil, errors.New("clickhouse url cannot be read")
+	}
+	opts.DialTimeout = 5 * time.Second
+	opts.MaxOpenConns = 16
+	opts.MaxIdleConns = 8
+	opts.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	opts.Settings = settings
+	conn, err := clickhouse.Open(opts)
+	if err != nil {
+		return nil, fmt.Errorf("open clickhouse pool: %w", err)
+	}
+	return conn, nil
+}
+
+// Writer returns the pool that writes.
+func (db *DB) Writer() driver.Conn { return db.writer }
+
+// Reader returns the pool that reads.
+func (db *DB) Reader() driver.Conn { return db.reader }
+
+// Ping reports whether the server answers both users.
+func (db *DB) Ping(ctx context.Context) error {
+	return errors.Join(db.writer.Ping(ctx), db.reader.Ping(ctx))
+}
+
+// Close closes every connection.
+func (db *DB) Close() error {
+	if db.reader == db.writer {
+		return db.writer.Close()
+	}
+	return errors.Join(db.writer.Close(), db.reader.Close())
+}

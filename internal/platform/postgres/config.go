@@ -1,0 +1,39 @@
+// Package postgres is the control plane's database: the pool, the handles that
+// carry an organization for row-level security, transactions and migrations.
+package postgres
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/assayhq/assay/internal/platform/secret"
+)
+
+// Config says how to reach PostgreSQL.
+type Config struct {
+	URL      secret.Text `setting:"url" help:"Connection URL of the runtime role. The role must not own the tables, be a superuser or bypass row security."`
+	OwnerURL secret.Text `setting:"owner_url" help:"Connection URL of the role that owns the tables; used by migrations only."`
+	MaxConns int         `setting:"max_conns" default:"20" help:"Connections a process may hold."`
+}
+
+// Validate says what to change when the configuration cannot work.
+func (c Config) Validate() error {
+	var errs []error
+	if c.URL == "" {
+		errs = append(errs, errors.New("url is empty: give the connection URL of the runtime role, for example postgres://assay_app:PASSWORD@localhost:5432/assay"))
+	} else if _, err := pgxpool.ParseConfig(c.URL.Reveal()); err != nil {
+		// The driver's own words may quote the URL, password included.
+		errs = append(errs, errors.New("url cannot be read: it should look like postgres://USER:PASSWORD@HOST:PORT/DATABASE"))
+	}
+	if c.OwnerURL != "" {
+		if _, err := pgxpool.ParseConfig(c.OwnerURL.Reveal()); err != nil {
+			errs = append(errs, errors.New("owner_url cannot be read: it should look like postgres://USER:PASSWORD@HOST:PORT/DATABASE"))
+		}
+	}
+	if c.MaxConns < 2 {
+		errs = append(errs, fmt.Errorf("max_conns is %d: it must be at least 2", c.MaxConns))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,107 @@
+// Package temporal is the engine for work that lasts: the client and one
+// worker per domain.
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+)
+
+// Config says how to reach Temporal.
+type Config struct {
+	Address     string `setting:"address" default:"localhost:7233" help:"host:port of the Temporal frontend."`
+	Namespace   string `setting:"namespace" default:"assay" help:"Namespace of the workflows."`
+	QueuePrefix string `setting:"queue_prefix" default:"assay" help:"Prefix of the task queues; deployments that share a namespace use different ones."`
+}
+
+// Validate says what to change when the configuration cannot work.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Address == "" {
+		errs = append(errs, errors.New("address is empty: give host:port of the frontend, for example localhost:7233"))
+	}
+	if c.Namespace == "" {
+		errs = append(errs, errors.New("namespace is empty: give the namespace of the workflows, for example assay"))
+	}
+	if c.QueuePrefix == "" {
+		errs = append(errs, errors.New("queue_prefix is empty: give a short word, for example assay"))
+	}
+	return errors.Join(errs...)
+}
+
+// Client starts workflows and makes workers.
+type Client struct {
+	client.Client
+	cfg Config
+}
+
+// Open prepares the client. It does not wait for the server: the connection is
+// made by the first call.
+func Open(cfg Config) (*Client, error) {
+	c, err := client.NewLazyClient(client.Options{
+		HostPort:  cfg.Address,
+		Namespace: cfg.Namespace,
+		Logger:    log.NewStructuredLogger(slog.Default().With("component", "temporal")),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open temporal client: %w", err)
+	}
+	return &Client{Client: c, cfg: cfg}, nil
+}
+
+// Ping reports whether the server answers and knows the namespace.
+func (c *Client) Ping(ctx context.Context) error {
+	_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
+	return err
+}
+
+// Queue is the task queue of a domain. Activity names are method names, so
+// domains do not share a queue.
+func (c *Client) Queue(domain string) string { return c.cfg.QueuePrefix + "-" + domain }
+
+// Start starts a workflow under an id, or does nothing if that workflow is
+// running already: twice is once.
+func (c *Client) Start(ctx context.Context, domain, id string, workflow, input any) error {
+	_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       c.cfg.QueuePrefix + "/" + id,
+		TaskQueue:                c.Queue(domain),
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+	}, workflow, input)
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &running) {
+		return nil
+	}
+	return err
+}
+
+// Worker serves one domain's queue until ctx ends, then lets what it runs
+// finish. Registration is done by the domain.
+func (c *Client) Worker(ctx context.Context, domain string, register func(worker.Registry)) error {
+	w := worker.New(c.Client, c.Queue(domain), worker.Options{WorkerStopTimeout: 20 * time.Second})
+	register(w)
+	// The server may be away when the process starts.
+	for {
+		err := w.Start()
+		if err == nil {
+			break
+		}
+		slog.WarnContext(ctx, "worker cannot start yet", "domain", domain, "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(2 * time.Second):
+		}
+	}
+	<-ctx.Done()
+	w.Stop()
+	return nil
+}

@@ -1,0 +1,157 @@
+package tenancy
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"hash/crc32"
+	"strings"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/secret"
+)
+
+// A key reads asy_live_<12 id>_<32 secret>_<6 checksum>. The id is public and
+// finds the row; the secret has 190 random bits, so a fast keyed hash protects
+// it as well as a slow one would; the checksum tells a truncated key from an
+// unknown one without a lookup. Underscores let a double click select it whole.
+const (
+	keyPrefix      = "asy"
+	idLength       = 12
+	secretLength   = 32
+	checksumLength = 6
+	keyLength      = len("asy_live_") + idLength + 1 + secretLength + 1 + checksumLength
+)
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// Environment says what a key is for.
+type Environment string
+
+// The environments.
+const (
+	EnvironmentLive Environment = "live"
+	EnvironmentTest Environment = "test"
+)
+
+// Faults of authentication.
+var (
+	ErrKeyIncomplete = fault.New(fault.Unauthorized, "key_incomplete", "The API key is incomplete: a part of it is missing or changed. Copy it again, whole.")
+	ErrKeyUnknown    = fault.New(fault.Unauthorized, "key_unknown", "There is no such API key.")
+	ErrKeyRevoked    = fault.New(fault.Unauthorized, "key_revoked", "This API key was revoked. Create a new one.")
+	ErrKeyExpired    = fault.New(fault.Unauthorized, "key_expired", "This API key has expired. Create a new one.")
+	ErrProviderKey   = fault.New(fault.Unauthorized, "provider_key_not_accepted", "This looks like a model provider's key. Send an API key of this service, which begins with asy_.")
+)
+
+// Config of keys.
+type Config struct {
+	Pepper         secret.Text `setting:"pepper" help:"Secret that keys are hashed with; at least 32 characters. Make one with: openssl rand -hex 32"`
+	PepperVersion  int         `setting:"pepper_version" default:"1" help:"Number of the pepper; raise it when you replace the pepper."`
+	PreviousPepper secret.Text `setting:"previous_pepper" help:"The pepper before, numbered one less; keys made with it keep working."`
+}
+
+// Validate says what to change when the configuration cannot work.
+func (c Config) Validate() error {
+	var errs []error
+	if len(c.Pepper.Reveal()) < 32 {
+		errs = append(errs, errors.New("pepper is missing or shorter than 32 characters: make one with `openssl rand -hex 32` and keep it secret and safe; without it no key works"))
+	}
+	if c.PepperVersion < 1 {
+		errs = append(errs, errors.New("pepper_version must be 1 or more"))
+	}
+	return errors.Join(errs...)
+}
+
+// pepper returns the pepper of a version.
+func (c Config) pepper(version int) (secret.Text, bool) {
+	switch {
+	case version == c.PepperVersion:
+		return c.Pepper, true
+	case version == c.PepperVersion-1 && c.PreviousPepper != "":
+		return c.PreviousPepper, true
+	}
+	return "", false
+}
+
+// parsedKey is a key whose form and checksum are right.
+type parsedKey struct {
+	id    string
+	whole string
+}
+
+// parseKey checks the form of a presented key.
+func parseKey(text string) (parsedKey, error) {
+	if !strings.HasPrefix(text, keyPrefix+"_") {
+		if looksLikeProviderKey(text) {
+			return parsedKey{}, ErrProviderKey
+		}
+		return parsedKey{}, ErrKeyUnknown
+	}
+	parts := strings.Split(text, "_")
+	if len(text) != keyLength || len(parts) != 5 {
+		return parsedKey{}, ErrKeyIncomplete
+	}
+	environment, id, body, sum := parts[1], parts[2], parts[3], parts[4]
+	if environment != string(EnvironmentLive) && environment != string(EnvironmentTest) ||
+		len(id) != idLength || len(body) != secretLength || !isBase62(id+body) ||
+		sum != checksum(text[:len(text)-checksumLength-1]) {
+		return parsedKey{}, ErrKeyIncomplete
+	}
+	return parsedKey{id: id, whole: text}, nil
+}
+
+// newKey makes a key from the system's random source.
+func newKey(env Environment) parsedKey {
+	id := randomBase62(idLength)
+	body := keyPrefix + "_" + string(env) + "_" + id + "_" + randomBase62(secretLength)
+	return parsedKey{id: id, whole: body + "_" + checksum(body)}
+}
+
+// hash is what is stored of a key.
+func (k parsedKey) hash(pepper secret.Text) []byte {
+	mac := hmac.New(sha256.New, []byte(pepper.Reveal()))
+	mac.Write([]byte(k.whole))
+	return mac.Sum(nil)
+}
+
+func checksum(body string) string {
+	n := crc32.ChecksumIEEE([]byte(body))
+	out := make([]byte, checksumLength)
+	for i := len(out) - 1; i >= 0; i-- {
+		out[i] = base62[n%62]
+		n /= 62
+	}
+	return string(out)
+}
+
+// randomBase62 draws characters without bias: bytes that do not divide evenly
+// among 62 are drawn again.
+func randomBase62(n int) string {
+	out := make([]byte, 0, n)
+	buf := make([]byte, 2*n)
+	for len(out) < n {
+		_, _ = rand.Read(buf) // never fails; it ends the process instead
+		for _, b := range buf {
+			if b < 248 && len(out) < n {
+				out = append(out, base62[b%62])
+			}
+		}
+	}
+	return string(out)
+}
+
+func isBase62(s string) bool {
+	return strings.IndexFunc(s, func(c rune) bool { return !strings.ContainsRune(base62, c) }) < 0
+}
+
+// looksLikeProviderKey recognises what people paste by mistake. The value goes
+// into no log and no message.
+func looksLikeProviderKey(text string) bool {
+	for _, prefix := range []string{"sk-", "sk_", "pk-", "AIza", "AKIA", "ASIA", "gsk_", "xai-", "hf_", "r8_", "pplx-", "nvapi-", "fw_", "tgp_", "csk-", "ghp_", "github_pat_", "eyJ"} {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}

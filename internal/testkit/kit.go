@@ -1,0 +1,119 @@
+// Package testkit boots the whole application on real engines for one test and
+// drives it through a client, as a user would.
+package testkit
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/assayhq/assay/internal/app"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
+	"github.com/assayhq/assay/internal/platform/devenv"
+	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// Pepper is the key pepper of every test.
+const Pepper = "a pepper for tests, of 32 or more characters"
+
+// Kit is an application of a test's own: its database, its ClickHouse
+// database, its task queues, its clock.
+type Kit struct {
+	App   *app.App
+	Clock *Clock
+	URL   string
+}
+
+// New boots the application. Everything it made is gone after the test, except
+// the databases of a test that fails.
+func New(t testing.TB) *Kit {
+	t.Helper()
+	cfg := Config(t)
+	clock := &Clock{}
+	a, err := app.New(context.Background(), cfg, "test", clock.Now)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = a.Close() })
+	srv := httptest.NewServer(a.Edge)
+	t.Cleanup(srv.Close)
+	return &Kit{App: a, Clock: clock, URL: srv.URL}
+}
+
+// Config is the configuration of an application with databases of its own.
+func Config(t testing.TB) app.Config {
+	t.Helper()
+	address, err := devenv.Get("ASSAY_TEMPORAL_ADDRESS")
+	require.NoError(t, err)
+	namespace, err := devenv.Get("ASSAY_TEMPORAL_NAMESPACE")
+	require.NoError(t, err)
+	cfg := app.Config{
+		HTTP:     httpapi.Config{Addr: "127.0.0.1:0", RequestTimeout: 30 * time.Second, ShutdownTimeout: 10 * time.Second},
+		Temporal: temporal.Config{Address: address, Namespace: namespace, QueuePrefix: "test-" + random()},
+		Key:      tenancy.Config{Pepper: Pepper, PepperVersion: 1},
+	}
+	// The two databases are made side by side.
+	var g errgroup.Group
+	g.Go(func() error { cfg.ClickHouse = clickhousetest.New(t); return nil })
+	cfg.Postgres = postgrestest.New(t)
+	require.NoError(t, g.Wait())
+	return cfg
+}
+
+// Work runs the application's worker role until the test ends.
+func (k *Kit) Work(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- k.App.Run(ctx, app.RoleWorker) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("worker: %v", err)
+		}
+	})
+}
+
+// Org makes an organization and returns a client whose key has every scope.
+func (k *Kit) Org(t testing.TB) *Client {
+	t.Helper()
+	org, key, err := k.App.Tenancy.CreateOrganization(t.Context(), "Test", tenancy.NewKey{
+		Name: "everything", Environment: tenancy.EnvironmentTest, Scopes: principal.Scopes,
+	})
+	require.NoError(t, err)
+	return &Client{Org: org, Key: key, base: k.URL}
+}
+
+// Key makes another key of an organization and returns a client that uses it.
+func (k *Kit) Key(t testing.TB, of *Client, scopes ...principal.Scope) *Client {
+	t.Helper()
+	_, key, err := k.App.Tenancy.CreateKey(t.Context(), of.Org, tenancy.NewKey{
+		Name: "some", Environment: tenancy.EnvironmentTest, Scopes: scopes,
+	})
+	require.NoError(t, err)
+	return &Client{Org: of.Org, Key: key, base: k.URL}
+}
+
+// Clock is real time that a test can move forward.
+type Clock struct{ ahead atomic.Int64 }
+
+// Now is the time that the application sees.
+func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// Advance moves the application's time forward.
+func (c *Clock) Advance(d time.Duration) { c.ahead.Add(int64(d)) }
+
+func random() string {
+	b := make([]byte, 6)
+	_, _ = rand.Read(b)
+	return hex.EncodeToString(b)
+}
