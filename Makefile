@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen lint test race ci fuzz-seeds contract licences vuln smoke check-gen dev-test
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines docs-check smoke ci
 
 help: ## List the commands.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -46,3 +46,27 @@ test: ## Run the tests on the real engines.
 
 race: ## Run the tests with the race detector.
 	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -race -timeout 15m ./...
+
+dev-test: ## Test the engines' launcher and hold compose.yaml against it.
+	cd dev && go vet ./... && go test ./...
+
+contract: ## Validate the OpenAPI document; fail on an undescribed or breaking change.
+	$$(dev/tool openapi-validator) api/openapi.json
+	go run ./internal/gen/contract
+
+licences: ## Check the licences of what is linked into the binary.
+	go run ./internal/gen/licences
+
+vuln: ## Look for known vulnerabilities; says so when their database cannot be reached.
+	@$$(dev/tool govulncheck) ./... || { [ $$? != 3 ] && echo 'govulncheck could not reach its database: NOT CHECKED'; }
+
+prove-engines: build ## Kill every engine and the application under load; nothing acknowledged is lost.
+	go run ./internal/prove/engines -rounds $(or $(ROUNDS),3)
+
+docs-check: build ## Run every command of the documents.
+	$(ENGINES) docs/check
+
+smoke: ## Run every proof and bench, shortened.
+	$(MAKE) prove-engines ROUNDS=1
+
+ci: check-gen lint dev-test race contract licences vuln docs-check smoke ## Everything that must pass before a change lands.

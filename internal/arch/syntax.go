@@ -8,8 +8,9 @@ import (
 )
 
 // outboundDirs may build an outbound HTTP client. The engines of a developer's
-// machine are no part of the product.
-var outboundDirs = []string{"internal/platform/egress/...", "internal/testkit/...", "cmd/...", "dev/..."}
+// machine and the proofs are no part of the product, and the command line asks
+// its own process for its health.
+var outboundDirs = []string{"internal/platform/egress/...", "internal/testkit/...", "internal/prove/...", "internal/app", "cmd/...", "dev/..."}
 
 // dialers are the names that connect, or build something that connects. A
 // pointer to one of the types is somebody else's client and is fine.
@@ -32,7 +33,7 @@ func outbound(t *tree, bad report) {
 }
 
 // clockDirs may read the clock of the machine.
-var clockDirs = []string{"internal/platform/...", "internal/app/...", "internal/testkit/...", "internal/httpapi", "cmd/...", "dev/..."}
+var clockDirs = []string{"internal/platform/...", "internal/app/...", "internal/testkit/...", "internal/prove/...", "internal/httpapi", "cmd/...", "dev/..."}
 
 func clock(t *tree, bad report) {
 	for _, f := range t.files {

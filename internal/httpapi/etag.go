@@ -20,8 +20,8 @@ func (m IfMatch) Expected(inBody int64) (int64, error) {
 	}
 	text, ok := strings.CutPrefix(strings.TrimPrefix(m.Header, "W/"), `"v`)
 	text, quoted := strings.CutSuffix(text, `"`)
-	n, err := strconv.ParseInt(text, 10, 64)
-	if !ok || !quoted || err != nil || n < 1 {
+	n, isVersion := ParseID(text)
+	if !ok || !quoted || !isVersion {
 		return 0, fault.Invalid("header", "If-Match", "format", `must be an ETag of this resource, such as "v3"`)
 	}
 	if inBody != 0 && inBody != n {

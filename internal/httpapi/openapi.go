@@ -87,6 +87,7 @@ func (e *Edge) Seal() error {
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return fmt.Errorf("render openapi: %w", err)
 	}
+	allowNull(all)
 	for _, op := range e.ops {
 		item := all["paths"].(map[string]any)[op.Path].(map[string]any)[strings.ToLower(op.Method)].(map[string]any)
 		hash, err := contractHash(all, item)
@@ -106,6 +107,26 @@ func (e *Edge) Seal() error {
 		return fmt.Errorf("render reference: %w", err)
 	}
 	return nil
+}
+
+// allowNull adds null to the list of values of every schema that takes null:
+// JSON Schema asks for both, and the framework writes only the type.
+func allowNull(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		types, _ := v["type"].([]any)
+		values, _ := v["enum"].([]any)
+		if values != nil && slices.Contains(types, any("null")) && !slices.Contains(values, nil) {
+			v["enum"] = append(values, nil)
+		}
+		for _, e := range v {
+			allowNull(e)
+		}
+	case []any:
+		for _, e := range v {
+			allowNull(e)
+		}
+	}
 }
 
 // OpenAPI returns the document that Seal rendered.

@@ -7,6 +7,9 @@
 //	engines -root CHECKOUT kill ENGINE       end one engine as a crash would
 //	engines -root CHECKOUT env               print the env file
 //
+// ASSAY_DEV_STATE names another folder for the engines' state: a second set of
+// engines beside the first, for example to kill them.
+//
 // The exit status is 0 when the command did what it says, 1 when it did not, 2
 // when it was called wrongly, and 3 when `status` finds an engine not ready.
 package main
@@ -30,17 +33,18 @@ const usage = "usage: dev/engines up|down|status|env [ENGINE…], restart|kill E
 
 func main() {
 	root := flag.String("root", ".", "the checkout")
+	state := flag.String("state", os.Getenv("ASSAY_DEV_STATE"), "the folder for the engines' state, .dev if empty")
 	flag.Usage = func() { fmt.Fprintln(os.Stderr, usage) }
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, *root, flag.Args())
+	code := run(ctx, *root, *state, flag.Args())
 	cancel()
 	os.Exit(code)
 }
 
-func run(ctx context.Context, root string, args []string) int {
+func run(ctx context.Context, root, state string, args []string) int {
 	started := time.Now()
-	c, err := engine.Open(root, func(name, text string) {
+	c, err := engine.Open(root, state, func(name, text string) {
 		fmt.Fprintf(os.Stderr, "%5.1f s  %-11s %s\n", time.Since(started).Seconds(), name, text)
 	})
 	if err != nil {

@@ -12,19 +12,22 @@ import (
 )
 
 // Checkout is one clone of the repository with the engines that belong to it.
-// Everything the engines write lies under its .dev folder, so removing that
-// folder after `down` leaves no trace.
+// Everything the engines write lies under its state folder, .dev unless told
+// otherwise, so removing that folder after `down` leaves no trace. A proof that
+// kills engines brings a state folder of its own.
 type Checkout struct {
 	Root  string
+	State string
 	Ports Ports
 
 	mu       sync.Mutex
 	progress func(engine, text string)
 }
 
-// Open prepares the checkout at root. Progress lines go to progress, which is
+// Open prepares the checkout at root, with its state in .dev or in the folder
+// that is given. Progress lines go to progress, which is
 // called by one goroutine at a time.
-func Open(root string, progress func(engine, text string)) (*Checkout, error) {
+func Open(root, state string, progress func(engine, text string)) (*Checkout, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -32,7 +35,13 @@ func Open(root string, progress func(engine, text string)) (*Checkout, error) {
 	if _, err := os.Stat(filepath.Join(root, "dev", "tool")); err != nil {
 		return nil, fmt.Errorf("%s is not a checkout of Assay: %w", root, err)
 	}
-	c := &Checkout{Root: root, progress: progress}
+	if state == "" {
+		state = filepath.Join(root, ".dev")
+	}
+	if state, err = filepath.Abs(state); err != nil {
+		return nil, err
+	}
+	c := &Checkout{Root: root, State: state, progress: progress}
 	for _, dir := range []string{c.path(), c.path("log"), c.path("pid")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
@@ -42,9 +51,9 @@ func Open(root string, progress func(engine, text string)) (*Checkout, error) {
 	return c, os.WriteFile(c.path(".gitignore"), []byte("*\n"), 0o644)
 }
 
-// path names a file under .dev.
+// path names a file under the state folder.
 func (c *Checkout) path(parts ...string) string {
-	return filepath.Join(append([]string{c.Root, ".dev"}, parts...)...)
+	return filepath.Join(append([]string{c.State}, parts...)...)
 }
 
 // LogPath is where the engine's output goes.

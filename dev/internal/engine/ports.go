@@ -190,7 +190,7 @@ func (c *Checkout) claimBlock() error {
 			return err
 		}
 		claim := filepath.Join(claims, strconv.Itoa(p.Block))
-		if other := claimant(claim); other != "" && other != c.Root {
+		if other := claimant(claim); other != "" && other != c.State {
 			continue
 		}
 		if which, busy := p.taken(); busy {
@@ -205,23 +205,23 @@ func (c *Checkout) claimBlock() error {
 		if err := writeFile(c.path("ports.json"), string(content)+"\n", 0o644); err != nil {
 			return err
 		}
-		return writeFile(claim, c.Root+"\n", 0o644)
+		return writeFile(claim, c.State+"\n", 0o644)
 	}
 	return fmt.Errorf("no block of free ports among %d; set %s and the like", blockLimit, portTable[0].Env)
 }
 
-// claimant gives the checkout that holds the claim, or nothing when that
-// checkout is gone or has moved to another block.
+// claimant gives the state folder that holds the claim, or nothing when that
+// folder is gone or has moved to another block.
 func claimant(claim string) string {
 	content, err := os.ReadFile(claim)
 	if err != nil || len(content) == 0 {
 		return ""
 	}
-	other := Checkout{Root: string(content[:len(content)-1])}
+	other := Checkout{State: string(content[:len(content)-1])}
 	if recorded, err := other.LoadPorts(); err != nil || !recorded || strconv.Itoa(other.Ports.Block) != filepath.Base(claim) {
 		return ""
 	}
-	return other.Root
+	return other.State
 }
 
 // answers tells whether something accepts connections at the address.

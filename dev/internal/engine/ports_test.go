@@ -17,7 +17,7 @@ func newCheckout(t *testing.T) *Checkout {
 	for _, line := range portTable {
 		t.Setenv(line.Env, "")
 	}
-	c, err := Open(root, nil)
+	c, err := Open(root, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (tx Tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandT
 // Query runs a statement in the transaction and streams its rows.
 func (tx Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	rows, err := tx.conn.Query(ctx, sql, args...)
-	return rows, translate(err)
+	return translatedRows{rows}, translate(err)
 }
 
 // QueryRow runs a statement in the transaction and scans its first row.
@@ -91,6 +91,12 @@ func (tx Tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 func (tx Tx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	return tx.conn.SendBatch(ctx, b)
 }
+
+// translatedRows translates what is seen only while rows are read: the driver
+// reports most failures of a query there.
+type translatedRows struct{ pgx.Rows }
+
+func (r translatedRows) Err() error { return translate(r.Rows.Err()) }
 
 type translatedRow struct{ row pgx.Row }
 

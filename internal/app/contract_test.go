@@ -1,0 +1,315 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+// requestsPerOperation is the least number of bad requests that every
+// operation of the route table gets.
+const requestsPerOperation = 500
+
+// seed makes the objects that a domain's operations need to exist. Operations
+// under the prefix are covered as soon as they are registered.
+type seed struct {
+	prefix string
+	// params makes the objects and names the path parameters that lead to them.
+	params func(t *testing.T, c *testkit.Client) map[string]string
+	// bodies are accepted bodies by operation, where the schema alone does not
+	// tell how to make one.
+	bodies map[string]string
+}
+
+var seeds = []seed{
+	{prefix: "/api/health"},
+	{prefix: "/api/openapi.json"},
+	{prefix: "/api/reference"},
+	{
+		prefix: "/api/datasets",
+		params: func(t *testing.T, c *testkit.Client) map[string]string {
+			d := c.Dataset(t, testkit.Dataset{})
+			added, err := c.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "one"}, {Input: "two"}})
+			require.NoError(t, err)
+			_, err = c.Freeze(t.Context(), d.ID, "")
+			require.NoError(t, err)
+			return map[string]string{"id": d.ID, "itemId": added.Items[0].ID}
+		},
+		bodies: map[string]string{
+			"addDatasetItems":      `{"input":{"question":"Why?"},"weight":2}`,
+			"updateDataset":        `{"description":"better","metadata":{"Team":"care"}}`,
+			"updateDatasetItem":    `{"expectedOutput":{"text":"Because."}}`,
+			"freezeDatasetVersion": `{"note":"first"}`,
+		},
+	},
+}
+
+// operation is a row of the route table with what is needed to call it.
+type operation struct {
+	httpapi.Op
+	path string // with its parameters filled in
+	doc  *docOperation
+	body []byte // an accepted body, nil if the operation takes none
+	only []string
+}
+
+func (o operation) public() bool { return o.Scope == principal.Public }
+
+// operations fills in the whole route table for one organization.
+func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []operation {
+	t.Helper()
+	params := map[string]map[string]string{}
+	methods := map[string][]string{}
+	for _, op := range k.App.Edge.Ops() {
+		methods[op.Path] = append(methods[op.Path], op.Method)
+	}
+	var out []operation
+	for _, op := range k.App.Edge.Ops() {
+		i := slices.IndexFunc(seeds, func(s seed) bool { return strings.HasPrefix(op.Path, s.prefix) })
+		require.GreaterOrEqual(t, i, 0, "no seed for %s: add its domain to the table of this test", op.Path)
+		s := seeds[i]
+		if _, made := params[s.prefix]; !made && s.params != nil {
+			params[s.prefix] = s.params(t, c)
+		}
+		path := op.Path
+		for name, value := range params[s.prefix] {
+			path = strings.ReplaceAll(path, "{"+name+"}", value)
+		}
+		require.NotContains(t, path, "{", "the seed of %s does not name every path parameter of %s", s.prefix, op.ID)
+		o := operation{Op: op, path: path, doc: d.operation(t, op), only: methods[op.Path]}
+		if o.doc.body != nil {
+			o.body = []byte(s.bodies[op.ID])
+			if len(o.body) == 0 {
+				var err error
+				o.body, err = json.Marshal(d.sample(o.doc.body))
+				require.NoError(t, err)
+			}
+		}
+		out = append(out, o)
+	}
+	require.Len(t, out, len(k.App.Edge.Ops()), "every operation is covered")
+	return out
+}
+
+// TestContract holds every operation of the route table against the rules
+// that all of them share.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	logs := captureLogs()
+	k := testkit.New(t)
+	d := readDocument(t)
+
+	t.Run("the answers of a walk through every operation match the document", func(t *testing.T) {
+		t.Parallel()
+		walk(t, k, d)
+	})
+
+	t.Run("every bad request is refused in the documented form", func(t *testing.T) {
+		t.Parallel()
+		c := k.Org(t)
+		keys := weakKeys(t, k, c)
+		ops := operations(t, k, c, d)
+		var total atomic.Int64
+		t.Run("operation", func(t *testing.T) {
+			for _, op := range ops {
+				t.Run(op.ID, func(t *testing.T) {
+					t.Parallel()
+					h := fnv.New64a()
+					_, _ = io.WriteString(h, op.ID)
+					g := &generator{rng: rand.New(rand.NewPCG(h.Sum64(), 1)), doc: d, op: op, key: c.Key.Reveal(), weak: keys}
+					n := g.attack(t, k.App.Edge, d.envelope(t))
+					total.Add(int64(n))
+					t.Logf("%s: %d bad requests", op.ID, n)
+				})
+			}
+		})
+		t.Logf("%d bad requests to %d operations", total.Load(), len(ops))
+		require.GreaterOrEqual(t, int(total.Load()), len(ops)*requestsPerOperation)
+		require.Empty(t, logs.bad(), "a bad request is no reason for an error in the log")
+	})
+}
+
+// weakKey is a key that must not open an operation.
+type weakKey struct {
+	text   string
+	scopes []principal.Scope
+}
+
+// weakKeys are keys that are real but lack something.
+func weakKeys(t *testing.T, k *testkit.Kit, c *testkit.Client) []weakKey {
+	t.Helper()
+	var keys []weakKey
+	for _, s := range principal.Scopes {
+		others := slices.DeleteFunc(slices.Clone(principal.Scopes), func(o principal.Scope) bool { return o == s })
+		keys = append(keys, weakKey{k.Key(t, c, others...).Key.Reveal(), others})
+	}
+	return keys
+}
+
+// attack sends the bad requests and returns how many there were.
+func (g *generator) attack(t *testing.T, edge http.Handler, envelope *jsonschema.Schema) int {
+	t.Helper()
+	var problems []string
+	requests := g.all()
+	for _, b := range requests {
+		if text := g.check(edge, envelope, b); text != "" && len(problems) < 30 {
+			problems = append(problems, text)
+		}
+	}
+	require.Empty(t, problems, strings.Join(problems, "\n"))
+	require.GreaterOrEqual(t, len(requests), requestsPerOperation)
+	return len(requests)
+}
+
+// check sends one bad request and says what is wrong with its answer.
+func (g *generator) check(edge http.Handler, envelope *jsonschema.Schema, b bad) string {
+	rec := httptest.NewRecorder()
+	r, err := b.request()
+	if err != nil {
+		return fmt.Sprintf("%s: the request cannot be made: %v", b.kind, err)
+	}
+	edge.ServeHTTP(rec, r)
+	say := func(format string, args ...any) string {
+		return fmt.Sprintf("%s %s %.120q %v %.120q → %d %.300s: ", b.kind, b.method, b.target, b.header, b.body, rec.Code, rec.Body) + fmt.Sprintf(format, args...)
+	}
+	if !slices.Contains(b.want, rec.Code) {
+		return say("status must be one of %v", b.want)
+	}
+	if got := rec.Header().Get("Content-Type"); got != "application/json" {
+		return say("content type is %q", got)
+	}
+	var e testkit.Envelope
+	if err := json.Unmarshal(rec.Body.Bytes(), &e); err != nil {
+		return say("is no envelope: %v", err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(rec.Body.Bytes()))
+	if err != nil {
+		return say("is no JSON: %v", err)
+	}
+	if err := envelope.Validate(value); err != nil {
+		return say("does not match the document: %v", err)
+	}
+	reason, _ := e.Error.Details["reason"].(string)
+	switch {
+	case e.Error.Code != codes[rec.Code]:
+		return say("code must be %s", codes[rec.Code])
+	case e.Error.Message == "" || reason == "":
+		return say("message and reason must say something")
+	case e.Error.RequestID == "" || e.Error.RequestID != rec.Header().Get("X-Request-Id"):
+		return say("request id differs from the header %q", rec.Header().Get("X-Request-Id"))
+	case rec.Code == http.StatusUnauthorized && !strings.HasPrefix(rec.Header().Get("WWW-Authenticate"), "Bearer"):
+		return say("there is no challenge")
+	case rec.Code == http.StatusMethodNotAllowed && !slices.Contains(strings.Split(rec.Header().Get("Allow"), ", "), g.op.Method):
+		return say("Allow is %q", rec.Header().Get("Allow"))
+	}
+	whole := rec.Body.String()
+	for name, values := range rec.Header() {
+		whole += "\n" + name + ": " + strings.Join(values, ", ")
+	}
+	if word := leak.FindString(whole); word != "" {
+		return say("leaks %q", word)
+	}
+	for _, secret := range append(b.secrets, canary, g.key) {
+		if strings.Contains(whole, secret) {
+			return say("repeats what was sent")
+		}
+	}
+	return ""
+}
+
+// codes is the interface's table of statuses.
+var codes = map[int]string{
+	400: "VALIDATION_ERROR", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 409: "CONFLICT",
+	413: "PAYLOAD_TOO_LARGE", 415: "UNSUPPORTED_MEDIA_TYPE", 429: "RATE_LIMITED", 503: "SERVICE_UNAVAILABLE",
+}
+
+// leak finds words that belong to the inside.
+var leak = regexp.MustCompile(`(?i)pgx|sql|goroutine|json:|huma|panic|runtime error|\.go\b|github\.com|/work/|/usr/|/home/|strconv|jsontext|reflect|interface \{|\bmap\[|int64|float64|\*?httpapi\.|time\.Time|0x[0-9a-f]{6}`)
+
+// bad is a request that must be refused.
+type bad struct {
+	kind    string
+	method  string
+	target  string
+	header  http.Header
+	body    []byte
+	stream  io.Reader // instead of body, of unknown length
+	declare int64     // a Content-Length to claim
+	want    []int
+	secrets []string
+}
+
+func (b bad) request() (*http.Request, error) {
+	u, err := url.ParseRequestURI(b.target)
+	if err != nil {
+		return nil, err
+	}
+	r := &http.Request{
+		Method: b.method, URL: u, RequestURI: b.target, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: b.header, Host: "assay.test", RemoteAddr: "192.0.2.1:1234", Body: http.NoBody,
+	}
+	switch {
+	case b.stream != nil:
+		r.Body, r.ContentLength = io.NopCloser(b.stream), -1
+	case b.declare != 0:
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b.body)), b.declare
+	case b.body != nil:
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b.body)), int64(len(b.body))
+	}
+	return r.WithContext(context.Background()), nil //nolint:usetesting // a server's request outlives no test
+}
+
+// logBook keeps what the process logs at the level of errors.
+type logBook struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines []string
+}
+
+var captureLogs = sync.OnceValue(func() *logBook {
+	b := &logBook{Handler: slog.Default().Handler()}
+	slog.SetDefault(slog.New(b))
+	return b
+})
+
+// Handle keeps errors and everything that smells of a panic.
+func (b *logBook) Handle(_ context.Context, r slog.Record) error {
+	line := r.Level.String() + " " + r.Message
+	r.Attrs(func(a slog.Attr) bool { line += " " + a.String(); return true })
+	if r.Level >= slog.LevelError || strings.Contains(line, "panic") || strings.Contains(line, "goroutine ") {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.lines = append(b.lines, line)
+	}
+	return nil
+}
+
+// WithAttrs keeps one book for every logger.
+func (b *logBook) WithAttrs([]slog.Attr) slog.Handler { return b }
+
+func (b *logBook) bad() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.lines)
+}

@@ -1,0 +1,86 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// single opens a pool of one connection, so that each call reuses the
+// connection of the call before.
+func single(t testing.TB, cfg postgres.Config) *postgres.DB {
+	t.Helper()
+	cfg.MaxConns = 1
+	db, err := postgres.Open(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	return db
+}
+
+// fresh opens a pool of one connection on a database of the test's own.
+func fresh(t testing.TB) (*postgres.DB, postgres.Config) {
+	t.Helper()
+	cfg := postgrestest.New(t)
+	return single(t, cfg), cfg
+}
+
+// owner connects as the owner of the tables.
+func owner(t testing.TB, cfg postgres.Config) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), cfg.OwnerURL.Reveal())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
+	return c
+}
+
+// asOwner runs statements as the owner of the tables.
+func asOwner(t testing.TB, cfg postgres.Config, statements ...string) {
+	t.Helper()
+	c := owner(t, cfg)
+	for _, s := range statements {
+		_, err := c.Exec(t.Context(), s)
+		require.NoError(t, err, s)
+	}
+}
+
+const insertOrganization = "INSERT INTO organizations (id, name, created_at) VALUES ($1, $2, now())"
+
+// organization stores an organization through its own handle.
+func organization(t testing.TB, db *postgres.DB) principal.OrgID {
+	t.Helper()
+	org := principal.NewOrgID()
+	_, err := db.Org(org).Exec(t.Context(), insertOrganization, org, "Test")
+	require.NoError(t, err)
+	return org
+}
+
+// connection is what a handle without any claim of the product finds on the
+// pool's connection: its process, and the claim that is left on it.
+type connection struct {
+	PID   int
+	Claim string
+}
+
+func inspect(t testing.TB, db *postgres.DB) connection {
+	t.Helper()
+	var c connection
+	err := db.Claim("app.nothing", "x").QueryRow(t.Context(),
+		"SELECT pg_backend_pid(), coalesce(current_setting('app.org', true), '')").Scan(&c.PID, &c.Claim)
+	require.NoError(t, err)
+	return c
+}
+
+// soon is a context that ends while a slow statement runs.
+func soon(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,85 @@
+package postgrestest_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/db"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// The fixtures are of one organization, whose key is this one.
+const (
+	fixtureOrg = "01900000-0000-7000-8000-000000000001"
+	fixtureKey = "AAAAAAAAAAAA"
+)
+
+// versions are the numbers of the migrations, in order.
+func versions(t testing.TB) []int64 {
+	t.Helper()
+	names, err := fs.Glob(db.Postgres(), "*.sql")
+	require.NoError(t, err)
+	var out []int64
+	for _, name := range names {
+		var n int64
+		_, err := fmt.Sscanf(name, "%d_", &n)
+		require.NoError(t, err, name)
+		out = append(out, n)
+	}
+	require.True(t, slices.IsSorted(out))
+	return out
+}
+
+// fixture is the rows that belong after one migration.
+func fixture(t testing.TB, version int64) string {
+	t.Helper()
+	text, err := fs.ReadFile(db.PostgresFixtures(), fmt.Sprintf("%04d.sql", version))
+	require.NoError(t, err, "each migration has fixtures, so that the next one meets data")
+	return string(text)
+}
+
+// fill puts the rows of every fixture into a migrated database, as rows of the
+// given organization.
+func fill(t testing.TB, conn *pgx.Conn, org principal.OrgID) {
+	t.Helper()
+	id := org.String()
+	ours := strings.NewReplacer(fixtureOrg, id, fixtureKey, strings.ReplaceAll(id, "-", "")[20:])
+	for _, v := range versions(t) {
+		_, err := conn.Exec(t.Context(), ours.Replace(fixture(t, v)))
+		require.NoError(t, err, "fixture %d", v)
+	}
+}
+
+// owner connects as the owner of the tables.
+func owner(t testing.TB, cfg postgres.Config) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), cfg.OwnerURL.Reveal())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
+	return c
+}
+
+// tables are all tables of ours with the column that names the organization.
+func tables(t testing.TB, conn *pgx.Conn) map[string]string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), `
+		SELECT relname FROM pg_class
+		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT LIKE 'goose_db_version%'`)
+	require.NoError(t, err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	out := map[string]string{}
+	for _, name := range names {
+		out[name] = "org_id"
+	}
+	out["organizations"] = "id"
+	return out
+}

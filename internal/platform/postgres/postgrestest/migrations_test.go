@@ -1,0 +1,108 @@
+package postgrestest_test
+
+import (
+	"os/exec"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/assayhq/assay/db"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
+)
+
+// random is the key that some versions of pg_dump put into their output.
+var random = regexp.MustCompile(`(?m)^\\(un)?restrict .*\n`)
+
+// dump is the schema of a database with its privileges, as text.
+func dump(t testing.TB, cfg postgres.Config) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "pg_dump", "--schema-only", "--dbname="+cfg.OwnerURL.Reveal()).Output()
+	require.NoError(t, err)
+	return random.ReplaceAllString(string(out), "")
+}
+
+// TestMigrationsMeetData brings a database up one migration at a time, with
+// rows in every table before the next migration comes.
+func TestMigrationsMeetData(t *testing.T) {
+	t.Parallel()
+	cfg := postgrestest.Empty(t)
+	conn := owner(t, cfg)
+	for _, v := range versions(t) {
+		applied, err := postgres.MigrateTo(t.Context(), cfg, db.Postgres(), v)
+		require.NoError(t, err)
+		require.Len(t, applied, 1)
+		require.Equal(t, v, applied[0].Version)
+
+		_, err = conn.Exec(t.Context(), fixture(t, v))
+		require.NoError(t, err, "fixture %d", v)
+		for table := range tables(t, conn) {
+			var n int
+			require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+			require.NotZero(t, n, "after migration %d table %s has no row: add one to its fixture", v, table)
+		}
+	}
+
+	straight := postgrestest.Empty(t)
+	_, err := postgres.Migrate(t.Context(), straight, db.Postgres())
+	require.NoError(t, err)
+	require.Equal(t, dump(t, straight), dump(t, cfg), "step by step and at once give one schema")
+
+	again, err := postgres.Migrate(t.Context(), cfg, db.Postgres())
+	require.NoError(t, err)
+	require.Empty(t, again)
+}
+
+func TestSeveralProcessesMayMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	cfg := postgrestest.Empty(t)
+	var g errgroup.Group
+	counts := make([]int, 3)
+	for i := range counts {
+		g.Go(func() error {
+			applied, err := postgres.Migrate(t.Context(), cfg, db.Postgres())
+			counts[i] = len(applied)
+			return err
+		})
+	}
+	require.NoError(t, g.Wait())
+
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	require.Equal(t, len(versions(t)), total, "each migration ran once: %v", counts)
+}
+
+func TestCheckSchema(t *testing.T) {
+	t.Parallel()
+	newest := versions(t)[len(versions(t))-1]
+
+	t.Run("a database without tables says to migrate", func(t *testing.T) {
+		t.Parallel()
+		pg, err := postgres.Open(t.Context(), postgrestest.Empty(t))
+		require.NoError(t, err)
+		t.Cleanup(pg.Close)
+
+		require.ErrorContains(t, pg.CheckSchema(t.Context(), newest), "assay migrate")
+	})
+
+	t.Run("an older schema is behind, a newer one is fine", func(t *testing.T) {
+		t.Parallel()
+		pg, err := postgres.Open(t.Context(), postgrestest.New(t))
+		require.NoError(t, err)
+		t.Cleanup(pg.Close)
+
+		require.ErrorIs(t, pg.CheckSchema(t.Context(), newest+1), postgres.ErrSchemaBehind)
+		require.NoError(t, pg.CheckSchema(t.Context(), newest))
+		require.NoError(t, pg.CheckSchema(t.Context(), newest-1))
+	})
+
+	t.Run("a migration without an owner says what to set", func(t *testing.T) {
+		t.Parallel()
+		_, err := postgres.Migrate(t.Context(), postgres.Config{}, db.Postgres())
+		require.ErrorContains(t, err, "ASSAY_POSTGRES_OWNER_URL")
+	})
+}
