@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines docs-check smoke ci
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access docs-check smoke ci
 
 help: ## List the commands.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -63,10 +63,14 @@ vuln: ## Look for known vulnerabilities; says so when their database cannot be r
 prove-engines: build ## Kill every engine and the application under load; nothing acknowledged is lost.
 	go run ./internal/prove/engines -rounds $(or $(ROUNDS),3)
 
+prove-access: ## Try every operation as every kind of caller, and every id as a stranger.
+	go run ./internal/prove/access
+
 docs-check: build ## Run every command of the documents.
 	$(ENGINES) docs/check
 
 smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-engines ROUNDS=1
+	$(MAKE) prove-access
 
 ci: check-gen lint dev-test race contract licences vuln docs-check smoke ## Everything that must pass before a change lands.

@@ -10,4 +10,4 @@ import (
 // version is set by the build.
 var version = "dev"
 
-func main() { os.Exit(app.Main(version, os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(app.Main(version, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) }

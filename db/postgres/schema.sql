@@ -13,6 +13,12 @@ CREATE TABLE public.api_keys (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    owner_id uuid,
+    created_by uuid,
+    last_used_at timestamp with time zone,
+    superseded_at timestamp with time zone,
+    over_owners boolean DEFAULT false NOT NULL,
+    asserted boolean DEFAULT false NOT NULL,
     CONSTRAINT api_keys_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_keys_hash_check CHECK ((length(hash) = 32)),
     CONSTRAINT api_keys_key_id_check CHECK ((key_id ~ '^[0-9A-Za-z]{12}$'::text)),
@@ -29,6 +35,44 @@ ALTER TABLE public.api_keys ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE public.audit_logs (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor_type text NOT NULL,
+    user_id uuid,
+    api_key_id bigint,
+    asserted boolean DEFAULT false NOT NULL,
+    action text NOT NULL,
+    resource_type text NOT NULL,
+    resource_id text NOT NULL,
+    request_id text NOT NULL,
+    ip text NOT NULL,
+    before_digest bytea,
+    after_digest bytea,
+    CONSTRAINT audit_logs_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text])))
+);
+
+ALTER TABLE ONLY public.audit_logs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_logs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_logs_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.data_keys (
+    org_id uuid NOT NULL,
+    wrapped bytea NOT NULL,
+    master_key_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.data_keys FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.dataset_holds (
     org_id uuid NOT NULL,
@@ -121,6 +165,17 @@ ALTER TABLE public.datasets ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.deletion_certificates (
+    org_id uuid NOT NULL,
+    requested_at timestamp with time zone NOT NULL,
+    requested_by text NOT NULL,
+    completed_at timestamp with time zone,
+    contents json DEFAULT '{}'::json NOT NULL,
+    digest bytea
+);
+
+ALTER TABLE ONLY public.deletion_certificates FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.idempotency_keys (
     org_id uuid NOT NULL,
     method text NOT NULL,
@@ -136,13 +191,36 @@ CREATE TABLE public.idempotency_keys (
 
 ALTER TABLE ONLY public.idempotency_keys FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.members (
+    org_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    email text NOT NULL,
+    name text DEFAULT ''::text NOT NULL,
+    role text NOT NULL,
+    status text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    removed_at timestamp with time zone,
+    CONSTRAINT members_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
+    CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'annotator'::text, 'viewer'::text]))),
+    CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'active'::text])))
+);
+
+ALTER TABLE ONLY public.members FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.organizations (
     id uuid NOT NULL,
     name text NOT NULL,
     status text DEFAULT 'active'::text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    plan text DEFAULT 'self_hosted'::text NOT NULL,
+    hourly_limit integer,
+    settings json DEFAULT '{}'::json NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT organizations_hourly_limit_check CHECK ((hourly_limit > 0)),
     CONSTRAINT organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
-    CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text])))
+    CONSTRAINT organizations_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text, 'enterprise'::text, 'self_hosted'::text]))),
+    CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'deleting'::text])))
 );
 
 ALTER TABLE ONLY public.organizations FORCE ROW LEVEL SECURITY;
@@ -169,11 +247,48 @@ ALTER TABLE public.outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.provider_keys (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    provider text NOT NULL,
+    name text NOT NULL,
+    base_url text NOT NULL,
+    secret bytea NOT NULL,
+    last4 text NOT NULL,
+    models text[] DEFAULT '{}'::text[] NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    last_used_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT provider_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT provider_keys_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 64))),
+    CONSTRAINT provider_keys_status_check CHECK ((status = ANY (ARRAY['active'::text, 'invalid'::text, 'disabled'::text])))
+);
+
+ALTER TABLE ONLY public.provider_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.provider_keys ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.provider_keys_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_key_id_key UNIQUE (key_id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.audit_logs
+    ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.data_keys
+    ADD CONSTRAINT data_keys_pkey PRIMARY KEY (org_id);
 
 ALTER TABLE ONLY public.dataset_holds
     ADD CONSTRAINT dataset_holds_pkey PRIMARY KEY (org_id, dataset_id, holder);
@@ -187,14 +302,31 @@ ALTER TABLE ONLY public.dataset_versions
 ALTER TABLE ONLY public.datasets
     ADD CONSTRAINT datasets_pkey PRIMARY KEY (org_id, id);
 
+ALTER TABLE ONLY public.deletion_certificates
+    ADD CONSTRAINT deletion_certificates_pkey PRIMARY KEY (org_id);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (org_id, method, path, key);
+
+ALTER TABLE ONLY public.members
+    ADD CONSTRAINT members_pkey PRIMARY KEY (org_id, user_id);
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.provider_keys
+    ADD CONSTRAINT provider_keys_pkey PRIMARY KEY (org_id, id);
+
+CREATE UNIQUE INDEX api_keys_name ON public.api_keys USING btree (org_id, name) WHERE ((revoked_at IS NULL) AND (superseded_at IS NULL));
+
+CREATE INDEX api_keys_owner ON public.api_keys USING btree (org_id, owner_id) WHERE (owner_id IS NOT NULL);
+
+CREATE INDEX audit_logs_resource ON public.audit_logs USING btree (org_id, resource_type, resource_id, id);
+
+CREATE INDEX data_keys_master ON public.data_keys USING btree (master_key_id);
 
 CREATE UNIQUE INDEX dataset_items_current ON public.dataset_items USING btree (org_id, dataset_id, id) WHERE (valid_to IS NULL);
 
@@ -204,10 +336,26 @@ CREATE INDEX datasets_current ON public.datasets USING btree (org_id, id) WHERE 
 
 CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (created_at);
 
+CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (removed_at IS NULL);
+
 CREATE INDEX outbox_due ON public.outbox USING btree (due_at, id);
+
+CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_id, name) WHERE (deleted_at IS NULL);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_org_id_created_by_fkey FOREIGN KEY (org_id, created_by) REFERENCES public.members(org_id, user_id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES public.members(org_id, user_id);
+
+ALTER TABLE ONLY public.audit_logs
+    ADD CONSTRAINT audit_logs_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.data_keys
+    ADD CONSTRAINT data_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.dataset_holds
     ADD CONSTRAINT dataset_holds_org_id_dataset_id_fkey FOREIGN KEY (org_id, dataset_id) REFERENCES public.datasets(org_id, id);
@@ -224,10 +372,20 @@ ALTER TABLE ONLY public.datasets
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.members
+    ADD CONSTRAINT members_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.provider_keys
+    ADD CONSTRAINT provider_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_logs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.data_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dataset_holds ENABLE ROW LEVEL SECURITY;
 
@@ -237,9 +395,19 @@ ALTER TABLE public.dataset_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.datasets ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.deletion_certificates ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY immutable ON public.audit_logs AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
+
+ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY org ON public.api_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.audit_logs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.data_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.dataset_holds USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
@@ -249,17 +417,36 @@ CREATE POLICY org ON public.dataset_versions USING ((org_id = (NULLIF(current_se
 
 CREATE POLICY org ON public.datasets USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.deletion_certificates USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 CREATE POLICY org ON public.idempotency_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.members USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.organizations USING ((id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.outbox USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.provider_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.outbox ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY presented ON public.api_keys FOR SELECT USING ((key_id = NULLIF(current_setting('app.api_key'::text, true), ''::text)));
+
+CREATE POLICY presented ON public.members FOR SELECT USING (((org_id, user_id) IN ( SELECT k.org_id,
+    k.owner_id
+   FROM public.api_keys k
+  WHERE (k.key_id = NULLIF(current_setting('app.api_key'::text, true), ''::text)))));
+
+CREATE POLICY presented ON public.organizations FOR SELECT USING ((id IN ( SELECT k.org_id
+   FROM public.api_keys k
+  WHERE (k.key_id = NULLIF(current_setting('app.api_key'::text, true), ''::text)))));
+
+ALTER TABLE public.provider_keys ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY sweep ON public.data_keys USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'data_keys'::text));
 
 CREATE POLICY sweep ON public.idempotency_keys FOR DELETE USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text));
 

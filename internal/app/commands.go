@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/db"
+	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/tenancy"
 )
 
 type migrateCommand struct{}
@@ -43,42 +42,11 @@ func (migrateCommand) Run(e *environment) error {
 	return nil
 }
 
-type adminCommand struct {
-	Bootstrap bootstrapCommand `cmd:"" help:"Create an organization with a key that has every scope; both are printed once."`
-}
-
-type bootstrapCommand struct {
-	Organization string `required:"" help:"Name of the organization." placeholder:"NAME"`
-	Environment  string `enum:"live,test" default:"live" help:"What the key is for: live or test."`
-}
-
-// Run creates the organization and prints what cannot be shown again.
-func (c bootstrapCommand) Run(e *environment) error {
-	cfg, err := e.load()
-	if err != nil {
-		return err
-	}
-	a, err := New(e.ctx, cfg, e.build, time.Now)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = a.Close() }()
-	org, key, err := a.Tenancy.CreateOrganization(e.ctx, c.Organization, tenancy.NewKey{
-		Name: "bootstrap", Environment: tenancy.Environment(c.Environment), Scopes: principal.Scopes,
-	})
-	if err != nil {
-		return fmt.Errorf("create organization (has `assay migrate` run?): %w", err)
-	}
-	fmt.Fprintf(e.out, "SERVICE_ORGANIZATION_ID=%s\nSERVICE_API_KEY=%s\n", org, key.Reveal())
-	fmt.Fprintln(e.out, "# Keep the key now: it is stored only as a hash and cannot be shown again.")
-	return nil
-}
-
 type configCommand struct{}
 
 // Run prints the settings, and then what is wrong with them.
 func (configCommand) Run(e *environment) error {
-	_, settings, problem := loadConfig(e.config)
+	_, settings, problem := loadConfig(e.config, e.environ)
 	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "SETTING\tVALUE\tFROM\tMEANING")
 	for _, s := range settings {
@@ -147,7 +115,7 @@ type versionCommand struct{}
 
 // Run prints the version of the binary and of the interface.
 func (versionCommand) Run(e *environment) error {
-	fmt.Fprintf(e.out, "assay %s\n", e.build)
+	fmt.Fprintf(e.out, "assay %s, interface %s\n", e.build, httpapi.Version)
 	return nil
 }
 

@@ -8,8 +8,10 @@ import (
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/config"
+	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/redis"
+	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/telemetry"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/tenancy"
@@ -17,18 +19,21 @@ import (
 
 // Config is every setting of the process: each package's own.
 type Config struct {
-	HTTP       httpapi.Config    `setting:"http"`
-	Postgres   postgres.Config   `setting:"postgres"`
-	ClickHouse clickhouse.Config `setting:"clickhouse"`
-	Temporal   temporal.Config   `setting:"temporal"`
-	Redis      redis.Config      `setting:"redis"`
-	Key        tenancy.Config    `setting:"key"`
-	Dataset    dataset.Config    `setting:"dataset"`
-	Telemetry  telemetry.Config  `setting:"telemetry"`
+	HTTP       httpapi.Config     `setting:"http"`
+	Postgres   postgres.Config    `setting:"postgres"`
+	ClickHouse clickhouse.Config  `setting:"clickhouse"`
+	Temporal   temporal.Config    `setting:"temporal"`
+	Redis      redis.Config       `setting:"redis"`
+	Key        tenancy.Config     `setting:"key"`
+	Plan       tenancy.PlanConfig `setting:"plan"`
+	Secret     secret.Config      `setting:"secret"`
+	Egress     egress.Config      `setting:"egress"`
+	Dataset    dataset.Config     `setting:"dataset"`
+	Telemetry  telemetry.Config   `setting:"telemetry"`
 }
 
 // loadConfig reads the file, if one is named, and the environment.
-func loadConfig(path string) (Config, []config.Setting, error) {
+func loadConfig(path string, environ []string) (Config, []config.Setting, error) {
 	var file []byte
 	if path != "" {
 		var err error
@@ -37,6 +42,6 @@ func loadConfig(path string) (Config, []config.Setting, error) {
 		}
 	}
 	var c Config
-	settings, err := config.Load(&c, file, os.Environ())
+	settings, err := config.Load(&c, file, environ)
 	return c, settings, err
 }

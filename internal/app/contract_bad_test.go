@@ -120,11 +120,32 @@ func (g *generator) credentials() {
 	}
 	key := g.key
 	for _, v := range [][]string{
-		nil, {""}, {"Bearer"}, {"Bearer "}, {"Bearer  " + key}, {"Bearer " + key + " "}, {"Basic " + key}, {key}, {"Token " + key},
-		{"Bearer\t" + key}, {"Bearer " + key + "," + key}, {"Bearer " + key, "Bearer " + key}, {"Bearer " + key[:len(key)-1]},
-		{"Bearer " + key + "0"}, {"Bearer " + strings.ToUpper(key)}, {"Bearer sk-" + canary}, {"Bearer eyJ" + canary}, {"Bearer " + canary},
-		{"Bearer asy_live_" + canary}, {"Bearer asy_____"}, {"Bearer " + strings.Repeat("a", 8000)}, {"Bearer \u202e" + key}, {"Bearer \x00"},
-		{"Bearer " + strings.Replace(key, "test", "live", 1)}, {"Bearer " + strings.Replace(key, "asy_test", "asy_prod", 1)}, {"Bearer asy_\xff\xfe"},
+		nil,
+		{""},
+		{"Bearer"},
+		{"Bearer "},
+		{"Bearer  " + key},
+		{"Bearer " + key + " "},
+		{"Basic " + key},
+		{key},
+		{"Token " + key},
+		{"Bearer\t" + key},
+		{"Bearer " + key + "," + key},
+		{"Bearer " + key, "Bearer " + key},
+		{"Bearer " + key[:len(key)-1]},
+		{"Bearer " + key + "0"},
+		{"Bearer " + strings.ToUpper(key)},
+		{"Bearer sk-" + canary},
+		{"Bearer eyJ" + canary},
+		{"Bearer " + canary},
+		{"Bearer asy_live_" + canary},
+		{"Bearer asy_____"},
+		{"Bearer " + strings.Repeat("a", 8000)},
+		{"Bearer \u202e" + key},
+		{"Bearer \x00"},
+		{"Bearer " + strings.Replace(key, "test", "live", 1)},
+		{"Bearer " + strings.Replace(key, "asy_test", "asy_prod", 1)},
+		{"Bearer asy_\xff\xfe"},
 	} {
 		b := g.request("bad credential", 401)
 		b.header["Authorization"] = v

@@ -75,7 +75,7 @@ func (g *generator) badValues(s map[string]any) []any {
 	}
 	var out []any
 	for _, t := range []string{"string", "number", "integer", "boolean", "array", "object"} {
-		if !slices.Contains(allowed, t) && !(t == "integer" && slices.Contains(allowed, "number")) {
+		if !slices.Contains(allowed, t) && (t != "integer" || !slices.Contains(allowed, "number")) {
 			out = append(out, byType[t]...)
 		}
 	}

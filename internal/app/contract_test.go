@@ -22,7 +22,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
 )
@@ -40,9 +42,60 @@ type seed struct {
 	// bodies are accepted bodies by operation, where the schema alone does not
 	// tell how to make one.
 	bodies map[string]string
+	// queries are what accepted requests must say beyond path and body.
+	queries map[string]func(*testkit.Client) string
+	// last names the operation after which the organization is of no more use.
+	last string
+}
+
+// made creates an object and returns its id.
+func made(t *testing.T, c *testkit.Client, path string, body map[string]any, id string) string {
+	t.Helper()
+	var out map[string]any
+	_, err := c.Call(t.Context(), http.MethodPost, path, body, &out)
+	require.NoError(t, err)
+	return fmt.Sprint(out[id])
 }
 
 var seeds = []seed{
+	{prefix: "/api/me"},
+	{prefix: "/api/audit-logs"},
+	{
+		prefix: "/api/developer/api-keys",
+		params: func(t *testing.T, c *testkit.Client) map[string]string {
+			return map[string]string{"id": made(t, c, "/api/developer/api-keys", map[string]any{"name": "seed", "scopes": []string{"eval:read"}}, "id")}
+		},
+		bodies: map[string]string{
+			"createAPIKey": `{"name":"CI gate","scopes":["eval:read"]}`,
+			"updateAPIKey": `{"name":"better"}`,
+			"rotateAPIKey": `{"graceSeconds":60}`,
+		},
+	},
+	{
+		prefix: "/api/developer/provider-keys",
+		params: func(t *testing.T, c *testkit.Client) map[string]string {
+			return map[string]string{"id": made(t, c, "/api/developer/provider-keys", map[string]any{"provider": "openai", "name": "seed", "secret": "sk-seed-of-a-test", "baseUrl": provider().URL}, "id")}
+		},
+		bodies: map[string]string{
+			"createProviderKey": `{"provider":"openai","name":"models","secret":"sk-secret-of-a-test"}`,
+			"updateProviderKey": `{"name":"better"}`,
+		},
+	},
+	{
+		prefix: "/api/organizations/current",
+		params: func(t *testing.T, c *testkit.Client) map[string]string {
+			return map[string]string{"userId": made(t, c, "/api/organizations/current/members", map[string]any{"email": "seed@example.com", "role": "member"}, "user_id")}
+		},
+		bodies: map[string]string{
+			"updateOrganization": `{"name":"better"}`,
+			"inviteMember":       `{"email":"ada@example.com","role":"viewer"}`,
+			"updateMember":       `{"role":"viewer"}`,
+		},
+		queries: map[string]func(*testkit.Client) string{
+			"deleteOrganization": func(c *testkit.Client) string { return "?confirm=" + c.Org.String() },
+		},
+		last: "deleteOrganization",
+	},
 	{prefix: "/api/health"},
 	{prefix: "/api/openapi.json"},
 	{prefix: "/api/reference"},
@@ -72,6 +125,9 @@ type operation struct {
 	doc  *docOperation
 	body []byte // an accepted body, nil if the operation takes none
 	only []string
+	// query is what an accepted request must say beyond path and body. Bad
+	// requests leave it out, so that none of them can be accepted by mistake.
+	query string
 }
 
 func (o operation) public() bool { return o.Scope == principal.Public }
@@ -98,6 +154,9 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 		}
 		require.NotContains(t, path, "{", "the seed of %s does not name every path parameter of %s", s.prefix, op.ID)
 		o := operation{Op: op, path: path, doc: d.operation(t, op), only: methods[op.Path]}
+		if q := s.queries[op.ID]; q != nil {
+			o.query = q(c)
+		}
 		if o.doc.body != nil {
 			o.body = []byte(s.bodies[op.ID])
 			if len(o.body) == 0 {
@@ -117,7 +176,7 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 func TestContract(t *testing.T) {
 	t.Parallel()
 	logs := captureLogs()
-	k := testkit.New(t)
+	k := wholeKit(t)
 	d := readDocument(t)
 
 	t.Run("the answers of a walk through every operation match the document", func(t *testing.T) {
@@ -148,6 +207,31 @@ func TestContract(t *testing.T) {
 		require.GreaterOrEqual(t, int(total.Load()), len(ops)*requestsPerOperation)
 		require.Empty(t, logs.bad(), "a bad request is no reason for an error in the log")
 	})
+}
+
+// provider answers as a model provider would whose key is good.
+var provider = sync.OnceValue(func() *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"object":"list","data":[]}`)
+	}))
+})
+
+// wholeKit is a kit with every optional part of the application switched on.
+func wholeKit(t *testing.T) *testkit.Kit {
+	t.Helper()
+	cfg := testkit.Config(t)
+	master, err := secret.NewMasterKey()
+	require.NoError(t, err)
+	cfg.Secret.MasterKey = master
+	cfg.Egress.Allow = []string{strings.TrimPrefix(provider().URL, "http://")}
+	clock := &testkit.Clock{}
+	a, err := app.New(context.Background(), cfg, "test", clock.Now) //nolint:usetesting // it lives until the cleanup
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = a.Close() })
+	srv := httptest.NewServer(a.Edge)
+	t.Cleanup(srv.Close)
+	return &testkit.Kit{App: a, Clock: clock, URL: srv.URL}
 }
 
 // weakKey is a key that must not open an operation.
@@ -223,10 +307,7 @@ func (g *generator) check(edge http.Handler, envelope *jsonschema.Schema, b bad)
 	case rec.Code == http.StatusMethodNotAllowed && !slices.Contains(strings.Split(rec.Header().Get("Allow"), ", "), g.op.Method):
 		return say("Allow is %q", rec.Header().Get("Allow"))
 	}
-	whole := rec.Body.String()
-	for name, values := range rec.Header() {
-		whole += "\n" + name + ": " + strings.Join(values, ", ")
-	}
+	whole := fmt.Sprint(rec.Body, strings.ReplaceAll(fmt.Sprint(rec.Header()), "map[", ""))
 	if word := leak.FindString(whole); word != "" {
 		return say("leaks %q", word)
 	}
@@ -277,7 +358,7 @@ func (b bad) request() (*http.Request, error) {
 	case b.body != nil:
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b.body)), int64(len(b.body))
 	}
-	return r.WithContext(context.Background()), nil //nolint:usetesting // a server's request outlives no test
+	return r.WithContext(context.Background()), nil
 }
 
 // logBook keeps what the process logs at the level of errors.

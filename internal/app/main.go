@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,14 +19,14 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Config string `help:"YAML file with settings; the environment wins over it." type:"existingfile" env:"ASSAY_CONFIG" placeholder:"FILE"`
+	Config string `help:"YAML file with settings, also named by ASSAY_CONFIG; the environment wins over it." type:"path" placeholder:"FILE"`
 
 	All    allCommand    `cmd:"" group:"run" help:"Run everything in one process, after bringing the schemas up to date. For a laptop or a small team."`
 	Serve  serveCommand  `cmd:"" group:"run" help:"Serve the HTTP interface."`
 	Worker workerCommand `cmd:"" group:"run" help:"Run long work: workflows and the outbox."`
 
 	Migrate migrateCommand `cmd:"" group:"operate" help:"Bring the PostgreSQL and ClickHouse schemas up to date."`
-	Admin   adminCommand   `cmd:"" group:"operate" help:"Create an organization and its first key."`
+	Admin   adminCommand   `cmd:"" group:"operate" help:"Organizations, plans, master keys: what the operator of a deployment does."`
 	Showcfg configCommand  `cmd:"" group:"operate" name:"config" help:"Print every setting, its value and where it came from; secrets are hidden."`
 	Health  healthCommand  `cmd:"" group:"operate" help:"Ask a running process whether it is ready."`
 
@@ -35,26 +36,31 @@ type cli struct {
 
 const description = `Assay tells a team whether its LLM application or agent is good enough to ship.
 
-Settings come from the environment (ASSAY_POSTGRES_URL, …) or a YAML file; ` + "`assay config`" + ` lists them.
-Start with:  assay migrate && assay admin bootstrap --organization "My team" && assay all`
+Settings come from the environment or a YAML file; ` + "`assay config`" + ` lists them. To begin:
+
+    assay migrate
+    assay admin bootstrap --organization "My team"
+    assay all`
 
 // environment is what a command gets.
 type environment struct {
-	ctx    context.Context
-	config string
-	build  string
-	out    io.Writer
+	ctx     context.Context
+	config  string
+	environ []string
+	build   string
+	out     io.Writer
 }
 
-// Main runs one command and returns the process's exit code: 0 for success, 1
-// for a failure, 2 for a command line that cannot be read.
-func Main(build string, args []string, out, errOut io.Writer) int {
+// Main runs one command, in the environment given, and returns the process's
+// exit code: 0 for success, 1 for a failure, 2 for a command line that cannot
+// be read.
+func Main(build string, args, environ []string, out, errOut io.Writer) int {
 	var c cli
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("assay"), kong.Description(description), kong.UsageOnError(), kong.Writers(out, errOut),
 		kong.Exit(func(code int) { exit = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "run", Title: "Run:"}, {Key: "operate", Title: "Operate:"}, {Key: "inspect", Title: "Inspect:"},
 		}))
@@ -69,9 +75,14 @@ func Main(build string, args []string, out, errOut io.Writer) int {
 		fmt.Fprintf(errOut, "assay: %v\nRun `assay --help` for the commands.\n", err)
 		return 2
 	}
+	for _, kv := range environ {
+		if file, ok := strings.CutPrefix(kv, "ASSAY_CONFIG="); ok && c.Config == "" {
+			c.Config = file
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := k.Run(&environment{ctx: ctx, config: c.Config, build: build, out: out}); err != nil {
+	if err := k.Run(&environment{ctx: ctx, config: c.Config, environ: environ, build: build, out: out}); err != nil {
 		fmt.Fprintf(errOut, "assay: %v\n", err)
 		return 1
 	}
@@ -122,7 +133,7 @@ func (e *environment) play(role Role) error {
 
 // load reads the configuration; its problems are the whole message.
 func (e *environment) load() (Config, error) {
-	cfg, _, err := loadConfig(e.config)
+	cfg, _, err := loadConfig(e.config, e.environ)
 	if err != nil {
 		return Config{}, fmt.Errorf("the configuration has problems:\n%s", indent(err.Error()))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/telemetry"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
 // Role is what a process does. The same binary plays every role; replicas of a
@@ -37,7 +38,11 @@ type part struct {
 var parts = []part{
 	{"internal listener", []Role{RoleServe, RoleWorker, RoleAll}, (*App).runInternal},
 	{"public listener", []Role{RoleServe, RoleAll}, (*App).runPublic},
+	{"usage meter", []Role{RoleServe, RoleAll}, func(a *App, ctx context.Context) error { return a.Tenancy.RunMeter(ctx) }},
 	{"outbox dispatcher", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
+	{"tenancy worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
+		return a.temporal.Worker(ctx, tenancy.Queue, a.Tenancy.Register)
+	}},
 	{"dataset worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
 		return a.temporal.Worker(ctx, dataset.Queue, a.Dataset.Register)
 	}},

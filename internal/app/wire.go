@@ -14,9 +14,13 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/ratelimit"
 	"github.com/assayhq/assay/internal/platform/redis"
+	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
@@ -32,6 +36,8 @@ type App struct {
 	clickhouse *clickhouse.DB
 	temporal   *temporal.Client
 	redis      *redis.Client
+
+	stopLimiter func() error
 }
 
 // New connects the parts in order. It waits for no engine: readiness tells
@@ -52,14 +58,18 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 		return nil, errors.Join(err, a.Close())
 	}
 	log := change.New(a.postgres, now)
-	a.Tenancy = tenancy.New(cfg.Key, a.postgres, now)
+	if err := a.newTenancy(log, now); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
 	a.Dataset = dataset.New(a.postgres, log, now)
 	a.Outbox = log.NewDispatcher(map[string]change.Handler{
-		dataset.TopicDeleted: dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted),
+		dataset.TopicDeleted:             dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted),
+		tenancy.TopicOrganizationDeleted: tenancy.StartErasure(a.temporal),
 	})
 	a.Edge, err = newEdge(httpapi.Options{
-		Config: cfg.HTTP, Authenticate: a.Tenancy.Authenticate, Build: build, Ready: a.checks(), Now: now,
-	}, a.Dataset)
+		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
+		Authenticate: a.Tenancy.Authenticate, Speak: a.Tenancy.Speak, Limit: a.limit, Observe: a.meter,
+	}, a.Tenancy, a.Dataset)
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -67,16 +77,58 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 }
 
 // newEdge registers every domain's operations.
-func newEdge(opts httpapi.Options, datasets *dataset.Service) (*httpapi.Edge, error) {
+func newEdge(opts httpapi.Options, people *tenancy.Service, datasets *dataset.Service) (*httpapi.Edge, error) {
 	opts.SourceHashes = sourceHashes
 	e := httpapi.New(opts)
+	people.RegisterHTTP(e)
 	datasets.RegisterHTTP(e)
+	people.LearnRoutes(e.Ops())
 	return e, e.Seal()
+}
+
+// redisPatience is how long a request waits for the shared count before its
+// replica counts alone. A busy machine answers later than an idle one; a count
+// of one's own admits more than the limit allows.
+const redisPatience = 250 * time.Millisecond
+
+// newTenancy makes what recognises and meters callers.
+func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
+	parts := tenancy.Parts{
+		Stores: tenancy.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse},
+		Config: a.Config.Key, Plans: a.Config.Plan, Log: log, Now: now,
+	}
+	var err error
+	if parts.Egress, err = egress.New(a.Config.Egress); err != nil {
+		return err
+	}
+	if a.Config.Secret.Enabled() {
+		if parts.Secrets, err = secret.New(a.Config.Secret, now); err != nil {
+			return err
+		}
+	}
+	parts.Limiter, a.stopLimiter = ratelimit.Open(a.redis, time.Hour, ratelimit.Options{Clock: now, Timeout: redisPatience})
+	a.Tenancy = tenancy.New(parts)
+	return nil
+}
+
+// limit counts a request and says where its key stands.
+func (a *App) limit(ctx context.Context, c principal.Caller) (httpapi.Quota, error) {
+	d, err := a.Tenancy.Spend(ctx, c)
+	return httpapi.Quota{
+		Allowed: d.Allowed, Limit: d.Limit, Remaining: d.Remaining, Reset: d.ResetAfter, Retry: d.RetryAfter, Window: time.Hour,
+	}, err
+}
+
+// meter counts an answered request in the figures of usage.
+func (a *App) meter(o httpapi.Outcome) {
+	a.Tenancy.Meter(tenancy.Request{
+		Org: o.Caller.Org, KeyID: o.Caller.KeyID, Operation: o.Operation, Status: o.Status, Took: o.Took, At: o.At,
+	})
 }
 
 // Document is the OpenAPI document, which needs no engine.
 func Document() ([]byte, error) {
-	e, err := newEdge(httpapi.Options{}, dataset.New(nil, nil, nil))
+	e, err := newEdge(httpapi.Options{}, tenancy.New(tenancy.Parts{}), dataset.New(nil, nil, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +143,7 @@ func (a *App) checks() []httpapi.Check {
 		{Name: "temporal", Probe: a.temporal.Ping, Advice: "Temporal does not answer: check ASSAY_TEMPORAL_ADDRESS and the server."},
 	}
 	if a.redis != nil {
-		checks = append(checks, httpapi.Check{Name: "redis", Probe: a.redis.Ping, Advice: "Redis does not answer: check ASSAY_REDIS_URL and the server."})
+		checks = append(checks, httpapi.Check{Name: "redis", Probe: a.redis.Ping, Optional: true, Advice: "Redis does not answer, so each replica counts its own rate limits: check ASSAY_REDIS_URL and the server."})
 	}
 	return checks
 }
@@ -118,6 +170,9 @@ func (a *App) Close() error {
 	var errs []error
 	if a.temporal != nil {
 		a.temporal.Close()
+	}
+	if a.stopLimiter != nil {
+		errs = append(errs, a.stopLimiter())
 	}
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close())

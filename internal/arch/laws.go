@@ -48,7 +48,7 @@ func Laws() []Law {
 		{"notary", "the notary knows no domain and no HTTP", floorLaw("notary")},
 		{"tools", "development tools know no part of the product beside its platform", floorLaw("tools")},
 		{"placed", "every package has its place in the table of floors, so that none escapes the laws", placed},
-		{"app", "only cmd and testkit import the composition root", importers("internal/app", "cmd/...", "internal/testkit/...")},
+		{"app", "only cmd, testkit, proofs and benches import the composition root", importers("internal/app", "cmd/...", "internal/testkit/...", "internal/prove/...", "internal/bench/...")},
 		{"testkit", "only tests import testkit", importers("internal/testkit", "internal/testkit/...")},
 		{"outbound", "platform/egress builds the only outbound HTTP client, so that its address rules hold everywhere", outbound},
 		{"clock", "the time is handed in, so that a test can set it", clock},

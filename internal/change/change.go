@@ -77,6 +77,10 @@ func Do[T any](ctx context.Context, l *Log, fn func(postgres.Tx) (*T, error)) (*
 	return out, nil
 }
 
+// Secretive is an output that shows a secret once: what is remembered for a
+// repetition is the copy without it.
+type Secretive interface{ WithoutSecrets() any }
+
 // key is what a repetition is recognised by.
 type key struct {
 	Method, Path, Key string
@@ -133,6 +137,9 @@ func replay[T any](row *db.FindKeyRow) (*T, error) {
 func (l *Log) remember(ctx context.Context, tx postgres.Tx, k key, output any) error {
 	if k.Key == "" {
 		return nil
+	}
+	if s, ok := output.(Secretive); ok {
+		output = s.WithoutSecrets()
 	}
 	encoded, err := json.Marshal(output)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -41,8 +43,9 @@ func (l *Log) PublishTx(ctx context.Context, tx postgres.Tx, topic, subject stri
 }
 
 const (
-	lease     = time.Minute // longer than any hand-over takes
-	batch     = 100
+	lease     = time.Minute // longer than a whole batch of hand-overs may take
+	batch     = 20
+	handOver  = 2500 * time.Millisecond
 	pollEvery = 500 * time.Millisecond
 	sweepEach = 10 * time.Minute
 	maxDelay  = 5 * time.Minute
@@ -53,11 +56,13 @@ const (
 type Dispatcher struct {
 	log      *Log
 	handlers map[string]Handler
+	topics   []string
 }
 
-// NewDispatcher makes a dispatcher for the given topics.
+// NewDispatcher makes a dispatcher for the given topics. Messages of other
+// topics wait for a dispatcher that serves them.
 func (l *Log) NewDispatcher(handlers map[string]Handler) *Dispatcher {
-	return &Dispatcher{log: l, handlers: handlers}
+	return &Dispatcher{log: l, handlers: handlers, topics: slices.Sorted(maps.Keys(handlers))}
 }
 
 // Run dispatches until ctx ends, and forgets idempotency keys whose day is
@@ -93,7 +98,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 func (d *Dispatcher) Once(ctx context.Context) (int, error) {
 	q := db.New(d.log.db.Claim("app.sweep", "outbox"))
 	now := d.log.now()
-	rows, err := q.TakeDue(ctx, db.TakeDueParams{Now: now, LeaseUntil: now.Add(lease), Batch: batch})
+	rows, err := q.TakeDue(ctx, db.TakeDueParams{Now: now, LeaseUntil: now.Add(lease), Batch: batch, Topics: d.topics})
 	if err != nil {
 		return 0, fmt.Errorf("take due messages: %w", err)
 	}
@@ -114,12 +119,17 @@ func (d *Dispatcher) Once(ctx context.Context) (int, error) {
 	return len(rows), nil
 }
 
-func (d *Dispatcher) handle(ctx context.Context, m Message) error {
-	h, ok := d.handlers[m.Topic]
-	if !ok {
-		return fmt.Errorf("no handler for topic %q: is this worker older than the writer?", m.Topic)
-	}
-	return h(ctx, m)
+// handle hands one message over within its time. A handler that panics has
+// failed; the dispatcher goes on.
+func (d *Dispatcher) handle(ctx context.Context, m Message) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, handOver)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return d.handlers[m.Topic](ctx, m)
 }
 
 // Sweep forgets idempotency keys that are older than a day and returns how

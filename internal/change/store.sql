@@ -30,15 +30,25 @@ WHERE ctid = ANY (ARRAY(SELECT i.ctid FROM idempotency_keys i WHERE i.created_at
 INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
 VALUES (@org_id, @topic, @subject, @payload, @at, @at);
 
+-- name: Audit :exec
+-- Writes who did what, and the event of it for those who follow along.
+WITH entry AS (
+  INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest)
+  VALUES (@org_id, @at, @actor_type, sqlc.narg('user_id'), sqlc.narg('api_key_id'), @asserted, @action, @resource_type, @resource_id, @request_id, @ip, sqlc.narg('before_digest'), sqlc.narg('after_digest'))
+  RETURNING org_id, id, at
+)
+INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
+SELECT entry.org_id, 'event', @subject, @payload, entry.at, entry.at FROM entry;
+
 -- name: TakeDue :many
--- Leases due messages: another dispatcher does not see them until the lease
+-- Leases due messages of the topics that the dispatcher serves: another dispatcher does not see them until the lease
 -- ends, and a dispatcher that dies gives them back by doing nothing.
 -- all orgs: the dispatcher serves every organization in order of time.
 UPDATE outbox o
 SET attempts = o.attempts + 1, due_at = @lease_until
 FROM (
   SELECT d.org_id, d.id FROM outbox d
-  WHERE d.due_at <= @now
+  WHERE d.due_at <= @now AND d.topic = ANY (@topics::text[])
   ORDER BY d.due_at, d.id
   LIMIT @batch
   FOR UPDATE SKIP LOCKED

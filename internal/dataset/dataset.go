@@ -74,7 +74,10 @@ type Service struct {
 
 // New makes the service.
 func New(pg *postgres.DB, log *change.Log, now func() time.Time) *Service {
-	return &Service{db: pg, log: log, store: store{pg}, now: now}
+	// The interface shows milliseconds; what is stored is what is shown, so
+	// that a shown time can be used as a filter.
+	shown := func() time.Time { return now().Truncate(time.Millisecond) }
+	return &Service{db: pg, log: log, store: store{pg}, now: shown}
 }
 
 // CreateTx makes an active dataset without items.
@@ -85,7 +88,11 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, d Dataset) (Data
 	d.Status = StatusActive
 	d.CreatedAt = s.now()
 	d.UpdatedAt = d.CreatedAt
-	return s.store.insertTx(ctx, tx, d)
+	d, err := s.store.insertTx(ctx, tx, d)
+	if err != nil {
+		return Dataset{}, err
+	}
+	return d, s.auditTx(ctx, tx, "dataset.created", d.ID, nil, d)
 }
 
 // Find returns one dataset.
@@ -102,6 +109,11 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Da
 // place; if nothing changes, nothing is written. A nonzero expected version
 // must be the current one.
 func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, edit func(*Dataset)) (Dataset, error) {
+	// The lock makes changes of one dataset happen one after the other: only a
+	// caller who expects a version can meet a conflict.
+	if _, err := s.store.lockTx(ctx, tx, id); err != nil {
+		return Dataset{}, err
+	}
 	before, err := s.store.find(ctx, tx, tx.Org, id)
 	if err != nil {
 		return Dataset{}, err
@@ -122,19 +134,35 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int
 	}
 	after.UpdatedAt = s.now()
 	after.Version = before.Version + 1
-	return after, s.store.updateTx(ctx, tx, before, after)
+	if err := s.store.updateTx(ctx, tx, before, after); err != nil {
+		return Dataset{}, err
+	}
+	return after, s.auditTx(ctx, tx, "dataset.updated", id, before, after)
 }
 
 // DeleteTx deletes a dataset that nobody holds. It is gone for every reader at
 // once; its rows are purged after the retention time.
 func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
-	if _, err := s.store.find(ctx, tx, tx.Org, id); err != nil {
+	// The lock makes the deletion see every hold that was taken before it.
+	if _, err := s.store.lockTx(ctx, tx, id); err != nil {
+		return err
+	}
+	before, err := s.store.find(ctx, tx, tx.Org, id)
+	if err != nil {
+		return err
+	}
+	if err := s.auditTx(ctx, tx, "dataset.deleted", id, before, nil); err != nil {
 		return err
 	}
 	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
 		return err
 	}
 	return s.log.PublishTx(ctx, tx, TopicDeleted, strconv.FormatInt(id, 10), Purge{Org: tx.Org, DatasetID: id, NotBefore: s.now()})
+}
+
+// auditTx records what was done to a dataset.
+func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, id int64, before, after any) error {
+	return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "dataset", ID: strconv.FormatInt(id, 10), Before: before, After: after})
 }
 
 // HoldTx keeps a dataset from being deleted until ReleaseTx. The holder names

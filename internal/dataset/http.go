@@ -80,7 +80,7 @@ type createBody struct {
 	Description string      `json:"description,omitempty" maxLength:"10000"`
 	Purpose     Purpose     `json:"purpose,omitempty" enum:"general,golden,calibration,regression" default:"general"`
 	Schema      httpapi.Map `json:"schema,omitempty" doc:"A JSON Schema (draft 2020-12) that every item must satisfy."`
-	Tags        []string    `json:"tags,omitempty" maxItems:"50" uniqueItems:"true" doc:"Labels to filter by."`
+	Tags        tagList     `json:"tags,omitempty" doc:"Labels to filter by."`
 	Metadata    httpapi.Map `json:"metadata,omitempty" doc:"Free-form; names are kept as sent."`
 }
 
@@ -153,7 +153,7 @@ func (s *Service) getDatasets(ctx context.Context, in *listInput) (*listOutput, 
 	for i, d := range datasets {
 		out.Body.Datasets[i] = toDatasetBody(d)
 	}
-	out.Body.Paging = httpapi.Paging{Limit: in.Limit, Offset: in.Offset, HasMore: int64(in.Offset+len(datasets)) < total, Total: &total}
+	out.Body.Paging = in.Page.Paging(len(datasets), total)
 	return &out, nil
 }
 

@@ -90,6 +90,9 @@ type sourceBody struct {
 	ID   string `json:"id,omitempty" maxLength:"200"`
 }
 
+// missing reports whether there is no input; null is none.
+func (f ItemFields) missing() bool { return f.Input == nil || string(f.Input) == "null" }
+
 type addItemsInput struct {
 	Path
 	Body addItemsBody
@@ -107,7 +110,7 @@ func (b *addItemsBody) Resolve(huma.Context) []error {
 		return fault.Invalid("body", path, code, message)
 	}
 	if b.Items == nil {
-		if b.Input == nil {
+		if b.missing() {
 			return []error{field("/input", "one_of_required", "is required: send input, or items")}
 		}
 		return nil
@@ -117,7 +120,7 @@ func (b *addItemsBody) Resolve(huma.Context) []error {
 	}
 	var errs []error
 	for i, item := range b.Items {
-		if item.Input == nil {
+		if item.missing() {
 			errs = append(errs, field("/items/"+strconv.Itoa(i)+"/input", "required", "is required"))
 		}
 	}
@@ -241,6 +244,9 @@ func (s *Service) postItems(ctx context.Context, in *addItemsInput) (*addItemsOu
 	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*addItemsOutput, error) {
 		added, err := s.AddItemsTx(ctx, tx, id, items)
+		if err != nil && in.Body.Items == nil {
+			err = alone(err)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -74,7 +74,7 @@ func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*list
 	for i, v := range versions {
 		out.Body.Versions[i] = toVersionBody(v)
 	}
-	out.Body.Paging = httpapi.Paging{Limit: in.Limit, Offset: in.Offset, HasMore: int64(in.Offset+len(versions)) < total, Total: &total}
+	out.Body.Paging = in.Page.Paging(len(versions), total)
 	return &out, nil
 }
 

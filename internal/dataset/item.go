@@ -111,7 +111,10 @@ func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 	if err := s.store.setContentsTx(ctx, tx, datasetID, d.itemCount+int64(len(ids)), sum, s.now()); err != nil {
 		return nil, err
 	}
-	return added, s.nameDuplicatesTx(ctx, tx, datasetID, added, ids)
+	if err := s.nameDuplicatesTx(ctx, tx, datasetID, added, ids); err != nil {
+		return nil, err
+	}
+	return added, s.auditTx(ctx, tx, "dataset.items_added", datasetID, nil, added)
 }
 
 // nameDuplicatesTx fills in the ids: of new items from the insertion, of the
@@ -148,6 +151,11 @@ func (s *Service) nameDuplicatesTx(ctx context.Context, tx postgres.Tx, datasetI
 func (s *Service) FindItem(ctx context.Context, org principal.OrgID, datasetID, id int64, version int) (Item, error) {
 	if _, err := s.store.find(ctx, s.db.Org(org), org, datasetID); err != nil {
 		return Item{}, err
+	}
+	if version != 0 {
+		if _, err := s.store.findVersion(ctx, org, datasetID, version); err != nil {
+			return Item{}, err
+		}
 	}
 	return s.store.findItem(ctx, s.db.Org(org), org, datasetID, id, version)
 }
@@ -197,7 +205,7 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	if after.Digest == before.Digest {
 		return before, nil
 	}
-	if err := checkItems(d.Schema, []Item{after}); err != nil {
+	if err := checkItem(d.Schema, after); err != nil {
 		return Item{}, err
 	}
 	if err := s.store.reviseItemTx(ctx, tx, datasetID, d.latestVersion, before, after); err != nil {
@@ -206,7 +214,10 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	sum := d.sum
 	sum.remove(before.Digest)
 	sum.add(after.Digest)
-	return after, s.store.setContentsTx(ctx, tx, datasetID, d.itemCount, sum, s.now())
+	if err := s.store.setContentsTx(ctx, tx, datasetID, d.itemCount, sum, s.now()); err != nil {
+		return Item{}, err
+	}
+	return after, s.auditTx(ctx, tx, "dataset.item_updated", datasetID, before, after)
 }
 
 // DeleteItemTx removes an item. Frozen versions keep it.
@@ -224,7 +235,10 @@ func (s *Service) DeleteItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	}
 	sum := d.sum
 	sum.remove(item.Digest)
-	return s.store.setContentsTx(ctx, tx, datasetID, d.itemCount-1, sum, s.now())
+	if err := s.store.setContentsTx(ctx, tx, datasetID, d.itemCount-1, sum, s.now()); err != nil {
+		return err
+	}
+	return s.auditTx(ctx, tx, "dataset.item_deleted", datasetID, item, nil)
 }
 
 // writable locks a dataset whose items may be written directly.

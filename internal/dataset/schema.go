@@ -10,8 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/assayhq/assay/internal/fault"
 )
@@ -50,7 +49,7 @@ func compileSchema(schema jsontext.Value) (*jsonschema.Schema, error) {
 }
 
 // checkItems holds items against the dataset's schema and reports every
-// violation with its place in the request.
+// violation with its place in a list of items.
 func checkItems(schema jsontext.Value, items []Item) error {
 	compiled, err := compileSchema(schema)
 	if err != nil {
@@ -71,11 +70,7 @@ func checkItems(schema jsontext.Value, items []Item) error {
 		}
 		var failed *jsonschema.ValidationError
 		if errors.As(compiled.Validate(value), &failed) {
-			prefix := "/items/" + strconv.Itoa(i)
-			if len(items) == 1 {
-				prefix = ""
-			}
-			fields = append(fields, violations(prefix, failed)...)
+			fields = append(fields, violations("/items/"+strconv.Itoa(i), failed)...)
 		}
 		if len(fields) >= maxViolations {
 			break
@@ -87,7 +82,25 @@ func checkItems(schema jsontext.Value, items []Item) error {
 	return nil
 }
 
-var printer = message.NewPrinter(language.English)
+// checkItem is checkItems for one item that is the whole body of a request.
+func checkItem(schema jsontext.Value, item Item) error {
+	return alone(checkItems(schema, []Item{item}))
+}
+
+// alone names the violations of a list's only item from the root of the body.
+func alone(err error) error {
+	f, ok := fault.From(err)
+	if !ok || len(f.Fields) == 0 {
+		return err
+	}
+	root := *f
+	root.Fields = nil
+	for _, field := range f.Fields {
+		field.Path = strings.TrimPrefix(field.Path, "/items/0")
+		root.Fields = append(root.Fields, field)
+	}
+	return &root
+}
 
 func violations(prefix string, e *jsonschema.ValidationError) []fault.Field {
 	if len(e.Causes) == 0 {
@@ -96,11 +109,27 @@ func violations(prefix string, e *jsonschema.ValidationError) []fault.Field {
 		for _, part := range e.InstanceLocation {
 			path.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
 		}
-		return []fault.Field{{In: "body", Path: path.String(), Code: "format", Message: e.ErrorKind.LocalizedString(printer)}}
+		return []fault.Field{{In: "body", Path: path.String(), Code: "format", Message: complaint(e)}}
 	}
 	var out []fault.Field
 	for _, c := range e.Causes {
 		out = append(out, violations(prefix, c)...)
 	}
 	return out
+}
+
+// complaint says which rule of the schema is broken, in words that repeat
+// nothing of the item.
+func complaint(e *jsonschema.ValidationError) string {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		return "needs " + strings.Join(k.Missing, ", ")
+	case *kind.Type:
+		return "must be of type " + strings.Join(k.Want, " or ")
+	}
+	rule := strings.Join(e.ErrorKind.KeywordPath(), "/")
+	if rule == "" {
+		return "does not match the dataset's schema"
+	}
+	return "does not match the rule " + rule + " of the dataset's schema"
 }

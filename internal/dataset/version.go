@@ -33,7 +33,10 @@ func (s *Service) FreezeTx(ctx context.Context, tx postgres.Tx, datasetID int64,
 		return Version{}, inState(ErrArchived, d.Status)
 	}
 	v := Version{Number: d.latestVersion + 1, ItemCount: d.itemCount, Digest: d.sum.digest(), Note: note, CreatedAt: s.now()}
-	return v, s.store.freezeTx(ctx, tx, datasetID, v)
+	if err := s.store.freezeTx(ctx, tx, datasetID, v); err != nil {
+		return Version{}, err
+	}
+	return v, s.auditTx(ctx, tx, "dataset.version_frozen", datasetID, nil, v)
 }
 
 // Versions returns a page of frozen versions, newest first, and how many there

@@ -41,7 +41,7 @@ func StartPurge(engine starter, keep time.Duration) change.Handler {
 			return fmt.Errorf("read deletion: %w", err)
 		}
 		p.NotBefore = p.NotBefore.Add(keep)
-		return engine.Start(ctx, Queue, fmt.Sprintf("dataset-purge/%s/%d", p.Org, p.DatasetID), PurgeWorkflow, p)
+		return engine.Start(ctx, Queue, fmt.Sprintf("dataset-purge:%s:%d", p.Org, p.DatasetID), PurgeWorkflow, p)
 	}
 }
 

@@ -57,6 +57,14 @@ type Authenticator func(ctx context.Context, token string) (principal.Caller, er
 type Options struct {
 	Config       Config
 	Authenticate Authenticator
+	// Speak lets a caller act for the user that X-On-Behalf-Of names, or
+	// refuses. Nil refuses nobody and ignores the header.
+	Speak func(ctx context.Context, caller principal.Caller, user string) (principal.Caller, error)
+	// Limit counts a request of the caller. Nil counts nothing.
+	Limit func(ctx context.Context, caller principal.Caller) (Quota, error)
+	// Observe is told of every answered request of a recognised caller. It
+	// must not wait.
+	Observe func(Outcome)
 	// SourceHashes maps an operation's id to the hash of its handler's source.
 	SourceHashes map[string]string
 	// Build is the version of the binary, shown by health.
@@ -123,6 +131,15 @@ func (e *Edge) add(op Op, input reflect.Type) {
 	}
 }
 
+// routePath is the path that the router matches: as sent, if it is escaped.
+func routePath(r *http.Request) string {
+	if r.URL.RawPath != "" {
+		return r.URL.RawPath
+	}
+	return r.URL.Path
+}
+
+// methodNotAllowed also gets methods that HTTP does not know, for any route.
 func (e *Edge) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, m := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
@@ -130,9 +147,13 @@ func (e *Edge) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		if m == "HEAD" {
 			route = "GET" // every GET answers HEAD too
 		}
-		if e.router.Match(chi.NewRouteContext(), route, r.URL.Path) {
+		if e.router.Match(chi.NewRouteContext(), route, routePath(r)) {
 			allowed = append(allowed, m)
 		}
+	}
+	if len(allowed) == 0 {
+		writeError(w, r, errRoute)
+		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	writeError(w, r, errMethod)

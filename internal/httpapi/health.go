@@ -17,6 +17,8 @@ type Check struct {
 	Probe func(context.Context) error
 	// Advice tells an operator where to look when it does not.
 	Advice string
+	// Optional is true if the process serves on without it, less well.
+	Optional bool
 }
 
 // checkTimeout keeps readiness quick when an engine hangs; load balancers
@@ -38,7 +40,7 @@ type readyOutput struct {
 }
 
 type readyBody struct {
-	Status string       `json:"status" enum:"ready"`
+	Status string       `json:"status" enum:"ready,degraded" doc:"degraded: everything is served, but something optional is away."`
 	Checks []checkState `json:"checks"`
 }
 
@@ -86,12 +88,16 @@ func (e *Edge) getReadiness(ctx context.Context, _ *struct{}) (*readyOutput, err
 		})
 	}
 	wg.Wait()
-	for _, s := range states {
-		if !s.OK {
-			return nil, errUnavailable.With("checks", states)
-		}
-	}
 	var out readyOutput
 	out.Body.Status, out.Body.Checks = "ready", states
+	for i, s := range states {
+		if s.OK {
+			continue
+		}
+		if !e.opts.Ready[i].Optional {
+			return nil, errUnavailable.With("checks", states)
+		}
+		out.Body.Status = "degraded"
+	}
 	return &out, nil
 }

@@ -14,7 +14,12 @@ import (
 // Page is the offset paging of every list.
 type Page struct {
 	Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Entries per page."`
-	Offset int `query:"offset" minimum:"0" default:"0" doc:"Entries to skip."`
+	Offset int `query:"offset" minimum:"0" maximum:"2147483647" default:"0" doc:"Entries to skip."`
+}
+
+// Paging is the response's part for a page of n out of total entries.
+func (p Page) Paging(n int, total int64) Paging {
+	return Paging{Limit: p.Limit, Offset: p.Offset, HasMore: int64(p.Offset+n) < total, Total: &total}
 }
 
 // CursorPage adds cursors, for lists that may be long.

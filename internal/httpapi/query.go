@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 	}
 	out := url.Values{}
 	var fields []fault.Field
-	for name, given := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		documented, aliased := q.aliases[name]
 		if !aliased {
 			documented = name
@@ -46,7 +47,7 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 			ignored = append(ignored, name)
 			continue
 		}
-		for _, v := range given {
+		for _, v := range values[name] {
 			if out.Has(documented) && out.Get(documented) != v {
 				fields = append(fields, fault.Field{In: "query", Path: documented, Code: "ambiguous_field", Message: "is given twice with different values"})
 				break
@@ -54,7 +55,6 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 			out.Set(documented, v)
 		}
 	}
-	slices.Sort(ignored)
 	if len(fields) > 0 {
 		return "", nil, errInvalid.WithFields(fields...)
 	}
@@ -68,12 +68,12 @@ func headerList(names []string) string {
 	var b strings.Builder
 	for _, n := range names {
 		escaped := strings.ReplaceAll(url.PathEscape(n), "%2F", "/")
-		if b.Len()+len(escaped) > limit {
-			b.WriteString(", ...")
-			break
-		}
 		if b.Len() > 0 {
 			b.WriteString(", ")
+		}
+		if b.Len()+len(escaped) > limit {
+			b.WriteString("...")
+			break
 		}
 		b.WriteString(escaped)
 	}

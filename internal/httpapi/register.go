@@ -41,13 +41,15 @@ type Op struct {
 	Strict bool
 	// OptionalBody allows the body to be absent.
 	OptionalBody bool
+	// Annotators lets members whose role is annotator call a write.
+	Annotators bool
 	// ContentType of the response, if it is not JSON.
 	ContentType string
 }
 
 // Mutates reports whether the operation takes an Idempotency-Key.
-func (o Op) Mutates() bool {
-	return o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch
+func (op Op) Mutates() bool {
+	return op.Method == http.MethodPost || op.Method == http.MethodPut || op.Method == http.MethodPatch
 }
 
 // Register adds an operation. The handler's input and output types are its
@@ -83,7 +85,15 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 	}
 	gate := &gate{edge: e, op: op}
 	d.Middlewares = huma.Middlewares{gate.serve}
-	huma.Register(e.api, d, handler)
+	huma.Register(e.api, d, func(ctx context.Context, in *I) (*O, error) {
+		if otherOrg, _ := ctx.Value(otherOrgKey{}).(bool); otherOrg {
+			return nil, errOtherOrg // what the request says is valid; now whether it may
+		}
+		if err := op.permit(request.From(ctx), principal.From(ctx)); err != nil {
+			return nil, err
+		}
+		return handler(ctx, in)
+	})
 	gate.learn(e.api)
 	e.add(op, reflect.TypeFor[I]())
 }
@@ -145,26 +155,15 @@ func (g *gate) serve(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	info := request.From(r.Context())
 	info.Operation = g.op.ID
-	if err := g.authorize(r); err != nil {
-		writeError(w, r, err)
-		return
+	r, err := g.authorize(r)
+	if err == nil {
+		r, err = g.read(r, info)
 	}
-	r, err := g.read(r, info)
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
 	next(humachi.NewContext(ctx.Operation(), r, w))
-}
-
-func (g *gate) authorize(r *http.Request) error {
-	if g.op.Scope == principal.Public {
-		return nil
-	}
-	if !principal.From(r.Context()).May(g.op.Scope) {
-		return errScope.With("requiredScope", string(g.op.Scope))
-	}
-	return nil
 }
 
 // read returns the request with query and body in documented form.
@@ -200,6 +199,11 @@ func (g *gate) read(r *http.Request, info *request.Info) (*http.Request, error) 
 	if n.ambiguous != nil {
 		ctx = context.WithValue(ctx, ambiguousKey{}, n.ambiguous)
 	}
+	for _, asserted := range n.organizations {
+		if !sameOrganization(asserted, principal.From(ctx).Org) {
+			ctx = context.WithValue(ctx, otherOrgKey{}, true)
+		}
+	}
 	r = r.WithContext(ctx)
 	r.URL = &u
 	r.Body = io.NopCloser(bytes.NewReader(n.body))
@@ -225,9 +229,6 @@ func (g *gate) readBody(r *http.Request, info *request.Info) (normalized, error)
 	n, err := g.body.normalize(body, g.drops)
 	if err != nil {
 		return normalized{}, errInvalidJSON
-	}
-	if n.organization != nil && !sameOrganization(n.organization, principal.From(r.Context()).Org) {
-		return normalized{}, errOtherOrg
 	}
 	if len(n.ignored) > 0 {
 		info.Header.Set("X-Ignored-Fields", headerList(n.ignored))
@@ -259,6 +260,10 @@ func sameOrganization(asserted jsontext.Value, org principal.OrgID) bool {
 // ambiguousKey carries the fields that normalization could not settle to the
 // place where violations are listed.
 type ambiguousKey struct{}
+
+// otherOrgKey marks a request that asserts another organization than its
+// key's, until validation is done and it can be refused.
+type otherOrgKey struct{}
 
 // idempotencyKey reads the header: at most 255 printable ASCII characters.
 func idempotencyKey(r *http.Request) (string, error) {

@@ -65,7 +65,11 @@ func (e *Edge) identify(next http.Handler) http.Handler {
 		h.Set("X-Request-Id", id.String())
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		info := &request.Info{ID: id.String(), Method: r.Method, Path: r.URL.Path, Header: h}
+		ip, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			ip = r.RemoteAddr
+		}
+		info := &request.Info{ID: id.String(), Method: r.Method, Path: r.URL.Path, IP: ip, Header: h}
 		next.ServeHTTP(w, r.WithContext(request.With(r.Context(), info)))
 	})
 }
@@ -110,6 +114,8 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 		ctx, span := tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
 		rec := &recorder{ResponseWriter: w}
+		seen := &recognised{}
+		ctx = context.WithValue(ctx, recognisedKey{}, seen)
 		info := request.From(ctx)
 		next.ServeHTTP(rec, r.WithContext(ctx))
 
@@ -118,6 +124,9 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 			operation = "none"
 		}
 		took := time.Since(start)
+		if seen.caller != nil && e.opts.Observe != nil {
+			e.opts.Observe(Outcome{Caller: *seen.caller, Operation: operation, Status: rec.status, Took: took, At: e.opts.Now()})
+		}
 		span.SetName(operation)
 		attrs := []attribute.KeyValue{
 			attribute.String("operation", operation),
@@ -172,7 +181,7 @@ func (e *Edge) authenticate(next http.Handler) http.Handler {
 		if method == http.MethodHead {
 			method = http.MethodGet
 		}
-		if e.public[method+" "+r.URL.Path] {
+		if e.public[method+" "+routePath(r)] {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -183,6 +192,13 @@ func (e *Edge) authenticate(next http.Handler) http.Handler {
 		}
 		caller, err := e.opts.Authenticate(r.Context(), token)
 		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		if seen, ok := r.Context().Value(recognisedKey{}).(*recognised); ok {
+			seen.caller = &caller
+		}
+		if err := e.spend(w, r, caller); err != nil {
 			writeError(w, r, err)
 			return
 		}

@@ -63,9 +63,9 @@ type normalized struct {
 	// values, or in a casing of their own; they are left in the body so that
 	// validation refuses them together with everything else.
 	ambiguous map[string]bool
-	// organization is the organizationId at the top level, which every write
-	// takes as an assertion about the key; nil if there is none.
-	organization jsontext.Value
+	// organizations are the values of organizationId at the top level, in
+	// either casing, which every write takes as an assertion about the key.
+	organizations []jsontext.Value
 }
 
 func (n *normalized) refuse(pointer string) {
@@ -161,7 +161,7 @@ func (n *normalizer) object(s *shape, at string) error {
 			if err != nil {
 				return err
 			}
-			n.result.organization = raw.Clone()
+			n.result.organizations = append(n.result.organizations, raw.Clone())
 			continue
 		}
 		if !documented {

@@ -29,7 +29,7 @@ var rules = []struct {
 	{&validation.MsgExpectedArray, "type", "must be an array"},
 	{&validation.MsgExpectedObject, "type", "must be an object"},
 
-	{&validation.MsgExpectedOneOf, "enum", "must be one of \"%s\""},
+	{&validation.MsgExpectedOneOf, "enum", "must be one of: %s"},
 	{&validation.MsgExpectedConst, "enum", "must be exactly %v"},
 
 	{&validation.MsgExpectedMinimumNumber, "min", "must be at least %v"},
@@ -38,8 +38,8 @@ var rules = []struct {
 	{&validation.MsgExpectedExclusiveMaximumNumber, "max", "must be less than %v"},
 	{&validation.MsgExpectedNumberBeMultipleOf, "format", "must be a multiple of %v"},
 
-	{&validation.MsgExpectedMinLength, "length", "must be no shorter than %d characters"},
-	{&validation.MsgExpectedMaxLength, "length", "must be no longer than %d characters"},
+	{&validation.MsgExpectedMinLength, "length", "must have a length of at least %d"},
+	{&validation.MsgExpectedMaxLength, "length", "must have a length of at most %d"},
 	{&validation.MsgExpectedMinItems, "length", "must have no fewer entries than %d"},
 	{&validation.MsgExpectedMaxItems, "length", "must have no more entries than %d"},
 	{&validation.MsgExpectedMinProperties, "length", "must have no fewer members than %d"},
@@ -72,6 +72,7 @@ var rules = []struct {
 	{&validation.MsgExpectedMatchAtLeastOneSchema, "type", "must have one of the documented forms"},
 	{&validation.MsgExpectedMatchExactlyOneSchema, "type", "must have exactly one of the documented forms"},
 	{&validation.MsgExpectedNotMatchSchema, "type", "must not have this form"},
+	{&validation.MsgExpectedResolvableSchemaRef, "format", "has a form that cannot be checked: %s"},
 	{&validation.MsgExpectedPropertyNameInObject, "required", "must name its kind"},
 }
 
@@ -119,11 +120,11 @@ func toField(d *huma.ErrorDetail) fault.Field {
 // request and a JSON Pointer, or a parameter's name.
 func location(loc string) (in, path string) {
 	in, rest, _ := strings.Cut(loc, ".")
+	if index, ok := strings.CutPrefix(loc, "body["); ok {
+		in, rest = "body", "["+index // the body itself is an array
+	}
 	if in != "body" {
 		return in, rest
-	}
-	if head, index, ok := strings.Cut(loc, "["); ok && head == "body" {
-		in, rest = "body", "["+index // the body itself is an array
 	}
 	var b strings.Builder
 	for part := range strings.SplitSeq(rest, ".") {

@@ -78,14 +78,34 @@ var Scopes = []Scope{EvalRead, EvalWrite, TracesRead, TracesWrite, ReportsWrite,
 
 // Caller is an authenticated caller.
 type Caller struct {
-	Org    OrgID
+	Org OrgID
+	// Key is the key's number, and KeyID its public part.
+	Key    int64
 	KeyID  string
 	Scopes []Scope
+	// User is the person behind the call: the owner of a personal key, or the
+	// member that an administrator's key speaks for. Nil for a service key.
+	User *uuid.UUID
+	// Asserted is true if the key only says that it speaks for the user.
+	Asserted bool
+	// Role is the user's role; empty for a service key, which no role narrows.
+	Role Role
+	// OverOwners is true if the caller may decide about owners: an owner, or a
+	// service key that an owner or the operator of the deployment made.
+	OverOwners bool
+	// Suspended is true if the organization may not use the platform for now.
+	Suspended bool
+	// HourlyLimit is how many requests the key may make in an hour.
+	HourlyLimit int
 }
 
-// May reports whether the caller holds the scope.
+// Has reports whether the caller's key has the scope.
+func (c Caller) Has(s Scope) bool { return s == AnyKey || slices.Contains(c.Scopes, s) }
+
+// May reports whether the caller can use the scope: its key has it, and the
+// role of the key's owner, if it has one, still allows it.
 func (c Caller) May(s Scope) bool {
-	return s == AnyKey || slices.Contains(c.Scopes, s)
+	return c.Has(s) && (c.Role == "" || c.Role.Grants(s))
 }
 
 type contextKey struct{}

@@ -20,6 +20,8 @@ type Info struct {
 	// Fingerprint identifies the content: two requests with the same
 	// operation, query and body have the same one.
 	Fingerprint []byte
+	// IP is the address that the request came from.
+	IP string
 	// Header collects response headers until the response is written.
 	Header http.Header
 }

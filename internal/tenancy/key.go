@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"hash"
 	"hash/crc32"
 	"strings"
+	"sync"
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/secret"
@@ -88,13 +90,11 @@ func parseKey(text string) (parsedKey, error) {
 		}
 		return parsedKey{}, ErrKeyUnknown
 	}
-	parts := strings.Split(text, "_")
-	if len(text) != keyLength || len(parts) != 5 {
-		return parsedKey{}, ErrKeyIncomplete
-	}
-	environment, id, body, sum := parts[1], parts[2], parts[3], parts[4]
+	environment, rest, _ := strings.Cut(text[len(keyPrefix)+1:], "_")
+	id, rest, _ := strings.Cut(rest, "_")
+	body, sum, _ := strings.Cut(rest, "_")
 	if environment != string(EnvironmentLive) && environment != string(EnvironmentTest) ||
-		len(id) != idLength || len(body) != secretLength || !isBase62(id+body) ||
+		len(text) != keyLength || len(id) != idLength || len(body) != secretLength || !isBase62(id) || !isBase62(body) ||
 		sum != checksum(text[:len(text)-checksumLength-1]) {
 		return parsedKey{}, ErrKeyIncomplete
 	}
@@ -110,9 +110,43 @@ func newKey(env Environment) parsedKey {
 
 // hash is what is stored of a key.
 func (k parsedKey) hash(pepper secret.Text) []byte {
-	mac := hmac.New(sha256.New, []byte(pepper.Reveal()))
+	return k.hashWith(hmac.New(sha256.New, []byte(pepper.Reveal())))
+}
+
+func (k parsedKey) hashWith(mac hash.Hash) []byte {
 	mac.Write([]byte(k.whole))
 	return mac.Sum(nil)
+}
+
+// verifier compares presented keys with what is stored of them. It keeps its
+// keyed hashes for the next key, since keying one costs more than hashing.
+type verifier struct {
+	cfg  Config
+	macs [2]sync.Pool // of the pepper, and of the one before
+}
+
+func newVerifier(cfg Config) *verifier {
+	v := &verifier{cfg: cfg}
+	for i := range v.macs {
+		v.macs[i].New = func() any {
+			pepper, _ := cfg.pepper(cfg.PepperVersion - i)
+			return hmac.New(sha256.New, []byte(pepper.Reveal()))
+		}
+	}
+	return v
+}
+
+// matches reports whether the key is the one that was hashed with a version of
+// the pepper.
+func (v *verifier) matches(k parsedKey, pepperVersion int, stored []byte) bool {
+	if _, ok := v.cfg.pepper(pepperVersion); !ok {
+		return false
+	}
+	macs := &v.macs[v.cfg.PepperVersion-pepperVersion]
+	mac := macs.Get().(hash.Hash)
+	defer macs.Put(mac)
+	mac.Reset()
+	return hmac.Equal(k.hashWith(mac), stored)
 }
 
 func checksum(body string) string {
@@ -142,7 +176,12 @@ func randomBase62(n int) string {
 }
 
 func isBase62(s string) bool {
-	return strings.IndexFunc(s, func(c rune) bool { return !strings.ContainsRune(base62, c) }) < 0
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
 }
 
 // looksLikeProviderKey recognises what people paste by mistake. The value goes

@@ -1,95 +1,55 @@
 package tenancy
 
 import (
-	"context"
-	"crypto/hmac"
 	"time"
 
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/ratelimit"
 	"github.com/assayhq/assay/internal/platform/secret"
-	"github.com/assayhq/assay/internal/principal"
 )
 
-// Service keeps organizations and keys, and recognises callers.
-type Service struct {
-	cfg   Config
-	store store
-	now   func() time.Time
+// Parts are what the service is built from.
+type Parts struct {
+	Stores
+	Config  Config
+	Plans   PlanConfig
+	Log     *change.Log
+	Limiter ratelimit.Limiter
+	// Secrets is nil if the deployment has no master key; provider keys cannot
+	// be kept then.
+	Secrets *secret.Keeper
+	Egress  *egress.Client
+	Now     func() time.Time
 }
+
+// Service keeps organizations, people and keys, recognises callers and meters
+// them.
+type Service struct {
+	cfg      Config
+	plans    PlanConfig
+	db       *postgres.DB
+	store    store
+	log      *change.Log
+	cache    *keyCache
+	verifier *verifier
+	limiter  ratelimit.Limiter
+	secrets  *secret.Keeper
+	egress   *egress.Client
+	meter    *meter
+	routes   map[string]route
+	now      func() time.Time
+}
+
+// route is how an operation is called, for figures of usage.
+type route struct{ Method, Path string }
 
 // New makes the service.
-func New(cfg Config, pg *postgres.DB, now func() time.Time) *Service {
-	return &Service{cfg: cfg, store: store{pg}, now: now}
-}
-
-// NewKey describes a key to make.
-type NewKey struct {
-	Name        string
-	Environment Environment
-	Scopes      []principal.Scope
-	ExpiresAt   *time.Time
-}
-
-// CreateOrganization makes an organization and its first key, which is
-// returned here and can never be read again.
-func (s *Service) CreateOrganization(ctx context.Context, name string, first NewKey) (principal.OrgID, secret.Text, error) {
-	org := principal.NewOrgID()
-	key := newKey(first.Environment)
-	err := postgres.InTx(ctx, s.store.db, org, func(tx postgres.Tx) error {
-		if err := s.store.insertOrganizationTx(ctx, tx, name, s.now()); err != nil {
-			return err
-		}
-		_, err := s.insertKeyTx(ctx, tx, key, first)
-		return err
-	})
-	if err != nil {
-		return principal.OrgID{}, "", err
+func New(p Parts) *Service {
+	return &Service{
+		cfg: p.Config, plans: p.Plans, db: p.Postgres, store: store{db: p.Postgres, ch: p.ClickHouse}, log: p.Log,
+		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, secrets: p.Secrets, egress: p.Egress, meter: newMeter(),
+		routes: map[string]route{}, now: p.Now,
 	}
-	return org, secret.Text(key.whole), nil
-}
-
-// CreateKey makes a key of an organization. It is returned here and can never
-// be read again.
-func (s *Service) CreateKey(ctx context.Context, org principal.OrgID, k NewKey) (id int64, key secret.Text, err error) {
-	made := newKey(k.Environment)
-	err = postgres.InTx(ctx, s.store.db, org, func(tx postgres.Tx) error {
-		id, err = s.insertKeyTx(ctx, tx, made, k)
-		return err
-	})
-	return id, secret.Text(made.whole), err
-}
-
-// RevokeKey ends a key. Revoking it again does nothing.
-func (s *Service) RevokeKey(ctx context.Context, org principal.OrgID, id int64) error {
-	return s.store.revokeKey(ctx, org, id, s.now())
-}
-
-func (s *Service) insertKeyTx(ctx context.Context, tx postgres.Tx, key parsedKey, k NewKey) (int64, error) {
-	return s.store.insertKeyTx(ctx, tx, storedKey{
-		ID: key.id, Scopes: k.Scopes, Hash: key.hash(s.cfg.Pepper), PepperVersion: s.cfg.PepperVersion, ExpiresAt: k.ExpiresAt,
-	}, k, key.whole[len(key.whole)-4:], s.now())
-}
-
-// Authenticate recognises the caller behind a presented key. While the
-// database is away the answer is "unavailable", never access.
-func (s *Service) Authenticate(ctx context.Context, token string) (principal.Caller, error) {
-	key, err := parseKey(token)
-	if err != nil {
-		return principal.Caller{}, err
-	}
-	stored, err := s.store.presentedKey(ctx, key.id)
-	if err != nil {
-		return principal.Caller{}, err
-	}
-	pepper, ok := s.cfg.pepper(stored.PepperVersion)
-	if !ok || !hmac.Equal(key.hash(pepper), stored.Hash) {
-		return principal.Caller{}, ErrKeyUnknown
-	}
-	if stored.RevokedAt != nil {
-		return principal.Caller{}, ErrKeyRevoked
-	}
-	if stored.ExpiresAt != nil && !s.now().Before(*stored.ExpiresAt) {
-		return principal.Caller{}, ErrKeyExpired
-	}
-	return principal.Caller{Org: stored.Org, KeyID: stored.ID, Scopes: stored.Scopes}, nil
 }

@@ -5,68 +5,180 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy/internal/db"
 )
 
-type store struct{ db *postgres.DB }
-
-// storedKey is what is kept of a key.
-type storedKey struct {
-	Org           principal.OrgID
-	ID            string
-	Scopes        []principal.Scope
-	Hash          []byte
-	PepperVersion int
-	ExpiresAt     *time.Time
-	RevokedAt     *time.Time
+// Stores are the databases of the domain.
+type Stores struct {
+	Postgres   *postgres.DB
+	ClickHouse *clickhouse.DB
 }
 
-func (s store) insertOrganizationTx(ctx context.Context, tx postgres.Tx, name string, at time.Time) error {
-	err := db.New(tx).InsertOrganization(ctx, db.InsertOrganizationParams{OrgID: tx.Org, Name: name, CreatedAt: at})
+type store struct {
+	db *postgres.DB
+	ch *clickhouse.DB
+}
+
+func (s store) insertOrganizationTx(ctx context.Context, tx postgres.Tx, o Organization, at time.Time) error {
+	err := db.New(tx).InsertOrganization(ctx, db.InsertOrganizationParams{OrgID: tx.Org, Name: o.Name, Plan: string(o.Plan), CreatedAt: at})
 	if err != nil {
 		return fmt.Errorf("insert organization: %w", err)
 	}
 	return nil
 }
 
-func (s store) insertKeyTx(ctx context.Context, tx postgres.Tx, key storedKey, k NewKey, last4 string, at time.Time) (int64, error) {
-	scopes := make([]string, len(k.Scopes))
-	for i, sc := range k.Scopes {
-		scopes[i] = string(sc)
-	}
-	id, err := db.New(tx).InsertKey(ctx, db.InsertKeyParams{
-		OrgID: tx.Org, KeyID: key.ID, Name: k.Name, Environment: string(k.Environment), Scopes: scopes,
-		Hash: key.Hash, PepperVersion: int32(key.PepperVersion), Last4: last4, CreatedAt: at, ExpiresAt: key.ExpiresAt,
-	})
-	if err != nil {
-		return 0, fmt.Errorf("insert key: %w", err)
-	}
-	return id, nil
-}
-
-func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error) {
-	r, err := db.New(s.db.Claim("app.api_key", keyID)).FindPresentedKey(ctx, keyID)
+func (s store) organization(ctx context.Context, q db.DBTX, org principal.OrgID) (Organization, error) {
+	r, err := db.New(q).FindOrganization(ctx, org)
 	if postgres.NoRows(err) {
-		return storedKey{}, ErrKeyUnknown
+		return Organization{}, ErrOrganizationNotFound
 	}
 	if err != nil {
-		return storedKey{}, fmt.Errorf("find presented key: %w", err)
+		return Organization{}, fmt.Errorf("find organization: %w", err)
 	}
-	scopes := make([]principal.Scope, len(r.Scopes))
-	for i, sc := range r.Scopes {
-		scopes[i] = principal.Scope(sc)
+	o := Organization{
+		ID: r.ID, Name: r.Name, Status: Status(r.Status), Plan: Plan(r.Plan), HourlyLimit: number(r.HourlyLimit),
+		Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
-	return storedKey{
-		Org: r.OrgID, ID: r.KeyID, Scopes: scopes, Hash: r.Hash, PepperVersion: int(r.PepperVersion),
-		ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
-	}, nil
+	if err := json.Unmarshal(r.Settings, &o.Settings); err != nil {
+		return Organization{}, fmt.Errorf("read settings: %w", err)
+	}
+	return o, nil
 }
 
-func (s store) revokeKey(ctx context.Context, org principal.OrgID, id int64, at time.Time) error {
-	if _, err := db.New(s.db.Org(org)).RevokeKey(ctx, db.RevokeKeyParams{OrgID: org, ID: id, RevokedAt: &at}); err != nil {
-		return fmt.Errorf("revoke key: %w", err)
+func (s store) lockOrganizationTx(ctx context.Context, tx postgres.Tx) error {
+	_, err := db.New(tx).LockOrganization(ctx, tx.Org)
+	if postgres.NoRows(err) {
+		return ErrOrganizationNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("lock organization: %w", err)
 	}
 	return nil
+}
+
+func (s store) updateOrganizationTx(ctx context.Context, tx postgres.Tx, expected int64, o Organization, settings jsontext.Value) error {
+	n, err := db.New(tx).UpdateOrganization(ctx, db.UpdateOrganizationParams{
+		OrgID: tx.Org, Name: o.Name, Settings: settings, UpdatedAt: o.UpdatedAt, ExpectedVersion: expected,
+	})
+	if err != nil {
+		return fmt.Errorf("update organization: %w", err)
+	}
+	if n == 0 {
+		return ErrVersionConflict
+	}
+	return nil
+}
+
+func (s store) setPlanTx(ctx context.Context, tx postgres.Tx, plan Plan, hourly int, at time.Time) error {
+	p := db.SetPlanParams{OrgID: tx.Org, Plan: string(plan), UpdatedAt: at}
+	if hourly > 0 {
+		h := int32(hourly)
+		p.HourlyLimit = &h
+	}
+	n, err := db.New(tx).SetPlan(ctx, p)
+	if err != nil {
+		return fmt.Errorf("set plan: %w", err)
+	}
+	if n == 0 {
+		return ErrOrganizationNotFound
+	}
+	return nil
+}
+
+func (s store) setStatusTx(ctx context.Context, tx postgres.Tx, from, to Status, at time.Time) error {
+	n, err := db.New(tx).SetStatus(ctx, db.SetStatusParams{OrgID: tx.Org, Status: string(to), ExpectedStatus: string(from), UpdatedAt: at})
+	if err != nil {
+		return fmt.Errorf("set status: %w", err)
+	}
+	if n == 0 {
+		o, err := s.organization(ctx, tx, tx.Org)
+		if err != nil {
+			return err
+		}
+		return inStatus(o.Status)
+	}
+	return nil
+}
+
+func (s store) insertMemberTx(ctx context.Context, tx postgres.Tx, m Member) error {
+	err := db.New(tx).InsertMember(ctx, db.InsertMemberParams{
+		OrgID: tx.Org, UserID: m.UserID, Email: m.Email, Name: m.Name, Role: string(m.Role), Status: string(m.Status), CreatedAt: m.CreatedAt,
+	})
+	if postgres.Violates(err, "members_email") {
+		return ErrMemberExists
+	}
+	if err != nil {
+		return fmt.Errorf("insert member: %w", err)
+	}
+	return nil
+}
+
+func (s store) member(ctx context.Context, q db.DBTX, org principal.OrgID, user uuid.UUID) (Member, error) {
+	r, err := db.New(q).FindMember(ctx, db.FindMemberParams{OrgID: org, UserID: user})
+	if postgres.NoRows(err) {
+		return Member{}, ErrMemberNotFound
+	}
+	if err != nil {
+		return Member{}, fmt.Errorf("find member: %w", err)
+	}
+	return fromMemberRow(db.ListMembersRow(r)), nil
+}
+
+func (s store) members(ctx context.Context, org principal.OrgID, limit, offset int) ([]Member, int64, error) {
+	q := db.New(s.db.Org(org))
+	rows, err := q.ListMembers(ctx, db.ListMembersParams{OrgID: org, RowLimit: int32(limit), RowOffset: int32(offset)})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list members: %w", err)
+	}
+	n, err := q.CountMembers(ctx, org)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count members: %w", err)
+	}
+	out := make([]Member, len(rows))
+	for i, r := range rows {
+		out[i] = fromMemberRow(r)
+	}
+	return out, n.Members, nil
+}
+
+func (s store) ownersTx(ctx context.Context, tx postgres.Tx) (int64, error) {
+	n, err := db.New(tx).CountMembers(ctx, tx.Org)
+	if err != nil {
+		return 0, fmt.Errorf("count owners: %w", err)
+	}
+	return n.Owners, nil
+}
+
+func (s store) updateMemberTx(ctx context.Context, tx postgres.Tx, m Member) error {
+	_, err := db.New(tx).UpdateMember(ctx, db.UpdateMemberParams{OrgID: tx.Org, UserID: m.UserID, Name: m.Name, Role: string(m.Role), Status: string(m.Status)})
+	if err != nil {
+		return fmt.Errorf("update member: %w", err)
+	}
+	return nil
+}
+
+func (s store) removeMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, at time.Time) error {
+	if _, err := db.New(tx).RemoveMember(ctx, db.RemoveMemberParams{OrgID: tx.Org, UserID: user, RemovedAt: &at}); err != nil {
+		return fmt.Errorf("remove member: %w", err)
+	}
+	return nil
+}
+
+func fromMemberRow(r db.ListMembersRow) Member {
+	return Member{UserID: r.UserID, Email: r.Email, Name: r.Name, Role: principal.Role(r.Role), Status: MemberStatus(r.Status), CreatedAt: r.CreatedAt}
+}
+
+// number is the value of a nullable integer; null is zero.
+func number(n *int32) int {
+	if n == nil {
+		return 0
+	}
+	return int(*n)
 }

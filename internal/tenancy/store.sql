@@ -1,21 +1,260 @@
 -- name: InsertOrganization :exec
 -- Makes an organization; the transaction carries the new id as its own.
-INSERT INTO organizations (id, name, created_at) VALUES (@org_id, @name, @created_at);
+INSERT INTO organizations (id, name, plan, created_at, updated_at)
+VALUES (@org_id, @name, @plan, @created_at, @created_at);
+
+-- name: FindOrganization :one
+-- The organization itself.
+SELECT id, name, status, plan, hourly_limit, settings, version, created_at, updated_at
+FROM organizations
+WHERE id = @org_id;
+
+-- name: LockOrganization :one
+-- The organization, kept from changing until the transaction ends: changes of
+-- its members happen one after the other.
+SELECT id FROM organizations WHERE id = @org_id FOR UPDATE;
+
+-- name: UpdateOrganization :execrows
+-- Replaces the mutable fields, if the row is still the one that was read.
+UPDATE organizations
+SET name = @name, settings = @settings, updated_at = @updated_at, version = version + 1
+WHERE id = @org_id AND version = @expected_version;
+
+-- name: SetPlan :execrows
+-- What the operator of the deployment grants; members cannot change it.
+UPDATE organizations
+SET plan = @plan, hourly_limit = sqlc.narg('hourly_limit'), updated_at = @updated_at, version = version + 1
+WHERE id = @org_id;
+
+-- name: SetStatus :execrows
+-- Moves the organization from one status to another.
+UPDATE organizations SET status = @status, updated_at = @updated_at, version = version + 1
+WHERE id = @org_id AND status = @expected_status;
+
+-- name: InsertMember :exec
+-- Adds a person.
+INSERT INTO members (org_id, user_id, email, name, role, status, created_at)
+VALUES (@org_id, @user_id, @email, @name, @role, @status, @created_at);
+
+-- name: FindMember :one
+-- One person who is in the organization.
+SELECT user_id, email, name, role, status, created_at
+FROM members
+WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
+
+-- name: ListMembers :many
+-- A page of members, newest first.
+SELECT user_id, email, name, role, status, created_at
+FROM members
+WHERE org_id = @org_id AND removed_at IS NULL
+ORDER BY created_at DESC, user_id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: CountMembers :one
+-- How many members there are, and how many of them are owners.
+SELECT count(*) AS members, count(*) FILTER (WHERE role = 'owner') AS owners
+FROM members
+WHERE org_id = @org_id AND removed_at IS NULL;
+
+-- name: UpdateMember :execrows
+-- Changes a person's name and role.
+UPDATE members SET name = @name, role = @role, status = @status
+WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
+
+-- name: RemoveMember :execrows
+-- Takes a person out; the row stays as the name behind old records.
+UPDATE members SET removed_at = @removed_at
+WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
 
 -- name: InsertKey :one
 -- Stores a key's hash; the key itself is stored nowhere.
-INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, created_at, expires_at)
-VALUES (@org_id, @key_id, @name, @environment, @scopes, @hash, @pepper_version, @last4, @created_at, sqlc.narg('expires_at'))
+INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at)
+VALUES (@org_id, @key_id, @name, @environment, @scopes, @hash, @pepper_version, @last4, sqlc.narg('owner_id'), sqlc.narg('created_by'), @over_owners, @asserted, @created_at, sqlc.narg('expires_at'))
 RETURNING id;
 
--- name: FindPresentedKey :one
--- The key that a request presents, by its public part.
--- all orgs: the organization is not known before the key is; the policy shows the presented key's row and no other.
-SELECT org_id, key_id, scopes, hash, pepper_version, expires_at, revoked_at
-FROM api_keys
-WHERE key_id = @key_id;
+-- name: FreeKeyName :exec
+-- Lets go of the name of a key that has expired: names are unique among the
+-- keys that work, and an index cannot know the time.
+UPDATE api_keys SET superseded_at = @at
+WHERE org_id = @org_id AND name = @name AND expires_at <= @at AND revoked_at IS NULL AND superseded_at IS NULL;
 
--- name: RevokeKey :execrows
+-- name: FindPresentedKey :one
+-- The key that a request presents, with what authorization needs to know.
+-- all orgs: the organization is not known before the key is; the policies show the presented key, its organization and its owner, and nothing else.
+SELECT k.org_id, k.id, k.key_id, k.scopes, k.hash, k.pepper_version, k.expires_at, k.revoked_at, k.owner_id, k.over_owners, k.asserted,
+       o.status AS org_status, o.plan, o.hourly_limit,
+       m.role, m.removed_at AS owner_removed_at
+FROM api_keys k
+JOIN organizations o ON o.id = k.org_id
+LEFT JOIN members m ON m.org_id = k.org_id AND m.user_id = k.owner_id
+WHERE k.key_id = @key_id;
+
+-- name: FindKey :one
+-- One key of the organization.
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+FROM api_keys
+WHERE org_id = @org_id AND id = @id;
+
+-- name: ListKeys :many
+-- A page of keys, newest first.
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+FROM api_keys
+WHERE org_id = @org_id
+ORDER BY id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: CountKeys :one
+-- How many keys there are.
+SELECT count(*) FROM api_keys WHERE org_id = @org_id;
+
+-- name: UpdateKey :execrows
+-- Renames a key or changes what it may do; a revoked or rotated key stays as it
+-- is.
+UPDATE api_keys SET name = @name, scopes = @scopes, expires_at = sqlc.narg('expires_at')
+WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL AND superseded_at IS NULL;
+
+-- name: RevokeKey :one
 -- Ends a key at once.
 UPDATE api_keys SET revoked_at = @revoked_at
-WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL;
+WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL
+RETURNING key_id;
+
+-- name: SupersedeKey :execrows
+-- Lets a key work on for its grace; its name is free for its successor.
+UPDATE api_keys SET superseded_at = @superseded_at, expires_at = @expires_at
+WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL AND superseded_at IS NULL;
+
+-- name: RevokeKeysOf :many
+-- Ends every personal key of a member.
+UPDATE api_keys SET revoked_at = @revoked_at
+WHERE org_id = @org_id AND owner_id = @owner_id AND revoked_at IS NULL
+RETURNING id, key_id;
+
+-- name: RevokeAllKeys :many
+-- Ends every key of the organization.
+UPDATE api_keys SET revoked_at = @revoked_at
+WHERE org_id = @org_id AND revoked_at IS NULL
+RETURNING id, key_id;
+
+-- name: TouchKey :exec
+-- Remembers that a key was used, to the minute.
+UPDATE api_keys SET last_used_at = @at
+WHERE org_id = @org_id AND id = @id AND (last_used_at IS NULL OR last_used_at < @before);
+
+-- name: ListAudit :many
+-- A page of the audit log, newest first.
+SELECT id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest
+FROM audit_logs
+WHERE org_id = @org_id AND id < @below
+  AND (sqlc.narg('action')::text IS NULL OR action = sqlc.narg('action'))
+  AND (sqlc.narg('resource_type')::text IS NULL OR resource_type = sqlc.narg('resource_type'))
+  AND (sqlc.narg('resource_id')::text IS NULL OR resource_id = sqlc.narg('resource_id'))
+  AND (sqlc.narg('user_id')::uuid IS NULL OR user_id = sqlc.narg('user_id'))
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR at < sqlc.narg('created_before'))
+ORDER BY id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: CountAudit :one
+-- How many entries the same filters match.
+SELECT count(*)
+FROM audit_logs
+WHERE org_id = @org_id
+  AND (sqlc.narg('action')::text IS NULL OR action = sqlc.narg('action'))
+  AND (sqlc.narg('resource_type')::text IS NULL OR resource_type = sqlc.narg('resource_type'))
+  AND (sqlc.narg('resource_id')::text IS NULL OR resource_id = sqlc.narg('resource_id'))
+  AND (sqlc.narg('user_id')::uuid IS NULL OR user_id = sqlc.narg('user_id'))
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR at < sqlc.narg('created_before'));
+
+-- name: FindDataKey :one
+-- The organization's wrapped data key.
+SELECT wrapped FROM data_keys WHERE org_id = @org_id;
+
+-- name: InsertDataKey :exec
+-- Keeps a new data key, unless another process was quicker.
+INSERT INTO data_keys (org_id, wrapped, master_key_id, created_at)
+VALUES (@org_id, @wrapped, @master_key_id, @created_at)
+ON CONFLICT (org_id) DO NOTHING;
+
+-- name: ListDataKeysToRewrap :many
+-- Data keys that another master key wraps, a bounded number a call.
+-- all orgs: rotation of the master key concerns every organization.
+SELECT org_id, wrapped FROM data_keys WHERE master_key_id <> @current LIMIT @row_limit;
+
+-- name: CountDataKeysToRewrap :one
+-- How many data keys rotation has still to do.
+-- all orgs: rotation of the master key concerns every organization.
+SELECT count(*) FROM data_keys WHERE master_key_id <> @current;
+
+-- name: RewrapDataKey :execrows
+-- Replaces a wrapping, if it is still the one that was read.
+UPDATE data_keys SET wrapped = @wrapped, master_key_id = @master_key_id
+WHERE org_id = @org_id AND wrapped = @expected;
+
+-- name: InsertProviderKey :one
+-- Makes the row of a credential; its secret is set when its id is known,
+-- because the id is part of what the secret is bound to.
+INSERT INTO provider_keys (org_id, provider, name, base_url, secret, last4, models, created_at, updated_at)
+VALUES (@org_id, @provider, @name, @base_url, '', @last4, @models, @created_at, @created_at)
+RETURNING id;
+
+-- name: SetProviderSecret :exec
+-- Stores a sealed secret.
+UPDATE provider_keys SET secret = @secret WHERE org_id = @org_id AND id = @id;
+
+-- name: FindProviderKey :one
+-- One credential, with its sealed secret.
+SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
+FROM provider_keys
+WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL;
+
+-- name: ListProviderKeys :many
+-- A page of credentials, newest first.
+SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
+FROM provider_keys
+WHERE org_id = @org_id AND deleted_at IS NULL
+ORDER BY id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: CountProviderKeys :one
+-- How many credentials there are.
+SELECT count(*) FROM provider_keys WHERE org_id = @org_id AND deleted_at IS NULL;
+
+-- name: UpdateProviderKey :execrows
+-- Replaces the mutable fields, if the row is still the one that was read.
+UPDATE provider_keys
+SET name = @name, base_url = @base_url, secret = @secret, last4 = @last4, models = @models, status = @status,
+    updated_at = @updated_at, version = version + 1
+WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL AND version = @expected_version;
+
+-- name: DeleteProviderKey :execrows
+-- Removes a credential and its secret.
+UPDATE provider_keys SET deleted_at = @deleted_at, secret = ''
+WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL;
+
+-- name: InsertCertificate :exec
+-- Begins the certificate of an organization's deletion.
+INSERT INTO deletion_certificates (org_id, requested_at, requested_by)
+VALUES (@org_id, @requested_at, @requested_by)
+ON CONFLICT (org_id) DO NOTHING;
+
+-- name: FindCertificate :one
+-- The certificate of an organization's deletion.
+SELECT org_id, requested_at, requested_by, completed_at, contents, digest
+FROM deletion_certificates WHERE org_id = @org_id;
+
+-- name: LockCertificate :exec
+-- Keeps the certificate from changing until the transaction ends: of two runs
+-- of an erasure neither overwrites what the other counted.
+SELECT org_id FROM deletion_certificates WHERE org_id = @org_id FOR UPDATE;
+
+-- name: SetCertificateContents :exec
+-- Adds to what was erased so far.
+UPDATE deletion_certificates SET contents = @contents
+WHERE org_id = @org_id AND completed_at IS NULL;
+
+-- name: CompleteCertificate :execrows
+-- Ends the certificate with what was deleted.
+UPDATE deletion_certificates SET completed_at = @completed_at, contents = @contents, digest = @digest
+WHERE org_id = @org_id AND completed_at IS NULL;

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/secret"
@@ -17,9 +18,10 @@ import (
 
 // Client calls the application over HTTP with one key.
 type Client struct {
-	Org  principal.OrgID
-	Key  secret.Text
-	base string
+	Org   principal.OrgID
+	Owner uuid.UUID // the organization's first member
+	Key   secret.Text
+	base  string
 }
 
 // Response is what the application answered.

@@ -41,7 +41,7 @@ func New(t testing.TB) *Kit {
 	t.Helper()
 	cfg := Config(t)
 	clock := &Clock{}
-	a, err := app.New(context.Background(), cfg, "test", clock.Now)
+	a, err := app.New(context.WithoutCancel(t.Context()), cfg, "test", clock.Now)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = a.Close() })
 	srv := httptest.NewServer(a.Edge)
@@ -60,6 +60,7 @@ func Config(t testing.TB) app.Config {
 		HTTP:     httpapi.Config{Addr: "127.0.0.1:0", RequestTimeout: 30 * time.Second, ShutdownTimeout: 10 * time.Second},
 		Temporal: temporal.Config{Address: address, Namespace: namespace, QueuePrefix: "test-" + random()},
 		Key:      tenancy.Config{Pepper: Pepper, PepperVersion: 1},
+		Plan:     tenancy.PlanConfig{Default: string(tenancy.PlanSelfHosted), SelfHostedHour: 1_000_000, EnterpriseHour: 100_000, SpansHour: 1_000_000, BytesHour: 1_000_000_000},
 	}
 	// The two databases are made side by side.
 	var g errgroup.Group
@@ -72,7 +73,7 @@ func Config(t testing.TB) app.Config {
 // Work runs the application's worker role until the test ends.
 func (k *Kit) Work(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- k.App.Run(ctx, app.RoleWorker) }()
 	t.Cleanup(func() {
@@ -86,18 +87,18 @@ func (k *Kit) Work(t testing.TB) {
 // Org makes an organization and returns a client whose key has every scope.
 func (k *Kit) Org(t testing.TB) *Client {
 	t.Helper()
-	org, key, err := k.App.Tenancy.CreateOrganization(t.Context(), "Test", tenancy.NewKey{
+	made, err := k.App.Tenancy.Bootstrap(t.Context(), "Test", tenancy.FirstMember{Email: "owner@example.com"}, tenancy.NewKey{
 		Name: "everything", Environment: tenancy.EnvironmentTest, Scopes: principal.Scopes,
 	})
 	require.NoError(t, err)
-	return &Client{Org: org, Key: key, base: k.URL}
+	return &Client{Org: made.Org, Owner: made.Owner, Key: made.Key, base: k.URL}
 }
 
 // Key makes another key of an organization and returns a client that uses it.
 func (k *Kit) Key(t testing.TB, of *Client, scopes ...principal.Scope) *Client {
 	t.Helper()
 	_, key, err := k.App.Tenancy.CreateKey(t.Context(), of.Org, tenancy.NewKey{
-		Name: "some", Environment: tenancy.EnvironmentTest, Scopes: scopes,
+		Name: "some " + random(), Environment: tenancy.EnvironmentTest, Scopes: scopes,
 	})
 	require.NoError(t, err)
 	return &Client{Org: of.Org, Key: key, base: k.URL}

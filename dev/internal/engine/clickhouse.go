@@ -84,7 +84,8 @@ func startClickHouse(ctx context.Context, c *Checkout) error {
 		p := process{
 			engine: "clickhouse",
 			dir:    data,
-			args: []string{server, library,
+			args: []string{
+				server, library,
 				"--config-file=" + c.path("clickhouse", "etc", "config.xml"),
 				"--path=" + data,
 				"--log-level=information", // the engine reads the level of the shared file too late

@@ -245,7 +245,8 @@ func (c *Checkout) psql(ctx context.Context, role, database string, args ...stri
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "psql"), append([]string{
-		"--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1"}, args...)...)
+		"--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1",
+	}, args...)...)
 	cmd.Env = append(os.Environ(),
 		"PGHOST=127.0.0.1", "PGPORT="+strconv.Itoa(c.Ports.on("postgres")), "PGSSLMODE=disable", "PGCONNECT_TIMEOUT=3",
 		"PGUSER="+role, "PGPASSWORD="+developmentPassword(role), "PGDATABASE="+database,

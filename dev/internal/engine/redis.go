@@ -31,8 +31,10 @@ func startRedis(ctx context.Context, c *Checkout) error {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		p := process{engine: "redis", dir: dir, args: []string{server,
-			"--bind", "127.0.0.1", "--port", strconv.Itoa(c.Ports.on("redis")), "--dir", dir, "--daemonize", "no"}}
+		p := process{engine: "redis", dir: dir, args: []string{
+			server,
+			"--bind", "127.0.0.1", "--port", strconv.Itoa(c.Ports.on("redis")), "--dir", dir, "--daemonize", "no",
+		}}
 		for _, setting := range redisSettings {
 			p.args = append(p.args, "--"+setting[0], setting[1])
 		}

@@ -57,12 +57,12 @@ func run(ctx context.Context) error {
 
 // named fails unless the newest entry names the document's contract.
 func named(doc []byte, log string) error {
-	print, err := fingerprint(doc)
+	name, err := fingerprint(doc)
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(newest(log), "Contract: "+print) {
-		return fmt.Errorf("the contract is %s and the newest entry of %s names another: describe the change in an entry with the line\n  Contract: %s", print, changelog, print)
+	if !strings.Contains(newest(log), "Contract: "+name) {
+		return fmt.Errorf("the contract is %s and the newest entry of %s names another: describe the change in an entry with the line\n  Contract: %s", name, changelog, name)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func breaking(ctx context.Context, before, after []byte) ([]string, error) {
 	}
 	out, err := exec.CommandContext(ctx, strings.TrimSpace(string(tool)), "breaking", "--format", "json", dir+"/before.json", dir+"/after.json").Output()
 	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		return nil, fmt.Errorf("oasdiff: %w", err)
 	}
 	var changes []struct {

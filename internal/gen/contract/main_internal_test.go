@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestContract(t *testing.T) {
+func TestContract(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	t.Chdir("../../..") // the tool runs at the root of the checkout
 	doc, err := os.ReadFile(document)
 	require.NoError(t, err)
-	print, err := fingerprint(doc)
+	name, err := fingerprint(doc)
 	require.NoError(t, err)
 	const silent = "# Changes\n\n## Two\n\nContract: %\n\nSomething.\n\n## One\n\n**Breaking** Long ago.\n"
-	entry := strings.ReplaceAll(silent, "%", print)
+	entry := strings.ReplaceAll(silent, "%", name)
 
 	require.NoError(t, named(doc, entry))
 	require.Error(t, named(doc, silent), "an entry that names another contract is refused")

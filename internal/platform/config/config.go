@@ -54,6 +54,7 @@ func Load(target any, file []byte, environ []string) ([]Setting, error) {
 			fromEnv[k] = v
 		}
 	}
+	unread := map[string]bool{} // groups with a value that cannot be read
 	for i := range settings {
 		s := &settings[i]
 		text, where := s.Default, "default"
@@ -68,14 +69,13 @@ func Load(target any, file []byte, environ []string) ([]Setting, error) {
 		delete(fromEnv, s.Env)
 		if err := set(s.field, text); err != nil {
 			errs = append(errs, fmt.Errorf("%s (%s, from the %s): %w", s.Name, s.Env, where, err))
+			group, _, _ := strings.Cut(s.Name, ".")
+			unread[group] = true
 		}
 	}
 	errs = append(errs, unknown("file", fromFile, settings, func(s Setting) string { return s.Name })...)
 	errs = append(errs, unknown("environment", fromEnv, settings, func(s Setting) string { return s.Env })...)
-	if len(errs) == 0 {
-		errs = append(errs, validate(target))
-	}
-	return settings, errors.Join(errs...)
+	return settings, errors.Join(append(errs, validate(target, unread))...)
 }
 
 // Settings lists what can be configured, in the order of declaration.
@@ -88,7 +88,7 @@ func Settings(target any) ([]Setting, error) {
 	walk(v.Elem(), "", func(name string, f reflect.StructField, field reflect.Value) {
 		out = append(out, Setting{
 			Name:    name,
-			Env:     Prefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_")),
+			Env:     envName(name),
 			Default: f.Tag.Get("default"),
 			Help:    f.Tag.Get("help"),
 			Secret:  field.Type() == reflect.TypeFor[secret.Text](),
@@ -96,6 +96,11 @@ func Settings(target any) ([]Setting, error) {
 		})
 	})
 	return out, nil
+}
+
+// envName is the variable of a setting.
+func envName(name string) string {
+	return Prefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
 }
 
 func walk(v reflect.Value, prefix string, visit func(string, reflect.StructField, reflect.Value)) {
@@ -165,39 +170,57 @@ func readFile(file []byte) (map[string]string, error) {
 	if len(file) == 0 {
 		return out, nil
 	}
-	var doc map[string]any
+	var doc any
 	if err := yaml.Unmarshal(file, &doc); err != nil {
 		return out, fmt.Errorf("the configuration file is not YAML: %w", err)
 	}
-	flatten("", doc, out)
+	if doc == nil {
+		return out, nil // only comments
+	}
+	settings, ok := doc.(map[string]any)
+	if !ok {
+		return out, errors.New("the configuration file does not name settings: write for example `http:` and below it, indented, `addr: :8080`")
+	}
+	var twice []string
+	flatten("", settings, func(name, value string) {
+		if _, known := out[name]; known {
+			twice = append(twice, name)
+		}
+		out[name] = value
+	})
+	if len(twice) > 0 {
+		slices.Sort(twice)
+		return out, fmt.Errorf("%s is in the file twice, nested and with dots: keep one", strings.Join(twice, ", "))
+	}
 	return out, nil
 }
 
-func flatten(prefix string, v any, into map[string]string) {
+func flatten(prefix string, v any, set func(name, value string)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			flatten(strings.TrimPrefix(prefix+"."+k, "."), e, into)
+			flatten(strings.TrimPrefix(prefix+"."+k, "."), e, set)
 		}
 	case []any:
 		parts := make([]string, len(v))
 		for i, e := range v {
 			parts[i] = fmt.Sprint(e)
 		}
-		into[prefix] = strings.Join(parts, ",")
+		set(prefix, strings.Join(parts, ","))
 	case nil:
-		into[prefix] = ""
+		set(prefix, "")
 	default:
-		into[prefix] = fmt.Sprint(v)
+		set(prefix, fmt.Sprint(v))
 	}
 }
 
 // unknown refuses names that nothing reads, so that a misspelling is an error
-// and not a default. Variables of the development engines are not settings.
+// and not a default. Variables of the development engines and the passwords
+// that the compose file takes are not settings.
 func unknown(where string, left map[string]string, settings []Setting, nameOf func(Setting) string) []error {
 	var errs []error
 	for name := range left {
-		if strings.HasPrefix(name, Prefix+"DEV_") || name == Prefix+"CACHE" || name == Prefix+"CONFIG" {
+		if strings.HasPrefix(name, Prefix+"DEV_") || strings.HasSuffix(name, "_PASSWORD") || name == Prefix+"CACHE" || name == Prefix+"CONFIG" || name == Prefix+"BENCH" {
 			continue
 		}
 		closest, best := "", 4
@@ -236,19 +259,20 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// validate asks each Config whether it can work.
-func validate(target any) error {
+// validate asks each Config that could be read whether it can work.
+func validate(target any, unread map[string]bool) error {
 	v := reflect.ValueOf(target).Elem()
 	var errs []error
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Tag.Get("setting")
 		c, ok := v.Field(i).Interface().(interface{ Validate() error })
-		if !ok || name == "" {
+		if !ok || name == "" || unread[name] {
 			continue
 		}
 		if err := c.Validate(); err != nil {
 			for line := range strings.SplitSeq(err.Error(), "\n") {
-				errs = append(errs, fmt.Errorf("%s.%s", name, line))
+				field, rest, _ := strings.Cut(line, " ")
+				errs = append(errs, fmt.Errorf("%s.%s (%s) %s", name, field, envName(name+"."+field), rest))
 			}
 		}
 	}

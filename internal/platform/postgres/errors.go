@@ -57,9 +57,14 @@ func away(err error) bool {
 		return false // waiting does not mend it
 	}
 	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return true
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return false // our own patience ended; the server may be well
+	}
 	var network net.Error
-	return errors.As(err, &connect) ||
-		errors.As(err, &network) ||
+	return errors.As(err, &network) ||
 		errors.Is(err, io.EOF) ||
 		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) ||

@@ -9,7 +9,6 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -56,7 +55,7 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 	for name, call := range ways {
 		t.Run("when the network is cut before "+name, func(t *testing.T) {
 			t.Parallel()
-			cfg, p := through(t, postgrestest.New(t))
+			cfg, p := through(t, scratch(t))
 			db := single(t, cfg)
 			org := organization(t, db)
 
@@ -68,7 +67,7 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 
 		t.Run("when the network is cut before "+name+" in a transaction", func(t *testing.T) {
 			t.Parallel()
-			cfg, p := through(t, postgrestest.New(t))
+			cfg, p := through(t, scratch(t))
 			db := single(t, cfg)
 
 			err := postgres.InTx(t.Context(), db, organization(t, db), func(tx postgres.Tx) error {
@@ -82,7 +81,7 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 
 	t.Run("when the network is cut before a statement", func(t *testing.T) {
 		t.Parallel()
-		cfg, p := through(t, postgrestest.New(t))
+		cfg, p := through(t, scratch(t))
 		db := single(t, cfg)
 		org := organization(t, db)
 
@@ -94,7 +93,7 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 
 	t.Run("when the network is cut before the commit", func(t *testing.T) {
 		t.Parallel()
-		cfg, p := through(t, postgrestest.New(t))
+		cfg, p := through(t, scratch(t))
 		db := single(t, cfg)
 
 		err := postgres.InTx(t.Context(), db, organization(t, db), func(tx postgres.Tx) error {
@@ -117,6 +116,17 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 
 		require.ErrorIs(t, err, postgres.ErrUnavailable)
 		inspect(t, db) // the next statement works again
+	})
+
+	t.Run("but the caller's own limit of time is not", func(t *testing.T) {
+		t.Parallel()
+		db, _ := fresh(t)
+		inspect(t, db)
+
+		_, err := db.Org(principal.NewOrgID()).Exec(soon(t), "SELECT pg_sleep(30)")
+
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, postgres.ErrUnavailable)
 	})
 
 	t.Run("and no other error is", func(t *testing.T) {
@@ -171,9 +181,9 @@ func TestAPrivilegedRoleIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, postgres.ErrUnsafeRole)
 
 		// The control: under that role one forgotten FORCE is a leak.
-		asOwner(t, cfg, "ALTER TABLE organizations NO FORCE ROW LEVEL SECURITY")
+		asOwner(t, cfg, "ALTER TABLE things NO FORCE ROW LEVEL SECURITY")
 		var seen int
-		require.NoError(t, owner(t, cfg).QueryRow(t.Context(), "SELECT count(*) FROM organizations").Scan(&seen))
+		require.NoError(t, owner(t, cfg).QueryRow(t.Context(), "SELECT count(*) FROM things").Scan(&seen))
 		require.Equal(t, 1, seen)
 		require.Empty(t, names(t, db.Claim("app.nothing", "x")), "the runtime role does not see it even then")
 	})

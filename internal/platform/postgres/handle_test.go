@@ -7,13 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
 	"github.com/assayhq/assay/internal/principal"
 )
 
 func names(t testing.TB, h postgres.Handle) []string {
 	t.Helper()
-	rows, err := h.Query(t.Context(), "SELECT id::text FROM organizations ORDER BY id")
+	rows, err := h.Query(t.Context(), "SELECT org_id::text FROM things ORDER BY org_id")
 	require.NoError(t, err)
 	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -40,10 +39,10 @@ func TestHandle(t *testing.T) {
 
 		require.Empty(t, names(t, nobody))
 		require.Empty(t, names(t, db.Claim("app.org", "")))
-		tag, err := nobody.Exec(t.Context(), "UPDATE organizations SET name = 'Taken'")
+		tag, err := nobody.Exec(t.Context(), "UPDATE things SET name = 'Taken'")
 		require.NoError(t, err)
 		require.Zero(t, tag.RowsAffected())
-		_, err = nobody.Exec(t.Context(), insertOrganization, principal.NewOrgID(), "Smuggled")
+		_, err = nobody.Exec(t.Context(), insertThing, principal.NewOrgID(), "Smuggled")
 		require.ErrorContains(t, err, "row-level security")
 	})
 
@@ -52,10 +51,10 @@ func TestHandle(t *testing.T) {
 		db, _ := fresh(t)
 		ours, theirs := organization(t, db), organization(t, db)
 
-		tag, err := db.Org(ours).Exec(t.Context(), "UPDATE organizations SET name = 'Taken' WHERE id = $1", theirs)
+		tag, err := db.Org(ours).Exec(t.Context(), "UPDATE things SET name = 'Taken' WHERE org_id = $1", theirs)
 		require.NoError(t, err)
 		require.Zero(t, tag.RowsAffected())
-		_, err = db.Org(ours).Exec(t.Context(), "UPDATE organizations SET id = $1", principal.NewOrgID())
+		_, err = db.Org(ours).Exec(t.Context(), "UPDATE things SET org_id = $1", principal.NewOrgID())
 		require.ErrorContains(t, err, "row-level security")
 	})
 
@@ -64,7 +63,7 @@ func TestHandle(t *testing.T) {
 		db, _ := fresh(t)
 		organization(t, db)
 
-		err := ways["Query"](t, db.Claim("app.org", "' OR true --"), "SELECT 1 FROM organizations")
+		err := ways["Query"](t, db.Claim("app.org", "' OR true --"), "SELECT 1 FROM things")
 
 		require.ErrorContains(t, err, "invalid input syntax for type uuid")
 	})
@@ -192,7 +191,7 @@ func TestAWriteIsCommittedWhenTheCallReturns(t *testing.T) {
 			other := single(t, cfg)
 			org := principal.NewOrgID()
 
-			write(t, db.Org(org), insertOrganization, org, "Test")
+			write(t, db.Org(org), insertThing, org, "Test")
 
 			require.Equal(t, []string{org.String()}, names(t, other.Org(org)))
 		})
@@ -250,22 +249,22 @@ func TestAnErrorOfTheCommitIsSeen(t *testing.T) {
 // and the connection is in use.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
-	cfg, p := through(t, postgrestest.New(t))
+	cfg, p := through(t, scratch(t))
 	db := single(t, cfg)
 	org := organization(t, db)
 	var n int
 	run := map[string]func(){
 		"exec": func() {
-			_, err := db.Org(org).Exec(t.Context(), "UPDATE organizations SET name = $1", "New")
+			_, err := db.Org(org).Exec(t.Context(), "UPDATE things SET name = $1", "New")
 			require.NoError(t, err)
 		},
 		"row": func() {
-			require.NoError(t, db.Org(org).QueryRow(t.Context(), "SELECT count(*) FROM organizations").Scan(&n))
+			require.NoError(t, db.Org(org).QueryRow(t.Context(), "SELECT count(*) FROM things").Scan(&n))
 		},
 		"query": func() { names(t, db.Org(org)) },
 		"transaction": func() {
 			err := postgres.InTx(t.Context(), db, org, func(tx postgres.Tx) error {
-				_, err := tx.Exec(t.Context(), "UPDATE organizations SET name = $1", "New")
+				_, err := tx.Exec(t.Context(), "UPDATE things SET name = $1", "New")
 				return err
 			})
 			require.NoError(t, err)

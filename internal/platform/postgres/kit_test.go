@@ -24,10 +24,28 @@ func single(t testing.TB, cfg postgres.Config) *postgres.DB {
 	return db
 }
 
+// things is a table of the tests' own, with the policy that every table of the
+// product has.
+const things = `
+	CREATE TABLE things (org_id uuid NOT NULL, name text NOT NULL);
+	ALTER TABLE things ENABLE ROW LEVEL SECURITY;
+	ALTER TABLE things FORCE ROW LEVEL SECURITY;
+	CREATE POLICY org ON things
+	  USING      (org_id = nullif(current_setting('app.org', true), '')::uuid)
+	  WITH CHECK (org_id = nullif(current_setting('app.org', true), '')::uuid)`
+
+// scratch is a database of the test's own with that table.
+func scratch(t testing.TB) postgres.Config {
+	t.Helper()
+	cfg := postgrestest.New(t)
+	asOwner(t, cfg, things)
+	return cfg
+}
+
 // fresh opens a pool of one connection on a database of the test's own.
 func fresh(t testing.TB) (*postgres.DB, postgres.Config) {
 	t.Helper()
-	cfg := postgrestest.New(t)
+	cfg := scratch(t)
 	return single(t, cfg), cfg
 }
 
@@ -50,13 +68,13 @@ func asOwner(t testing.TB, cfg postgres.Config, statements ...string) {
 	}
 }
 
-const insertOrganization = "INSERT INTO organizations (id, name, created_at) VALUES ($1, $2, now())"
+const insertThing = "INSERT INTO things (org_id, name) VALUES ($1, $2)"
 
-// organization stores an organization through its own handle.
+// organization makes an organization that has one thing.
 func organization(t testing.TB, db *postgres.DB) principal.OrgID {
 	t.Helper()
 	org := principal.NewOrgID()
-	_, err := db.Org(org).Exec(t.Context(), insertOrganization, org, "Test")
+	_, err := db.Org(org).Exec(t.Context(), insertThing, org, "Test")
 	require.NoError(t, err)
 	return org
 }

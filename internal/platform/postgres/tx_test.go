@@ -16,7 +16,7 @@ func TestInTx(t *testing.T) {
 	t.Parallel()
 	insert := func(t *testing.T, tx postgres.Tx) {
 		t.Helper()
-		_, err := tx.Exec(t.Context(), insertOrganization, tx.Org, "Test")
+		_, err := tx.Exec(t.Context(), insertThing, tx.Org, "Test")
 		require.NoError(t, err)
 	}
 
@@ -144,14 +144,14 @@ func TestInTx(t *testing.T) {
 
 		err := postgres.InTx(t.Context(), db, org, func(tx postgres.Tx) error {
 			b := &pgx.Batch{}
-			b.Queue(insertOrganization, org, "Test")
-			b.Queue("UPDATE organizations SET name = 'Renamed'")
+			b.Queue(insertThing, org, "Test")
+			b.Queue("UPDATE things SET name = 'Renamed'")
 			return tx.SendBatch(t.Context(), b).Close()
 		})
 
 		require.NoError(t, err)
 		var name string
-		require.NoError(t, db.Org(org).QueryRow(t.Context(), "SELECT name FROM organizations").Scan(&name))
+		require.NoError(t, db.Org(org).QueryRow(t.Context(), "SELECT name FROM things").Scan(&name))
 		require.Equal(t, "Renamed", name)
 	})
 }

@@ -72,7 +72,7 @@ func (c *Client) Queue(domain string) string { return c.cfg.QueuePrefix + "-" + 
 // running already: twice is once.
 func (c *Client) Start(ctx context.Context, domain, id string, workflow, input any) error {
 	_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID:                       c.cfg.QueuePrefix + "/" + id,
+		ID:                       c.cfg.QueuePrefix + ":" + id,
 		TaskQueue:                c.Queue(domain),
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}, workflow, input)

@@ -10,7 +10,58 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/google/uuid"
 )
+
+const audit = `-- name: Audit :exec
+WITH entry AS (
+  INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest)
+  VALUES ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+  RETURNING org_id, id, at
+)
+INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
+SELECT entry.org_id, 'event', $1, $2, entry.at, entry.at FROM entry
+`
+
+type AuditParams struct {
+	Subject      string
+	Payload      []byte
+	OrgID        principal.OrgID
+	At           time.Time
+	ActorType    string
+	UserID       *uuid.UUID
+	ApiKeyID     *int64
+	Asserted     bool
+	Action       string
+	ResourceType string
+	ResourceID   string
+	RequestID    string
+	Ip           string
+	BeforeDigest []byte
+	AfterDigest  []byte
+}
+
+// Writes who did what, and the event of it for those who follow along.
+func (q *Queries) Audit(ctx context.Context, arg AuditParams) error {
+	_, err := q.db.Exec(ctx, audit,
+		arg.Subject,
+		arg.Payload,
+		arg.OrgID,
+		arg.At,
+		arg.ActorType,
+		arg.UserID,
+		arg.ApiKeyID,
+		arg.Asserted,
+		arg.Action,
+		arg.ResourceType,
+		arg.ResourceID,
+		arg.RequestID,
+		arg.Ip,
+		arg.BeforeDigest,
+		arg.AfterDigest,
+	)
+	return err
+}
 
 const countPending = `-- name: CountPending :one
 SELECT count(*) AS pending, coalesce(min(created_at), 'epoch')::timestamptz AS oldest FROM outbox
@@ -223,9 +274,9 @@ UPDATE outbox o
 SET attempts = o.attempts + 1, due_at = $1
 FROM (
   SELECT d.org_id, d.id FROM outbox d
-  WHERE d.due_at <= $2
+  WHERE d.due_at <= $2 AND d.topic = ANY ($3::text[])
   ORDER BY d.due_at, d.id
-  LIMIT $3
+  LIMIT $4
   FOR UPDATE SKIP LOCKED
 ) due
 WHERE o.org_id = due.org_id AND o.id = due.id
@@ -235,6 +286,7 @@ RETURNING o.org_id, o.id, o.topic, o.subject, o.payload, o.attempts
 type TakeDueParams struct {
 	LeaseUntil time.Time
 	Now        time.Time
+	Topics     []string
 	Batch      int32
 }
 
@@ -247,11 +299,16 @@ type TakeDueRow struct {
 	Attempts int32
 }
 
-// Leases due messages: another dispatcher does not see them until the lease
+// Leases due messages of the topics that the dispatcher serves: another dispatcher does not see them until the lease
 // ends, and a dispatcher that dies gives them back by doing nothing.
 // all orgs: the dispatcher serves every organization in order of time.
 func (q *Queries) TakeDue(ctx context.Context, arg TakeDueParams) ([]TakeDueRow, error) {
-	rows, err := q.db.Query(ctx, takeDue, arg.LeaseUntil, arg.Now, arg.Batch)
+	rows, err := q.db.Query(ctx, takeDue,
+		arg.LeaseUntil,
+		arg.Now,
+		arg.Topics,
+		arg.Batch,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/db"
@@ -25,34 +26,97 @@ func New(t testing.TB) clickhouse.Config {
 	require.NoError(t, err)
 	server, err := clickhouse.Open(clickhouse.Config{URL: secret.Text(base)})
 	require.NoError(t, err)
-	raw := make([]byte, 6)
-	_, _ = rand.Read(raw)
-	name := "assay_test_" + hex.EncodeToString(raw)
-	require.NoError(t, server.Writer().Exec(t.Context(), "CREATE DATABASE "+name), "ClickHouse does not answer: run `make up`")
+	made, err := ahead.Take(t.Context())
+	require.NoError(t, err, "ClickHouse does not answer: run `make up`")
+	name := "assay_test_" + random()
+	require.NoError(t, server.Writer().Exec(t.Context(), "RENAME DATABASE "+made+" TO "+name))
 	t.Cleanup(func() {
 		defer func() { _ = server.Close() }()
 		if t.Failed() {
 			t.Logf("the ClickHouse database of this failed test is kept: %s", name)
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
 		if err := server.Writer().Exec(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
 			t.Logf("ClickHouse database %s is left behind: %v", name, err)
 		}
 	})
-	cfg := clickhouse.Config{URL: at(t, "ASSAY_CLICKHOUSE_URL", name), ReaderURL: at(t, "ASSAY_CLICKHOUSE_READER_URL", name)}
-	_, err = clickhouse.Migrate(t.Context(), cfg, db.ClickHouse())
+	cfg, err := at(name)
 	require.NoError(t, err)
 	return cfg
 }
 
-func at(t testing.TB, setting, name string) secret.Text {
-	t.Helper()
-	text, err := devenv.Get(setting)
-	require.NoError(t, err)
-	u, err := url.Parse(text)
-	require.NoError(t, err)
-	u.Path = "/" + name
-	return secret.Text(u.String())
+// ahead keeps the next databases ready.
+var ahead = devenv.NewAhead(2, func(ctx context.Context) (string, error) {
+	if err := sweep(ctx); err != nil {
+		return "", err
+	}
+	name := devenv.AheadName(random())
+	cfg, err := at(name)
+	if err != nil {
+		return "", err
+	}
+	if err := admin(func(conn driver.Conn) error { return conn.Exec(ctx, "CREATE DATABASE "+name) }); err != nil {
+		return "", err
+	}
+	_, err = clickhouse.Migrate(ctx, cfg, db.ClickHouse())
+	return name, err
+})
+
+// sweep drops what processes that are gone made ahead and never took.
+func sweep(ctx context.Context) error {
+	return admin(func(conn driver.Conn) error {
+		var names []struct {
+			Name string `ch:"name"`
+		}
+		if err := conn.Select(ctx, &names, "SELECT name FROM system.databases WHERE startsWith(name, 'assay_ahead_')"); err != nil {
+			return err
+		}
+		for _, n := range names {
+			if devenv.Orphan(n.Name) {
+				// Somebody else may drop it at the same time.
+				_ = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+n.Name)
+			}
+		}
+		return nil
+	})
+}
+
+// admin runs fn on a pool of the server's default database.
+func admin(fn func(driver.Conn) error) error {
+	base, err := devenv.Get("ASSAY_CLICKHOUSE_URL")
+	if err != nil {
+		return err
+	}
+	server, err := clickhouse.Open(clickhouse.Config{URL: secret.Text(base)})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Close() }()
+	return fn(server.Writer())
+}
+
+// at is the configuration for one database of the development server.
+func at(name string) (clickhouse.Config, error) {
+	var urls [2]secret.Text
+	for i, setting := range []string{"ASSAY_CLICKHOUSE_URL", "ASSAY_CLICKHOUSE_READER_URL"} {
+		text, err := devenv.Get(setting)
+		if err != nil {
+			return clickhouse.Config{}, err
+		}
+		u, err := url.Parse(text)
+		if err != nil {
+			return clickhouse.Config{}, err
+		}
+		u.Path = "/" + name
+		urls[i] = secret.Text(u.String())
+	}
+	return clickhouse.Config{URL: urls[0], ReaderURL: urls[1]}, nil
+}
+
+func random() string {
+	b := make([]byte, 6)
+	_, _ = rand.Read(b)
+	return hex.EncodeToString(b)
 }

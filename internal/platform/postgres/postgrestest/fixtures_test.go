@@ -13,6 +13,7 @@ import (
 
 	"github.com/assayhq/assay/db"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -46,16 +47,30 @@ func fixture(t testing.TB, version int64) string {
 	return string(text)
 }
 
-// fill puts the rows of every fixture into a migrated database, as rows of the
-// given organization.
-func fill(t testing.TB, conn *pgx.Conn, org principal.OrgID) {
+// fixtureOf is the rows that belong after one migration, as rows of another
+// organization.
+func fixtureOf(t testing.TB, org principal.OrgID, version int64) string {
 	t.Helper()
 	id := org.String()
 	ours := strings.NewReplacer(fixtureOrg, id, fixtureKey, strings.ReplaceAll(id, "-", "")[20:])
+	return ours.Replace(fixture(t, version))
+}
+
+// filled brings a database up one migration at a time, with the fixtures of
+// each as rows of every given organization.
+func filled(t testing.TB, orgs ...principal.OrgID) postgres.Config {
+	t.Helper()
+	cfg := postgrestest.Empty(t)
+	conn := owner(t, cfg)
 	for _, v := range versions(t) {
-		_, err := conn.Exec(t.Context(), ours.Replace(fixture(t, v)))
-		require.NoError(t, err, "fixture %d", v)
+		_, err := postgres.MigrateTo(t.Context(), cfg, db.Postgres(), v)
+		require.NoError(t, err)
+		for _, org := range orgs {
+			_, err := conn.Exec(t.Context(), fixtureOf(t, org, v))
+			require.NoError(t, err, "fixture %d", v)
+		}
 	}
+	return cfg
 }
 
 // owner connects as the owner of the tables.

@@ -11,6 +11,7 @@ import (
 	"github.com/assayhq/assay/db"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
+	"github.com/assayhq/assay/internal/principal"
 )
 
 // random is the key that some versions of pg_dump put into their output.
@@ -53,6 +54,18 @@ func TestMigrationsMeetData(t *testing.T) {
 	again, err := postgres.Migrate(t.Context(), cfg, db.Postgres())
 	require.NoError(t, err)
 	require.Empty(t, again)
+}
+
+// TestTheBinaryBeforeKeepsWorking writes to the newest schema what binaries of
+// every earlier schema write: during an upgrade they still run.
+func TestTheBinaryBeforeKeepsWorking(t *testing.T) {
+	t.Parallel()
+	conn := owner(t, postgrestest.New(t))
+	org := principal.NewOrgID()
+	for _, v := range versions(t) {
+		_, err := conn.Exec(t.Context(), fixtureOf(t, org, v))
+		require.NoError(t, err, "what a binary of migration %d writes is refused by a later migration: give the new column a default", v)
+	}
 }
 
 func TestSeveralProcessesMayMigrateAtOnce(t *testing.T) {

@@ -30,10 +30,10 @@ const oddZone = "Australia/Adelaide"
 // a test that fails is kept, and its URL is printed.
 func New(t testing.TB) postgres.Config {
 	t.Helper()
-	tmpl, err := template()
+	made, err := ahead.Take(t.Context())
 	require.NoError(t, err)
 	name := "assay_test_" + random()
-	require.NoError(t, clone(t.Context(), tmpl, name))
+	require.NoError(t, rename(t.Context(), made, name))
 	cfg := at(name)
 	t.Cleanup(func() { drop(t, name, cfg) })
 	return cfg
@@ -57,7 +57,7 @@ func drop(t testing.TB, name string, cfg postgres.Config) {
 		t.Logf("the database of this failed test is kept: psql %s", cfg.OwnerURL.Reveal())
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 	defer cancel()
 	err := admin(ctx, func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
@@ -66,6 +66,42 @@ func drop(t testing.TB, name string, cfg postgres.Config) {
 	if err != nil {
 		t.Logf("database %s is left behind: %v", name, err)
 	}
+}
+
+// ahead keeps the next databases ready.
+var ahead = devenv.NewAhead(2, func(ctx context.Context) (string, error) {
+	tmpl, err := template()
+	if err != nil {
+		return "", err
+	}
+	name := devenv.AheadName(random())
+	return name, clone(ctx, tmpl, name)
+})
+
+func rename(ctx context.Context, from, to string) error {
+	return admin(ctx, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, "ALTER DATABASE "+pgx.Identifier{from}.Sanitize()+" RENAME TO "+pgx.Identifier{to}.Sanitize())
+		return err
+	})
+}
+
+// sweep drops what processes that are gone made ahead and never took.
+func sweep(ctx context.Context, c *pgx.Conn) error {
+	rows, err := c.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, 'assay_ahead_')")
+	if err != nil {
+		return err
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if devenv.Orphan(name) {
+			// Somebody else may drop it at the same time.
+			_, _ = c.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
+		}
+	}
+	return nil
 }
 
 func clone(ctx context.Context, tmpl, name string) error {
@@ -100,6 +136,9 @@ var template = sync.OnceValues(func() (string, error) {
 	return name, admin(ctx, func(c *pgx.Conn) error {
 		// Test processes of several packages start at once; one makes it.
 		if _, err := c.Exec(ctx, "SELECT pg_advisory_lock(hashtext($1))", name); err != nil {
+			return err
+		}
+		if err := sweep(ctx, c); err != nil {
 			return err
 		}
 		var exists bool

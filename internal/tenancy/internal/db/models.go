@@ -3,3 +3,18 @@
 //   sqlc v1.31.1
 
 package db
+
+import (
+	"time"
+
+	"github.com/assayhq/assay/internal/principal"
+)
+
+type DeletionCertificate struct {
+	OrgID       principal.OrgID
+	RequestedAt time.Time
+	RequestedBy string
+	CompletedAt *time.Time
+	Contents    []byte
+	Digest      []byte
+}

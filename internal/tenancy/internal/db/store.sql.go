@@ -10,44 +10,470 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/google/uuid"
 )
 
-const findPresentedKey = `-- name: FindPresentedKey :one
-SELECT org_id, key_id, scopes, hash, pepper_version, expires_at, revoked_at
+const completeCertificate = `-- name: CompleteCertificate :execrows
+UPDATE deletion_certificates SET completed_at = $1, contents = $2, digest = $3
+WHERE org_id = $4 AND completed_at IS NULL
+`
+
+type CompleteCertificateParams struct {
+	CompletedAt *time.Time
+	Contents    []byte
+	Digest      []byte
+	OrgID       principal.OrgID
+}
+
+// Ends the certificate with what was deleted.
+func (q *Queries) CompleteCertificate(ctx context.Context, arg CompleteCertificateParams) (int64, error) {
+	result, err := q.db.Exec(ctx, completeCertificate,
+		arg.CompletedAt,
+		arg.Contents,
+		arg.Digest,
+		arg.OrgID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const countAudit = `-- name: CountAudit :one
+SELECT count(*)
+FROM audit_logs
+WHERE org_id = $1
+  AND ($2::text IS NULL OR action = $2)
+  AND ($3::text IS NULL OR resource_type = $3)
+  AND ($4::text IS NULL OR resource_id = $4)
+  AND ($5::uuid IS NULL OR user_id = $5)
+  AND ($6::timestamptz IS NULL OR at > $6)
+  AND ($7::timestamptz IS NULL OR at < $7)
+`
+
+type CountAuditParams struct {
+	OrgID         principal.OrgID
+	Action        *string
+	ResourceType  *string
+	ResourceID    *string
+	UserID        *uuid.UUID
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+}
+
+// How many entries the same filters match.
+func (q *Queries) CountAudit(ctx context.Context, arg CountAuditParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countAudit,
+		arg.OrgID,
+		arg.Action,
+		arg.ResourceType,
+		arg.ResourceID,
+		arg.UserID,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countDataKeysToRewrap = `-- name: CountDataKeysToRewrap :one
+SELECT count(*) FROM data_keys WHERE master_key_id <> $1
+`
+
+// How many data keys rotation has still to do.
+// all orgs: rotation of the master key concerns every organization.
+func (q *Queries) CountDataKeysToRewrap(ctx context.Context, current string) (int64, error) {
+	row := q.db.QueryRow(ctx, countDataKeysToRewrap, current)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countKeys = `-- name: CountKeys :one
+SELECT count(*) FROM api_keys WHERE org_id = $1
+`
+
+// How many keys there are.
+func (q *Queries) CountKeys(ctx context.Context, orgID principal.OrgID) (int64, error) {
+	row := q.db.QueryRow(ctx, countKeys, orgID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countMembers = `-- name: CountMembers :one
+SELECT count(*) AS members, count(*) FILTER (WHERE role = 'owner') AS owners
+FROM members
+WHERE org_id = $1 AND removed_at IS NULL
+`
+
+type CountMembersRow struct {
+	Members int64
+	Owners  int64
+}
+
+// How many members there are, and how many of them are owners.
+func (q *Queries) CountMembers(ctx context.Context, orgID principal.OrgID) (CountMembersRow, error) {
+	row := q.db.QueryRow(ctx, countMembers, orgID)
+	var i CountMembersRow
+	err := row.Scan(&i.Members, &i.Owners)
+	return i, err
+}
+
+const countProviderKeys = `-- name: CountProviderKeys :one
+SELECT count(*) FROM provider_keys WHERE org_id = $1 AND deleted_at IS NULL
+`
+
+// How many credentials there are.
+func (q *Queries) CountProviderKeys(ctx context.Context, orgID principal.OrgID) (int64, error) {
+	row := q.db.QueryRow(ctx, countProviderKeys, orgID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deleteProviderKey = `-- name: DeleteProviderKey :execrows
+UPDATE provider_keys SET deleted_at = $1, secret = ''
+WHERE org_id = $2 AND id = $3 AND deleted_at IS NULL
+`
+
+type DeleteProviderKeyParams struct {
+	DeletedAt *time.Time
+	OrgID     principal.OrgID
+	ID        int64
+}
+
+// Removes a credential and its secret.
+func (q *Queries) DeleteProviderKey(ctx context.Context, arg DeleteProviderKeyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteProviderKey, arg.DeletedAt, arg.OrgID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const findCertificate = `-- name: FindCertificate :one
+SELECT org_id, requested_at, requested_by, completed_at, contents, digest
+FROM deletion_certificates WHERE org_id = $1
+`
+
+// The certificate of an organization's deletion.
+func (q *Queries) FindCertificate(ctx context.Context, orgID principal.OrgID) (DeletionCertificate, error) {
+	row := q.db.QueryRow(ctx, findCertificate, orgID)
+	var i DeletionCertificate
+	err := row.Scan(
+		&i.OrgID,
+		&i.RequestedAt,
+		&i.RequestedBy,
+		&i.CompletedAt,
+		&i.Contents,
+		&i.Digest,
+	)
+	return i, err
+}
+
+const findDataKey = `-- name: FindDataKey :one
+SELECT wrapped FROM data_keys WHERE org_id = $1
+`
+
+// The organization's wrapped data key.
+func (q *Queries) FindDataKey(ctx context.Context, orgID principal.OrgID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, findDataKey, orgID)
+	var wrapped []byte
+	err := row.Scan(&wrapped)
+	return wrapped, err
+}
+
+const findKey = `-- name: FindKey :one
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
 FROM api_keys
-WHERE key_id = $1
+WHERE org_id = $1 AND id = $2
+`
+
+type FindKeyParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+type FindKeyRow struct {
+	ID           int64
+	KeyID        string
+	Name         string
+	Environment  string
+	Scopes       []string
+	Last4        string
+	OwnerID      *uuid.UUID
+	CreatedBy    *uuid.UUID
+	OverOwners   bool
+	Asserted     bool
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	SupersededAt *time.Time
+	LastUsedAt   *time.Time
+}
+
+// One key of the organization.
+func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, error) {
+	row := q.db.QueryRow(ctx, findKey, arg.OrgID, arg.ID)
+	var i FindKeyRow
+	err := row.Scan(
+		&i.ID,
+		&i.KeyID,
+		&i.Name,
+		&i.Environment,
+		&i.Scopes,
+		&i.Last4,
+		&i.OwnerID,
+		&i.CreatedBy,
+		&i.OverOwners,
+		&i.Asserted,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.RevokedAt,
+		&i.SupersededAt,
+		&i.LastUsedAt,
+	)
+	return i, err
+}
+
+const findMember = `-- name: FindMember :one
+SELECT user_id, email, name, role, status, created_at
+FROM members
+WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL
+`
+
+type FindMemberParams struct {
+	OrgID  principal.OrgID
+	UserID uuid.UUID
+}
+
+type FindMemberRow struct {
+	UserID    uuid.UUID
+	Email     string
+	Name      string
+	Role      string
+	Status    string
+	CreatedAt time.Time
+}
+
+// One person who is in the organization.
+func (q *Queries) FindMember(ctx context.Context, arg FindMemberParams) (FindMemberRow, error) {
+	row := q.db.QueryRow(ctx, findMember, arg.OrgID, arg.UserID)
+	var i FindMemberRow
+	err := row.Scan(
+		&i.UserID,
+		&i.Email,
+		&i.Name,
+		&i.Role,
+		&i.Status,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const findOrganization = `-- name: FindOrganization :one
+SELECT id, name, status, plan, hourly_limit, settings, version, created_at, updated_at
+FROM organizations
+WHERE id = $1
+`
+
+type FindOrganizationRow struct {
+	ID          principal.OrgID
+	Name        string
+	Status      string
+	Plan        string
+	HourlyLimit *int32
+	Settings    []byte
+	Version     int64
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// The organization itself.
+func (q *Queries) FindOrganization(ctx context.Context, orgID principal.OrgID) (FindOrganizationRow, error) {
+	row := q.db.QueryRow(ctx, findOrganization, orgID)
+	var i FindOrganizationRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Status,
+		&i.Plan,
+		&i.HourlyLimit,
+		&i.Settings,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const findPresentedKey = `-- name: FindPresentedKey :one
+SELECT k.org_id, k.id, k.key_id, k.scopes, k.hash, k.pepper_version, k.expires_at, k.revoked_at, k.owner_id, k.over_owners, k.asserted,
+       o.status AS org_status, o.plan, o.hourly_limit,
+       m.role, m.removed_at AS owner_removed_at
+FROM api_keys k
+JOIN organizations o ON o.id = k.org_id
+LEFT JOIN members m ON m.org_id = k.org_id AND m.user_id = k.owner_id
+WHERE k.key_id = $1
 `
 
 type FindPresentedKeyRow struct {
-	OrgID         principal.OrgID
-	KeyID         string
-	Scopes        []string
-	Hash          []byte
-	PepperVersion int32
-	ExpiresAt     *time.Time
-	RevokedAt     *time.Time
+	OrgID          principal.OrgID
+	ID             int64
+	KeyID          string
+	Scopes         []string
+	Hash           []byte
+	PepperVersion  int32
+	ExpiresAt      *time.Time
+	RevokedAt      *time.Time
+	OwnerID        *uuid.UUID
+	OverOwners     bool
+	Asserted       bool
+	OrgStatus      string
+	Plan           string
+	HourlyLimit    *int32
+	Role           *string
+	OwnerRemovedAt *time.Time
 }
 
-// The key that a request presents, by its public part.
-// all orgs: the organization is not known before the key is; the policy shows the presented key's row and no other.
+// The key that a request presents, with what authorization needs to know.
+// all orgs: the organization is not known before the key is; the policies show the presented key, its organization and its owner, and nothing else.
 func (q *Queries) FindPresentedKey(ctx context.Context, keyID string) (FindPresentedKeyRow, error) {
 	row := q.db.QueryRow(ctx, findPresentedKey, keyID)
 	var i FindPresentedKeyRow
 	err := row.Scan(
 		&i.OrgID,
+		&i.ID,
 		&i.KeyID,
 		&i.Scopes,
 		&i.Hash,
 		&i.PepperVersion,
 		&i.ExpiresAt,
 		&i.RevokedAt,
+		&i.OwnerID,
+		&i.OverOwners,
+		&i.Asserted,
+		&i.OrgStatus,
+		&i.Plan,
+		&i.HourlyLimit,
+		&i.Role,
+		&i.OwnerRemovedAt,
 	)
 	return i, err
 }
 
+const findProviderKey = `-- name: FindProviderKey :one
+SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
+FROM provider_keys
+WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
+`
+
+type FindProviderKeyParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+type FindProviderKeyRow struct {
+	ID         int64
+	Provider   string
+	Name       string
+	BaseUrl    string
+	Secret     []byte
+	Last4      string
+	Models     []string
+	Status     string
+	Version    int64
+	LastUsedAt *time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// One credential, with its sealed secret.
+func (q *Queries) FindProviderKey(ctx context.Context, arg FindProviderKeyParams) (FindProviderKeyRow, error) {
+	row := q.db.QueryRow(ctx, findProviderKey, arg.OrgID, arg.ID)
+	var i FindProviderKeyRow
+	err := row.Scan(
+		&i.ID,
+		&i.Provider,
+		&i.Name,
+		&i.BaseUrl,
+		&i.Secret,
+		&i.Last4,
+		&i.Models,
+		&i.Status,
+		&i.Version,
+		&i.LastUsedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const freeKeyName = `-- name: FreeKeyName :exec
+UPDATE api_keys SET superseded_at = $1
+WHERE org_id = $2 AND name = $3 AND expires_at <= $1 AND revoked_at IS NULL AND superseded_at IS NULL
+`
+
+type FreeKeyNameParams struct {
+	At    *time.Time
+	OrgID principal.OrgID
+	Name  string
+}
+
+// Lets go of the name of a key that has expired: names are unique among the
+// keys that work, and an index cannot know the time.
+func (q *Queries) FreeKeyName(ctx context.Context, arg FreeKeyNameParams) error {
+	_, err := q.db.Exec(ctx, freeKeyName, arg.At, arg.OrgID, arg.Name)
+	return err
+}
+
+const insertCertificate = `-- name: InsertCertificate :exec
+INSERT INTO deletion_certificates (org_id, requested_at, requested_by)
+VALUES ($1, $2, $3)
+ON CONFLICT (org_id) DO NOTHING
+`
+
+type InsertCertificateParams struct {
+	OrgID       principal.OrgID
+	RequestedAt time.Time
+	RequestedBy string
+}
+
+// Begins the certificate of an organization's deletion.
+func (q *Queries) InsertCertificate(ctx context.Context, arg InsertCertificateParams) error {
+	_, err := q.db.Exec(ctx, insertCertificate, arg.OrgID, arg.RequestedAt, arg.RequestedBy)
+	return err
+}
+
+const insertDataKey = `-- name: InsertDataKey :exec
+INSERT INTO data_keys (org_id, wrapped, master_key_id, created_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (org_id) DO NOTHING
+`
+
+type InsertDataKeyParams struct {
+	OrgID       principal.OrgID
+	Wrapped     []byte
+	MasterKeyID string
+	CreatedAt   time.Time
+}
+
+// Keeps a new data key, unless another process was quicker.
+func (q *Queries) InsertDataKey(ctx context.Context, arg InsertDataKeyParams) error {
+	_, err := q.db.Exec(ctx, insertDataKey,
+		arg.OrgID,
+		arg.Wrapped,
+		arg.MasterKeyID,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const insertKey = `-- name: InsertKey :one
-INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, created_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 RETURNING id
 `
 
@@ -60,6 +486,10 @@ type InsertKeyParams struct {
 	Hash          []byte
 	PepperVersion int32
 	Last4         string
+	OwnerID       *uuid.UUID
+	CreatedBy     *uuid.UUID
+	OverOwners    bool
+	Asserted      bool
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time
 }
@@ -75,6 +505,10 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) (int64, er
 		arg.Hash,
 		arg.PepperVersion,
 		arg.Last4,
+		arg.OwnerID,
+		arg.CreatedBy,
+		arg.OverOwners,
+		arg.Asserted,
 		arg.CreatedAt,
 		arg.ExpiresAt,
 	)
@@ -83,25 +517,484 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) (int64, er
 	return id, err
 }
 
+const insertMember = `-- name: InsertMember :exec
+INSERT INTO members (org_id, user_id, email, name, role, status, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+`
+
+type InsertMemberParams struct {
+	OrgID     principal.OrgID
+	UserID    uuid.UUID
+	Email     string
+	Name      string
+	Role      string
+	Status    string
+	CreatedAt time.Time
+}
+
+// Adds a person.
+func (q *Queries) InsertMember(ctx context.Context, arg InsertMemberParams) error {
+	_, err := q.db.Exec(ctx, insertMember,
+		arg.OrgID,
+		arg.UserID,
+		arg.Email,
+		arg.Name,
+		arg.Role,
+		arg.Status,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const insertOrganization = `-- name: InsertOrganization :exec
-INSERT INTO organizations (id, name, created_at) VALUES ($1, $2, $3)
+INSERT INTO organizations (id, name, plan, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $4)
 `
 
 type InsertOrganizationParams struct {
 	OrgID     principal.OrgID
 	Name      string
+	Plan      string
 	CreatedAt time.Time
 }
 
 // Makes an organization; the transaction carries the new id as its own.
 func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganizationParams) error {
-	_, err := q.db.Exec(ctx, insertOrganization, arg.OrgID, arg.Name, arg.CreatedAt)
+	_, err := q.db.Exec(ctx, insertOrganization,
+		arg.OrgID,
+		arg.Name,
+		arg.Plan,
+		arg.CreatedAt,
+	)
 	return err
 }
 
-const revokeKey = `-- name: RevokeKey :execrows
+const insertProviderKey = `-- name: InsertProviderKey :one
+INSERT INTO provider_keys (org_id, provider, name, base_url, secret, last4, models, created_at, updated_at)
+VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7)
+RETURNING id
+`
+
+type InsertProviderKeyParams struct {
+	OrgID     principal.OrgID
+	Provider  string
+	Name      string
+	BaseUrl   string
+	Last4     string
+	Models    []string
+	CreatedAt time.Time
+}
+
+// Makes the row of a credential; its secret is set when its id is known,
+// because the id is part of what the secret is bound to.
+func (q *Queries) InsertProviderKey(ctx context.Context, arg InsertProviderKeyParams) (int64, error) {
+	row := q.db.QueryRow(ctx, insertProviderKey,
+		arg.OrgID,
+		arg.Provider,
+		arg.Name,
+		arg.BaseUrl,
+		arg.Last4,
+		arg.Models,
+		arg.CreatedAt,
+	)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
+const listAudit = `-- name: ListAudit :many
+SELECT id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest
+FROM audit_logs
+WHERE org_id = $1 AND id < $2
+  AND ($3::text IS NULL OR action = $3)
+  AND ($4::text IS NULL OR resource_type = $4)
+  AND ($5::text IS NULL OR resource_id = $5)
+  AND ($6::uuid IS NULL OR user_id = $6)
+  AND ($7::timestamptz IS NULL OR at > $7)
+  AND ($8::timestamptz IS NULL OR at < $8)
+ORDER BY id DESC
+LIMIT $10 OFFSET $9
+`
+
+type ListAuditParams struct {
+	OrgID         principal.OrgID
+	Below         int64
+	Action        *string
+	ResourceType  *string
+	ResourceID    *string
+	UserID        *uuid.UUID
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	RowOffset     int32
+	RowLimit      int32
+}
+
+type ListAuditRow struct {
+	ID           int64
+	At           time.Time
+	ActorType    string
+	UserID       *uuid.UUID
+	ApiKeyID     *int64
+	Asserted     bool
+	Action       string
+	ResourceType string
+	ResourceID   string
+	RequestID    string
+	Ip           string
+	BeforeDigest []byte
+	AfterDigest  []byte
+}
+
+// A page of the audit log, newest first.
+func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]ListAuditRow, error) {
+	rows, err := q.db.Query(ctx, listAudit,
+		arg.OrgID,
+		arg.Below,
+		arg.Action,
+		arg.ResourceType,
+		arg.ResourceID,
+		arg.UserID,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListAuditRow{}
+	for rows.Next() {
+		var i ListAuditRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.At,
+			&i.ActorType,
+			&i.UserID,
+			&i.ApiKeyID,
+			&i.Asserted,
+			&i.Action,
+			&i.ResourceType,
+			&i.ResourceID,
+			&i.RequestID,
+			&i.Ip,
+			&i.BeforeDigest,
+			&i.AfterDigest,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listDataKeysToRewrap = `-- name: ListDataKeysToRewrap :many
+SELECT org_id, wrapped FROM data_keys WHERE master_key_id <> $1 LIMIT $2
+`
+
+type ListDataKeysToRewrapParams struct {
+	Current  string
+	RowLimit int32
+}
+
+type ListDataKeysToRewrapRow struct {
+	OrgID   principal.OrgID
+	Wrapped []byte
+}
+
+// Data keys that another master key wraps, a bounded number a call.
+// all orgs: rotation of the master key concerns every organization.
+func (q *Queries) ListDataKeysToRewrap(ctx context.Context, arg ListDataKeysToRewrapParams) ([]ListDataKeysToRewrapRow, error) {
+	rows, err := q.db.Query(ctx, listDataKeysToRewrap, arg.Current, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListDataKeysToRewrapRow{}
+	for rows.Next() {
+		var i ListDataKeysToRewrapRow
+		if err := rows.Scan(&i.OrgID, &i.Wrapped); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listKeys = `-- name: ListKeys :many
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+FROM api_keys
+WHERE org_id = $1
+ORDER BY id DESC
+LIMIT $3 OFFSET $2
+`
+
+type ListKeysParams struct {
+	OrgID     principal.OrgID
+	RowOffset int32
+	RowLimit  int32
+}
+
+type ListKeysRow struct {
+	ID           int64
+	KeyID        string
+	Name         string
+	Environment  string
+	Scopes       []string
+	Last4        string
+	OwnerID      *uuid.UUID
+	CreatedBy    *uuid.UUID
+	OverOwners   bool
+	Asserted     bool
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	SupersededAt *time.Time
+	LastUsedAt   *time.Time
+}
+
+// A page of keys, newest first.
+func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysRow, error) {
+	rows, err := q.db.Query(ctx, listKeys, arg.OrgID, arg.RowOffset, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListKeysRow{}
+	for rows.Next() {
+		var i ListKeysRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.KeyID,
+			&i.Name,
+			&i.Environment,
+			&i.Scopes,
+			&i.Last4,
+			&i.OwnerID,
+			&i.CreatedBy,
+			&i.OverOwners,
+			&i.Asserted,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.RevokedAt,
+			&i.SupersededAt,
+			&i.LastUsedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listMembers = `-- name: ListMembers :many
+SELECT user_id, email, name, role, status, created_at
+FROM members
+WHERE org_id = $1 AND removed_at IS NULL
+ORDER BY created_at DESC, user_id DESC
+LIMIT $3 OFFSET $2
+`
+
+type ListMembersParams struct {
+	OrgID     principal.OrgID
+	RowOffset int32
+	RowLimit  int32
+}
+
+type ListMembersRow struct {
+	UserID    uuid.UUID
+	Email     string
+	Name      string
+	Role      string
+	Status    string
+	CreatedAt time.Time
+}
+
+// A page of members, newest first.
+func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]ListMembersRow, error) {
+	rows, err := q.db.Query(ctx, listMembers, arg.OrgID, arg.RowOffset, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListMembersRow{}
+	for rows.Next() {
+		var i ListMembersRow
+		if err := rows.Scan(
+			&i.UserID,
+			&i.Email,
+			&i.Name,
+			&i.Role,
+			&i.Status,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listProviderKeys = `-- name: ListProviderKeys :many
+SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
+FROM provider_keys
+WHERE org_id = $1 AND deleted_at IS NULL
+ORDER BY id DESC
+LIMIT $3 OFFSET $2
+`
+
+type ListProviderKeysParams struct {
+	OrgID     principal.OrgID
+	RowOffset int32
+	RowLimit  int32
+}
+
+type ListProviderKeysRow struct {
+	ID         int64
+	Provider   string
+	Name       string
+	BaseUrl    string
+	Secret     []byte
+	Last4      string
+	Models     []string
+	Status     string
+	Version    int64
+	LastUsedAt *time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// A page of credentials, newest first.
+func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysParams) ([]ListProviderKeysRow, error) {
+	rows, err := q.db.Query(ctx, listProviderKeys, arg.OrgID, arg.RowOffset, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListProviderKeysRow{}
+	for rows.Next() {
+		var i ListProviderKeysRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Provider,
+			&i.Name,
+			&i.BaseUrl,
+			&i.Secret,
+			&i.Last4,
+			&i.Models,
+			&i.Status,
+			&i.Version,
+			&i.LastUsedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockCertificate = `-- name: LockCertificate :exec
+SELECT org_id FROM deletion_certificates WHERE org_id = $1 FOR UPDATE
+`
+
+// Keeps the certificate from changing until the transaction ends: of two runs
+// of an erasure neither overwrites what the other counted.
+func (q *Queries) LockCertificate(ctx context.Context, orgID principal.OrgID) error {
+	_, err := q.db.Exec(ctx, lockCertificate, orgID)
+	return err
+}
+
+const lockOrganization = `-- name: LockOrganization :one
+SELECT id FROM organizations WHERE id = $1 FOR UPDATE
+`
+
+// The organization, kept from changing until the transaction ends: changes of
+// its members happen one after the other.
+func (q *Queries) LockOrganization(ctx context.Context, orgID principal.OrgID) (principal.OrgID, error) {
+	row := q.db.QueryRow(ctx, lockOrganization, orgID)
+	var id principal.OrgID
+	err := row.Scan(&id)
+	return id, err
+}
+
+const removeMember = `-- name: RemoveMember :execrows
+UPDATE members SET removed_at = $1
+WHERE org_id = $2 AND user_id = $3 AND removed_at IS NULL
+`
+
+type RemoveMemberParams struct {
+	RemovedAt *time.Time
+	OrgID     principal.OrgID
+	UserID    uuid.UUID
+}
+
+// Takes a person out; the row stays as the name behind old records.
+func (q *Queries) RemoveMember(ctx context.Context, arg RemoveMemberParams) (int64, error) {
+	result, err := q.db.Exec(ctx, removeMember, arg.RemovedAt, arg.OrgID, arg.UserID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const revokeAllKeys = `-- name: RevokeAllKeys :many
+UPDATE api_keys SET revoked_at = $1
+WHERE org_id = $2 AND revoked_at IS NULL
+RETURNING id, key_id
+`
+
+type RevokeAllKeysParams struct {
+	RevokedAt *time.Time
+	OrgID     principal.OrgID
+}
+
+type RevokeAllKeysRow struct {
+	ID    int64
+	KeyID string
+}
+
+// Ends every key of the organization.
+func (q *Queries) RevokeAllKeys(ctx context.Context, arg RevokeAllKeysParams) ([]RevokeAllKeysRow, error) {
+	rows, err := q.db.Query(ctx, revokeAllKeys, arg.RevokedAt, arg.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RevokeAllKeysRow{}
+	for rows.Next() {
+		var i RevokeAllKeysRow
+		if err := rows.Scan(&i.ID, &i.KeyID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const revokeKey = `-- name: RevokeKey :one
 UPDATE api_keys SET revoked_at = $1
 WHERE org_id = $2 AND id = $3 AND revoked_at IS NULL
+RETURNING key_id
 `
 
 type RevokeKeyParams struct {
@@ -111,8 +1004,331 @@ type RevokeKeyParams struct {
 }
 
 // Ends a key at once.
-func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (int64, error) {
-	result, err := q.db.Exec(ctx, revokeKey, arg.RevokedAt, arg.OrgID, arg.ID)
+func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (string, error) {
+	row := q.db.QueryRow(ctx, revokeKey, arg.RevokedAt, arg.OrgID, arg.ID)
+	var key_id string
+	err := row.Scan(&key_id)
+	return key_id, err
+}
+
+const revokeKeysOf = `-- name: RevokeKeysOf :many
+UPDATE api_keys SET revoked_at = $1
+WHERE org_id = $2 AND owner_id = $3 AND revoked_at IS NULL
+RETURNING id, key_id
+`
+
+type RevokeKeysOfParams struct {
+	RevokedAt *time.Time
+	OrgID     principal.OrgID
+	OwnerID   *uuid.UUID
+}
+
+type RevokeKeysOfRow struct {
+	ID    int64
+	KeyID string
+}
+
+// Ends every personal key of a member.
+func (q *Queries) RevokeKeysOf(ctx context.Context, arg RevokeKeysOfParams) ([]RevokeKeysOfRow, error) {
+	rows, err := q.db.Query(ctx, revokeKeysOf, arg.RevokedAt, arg.OrgID, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RevokeKeysOfRow{}
+	for rows.Next() {
+		var i RevokeKeysOfRow
+		if err := rows.Scan(&i.ID, &i.KeyID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const rewrapDataKey = `-- name: RewrapDataKey :execrows
+UPDATE data_keys SET wrapped = $1, master_key_id = $2
+WHERE org_id = $3 AND wrapped = $4
+`
+
+type RewrapDataKeyParams struct {
+	Wrapped     []byte
+	MasterKeyID string
+	OrgID       principal.OrgID
+	Expected    []byte
+}
+
+// Replaces a wrapping, if it is still the one that was read.
+func (q *Queries) RewrapDataKey(ctx context.Context, arg RewrapDataKeyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, rewrapDataKey,
+		arg.Wrapped,
+		arg.MasterKeyID,
+		arg.OrgID,
+		arg.Expected,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setCertificateContents = `-- name: SetCertificateContents :exec
+UPDATE deletion_certificates SET contents = $1
+WHERE org_id = $2 AND completed_at IS NULL
+`
+
+type SetCertificateContentsParams struct {
+	Contents []byte
+	OrgID    principal.OrgID
+}
+
+// Adds to what was erased so far.
+func (q *Queries) SetCertificateContents(ctx context.Context, arg SetCertificateContentsParams) error {
+	_, err := q.db.Exec(ctx, setCertificateContents, arg.Contents, arg.OrgID)
+	return err
+}
+
+const setPlan = `-- name: SetPlan :execrows
+UPDATE organizations
+SET plan = $1, hourly_limit = $2, updated_at = $3, version = version + 1
+WHERE id = $4
+`
+
+type SetPlanParams struct {
+	Plan        string
+	HourlyLimit *int32
+	UpdatedAt   time.Time
+	OrgID       principal.OrgID
+}
+
+// What the operator of the deployment grants; members cannot change it.
+func (q *Queries) SetPlan(ctx context.Context, arg SetPlanParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setPlan,
+		arg.Plan,
+		arg.HourlyLimit,
+		arg.UpdatedAt,
+		arg.OrgID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setProviderSecret = `-- name: SetProviderSecret :exec
+UPDATE provider_keys SET secret = $1 WHERE org_id = $2 AND id = $3
+`
+
+type SetProviderSecretParams struct {
+	Secret []byte
+	OrgID  principal.OrgID
+	ID     int64
+}
+
+// Stores a sealed secret.
+func (q *Queries) SetProviderSecret(ctx context.Context, arg SetProviderSecretParams) error {
+	_, err := q.db.Exec(ctx, setProviderSecret, arg.Secret, arg.OrgID, arg.ID)
+	return err
+}
+
+const setStatus = `-- name: SetStatus :execrows
+UPDATE organizations SET status = $1, updated_at = $2, version = version + 1
+WHERE id = $3 AND status = $4
+`
+
+type SetStatusParams struct {
+	Status         string
+	UpdatedAt      time.Time
+	OrgID          principal.OrgID
+	ExpectedStatus string
+}
+
+// Moves the organization from one status to another.
+func (q *Queries) SetStatus(ctx context.Context, arg SetStatusParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setStatus,
+		arg.Status,
+		arg.UpdatedAt,
+		arg.OrgID,
+		arg.ExpectedStatus,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const supersedeKey = `-- name: SupersedeKey :execrows
+UPDATE api_keys SET superseded_at = $1, expires_at = $2
+WHERE org_id = $3 AND id = $4 AND revoked_at IS NULL AND superseded_at IS NULL
+`
+
+type SupersedeKeyParams struct {
+	SupersededAt *time.Time
+	ExpiresAt    *time.Time
+	OrgID        principal.OrgID
+	ID           int64
+}
+
+// Lets a key work on for its grace; its name is free for its successor.
+func (q *Queries) SupersedeKey(ctx context.Context, arg SupersedeKeyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, supersedeKey,
+		arg.SupersededAt,
+		arg.ExpiresAt,
+		arg.OrgID,
+		arg.ID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const touchKey = `-- name: TouchKey :exec
+UPDATE api_keys SET last_used_at = $1
+WHERE org_id = $2 AND id = $3 AND (last_used_at IS NULL OR last_used_at < $4)
+`
+
+type TouchKeyParams struct {
+	At     *time.Time
+	OrgID  principal.OrgID
+	ID     int64
+	Before *time.Time
+}
+
+// Remembers that a key was used, to the minute.
+func (q *Queries) TouchKey(ctx context.Context, arg TouchKeyParams) error {
+	_, err := q.db.Exec(ctx, touchKey,
+		arg.At,
+		arg.OrgID,
+		arg.ID,
+		arg.Before,
+	)
+	return err
+}
+
+const updateKey = `-- name: UpdateKey :execrows
+UPDATE api_keys SET name = $1, scopes = $2, expires_at = $3
+WHERE org_id = $4 AND id = $5 AND revoked_at IS NULL AND superseded_at IS NULL
+`
+
+type UpdateKeyParams struct {
+	Name      string
+	Scopes    []string
+	ExpiresAt *time.Time
+	OrgID     principal.OrgID
+	ID        int64
+}
+
+// Renames a key or changes what it may do; a revoked or rotated key stays as it
+// is.
+func (q *Queries) UpdateKey(ctx context.Context, arg UpdateKeyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateKey,
+		arg.Name,
+		arg.Scopes,
+		arg.ExpiresAt,
+		arg.OrgID,
+		arg.ID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const updateMember = `-- name: UpdateMember :execrows
+UPDATE members SET name = $1, role = $2, status = $3
+WHERE org_id = $4 AND user_id = $5 AND removed_at IS NULL
+`
+
+type UpdateMemberParams struct {
+	Name   string
+	Role   string
+	Status string
+	OrgID  principal.OrgID
+	UserID uuid.UUID
+}
+
+// Changes a person's name and role.
+func (q *Queries) UpdateMember(ctx context.Context, arg UpdateMemberParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateMember,
+		arg.Name,
+		arg.Role,
+		arg.Status,
+		arg.OrgID,
+		arg.UserID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const updateOrganization = `-- name: UpdateOrganization :execrows
+UPDATE organizations
+SET name = $1, settings = $2, updated_at = $3, version = version + 1
+WHERE id = $4 AND version = $5
+`
+
+type UpdateOrganizationParams struct {
+	Name            string
+	Settings        []byte
+	UpdatedAt       time.Time
+	OrgID           principal.OrgID
+	ExpectedVersion int64
+}
+
+// Replaces the mutable fields, if the row is still the one that was read.
+func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganizationParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateOrganization,
+		arg.Name,
+		arg.Settings,
+		arg.UpdatedAt,
+		arg.OrgID,
+		arg.ExpectedVersion,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const updateProviderKey = `-- name: UpdateProviderKey :execrows
+UPDATE provider_keys
+SET name = $1, base_url = $2, secret = $3, last4 = $4, models = $5, status = $6,
+    updated_at = $7, version = version + 1
+WHERE org_id = $8 AND id = $9 AND deleted_at IS NULL AND version = $10
+`
+
+type UpdateProviderKeyParams struct {
+	Name            string
+	BaseUrl         string
+	Secret          []byte
+	Last4           string
+	Models          []string
+	Status          string
+	UpdatedAt       time.Time
+	OrgID           principal.OrgID
+	ID              int64
+	ExpectedVersion int64
+}
+
+// Replaces the mutable fields, if the row is still the one that was read.
+func (q *Queries) UpdateProviderKey(ctx context.Context, arg UpdateProviderKeyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateProviderKey,
+		arg.Name,
+		arg.BaseUrl,
+		arg.Secret,
+		arg.Last4,
+		arg.Models,
+		arg.Status,
+		arg.UpdatedAt,
+		arg.OrgID,
+		arg.ID,
+		arg.ExpectedVersion,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,171 @@
+package app
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// adminCommand is what the operator of a deployment does, with the databases'
+// credentials and no API key.
+type adminCommand struct {
+	Bootstrap    bootstrapCommand    `cmd:"" help:"Create an organization with its owner and a key that has every scope; the key is printed once."`
+	Plan         planCommand         `cmd:"" help:"Set an organization's plan and, if it needs one of its own, its limit."`
+	Suspend      suspendCommand      `cmd:"" help:"Stop an organization from using the platform."`
+	Resume       resumeCommand       `cmd:"" help:"End a suspension."`
+	Certificate  certificateCommand  `cmd:"" help:"Print what was erased of a deleted organization, and when."`
+	NewMasterKey newMasterKeyCommand `cmd:"" help:"Print a new master key for ASSAY_SECRET_MASTER_KEY."`
+	RotateKeys   rotateKeysCommand   `cmd:"" help:"Wrap every organization's data key with the current master key; can be stopped and repeated."`
+}
+
+// withApp connects to the engines for one command.
+func (e *environment) withApp(fn func(*App) error) error {
+	cfg, err := e.load()
+	if err != nil {
+		return err
+	}
+	a, err := New(e.ctx, cfg, e.build, time.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.Close() }()
+	if err := a.checkPostgres(e.ctx); err != nil {
+		return err
+	}
+	return fn(a)
+}
+
+type bootstrapCommand struct {
+	Organization string `required:"" help:"Name of the organization." placeholder:"NAME"`
+	Email        string `default:"owner@localhost" help:"E-mail address of its owner."`
+	Name         string `default:"Owner" help:"Name of its owner."`
+	Environment  string `enum:"live,test" default:"live" help:"What the key is for: live or test."`
+}
+
+// Run creates the organization and prints what cannot be shown again.
+func (c bootstrapCommand) Run(e *environment) error {
+	return e.withApp(func(a *App) error {
+		made, err := a.Tenancy.Bootstrap(e.ctx, c.Organization, tenancy.FirstMember{Email: c.Email, Name: c.Name}, tenancy.NewKey{
+			Name: "bootstrap", Environment: tenancy.Environment(c.Environment), Scopes: principal.Scopes,
+		})
+		if err != nil {
+			return fmt.Errorf("create organization: %w", err)
+		}
+		fmt.Fprintf(e.out, "SERVICE_ORGANIZATION_ID=%s\nSERVICE_API_KEY=%s\n", made.Org, made.Key.Reveal())
+		fmt.Fprintln(e.out, "# Keep the key now: it is stored only as a hash and cannot be shown again.")
+		return nil
+	})
+}
+
+// orgArg is the organization that a command is about.
+type orgArg struct {
+	Organization string `arg:"" help:"Id of the organization." placeholder:"UUID"`
+}
+
+func (o orgArg) id() (principal.OrgID, error) {
+	id, err := principal.ParseOrgID(o.Organization)
+	if err != nil {
+		return id, fmt.Errorf("%q is not the id of an organization: it is a UUID, which `assay admin bootstrap` printed", o.Organization)
+	}
+	return id, nil
+}
+
+type planCommand struct {
+	orgArg
+	Plan  string `arg:"" enum:"free,pro,enterprise,self_hosted" help:"free, pro, enterprise or self_hosted."`
+	Limit int    `help:"Requests an hour and key, instead of what the plan says." placeholder:"N"`
+}
+
+// Run sets the plan.
+func (c planCommand) Run(e *environment) error {
+	org, err := c.id()
+	if err != nil {
+		return err
+	}
+	return e.withApp(func(a *App) error { return a.Tenancy.SetPlan(e.ctx, org, tenancy.Plan(c.Plan), c.Limit) })
+}
+
+type suspendCommand struct{ orgArg }
+
+// Run suspends the organization.
+func (c suspendCommand) Run(e *environment) error {
+	org, err := c.id()
+	if err != nil {
+		return err
+	}
+	return e.withApp(func(a *App) error { return a.Tenancy.Suspend(e.ctx, org) })
+}
+
+type resumeCommand struct{ orgArg }
+
+// Run ends the suspension.
+func (c resumeCommand) Run(e *environment) error {
+	org, err := c.id()
+	if err != nil {
+		return err
+	}
+	return e.withApp(func(a *App) error { return a.Tenancy.Resume(e.ctx, org) })
+}
+
+type certificateCommand struct{ orgArg }
+
+// Run prints the certificate as JSON.
+func (c certificateCommand) Run(e *environment) error {
+	org, err := c.id()
+	if err != nil {
+		return err
+	}
+	return e.withApp(func(a *App) error {
+		cert, err := a.Tenancy.Certificate(e.ctx, org)
+		if err != nil {
+			return err
+		}
+		out := map[string]any{
+			"organization": cert.Org.String(), "requested_at": cert.RequestedAt, "requested_by": cert.RequestedBy,
+			"completed_at": cert.CompletedAt, "erased": cert.Contents, "digest": nil,
+		}
+		if cert.CompletedAt != nil {
+			out["digest"] = fmt.Sprintf("sha256:%x", cert.Digest)
+		}
+		if err := json.MarshalWrite(e.out, out, json.Deterministic(true), jsontext.WithIndent("  ")); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.out)
+		return nil
+	})
+}
+
+type newMasterKeyCommand struct{}
+
+// Run prints a key; nothing is stored.
+func (newMasterKeyCommand) Run(e *environment) error {
+	key, err := secret.NewMasterKey()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.out, "ASSAY_SECRET_MASTER_KEY=%s\n", key.Reveal())
+	fmt.Fprintln(e.out, "# Keep a copy in a safe place: without it the provider keys that are stored are lost.")
+	return nil
+}
+
+type rotateKeysCommand struct{}
+
+// Run rewraps data keys until none is left, and shows how far it is.
+func (rotateKeysCommand) Run(e *environment) error {
+	return e.withApp(func(a *App) error {
+		done, err := a.Tenancy.RotateMasterKey(e.ctx, func(done, left int64) {
+			fmt.Fprintf(e.out, "%d rewrapped, %d left\n", done, left)
+		})
+		if err != nil {
+			return fmt.Errorf("%w; %d data keys are done, run the command again for the rest", err, done)
+		}
+		fmt.Fprintf(e.out, "Every data key is wrapped with the current master key (%d now).\n", done)
+		return nil
+	})
+}

@@ -1,0 +1,200 @@
+package change_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/platform/postgres"
+)
+
+// publish promises messages with the subjects 0 to n-1.
+func (b *bench) publish(t *testing.T, n int) {
+	t.Helper()
+	require.NoError(t, postgres.InTx(t.Context(), b.db, b.org, func(tx postgres.Tx) error {
+		for i := range n {
+			if err := b.log.PublishTx(t.Context(), tx, "topic", strconv.Itoa(i), map[string]int{"n": i}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// once dispatches what is due and returns how much it was.
+func once(t *testing.T, d *change.Dispatcher) int {
+	t.Helper()
+	n, err := d.Once(t.Context())
+	require.NoError(t, err)
+	return n
+}
+
+func TestOutbox(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a change that is rolled back promises nothing", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		failed := errors.New("failed")
+		err := postgres.InTx(t.Context(), b.db, b.org, func(tx postgres.Tx) error {
+			require.NoError(t, b.log.PublishTx(t.Context(), tx, "topic", "s", 1))
+			return failed
+		})
+		require.ErrorIs(t, err, failed)
+		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error { return nil }})
+		require.Zero(t, once(t, d))
+	})
+
+	t.Run("a message is handed over once, whole, and is gone", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.publish(t, 1)
+		var got []change.Message
+		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+			got = append(got, m)
+			return nil
+		}})
+		require.Equal(t, 1, once(t, d))
+		require.Zero(t, once(t, d))
+		require.Equal(t, []change.Message{{Org: b.org, Topic: "topic", Subject: "0", Payload: []byte(`{"n":0}`), Attempts: 1}}, got)
+		require.Zero(t, b.rows(t, "outbox"))
+	})
+
+	t.Run("a failing hand-over is repeated, ever more rarely, until it succeeds", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.publish(t, 1)
+		var attempts []int
+		fails := true
+		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+			attempts = append(attempts, m.Attempts)
+			if fails {
+				return errors.New("away")
+			}
+			return nil
+		}})
+		require.Equal(t, 1, once(t, d))
+		for _, delay := range []time.Duration{2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300} {
+			b.advance(delay*time.Second - time.Millisecond)
+			require.Zero(t, once(t, d), "not before %ds", delay)
+			b.advance(time.Millisecond)
+			require.Equal(t, 1, once(t, d), "after %ds", delay)
+		}
+		fails = false
+		b.advance(5 * time.Minute)
+		require.Equal(t, 1, once(t, d))
+		require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, attempts)
+		require.Zero(t, b.rows(t, "outbox"))
+	})
+
+	t.Run("a message that fails does not hold up the others", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.publish(t, 5)
+		var done []string
+		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+			if m.Subject == "2" {
+				return errors.New("away")
+			}
+			done = append(done, m.Subject)
+			return nil
+		}})
+		require.Equal(t, 5, once(t, d))
+		require.ElementsMatch(t, []string{"0", "1", "3", "4"}, done)
+		require.Equal(t, 1, b.rows(t, "outbox"))
+	})
+
+	t.Run("a topic without a handler waits for a worker that has one", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.publish(t, 1)
+		older := b.log.NewDispatcher(map[string]change.Handler{"another": func(context.Context, change.Message) error { return nil }})
+		require.Zero(t, once(t, older))
+		require.Equal(t, 1, b.rows(t, "outbox"))
+		newer := b.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error { return nil }})
+		require.Equal(t, 1, once(t, newer))
+		require.Zero(t, b.rows(t, "outbox"))
+	})
+
+	t.Run("the messages of a dispatcher that died come back after the lease", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.publish(t, 1)
+		dies := b.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error {
+			runtime.Goexit() // the dispatcher ends in the middle of a hand-over
+			return nil
+		}})
+		died := make(chan struct{})
+		go func() {
+			defer close(died)
+			_, _ = dies.Once(t.Context())
+		}()
+		<-died
+		var attempts int
+		lives := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+			attempts = m.Attempts
+			return nil
+		}})
+		require.Zero(t, once(t, lives))
+		b.advance(time.Minute - time.Millisecond)
+		require.Zero(t, once(t, lives), "the lease still holds")
+		b.advance(time.Millisecond)
+		require.Equal(t, 1, once(t, lives))
+		require.Equal(t, 2, attempts)
+	})
+
+	t.Run("several dispatchers share the work and never a message", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		const n = 350
+		b.publish(t, n)
+		var busy sync.Map
+		var handled, clashes atomic.Int64
+		handlers := map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+			if _, taken := busy.LoadOrStore(m.Subject, true); taken {
+				clashes.Add(1) // each is handled once, so it stays taken
+			}
+			handled.Add(1)
+			return nil
+		}}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				d := b.log.NewDispatcher(handlers)
+				for {
+					if took, err := d.Once(t.Context()); err != nil || took == 0 {
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		require.Zero(t, clashes.Load())
+		require.EqualValues(t, n, handled.Load())
+		require.Zero(t, b.rows(t, "outbox"))
+	})
+
+	t.Run("messages of every organization are dispatched", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.publish(t, 1)
+		first := b.org
+		b.org = b.newOrg(t)
+		b.publish(t, 1)
+		seen := map[string]bool{}
+		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+			seen[m.Org.String()] = true
+			return nil
+		}})
+		require.Equal(t, 2, once(t, d))
+		require.Equal(t, map[string]bool{first.String(): true, b.org.String(): true}, seen)
+	})
+}

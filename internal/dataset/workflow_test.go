@@ -1,0 +1,201 @@
+package dataset_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+var record = flag.Bool("record", false, "record the histories of workflows anew, on the real engine")
+
+// rows counts what is left of a dataset, and of the promise to remove it.
+func rows(t testing.TB, k *testkit.Kit, of *testkit.Client, id string) (n int) {
+	t.Helper()
+	err := owner(t, k, of.Org).QueryRow(t.Context(), `
+		SELECT (SELECT count(*) FROM datasets WHERE id = $1) + (SELECT count(*) FROM dataset_items WHERE dataset_id = $1)
+		     + (SELECT count(*) FROM dataset_versions WHERE dataset_id = $1) + (SELECT count(*) FROM outbox WHERE topic = 'dataset.deleted')`, number(t, id)).Scan(&n)
+	require.NoError(t, err)
+	return n
+}
+
+// deleted makes a dataset with items and a version, and deletes it.
+func deleted(t testing.TB, us *testkit.Client, items int) string {
+	t.Helper()
+	d := us.Dataset(t, testkit.Dataset{})
+	for from := 0; from < items; from += 1000 {
+		_, err := us.AddItems(t.Context(), d.ID, questions(items)[from:min(from+1000, items)])
+		require.NoError(t, err)
+	}
+	_, err := us.Freeze(t.Context(), d.ID, "")
+	require.NoError(t, err)
+	require.NoError(t, us.DeleteDataset(t.Context(), d.ID))
+	return d.ID
+}
+
+func TestADeletedDatasetIsRemovedForGood(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	us := k.Org(t)
+	kept := us.Dataset(t, testkit.Dataset{})
+	_, err := us.AddItems(t.Context(), kept.ID, questions(10))
+	require.NoError(t, err)
+	id := deleted(t, us, 2500) // more than one batch
+	require.Positive(t, rows(t, k, us, id))
+
+	k.Work(t)
+
+	// The dispatcher and the workflow engine tell nobody when they are done.
+	require.Eventually(t, func() bool { return rows(t, k, us, id) == 0 }, 30*time.Second, 50*time.Millisecond)
+	page, err := us.Items(t.Context(), kept.ID, "")
+	require.NoError(t, err)
+	require.Len(t, page.Items, 10, "its neighbour is untouched")
+}
+
+func TestPurgeCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	us := k.Org(t)
+	id := deleted(t, us, 10)
+	purge := func(p dataset.Purge) error {
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestActivityEnvironment()
+		k.App.Dataset.Register(activitiesOf{env: env})
+		var a *dataset.Activities
+		_, err := env.ExecuteActivity(a.Purge, p)
+		return err
+	}
+	p := dataset.Purge{Org: us.Org, DatasetID: number(t, id)}
+
+	for range 3 {
+		require.NoError(t, purge(p))
+		require.Equal(t, 1, rows(t, k, us, id), "only the promise is left, which the dispatcher ends")
+	}
+
+	t.Run("and leaves what is not deleted, or is another organization's", func(t *testing.T) {
+		t.Parallel()
+		kept := us.Dataset(t, testkit.Dataset{})
+		_, err := us.AddItems(t.Context(), kept.ID, questions(3))
+		require.NoError(t, err)
+		gone := deleted(t, us, 3)
+
+		require.NoError(t, purge(dataset.Purge{Org: us.Org, DatasetID: number(t, kept.ID)}))
+		require.NoError(t, purge(dataset.Purge{Org: principal.NewOrgID(), DatasetID: number(t, gone)}))
+
+		page, err := us.Items(t.Context(), kept.ID, "")
+		require.NoError(t, err)
+		require.Len(t, page.Items, 3)
+		var left int
+		require.NoError(t, owner(t, k, us.Org).QueryRow(t.Context(), "SELECT count(*) FROM dataset_items WHERE dataset_id = $1", number(t, gone)).Scan(&left))
+		require.Equal(t, 3, left)
+	})
+}
+
+// activitiesOf lets a domain register on an environment of activities alone.
+type activitiesOf struct {
+	worker.Registry
+	env *testsuite.TestActivityEnvironment
+}
+
+func (r activitiesOf) RegisterActivity(a any) { r.env.RegisterActivity(a) }
+
+func (activitiesOf) RegisterWorkflow(any) {}
+
+func TestPurgeWaitsUntilTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		notBefore time.Time
+		want      time.Duration
+	}{
+		"thirty days":     {start.Add(720 * time.Hour), 720 * time.Hour},
+		"nothing to wait": {start, 0},
+		"late already":    {start.Add(-time.Hour), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var suite testsuite.WorkflowTestSuite
+			env := suite.NewTestWorkflowEnvironment()
+			env.SetStartTime(start)
+			p := dataset.Purge{Org: principal.NewOrgID(), DatasetID: 7, NotBefore: c.notBefore}
+			var ran []time.Duration
+			env.RegisterActivityWithOptions(func(_ context.Context, got dataset.Purge) error {
+				require.Equal(t, p, got)
+				ran = append(ran, env.Now().Sub(start).Truncate(time.Minute))
+				return nil
+			}, activity.RegisterOptions{Name: "Purge"})
+
+			env.ExecuteWorkflow(dataset.PurgeWorkflow, p)
+
+			require.True(t, env.IsWorkflowCompleted())
+			require.NoError(t, env.GetWorkflowError())
+			require.Equal(t, []time.Duration{c.want}, ran)
+		})
+	}
+}
+
+// TestHistories replays what workflows of released binaries have done: a
+// workflow that is running while the binary is replaced goes on with the new
+// code. Record a new file beside the old ones with -record; never replace one.
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	const folder = "testdata/history/"
+	if *record {
+		recordHistory(t, folder+"purge_at_once.json", 0)
+		recordHistory(t, folder+"purge_after_a_wait.json", time.Second)
+	}
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		t.Run(f.Name(), func(t *testing.T) {
+			t.Parallel()
+			replayer := worker.NewWorkflowReplayer()
+			replayer.RegisterWorkflow(dataset.PurgeWorkflow)
+			require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, folder+f.Name()))
+		})
+	}
+}
+
+// recordHistory runs a purge on the real engine and keeps its history.
+func recordHistory(t *testing.T, file string, wait time.Duration) {
+	t.Helper()
+	k := testkit.New(t)
+	us := k.Org(t)
+	d := deleted(t, us, 10)
+	k.Work(t)
+	engine, err := temporal.Open(k.App.Config.Temporal)
+	require.NoError(t, err)
+	t.Cleanup(engine.Close)
+	p := dataset.Purge{Org: us.Org, DatasetID: number(t, d), NotBefore: time.Now().Add(wait)}
+	require.NoError(t, engine.Start(t.Context(), dataset.Queue, "recorded", dataset.PurgeWorkflow, p))
+	id := k.App.Config.Temporal.QueuePrefix + "/recorded"
+	require.NoError(t, engine.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
+
+	var h history.History
+	events := engine.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		require.NoError(t, err)
+		h.Events = append(h.Events, e)
+	}
+	text, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll("testdata/history", 0o755))
+	require.NoError(t, os.WriteFile(file, text, 0o644))
+	t.Logf("recorded %s: %d events", file, len(h.Events))
+}

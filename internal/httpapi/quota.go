@@ -1,0 +1,111 @@
+package httpapi
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/request"
+)
+
+// errRate is what a caller sees whose limit is spent.
+var errRate = fault.New(fault.RateLimited, "rate_limit_exceeded", "This key has made as many requests as it may in an hour. Retry-After says when the next one is free.")
+
+// Quota is where a key stands after a request was counted.
+type Quota struct {
+	Allowed   bool
+	Limit     int
+	Remaining int
+	// Reset is when the quota is whole again, and Retry when the next request
+	// is free.
+	Reset, Retry time.Duration
+	Window       time.Duration
+}
+
+// Outcome is one answered request of a recognised caller.
+type Outcome struct {
+	Caller    principal.Caller
+	Operation string
+	Status    int
+	Took      time.Duration
+	At        time.Time
+}
+
+// spend counts the request and sets the headers that say where the key stands.
+func (e *Edge) spend(w http.ResponseWriter, r *http.Request, caller principal.Caller) error {
+	if e.opts.Limit == nil {
+		return nil
+	}
+	q, err := e.opts.Limit(r.Context(), caller)
+	if err != nil {
+		return err
+	}
+	q.set(w.Header())
+	if !q.Allowed {
+		return errRate.With("retryAfterSeconds", max(1, seconds(q.Retry)))
+	}
+	return nil
+}
+
+// quotaHeaders are the names of the headers in the form that a header map has,
+// so that setting them rewrites no name.
+var quotaHeaders = [...]string{
+	http.CanonicalHeaderKey("RateLimit-Policy"), http.CanonicalHeaderKey("RateLimit"),
+	http.CanonicalHeaderKey("X-RateLimit-Limit"), http.CanonicalHeaderKey("X-RateLimit-Remaining"), http.CanonicalHeaderKey("X-RateLimit-Reset"),
+}
+
+// set writes the values into one text and cuts it: every response has them.
+func (q Quota) set(h http.Header) {
+	var buf [96]byte
+	var ends [5]int
+	b := append(strconv.AppendInt(append(buf[:0], `"hour";q=`...), int64(q.Limit), 10), ";w="...)
+	b = strconv.AppendInt(b, int64(q.Window/time.Second), 10)
+	ends[0] = len(b)
+	b = append(strconv.AppendInt(append(b, `"hour";r=`...), int64(q.Remaining), 10), ";t="...)
+	b = strconv.AppendInt(b, int64(seconds(q.Reset)), 10)
+	ends[1] = len(b)
+	for i, n := range [...]int{q.Limit, q.Remaining, seconds(q.Reset)} {
+		b = strconv.AppendInt(b, int64(n), 10)
+		ends[2+i] = len(b)
+	}
+	text, values, from := string(b), make([]string, len(ends)), 0
+	for i, to := range ends {
+		values[i] = text[from:to]
+		h[quotaHeaders[i]] = values[i : i+1 : i+1]
+		from = to
+	}
+}
+
+// seconds rounds up: a caller that waits this long is not refused again.
+func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
+
+// recognised remembers the caller for the measurement of its request, which
+// is made where the caller is not yet known.
+type recognised struct{ caller *principal.Caller }
+
+type recognisedKey struct{}
+
+// permit is the last check before a handler: what the key could do, but its
+// organization or its owner's role does not allow. It comes after validation,
+// so that the answer says nothing about what exists.
+func (op Op) permit(r *request.Info, caller principal.Caller) error {
+	switch {
+	case op.Scope == principal.Public:
+		return nil
+	case caller.Suspended:
+		return errSuspended
+	case !caller.May(op.Scope):
+		return errRole.With("role", caller.Role)
+	case caller.Role == principal.Annotator && r.Method != http.MethodGet && r.Method != http.MethodHead && !op.Annotators:
+		return errRole.With("role", caller.Role)
+	}
+	return nil
+}
+
+var (
+	errSuspended = fault.New(fault.Forbidden, "organization_suspended", "The organization is suspended. Contact the operator of this deployment.")
+	errRole      = fault.New(fault.Forbidden, "role_forbids", "The role of this key's owner does not allow the operation.")
+)

@@ -1,0 +1,61 @@
+// Command access proves that nobody gets at what is not theirs.
+//
+// It runs the authorization matrix: every operation of the route table with
+// every kind of caller, and every identifier with every form of somebody
+// else's. The matrix itself is the test TestMatrix beside this file; the
+// command shows its output and ends with its sum.
+//
+// The last line is: access holes 0 operations N callers N checks N
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := prove(ctx, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "prove access:", err)
+		os.Exit(1)
+	}
+}
+
+func prove(ctx context.Context, out io.Writer) error {
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-run", "^TestMatrix$", "-v", "github.com/assayhq/assay/internal/prove/access")
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	sum := ""
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "access holes ") {
+			sum = lines.Text()
+			continue
+		}
+		if _, err := fmt.Fprintln(out, lines.Text()); err != nil {
+			return err
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		return errors.Join(err, errors.New(sum))
+	}
+	if sum == "" {
+		return errors.New("the matrix printed no sum")
+	}
+	_, err = fmt.Fprintln(out, sum)
+	return err
+}

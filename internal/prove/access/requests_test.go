@@ -1,0 +1,83 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// kinds says which kind of object a path parameter names, by the path up to
+// and including the parameter.
+var kinds = map[string]string{
+	"/api/datasets/{id}":                          "dataset",
+	"/api/datasets/{id}/items/{itemId}":           "item",
+	"/api/developer/api-keys/{id}":                "api key",
+	"/api/developer/provider-keys/{id}":           "provider key",
+	"/api/organizations/current/members/{userId}": "member",
+}
+
+// references says which kinds of objects a query parameter or a field of a
+// body may name, by its name.
+var references = map[string][]string{
+	"resourceId": {"dataset", "item", "api key", "provider key", "member"},
+	"userId":     {"member"},
+}
+
+// requests are valid contents of the operations that need some. They change
+// nothing that matters: what they create is thrown away with the test. A # is
+// a number that no other request has; grants is a scope that the body gives
+// away, which the caller must have.
+var requests = map[string]struct{ query, body, grants string }{
+	"POST /api/datasets":                                {body: `{"name":"Made #"}`},
+	"PATCH /api/datasets/{id}":                          {body: `{"description":"Changed #"}`},
+	"POST /api/datasets/{id}/items":                     {body: `{"input":"Made #"}`},
+	"PATCH /api/datasets/{id}/items/{itemId}":           {body: `{"input":"Changed #"}`},
+	"POST /api/datasets/{id}/versions":                  {body: `{"note":"Frozen #"}`},
+	"POST /api/developer/api-keys":                      {body: `{"name":"Made #","scopes":["admin:org"]}`, grants: "admin:org"},
+	"POST /api/me/api-keys":                             {body: `{"name":"Mine #","scopes":["eval:read"]}`, grants: "eval:read"},
+	"PATCH /api/developer/api-keys/{id}":                {body: `{"name":"Changed #"}`},
+	"POST /api/developer/api-keys/{id}/rotate":          {body: `{"graceSeconds":5}`},
+	"POST /api/developer/provider-keys":                 {body: `{"provider":"openai","name":"Made #","secret":"sk-made-0123456789"}`},
+	"PATCH /api/developer/provider-keys/{id}":           {body: `{"name":"Changed #"}`},
+	"PATCH /api/organizations/current":                  {body: `{"name":"Renamed #"}`},
+	"DELETE /api/organizations/current":                 {query: "?confirm=" + uuid.Nil.String()},
+	"POST /api/organizations/current/members":           {body: `{"email":"made#@example.com","role":"viewer"}`},
+	"PATCH /api/organizations/current/members/{userId}": {body: `{"name":"Changed #"}`},
+}
+
+var param = regexp.MustCompile(`\{[^}]*\}`)
+
+// params are the path parameters of a path, each as the path that ends with it.
+func params(path string) []string {
+	var out []string
+	for _, at := range param.FindAllStringIndex(path, -1) {
+		out = append(out, path[:at[1]])
+	}
+	return out
+}
+
+// request is a valid call of an operation; id gives each path parameter.
+func (m *matrix) request(name string, id func(upTo string) string) call {
+	method, path, _ := strings.Cut(name, " ")
+	target, rest := "", path
+	for _, upTo := range params(path) {
+		at := param.FindStringIndex(rest)
+		target, rest = target+rest[:at[0]]+id(upTo), rest[at[1]:]
+	}
+	m.made++
+	content := requests[name]
+	return call{
+		method: method, target: target + rest + content.query,
+		body: strings.ReplaceAll(content.body, "#", strconv.Itoa(m.made)),
+	}
+}
+
+// absent is an id that names nothing and never did.
+func absent(kind string) string {
+	if kind == "member" {
+		return "018f2f6e-7c4e-7cc0-8000-0123456789ab"
+	}
+	return "9007199254740000"
+}

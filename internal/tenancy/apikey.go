@@ -1,0 +1,304 @@
+package tenancy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Faults of key management.
+var (
+	ErrKeyNotFound     = fault.New(fault.NotFound, "api_key_not_found", "There is no such API key.")
+	ErrKeyNameTaken    = fault.New(fault.Conflict, "already_exists", "An active key has this name. Choose another, or revoke that key.")
+	ErrScopeEscalation = fault.New(fault.Forbidden, "scope_escalation", "A key cannot get a scope that its creator does not have.")
+	ErrNotAPerson      = fault.New(fault.Forbidden, "not_a_person", "A service key belongs to nobody, so it cannot make a personal key. Use a personal key, or X-On-Behalf-Of with a key that has admin:org.")
+	ErrKeyEnded        = fault.New(fault.Conflict, "invalid_transition", "The key is revoked, expired or rotated and cannot be changed.")
+)
+
+// KeyStatus says whether a key works.
+type KeyStatus string
+
+// The statuses of keys.
+const (
+	KeyActive  KeyStatus = "active"
+	KeyExpired KeyStatus = "expired"
+	KeyRevoked KeyStatus = "revoked"
+)
+
+// Key is an API key as it can be shown: without its secret.
+type Key struct {
+	ID          int64
+	KeyID       string
+	Name        string
+	Environment Environment
+	Scopes      []principal.Scope
+	Last4       string
+	// Owner is set on a personal key, which ends with the membership.
+	Owner *uuid.UUID
+	// OverOwners lets a service key decide about owners.
+	OverOwners bool
+	// Asserted is true if somebody else made the personal key for its owner.
+	Asserted   bool
+	CreatedBy  *uuid.UUID
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	RevokedAt  *time.Time
+	Superseded *time.Time
+	LastUsedAt *time.Time
+}
+
+// Prefix is the part of a key that may be shown.
+func (k Key) Prefix() string {
+	return keyPrefix + "_" + string(k.Environment) + "_" + k.KeyID
+}
+
+// StatusAt says whether the key works at a time.
+func (k Key) StatusAt(now time.Time) KeyStatus {
+	switch {
+	case k.RevokedAt != nil:
+		return KeyRevoked
+	case k.ExpiresAt != nil && !now.Before(*k.ExpiresAt):
+		return KeyExpired
+	}
+	return KeyActive
+}
+
+// NewKey describes a key to make.
+type NewKey struct {
+	Name        string
+	Environment Environment
+	Scopes      []principal.Scope
+	ExpiresAt   *time.Time
+	// Personal makes the key end with its creator's membership.
+	Personal bool
+}
+
+// Keys returns a page of keys, newest first, and how many there are.
+func (s *Service) Keys(ctx context.Context, org principal.OrgID, limit, offset int) ([]Key, int64, error) {
+	return s.store.keys(ctx, org, limit, offset)
+}
+
+// Key returns one key.
+func (s *Service) Key(ctx context.Context, org principal.OrgID, id int64) (Key, error) {
+	return s.store.key(ctx, s.db.Org(org), org, id)
+}
+
+// CreateKey makes a key of an organization outside a request. It is returned
+// here and can never be read again.
+func (s *Service) CreateKey(ctx context.Context, org principal.OrgID, k NewKey) (made Key, text secret.Text, err error) {
+	err = postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		made, text, err = s.createKeyTx(ctx, tx, k)
+		return err
+	})
+	return made, text, err
+}
+
+// CreateKeyTx makes a key for the caller. It is returned here and can never be
+// read again.
+func (s *Service) CreateKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Key, secret.Text, error) {
+	if err := grantable(ctx, k.Scopes); err != nil {
+		return Key{}, "", err
+	}
+	return s.createKeyTx(ctx, tx, k)
+}
+
+func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Key, secret.Text, error) {
+	made := newKey(k.Environment)
+	key := Key{
+		KeyID: made.id, Name: k.Name, Environment: k.Environment, Scopes: k.Scopes, Last4: made.whole[len(made.whole)-4:],
+		CreatedBy: principal.From(ctx).User, CreatedAt: s.now(), ExpiresAt: k.ExpiresAt,
+	}
+	key.OverOwners = !k.Personal && mayTouchOwners(ctx)
+	if k.Personal {
+		key.Owner, key.Asserted = key.CreatedBy, principal.From(ctx).Asserted
+		if err := s.mayActAsTx(ctx, tx, *key.Owner); err != nil {
+			return Key{}, "", err
+		}
+	}
+	err := s.store.freeNameTx(ctx, tx, key.Name, key.CreatedAt)
+	if err != nil {
+		return Key{}, "", err
+	}
+	if key.ID, err = s.store.insertKeyTx(ctx, tx, key, made.hash(s.cfg.Pepper), s.cfg.PepperVersion); err != nil {
+		return Key{}, "", err
+	}
+	return key, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.created", nil, &key)
+}
+
+// UpdateKeyTx renames a key or changes its scopes or expiry.
+func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id int64, edit func(*Key)) (Key, error) {
+	before, err := s.store.key(ctx, tx, tx.Org, id)
+	if err != nil {
+		return Key{}, err
+	}
+	after := before
+	edit(&after)
+	if after.Name == before.Name && slices.Equal(after.Scopes, before.Scopes) && equalTime(after.ExpiresAt, before.ExpiresAt) {
+		return before, nil
+	}
+	if err := s.changeable(before); err != nil {
+		return Key{}, err
+	}
+	if err := grantable(ctx, after.Scopes); err != nil {
+		return Key{}, err
+	}
+	if err := s.store.freeNameTx(ctx, tx, after.Name, s.now()); err != nil {
+		return Key{}, err
+	}
+	if err := s.store.updateKeyTx(ctx, tx, after); err != nil {
+		return Key{}, s.endedTx(ctx, tx, id, err)
+	}
+	return after, s.auditKeyTx(ctx, tx, "api_key.updated", &before, &after)
+}
+
+// RotateKeyTx makes a successor with the same name, scopes and owner, and lets
+// the old key work on for the grace.
+func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, grace time.Duration) (Key, secret.Text, error) {
+	old, err := s.store.key(ctx, tx, tx.Org, id)
+	if err != nil {
+		return Key{}, "", err
+	}
+	if err := s.changeable(old); err != nil {
+		return Key{}, "", err
+	}
+	if err := grantable(ctx, old.Scopes); err != nil {
+		return Key{}, "", err
+	}
+	asserted := old.Asserted
+	switch caller := principal.From(ctx); {
+	case old.OverOwners && !mayTouchOwners(ctx):
+		return Key{}, "", ErrOwnersOnly
+	case old.Owner != nil && (caller.Asserted || caller.User == nil || *caller.User != *old.Owner):
+		// Whoever gets the successor is not known to be its owner.
+		asserted = true
+		if err := s.mayActAsTx(ctx, tx, *old.Owner); err != nil {
+			return Key{}, "", err
+		}
+	}
+	end := s.now().Add(grace)
+	if old.ExpiresAt != nil && old.ExpiresAt.Before(end) {
+		end = *old.ExpiresAt
+	}
+	if err := s.store.supersedeKeyTx(ctx, tx, id, s.now(), end); err != nil {
+		return Key{}, "", s.endedTx(ctx, tx, id, err)
+	}
+	made := newKey(old.Environment)
+	next := Key{
+		KeyID: made.id, Name: old.Name, Environment: old.Environment, Scopes: old.Scopes, Last4: made.whole[len(made.whole)-4:],
+		Owner: old.Owner, OverOwners: old.OverOwners, Asserted: asserted, CreatedBy: principal.From(ctx).User, CreatedAt: s.now(), ExpiresAt: old.ExpiresAt,
+	}
+	if next.ID, err = s.store.insertKeyTx(ctx, tx, next, made.hash(s.cfg.Pepper), s.cfg.PepperVersion); err != nil {
+		return Key{}, "", err
+	}
+	return next, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.rotated", &old, &next)
+}
+
+// mayActAsTx refuses a key in the name of an owner to whoever may not decide
+// about owners: such a key would be one.
+func (s *Service) mayActAsTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) error {
+	if mayTouchOwners(ctx) {
+		return nil
+	}
+	m, err := s.store.member(ctx, tx, tx.Org, user)
+	if err != nil {
+		return err
+	}
+	if m.Role == principal.Owner {
+		return ErrOwnersOnly
+	}
+	return nil
+}
+
+// RevokeKeyTx ends a key: at once on this replica, and within the cache's two
+// seconds on every other.
+func (s *Service) RevokeKeyTx(ctx context.Context, tx postgres.Tx, id int64) error {
+	before, err := s.store.key(ctx, tx, tx.Org, id)
+	if err != nil {
+		return err
+	}
+	if before.RevokedAt != nil {
+		return ErrKeyNotFound
+	}
+	if err := s.store.revokeKeyTx(ctx, tx, id, s.now()); err != nil {
+		return err
+	}
+	return s.auditRevokedTx(ctx, tx, []Key{before})
+}
+
+// RevokeKey ends a key outside a request.
+func (s *Service) RevokeKey(ctx context.Context, org principal.OrgID, id int64) error {
+	defer s.cache.forgetOrg(org)
+	return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error { return s.RevokeKeyTx(ctx, tx, id) })
+}
+
+func (s *Service) auditRevokedTx(ctx context.Context, tx postgres.Tx, keys []Key) error {
+	for _, k := range keys {
+		if err := s.auditKeyTx(ctx, tx, "api_key.revoked", &k, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) auditKeyTx(ctx context.Context, tx postgres.Tx, action string, before, after *Key) error {
+	e := change.Entry{Action: action, Resource: "api_key"}
+	if before != nil {
+		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
+	}
+	if after != nil {
+		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
+	}
+	return s.log.AuditTx(ctx, tx, e)
+}
+
+func (s *Service) changeable(k Key) error {
+	state := string(k.StatusAt(s.now()))
+	if state == string(KeyActive) && k.Superseded != nil {
+		state = "rotated"
+	}
+	if state != string(KeyActive) {
+		return ErrKeyEnded.With("currentState", state).With("allowedTransitions", []string{})
+	}
+	return nil
+}
+
+// endedTx tells where a key is that somebody else ended after it was read.
+func (s *Service) endedTx(ctx context.Context, tx postgres.Tx, id int64, err error) error {
+	if !errors.Is(err, ErrKeyEnded) {
+		return err
+	}
+	k, err := s.store.key(ctx, tx, tx.Org, id)
+	if err != nil {
+		return err
+	}
+	return s.changeable(k)
+}
+
+// grantable fails if the caller lacks one of the scopes. The operator of the
+// deployment, who has no key, may grant them all.
+func grantable(ctx context.Context, scopes []principal.Scope) error {
+	caller := principal.From(ctx)
+	if caller.Key == 0 {
+		return nil
+	}
+	for _, scope := range scopes {
+		if !caller.May(scope) {
+			return ErrScopeEscalation.With("scope", scope)
+		}
+	}
+	return nil
+}
+
+func equalTime(a, b *time.Time) bool {
+	return (a == nil) == (b == nil) && (a == nil || a.Equal(*b))
+}

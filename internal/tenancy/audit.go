@@ -1,0 +1,43 @@
+package tenancy
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// AuditEntry is one thing that somebody did.
+type AuditEntry struct {
+	ID           int64
+	At           time.Time
+	ActorType    string
+	User         *uuid.UUID
+	Key          *int64
+	Asserted     bool
+	Action       string
+	ResourceType string
+	ResourceID   string
+	RequestID    string
+	IP           string
+	Before       []byte
+	After        []byte
+}
+
+// AuditFilter selects entries; an empty field matches everything.
+type AuditFilter struct {
+	Action, ResourceType, ResourceID string
+	User                             *uuid.UUID
+	CreatedAfter, CreatedBefore      *time.Time
+	Below                            int64
+	Limit, Offset                    int
+	Total                            bool
+}
+
+// AuditLog returns a page of the organization's log, newest first, and how
+// many entries match if the filter asks for it.
+func (s *Service) AuditLog(ctx context.Context, org principal.OrgID, f AuditFilter) ([]AuditEntry, int64, error) {
+	return s.store.audit(ctx, org, f)
+}

@@ -1,0 +1,68 @@
+package tenancy
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Faults of speaking for somebody.
+var (
+	ErrNotAllowedToSpeak = fault.New(fault.Forbidden, "on_behalf_of_forbidden", "Only a key with the scope admin:org may send X-On-Behalf-Of.")
+	ErrNotAMember        = fault.New(fault.Forbidden, "not_a_member", "X-On-Behalf-Of must name a member of the organization.")
+)
+
+// Authenticate recognises the caller behind a presented key. What is known of
+// a key may be at most as old as the cache allows; while the database is away
+// and the cache has nothing fresh, the answer is "unavailable", never access.
+func (s *Service) Authenticate(ctx context.Context, token string) (principal.Caller, error) {
+	key, err := parseKey(token)
+	if err != nil {
+		return principal.Caller{}, err
+	}
+	stored, err := s.cache.get(ctx, key.id, s.store.presentedKey)
+	if err != nil {
+		return principal.Caller{}, err
+	}
+	if !s.verifier.matches(key, stored.PepperVersion, stored.Hash) {
+		return principal.Caller{}, ErrKeyUnknown
+	}
+	switch {
+	case stored.RevokedAt != nil, stored.OwnerGone, stored.Status == StatusDeleting:
+		return principal.Caller{}, ErrKeyRevoked
+	case stored.ExpiresAt != nil && !s.now().Before(*stored.ExpiresAt):
+		return principal.Caller{}, ErrKeyExpired
+	}
+	s.meter.used(stored, s.now())
+	return principal.Caller{
+		Org: stored.Org, Key: stored.ID, KeyID: stored.KeyID, Scopes: stored.Scopes,
+		User: stored.Owner, Asserted: stored.Asserted, Role: stored.Role,
+		OverOwners:  stored.Role == principal.Owner || stored.Owner == nil && stored.OverOwners,
+		Suspended:   stored.Status == StatusSuspended,
+		HourlyLimit: s.plans.limit(stored.Plan, stored.HourlyLimit),
+	}, nil
+}
+
+// Speak lets an administrator's key act for a member; records then show that
+// the member was asserted.
+func (s *Service) Speak(ctx context.Context, caller principal.Caller, user string) (principal.Caller, error) {
+	if !caller.May(principal.AdminOrg) {
+		return caller, ErrNotAllowedToSpeak
+	}
+	id, err := uuid.Parse(user)
+	if err != nil {
+		return caller, ErrNotAMember
+	}
+	m, err := s.store.member(ctx, s.db.Org(caller.Org), caller.Org, id)
+	if f, ok := fault.From(err); ok && f.Kind == fault.NotFound {
+		return caller, ErrNotAMember
+	}
+	if err != nil {
+		return caller, err
+	}
+	caller.User, caller.Asserted = &m.UserID, true
+	return caller, nil
+}

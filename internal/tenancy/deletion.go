@@ -1,0 +1,75 @@
+package tenancy
+
+import (
+	"context"
+	"time"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// ErrOwnerDeletes is returned when somebody other than an owner wants to
+// delete the organization.
+var ErrOwnerDeletes = fault.New(fault.Forbidden, "owners_only", "Only an owner can delete the organization.")
+
+// ErrCertificateNotFound is returned when no such organization was deleted.
+var ErrCertificateNotFound = fault.New(fault.NotFound, "certificate_not_found", "No organization with this id was deleted here.")
+
+// TopicOrganizationDeleted is published when an organization is to be erased.
+const TopicOrganizationDeleted = "organization.deleted"
+
+// Certificate says what was erased of an organization, and when.
+type Certificate struct {
+	Org         principal.OrgID
+	RequestedAt time.Time
+	RequestedBy string
+	CompletedAt *time.Time
+	// Contents is how many rows were erased, by database and table.
+	Contents map[string]map[string]int64
+	// Digest is the SHA-256 of the certificate in canonical JSON.
+	Digest []byte
+}
+
+// DeleteOrganizationTx ends the organization: its keys stop working with the
+// commit, and everything it has is erased in the background.
+func (s *Service) DeleteOrganizationTx(ctx context.Context, tx postgres.Tx) error {
+	if !mayTouchOwners(ctx) {
+		return ErrOwnerDeletes
+	}
+	o, err := s.store.organization(ctx, tx, tx.Org)
+	if err != nil {
+		return err
+	}
+	if o.Status == StatusDeleting {
+		return inStatus(o.Status)
+	}
+	if err := s.store.setStatusTx(ctx, tx, o.Status, StatusDeleting, s.now()); err != nil {
+		return err
+	}
+	keys, err := s.store.revokeAllKeysTx(ctx, tx, s.now())
+	if err != nil {
+		return err
+	}
+	if err := s.auditRevokedTx(ctx, tx, keys); err != nil {
+		return err
+	}
+	by := "key " + principal.From(ctx).KeyID
+	if user := principal.From(ctx).User; user != nil {
+		by = "user " + user.String()
+	}
+	if err := s.store.insertCertificateTx(ctx, tx, by, s.now()); err != nil {
+		return err
+	}
+	if err := s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.deleted", Resource: "organization", ID: tx.Org.String(), Before: o}); err != nil {
+		return err
+	}
+	return s.log.PublishTx(ctx, tx, TopicOrganizationDeleted, tx.Org.String(), Erasure{Org: tx.Org})
+}
+
+// Certificate returns what was erased of an organization. Only the operator of
+// the deployment asks: the organization is gone.
+func (s *Service) Certificate(ctx context.Context, org principal.OrgID) (Certificate, error) {
+	return s.store.certificate(ctx, org)
+}

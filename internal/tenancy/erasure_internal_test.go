@@ -1,0 +1,121 @@
+package tenancy
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// service is a service on databases of its own, without an edge.
+func service(t testing.TB) *Service {
+	t.Helper()
+	pg, err := postgres.Open(t.Context(), postgrestest.New(t))
+	require.NoError(t, err)
+	t.Cleanup(pg.Close)
+	ch, err := clickhouse.Open(clickhousetest.New(t))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ch.Close() })
+	return New(Parts{
+		Stores: Stores{Postgres: pg, ClickHouse: ch}, Config: Config{Pepper: "a pepper for tests, of 32 or more characters", PepperVersion: 1},
+		Plans: PlanConfig{Default: "free", SelfHostedHour: 1, EnterpriseHour: 1}, Log: change.New(pg, time.Now), Now: time.Now,
+	})
+}
+
+// deleted is an organization that waits for its erasure, with some usage.
+func deleted(t testing.TB, s *Service) principal.OrgID {
+	t.Helper()
+	ctx := t.Context()
+	made, err := s.Bootstrap(ctx, "Test", FirstMember{Email: "owner@example.com"}, NewKey{Name: "first", Environment: EnvironmentTest, Scopes: principal.Scopes})
+	require.NoError(t, err)
+	for range 3 {
+		s.Meter(Request{Org: made.Org, KeyID: "AAAAAAAAAAAA", Operation: "getMe", Status: 200, At: time.Now()})
+	}
+	s.FlushMeter(ctx)
+	require.NoError(t, postgres.InTx(ctx, s.db, made.Org, func(tx postgres.Tx) error { return s.DeleteOrganizationTx(ctx, tx) }))
+	return made.Org
+}
+
+var nothing = func(string) {}
+
+// stopAfter lets n steps of an erasure pass and then ends it.
+func stopAfter(ctx context.Context, n int) (context.Context, func(string)) {
+	ctx, cancel := context.WithCancel(ctx)
+	return ctx, func(string) {
+		if n == 0 {
+			cancel()
+		}
+		n--
+	}
+}
+
+// TestErasureCanBeRepeated interrupts the erasure at every step and lets
+// another run finish it: the certificate is the same as of a single run.
+func TestErasureCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := service(t)
+	straight := deleted(t, s)
+	require.NoError(t, s.store.eraseEvents(ctx, straight, nothing))
+	require.NoError(t, s.store.eraseRows(ctx, straight, s.now, nothing))
+	want, err := s.Certificate(ctx, straight)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, want.Contents["clickhouse"]["api_usage"])
+
+	// A finished erasure that runs again changes nothing.
+	require.NoError(t, s.store.eraseEvents(ctx, straight, nothing))
+	require.NoError(t, s.store.eraseRows(ctx, straight, s.now, nothing))
+	again, err := s.Certificate(ctx, straight)
+	require.NoError(t, err)
+	require.Equal(t, want, again)
+
+	org := deleted(t, s)
+	interruptions := 0
+	for step := 0; ; step++ {
+		limited, beat := stopAfter(ctx, step)
+		err := s.store.eraseEvents(limited, org, beat)
+		if err == nil {
+			err = s.store.eraseRows(limited, org, s.now, beat)
+		}
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		interruptions++
+	}
+	require.Greater(t, interruptions, 5)
+	got, err := s.Certificate(ctx, org)
+	require.NoError(t, err)
+	require.Equal(t, want.Contents, got.Contents)
+	require.NotNil(t, got.CompletedAt)
+}
+
+// TestErasureCountsWhatItErasedBeforeACrash loses the process between the
+// erasure of events and the certificate.
+func TestErasureCountsWhatItErasedBeforeACrash(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := service(t)
+	org := deleted(t, s)
+	db := s.store.db
+	s.store.db = nil // the process dies at its next word to PostgreSQL
+	require.Panics(t, func() { _ = s.store.eraseEvents(ctx, org, nothing) })
+	s.store.db = db
+	// Whatever it had done by then, the next run's certificate tells all of it.
+	require.NoError(t, s.store.eraseEvents(ctx, org, nothing))
+	cert, err := s.Certificate(ctx, org)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, cert.Contents["clickhouse"]["api_usage"])
+	var left uint64
+	require.NoError(t, s.store.ch.Reader().QueryRow(ctx, "SELECT count() FROM api_usage WHERE org_id = ?", uuid.UUID(org)).Scan(&left))
+	require.Zero(t, left)
+}

@@ -1,0 +1,141 @@
+package tenancy
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Faults of members.
+var (
+	ErrMemberNotFound = fault.New(fault.NotFound, "member_not_found", "There is no such member.")
+	ErrMemberExists   = fault.New(fault.Conflict, "already_exists", "A member with this e-mail address is already here.")
+	ErrLastOwner      = fault.New(fault.Forbidden, "last_owner", "An organization cannot be without an owner. Make somebody else owner first.")
+	ErrOwnersOnly     = fault.New(fault.Forbidden, "owners_only", "Only an owner, or a service key that an owner made, can decide about owners.")
+)
+
+// MemberStatus says whether a member has come in yet.
+type MemberStatus string
+
+// The statuses of members.
+const (
+	MemberInvited MemberStatus = "invited"
+	MemberActive  MemberStatus = "active"
+)
+
+// Member is a person in an organization.
+type Member struct {
+	UserID    uuid.UUID
+	Email     string
+	Name      string
+	Role      principal.Role
+	Status    MemberStatus
+	CreatedAt time.Time
+}
+
+// Members returns a page of members, newest first, and how many there are.
+func (s *Service) Members(ctx context.Context, org principal.OrgID, limit, offset int) ([]Member, int64, error) {
+	return s.store.members(ctx, org, limit, offset)
+}
+
+// Member returns one member.
+func (s *Service) Member(ctx context.Context, org principal.OrgID, user uuid.UUID) (Member, error) {
+	return s.store.member(ctx, s.db.Org(org), org, user)
+}
+
+// InviteTx adds a member who has not come in yet.
+func (s *Service) InviteTx(ctx context.Context, tx postgres.Tx, m Member) (Member, error) {
+	if m.Role == principal.Owner && !mayTouchOwners(ctx) {
+		return Member{}, ErrOwnersOnly
+	}
+	m.Status = MemberInvited
+	return s.addMemberTx(ctx, tx, m)
+}
+
+func (s *Service) addMemberTx(ctx context.Context, tx postgres.Tx, m Member) (Member, error) {
+	m.UserID = uuid.Must(uuid.NewV7())
+	m.CreatedAt = s.now()
+	if err := s.store.insertMemberTx(ctx, tx, m); err != nil {
+		return Member{}, err
+	}
+	return m, s.log.AuditTx(ctx, tx, change.Entry{Action: "member.added", Resource: "member", ID: m.UserID.String(), After: m})
+}
+
+// UpdateMemberTx changes a member's name or role. The last owner stays one.
+func (s *Service) UpdateMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, edit func(*Member)) (Member, error) {
+	before, owners, err := s.lockMemberTx(ctx, tx, user)
+	if err != nil {
+		return Member{}, err
+	}
+	after := before
+	edit(&after)
+	if after == before {
+		return before, nil
+	}
+	if (before.Role == principal.Owner || after.Role == principal.Owner) && !mayTouchOwners(ctx) {
+		return Member{}, ErrOwnersOnly
+	}
+	if before.Role == principal.Owner && after.Role != principal.Owner && owners == 1 {
+		return Member{}, ErrLastOwner
+	}
+	if err := s.store.updateMemberTx(ctx, tx, after); err != nil {
+		return Member{}, err
+	}
+	return after, s.log.AuditTx(ctx, tx, change.Entry{Action: "member.updated", Resource: "member", ID: user.String(), Before: before, After: after})
+}
+
+// RemoveMemberTx takes a member out and ends their personal keys. Service keys
+// stay, whoever made them.
+func (s *Service) RemoveMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) error {
+	m, owners, err := s.lockMemberTx(ctx, tx, user)
+	if err != nil {
+		return err
+	}
+	if m.Role == principal.Owner {
+		if !mayTouchOwners(ctx) {
+			return ErrOwnersOnly
+		}
+		if owners == 1 {
+			return ErrLastOwner
+		}
+	}
+	if err := s.store.removeMemberTx(ctx, tx, user, s.now()); err != nil {
+		return err
+	}
+	revoked, err := s.store.revokeKeysOfTx(ctx, tx, user, s.now())
+	if err != nil {
+		return err
+	}
+	if err := s.auditRevokedTx(ctx, tx, revoked); err != nil {
+		return err
+	}
+	return s.log.AuditTx(ctx, tx, change.Entry{Action: "member.removed", Resource: "member", ID: user.String(), Before: m})
+}
+
+// lockMemberTx reads a member and counts the owners. Changes of one
+// organization's members happen one after the other, so the count holds.
+func (s *Service) lockMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) (Member, int64, error) {
+	if err := s.store.lockOrganizationTx(ctx, tx); err != nil {
+		return Member{}, 0, err
+	}
+	m, err := s.store.member(ctx, tx, tx.Org, user)
+	if err != nil {
+		return Member{}, 0, err
+	}
+	owners, err := s.store.ownersTx(ctx, tx)
+	return m, owners, err
+}
+
+// mayTouchOwners reports whether the caller may decide about owners: an owner,
+// a service key that one made, or the operator of the deployment, who has no
+// key.
+func mayTouchOwners(ctx context.Context) bool {
+	caller := principal.From(ctx)
+	return caller.Key == 0 || caller.OverOwners
+}

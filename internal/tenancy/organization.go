@@ -1,0 +1,202 @@
+package tenancy
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// ErrVersionConflict is returned when a resource has changed since the caller
+// read it.
+var ErrVersionConflict = fault.New(fault.Conflict, "version_conflict", "The resource has changed since you read it. Read it again and repeat the change.")
+
+// ErrOrganizationNotFound is returned when there is no such organization.
+var ErrOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "There is no such organization.")
+
+// Plan says how much an organization may use.
+type Plan string
+
+// The plans.
+const (
+	PlanFree       Plan = "free"
+	PlanPro        Plan = "pro"
+	PlanEnterprise Plan = "enterprise"
+	PlanSelfHosted Plan = "self_hosted"
+)
+
+// Status of an organization.
+type Status string
+
+// The statuses.
+const (
+	StatusActive    Status = "active"
+	StatusSuspended Status = "suspended"
+	StatusDeleting  Status = "deleting"
+)
+
+// Organization is a tenant: everything else belongs to one.
+type Organization struct {
+	ID          principal.OrgID
+	Name        string
+	Status      Status
+	Plan        Plan
+	HourlyLimit int
+	Settings    Settings
+	Version     int64
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// Settings are what an organization decides for itself.
+type Settings struct {
+	// RetentionDays is how long traces are kept; zero means the deployment's
+	// default.
+	RetentionDays int `json:"retention_days,omitzero"`
+	// SeparationOfDuties says who counts as the requester of an approval:
+	// requester, key_owner or off.
+	SeparationOfDuties string `json:"separation_of_duties,omitzero"`
+	// RedactionRules remove content before it is stored.
+	RedactionRules []RedactionRule `json:"redaction_rules,omitzero"`
+	// PriceOverrides replace the price table, by model.
+	PriceOverrides map[string]Price `json:"price_overrides,omitzero"`
+}
+
+// RedactionRule removes the values of matching keys, or matching text.
+type RedactionRule struct {
+	Name    string `json:"name" minLength:"1" maxLength:"64"`
+	Key     string `json:"key,omitempty" maxLength:"200" doc:"Name of a field whose value is removed."`
+	Pattern string `json:"pattern,omitempty" maxLength:"1000" doc:"RE2 expression; matching text is removed."`
+}
+
+// Price is what a million tokens of a model cost, in US dollars.
+type Price struct {
+	InputPerMillion  float64 `json:"input_per_million" minimum:"0" maximum:"1000000"`
+	OutputPerMillion float64 `json:"output_per_million" minimum:"0" maximum:"1000000"`
+}
+
+// FirstMember is the person that an organization begins with.
+type FirstMember struct {
+	Email, Name string
+}
+
+// Bootstrapped is what a new organization's operator must keep.
+type Bootstrapped struct {
+	Org   principal.OrgID
+	Owner uuid.UUID
+	// Key is shown here and can never be read again.
+	Key secret.Text
+}
+
+// Bootstrap makes an organization with its owner and its first key, a service
+// key with the given scopes.
+func (s *Service) Bootstrap(ctx context.Context, name string, owner FirstMember, first NewKey) (Bootstrapped, error) {
+	b := Bootstrapped{Org: principal.NewOrgID()}
+	err := postgres.InTx(ctx, s.db, b.Org, func(tx postgres.Tx) error {
+		org := Organization{ID: b.Org, Name: name, Plan: s.plans.Plan()}
+		if err := s.store.insertOrganizationTx(ctx, tx, org, s.now()); err != nil {
+			return err
+		}
+		m, err := s.addMemberTx(ctx, tx, Member{Email: owner.Email, Name: owner.Name, Role: principal.Owner, Status: MemberActive})
+		if err != nil {
+			return err
+		}
+		b.Owner = m.UserID
+		_, b.Key, err = s.createKeyTx(ctx, tx, first)
+		if err != nil {
+			return err
+		}
+		return s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.created", Resource: "organization", ID: b.Org.String(), After: org})
+	})
+	return b, err
+}
+
+// Organization returns the caller's organization.
+func (s *Service) Organization(ctx context.Context, org principal.OrgID) (Organization, error) {
+	o, err := s.store.organization(ctx, s.db.Org(org), org)
+	if err != nil {
+		return Organization{}, err
+	}
+	o.HourlyLimit = s.plans.limit(o.Plan, o.HourlyLimit)
+	return o, nil
+}
+
+// UpdateOrganizationTx changes the name and the settings.
+func (s *Service) UpdateOrganizationTx(ctx context.Context, tx postgres.Tx, expected int64, edit func(*Organization)) (Organization, error) {
+	before, err := s.store.organization(ctx, tx, tx.Org)
+	if err != nil {
+		return Organization{}, err
+	}
+	if expected != 0 && expected != before.Version {
+		return Organization{}, ErrVersionConflict.With("currentVersion", before.Version)
+	}
+	after := before
+	edit(&after)
+	old, err := encodeSettings(before.Settings)
+	if err != nil {
+		return Organization{}, err
+	}
+	text, err := encodeSettings(after.Settings)
+	if err != nil {
+		return Organization{}, err
+	}
+	if after.Name == before.Name && bytes.Equal(old, text) {
+		before.HourlyLimit = s.plans.limit(before.Plan, before.HourlyLimit)
+		return before, nil
+	}
+	after.UpdatedAt, after.Version = s.now(), before.Version+1
+	if err := s.store.updateOrganizationTx(ctx, tx, before.Version, after, text); err != nil {
+		return Organization{}, err
+	}
+	after.HourlyLimit = s.plans.limit(after.Plan, after.HourlyLimit)
+	return after, s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.updated", Resource: "organization", ID: tx.Org.String(), Before: before, After: after})
+}
+
+// SetPlan grants a plan, and a limit of its own if hourly is not zero. Only
+// the operator of the deployment calls it.
+func (s *Service) SetPlan(ctx context.Context, org principal.OrgID, plan Plan, hourly int) error {
+	return s.operate(ctx, org, "organization.plan_changed", plan, func(tx postgres.Tx) error {
+		return s.store.setPlanTx(ctx, tx, plan, hourly, s.now())
+	})
+}
+
+// Suspend stops an organization from using the platform, and Resume lets it
+// use it again. Only the operator of the deployment calls them.
+func (s *Service) Suspend(ctx context.Context, org principal.OrgID) error {
+	return s.operate(ctx, org, "organization.suspended", StatusSuspended, func(tx postgres.Tx) error {
+		return s.store.setStatusTx(ctx, tx, StatusActive, StatusSuspended, s.now())
+	})
+}
+
+// Resume ends a suspension.
+func (s *Service) Resume(ctx context.Context, org principal.OrgID) error {
+	return s.operate(ctx, org, "organization.resumed", StatusActive, func(tx postgres.Tx) error {
+		return s.store.setStatusTx(ctx, tx, StatusSuspended, StatusActive, s.now())
+	})
+}
+
+// operate makes one change of an organization and forgets what the cache knows
+// of its keys.
+func (s *Service) operate(ctx context.Context, org principal.OrgID, action string, after any, fn func(postgres.Tx) error) error {
+	err := postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "organization", ID: org.String(), After: after})
+	})
+	s.cache.forgetOrg(org)
+	return err
+}
+
+func encodeSettings(v Settings) (jsontext.Value, error) {
+	return json.Marshal(v, json.Deterministic(true))
+}

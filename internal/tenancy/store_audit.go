@@ -1,0 +1,48 @@
+package tenancy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy/internal/db"
+)
+
+func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([]AuditEntry, int64, error) {
+	q := db.New(s.db.Org(org))
+	count := db.CountAuditParams{
+		OrgID: org, Action: optional(f.Action), ResourceType: optional(f.ResourceType), ResourceID: optional(f.ResourceID),
+		UserID: f.User, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+	}
+	rows, err := q.ListAudit(ctx, db.ListAuditParams{
+		OrgID: org, Action: count.Action, ResourceType: count.ResourceType, ResourceID: count.ResourceID, UserID: count.UserID,
+		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
+		Below: f.Below, RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list audit log: %w", err)
+	}
+	out := make([]AuditEntry, len(rows))
+	for i, r := range rows {
+		out[i] = AuditEntry{
+			ID: r.ID, At: r.At, ActorType: r.ActorType, User: r.UserID, Key: r.ApiKeyID, Asserted: r.Asserted, Action: r.Action,
+			ResourceType: r.ResourceType, ResourceID: r.ResourceID, RequestID: r.RequestID, IP: r.Ip, Before: r.BeforeDigest, After: r.AfterDigest,
+		}
+	}
+	if !f.Total {
+		return out, 0, nil
+	}
+	total, err := q.CountAudit(ctx, count)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count audit log: %w", err)
+	}
+	return out, total, nil
+}
+
+// optional is nil for a filter that is not set.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

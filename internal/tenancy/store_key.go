@@ -1,0 +1,196 @@
+package tenancy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy/internal/db"
+)
+
+// storedKey is what authentication reads of a presented key.
+type storedKey struct {
+	Org           principal.OrgID
+	ID            int64
+	KeyID         string
+	Scopes        []principal.Scope
+	Hash          []byte
+	PepperVersion int
+	ExpiresAt     *time.Time
+	RevokedAt     *time.Time
+	Status        Status
+	Plan          Plan
+	HourlyLimit   int
+	Owner         *uuid.UUID
+	OwnerGone     bool
+	OverOwners    bool
+	Asserted      bool
+	Role          principal.Role
+}
+
+func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error) {
+	r, err := db.New(s.db.Claim("app.api_key", keyID)).FindPresentedKey(ctx, keyID)
+	if postgres.NoRows(err) {
+		return storedKey{}, ErrKeyUnknown
+	}
+	if err != nil {
+		return storedKey{}, fmt.Errorf("find presented key: %w", err)
+	}
+	k := storedKey{
+		Org: r.OrgID, ID: r.ID, KeyID: r.KeyID, Scopes: toScopes(r.Scopes), Hash: r.Hash, PepperVersion: int(r.PepperVersion),
+		ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, Status: Status(r.OrgStatus), Plan: Plan(r.Plan), HourlyLimit: number(r.HourlyLimit),
+		Owner: r.OwnerID, OwnerGone: r.OwnerRemovedAt != nil, OverOwners: r.OverOwners, Asserted: r.Asserted,
+	}
+	if r.Role != nil {
+		k.Role = principal.Role(*r.Role)
+	}
+	return k, nil
+}
+
+func (s store) insertKeyTx(ctx context.Context, tx postgres.Tx, k Key, hash []byte, pepperVersion int) (int64, error) {
+	id, err := db.New(tx).InsertKey(ctx, db.InsertKeyParams{
+		OrgID: tx.Org, KeyID: k.KeyID, Name: k.Name, Environment: string(k.Environment), Scopes: fromScopes(k.Scopes),
+		Hash: hash, PepperVersion: int32(pepperVersion), Last4: k.Last4, OwnerID: k.Owner, CreatedBy: k.CreatedBy,
+		OverOwners: k.OverOwners, Asserted: k.Asserted,
+		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt,
+	})
+	if postgres.Violates(err, "api_keys_name") {
+		return 0, ErrKeyNameTaken
+	}
+	if err != nil {
+		return 0, fmt.Errorf("insert key: %w", err)
+	}
+	return id, nil
+}
+
+// freeNameTx lets a key that has expired go of its name.
+func (s store) freeNameTx(ctx context.Context, tx postgres.Tx, name string, at time.Time) error {
+	if err := db.New(tx).FreeKeyName(ctx, db.FreeKeyNameParams{OrgID: tx.Org, Name: name, At: &at}); err != nil {
+		return fmt.Errorf("free name of key: %w", err)
+	}
+	return nil
+}
+
+func (s store) key(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Key, error) {
+	r, err := db.New(q).FindKey(ctx, db.FindKeyParams{OrgID: org, ID: id})
+	if postgres.NoRows(err) {
+		return Key{}, ErrKeyNotFound
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("find key: %w", err)
+	}
+	return fromKeyRow(db.ListKeysRow(r)), nil
+}
+
+func (s store) keys(ctx context.Context, org principal.OrgID, limit, offset int) ([]Key, int64, error) {
+	q := db.New(s.db.Org(org))
+	rows, err := q.ListKeys(ctx, db.ListKeysParams{OrgID: org, RowLimit: int32(limit), RowOffset: int32(offset)})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list keys: %w", err)
+	}
+	total, err := q.CountKeys(ctx, org)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count keys: %w", err)
+	}
+	out := make([]Key, len(rows))
+	for i, r := range rows {
+		out[i] = fromKeyRow(r)
+	}
+	return out, total, nil
+}
+
+func (s store) updateKeyTx(ctx context.Context, tx postgres.Tx, k Key) error {
+	n, err := db.New(tx).UpdateKey(ctx, db.UpdateKeyParams{OrgID: tx.Org, ID: k.ID, Name: k.Name, Scopes: fromScopes(k.Scopes), ExpiresAt: k.ExpiresAt})
+	if postgres.Violates(err, "api_keys_name") {
+		return ErrKeyNameTaken
+	}
+	if err != nil {
+		return fmt.Errorf("update key: %w", err)
+	}
+	if n == 0 {
+		return ErrKeyEnded
+	}
+	return nil
+}
+
+func (s store) revokeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
+	_, err := db.New(tx).RevokeKey(ctx, db.RevokeKeyParams{OrgID: tx.Org, ID: id, RevokedAt: &at})
+	if postgres.NoRows(err) {
+		return ErrKeyNotFound // somebody else was quicker
+	}
+	if err != nil {
+		return fmt.Errorf("revoke key: %w", err)
+	}
+	return nil
+}
+
+func (s store) supersedeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at, end time.Time) error {
+	n, err := db.New(tx).SupersedeKey(ctx, db.SupersedeKeyParams{OrgID: tx.Org, ID: id, SupersededAt: &at, ExpiresAt: &end})
+	if err != nil {
+		return fmt.Errorf("supersede key: %w", err)
+	}
+	if n == 0 {
+		return ErrKeyEnded
+	}
+	return nil
+}
+
+func (s store) revokeKeysOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, at time.Time) ([]Key, error) {
+	rows, err := db.New(tx).RevokeKeysOf(ctx, db.RevokeKeysOfParams{OrgID: tx.Org, OwnerID: &user, RevokedAt: &at})
+	if err != nil {
+		return nil, fmt.Errorf("revoke keys of member: %w", err)
+	}
+	keys := make([]Key, len(rows))
+	for i, r := range rows {
+		keys[i] = Key{ID: r.ID, KeyID: r.KeyID}
+	}
+	return keys, nil
+}
+
+func (s store) revokeAllKeysTx(ctx context.Context, tx postgres.Tx, at time.Time) ([]Key, error) {
+	rows, err := db.New(tx).RevokeAllKeys(ctx, db.RevokeAllKeysParams{OrgID: tx.Org, RevokedAt: &at})
+	if err != nil {
+		return nil, fmt.Errorf("revoke keys: %w", err)
+	}
+	keys := make([]Key, len(rows))
+	for i, r := range rows {
+		keys[i] = Key{ID: r.ID, KeyID: r.KeyID}
+	}
+	return keys, nil
+}
+
+func (s store) touchKey(ctx context.Context, org principal.OrgID, id int64, at time.Time) error {
+	before := at.Add(-time.Minute)
+	if err := db.New(s.db.Org(org)).TouchKey(ctx, db.TouchKeyParams{OrgID: org, ID: id, At: &at, Before: &before}); err != nil {
+		return fmt.Errorf("touch key: %w", err)
+	}
+	return nil
+}
+
+func fromKeyRow(r db.ListKeysRow) Key {
+	return Key{
+		ID: r.ID, KeyID: r.KeyID, Name: r.Name, Environment: Environment(r.Environment), Scopes: toScopes(r.Scopes), Last4: r.Last4,
+		Owner: r.OwnerID, CreatedBy: r.CreatedBy, OverOwners: r.OverOwners, Asserted: r.Asserted, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		Superseded: r.SupersededAt, LastUsedAt: r.LastUsedAt,
+	}
+}
+
+func toScopes(texts []string) []principal.Scope {
+	out := make([]principal.Scope, len(texts))
+	for i, t := range texts {
+		out[i] = principal.Scope(t)
+	}
+	return out
+}
+
+func fromScopes(scopes []principal.Scope) []string {
+	out := make([]string, len(scopes))
+	for i, s := range scopes {
+		out[i] = string(s)
+	}
+	return out
+}

@@ -1,0 +1,41 @@
+package tenancy_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// TestErasureWaitsForWhatIsUnderWay lets other replicas finish: they know a
+// key for a moment after it was revoked, and write figures of its use later.
+func TestErasureWaitsForWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	began := env.Now()
+	var steps []string
+	var after []time.Duration
+	step := func(name string) func(context.Context, tenancy.Erasure) error {
+		return func(context.Context, tenancy.Erasure) error {
+			steps, after = append(steps, name), append(after, env.Now().Sub(began))
+			return nil
+		}
+	}
+	env.RegisterActivityWithOptions(step("events"), activity.RegisterOptions{Name: "EraseEvents"})
+	env.RegisterActivityWithOptions(step("rows"), activity.RegisterOptions{Name: "EraseRows"})
+
+	env.ExecuteWorkflow(tenancy.EraseWorkflow, tenancy.Erasure{Org: principal.NewOrgID()})
+
+	require.True(t, env.IsWorkflowCompleted())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, []string{"events", "rows", "events"}, steps)
+	require.GreaterOrEqual(t, after[0], 2500*time.Millisecond, "a cached key and a flush of the meter")
+	require.GreaterOrEqual(t, after[2]-after[1], 35*time.Second, "the longest request and a flush of the meter")
+}

@@ -1,0 +1,343 @@
+package testkit
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/app"
+	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// NewWith boots the application with a configuration of the test's own.
+func NewWith(t testing.TB, cfg app.Config) *Kit {
+	t.Helper()
+	clock := &Clock{}
+	a, err := app.New(context.WithoutCancel(t.Context()), cfg, "test", clock.Now)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = a.Close() })
+	srv := httptest.NewServer(a.Edge)
+	t.Cleanup(srv.Close)
+	return &Kit{App: a, Clock: clock, URL: srv.URL}
+}
+
+// At returns a client that calls another application with the same key.
+func (c *Client) At(k *Kit) *Client {
+	return &Client{Org: c.Org, Owner: c.Owner, Key: c.Key, base: k.URL}
+}
+
+// Person invites a member and returns them with a client that uses a personal
+// key of theirs, which has every scope that the role can hold.
+func (c *Client) Person(t testing.TB, role principal.Role) (Member, *Client) {
+	t.Helper()
+	m, err := c.Invite(t.Context(), Member{Email: random() + "@example.com", Role: string(role)})
+	require.NoError(t, err)
+	var scopes []string
+	for _, s := range role.Scopes() {
+		scopes = append(scopes, string(s))
+	}
+	key, err := c.CreateKey(t.Context(), NewKey{Name: "of " + m.Email, Scopes: scopes, Personal: true}, OnBehalfOf(m.UserID))
+	require.NoError(t, err)
+	return m, c.With(key.Key)
+}
+
+// OnBehalfOf makes a request speak for a member.
+func OnBehalfOf(user string) Option { return Header("X-On-Behalf-Of", user) }
+
+// Me is what a key is told about itself.
+type Me struct {
+	OrganizationID string   `json:"organization_id"`
+	APIKeyID       int64    `json:"api_key_id"`
+	Scopes         []string `json:"scopes"`
+	UserID         *string  `json:"user_id"`
+	Role           *string  `json:"role"`
+	HourlyLimit    int      `json:"hourly_limit"`
+}
+
+// NewKey describes a key to make.
+type NewKey struct {
+	Name        string   `json:"name"`
+	Scopes      []string `json:"scopes"`
+	Environment string   `json:"environment,omitzero"`
+	ExpiresAt   string   `json:"expiresAt,omitzero"`
+	Personal    bool     `json:"personal,omitzero"`
+}
+
+// Key is an API key as a client sees it; Key is set in the answer that made it.
+type Key struct {
+	ID             int64       `json:"id"`
+	Name           string      `json:"name"`
+	KeyPrefix      string      `json:"key_prefix"`
+	Last4          string      `json:"last4"`
+	Scopes         []string    `json:"scopes"`
+	Environment    string      `json:"environment"`
+	Status         string      `json:"status"`
+	Personal       bool        `json:"personal"`
+	CreatedBy      *string     `json:"created_by"`
+	CreatedAt      string      `json:"created_at"`
+	ExpiresAt      string      `json:"expires_at"`
+	LastUsedAt     string      `json:"last_used_at"`
+	Key            secret.Text `json:"-"`
+	OrganizationID string      `json:"organization_id"`
+}
+
+// Member is a member as a client sees it.
+type Member struct {
+	UserID string `json:"user_id"`
+	Email  string `json:"email"`
+	Name   string `json:"name"`
+	Role   string `json:"role"`
+	Status string `json:"status"`
+}
+
+// AuditEntry is an entry of the audit log as a client sees it.
+type AuditEntry struct {
+	ID    int64 `json:"id"`
+	Actor struct {
+		Type     string  `json:"type"`
+		UserID   *string `json:"user_id"`
+		APIKeyID *int64  `json:"api_key_id"`
+		Asserted bool    `json:"asserted"`
+	} `json:"actor"`
+	Action       string  `json:"action"`
+	ResourceType string  `json:"resource_type"`
+	ResourceID   string  `json:"resource_id"`
+	RequestID    string  `json:"request_id"`
+	IP           string  `json:"ip"`
+	BeforeDigest *string `json:"before_digest"`
+	AfterDigest  *string `json:"after_digest"`
+}
+
+// Usage is the usage of a key as a client sees it.
+type Usage struct {
+	KeyID         int64           `json:"key_id"`
+	TotalRequests int64           `json:"total_requests"`
+	ErrorRate     *float64        `json:"error_rate"`
+	P50           *float64        `json:"p50_latency_ms"`
+	P95           *float64        `json:"p95_latency_ms"`
+	RateLimited   int64           `json:"rate_limited"`
+	ByDay         []UsageDay      `json:"by_day"`
+	ByEndpoint    []UsageEndpoint `json:"by_endpoint"`
+	CurrentWindow struct {
+		Limit     int `json:"limit"`
+		Remaining int `json:"remaining"`
+	} `json:"current_window"`
+}
+
+// UsageDay is one day of a key.
+type UsageDay struct {
+	Date     string `json:"date"`
+	Requests int64  `json:"requests"`
+	Errors   int64  `json:"errors"`
+}
+
+// UsageEndpoint is one operation of a key.
+type UsageEndpoint struct {
+	Method   string `json:"method"`
+	Route    string `json:"route"`
+	Requests int64  `json:"requests"`
+	Errors   int64  `json:"errors"`
+}
+
+// KeyPage is a page of keys.
+type KeyPage struct {
+	APIKeys []Key `json:"api_keys"`
+	Limit   int   `json:"limit"`
+	Offset  int   `json:"offset"`
+	HasMore bool  `json:"has_more"`
+	Total   int   `json:"total"`
+}
+
+// AuditPage is a page of the audit log.
+type AuditPage struct {
+	AuditLogs  []AuditEntry `json:"audit_logs"`
+	HasMore    bool         `json:"has_more"`
+	NextCursor string       `json:"next_cursor"`
+	Total      *int         `json:"total"`
+}
+
+// Organization is an organization as a client sees it.
+type Organization struct {
+	ID                 string           `json:"id"`
+	Name               string           `json:"name"`
+	Status             string           `json:"status"`
+	Plan               string           `json:"plan"`
+	HourlyLimit        int              `json:"hourly_limit"`
+	RetentionDays      *int             `json:"retention_days"`
+	SeparationOfDuties string           `json:"separation_of_duties"`
+	RedactionRules     []map[string]any `json:"redaction_rules"`
+	PriceOverrides     map[string]any   `json:"price_overrides"`
+	CreatedAt          string           `json:"created_at"`
+	UpdatedAt          string           `json:"updated_at"`
+	Version            int64            `json:"version"`
+}
+
+// ProviderKey is a provider key as a client sees it.
+type ProviderKey struct {
+	ID       int64    `json:"id"`
+	Provider string   `json:"provider"`
+	Name     string   `json:"name"`
+	BaseURL  string   `json:"base_url"`
+	Last4    string   `json:"last4"`
+	Models   []string `json:"models"`
+	Status   string   `json:"status"`
+	Version  int64    `json:"version"`
+}
+
+// Tested is what a trial of a provider key told.
+type Tested struct {
+	OK      bool   `json:"ok"`
+	Status  string `json:"status"`
+	HTTP    int    `json:"http_status"`
+	Message string `json:"message"`
+}
+
+// With returns a client of the same organization that uses another key.
+func (c *Client) With(key secret.Text) *Client {
+	return &Client{Org: c.Org, Owner: c.Owner, Key: key, base: c.base}
+}
+
+// Me asks who the key is.
+func (c *Client) Me(ctx context.Context) (out Me, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/me", nil, &out)
+	return out, err
+}
+
+// CreateKey makes a key.
+func (c *Client) CreateKey(ctx context.Context, k NewKey, opts ...Option) (Key, error) {
+	return c.newKey(ctx, "/api/developer/api-keys", k, opts...)
+}
+
+// RotateKey replaces a key.
+func (c *Client) RotateKey(ctx context.Context, id int64, graceSeconds int) (Key, error) {
+	return c.newKey(ctx, "/api/developer/api-keys/"+strconv.FormatInt(id, 10)+"/rotate", map[string]any{"graceSeconds": graceSeconds})
+}
+
+func (c *Client) newKey(ctx context.Context, path string, in any, opts ...Option) (Key, error) {
+	var out struct {
+		Key
+		Text string `json:"key"`
+	}
+	_, err := c.Call(ctx, http.MethodPost, path, in, &out, opts...)
+	out.Key.Key = secret.Text(out.Text)
+	return out.Key, err
+}
+
+// GetKey reads a key.
+func (c *Client) GetKey(ctx context.Context, id int64) (out Key, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/developer/api-keys/"+strconv.FormatInt(id, 10), nil, &out)
+	return out, err
+}
+
+// ListKeys reads a page of keys, newest first.
+func (c *Client) ListKeys(ctx context.Context, query string) (out KeyPage, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/developer/api-keys?"+query, nil, &out)
+	return out, err
+}
+
+// UpdateKey changes the fields of a key that patch has.
+func (c *Client) UpdateKey(ctx context.Context, id int64, patch map[string]any) (out Key, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, "/api/developer/api-keys/"+strconv.FormatInt(id, 10), patch, &out)
+	return out, err
+}
+
+// RevokeKey ends a key.
+func (c *Client) RevokeKey(ctx context.Context, id int64) error {
+	_, err := c.Call(ctx, http.MethodDelete, "/api/developer/api-keys/"+strconv.FormatInt(id, 10), nil, nil)
+	return err
+}
+
+// Usage asks what a key was used for.
+func (c *Client) Usage(ctx context.Context, id int64) (out Usage, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/developer/api-keys/"+strconv.FormatInt(id, 10)+"/usage", nil, &out)
+	return out, err
+}
+
+// AuditLog reads a page of the audit log, newest first.
+func (c *Client) AuditLog(ctx context.Context, query string) ([]AuditEntry, error) {
+	var page struct {
+		AuditLogs []AuditEntry `json:"audit_logs"`
+	}
+	_, err := c.Call(ctx, http.MethodGet, "/api/audit-logs?"+query, nil, &page)
+	return page.AuditLogs, err
+}
+
+// AuditPage reads a page of the audit log with its paging.
+func (c *Client) AuditPage(ctx context.Context, query string) (out AuditPage, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/audit-logs?"+query, nil, &out)
+	return out, err
+}
+
+// Organization reads the organization.
+func (c *Client) Organization(ctx context.Context) (out Organization, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/organizations/current", nil, &out)
+	return out, err
+}
+
+// UpdateOrganization changes the fields of the organization that patch has.
+func (c *Client) UpdateOrganization(ctx context.Context, patch map[string]any, opts ...Option) (out Organization, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, "/api/organizations/current", patch, &out, opts...)
+	return out, err
+}
+
+// DeleteOrganization deletes the organization.
+func (c *Client) DeleteOrganization(ctx context.Context, confirm string) error {
+	_, err := c.Call(ctx, http.MethodDelete, "/api/organizations/current?confirm="+confirm, nil, nil)
+	return err
+}
+
+// CreateProviderKey keeps a provider's key.
+func (c *Client) CreateProviderKey(ctx context.Context, k map[string]any) (out ProviderKey, err error) {
+	_, err = c.Call(ctx, http.MethodPost, "/api/developer/provider-keys", k, &out)
+	return out, err
+}
+
+// UpdateProviderKey changes the fields of a provider key that patch has.
+func (c *Client) UpdateProviderKey(ctx context.Context, id int64, patch map[string]any) (out ProviderKey, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, "/api/developer/provider-keys/"+strconv.FormatInt(id, 10), patch, &out)
+	return out, err
+}
+
+// DeleteProviderKey removes a provider key.
+func (c *Client) DeleteProviderKey(ctx context.Context, id int64) error {
+	_, err := c.Call(ctx, http.MethodDelete, "/api/developer/provider-keys/"+strconv.FormatInt(id, 10), nil, nil)
+	return err
+}
+
+// TestProviderKey tries a provider key.
+func (c *Client) TestProviderKey(ctx context.Context, id int64) (out Tested, err error) {
+	_, err = c.Call(ctx, http.MethodPost, "/api/developer/provider-keys/"+strconv.FormatInt(id, 10)+"/test", nil, &out)
+	return out, err
+}
+
+// Members lists members, newest first.
+func (c *Client) Members(ctx context.Context) ([]Member, error) {
+	var page struct {
+		Members []Member `json:"members"`
+	}
+	_, err := c.Call(ctx, http.MethodGet, "/api/organizations/current/members?limit=1000", nil, &page)
+	return page.Members, err
+}
+
+// Invite adds a member.
+func (c *Client) Invite(ctx context.Context, m Member) (out Member, err error) {
+	_, err = c.Call(ctx, http.MethodPost, "/api/organizations/current/members", map[string]any{"email": m.Email, "name": m.Name, "role": m.Role}, &out)
+	return out, err
+}
+
+// UpdateMember changes a member.
+func (c *Client) UpdateMember(ctx context.Context, user string, patch map[string]any) (out Member, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, "/api/organizations/current/members/"+user, patch, &out)
+	return out, err
+}
+
+// RemoveMember takes a member out.
+func (c *Client) RemoveMember(ctx context.Context, user string) error {
+	_, err := c.Call(ctx, http.MethodDelete, "/api/organizations/current/members/"+user, nil, nil)
+	return err
+}
