@@ -11,7 +11,7 @@ ENGINES := set -a; . .dev/env; set +a;
 .PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access docs-check smoke ci
 
 help: ## List the commands.
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
 up: ## Start PostgreSQL, ClickHouse, Temporal and Redis for this checkout.
 	@dev/engines up
@@ -66,11 +66,15 @@ prove-engines: build ## Kill every engine and the application under load; nothin
 prove-access: ## Try every operation as every kind of caller, and every id as a stranger.
 	go run ./internal/prove/access
 
+bench-%: ## Measure one ratio, whole: rls, edge, page or importing.
+	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout 15m | grep -vE '^(===|---|PASS|ok)'
+
 docs-check: build ## Run every command of the documents.
 	$(ENGINES) docs/check
 
 smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-engines ROUNDS=1
 	$(MAKE) prove-access
+	go test -p 1 -count=1 -run TestBench ./internal/bench/...
 
 ci: check-gen lint dev-test race contract licences vuln docs-check smoke ## Everything that must pass before a change lands.

@@ -183,7 +183,7 @@ func types(s map[string]any) []string {
 // last, and then in a few wrong ways; each answer must match the document.
 func walk(t *testing.T, k *testkit.Kit, d *document) {
 	t.Helper()
-	c := k.Org(t)
+	c := person(t, k)
 	ops := operations(t, k, c, d)
 	order := []string{http.MethodPut, http.MethodPatch, http.MethodGet, http.MethodPost, http.MethodDelete}
 	final := func(o operation) bool {

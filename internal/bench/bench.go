@@ -30,8 +30,8 @@ type Rounds [][]float64
 
 // Run measures the sides in alternation, in reverse order every second round,
 // so that what drifts or follows does not favour a side. It stops after the
-// fewest rounds if clear says so, and otherwise goes on up to the most.
-func Run(fewest, most int, clear func(Rounds) bool, sides ...Side) (Rounds, error) {
+// fewest rounds if enough says so, and otherwise goes on up to the most.
+func Run(fewest, most int, enough func(Rounds) bool, sides ...Side) (Rounds, error) {
 	var all Rounds
 	for len(all) < most {
 		row := make([]float64, len(sides))
@@ -45,7 +45,7 @@ func Run(fewest, most int, clear func(Rounds) bool, sides ...Side) (Rounds, erro
 			}
 		}
 		all = append(all, row)
-		if len(all) >= fewest && clear(all) {
+		if len(all) >= fewest && enough(all) {
 			break
 		}
 	}

@@ -76,34 +76,46 @@ RETURNING id, digest;
 
 -- name: FindCurrentByDigest :many
 -- The current items that have these contents.
-SELECT id, digest FROM dataset_items
-WHERE org_id = @org_id AND dataset_id = @dataset_id AND digest = ANY (@digests::bytea[]) AND valid_to IS NULL;
+SELECT i.id, i.digest
+FROM unnest(@digests::bytea[]) AS wanted (digest)
+CROSS JOIN LATERAL (
+  SELECT d.id, d.digest FROM dataset_items d
+  WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.digest = wanted.digest AND d.valid_to IS NULL
+  ORDER BY d.digest
+  LIMIT 1
+) i;
 
 -- name: FindItem :one
 -- The current revision of an item.
 SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
 FROM dataset_items
-WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_to IS NULL;
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_to IS NULL
+ORDER BY valid_from DESC
+LIMIT 1;
 
 -- name: FindItemInVersion :one
 -- The revision of an item that a frozen version contains.
 SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
 FROM dataset_items
 WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id
-  AND valid_from <= @version AND (valid_to IS NULL OR valid_to > @version);
+  AND valid_from <= @version AND (valid_to IS NULL OR valid_to > @version)
+ORDER BY valid_from DESC
+LIMIT 1;
 
 -- name: ListItems :many
 -- A page of current items, newest first. The inner query skips within the
--- index; only the rows of the page are fetched.
+-- index to where the page begins; the outer one reads on from there. Both are
+-- ordered scans of one index, which the planner chooses without statistics too.
 SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
-FROM (
-  SELECT p.id FROM dataset_items p
-  WHERE p.org_id = @org_id AND p.dataset_id = @dataset_id AND p.valid_to IS NULL AND p.id < @below
-  ORDER BY p.id DESC
-  LIMIT @row_limit OFFSET @row_offset
-) page
-JOIN dataset_items i ON i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.id = page.id AND i.valid_to IS NULL
-ORDER BY i.id DESC;
+FROM dataset_items i
+WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.valid_to IS NULL
+  AND i.id <= (
+    SELECT p.id FROM dataset_items p
+    WHERE p.org_id = @org_id AND p.dataset_id = @dataset_id AND p.valid_to IS NULL AND p.id < @below
+    ORDER BY p.id DESC
+    LIMIT 1 OFFSET @row_offset)
+ORDER BY i.id DESC
+LIMIT @row_limit;
 
 -- name: ListItemsInVersion :many
 -- A page of a frozen version's items, newest first.

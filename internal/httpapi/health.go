@@ -58,7 +58,7 @@ func (e *Edge) registerHealth() {
 	Register(e, Op{
 		ID: "getReadiness", Method: http.MethodGet, Path: "/api/health/ready", Tag: "Operations", Scope: principal.Public, Status: 200,
 		Summary:     "Whether the process can serve",
-		Description: "Answers 503 with the failing checks in `details.checks` while an engine is away or the process is shutting down.",
+		Description: "Answers 503 with the failing checks in `details.checks` while an engine that it needs is away or the process is shutting down. Without an optional engine it answers 200 with the status `degraded`.",
 	}, e.getReadiness)
 }
 

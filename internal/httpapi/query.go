@@ -48,6 +48,10 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 			continue
 		}
 		for _, v := range values[name] {
+			if strings.ContainsRune(v, 0) {
+				fields = append(fields, fault.Field{In: "query", Path: documented, Code: "format", Message: "contains U+0000, which nothing stored can match"})
+				break
+			}
 			if out.Has(documented) && out.Get(documented) != v {
 				fields = append(fields, fault.Field{In: "query", Path: documented, Code: "ambiguous_field", Message: "is given twice with different values"})
 				break

@@ -104,6 +104,7 @@ type gate struct {
 	edge     *Edge
 	op       Op
 	query    queryShape
+	integers []string // path parameters that are integers
 	body     *shape
 	hasBody  bool
 	readOnly map[string]bool // response fields, allowed in and ignored
@@ -120,6 +121,9 @@ func (g *gate) learn(api huma.API) {
 			names = append(names, p.Name)
 		case "path":
 			missing--
+			if p.Schema.Type == huma.TypeInteger {
+				g.integers = append(g.integers, p.Name)
+			}
 		}
 	}
 	if missing != 0 {
@@ -175,6 +179,9 @@ func (g *gate) read(r *http.Request, info *request.Info) (*http.Request, error) 
 		}
 		info.IdempotencyKey = key
 	}
+	if err := g.checkIntegers(r); err != nil {
+		return r, err
+	}
 	query, ignored, err := g.query.normalize(r.URL.RawQuery)
 	if err != nil {
 		return r, err
@@ -188,10 +195,9 @@ func (g *gate) read(r *http.Request, info *request.Info) (*http.Request, error) 
 			return r, err
 		}
 	}
-	sum := sha256.New()
-	_, _ = io.WriteString(sum, g.op.ID+"\n"+query+"\n")
-	sum.Write(n.body)
-	info.Fingerprint = sum.Sum(nil)
+	if info.IdempotencyKey != "" {
+		info.Fingerprint = fingerprint(g.op.ID, query, n.body)
+	}
 
 	u := *r.URL
 	u.RawQuery = query
@@ -212,6 +218,21 @@ func (g *gate) read(r *http.Request, info *request.Info) (*http.Request, error) 
 	return r, nil
 }
 
+// checkIntegers refuses an integer in the path that is not written as we write
+// it, such as 01 or +1: one object has one address.
+func (g *gate) checkIntegers(r *http.Request) error {
+	var fields []fault.Field
+	for _, name := range g.integers {
+		if _, ok := ParseID(r.PathValue(name)); !ok {
+			fields = append(fields, fault.Field{In: "path", Path: name, Code: "type", Message: "must be a positive integer in plain digits"})
+		}
+	}
+	if len(fields) > 0 {
+		return errInvalid.WithFields(fields...)
+	}
+	return nil
+}
+
 func (g *gate) readBody(r *http.Request, info *request.Info) (normalized, error) {
 	body, err := readBody(r, g.op.BodyLimit)
 	if err != nil {
@@ -229,6 +250,13 @@ func (g *gate) readBody(r *http.Request, info *request.Info) (normalized, error)
 	n, err := g.body.normalize(body, g.drops)
 	if err != nil {
 		return normalized{}, errInvalidJSON
+	}
+	if len(n.unstorable) > 0 {
+		var fields []fault.Field
+		for _, at := range n.unstorable {
+			fields = append(fields, fault.Field{In: "body", Path: at, Code: "format", Message: "contains U+0000, which cannot be stored"})
+		}
+		return normalized{}, errInvalid.WithFields(fields...)
 	}
 	if len(n.ignored) > 0 {
 		info.Header.Set("X-Ignored-Fields", headerList(n.ignored))
@@ -255,6 +283,19 @@ func sameOrganization(asserted jsontext.Value, org principal.OrgID) bool {
 	}
 	id, err := principal.ParseOrgID(string(text))
 	return err == nil && id == org
+}
+
+// fingerprint names what a request asks for. The order of members and white
+// space do not count: a client may encode its repetition in another way.
+func fingerprint(operation, query string, body []byte) []byte {
+	canonical := jsontext.Value(bytes.Clone(body))
+	if len(canonical) > 0 && canonical.Canonicalize() != nil {
+		canonical = body
+	}
+	sum := sha256.New()
+	_, _ = io.WriteString(sum, operation+"\n"+query+"\n")
+	sum.Write(canonical)
+	return sum.Sum(nil)
 }
 
 // ambiguousKey carries the fields that normalization could not settle to the

@@ -16,6 +16,7 @@ type shape struct {
 	fields   map[string]*shape // by documented (camelCase) name
 	aliases  map[string]string // snake_case name → documented name
 	elements *shape            // of an array
+	text     bool              // a documented string, which a database must be able to hold
 }
 
 // newShape reads the documented names out of a schema.
@@ -39,6 +40,8 @@ func buildShape(r huma.Registry, s *huma.Schema, seen map[string]*shape) *shape 
 		return out
 	}
 	switch {
+	case s.Type == huma.TypeString:
+		return &shape{text: true}
 	case s.Items != nil:
 		return &shape{elements: buildShape(r, s.Items, seen)}
 	case len(s.Properties) > 0:
@@ -63,6 +66,8 @@ type normalized struct {
 	// values, or in a casing of their own; they are left in the body so that
 	// validation refuses them together with everything else.
 	ambiguous map[string]bool
+	// unstorable are the pointers of documented strings with U+0000 in them.
+	unstorable []string
 	// organizations are the values of organizationId at the top level, in
 	// either casing, which every write takes as an assertion about the key.
 	organizations []jsontext.Value
@@ -122,6 +127,11 @@ func (n *normalizer) value(s *shape, at string) error {
 	v, err := n.dec.ReadValue()
 	if err != nil {
 		return err
+	}
+	if s != nil && s.text && kind == '"' && bytes.Contains(v, []byte(`\u0000`)) {
+		if text, err := jsontext.AppendUnquote(nil, v); err != nil || bytes.IndexByte(text, 0) >= 0 {
+			n.result.unstorable = append(n.result.unstorable, at)
+		}
 	}
 	return n.enc.WriteValue(v)
 }

@@ -19,5 +19,8 @@ func (a *Activities) EraseEvents(ctx context.Context, e Erasure) error {
 // organization itself. Counts of a run that was interrupted are kept in the
 // certificate, so the sum is right whoever finishes.
 func (a *Activities) EraseRows(ctx context.Context, e Erasure) error {
+	if a.s.secrets != nil {
+		a.s.secrets.Forget(e.Org.String())
+	}
 	return a.s.store.eraseRows(ctx, e.Org, a.s.now, func(table string) { activity.RecordHeartbeat(ctx, table) })
 }

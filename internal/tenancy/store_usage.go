@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -36,7 +37,7 @@ func (s store) usageByDay(ctx context.Context, org principal.OrgID, keyID string
 		WHERE org_id = ? AND key_id = ? AND at >= fromUnixTimestamp64Milli(?) AND at <= fromUnixTimestamp64Milli(?)
 		GROUP BY day ORDER BY day`, uuid.UUID(org), keyID, from.UnixMilli(), to.UnixMilli())
 	if err != nil {
-		return nil, fmt.Errorf("read usage by day: %w", err)
+		return nil, fmt.Errorf("read usage by day: %w", clickhouse.Translate(err))
 	}
 	defer func() { _ = rows.Close() }()
 	var out []UsageDay
@@ -44,7 +45,7 @@ func (s store) usageByDay(ctx context.Context, org principal.OrgID, keyID string
 		var d UsageDay
 		var requests, failed uint64
 		if err := rows.Scan(&d.Date, &requests, &failed); err != nil {
-			return nil, fmt.Errorf("read usage by day: %w", err)
+			return nil, fmt.Errorf("read usage by day: %w", clickhouse.Translate(err))
 		}
 		d.Requests, d.Errors = int64(requests), int64(failed)
 		out = append(out, d)
@@ -61,7 +62,7 @@ func (s store) usageByOperation(ctx context.Context, org principal.OrgID, keyID 
 		WHERE org_id = ? AND key_id = ? AND at >= fromUnixTimestamp64Milli(?) AND at <= fromUnixTimestamp64Milli(?)
 		GROUP BY operation ORDER BY requests DESC, operation`, uuid.UUID(org), keyID, from.UnixMilli(), to.UnixMilli())
 	if err != nil {
-		return nil, fmt.Errorf("read usage by operation: %w", err)
+		return nil, fmt.Errorf("read usage by operation: %w", clickhouse.Translate(err))
 	}
 	defer func() { _ = rows.Close() }()
 	var out []UsageOperation
@@ -69,7 +70,7 @@ func (s store) usageByOperation(ctx context.Context, org principal.OrgID, keyID 
 		var o UsageOperation
 		var requests, failed uint64
 		if err := rows.Scan(&o.Operation, &requests, &failed, &o.P50, &o.P95); err != nil {
-			return nil, fmt.Errorf("read usage by operation: %w", err)
+			return nil, fmt.Errorf("read usage by operation: %w", clickhouse.Translate(err))
 		}
 		o.Requests, o.Errors = int64(requests), int64(failed)
 		out = append(out, o)
@@ -88,7 +89,7 @@ func (s store) usageTotals(ctx context.Context, org principal.OrgID, keyID strin
 		WHERE org_id = ? AND key_id = ? AND at >= fromUnixTimestamp64Milli(?) AND at <= fromUnixTimestamp64Milli(?)`, uuid.UUID(org), keyID, from.UnixMilli(), to.UnixMilli()).
 		Scan(&requests, &failed, &limited, &u.Average, &u.P50, &u.P95)
 	if err != nil {
-		return Usage{}, fmt.Errorf("read usage: %w", err)
+		return Usage{}, fmt.Errorf("read usage: %w", clickhouse.Translate(err))
 	}
 	u.Requests, u.Errors, u.RateLimited = int64(requests), int64(failed), int64(limited)
 	return u, nil

@@ -40,7 +40,7 @@ CREATE TABLE outbox (
   created_at timestamptz NOT NULL,
   PRIMARY KEY (org_id, id)
 );
-CREATE INDEX outbox_due ON outbox (due_at, id);
+CREATE INDEX outbox_due ON outbox (topic, due_at, id);
 ALTER TABLE outbox ENABLE ROW LEVEL SECURITY;
 ALTER TABLE outbox FORCE ROW LEVEL SECURITY;
 CREATE POLICY org ON outbox

@@ -97,14 +97,20 @@ func (q *Queries) DeleteDataset(ctx context.Context, arg DeleteDatasetParams) (i
 }
 
 const findCurrentByDigest = `-- name: FindCurrentByDigest :many
-SELECT id, digest FROM dataset_items
-WHERE org_id = $1 AND dataset_id = $2 AND digest = ANY ($3::bytea[]) AND valid_to IS NULL
+SELECT i.id, i.digest
+FROM unnest($1::bytea[]) AS wanted (digest)
+CROSS JOIN LATERAL (
+  SELECT d.id, d.digest FROM dataset_items d
+  WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.digest = wanted.digest AND d.valid_to IS NULL
+  ORDER BY d.digest
+  LIMIT 1
+) i
 `
 
 type FindCurrentByDigestParams struct {
+	Digests   [][]byte
 	OrgID     principal.OrgID
 	DatasetID int64
-	Digests   [][]byte
 }
 
 type FindCurrentByDigestRow struct {
@@ -114,7 +120,7 @@ type FindCurrentByDigestRow struct {
 
 // The current items that have these contents.
 func (q *Queries) FindCurrentByDigest(ctx context.Context, arg FindCurrentByDigestParams) ([]FindCurrentByDigestRow, error) {
-	rows, err := q.db.Query(ctx, findCurrentByDigest, arg.OrgID, arg.DatasetID, arg.Digests)
+	rows, err := q.db.Query(ctx, findCurrentByDigest, arg.Digests, arg.OrgID, arg.DatasetID)
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +192,8 @@ const findItem = `-- name: FindItem :one
 SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
 FROM dataset_items
 WHERE org_id = $1 AND dataset_id = $2 AND id = $3 AND valid_to IS NULL
+ORDER BY valid_from DESC
+LIMIT 1
 `
 
 type FindItemParams struct {
@@ -229,6 +237,8 @@ SELECT id, valid_from, digest, content, split, weight, source_type, source_id, c
 FROM dataset_items
 WHERE org_id = $1 AND dataset_id = $2 AND id = $3
   AND valid_from <= $4 AND (valid_to IS NULL OR valid_to > $4)
+ORDER BY valid_from DESC
+LIMIT 1
 `
 
 type FindItemInVersionParams struct {
@@ -589,14 +599,15 @@ func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]L
 
 const listItems = `-- name: ListItems :many
 SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
-FROM (
-  SELECT p.id FROM dataset_items p
-  WHERE p.org_id = $1 AND p.dataset_id = $2 AND p.valid_to IS NULL AND p.id < $3
-  ORDER BY p.id DESC
-  LIMIT $5 OFFSET $4
-) page
-JOIN dataset_items i ON i.org_id = $1 AND i.dataset_id = $2 AND i.id = page.id AND i.valid_to IS NULL
+FROM dataset_items i
+WHERE i.org_id = $1 AND i.dataset_id = $2 AND i.valid_to IS NULL
+  AND i.id <= (
+    SELECT p.id FROM dataset_items p
+    WHERE p.org_id = $1 AND p.dataset_id = $2 AND p.valid_to IS NULL AND p.id < $3
+    ORDER BY p.id DESC
+    LIMIT 1 OFFSET $4)
 ORDER BY i.id DESC
+LIMIT $5
 `
 
 type ListItemsParams struct {
@@ -620,7 +631,8 @@ type ListItemsRow struct {
 }
 
 // A page of current items, newest first. The inner query skips within the
-// index; only the rows of the page are fetched.
+// index to where the page begins; the outer one reads on from there. Both are
+// ordered scans of one index, which the planner chooses without statistics too.
 func (q *Queries) ListItems(ctx context.Context, arg ListItemsParams) ([]ListItemsRow, error) {
 	rows, err := q.db.Query(ctx, listItems,
 		arg.OrgID,
