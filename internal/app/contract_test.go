@@ -177,7 +177,7 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 // TestContract holds every operation of the route table against the rules
 // that all of them share.
 //
-//nolint:paralleltest // it reads the log of the process, which others write too
+// It is not parallel: it reads the log of the process, which others write too.
 func TestContract(t *testing.T) {
 	logs := captureLogs()
 	k := wholeKit(t)
