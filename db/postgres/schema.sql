@@ -123,6 +123,7 @@ CREATE TABLE public.dataset_versions (
     item_count bigint NOT NULL,
     digest bytea NOT NULL,
     note text DEFAULT ''::text NOT NULL,
+    max_item bigint DEFAULT '9223372036854775807'::bigint NOT NULL,
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT dataset_versions_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT dataset_versions_number_check CHECK ((number > 0))
@@ -324,7 +325,13 @@ CREATE UNIQUE INDEX api_keys_name ON public.api_keys USING btree (org_id, name) 
 
 CREATE INDEX api_keys_owner ON public.api_keys USING btree (org_id, owner_id) WHERE (owner_id IS NOT NULL);
 
+CREATE INDEX audit_logs_action ON public.audit_logs USING btree (org_id, action, id);
+
+CREATE INDEX audit_logs_at ON public.audit_logs USING btree (org_id, at);
+
 CREATE INDEX audit_logs_resource ON public.audit_logs USING btree (org_id, resource_type, resource_id, id);
+
+CREATE INDEX audit_logs_user ON public.audit_logs USING btree (org_id, user_id, id) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX data_keys_master ON public.data_keys USING btree (master_key_id);
 

@@ -16,6 +16,7 @@ import (
 // credentials and no API key.
 type adminCommand struct {
 	Bootstrap    bootstrapCommand    `cmd:"" help:"Create an organization with its owner and a key that has every scope; the key is printed once."`
+	Key          keyCommand          `cmd:"" help:"Create a key of an organization that has every scope, when no other is left; it is printed once."`
 	Plan         planCommand         `cmd:"" help:"Set an organization's plan and, if it needs one of its own, its limit."`
 	Suspend      suspendCommand      `cmd:"" help:"Stop an organization from using the platform."`
 	Resume       resumeCommand       `cmd:"" help:"End a suspension."`
@@ -74,6 +75,27 @@ func (o orgArg) id() (principal.OrgID, error) {
 		return id, fmt.Errorf("%q is not the id of an organization: it is a UUID, which `assay admin bootstrap` printed", o.Organization)
 	}
 	return id, nil
+}
+
+type keyCommand struct {
+	orgArg
+	Name string `required:"" help:"Name of the key." placeholder:"NAME"`
+}
+
+// Run creates the key and prints what cannot be shown again.
+func (c keyCommand) Run(e *environment) error {
+	org, err := c.id()
+	if err != nil {
+		return err
+	}
+	return e.withApp(func(a *App) error {
+		_, key, err := a.Tenancy.CreateKey(e.ctx, org, tenancy.NewKey{Name: c.Name, Environment: tenancy.EnvironmentLive, Scopes: principal.Scopes})
+		if err != nil {
+			return fmt.Errorf("create key: %w", err)
+		}
+		fmt.Fprintf(e.out, "SERVICE_API_KEY=%s\n", key.Reveal())
+		return nil
+	})
 }
 
 type planCommand struct {

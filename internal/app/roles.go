@@ -66,7 +66,12 @@ func (a *App) Run(ctx context.Context, role Role) error {
 			})
 		}
 	}
-	return g.Wait()
+	err := g.Wait()
+	// Requests that ended after the meter did are counted too.
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	a.Tenancy.FlushMeter(limit)
+	return err
 }
 
 func (a *App) runPublic(ctx context.Context) error {

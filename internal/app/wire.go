@@ -106,7 +106,7 @@ func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
 			return err
 		}
 	}
-	parts.Limiter, a.stopLimiter = ratelimit.Open(a.redis, time.Hour, ratelimit.Options{Clock: now, Timeout: redisPatience})
+	parts.Limiter, a.stopLimiter = ratelimit.Open(a.redis, ratelimit.Window, ratelimit.Options{Clock: now, Timeout: redisPatience})
 	a.Tenancy = tenancy.New(parts)
 	return nil
 }
@@ -115,7 +115,7 @@ func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
 func (a *App) limit(ctx context.Context, c principal.Caller) (httpapi.Quota, error) {
 	d, err := a.Tenancy.Spend(ctx, c)
 	return httpapi.Quota{
-		Allowed: d.Allowed, Limit: d.Limit, Remaining: d.Remaining, Reset: d.ResetAfter, Retry: d.RetryAfter, Window: time.Hour,
+		Allowed: d.Allowed, Limit: d.Limit, Remaining: d.Remaining, Reset: d.ResetAfter, Retry: d.RetryAfter, Window: ratelimit.Window,
 	}, err
 }
 

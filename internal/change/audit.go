@@ -57,7 +57,7 @@ func (l *Log) AuditTx(ctx context.Context, tx postgres.Tx, e Entry) error {
 	}
 	p := db.AuditParams{
 		OrgID: tx.Org, At: l.now(), ActorType: "system", UserID: caller.User, Asserted: caller.Asserted,
-		Action: e.Action, ResourceType: e.Resource, ResourceID: e.ID, Subject: e.Resource + "/" + e.ID,
+		Action: e.Action, ResourceType: e.Resource, ResourceID: e.ID, Topic: TopicEvent, Subject: e.Resource + "/" + e.ID,
 		RequestID: info.ID, Ip: info.IP, BeforeDigest: before, AfterDigest: after,
 	}
 	if caller.Key != 0 {

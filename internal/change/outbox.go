@@ -47,8 +47,10 @@ const (
 	batch     = 20
 	handOver  = 2500 * time.Millisecond
 	pollEvery = 500 * time.Millisecond
-	sweepEach = 10 * time.Minute
-	maxDelay  = 5 * time.Minute
+	// sweepBatch is the limit in the statement SweepKeys.
+	sweepBatch = 10_000
+	sweepEach  = 10 * time.Minute
+	maxDelay   = 5 * time.Minute
 )
 
 // Dispatcher hands promised work to its handlers. Any number may run: each
@@ -77,9 +79,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-sweep.C:
-			if _, err := d.log.Sweep(ctx); err != nil && ctx.Err() == nil {
-				slog.WarnContext(ctx, "idempotency keys not swept", "error", err)
-			}
+			d.sweep(ctx)
 		case <-poll.C:
 			for {
 				n, err := d.Once(ctx)
@@ -90,6 +90,19 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 					break
 				}
 			}
+		}
+	}
+}
+
+// sweep forgets every key whose day is over, a batch at a time.
+func (d *Dispatcher) sweep(ctx context.Context) {
+	for ctx.Err() == nil {
+		n, err := d.log.Sweep(ctx)
+		if err != nil {
+			slog.WarnContext(ctx, "idempotency keys not swept", "error", err)
+		}
+		if err != nil || n < sweepBatch {
+			return
 		}
 	}
 }

@@ -38,7 +38,7 @@ WITH entry AS (
   RETURNING org_id, id, at
 )
 INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
-SELECT entry.org_id, 'event', @subject, @payload, entry.at, entry.at FROM entry;
+SELECT entry.org_id, @topic, @subject, @payload, entry.at, entry.at FROM entry;
 
 -- name: TakeDue :many
 -- Leases due messages of the topics that the dispatcher serves: another dispatcher does not see them until the lease
@@ -63,8 +63,3 @@ DELETE FROM outbox WHERE org_id = @org_id AND id = @id;
 -- name: Postpone :exec
 -- The hand-over failed and is tried again later.
 UPDATE outbox SET due_at = @due_at WHERE org_id = @org_id AND id = @id;
-
--- name: CountPending :one
--- How many promises are not yet handed over, and since when the oldest waits.
--- all orgs: the figure is about the dispatcher, for operators.
-SELECT count(*) AS pending, coalesce(min(created_at), 'epoch')::timestamptz AS oldest FROM outbox;

@@ -118,12 +118,14 @@ ORDER BY i.id DESC
 LIMIT @row_limit;
 
 -- name: ListItemsInVersion :many
--- A page of a frozen version's items, newest first.
-SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
-FROM dataset_items
-WHERE org_id = @org_id AND dataset_id = @dataset_id AND id < @below
-  AND valid_from <= @version AND (valid_to IS NULL OR valid_to > @version)
-ORDER BY id DESC
+-- A page of a frozen version's items, newest first. It begins at the highest
+-- item that the version has, however many were added since.
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+FROM dataset_items i
+WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.id < @below
+  AND i.id <= (SELECT v.max_item FROM dataset_versions v WHERE v.org_id = @org_id AND v.dataset_id = @dataset_id AND v.number = @version)
+  AND i.valid_from <= @version AND (i.valid_to IS NULL OR i.valid_to > @version)
+ORDER BY i.id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
 -- name: InsertRevision :exec
@@ -149,8 +151,11 @@ WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from 
 
 -- name: InsertVersion :exec
 -- Records a frozen version.
-INSERT INTO dataset_versions (org_id, dataset_id, number, item_count, digest, note, created_at)
-VALUES (@org_id, @dataset_id, @number, @item_count, @digest, @note, @created_at);
+INSERT INTO dataset_versions (org_id, dataset_id, number, item_count, digest, note, max_item, created_at)
+SELECT @org_id, @dataset_id, @number, @item_count, @digest, @note, coalesce((
+  SELECT i.id FROM dataset_items i
+  WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.valid_to IS NULL
+  ORDER BY i.id DESC LIMIT 1), 0), @created_at;
 
 -- name: SetLatestVersion :exec
 -- Items written from now on belong to the version after this one.

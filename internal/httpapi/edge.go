@@ -31,6 +31,7 @@ type Config struct {
 	Addr            string        `setting:"addr" default:":4318" help:"Address of the public listener."`
 	InternalAddr    string        `setting:"internal_addr" default:"127.0.0.1:9464" help:"Address of the internal listener: /metrics and profiles. Keep it off the public network."`
 	RequestTimeout  time.Duration `setting:"request_timeout" default:"30s" help:"Longest time one request may take."`
+	DrainDelay      time.Duration `setting:"drain_delay" default:"0s" help:"How long a shutdown goes on serving while readiness says 503; behind a load balancer, a little more than the interval of its checks."`
 	ShutdownTimeout time.Duration `setting:"shutdown_timeout" default:"25s" help:"Longest time a shutdown waits for accepted requests."`
 }
 
@@ -42,6 +43,9 @@ func (c Config) Validate() error {
 	}
 	if c.RequestTimeout <= 0 {
 		errs = append(errs, fmt.Errorf("request_timeout is %s: give a positive duration such as 30s", c.RequestTimeout))
+	}
+	if c.DrainDelay < 0 || c.DrainDelay >= c.ShutdownTimeout && c.DrainDelay > 0 {
+		errs = append(errs, fmt.Errorf("drain_delay is %s: give a duration below shutdown_timeout, which it is part of", c.DrainDelay))
 	}
 	if c.ShutdownTimeout <= 0 {
 		errs = append(errs, fmt.Errorf("shutdown_timeout is %s: give a positive duration such as 25s", c.ShutdownTimeout))
@@ -76,14 +80,15 @@ type Options struct {
 
 // Edge is the route table and the handler that serves it.
 type Edge struct {
-	opts     Options
-	router   *chi.Mux
-	api      huma.API
-	ops      []Op
-	inputs   map[string]reflect.Type
-	public   map[string]bool // "METHOD path" of operations that need no key
-	draining drain
-	started  time.Time
+	opts      Options
+	router    *chi.Mux
+	api       huma.API
+	ops       []Op
+	inputs    map[string]reflect.Type
+	public    map[string]bool // "METHOD path" of operations that need no key
+	draining  drain
+	readiness readiness
+	started   time.Time
 
 	// Rendered by Seal.
 	document, reference []byte

@@ -74,20 +74,7 @@ func (e *Edge) getReadiness(ctx context.Context, _ *struct{}) (*readyOutput, err
 	if e.draining.on.Load() {
 		return nil, errDraining
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	states := make([]checkState, len(e.opts.Ready))
-	var wg sync.WaitGroup
-	for i, c := range e.opts.Ready {
-		wg.Go(func() {
-			states[i] = checkState{Name: c.Name, OK: true}
-			if err := c.Probe(ctx); err != nil {
-				slog.WarnContext(ctx, "not ready", "check", c.Name, "error", err)
-				states[i] = checkState{Name: c.Name, Message: c.Advice}
-			}
-		})
-	}
-	wg.Wait()
+	states := e.readiness.get(ctx, e.opts.Ready)
 	var out readyOutput
 	out.Body.Status, out.Body.Checks = "ready", states
 	for i, s := range states {
@@ -100,4 +87,43 @@ func (e *Edge) getReadiness(ctx context.Context, _ *struct{}) (*readyOutput, err
 		out.Body.Status = "degraded"
 	}
 	return &out, nil
+}
+
+// readinessAge is how long an answer about the engines is shared: anyone may
+// ask, and asking must not be a way to keep the engines busy.
+const readinessAge = 250 * time.Millisecond
+
+// readiness remembers the last answers for a moment.
+type readiness struct {
+	mu     sync.Mutex
+	at     time.Time
+	states []checkState
+}
+
+// get probes every engine, at most once in readinessAge.
+func (r *readiness) get(ctx context.Context, checks []Check) []checkState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.states != nil && time.Since(r.at) < readinessAge {
+		return r.states
+	}
+	// Others read the answer too, so the end of one request does not spoil it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+	defer cancel()
+	states := make([]checkState, len(checks))
+	var wg sync.WaitGroup
+	for i, c := range checks {
+		wg.Go(func() {
+			states[i] = checkState{Name: c.Name, OK: true}
+			if err := c.Probe(ctx); err != nil {
+				states[i] = checkState{Name: c.Name, Message: c.Advice}
+				if len(r.states) == 0 || r.states[i].OK {
+					slog.WarnContext(ctx, "engine away", "check", c.Name, "error", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	r.states, r.at = states, time.Now()
+	return states
 }

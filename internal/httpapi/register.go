@@ -196,7 +196,7 @@ func (g *gate) read(r *http.Request, info *request.Info) (*http.Request, error) 
 		}
 	}
 	if info.IdempotencyKey != "" {
-		info.Fingerprint = fingerprint(g.op.ID, query, n.body)
+		info.Fingerprint = fingerprint(r, g.op.ID, query, n.body)
 	}
 
 	u := *r.URL
@@ -285,15 +285,20 @@ func sameOrganization(asserted jsontext.Value, org principal.OrgID) bool {
 	return err == nil && id == org
 }
 
-// fingerprint names what a request asks for. The order of members and white
-// space do not count: a client may encode its repetition in another way.
-func fingerprint(operation, query string, body []byte) []byte {
+// fingerprint names what a request asks for, under which condition and as whom.
+// The key does not count: a repetition may come with its successor. Neither do
+// the order of members and white space: a client may encode in another way.
+func fingerprint(r *http.Request, operation, query string, body []byte) []byte {
 	canonical := jsontext.Value(bytes.Clone(body))
 	if len(canonical) > 0 && canonical.Canonicalize() != nil {
 		canonical = body
 	}
 	sum := sha256.New()
-	_, _ = io.WriteString(sum, operation+"\n"+query+"\n")
+	person := ""
+	if user := principal.From(r.Context()).User; user != nil {
+		person = user.String()
+	}
+	_, _ = io.WriteString(sum, operation+"\n"+query+"\n"+r.Header.Get("If-Match")+"\n"+person+"\n")
 	sum.Write(canonical)
 	return sum.Sum(nil)
 }

@@ -24,9 +24,14 @@ import (
 type drain struct{ on atomic.Bool }
 
 // Run serves the listener until ctx ends, then finishes what it accepted:
-// readiness turns to 503 at once, new connections are refused, and requests in
-// flight have ShutdownTimeout to end.
+// readiness turns to 503 at once, new connections are refused after DrainDelay,
+// and requests in flight have ShutdownTimeout to end. What has not ended by
+// then is cut off.
 func (e *Edge) Run(ctx context.Context, l net.Listener) error {
+	// A request outlives the signal that ends the process, and not the time
+	// that the shutdown gives it.
+	base, cutOff := context.WithCancel(context.WithoutCancel(ctx))
+	defer cutOff()
 	srv := &http.Server{
 		Handler:           e,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -35,8 +40,7 @@ func (e *Edge) Run(ctx context.Context, l net.Listener) error {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
-		// A request outlives the signal that ends the process.
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		BaseContext:       func(net.Listener) context.Context { return base },
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -45,7 +49,16 @@ func (e *Edge) Run(ctx context.Context, l net.Listener) error {
 		slog.Info("shutting down", "grace", e.opts.Config.ShutdownTimeout.String())
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.opts.Config.ShutdownTimeout)
 		defer cancel()
-		done <- srv.Shutdown(limit)
+		select {
+		case <-time.After(e.opts.Config.DrainDelay):
+		case <-limit.Done():
+		}
+		err := srv.Shutdown(limit)
+		if err != nil {
+			cutOff()
+			_ = srv.Close()
+		}
+		done <- err
 	}()
 	if err := srv.Serve(l); err != http.ErrServerClosed {
 		return err

@@ -22,7 +22,7 @@ var Roles = []Role{Owner, Admin, Member, Annotator, Viewer}
 var roleScopes = map[Role][]Scope{
 	Owner:     Scopes,
 	Admin:     Scopes,
-	Member:    {EvalRead, EvalWrite, TracesRead, TracesWrite, ReportsWrite},
+	Member:    {EvalRead, EvalWrite, TracesRead, TracesWrite},
 	Annotator: {EvalRead, EvalWrite},
 	Viewer:    {EvalRead, TracesRead},
 }

@@ -118,7 +118,7 @@ func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 		KeyID: made.id, Name: k.Name, Environment: k.Environment, Scopes: k.Scopes, Last4: made.whole[len(made.whole)-4:],
 		CreatedBy: principal.From(ctx).User, CreatedAt: s.now(), ExpiresAt: k.ExpiresAt,
 	}
-	key.OverOwners = !k.Personal && mayTouchOwners(ctx)
+	key.OverOwners = mayTouchOwners(ctx) && (k.Personal || slices.Contains(k.Scopes, principal.AdminOrg))
 	if k.Personal {
 		key.Owner, key.Asserted = key.CreatedBy, principal.From(ctx).Asserted
 		if err := s.mayActAsTx(ctx, tx, *key.Owner); err != nil {
@@ -137,7 +137,7 @@ func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 
 // UpdateKeyTx renames a key or changes its scopes or expiry.
 func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id int64, edit func(*Key)) (Key, error) {
-	before, err := s.store.key(ctx, tx, tx.Org, id)
+	before, err := s.store.lockKeyTx(ctx, tx, id)
 	if err != nil {
 		return Key{}, err
 	}
@@ -149,7 +149,11 @@ func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id int64, edi
 	if err := s.changeable(before); err != nil {
 		return Key{}, err
 	}
-	if err := grantable(ctx, after.Scopes); err != nil {
+	if err := s.mayManageTx(ctx, tx, before); err != nil {
+		return Key{}, err
+	}
+	added := slices.DeleteFunc(slices.Clone(after.Scopes), func(sc principal.Scope) bool { return slices.Contains(before.Scopes, sc) })
+	if err := grantable(ctx, added); err != nil {
 		return Key{}, err
 	}
 	if err := s.store.freeNameTx(ctx, tx, after.Name, s.now()); err != nil {
@@ -164,7 +168,7 @@ func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id int64, edi
 // RotateKeyTx makes a successor with the same name, scopes and owner, and lets
 // the old key work on for the grace.
 func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, grace time.Duration) (Key, secret.Text, error) {
-	old, err := s.store.key(ctx, tx, tx.Org, id)
+	old, err := s.store.lockKeyTx(ctx, tx, id)
 	if err != nil {
 		return Key{}, "", err
 	}
@@ -175,15 +179,11 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 		return Key{}, "", err
 	}
 	asserted := old.Asserted
-	switch caller := principal.From(ctx); {
-	case old.OverOwners && !mayTouchOwners(ctx):
-		return Key{}, "", ErrOwnersOnly
-	case old.Owner != nil && (caller.Asserted || caller.User == nil || *caller.User != *old.Owner):
-		// Whoever gets the successor is not known to be its owner.
-		asserted = true
-		if err := s.mayActAsTx(ctx, tx, *old.Owner); err != nil {
-			return Key{}, "", err
-		}
+	if caller := principal.From(ctx); old.Owner != nil && (caller.Asserted || caller.User == nil || *caller.User != *old.Owner) {
+		asserted = true // whoever gets the successor is not known to be its owner
+	}
+	if err := s.mayManageTx(ctx, tx, old); err != nil {
+		return Key{}, "", err
 	}
 	end := s.now().Add(grace)
 	if old.ExpiresAt != nil && old.ExpiresAt.Before(end) {
@@ -201,6 +201,19 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 		return Key{}, "", err
 	}
 	return next, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.rotated", &old, &next)
+}
+
+// mayManageTx refuses a key that decides about owners, and an owner's personal
+// key, to whoever may not: changing, taking or ending it is deciding about an
+// owner.
+func (s *Service) mayManageTx(ctx context.Context, tx postgres.Tx, k Key) error {
+	if k.Owner != nil {
+		return s.mayActAsTx(ctx, tx, *k.Owner)
+	}
+	if k.OverOwners && !mayTouchOwners(ctx) {
+		return ErrOwnersOnly
+	}
+	return nil
 }
 
 // mayActAsTx refuses a key in the name of an owner to whoever may not decide
@@ -222,12 +235,15 @@ func (s *Service) mayActAsTx(ctx context.Context, tx postgres.Tx, user uuid.UUID
 // RevokeKeyTx ends a key: at once on this replica, and within the cache's two
 // seconds on every other.
 func (s *Service) RevokeKeyTx(ctx context.Context, tx postgres.Tx, id int64) error {
-	before, err := s.store.key(ctx, tx, tx.Org, id)
+	before, err := s.store.lockKeyTx(ctx, tx, id)
 	if err != nil {
 		return err
 	}
 	if before.RevokedAt != nil {
 		return ErrKeyNotFound
+	}
+	if err := s.mayManageTx(ctx, tx, before); err != nil {
+		return err
 	}
 	if err := s.store.revokeKeyTx(ctx, tx, id, s.now()); err != nil {
 		return err

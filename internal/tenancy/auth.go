@@ -40,7 +40,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (principal.Cal
 	return principal.Caller{
 		Org: stored.Org, Key: stored.ID, KeyID: stored.KeyID, Scopes: stored.Scopes,
 		User: stored.Owner, Asserted: stored.Asserted, Role: stored.Role,
-		OverOwners:  stored.Role == principal.Owner || stored.Owner == nil && stored.OverOwners,
+		OverOwners:  stored.overOwners(),
 		Suspended:   stored.Status == StatusSuspended,
 		HourlyLimit: s.plans.limit(stored.Plan, stored.HourlyLimit),
 	}, nil

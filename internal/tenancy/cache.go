@@ -16,6 +16,8 @@ const (
 	// cacheAge bounds how long a revoked key can still work on another replica.
 	// The promise is two seconds; the rest is for the request itself.
 	cacheAge = 1500 * time.Millisecond
+	// cacheRead is the longest that a lookup may take.
+	cacheRead = 5 * time.Second
 	// cacheSize bounds the memory that made-up keys can take.
 	cacheSize = 100_000
 )
@@ -56,8 +58,12 @@ func (c *keyCache) get(ctx context.Context, keyID string, read func(context.Cont
 	// The age counts from before the read: what is written while it is under
 	// way is seen by the next one.
 	began := c.now()
-	v, err, _ := c.flight.Do(keyID+"/"+strconv.FormatUint(changes, 10), func() (any, error) {
-		key, err := read(context.WithoutCancel(ctx), keyID)
+	flight := c.flight.DoChan(keyID+"/"+strconv.FormatUint(changes, 10), func() (any, error) {
+		// Others may wait for this read, so the end of one request does not
+		// end it; its own patience does.
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), cacheRead)
+		defer cancel()
+		key, err := read(limit, keyID)
 		if err != nil && !errors.Is(err, ErrKeyUnknown) {
 			return nil, err
 		}
@@ -65,10 +71,15 @@ func (c *keyCache) get(ctx context.Context, keyID string, read func(context.Cont
 		c.put(keyID, e, changes)
 		return e, nil
 	})
-	if err != nil {
-		return storedKey{}, err
+	select {
+	case r := <-flight:
+		if r.Err != nil {
+			return storedKey{}, r.Err
+		}
+		return r.Val.(cacheEntry).result()
+	case <-ctx.Done():
+		return storedKey{}, ctx.Err()
 	}
-	return v.(cacheEntry).result()
 }
 
 func (e cacheEntry) result() (storedKey, error) {

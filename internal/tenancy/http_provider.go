@@ -201,10 +201,17 @@ func (s *Service) postProviderKeyTest(ctx context.Context, in *ProviderKeyPath) 
 	if out.Body.Status == k.Status {
 		return &out, nil
 	}
-	return commit(ctx, s, func(tx postgres.Tx) (*testedOutput, error) {
-		_, err := s.UpdateProviderKeyTx(ctx, tx, k.ID, 0, "", func(k *ProviderKey) { k.Status = out.Body.Status })
+	tested, err := commit(ctx, s, func(tx postgres.Tx) (*testedOutput, error) {
+		_, err := s.UpdateProviderKeyTx(ctx, tx, k.ID, k.Version, "", func(k *ProviderKey) { k.Status = out.Body.Status })
 		return &out, err
 	})
+	if errors.Is(err, ErrVersionConflict) {
+		// The key was changed while it was tried: what was learnt is about the
+		// old one.
+		out.Body.Status = k.Status
+		return &out, nil
+	}
+	return tested, err
 }
 
 // probe lists the provider's models.

@@ -1,6 +1,7 @@
 package tenancy_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/google/uuid"
@@ -74,5 +75,40 @@ func TestOwnersAreOutOfAnAdminsReach(t *testing.T) {
 		require.Equal(t, member.UserID, *log[0].Actor.UserID)
 		require.True(t, log[0].Actor.Asserted)
 		require.NotEqual(t, uuid.Nil.String(), *log[0].Actor.UserID)
+	})
+	t.Run("a key over owners is not an admin's to widen, shorten or revoke", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		us := k.Org(t)
+		ci, err := us.CreateKey(ctx, testkit.NewKey{Name: "CI gate", Scopes: []string{"eval:read"}})
+		require.NoError(t, err)
+		root, err := us.CreateKey(ctx, testkit.NewKey{Name: "root", Scopes: all})
+		require.NoError(t, err)
+		_, admin := us.Person(t, principal.Admin)
+
+		// The CI key never was over owners, so widening it gains nothing.
+		_, err = admin.Call(ctx, "PATCH", "/api/developer/api-keys/"+strconv.FormatInt(ci.ID, 10), map[string]any{"scopes": all}, nil)
+		require.NoError(t, err)
+		_, err = us.With(ci.Key).UpdateMember(ctx, us.Owner.String(), map[string]any{"name": "Renamed"})
+		require.ErrorIs(t, err, tenancy.ErrOwnersOnly)
+
+		_, err = admin.Call(ctx, "PATCH", "/api/developer/api-keys/"+strconv.FormatInt(root.ID, 10), map[string]any{"name": "mine"}, nil)
+		require.ErrorIs(t, err, tenancy.ErrOwnersOnly)
+		require.ErrorIs(t, admin.RevokeKey(ctx, root.ID), tenancy.ErrOwnersOnly)
+	})
+
+	t.Run("a key made for a member stays small when the member becomes an owner", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		us := k.Org(t)
+		bob, err := us.Invite(ctx, testkit.Member{Email: "bob@example.com", Role: "member"})
+		require.NoError(t, err)
+		_, admin := us.Person(t, principal.Admin)
+		kept, err := admin.CreateKey(ctx, testkit.NewKey{Name: "kept", Scopes: all, Personal: true}, testkit.OnBehalfOf(bob.UserID))
+		require.NoError(t, err)
+		_, err = us.UpdateMember(ctx, bob.UserID, map[string]any{"role": "owner"})
+		require.NoError(t, err)
+		_, err = us.With(kept.Key).UpdateMember(ctx, us.Owner.String(), map[string]any{"role": "viewer"})
+		require.ErrorIs(t, err, tenancy.ErrOwnersOnly)
 	})
 }

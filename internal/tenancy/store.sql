@@ -95,6 +95,13 @@ SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_
 FROM api_keys
 WHERE org_id = @org_id AND id = @id;
 
+-- name: LockKey :one
+-- One key of the organization, kept from changing until the transaction ends.
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+FROM api_keys
+WHERE org_id = @org_id AND id = @id
+FOR UPDATE;
+
 -- name: ListKeys :many
 -- A page of keys, newest first.
 SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at

@@ -84,6 +84,10 @@ func editCertificateTx(ctx context.Context, tx postgres.Tx, database, table stri
 // eraseEvents erases the organization from every table of ClickHouse that has
 // organizations in it.
 func (s store) eraseEvents(ctx context.Context, org principal.OrgID, beat func(string)) error {
+	if s.ch.Cluster() != "" {
+		// A certificate must not say more than was done.
+		return fmt.Errorf("erasure on the cluster %q is not built: its shards are not all reached from one node", s.ch.Cluster())
+	}
 	tables, err := s.eventTables(ctx)
 	if err != nil {
 		return err

@@ -32,6 +32,16 @@ type storedKey struct {
 	Role          principal.Role
 }
 
+// overOwners reports whether the key decides about owners. A personal key that
+// somebody else made does so only if its maker did: its owner may have become
+// one since.
+func (k storedKey) overOwners() bool {
+	if k.Owner == nil {
+		return k.OverOwners
+	}
+	return k.Role == principal.Owner && (!k.Asserted || k.OverOwners)
+}
+
 func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error) {
 	r, err := db.New(s.db.Claim("app.api_key", keyID)).FindPresentedKey(ctx, keyID)
 	if postgres.NoRows(err) {
@@ -82,6 +92,18 @@ func (s store) key(ctx context.Context, q db.DBTX, org principal.OrgID, id int64
 	}
 	if err != nil {
 		return Key{}, fmt.Errorf("find key: %w", err)
+	}
+	return fromKeyRow(db.ListKeysRow(r)), nil
+}
+
+// lockKeyTx reads a key and keeps it from changing until the transaction ends.
+func (s store) lockKeyTx(ctx context.Context, tx postgres.Tx, id int64) (Key, error) {
+	r, err := db.New(tx).LockKey(ctx, db.LockKeyParams{OrgID: tx.Org, ID: id})
+	if postgres.NoRows(err) {
+		return Key{}, ErrKeyNotFound
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("lock key: %w", err)
 	}
 	return fromKeyRow(db.ListKeysRow(r)), nil
 }

@@ -57,7 +57,7 @@ func (s store) usageByDay(ctx context.Context, org principal.OrgID, keyID string
 func (s store) usageByOperation(ctx context.Context, org principal.OrgID, keyID string, from, to time.Time) ([]UsageOperation, error) {
 	rows, err := s.ch.Reader().Query(ctx, `
 		SELECT operation, count() AS requests, countIf(status >= 400) AS errors,
-		       toFloat64(quantileExact(0.5)(duration_us)) / 1000 AS p50, toFloat64(quantileExact(0.95)(duration_us)) / 1000 AS p95
+		       toFloat64(quantileTDigest(0.5)(duration_us)) / 1000 AS p50, toFloat64(quantileTDigest(0.95)(duration_us)) / 1000 AS p95
 		FROM api_usage
 		WHERE org_id = ? AND key_id = ? AND at >= fromUnixTimestamp64Milli(?) AND at <= fromUnixTimestamp64Milli(?)
 		GROUP BY operation ORDER BY requests DESC, operation`, uuid.UUID(org), keyID, from.UnixMilli(), to.UnixMilli())
@@ -84,7 +84,7 @@ func (s store) usageTotals(ctx context.Context, org principal.OrgID, keyID strin
 	var requests, failed, limited uint64
 	err := s.ch.Reader().QueryRow(ctx, `
 		SELECT count(), countIf(status >= 400), countIf(status = 429), if(count() = 0, 0, avg(duration_us)) / 1000,
-		       if(count() = 0, 0, toFloat64(quantileExact(0.5)(duration_us))) / 1000, if(count() = 0, 0, toFloat64(quantileExact(0.95)(duration_us))) / 1000
+		       if(count() = 0, 0, toFloat64(quantileTDigest(0.5)(duration_us))) / 1000, if(count() = 0, 0, toFloat64(quantileTDigest(0.95)(duration_us))) / 1000
 		FROM api_usage
 		WHERE org_id = ? AND key_id = ? AND at >= fromUnixTimestamp64Milli(?) AND at <= fromUnixTimestamp64Milli(?)`, uuid.UUID(org), keyID, from.UnixMilli(), to.UnixMilli()).
 		Scan(&requests, &failed, &limited, &u.Average, &u.P50, &u.P95)

@@ -2,7 +2,7 @@
 
 -- One row per API request. The edge writes them in blocks; nothing else in the
 -- product is written once per request.
-CREATE TABLE {{ .Local "api_usage" }} {{ .OnCluster }} (
+CREATE TABLE IF NOT EXISTS {{ .Local "api_usage" }} {{ .OnCluster }} (
   org_id      UUID,
   at          DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
   key_id      LowCardinality(String),

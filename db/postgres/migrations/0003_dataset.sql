@@ -57,6 +57,8 @@ CREATE TABLE dataset_versions (
   item_count bigint      NOT NULL,
   digest     bytea       NOT NULL CHECK (length(digest) = 32),
   note       text        NOT NULL DEFAULT '',
+  -- Where a page of the version begins: items added since have higher ids.
+  max_item   bigint      NOT NULL DEFAULT 9223372036854775807,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (org_id, dataset_id, number),
   FOREIGN KEY (org_id, dataset_id) REFERENCES datasets (org_id, id)

@@ -36,14 +36,15 @@ ALTER TABLE api_keys
   ADD COLUMN last_used_at  timestamptz,
   -- Set by rotation: the key works on for its grace, and its name is free.
   ADD COLUMN superseded_at timestamptz,
-  -- A service key decides about owners only if an owner, or the operator of the
-  -- deployment, made it.
-  ADD COLUMN over_owners   boolean NOT NULL DEFAULT false,
+  -- A key decides about owners only if an owner, or the operator of the
+  -- deployment, made it. Keys from before were all made by the operator.
+  ADD COLUMN over_owners   boolean NOT NULL DEFAULT true,
   -- Somebody else made this personal key for its owner: whoever uses it only
   -- says that they are the owner.
   ADD COLUMN asserted      boolean NOT NULL DEFAULT false,
   ADD FOREIGN KEY (org_id, owner_id) REFERENCES members (org_id, user_id),
   ADD FOREIGN KEY (org_id, created_by) REFERENCES members (org_id, user_id);
+ALTER TABLE api_keys ALTER COLUMN over_owners SET DEFAULT false;
 CREATE UNIQUE INDEX api_keys_name ON api_keys (org_id, name) WHERE revoked_at IS NULL AND superseded_at IS NULL;
 CREATE INDEX api_keys_owner ON api_keys (org_id, owner_id) WHERE owner_id IS NOT NULL;
 
@@ -66,6 +67,9 @@ CREATE TABLE audit_logs (
   PRIMARY KEY (org_id, id)
 );
 CREATE INDEX audit_logs_resource ON audit_logs (org_id, resource_type, resource_id, id);
+CREATE INDEX audit_logs_user ON audit_logs (org_id, user_id, id) WHERE user_id IS NOT NULL;
+CREATE INDEX audit_logs_action ON audit_logs (org_id, action, id);
+CREATE INDEX audit_logs_at ON audit_logs (org_id, at);
 REVOKE UPDATE ON audit_logs FROM assay_app;
 
 -- One data key per organization, wrapped by the deployment's master key.

@@ -1,11 +1,13 @@
 // Package clickhouse is the data plane's database: the pool, its migrations
-// for a single node and for a cluster, and block inserts.
+// for a single node and for a cluster.
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -45,7 +47,11 @@ func (c Config) Validate() error {
 // whose user cannot write and is limited in time and memory.
 type DB struct {
 	writer, reader driver.Conn
+	cluster        string
 }
+
+// Cluster is the name of the cluster, empty for a single node.
+func (db *DB) Cluster() string { return db.cluster }
 
 // Open prepares the pools. It does not wait for the server.
 func Open(cfg Config) (*DB, error) {
@@ -56,13 +62,13 @@ func Open(cfg Config) (*DB, error) {
 		return nil, err
 	}
 	if cfg.ReaderURL == "" {
-		return &DB{writer: writer, reader: writer}, nil
+		return &DB{writer: writer, reader: writer, cluster: cfg.Cluster}, nil
 	}
 	reader, err := open(cfg.ReaderURL, nil)
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
-	return &DB{writer: writer, reader: reader}, nil
+	return &DB{writer: writer, reader: reader, cluster: cfg.Cluster}, nil
 }
 
 func open(url secret.Text, settings clickhouse.Settings) (driver.Conn, error) {
@@ -70,11 +76,17 @@ func open(url secret.Text, settings clickhouse.Settings) (driver.Conn, error) {
 	if err != nil {
 		return nil, errors.New("clickhouse url cannot be read")
 	}
-	opts.DialTimeout = 5 * time.Second
-	opts.MaxOpenConns = 16
-	opts.MaxIdleConns = 8
-	opts.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
-	opts.Settings = settings
+	// What the URL says stays; what it leaves open is set here.
+	opts.DialTimeout = cmp.Or(opts.DialTimeout, 5*time.Second)
+	opts.MaxOpenConns = cmp.Or(opts.MaxOpenConns, 16)
+	opts.MaxIdleConns = cmp.Or(opts.MaxIdleConns, 8)
+	if opts.Compression == nil {
+		opts.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	}
+	if opts.Settings == nil {
+		opts.Settings = clickhouse.Settings{}
+	}
+	maps.Copy(opts.Settings, settings)
 	conn, err := clickhouse.Open(opts)
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse pool: %w", err)

@@ -65,7 +65,7 @@ func (t Topology) Distributed(name, shardBy string) string {
 	if t.Cluster == "" {
 		return ""
 	}
-	return fmt.Sprintf("CREATE TABLE %s %s AS %s\nENGINE = Distributed('%s', '%s', '%s', %s);",
+	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s %s AS %s\nENGINE = Distributed('%s', '%s', '%s', %s);",
 		name, t.OnCluster(), t.Local(name), t.Cluster, t.Database, t.Local(name), shardBy)
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
@@ -76,17 +75,17 @@ func (c *Client) Start(ctx context.Context, domain, id string, workflow, input a
 		TaskQueue:                c.Queue(domain),
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}, workflow, input)
-	var running *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &running) {
-		return nil
-	}
 	return err
 }
 
 // Worker serves one domain's queue until ctx ends, then lets what it runs
 // finish. Registration is done by the domain.
 func (c *Client) Worker(ctx context.Context, domain string, register func(worker.Registry)) error {
-	w := worker.New(c.Client, c.Queue(domain), worker.Options{WorkerStopTimeout: 20 * time.Second})
+	fatal := make(chan error, 1)
+	w := worker.New(c.Client, c.Queue(domain), worker.Options{
+		WorkerStopTimeout: 20 * time.Second,
+		OnFatalError:      func(err error) { fatal <- err },
+	})
 	register(w)
 	// The server may be away when the process starts.
 	for {
@@ -101,7 +100,11 @@ func (c *Client) Worker(ctx context.Context, domain string, register func(worker
 		case <-time.After(2 * time.Second):
 		}
 	}
-	<-ctx.Done()
-	w.Stop()
-	return nil
+	select {
+	case <-ctx.Done():
+		w.Stop()
+		return nil
+	case err := <-fatal:
+		return fmt.Errorf("worker of %s stopped: %w", domain, err)
+	}
 }

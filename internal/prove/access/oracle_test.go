@@ -31,7 +31,7 @@ var allScopes = []string{"eval:read", "eval:write", "traces:read", "traces:write
 var roleScopes = map[string][]string{
 	"owner":     allScopes,
 	"admin":     allScopes,
-	"member":    {"eval:read", "eval:write", "traces:read", "traces:write", "reports:write"},
+	"member":    {"eval:read", "eval:write", "traces:read", "traces:write"},
 	"annotator": {"eval:read", "eval:write"},
 	"viewer":    {"eval:read", "traces:read"},
 }

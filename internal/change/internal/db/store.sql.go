@@ -16,14 +16,15 @@ import (
 const audit = `-- name: Audit :exec
 WITH entry AS (
   INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest)
-  VALUES ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+  VALUES ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
   RETURNING org_id, id, at
 )
 INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
-SELECT entry.org_id, 'event', $1, $2, entry.at, entry.at FROM entry
+SELECT entry.org_id, $1, $2, $3, entry.at, entry.at FROM entry
 `
 
 type AuditParams struct {
+	Topic        string
 	Subject      string
 	Payload      []byte
 	OrgID        principal.OrgID
@@ -44,6 +45,7 @@ type AuditParams struct {
 // Writes who did what, and the event of it for those who follow along.
 func (q *Queries) Audit(ctx context.Context, arg AuditParams) error {
 	_, err := q.db.Exec(ctx, audit,
+		arg.Topic,
 		arg.Subject,
 		arg.Payload,
 		arg.OrgID,
@@ -61,24 +63,6 @@ func (q *Queries) Audit(ctx context.Context, arg AuditParams) error {
 		arg.AfterDigest,
 	)
 	return err
-}
-
-const countPending = `-- name: CountPending :one
-SELECT count(*) AS pending, coalesce(min(created_at), 'epoch')::timestamptz AS oldest FROM outbox
-`
-
-type CountPendingRow struct {
-	Pending int64
-	Oldest  time.Time
-}
-
-// How many promises are not yet handed over, and since when the oldest waits.
-// all orgs: the figure is about the dispatcher, for operators.
-func (q *Queries) CountPending(ctx context.Context) (CountPendingRow, error) {
-	row := q.db.QueryRow(ctx, countPending)
-	var i CountPendingRow
-	err := row.Scan(&i.Pending, &i.Oldest)
-	return i, err
 }
 
 const done = `-- name: Done :exec

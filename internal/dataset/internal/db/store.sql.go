@@ -482,8 +482,11 @@ func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) 
 }
 
 const insertVersion = `-- name: InsertVersion :exec
-INSERT INTO dataset_versions (org_id, dataset_id, number, item_count, digest, note, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO dataset_versions (org_id, dataset_id, number, item_count, digest, note, max_item, created_at)
+SELECT $1, $2, $3, $4, $5, $6, coalesce((
+  SELECT i.id FROM dataset_items i
+  WHERE i.org_id = $1 AND i.dataset_id = $2 AND i.valid_to IS NULL
+  ORDER BY i.id DESC LIMIT 1), 0), $7
 `
 
 type InsertVersionParams struct {
@@ -670,11 +673,12 @@ func (q *Queries) ListItems(ctx context.Context, arg ListItemsParams) ([]ListIte
 }
 
 const listItemsInVersion = `-- name: ListItemsInVersion :many
-SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
-FROM dataset_items
-WHERE org_id = $1 AND dataset_id = $2 AND id < $3
-  AND valid_from <= $4 AND (valid_to IS NULL OR valid_to > $4)
-ORDER BY id DESC
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+FROM dataset_items i
+WHERE i.org_id = $1 AND i.dataset_id = $2 AND i.id < $3
+  AND i.id <= (SELECT v.max_item FROM dataset_versions v WHERE v.org_id = $1 AND v.dataset_id = $2 AND v.number = $4)
+  AND i.valid_from <= $4 AND (i.valid_to IS NULL OR i.valid_to > $4)
+ORDER BY i.id DESC
 LIMIT $6 OFFSET $5
 `
 
@@ -699,7 +703,8 @@ type ListItemsInVersionRow struct {
 	CreatedAt  time.Time
 }
 
-// A page of a frozen version's items, newest first.
+// A page of a frozen version's items, newest first. It begins at the highest
+// item that the version has, however many were added since.
 func (q *Queries) ListItemsInVersion(ctx context.Context, arg ListItemsInVersionParams) ([]ListItemsInVersionRow, error) {
 	rows, err := q.db.Query(ctx, listItemsInVersion,
 		arg.OrgID,

@@ -921,6 +921,60 @@ func (q *Queries) LockCertificate(ctx context.Context, orgID principal.OrgID) er
 	return err
 }
 
+const lockKey = `-- name: LockKey :one
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+FROM api_keys
+WHERE org_id = $1 AND id = $2
+FOR UPDATE
+`
+
+type LockKeyParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+type LockKeyRow struct {
+	ID           int64
+	KeyID        string
+	Name         string
+	Environment  string
+	Scopes       []string
+	Last4        string
+	OwnerID      *uuid.UUID
+	CreatedBy    *uuid.UUID
+	OverOwners   bool
+	Asserted     bool
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	SupersededAt *time.Time
+	LastUsedAt   *time.Time
+}
+
+// One key of the organization, kept from changing until the transaction ends.
+func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, error) {
+	row := q.db.QueryRow(ctx, lockKey, arg.OrgID, arg.ID)
+	var i LockKeyRow
+	err := row.Scan(
+		&i.ID,
+		&i.KeyID,
+		&i.Name,
+		&i.Environment,
+		&i.Scopes,
+		&i.Last4,
+		&i.OwnerID,
+		&i.CreatedBy,
+		&i.OverOwners,
+		&i.Asserted,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.RevokedAt,
+		&i.SupersededAt,
+		&i.LastUsedAt,
+	)
+	return i, err
+}
+
 const lockOrganization = `-- name: LockOrganization :one
 SELECT id FROM organizations WHERE id = $1 FOR UPDATE
 `

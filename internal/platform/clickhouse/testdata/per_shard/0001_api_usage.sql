@@ -2,7 +2,7 @@
 
 -- One row per API request. The edge writes them in blocks; nothing else in the
 -- product is written once per request.
-CREATE TABLE api_usage_local  (
+CREATE TABLE IF NOT EXISTS api_usage_local  (
   org_id      UUID,
   at          DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
   key_id      LowCardinality(String),
@@ -16,5 +16,5 @@ ORDER BY (org_id, key_id, at)
 TTL toDateTime(at) + INTERVAL 400 DAY
 SETTINGS ttl_only_drop_parts = 1;
 
-CREATE TABLE api_usage  AS api_usage_local
+CREATE TABLE IF NOT EXISTS api_usage  AS api_usage_local
 ENGINE = Distributed('main', 'assay', 'api_usage_local', cityHash64(org_id));

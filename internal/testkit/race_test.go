@@ -1,0 +1,8 @@
+//go:build race
+
+package testkit_test
+
+import "time"
+
+// quick is generous under the race detector, which makes everything slower.
+const quick = 3 * time.Second
