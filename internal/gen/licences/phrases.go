@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // phrases tell one licence from every other: a text is that licence if it has
 // all of the phrases and none of the others.
@@ -42,7 +45,10 @@ var forbidden = []string{"GPL", "AGPL", "LGPL", "SSPL", "BUSL", "Elastic", "Comm
 // recognise returns the licences that a text contains; one file often holds
 // those of several authors.
 func recognise(text string) []string {
-	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	words := strings.Fields(strings.ToLower(text))
+	// Some licences are written as a comment.
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "//" || w == "#" || w == "*" })
+	text = strings.Join(words, " ")
 	var found []string
 	for _, p := range phrases {
 		if hasAll(text, p.all) && !hasAny(text, p.none) {
