@@ -183,6 +183,9 @@ func (s *system) awaitReady(ctx context.Context, want bool) (time.Duration, erro
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
+		case err := <-s.exited:
+			s.exited <- err
+			return 0, fmt.Errorf("the application ended: %w", err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
