@@ -6,9 +6,9 @@ package app
 var sourceHashes = map[string]string{
 	"addDatasetItems":      "979e23e77a6c27306ddc1e33d7cc20b89a5783f23ad200de094a8344f1b61944",
 	"createAPIKey":         "8f92714522d9573794a6503bafa630240e17f65829986b99b966bb5eeff24a29",
-	"createDataset":        "1fb82af4400816c03538783f1023c353059a99fece7d16a95d1f9d457a1e10de",
+	"createDataset":        "71d17564fc8fe0d871d4ee8b872642d0394f67edb86754212ca2195cb91c4958",
 	"createMyAPIKey":       "11fe1d069288d698c0a74c3f2e9d608e9d114cb142cafeb8bcca20ae87bee676",
-	"createProviderKey":    "0d2000d8a78ab75a9d82361e6825f980259b03ea7d3ac3a72efe003896351cef",
+	"createProviderKey":    "bebdbc62176f8fa5f757946ea7069452020c39080f17328342e38e7684c3a48a",
 	"deleteDataset":        "891d35c72161a452cbbe7e662a41f14bb759aeaebc11c035a1677dfa96bcc96d",
 	"deleteDatasetItem":    "01bea53bd37e4c26d4c1772aa30d114e231fd9d341053351cafd1d4ffed4d64f",
 	"deleteOrganization":   "8ba9a4b5299838427e9b485d006b1dec1195d4bc454672c086450e82b1a2d535",

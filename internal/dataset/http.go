@@ -162,7 +162,7 @@ func (s *Service) postDataset(ctx context.Context, in *createInput) (*datasetOut
 		b := in.Body
 		d, err := s.CreateTx(ctx, tx, Dataset{
 			Name: b.Name, Description: b.Description, Purpose: b.Purpose, Schema: toJSON(b.Schema),
-			Tags: orEmpty(b.Tags), Metadata: toObject(b.Metadata),
+			Tags: httpapi.OrEmpty(b.Tags), Metadata: toObject(b.Metadata),
 		})
 		if err != nil {
 			return nil, err
@@ -232,7 +232,7 @@ func (b updateBody) apply(d *Dataset) {
 		d.Schema = toJSON(b.Schema.Value)
 	}
 	if b.Tags.Sent {
-		d.Tags = orEmpty(b.Tags.Value)
+		d.Tags = httpapi.OrEmpty(b.Tags.Value)
 	}
 	if b.Metadata.Sent {
 		d.Metadata = toObject(b.Metadata.Value)
@@ -268,11 +268,4 @@ func toObject(m httpapi.Map) jsontext.Value {
 		return jsontext.Value("{}")
 	}
 	return toJSON(m)
-}
-
-func orEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }

@@ -40,8 +40,8 @@ func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int6
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Dataset, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountDatasetsParams{
-		OrgID: org, Status: optional(string(f.Status)), Purpose: optional(string(f.Purpose)), Tag: optional(f.Tag),
-		Search: optional(f.Search), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+		OrgID: org, Status: postgres.OrNull(string(f.Status)), Purpose: postgres.OrNull(string(f.Purpose)), Tag: postgres.OrNull(f.Tag),
+		Search: postgres.OrNull(f.Search), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 	}
 	rows, err := q.ListDatasets(ctx, db.ListDatasetsParams{
 		OrgID: count.OrgID, Status: count.Status, Purpose: count.Purpose, Tag: count.Tag,
@@ -145,12 +145,4 @@ func fromRow(r db.ListDatasetsRow) Dataset {
 		Status: Status(r.Status), Tags: r.Tags, Metadata: r.Metadata, ItemCount: r.ItemCount,
 		LatestVersion: int(r.LatestVersion), Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
-}
-
-// optional is nil for a filter that is not set.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

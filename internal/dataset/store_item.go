@@ -118,7 +118,7 @@ func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64
 	if before.validFrom > latest {
 		err = q.ReplaceRevision(ctx, db.ReplaceRevisionParams{
 			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(before.validFrom),
-			Digest: after.Digest[:], Content: content, Split: optional(after.Split), Weight: after.Weight,
+			Digest: after.Digest[:], Content: content, Split: postgres.OrNull(after.Split), Weight: after.Weight,
 		})
 	} else {
 		if err := s.endItemTx(ctx, tx, datasetID, latest, before); err != nil {
@@ -126,8 +126,8 @@ func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64
 		}
 		err = q.InsertRevision(ctx, db.InsertRevisionParams{
 			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(latest + 1),
-			Digest: after.Digest[:], Content: content, Split: optional(after.Split), Weight: after.Weight,
-			SourceType: optional(after.Source.Type), SourceID: optional(after.Source.ID), CreatedAt: after.CreatedAt,
+			Digest: after.Digest[:], Content: content, Split: postgres.OrNull(after.Split), Weight: after.Weight,
+			SourceType: postgres.OrNull(after.Source.Type), SourceID: postgres.OrNull(after.Source.ID), CreatedAt: after.CreatedAt,
 		})
 	}
 	if postgres.Violates(err, "dataset_items_current_digest") {

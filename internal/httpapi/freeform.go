@@ -34,3 +34,12 @@ type Map map[string]jsontext.Value
 func (Map) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
+
+// OrEmpty is the list itself, or an empty one: responses never say null for a
+// list.
+func OrEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

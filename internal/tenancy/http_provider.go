@@ -132,7 +132,7 @@ func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput
 func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*providerKeyOutput, error) {
 	b := in.Body
 	return commit(ctx, s, func(tx postgres.Tx) (*providerKeyOutput, error) {
-		k, err := s.CreateProviderKeyTx(ctx, tx, ProviderKey{Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: orEmpty(b.Models)}, secret.Text(b.Secret))
+		k, err := s.CreateProviderKeyTx(ctx, tx, ProviderKey{Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: httpapi.OrEmpty(b.Models)}, secret.Text(b.Secret))
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +247,7 @@ func (b updateProviderKeyBody) apply(k *ProviderKey) {
 		k.BaseURL = string(b.BaseURL.Value)
 	}
 	if b.Models.Sent {
-		k.Models = orEmpty(b.Models.Value)
+		k.Models = httpapi.OrEmpty(b.Models.Value)
 	}
 	if b.Status.Sent && !b.Status.Null {
 		k.Status = ProviderKeyStatus(b.Status.Value)
@@ -263,13 +263,6 @@ func toProviderKeyBody(k ProviderKey) providerKeyBody {
 		ID: k.ID, Provider: k.Provider, Name: k.Name, BaseURL: k.BaseURL, Last4: k.Last4, Models: k.Models, Status: k.Status,
 		LastUsedAt: toTime(k.LastUsedAt), CreatedAt: httpapi.Time(k.CreatedAt), UpdatedAt: httpapi.Time(k.UpdatedAt), Version: k.Version,
 	}
-}
-
-func orEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 type (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy/internal/db"
 )
@@ -11,7 +12,7 @@ import (
 func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([]AuditEntry, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountAuditParams{
-		OrgID: org, Action: optional(f.Action), ResourceType: optional(f.ResourceType), ResourceID: optional(f.ResourceID),
+		OrgID: org, Action: postgres.OrNull(f.Action), ResourceType: postgres.OrNull(f.ResourceType), ResourceID: postgres.OrNull(f.ResourceID),
 		UserID: f.User, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 	}
 	rows, err := q.ListAudit(ctx, db.ListAuditParams{
@@ -37,12 +38,4 @@ func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([
 		return nil, 0, fmt.Errorf("count audit log: %w", err)
 	}
 	return out, total, nil
-}
-
-// optional is nil for a filter that is not set.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
