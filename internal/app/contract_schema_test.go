@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -22,7 +23,9 @@ import (
 
 // document is the committed OpenAPI document.
 type document struct {
-	all      map[string]any
+	all map[string]any
+
+	mu       sync.Mutex // a compiler is for one goroutine; what it compiled is for many
 	compiler *jsonschema.Compiler
 }
 
@@ -106,14 +109,20 @@ func (d *document) response(t *testing.T, op *docOperation, status int) *jsonsch
 	if _, ok := r["content"].(map[string]any)["application/json"]; !ok {
 		return nil
 	}
-	s, err := d.compiler.Compile("openapi.json#" + at + pointer("content", "application/json", "schema"))
-	require.NoError(t, err)
-	return s
+	return d.compile(t, at+pointer("content", "application/json", "schema"))
 }
 
 func (d *document) envelope(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	s, err := d.compiler.Compile("openapi.json#" + pointer("components", "schemas", "Envelope"))
+	return d.compile(t, pointer("components", "schemas", "Envelope"))
+}
+
+// compile makes the schema at a pointer ready to check with; tests that run side by side share it.
+func (d *document) compile(t *testing.T, at string) *jsonschema.Schema {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, err := d.compiler.Compile("openapi.json#" + at)
 	require.NoError(t, err)
 	return s
 }
