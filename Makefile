@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access docs-check smoke ci
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest docs-check clients smoke ci
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -67,15 +67,22 @@ prove-engines: build ## Kill every engine and the application under load; nothin
 prove-access: ## Try every operation as every kind of caller, and every id as a stranger.
 	go run ./internal/prove/access
 
-bench-%: ## Measure one ratio, whole: rls, edge, page or importing.
+prove-ingest: ## Send telemetry while everything it needs breaks; nothing acknowledged is lost or late.
+	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
+	go run ./internal/prove/ingest $(INGEST)
+
+bench-%: ## Measure ratios, whole: rls, edge, page, importing, ingest, read or storage.
 	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout 15m | grep -vE '^(===|---|PASS|ok)'
 
 docs-check: build ## Run every command of the documents.
 	$(ENGINES) docs/check
+
+clients: ## Send from real OpenTelemetry packages to a real server, and compare.
+	e2e/otel/run
 
 smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-engines ROUNDS=1
 	$(MAKE) prove-access
 	go test -p 1 -count=1 -run TestBench ./internal/bench/...
 
-ci: check-gen lint dev-test race contract licences vuln docs-check smoke ## Everything that must pass before a change lands.
+ci: check-gen lint dev-test race contract licences vuln docs-check clients smoke ## Everything that must pass before a change lands.

@@ -279,6 +279,73 @@ ALTER TABLE public.provider_keys ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
     CACHE 1
 );
 
+CREATE TABLE public.trace_deletions (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    trace_id bytea NOT NULL,
+    requested_at timestamp with time zone NOT NULL,
+    purged_at timestamp with time zone,
+    CONSTRAINT trace_deletions_trace_id_check CHECK ((length(trace_id) = 16))
+);
+
+ALTER TABLE ONLY public.trace_deletions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.trace_deletions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.trace_deletions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.trace_feedback (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    trace_id bytea NOT NULL,
+    span_id bytea,
+    type text NOT NULL,
+    value json,
+    comment text DEFAULT ''::text NOT NULL,
+    user_id text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT trace_feedback_span_id_check CHECK ((length(span_id) = 8)),
+    CONSTRAINT trace_feedback_trace_id_check CHECK ((length(trace_id) = 16)),
+    CONSTRAINT trace_feedback_type_check CHECK ((type = ANY (ARRAY['thumbs'::text, 'rating'::text, 'comment'::text, 'correction'::text])))
+);
+
+ALTER TABLE ONLY public.trace_feedback FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.trace_feedback ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.trace_feedback_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.trace_refs (
+    org_id uuid NOT NULL,
+    trace_ref bigint NOT NULL,
+    trace_id bytea NOT NULL,
+    stub boolean DEFAULT false NOT NULL,
+    digest bytea,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT trace_refs_trace_id_check CHECK ((length(trace_id) = 16))
+);
+
+ALTER TABLE ONLY public.trace_refs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.trace_refs ALTER COLUMN trace_ref ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.trace_refs_trace_ref_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_key_id_key UNIQUE (key_id);
 
@@ -321,6 +388,18 @@ ALTER TABLE ONLY public.outbox
 ALTER TABLE ONLY public.provider_keys
     ADD CONSTRAINT provider_keys_pkey PRIMARY KEY (org_id, id);
 
+ALTER TABLE ONLY public.trace_deletions
+    ADD CONSTRAINT trace_deletions_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.trace_feedback
+    ADD CONSTRAINT trace_feedback_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.trace_refs
+    ADD CONSTRAINT trace_refs_org_id_trace_id_key UNIQUE (org_id, trace_id);
+
+ALTER TABLE ONLY public.trace_refs
+    ADD CONSTRAINT trace_refs_pkey PRIMARY KEY (org_id, trace_ref);
+
 CREATE UNIQUE INDEX api_keys_name ON public.api_keys USING btree (org_id, name) WHERE ((revoked_at IS NULL) AND (superseded_at IS NULL));
 
 CREATE INDEX api_keys_owner ON public.api_keys USING btree (org_id, owner_id) WHERE (owner_id IS NOT NULL);
@@ -348,6 +427,10 @@ CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(e
 CREATE INDEX outbox_due ON public.outbox USING btree (topic, due_at, id);
 
 CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_id, name) WHERE (deleted_at IS NULL);
+
+CREATE INDEX trace_deletions_trace ON public.trace_deletions USING btree (org_id, trace_id, id);
+
+CREATE INDEX trace_feedback_trace ON public.trace_feedback USING btree (org_id, trace_id, id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_org_id_created_by_fkey FOREIGN KEY (org_id, created_by) REFERENCES public.members(org_id, user_id);
@@ -387,6 +470,15 @@ ALTER TABLE ONLY public.outbox
 
 ALTER TABLE ONLY public.provider_keys
     ADD CONSTRAINT provider_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.trace_deletions
+    ADD CONSTRAINT trace_deletions_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.trace_feedback
+    ADD CONSTRAINT trace_feedback_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.trace_refs
+    ADD CONSTRAINT trace_refs_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
@@ -436,6 +528,12 @@ CREATE POLICY org ON public.outbox USING ((org_id = (NULLIF(current_setting('app
 
 CREATE POLICY org ON public.provider_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.trace_deletions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.trace_feedback USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.trace_refs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.outbox ENABLE ROW LEVEL SECURITY;
@@ -460,3 +558,9 @@ CREATE POLICY sweep ON public.idempotency_keys FOR DELETE USING ((NULLIF(current
 CREATE POLICY sweep ON public.outbox USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'outbox'::text));
 
 CREATE POLICY sweep_find ON public.idempotency_keys FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text));
+
+ALTER TABLE public.trace_deletions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.trace_feedback ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.trace_refs ENABLE ROW LEVEL SECURITY;

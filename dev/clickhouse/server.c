@@ -9,14 +9,23 @@
  * parks its own session on a query without an end, because the engine lives
  * exactly as long as that session does.
  *
+ * A session without a terminal is a batch to the engine: it aborts the whole
+ * process at the first error of any connection, and a client that goes away in
+ * the middle of an answer is such an error. So the program gives it a terminal
+ * to itself, on which nobody writes, and asks for an interactive session. Errors
+ * of connections then end those connections, as they do in clickhouse-server.
+ *
  * The process may be killed at any moment: an acknowledged INSERT is on disk
  * and is there at the next start. The program returns 1 when the engine gives
  * up by itself, with the engine's reason on standard error, and 2 when it was
  * called wrongly.
  */
+#define _GNU_SOURCE /* for the functions of pseudo-terminals */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct result;
 typedef struct result *run_fn(int argc, char **argv);
@@ -30,6 +39,26 @@ static char serve[] =
     "SELECT sleepEachRow(1) FROM system.numbers"
     " SETTINGS max_block_size = 1, max_execution_time = 0,"
     " function_sleep_max_microseconds_per_block = 0, log_queries = 0 FORMAT Null";
+
+static char interactive[] = "--interactive";
+
+/* Makes a new terminal the standard input. Its other end stays open, unread,
+   for the life of the process; neither becomes a controlling terminal. */
+static void take_terminal(void) {
+    int other = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (other < 0 || grantpt(other) != 0 || unlockpt(other) != 0) {
+        perror("cannot make a terminal for the engine");
+        exit(1);
+    }
+    int terminal = open(ptsname(other), O_RDWR | O_NOCTTY);
+    if (terminal < 0 || dup2(terminal, STDIN_FILENO) < 0) {
+        perror("cannot give the engine a terminal");
+        exit(1);
+    }
+    if (terminal != STDIN_FILENO) {
+        close(terminal);
+    }
+}
 
 static void *need(void *lib, const char *path, const char *symbol) {
     void *address = dlsym(lib, symbol);
@@ -54,9 +83,10 @@ int main(int argc, char **argv) {
     run_fn *run = (run_fn *)need(lib, path, "chdb_query_cmdline");
     reason_fn *reason = (reason_fn *)need(lib, path, "chdb_result_error");
 
-    /* The engine sees the program's name, the caller's options and the query;
-       the slot that held the library's path takes the program's name. */
-    char **args = calloc((size_t)argc + 1, sizeof *args);
+    /* The engine sees the program's name, the caller's options, the query and
+       the word for a session with a terminal; the slot that held the library's
+       path takes the program's name. */
+    char **args = calloc((size_t)argc + 2, sizeof *args);
     if (args == NULL) {
         perror("calloc");
         return 1;
@@ -66,8 +96,10 @@ int main(int argc, char **argv) {
         args[i - 1] = argv[i];
     }
     args[argc - 1] = serve;
+    args[argc] = interactive;
+    take_terminal();
 
-    const char *why = reason(run(argc, args));
+    const char *why = reason(run(argc + 1, args));
     fprintf(stderr, "the engine ended: %s\n", why != NULL ? why : "no reason given");
     return 1;
 }

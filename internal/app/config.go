@@ -6,6 +6,7 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/config"
 	"github.com/assayhq/assay/internal/platform/egress"
@@ -15,6 +16,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/telemetry"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/trace"
 )
 
 // Config is every setting of the process: each package's own.
@@ -28,7 +30,9 @@ type Config struct {
 	Plan       tenancy.PlanConfig `setting:"plan"`
 	Secret     secret.Config      `setting:"secret"`
 	Egress     egress.Config      `setting:"egress"`
+	Blob       blob.Config        `setting:"blob"`
 	Dataset    dataset.Config     `setting:"dataset"`
+	Trace      trace.Config       `setting:"trace"`
 	Telemetry  telemetry.Config   `setting:"telemetry"`
 }
 

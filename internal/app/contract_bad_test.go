@@ -36,17 +36,23 @@ func (g *generator) all() []bad {
 	g.methods()
 	g.credentials()
 	g.paths()
-	g.queries()
 	g.headers()
+	if !g.op.raw() { // which read no query
+		g.queries()
+	}
 	if g.op.body != nil {
 		g.transport()
+	}
+	if g.op.body != nil && !g.op.raw() {
 		g.syntax()
 		g.fields(g.doc.resolve(g.op.doc.body), nil, 0)
 	}
 	for len(g.out) < requestsPerOperation {
 		g.randomRoute()
-		g.randomQuery()
 		g.randomMethod()
+		if !g.op.raw() {
+			g.randomQuery()
+		}
 		if !g.op.public() {
 			g.randomKey()
 		}
@@ -415,6 +421,12 @@ func (g *generator) syntax() {
 
 // randomBody damages one or two bytes of an accepted body.
 func (g *generator) randomBody() {
+	if g.op.raw() {
+		b := g.request("truncated OTLP", 400)
+		b.body = b.body[:1+g.rng.IntN(len(b.body)-1)]
+		g.add(b)
+		return
+	}
 	for {
 		text := slices.Clone(g.op.body)
 		for range 1 + g.rng.IntN(2) {

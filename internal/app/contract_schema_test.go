@@ -112,8 +112,12 @@ func (d *document) response(t *testing.T, op *docOperation, status int) *jsonsch
 	return d.compile(t, at+pointer("content", "application/json", "schema"))
 }
 
-func (d *document) envelope(t *testing.T) *jsonschema.Schema {
+// envelope is the form of an operation's error answers.
+func (d *document) envelope(t *testing.T, op operation) *jsonschema.Schema {
 	t.Helper()
+	if op.raw() {
+		return d.compile(t, pointer("components", "schemas", "OtlpEnvelope"))
+	}
 	return d.compile(t, pointer("components", "schemas", "Envelope"))
 }
 
@@ -216,7 +220,11 @@ func walk(t *testing.T, k *testkit.Kit, d *document) {
 			send(t, &testkit.Client{}, d, op, http.StatusUnauthorized, k.URL+op.path, op.body)
 		}
 		if op.body != nil {
-			send(t, c, d, op, http.StatusBadRequest, op.path, []byte(`{"a":1,"a":2}`))
+			broken := `{"a":1,"a":2}`
+			if op.raw() {
+				broken = `{`
+			}
+			send(t, c, d, op, http.StatusBadRequest, op.path, []byte(broken))
 			send(t, c, d, op, http.StatusUnsupportedMediaType, op.path, op.body, testkit.Header("Content-Type", "text/plain"))
 		}
 		if op.path != op.Path {

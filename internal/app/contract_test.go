@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,10 +15,12 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
@@ -42,11 +45,20 @@ type seed struct {
 	// bodies are accepted bodies by operation, where the schema alone does not
 	// tell how to make one.
 	bodies map[string]string
+	// made are further accepted bodies, which name objects of the organization.
+	made func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string
 	// queries are what accepted requests must say beyond path and body.
 	queries map[string]func(*testkit.Client) string
 	// last names the operation after which the organization is of no more use.
 	last string
 }
+
+// recently is a time that telemetry may have, in the two forms that it takes.
+var (
+	moment       = time.Now().Add(-time.Minute).UTC()
+	recently     = moment.Format(time.RFC3339)
+	recentlyNano = strconv.FormatInt(moment.UnixNano(), 10)
+)
 
 // made creates an object and returns its id.
 func made(t *testing.T, c *testkit.Client, path string, body map[string]any, id string) string {
@@ -99,6 +111,37 @@ var seeds = []seed{
 		},
 		last: "deleteOrganization",
 	},
+	{
+		prefix: "/api/traces",
+		params: func(t *testing.T, c *testkit.Client) map[string]string {
+			return map[string]string{"id": made(t, c, "/api/traces", map[string]any{"name": "seed", "input": "Why?", "output": "Because."}, "id")}
+		},
+		bodies: map[string]string{
+			"createTrace":    `{"name":"Answer a question","tags":["support"],"metadata":{"Team":"care"}}`,
+			"updateTrace":    `{"status":"completed","output":{"text":"Because."}}`,
+			"addSpans":       `{"name":"chat","startTime":"` + recently + `","attributes":{"gen_ai.request.model":"gpt-4o"}}`,
+			"createFeedback": `{"type":"thumbs","value":true}`,
+		},
+		made: func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string {
+			d := c.Dataset(t, testkit.Dataset{})
+			return map[string]string{"tracesToDataset": `{"datasetId":"` + d.ID + `","traceIds":["` + params["id"] + `"]}`}
+		},
+	},
+	{
+		prefix: "/api/conversations",
+		params: func(t *testing.T, c *testkit.Client) map[string]string {
+			made(t, c, "/api/traces", map[string]any{"name": "turn", "conversationId": "seed"}, "id")
+			return map[string]string{"conversationId": "seed"}
+		},
+	},
+	{
+		prefix: "/v1/",
+		bodies: map[string]string{
+			"sendTraces":  `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat","startTimeUnixNano":"` + recentlyNano + `","kind":1}]}]}]}`,
+			"sendLogs":    `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","timeUnixNano":"` + recentlyNano + `","body":{"stringValue":"x"}}]}]}]}`,
+			"sendMetrics": `{"resourceMetrics":[{"resource":{}}]}`,
+		},
+	},
 	{prefix: "/api/health"},
 	{prefix: "/api/openapi.json"},
 	{prefix: "/api/reference"},
@@ -135,13 +178,20 @@ type operation struct {
 
 func (o operation) public() bool { return o.Scope == principal.Public }
 
+// raw operations speak OTLP, whose JSON is not as strict as ours.
+func (o operation) raw() bool { return len(o.ContentTypes) > 0 }
+
 // operations fills in the whole route table for one organization.
 func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []operation {
 	t.Helper()
-	params := map[string]map[string]string{}
+	params, bodies := map[string]map[string]string{}, map[string]map[string]string{}
 	methods := map[string][]string{}
 	for _, op := range k.App.Edge.Ops() {
-		methods[op.Path] = append(methods[op.Path], op.Method)
+		for _, other := range k.App.Edge.Ops() {
+			if leadsTo(other.Path, op.Path) {
+				methods[op.Path] = append(methods[op.Path], other.Method)
+			}
+		}
 	}
 	var out []operation
 	for _, op := range k.App.Edge.Ops() {
@@ -150,6 +200,9 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 		s := seeds[i]
 		if _, made := params[s.prefix]; !made && s.params != nil {
 			params[s.prefix] = s.params(t, c)
+			if s.made != nil {
+				bodies[s.prefix] = s.made(t, c, params[s.prefix])
+			}
 		}
 		path := op.Path
 		for name, value := range params[s.prefix] {
@@ -161,7 +214,7 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 			o.query = q(c)
 		}
 		if o.doc.body != nil {
-			o.body = []byte(s.bodies[op.ID])
+			o.body = []byte(cmp.Or(bodies[s.prefix][op.ID], s.bodies[op.ID]))
 			if len(o.body) == 0 {
 				var err error
 				o.body, err = json.Marshal(d.sample(o.doc.body))
@@ -172,6 +225,13 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 	}
 	require.Len(t, out, len(k.App.Edge.Ops()), "every operation is covered")
 	return out
+}
+
+// leadsTo reports whether a path of the route table matches another one: the
+// path of one trace matches the path of the traces' metrics too.
+func leadsTo(pattern, path string) bool {
+	a, b := strings.Split(pattern, "/"), strings.Split(path, "/")
+	return slices.EqualFunc(a, b, func(a, b string) bool { return a == b || strings.HasPrefix(a, "{") && !strings.HasPrefix(b, "{") })
 }
 
 // TestContract holds every operation of the route table against the rules
@@ -201,7 +261,7 @@ func TestContract(t *testing.T) {
 					h := fnv.New64a()
 					_, _ = io.WriteString(h, op.ID)
 					g := &generator{rng: rand.New(rand.NewPCG(h.Sum64(), 1)), doc: d, op: op, key: c.Key.Reveal(), weak: keys}
-					n := g.attack(t, k.App.Edge, d.envelope(t))
+					n := g.attack(t, k.App.Edge, d.envelope(t, op))
 					total.Add(int64(n))
 					t.Logf("%s: %d bad requests", op.ID, n)
 				})

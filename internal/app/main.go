@@ -25,6 +25,9 @@ type cli struct {
 	Serve  serveCommand  `cmd:"" group:"run" help:"Serve the HTTP interface."`
 	Worker workerCommand `cmd:"" group:"run" help:"Run long work: workflows and the outbox."`
 
+	Tail   tailCommand   `cmd:"" group:"use" help:"Show traces as they arrive."`
+	Traces tracesCommand `cmd:"" group:"use" help:"Look at traces."`
+
 	Migrate migrateCommand `cmd:"" group:"operate" help:"Bring the PostgreSQL and ClickHouse schemas up to date."`
 	Admin   adminCommand   `cmd:"" group:"operate" help:"Organizations, plans, master keys: what the operator of a deployment does."`
 	Showcfg configCommand  `cmd:"" group:"operate" name:"config" help:"Print every setting, its value and where it came from; secrets are hidden."`
@@ -49,6 +52,7 @@ type environment struct {
 	environ []string
 	build   string
 	out     io.Writer
+	errOut  io.Writer
 }
 
 // Main runs one command, in the environment given, and returns the process's
@@ -62,7 +66,7 @@ func Main(build string, args, environ []string, out, errOut io.Writer) int {
 		kong.Exit(func(code int) { exit = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
 		kong.ExplicitGroups([]kong.Group{
-			{Key: "run", Title: "Run:"}, {Key: "operate", Title: "Operate:"}, {Key: "inspect", Title: "Inspect:"},
+			{Key: "run", Title: "Run:"}, {Key: "use", Title: "Use:"}, {Key: "operate", Title: "Operate:"}, {Key: "inspect", Title: "Inspect:"},
 		}))
 	if err != nil {
 		panic(err) // the command line's own declaration is wrong
@@ -82,7 +86,7 @@ func Main(build string, args, environ []string, out, errOut io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := k.Run(&environment{ctx: ctx, config: c.Config, environ: environ, build: build, out: out}); err != nil {
+	if err := k.Run(&environment{ctx: ctx, config: c.Config, environ: environ, build: build, out: out, errOut: errOut}); err != nil {
 		fmt.Fprintf(errOut, "assay: %v\n", err)
 		return 1
 	}

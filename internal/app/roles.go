@@ -14,6 +14,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/telemetry"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/trace"
 )
 
 // Role is what a process does. The same binary plays every role; replicas of a
@@ -38,6 +39,9 @@ type part struct {
 var parts = []part{
 	{"internal listener", []Role{RoleServe, RoleWorker, RoleAll}, (*App).runInternal},
 	{"public listener", []Role{RoleServe, RoleAll}, (*App).runPublic},
+	{"otlp listener", []Role{RoleServe, RoleAll}, (*App).runRPC},
+	// Whoever deferred telemetry inserts it; with shared object storage anyone may.
+	{"telemetry drain", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Trace.RunDrain(ctx) }},
 	{"usage meter", []Role{RoleServe, RoleAll}, func(a *App, ctx context.Context) error { return a.Tenancy.RunMeter(ctx) }},
 	{"outbox dispatcher", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
 	{"tenancy worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
@@ -45,6 +49,9 @@ var parts = []part{
 	}},
 	{"dataset worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
 		return a.temporal.Worker(ctx, dataset.Queue, a.Dataset.Register)
+	}},
+	{"trace worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
+		return a.temporal.Worker(ctx, trace.Queue, a.Trace.Register)
 	}},
 }
 
@@ -81,6 +88,20 @@ func (a *App) runPublic(ctx context.Context) error {
 	}
 	slog.Info("listening", "addr", l.Addr().String(), "reference", "/api/reference")
 	return a.Edge.Run(ctx, l)
+}
+
+// runRPC serves OTLP over gRPC.
+func (a *App) runRPC(ctx context.Context) error {
+	if a.Config.Trace.GRPCAddr == "" {
+		<-ctx.Done()
+		return nil
+	}
+	l, err := listen(ctx, a.Config.Trace.GRPCAddr, "ASSAY_TRACE_GRPC_ADDR")
+	if err != nil {
+		return err
+	}
+	slog.Info("listening", "addr", l.Addr().String(), "protocol", "otlp/grpc")
+	return a.Edge.RunRPC(ctx, l)
 }
 
 func (a *App) runInternal(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -22,6 +23,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/trace"
 )
 
 // App is a process with its parts connected, not yet running.
@@ -30,12 +32,15 @@ type App struct {
 	Edge    *httpapi.Edge
 	Tenancy *tenancy.Service
 	Dataset *dataset.Service
+	Trace   *trace.Service
 	Outbox  *change.Dispatcher
 
 	postgres   *postgres.DB
 	clickhouse *clickhouse.DB
+	inserter   *clickhouse.Inserter
 	temporal   *temporal.Client
 	redis      *redis.Client
+	blobs      *blob.Store
 
 	stopLimiter func() error
 }
@@ -51,6 +56,12 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	if a.clickhouse, err = clickhouse.Open(cfg.ClickHouse); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	if a.inserter, err = clickhouse.NewInserter(cfg.ClickHouse); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	if a.blobs, err = blob.Open(ctx, cfg.Blob); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
 	if a.temporal, err = temporal.Open(cfg.Temporal); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -62,14 +73,19 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 		return nil, errors.Join(err, a.Close())
 	}
 	a.Dataset = dataset.New(a.postgres, log, now)
+	a.Trace = trace.New(trace.Parts{
+		Stores: trace.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter, Blobs: a.blobs},
+		Config: cfg.Trace, People: a.Tenancy, Datasets: a.Dataset, Log: log, Now: now,
+	})
 	a.Outbox = log.NewDispatcher(map[string]change.Handler{
 		dataset.TopicDeleted:             dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted),
+		trace.TopicDeleted:               trace.StartDeletion(a.temporal),
 		tenancy.TopicOrganizationDeleted: tenancy.StartErasure(a.temporal),
 	})
 	a.Edge, err = newEdge(httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.Tenancy.Authenticate, Speak: a.Tenancy.Speak, Limit: a.limit, Observe: a.meter,
-	}, a.Tenancy, a.Dataset)
+	}, a.Tenancy, a.Dataset, a.Trace)
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -77,11 +93,12 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 }
 
 // newEdge registers every domain's operations.
-func newEdge(opts httpapi.Options, people *tenancy.Service, datasets *dataset.Service) (*httpapi.Edge, error) {
+func newEdge(opts httpapi.Options, people *tenancy.Service, datasets *dataset.Service, traces *trace.Service) (*httpapi.Edge, error) {
 	opts.SourceHashes = sourceHashes
 	e := httpapi.New(opts)
 	people.RegisterHTTP(e)
 	datasets.RegisterHTTP(e)
+	traces.RegisterHTTP(e)
 	people.LearnRoutes(e.Ops())
 	return e, e.Seal()
 }
@@ -128,7 +145,7 @@ func (a *App) meter(o httpapi.Outcome) {
 
 // Document is the OpenAPI document, which needs no engine.
 func Document() ([]byte, error) {
-	e, err := newEdge(httpapi.Options{}, tenancy.New(tenancy.Parts{}), dataset.New(nil, nil, nil))
+	e, err := newEdge(httpapi.Options{}, tenancy.New(tenancy.Parts{}), dataset.New(nil, nil, nil), trace.New(trace.Parts{}))
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +157,7 @@ func (a *App) checks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: "postgres", Probe: a.checkPostgres, Advice: "PostgreSQL does not answer, its role is unsafe or its schema is old: see the log, check ASSAY_POSTGRES_URL, run `assay migrate`."},
 		{Name: "clickhouse", Probe: a.clickhouse.Ping, Advice: "ClickHouse does not answer: check ASSAY_CLICKHOUSE_URL and the server."},
+		{Name: "blobs", Probe: a.blobs.Ping, Optional: true, Advice: "Object storage does not answer, so telemetry is refused while ClickHouse is away: check ASSAY_BLOB_URL."},
 		{Name: "temporal", Probe: a.temporal.Ping, Advice: "Temporal does not answer: check ASSAY_TEMPORAL_ADDRESS and the server."},
 	}
 	if a.redis != nil {
@@ -177,8 +195,14 @@ func (a *App) Close() error {
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close())
 	}
+	if a.inserter != nil {
+		errs = append(errs, a.inserter.Close())
+	}
 	if a.clickhouse != nil {
 		errs = append(errs, a.clickhouse.Close())
+	}
+	if a.blobs != nil {
+		errs = append(errs, a.blobs.Close())
 	}
 	if a.postgres != nil {
 		a.postgres.Close()

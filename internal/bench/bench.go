@@ -68,7 +68,23 @@ func (r Rounds) Ratio(a, b int) Ratio {
 	slices.Sort(ratios)
 	n := len(ratios)
 	k := rank(n)
-	return Ratio{Median: (ratios[(n-1)/2] + ratios[n/2]) / 2, Low: ratios[k], High: ratios[n-1-k], Rounds: n}
+	return Ratio{Median: Median(ratios), Low: ratios[k], High: ratios[n-1-k], Rounds: n}
+}
+
+// Median is the middle one of some measures.
+func Median(measures []float64) float64 {
+	sorted := slices.Sorted(slices.Values(measures))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// Median is the middle measure of one side.
+func (r Rounds) Median(side int) float64 {
+	all := make([]float64, len(r))
+	for i, row := range r {
+		all[i] = row[side]
+	}
+	return Median(all)
 }
 
 // AtLeast fails if the ratio is below the floor: in a short run beyond doubt,

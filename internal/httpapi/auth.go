@@ -1,15 +1,14 @@
 package httpapi
 
 import (
-	"net/http"
+	"context"
 	"strings"
 
 	"github.com/assayhq/assay/internal/principal"
 )
 
-// bearer returns the token of the Authorization header.
-func bearer(r *http.Request) (string, error) {
-	values := r.Header.Values("Authorization")
+// bearer returns the token of the values of the Authorization header.
+func bearer(values []string) (string, error) {
 	if len(values) == 0 {
 		return "", errMissingKey
 	}
@@ -20,21 +19,20 @@ func bearer(r *http.Request) (string, error) {
 	return token, nil
 }
 
-// authorize returns the request of a caller that has the scope, as the person
+// authorize returns the context of a caller that has the scope, as the person
 // whom it speaks for. The scope comes first: whom a key may speak for is a
 // question only to a key that may call the operation.
-func (g *gate) authorize(r *http.Request) (*http.Request, error) {
-	if g.op.Scope == principal.Public {
-		return r, nil
+func (e *Edge) authorize(ctx context.Context, op Op, onBehalfOf string) (context.Context, error) {
+	if op.Scope == principal.Public {
+		return ctx, nil
 	}
-	caller := principal.From(r.Context())
-	if !caller.Has(g.op.Scope) {
-		return r, errScope.With("requiredScope", string(g.op.Scope))
+	caller := principal.From(ctx)
+	if !caller.Has(op.Scope) {
+		return ctx, errScope.With("requiredScope", string(op.Scope))
 	}
-	user := r.Header.Get("X-On-Behalf-Of")
-	if user == "" || g.edge.opts.Speak == nil {
-		return r, nil
+	if onBehalfOf == "" || e.opts.Speak == nil {
+		return ctx, nil
 	}
-	caller, err := g.edge.opts.Speak(r.Context(), caller, user)
-	return r.WithContext(principal.With(r.Context(), caller)), err
+	caller, err := e.opts.Speak(ctx, caller, onBehalfOf)
+	return principal.With(ctx, caller), err
 }

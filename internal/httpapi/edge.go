@@ -86,6 +86,8 @@ type Edge struct {
 	ops       []Op
 	inputs    map[string]reflect.Type
 	public    map[string]bool // "METHOD path" of operations that need no key
+	metered   map[string]bool // and of those that the hourly limit does not count
+	raws      []*rawOp
 	draining  drain
 	readiness readiness
 	started   time.Time
@@ -105,6 +107,7 @@ func New(opts Options) *Edge {
 		router:  chi.NewRouter(),
 		inputs:  map[string]reflect.Type{},
 		public:  map[string]bool{},
+		metered: map[string]bool{},
 		started: opts.Now(),
 	}
 	e.router.Use(e.identify, e.observe, e.recoverPanic, e.bound, middleware.GetHead, e.authenticate)
@@ -126,14 +129,17 @@ func (e *Edge) add(op Op, input reflect.Type) {
 	if e.document != nil {
 		panic("httpapi: " + op.ID + " is registered after Seal")
 	}
+	if op.Scope != principal.Public && op.Scope != principal.AnyKey && !slices.Contains(principal.Scopes, op.Scope) {
+		panic("httpapi: " + op.ID + " needs the scope " + string(op.Scope) + ", which no key can have")
+	}
 	e.ops = append(e.ops, op)
 	e.inputs[op.ID] = input
-	if op.Scope == principal.Public {
-		if strings.Contains(op.Path, "{") {
-			panic("httpapi: " + op.ID + " is public and has a path parameter: public paths are matched before routing")
-		}
-		e.public[op.Method+" "+op.Path] = true
+	early := op.Scope == principal.Public || op.Metered
+	if early && strings.Contains(op.Path, "{") {
+		panic("httpapi: " + op.ID + " is public or metered and has a path parameter: such paths are matched before routing")
 	}
+	e.public[op.Method+" "+op.Path] = op.Scope == principal.Public
+	e.metered[op.Method+" "+op.Path] = op.Metered
 }
 
 // routePath is the path that the router matches: as sent, if it is escaped.

@@ -35,6 +35,7 @@ var statuses = map[fault.Kind]int{
 var (
 	errInternal     = fault.New(fault.Internal, "internal_error", "Something went wrong on our side. Retry; if it happens again, contact support with the request id.")
 	errRoute        = fault.New(fault.NotFound, "unknown_route", "There is no such route. The routes are listed at /api/openapi.json.")
+	errRPC          = fault.New(fault.MethodNotAllowed, "method_not_allowed", "There is no such method. The methods are listed as x-grpc-method at /api/openapi.json.")
 	errMethod       = fault.New(fault.MethodNotAllowed, "method_not_allowed", "This route does not take this method. The Allow header lists the methods that it takes.")
 	errMediaType    = fault.New(fault.UnsupportedMediaType, "unsupported_media_type", "Send the body as application/json, in UTF-8, plain or with Content-Encoding: gzip.")
 	errTooLarge     = fault.New(fault.PayloadTooLarge, "payload_too_large", "The body is larger than this operation takes.")
@@ -72,9 +73,9 @@ func (e *Envelope) GetStatus() int { return e.status }
 // Error is the public message.
 func (e *Envelope) Error() string { return e.Body.Message }
 
-// envelope turns any error into what the caller may see of it. What the caller
-// may not see goes to the log, with the request id that the caller gets.
-func envelope(ctx context.Context, err error) *Envelope {
+// explain finds what the caller may see of any error. What the caller may not
+// see goes to the log, with the request id that the caller gets.
+func explain(ctx context.Context, err error) *fault.Error {
 	info := request.From(ctx)
 	f, ok := fault.From(err)
 	switch {
@@ -86,6 +87,17 @@ func envelope(ctx context.Context, err error) *Envelope {
 	case f.Kind == fault.Unavailable:
 		slog.WarnContext(ctx, "request refused", "request_id", info.ID, "operation", info.Operation, "error", err)
 	}
+	setErrorHeaders(info.Header, f)
+	return f
+}
+
+// envelope turns any error into the body and the headers of its answer.
+func envelope(ctx context.Context, err error) *Envelope {
+	f := explain(ctx, err)
+	return &Envelope{Body: errorBody(f, request.From(ctx).ID), status: statuses[f.Kind]}
+}
+
+func errorBody(f *fault.Error, id string) ErrorBody {
 	details := map[string]any{"reason": f.Reason}
 	for k, v := range f.Details {
 		details[k] = v
@@ -93,11 +105,7 @@ func envelope(ctx context.Context, err error) *Envelope {
 	if len(f.Fields) > 0 {
 		details["fields"] = f.Fields[:min(len(f.Fields), maxFieldsListed)]
 	}
-	setErrorHeaders(info.Header, f)
-	return &Envelope{
-		Body:   ErrorBody{Code: string(f.Kind), Message: f.Message, Details: details, RequestID: info.ID},
-		status: statuses[f.Kind],
-	}
+	return ErrorBody{Code: string(f.Kind), Message: f.Message, Details: details, RequestID: id}
 }
 
 func setErrorHeaders(h http.Header, f *fault.Error) {
@@ -110,17 +118,25 @@ func setErrorHeaders(h http.Header, f *fault.Error) {
 			challenge = "Bearer"
 		}
 		h.Set("WWW-Authenticate", challenge)
-	case fault.Unavailable, fault.RateLimited:
-		seconds := 1
-		if s, ok := f.Details["retryAfterSeconds"].(int); ok {
-			seconds = s
-		}
-		h.Set("Retry-After", strconv.Itoa(seconds))
-	case fault.Conflict:
-		if s, ok := f.Details["retryAfterSeconds"].(int); ok {
-			h.Set("Retry-After", strconv.Itoa(s))
+	default:
+		if seconds, ok := retryAfter(f); ok {
+			h.Set("Retry-After", strconv.Itoa(seconds))
 		}
 	}
+}
+
+// retryAfter is how long a caller should wait before it repeats the request,
+// if repeating it can help.
+func retryAfter(f *fault.Error) (seconds int, ok bool) {
+	switch f.Kind {
+	case fault.Unavailable, fault.RateLimited, fault.Conflict:
+	default:
+		return 0, false
+	}
+	if seconds, ok = f.Details["retryAfterSeconds"].(int); ok {
+		return seconds, true
+	}
+	return 1, f.Kind != fault.Conflict
 }
 
 // writeError answers a request outside the framework's handlers.

@@ -54,8 +54,13 @@ func describe(doc *huma.OpenAPI) {
 // declareErrors replaces the framework's idea of an operation's errors.
 func declareErrors(_ *huma.OpenAPI, op *huma.Operation) {
 	delete(op.Responses, "422")
+	referToErrors(op, "")
+}
+
+// referToErrors gives an operation the errors whose names have the prefix.
+func referToErrors(op *huma.Operation, prefix string) {
 	for _, e := range declaredErrors {
-		op.Responses[e.status] = &huma.Response{Ref: "#/components/responses/" + e.name}
+		op.Responses[e.status] = &huma.Response{Ref: "#/components/responses/" + prefix + e.name}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/assayhq/assay/internal/fault"
 )
@@ -48,8 +49,8 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 			continue
 		}
 		for _, v := range values[name] {
-			if strings.ContainsRune(v, 0) {
-				fields = append(fields, fault.Field{In: "query", Path: documented, Code: "format", Message: "contains U+0000, which nothing stored can match"})
+			if strings.ContainsRune(v, 0) || !utf8.ValidString(v) {
+				fields = append(fields, fault.Field{In: "query", Path: documented, Code: "format", Message: "contains U+0000 or is no UTF-8: nothing stored can match"})
 				break
 			}
 			if out.Has(documented) && out.Get(documented) != v {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strconv"
@@ -35,15 +36,15 @@ type Outcome struct {
 }
 
 // spend counts the request and sets the headers that say where the key stands.
-func (e *Edge) spend(w http.ResponseWriter, r *http.Request, caller principal.Caller) error {
+func (e *Edge) spend(ctx context.Context, h http.Header, caller principal.Caller) error {
 	if e.opts.Limit == nil {
 		return nil
 	}
-	q, err := e.opts.Limit(r.Context(), caller)
+	q, err := e.opts.Limit(ctx, caller)
 	if err != nil {
 		return err
 	}
-	q.set(w.Header())
+	q.set(h)
 	if !q.Allowed {
 		return errRate.With("retryAfterSeconds", max(1, seconds(q.Retry)))
 	}

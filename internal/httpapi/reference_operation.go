@@ -108,15 +108,24 @@ func (d *refDocument) curl(op refOperation, v opView, base string) string {
 		lines = append([]string{`-H "Authorization: Bearer $SERVICE_API_KEY"`}, lines...)
 	}
 	if op.Body != nil && op.Body.Required {
-		body := indented(d.sample(op.Body.Content["application/json"].Schema, nil, false))
-		body = strings.ReplaceAll(body, "\n", "\n  ") // a JSON string has no line ends, so only space is added
-		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+shellQuote(body))
+		lines = append(lines, d.curlBody(op.Body)...)
 	}
 	head := []string{`curl "` + base + target + `"`}
 	if v.Method != "GET" {
 		head = append(head, "-X "+v.Method)
 	}
 	return strings.Join(append(head, lines...), " \\\n  ")
+}
+
+// curlBody sends a sample, or a file if the body is not JSON.
+func (d *refDocument) curlBody(b *refBody) []string {
+	media, ok := b.Content["application/json"]
+	if !ok {
+		return []string{`-H "Content-Type: ` + slices.Min(slices.Collect(maps.Keys(b.Content))) + `"`, `--data-binary "@$FILE"`}
+	}
+	body := indented(d.sample(media.Schema, nil, false))
+	body = strings.ReplaceAll(body, "\n", "\n  ") // a JSON string has no line ends, so only space is added
+	return []string{`-H "Content-Type: application/json"`, "-d " + shellQuote(body)}
 }
 
 func (d *refDocument) paramSample(p refParam) (value string, known bool) {

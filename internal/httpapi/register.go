@@ -20,8 +20,9 @@ import (
 )
 
 // Op is one row of the route table. Router, OpenAPI, reference page and the
-// tests that walk every operation all come from these rows, and Register is
-// the only way to add one: a route outside the table cannot exist.
+// tests that walk every operation all come from these rows, and Register and
+// RegisterRaw are the only ways to add one: a route outside the table cannot
+// exist.
 type Op struct {
 	ID          string // camelCase verb and noun, unique
 	Method      string
@@ -34,6 +35,9 @@ type Op struct {
 	Scope principal.Scope
 	// Status is the success status.
 	Status int
+	// Again is the success status of a repetition that changes nothing, zero if
+	// it is the same. The output then has a field Status.
+	Again int
 	// BodyLimit bounds the decompressed body; zero means DefaultBodyLimit.
 	BodyLimit int64
 	// Strict refuses unknown body fields instead of ignoring them; governance
@@ -45,16 +49,40 @@ type Op struct {
 	Annotators bool
 	// ContentType of the response, if it is not JSON.
 	ContentType string
+	// Metered leaves the operation out of the hourly limit of requests: its
+	// handler measures what it takes in, and refuses with a RateLimited fault.
+	Metered bool
+
+	// The rest is for RegisterRaw.
+
+	// ContentTypes are the media types that a raw body may have.
+	ContentTypes []string
+	// RPC is the gRPC method that serves the same operation, in the form
+	// package.Service/Method; empty for none. Its messages are handed over as
+	// application/x-protobuf.
+	RPC string
+	// Admit opens the account of a body's memory before the body is read; nil
+	// bounds nothing. announced is the body's length on the wire, or -1.
+	Admit func(ctx context.Context, caller principal.Caller, announced int64) (Admission, error)
 }
+
+// raw reports whether the handler reads the body itself.
+func (op Op) raw() bool { return len(op.ContentTypes) > 0 }
 
 // Mutates reports whether the operation takes an Idempotency-Key.
 func (op Op) Mutates() bool {
+	if op.raw() {
+		return false
+	}
 	return op.Method == http.MethodPost || op.Method == http.MethodPut || op.Method == http.MethodPatch
 }
 
 // Register adds an operation. The handler's input and output types are its
 // contract: parameters, body, bounds and documentation are read from them.
 func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, error)) {
+	if op.raw() || op.RPC != "" || op.Admit != nil {
+		panic("httpapi: " + op.ID + " has fields of a raw operation; add it with RegisterRaw")
+	}
 	if op.BodyLimit == 0 {
 		op.BodyLimit = DefaultBodyLimit
 	}
@@ -73,13 +101,7 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 			Content: map[string]*huma.MediaType{op.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}}
 	}
-	if op.Scope != principal.Public {
-		scopes := []string{}
-		if op.Scope != principal.AnyKey {
-			scopes = append(scopes, string(op.Scope))
-		}
-		d.Security = []map[string][]string{{"apiKey": scopes}}
-	}
+	d.Security = op.security()
 	if op.Mutates() {
 		d.Parameters = append(d.Parameters, idempotencyParam())
 	}
@@ -94,8 +116,26 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 		}
 		return handler(ctx, in)
 	})
+	if op.Again != 0 {
+		responses := findOperation(e.api.OpenAPI(), op.Method, op.Path).Responses
+		again := *responses[strconv.Itoa(op.Status)]
+		again.Description = http.StatusText(op.Again)
+		responses[strconv.Itoa(op.Again)] = &again
+	}
 	gate.learn(e.api)
 	e.add(op, reflect.TypeFor[I]())
+}
+
+// security is what the document says about the key that the operation needs.
+func (op Op) security() []map[string][]string {
+	if op.Scope == principal.Public {
+		return nil
+	}
+	scopes := []string{}
+	if op.Scope != principal.AnyKey {
+		scopes = append(scopes, string(op.Scope))
+	}
+	return []map[string][]string{{"apiKey": scopes}}
 }
 
 // gate stands before one operation's handler and does what every operation
@@ -159,7 +199,11 @@ func (g *gate) serve(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	info := request.From(r.Context())
 	info.Operation = g.op.ID
-	r, err := g.authorize(r)
+	user := r.Header.Get("X-On-Behalf-Of")
+	spoken, err := g.edge.authorize(r.Context(), g.op, user)
+	if user != "" {
+		r = r.WithContext(spoken)
+	}
 	if err == nil {
 		r, err = g.read(r, info)
 	}

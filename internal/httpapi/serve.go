@@ -70,21 +70,32 @@ func (e *Edge) Run(ctx context.Context, l net.Listener) error {
 // the caller sent is kept, so that its own logs and ours meet.
 func (e *Edge) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id, err := uuid.Parse(r.Header.Get("X-Request-Id"))
-		if err != nil || len(r.Header.Get("X-Request-Id")) != 36 {
-			id = uuid.Must(uuid.NewV7())
-		}
+		id := requestID(r.Header.Get("X-Request-Id"))
 		h := w.Header()
-		h.Set("X-Request-Id", id.String())
+		h.Set("X-Request-Id", id)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		ip, _, err := net.SplitHostPort(r.RemoteAddr)
-		if err != nil {
-			ip = r.RemoteAddr
-		}
-		info := &request.Info{ID: id.String(), Method: r.Method, Path: r.URL.Path, IP: ip, Header: h}
+		info := &request.Info{ID: id, Method: r.Method, Path: r.URL.Path, IP: host(r.RemoteAddr), Header: h}
 		next.ServeHTTP(w, r.WithContext(request.With(r.Context(), info)))
 	})
+}
+
+// requestID is the UUID that the caller sent, or a new one.
+func requestID(sent string) string {
+	id, err := uuid.Parse(sent)
+	if err != nil || len(sent) != 36 {
+		id = uuid.Must(uuid.NewV7())
+	}
+	return id.String()
+}
+
+// host is an address without its port.
+func host(address string) string {
+	ip, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	return ip
 }
 
 // recorder notes what was answered.
@@ -118,8 +129,7 @@ var (
 		metric.WithExplicitBucketBoundaries(.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30))
 )
 
-// observe makes the span, the measurement and the log line of a request. Their
-// names come from the route table, never from what the caller sent.
+// observe makes the span, the measurement and the log line of a request.
 func (e *Edge) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -129,32 +139,36 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 		rec := &recorder{ResponseWriter: w}
 		seen := &recognised{}
 		ctx = context.WithValue(ctx, recognisedKey{}, seen)
-		info := request.From(ctx)
 		next.ServeHTTP(rec, r.WithContext(ctx))
-
-		operation := info.Operation
-		if operation == "" {
-			operation = "none"
-		}
-		took := time.Since(start)
-		if seen.caller != nil && e.opts.Observe != nil {
-			e.opts.Observe(Outcome{Caller: *seen.caller, Operation: operation, Status: rec.status, Took: took, At: e.opts.Now()})
-		}
-		span.SetName(operation)
-		attrs := []attribute.KeyValue{
-			attribute.String("operation", operation),
-			attribute.Int("http.response.status_code", rec.status),
-		}
-		span.SetAttributes(append(attrs, attribute.String("request_id", info.ID))...)
-		duration.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
-		slog.LogAttrs(ctx, slog.LevelDebug, "request",
-			slog.String("request_id", info.ID),
-			slog.String("operation", operation),
-			slog.String("method", r.Method),
-			slog.Int("status", rec.status),
-			slog.Duration("took", took),
-			slog.String("trace_id", span.SpanContext().TraceID().String()))
+		e.report(ctx, seen, rec.status, time.Since(start))
 	})
+}
+
+// report says how a request was answered, in every place that asks. The names
+// come from the route table, never from what the caller sent.
+func (e *Edge) report(ctx context.Context, seen *recognised, status int, took time.Duration) {
+	info, span := request.From(ctx), trace.SpanFromContext(ctx)
+	operation := info.Operation
+	if operation == "" {
+		operation = "none"
+	}
+	if seen.caller != nil && e.opts.Observe != nil {
+		e.opts.Observe(Outcome{Caller: *seen.caller, Operation: operation, Status: status, Took: took, At: e.opts.Now()})
+	}
+	span.SetName(operation)
+	attrs := []attribute.KeyValue{
+		attribute.String("operation", operation),
+		attribute.Int("http.response.status_code", status),
+	}
+	span.SetAttributes(append(attrs, attribute.String("request_id", info.ID))...)
+	duration.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
+	slog.LogAttrs(ctx, slog.LevelDebug, "request",
+		slog.String("request_id", info.ID),
+		slog.String("operation", operation),
+		slog.String("method", info.Method),
+		slog.Int("status", status),
+		slog.Duration("took", took),
+		slog.String("trace_id", span.SpanContext().TraceID().String()))
 }
 
 // recoverPanic turns a panic into a clean 500 and keeps its story in the log.
@@ -166,8 +180,7 @@ func (e *Edge) recoverPanic(next http.Handler) http.Handler {
 			if p == nil {
 				return
 			}
-			info := request.From(r.Context())
-			slog.ErrorContext(r.Context(), "panic", "request_id", info.ID, "operation", info.Operation, "panic", p, "stack", string(debug.Stack()))
+			logPanic(r.Context(), p)
 			if rec, ok := w.(*recorder); ok && rec.status != 0 {
 				panic(http.ErrAbortHandler)
 			}
@@ -175,6 +188,11 @@ func (e *Edge) recoverPanic(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(w, r)
 	})
+}
+
+func logPanic(ctx context.Context, p any) {
+	info := request.From(ctx)
+	slog.ErrorContext(ctx, "panic", "request_id", info.ID, "operation", info.Operation, "panic", p, "stack", string(debug.Stack()))
 }
 
 // bound stops work that nobody waits for any longer.
@@ -194,11 +212,12 @@ func (e *Edge) authenticate(next http.Handler) http.Handler {
 		if method == http.MethodHead {
 			method = http.MethodGet
 		}
-		if e.public[method+" "+routePath(r)] {
+		route := method + " " + routePath(r)
+		if e.public[route] {
 			next.ServeHTTP(w, r)
 			return
 		}
-		token, err := bearer(r)
+		token, err := bearer(r.Header.Values("Authorization"))
 		if err != nil {
 			writeError(w, r, err)
 			return
@@ -211,9 +230,11 @@ func (e *Edge) authenticate(next http.Handler) http.Handler {
 		if seen, ok := r.Context().Value(recognisedKey{}).(*recognised); ok {
 			seen.caller = &caller
 		}
-		if err := e.spend(w, r, caller); err != nil {
-			writeError(w, r, err)
-			return
+		if !e.metered[route] {
+			if err := e.spend(r.Context(), w.Header(), caller); err != nil {
+				writeError(w, r, err)
+				return
+			}
 		}
 		next.ServeHTTP(w, r.WithContext(principal.With(r.Context(), caller)))
 	})

@@ -22,6 +22,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/trace"
 )
 
 // Pepper is the key pepper of every test.
@@ -62,6 +63,8 @@ func Config(t testing.TB) app.Config {
 		Key:      tenancy.Config{Pepper: Pepper, PepperVersion: 1},
 		Plan:     tenancy.PlanConfig{Default: string(tenancy.PlanSelfHosted), SelfHostedHour: 1_000_000, EnterpriseHour: 100_000, SpansHour: 1_000_000, BytesHour: 1_000_000_000},
 	}
+	cfg.Blob.URL = "file://" + t.TempDir()
+	cfg.Trace = trace.Config{RetentionDays: 90, InflightBytes: 256 << 20, InsertTimeout: 6 * time.Second}
 	// The two databases are made side by side.
 	var g errgroup.Group
 	g.Go(func() error { cfg.ClickHouse = clickhousetest.New(t); return nil })

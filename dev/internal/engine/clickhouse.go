@@ -31,14 +31,19 @@ var clickhousePasswords = map[string]string{
 	"ASSAY_CLICKHOUSE_READER_PASSWORD": clickhouseReader,
 }
 
-// clickhouseConfig is what the official image has of its own: the rest is in
-// deploy/clickhouse, which both share.
+const clickhouseHint = "ClickHouse comes from npm and needs a C compiler: apt-get install -y npm gcc libc6-dev; dev/tool chdb fetches it"
+
+// clickhouseConfig is what the official image has of its own, and the cluster
+// of development: the rest is in deploy/clickhouse, which both share. Where the
+// engine finds a terminal it would write its log there too, and the launcher
+// leads both to one file.
 const clickhouseConfig = `<clickhouse>
     <users_config>users.xml</users_config>
     <logger>
         <log>%s</log>
+        <console>false</console>
     </logger>
-</clickhouse>
+%s</clickhouse>
 `
 
 // clickhouseUsers has the user of the session inside the process, which has no
@@ -58,65 +63,82 @@ const clickhouseUsers = `<clickhouse>
 </clickhouse>
 `
 
-func startClickHouse(ctx context.Context, c *Checkout) error {
-	var ended <-chan error
-	if _, up := c.running("clickhouse"); !up {
-		library, err := c.tool("clickhouse", "chdb")
-		if err != nil {
+// startClickHouse brings one of the servers up. The name is that of its engine,
+// its folder, its log and its native port.
+func startClickHouse(name string) func(context.Context, *Checkout) error {
+	return func(ctx context.Context, c *Checkout) error {
+		var ended <-chan error
+		if _, up := c.running(name); !up {
+			var err error
+			if ended, err = c.spawnClickHouse(ctx, name); err != nil {
+				return err
+			}
+		}
+		return c.await(ctx, name, "an answer", 60*time.Second, ended, func(ctx context.Context) error {
+			_, err := c.clickhouseQuery(ctx, name, "", "CREATE DATABASE IF NOT EXISTS "+assayDatabase)
 			return err
-		}
-		server, err := c.compileClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		if err := c.configureClickHouse(); err != nil {
-			return err
-		}
-		data := c.path("clickhouse", "data")
-		// This engine makes its system logs anew at each start and stumbles over
-		// those of the last one, which clickhouse-server would read again.
-		if err := os.RemoveAll(filepath.Join(data, "data", "system")); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(data, 0o755); err != nil {
-			return err
-		}
-		p := process{
-			engine: "clickhouse",
-			dir:    data,
-			args: []string{
-				server, library,
-				"--config-file=" + c.path("clickhouse", "etc", "config.xml"),
-				"--path=" + data,
-				"--log-level=information", // the engine reads the level of the shared file too late
-				"--listen_host=127.0.0.1",
-				"--tcp_port=" + strconv.Itoa(c.Ports.on("clickhouse")),
-				"--http_port=" + strconv.Itoa(c.Ports.on("clickhouse-http")),
-			},
-		}
-		for variable, user := range clickhousePasswords {
-			p.env = append(p.env, variable+"="+developmentPassword(user))
-		}
-		if ended, err = c.spawn(p); err != nil {
-			return err
-		}
+		})
 	}
-	return c.await(ctx, "clickhouse", "an answer", 60*time.Second, ended, func(ctx context.Context) error {
-		_, err := c.clickhouseQuery(ctx, "", "CREATE DATABASE IF NOT EXISTS "+assayDatabase)
-		return err
-	})
 }
 
-func readyClickHouse(ctx context.Context, c *Checkout) (string, error) {
-	if err := answers(c.Ports.address("clickhouse")); err != nil {
-		return "", err
+func readyClickHouse(name string) func(context.Context, *Checkout) (string, error) {
+	return func(ctx context.Context, c *Checkout) (string, error) {
+		if err := answers(c.Ports.address(name)); err != nil {
+			return "", err
+		}
+		return c.clickhouseQuery(ctx, name, assayDatabase, "SELECT version()")
 	}
-	return c.clickhouseQuery(ctx, assayDatabase, "SELECT version()")
 }
 
-// compileClickHouse builds the program that serves the engine's library.
-func (c *Checkout) compileClickHouse(ctx context.Context) (string, error) {
-	binary := c.path("clickhouse", "server")
+func (c *Checkout) spawnClickHouse(ctx context.Context, name string) (ended <-chan error, err error) {
+	library, err := c.tool(name, "chdb")
+	if err != nil {
+		return nil, err
+	}
+	server, err := c.compileClickHouse(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.configureClickHouse(name); err != nil {
+		return nil, err
+	}
+	data := c.path(name, "data")
+	// This engine makes its system logs anew at each start and stumbles over
+	// those of the last one, which clickhouse-server would read again.
+	if err := os.RemoveAll(filepath.Join(data, "data", "system")); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return nil, err
+	}
+	// This engine hangs on a port that is taken, and says so in its log only.
+	ports := map[string]int{name: c.Ports.on(name), name + "-http": c.Ports.on(name + "-http")}
+	if which, free := awaitFree(ports); !free {
+		return nil, fmt.Errorf("%s is in use by another program; end that one, or run `down`, after which `up` finds other ports for all engines", which)
+	}
+	p := process{
+		engine: name,
+		dir:    data,
+		args: []string{
+			server, library,
+			"--config-file=" + c.path(name, "etc", "config.xml"),
+			"--path=" + data,
+			"--log-level=information", // the engine reads the level of the shared file too late
+			"--listen_host=127.0.0.1",
+			"--tcp_port=" + strconv.Itoa(c.Ports.on(name)),
+			"--http_port=" + strconv.Itoa(c.Ports.on(name+"-http")),
+		},
+	}
+	for variable, user := range clickhousePasswords {
+		p.env = append(p.env, variable+"="+developmentPassword(user))
+	}
+	return c.spawn(p)
+}
+
+// compileClickHouse builds the program that serves the engine's library. Each
+// server has its own, so that two that start together do not meet in one file.
+func (c *Checkout) compileClickHouse(ctx context.Context, name string) (string, error) {
+	binary := c.path(name, "server")
 	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
 		return "", err
 	}
@@ -130,12 +152,13 @@ func (c *Checkout) compileClickHouse(ctx context.Context) (string, error) {
 }
 
 // configureClickHouse lays the shared settings beside the engine's own.
-func (c *Checkout) configureClickHouse() error {
-	etc := c.path("clickhouse", "etc")
+func (c *Checkout) configureClickHouse(name string) error {
+	etc := c.path(name, "etc")
 	if err := os.RemoveAll(etc); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(etc, "config.xml"), fmt.Sprintf(clickhouseConfig, c.LogPath("clickhouse")), 0o644); err != nil {
+	config := fmt.Sprintf(clickhouseConfig, c.LogPath(name), c.clickhousePair())
+	if err := writeFile(filepath.Join(etc, "config.xml"), config, 0o644); err != nil {
 		return err
 	}
 	if err := writeFile(filepath.Join(etc, "users.xml"), clickhouseUsers, 0o644); err != nil {
@@ -162,12 +185,16 @@ func (c *Checkout) configureClickHouse() error {
 			return err
 		}
 	}
-	return nil
+	if name == clickhouseShards[0] {
+		return nil
+	}
+	// After the shared file in the alphabet, and therefore above it.
+	return writeFile(filepath.Join(etc, "config.d", "small.xml"), clickhouseSmall, 0o644)
 }
 
-// clickhouseQuery asks over HTTP as Assay's user.
-func (c *Checkout) clickhouseQuery(ctx context.Context, database, query string) (string, error) {
-	target := url.URL{Scheme: "http", Host: c.Ports.address("clickhouse-http"), Path: "/"}
+// clickhouseQuery asks a server over HTTP as Assay's user.
+func (c *Checkout) clickhouseQuery(ctx context.Context, name, database, query string) (string, error) {
+	target := url.URL{Scheme: "http", Host: c.Ports.address(name + "-http"), Path: "/"}
 	if database != "" {
 		target.RawQuery = url.Values{"database": {database}}.Encode()
 	}
@@ -186,7 +213,7 @@ func (c *Checkout) clickhouseQuery(ctx context.Context, database, query string) 
 		return "", err
 	}
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("clickhouse: %s: %s", response.Status, strings.TrimSpace(string(body)))
+		return "", fmt.Errorf("%s: %s: %s", name, response.Status, strings.TrimSpace(string(body)))
 	}
 	return strings.TrimSpace(string(body)), nil
 }

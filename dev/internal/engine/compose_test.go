@@ -36,8 +36,9 @@ type service struct {
 	Restart     string
 }
 
-// appPort is where Assay itself listens; it has no engine behind it.
-const appPort = 4318
+// appPorts are where Assay itself listens, for HTTP and for OTLP over gRPC;
+// they have no engine behind them.
+var appPorts = []int{4318, 4317}
 
 func TestComposeAgreesWithTheLauncher(t *testing.T) {
 	for _, difference := range drift(loadDeployment(t)) {
@@ -70,6 +71,10 @@ func TestDriftIsReported(t *testing.T) {
 		{"address in the product", "compose", "@clickhouse:9000/assay", "@clickhouse:9440/assay", "ASSAY_CLICKHOUSE_URL"},
 		{"pepper not required", "compose", "${ASSAY_KEY_PEPPER:?", "${ASSAY_KEY_PEPPER:-", "ASSAY_KEY_PEPPER"},
 		{"health check gone", "compose", "    healthcheck:\n      test: [CMD, redis-cli, ping]", "    x-healthcheck:\n      test: [CMD, redis-cli, ping]", "redis: no health check"},
+		{"second shard", "compose", "services:\n", "services:\n  clickhouse2:\n    image: clickhouse/clickhouse-server:26.7\n", "clickhouse2: is an engine of development alone"},
+		{"port of the second shard", "compose", "      - 127.0.0.1:9000:9000\n", "      - 127.0.0.1:9000:9000\n      - 127.0.0.1:9002:9002\n", "9002 is not in the table"},
+		{"address of the second shard", "compose", "      ASSAY_REDIS_URL:", "      ASSAY_DEV_CLICKHOUSE_SHARD2_URL: clickhouse://assay:assay@clickhouse2:9002/assay\n      ASSAY_REDIS_URL:", "ASSAY_DEV_CLICKHOUSE_SHARD2_URL"},
+		{"engine gone", "compose", "\n  redis:\n", "\n  cache:\n", "redis: is not in the compose file"},
 		{"settings not mounted", "compose", "./clickhouse/users.d/assay.xml:", "./clickhouse/other.xml:", "users.d/assay.xml"},
 		{"role with more rights", "init.sql", "ALTER ROLE assay_app LOGIN NOCREATEDB", "ALTER ROLE assay_app LOGIN CREATEDB", "assay_app"},
 		{"database gone", "init.sql", "CREATE DATABASE temporal_visibility OWNER temporal", "CREATE DATABASE visibility OWNER temporal", "temporal_visibility"},

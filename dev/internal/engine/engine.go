@@ -1,6 +1,7 @@
 // Package engine runs the engines that Assay stands on, as plain processes of
-// one checkout: PostgreSQL, ClickHouse, Redis and Temporal. It exists so that
-// every test meets the real engines on a machine without containers.
+// one checkout: PostgreSQL, ClickHouse with a second shard, Redis and Temporal.
+// It exists so that every test meets the real engines on a machine without
+// containers.
 package engine
 
 import (
@@ -18,6 +19,10 @@ type Engine struct {
 	Needs []string // engines that answer before this one starts
 	Port  string   // the port that a person connects to
 	Hint  string   // what to do when it does not start
+
+	// DevelopmentOnly marks an engine that the compose file does not have, and
+	// must not have.
+	DevelopmentOnly bool
 
 	// Start brings the engine up with the roles, databases and namespaces that
 	// Assay expects. A running process is left running.
@@ -39,9 +44,22 @@ var Engines = []Engine{
 	},
 	{
 		Name: "clickhouse", Port: "clickhouse",
-		Hint:  "ClickHouse comes from npm and needs a C compiler: apt-get install -y npm gcc libc6-dev; dev/tool chdb fetches it",
-		Start: startClickHouse, Ready: readyClickHouse,
+		Hint:  clickhouseHint,
+		Start: startClickHouse("clickhouse"), Ready: readyClickHouse("clickhouse"),
 		Stop: syscall.SIGTERM, StopLimit: 20 * time.Second,
+	},
+	{
+		// The second shard. The compose file is for one machine, where a second
+		// server would only take memory from the first; whoever has a cluster
+		// brings it. Development has one so that the tables of a cluster are made
+		// and used by tests. No installation depends on it: the product does not
+		// know its address, and the first server does nothing with it until a
+		// Distributed table asks.
+		Name: "clickhouse2", Port: "clickhouse2",
+		Hint:  clickhouseHint,
+		Start: startClickHouse("clickhouse2"), Ready: readyClickHouse("clickhouse2"),
+		Stop: syscall.SIGTERM, StopLimit: 20 * time.Second,
+		DevelopmentOnly: true,
 	},
 	{
 		Name: "redis", Port: "redis",

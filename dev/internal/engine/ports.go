@@ -22,8 +22,8 @@ const (
 	blockLimit = 40
 )
 
-// portPatience is how long an idle checkout waits for its ports before it
-// takes others.
+// portPatience is how long an engine waits for ports that are in use: those of
+// one that was just killed come free in a moment.
 const portPatience = 2 * time.Second
 
 // port is one line of the table that development and the compose file share.
@@ -34,11 +34,15 @@ type port struct {
 }
 
 // portTable is the only place that knows the ports. The compose file publishes
-// the standard ones on loopback.
+// the standard ones on loopback, but for those of an engine that it does not
+// have. Within a block no two ports end in the same two digits, so that no port
+// of one block is another's of the next.
 var portTable = []port{
 	{Name: "postgres", Standard: 5432, Env: "ASSAY_DEV_POSTGRES_PORT"},
 	{Name: "clickhouse", Standard: 9000, Env: "ASSAY_DEV_CLICKHOUSE_PORT"},
 	{Name: "clickhouse-http", Standard: 8123, Env: "ASSAY_DEV_CLICKHOUSE_HTTP_PORT"},
+	{Name: "clickhouse2", Standard: 9002, Env: "ASSAY_DEV_CLICKHOUSE2_PORT"},
+	{Name: "clickhouse2-http", Standard: 8124, Env: "ASSAY_DEV_CLICKHOUSE2_HTTP_PORT"},
 	{Name: "temporal", Standard: 7233, Env: "ASSAY_DEV_TEMPORAL_PORT"},
 	{Name: "redis", Standard: 6379, Env: "ASSAY_DEV_REDIS_PORT"},
 }
@@ -95,9 +99,9 @@ func block(distance int) (Ports, error) {
 	return p, nil
 }
 
-// taken names a port of p that another program listens on.
-func (p Ports) taken() (string, bool) {
-	for name, number := range p.all() {
+// taken names one of the ports that another program listens on.
+func taken(ports map[string]int) (string, bool) {
+	for name, number := range ports {
 		listener, err := net.Listen("tcp", loopback(number))
 		if err != nil {
 			return fmt.Sprintf("%s port %d", name, number), true
@@ -107,7 +111,19 @@ func (p Ports) taken() (string, bool) {
 	return "", false
 }
 
-// LoadPorts reads the recorded ports, and tells whether there are any.
+// awaitFree waits a moment for the ports, and names one that stays taken.
+func awaitFree(ports map[string]int) (which string, free bool) {
+	for deadline := time.Now().Add(portPatience); ; time.Sleep(50 * time.Millisecond) {
+		which, busy := taken(ports)
+		if !busy || time.Now().After(deadline) {
+			return which, !busy
+		}
+	}
+}
+
+// LoadPorts reads the recorded ports, and tells whether there are any. A port
+// that the table has gained since then is at its place in the recorded block, so
+// that a new engine joins those that run.
 func (c *Checkout) LoadPorts() (bool, error) {
 	content, err := os.ReadFile(c.path("ports.json"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -119,12 +135,27 @@ func (c *Checkout) LoadPorts() (bool, error) {
 	if err := json.Unmarshal(content, &c.Ports); err != nil {
 		return false, fmt.Errorf("%s: %w", c.path("ports.json"), err)
 	}
+	if len(c.Ports.Port) == 0 {
+		return false, nil
+	}
+	fresh, err := block(c.Ports.Block)
+	if err != nil {
+		return false, err
+	}
 	for _, line := range portTable {
-		if c.Ports.Port[line.Name] == 0 {
-			return false, nil
+		if c.Ports.on(line.Name) == 0 {
+			c.Ports.Port[line.Name] = fresh.on(line.Name)
 		}
 	}
 	return true, nil
+}
+
+func (c *Checkout) recordPorts() error {
+	content, err := json.MarshalIndent(c.Ports, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(c.path("ports.json"), string(content)+"\n", 0o644)
 }
 
 // choosePorts settles the ports before engines start. Recorded ports hold while
@@ -151,16 +182,11 @@ func (c *Checkout) choosePorts(anyRunning bool) error {
 			recorded = anyRunning
 		}
 		if anyRunning {
-			return nil
+			return c.recordPorts()
 		}
 		if recorded {
-			// The ports of an engine that was just killed come free in a moment.
-			for deadline := time.Now().Add(portPatience); ; time.Sleep(50 * time.Millisecond) {
-				if _, busy := c.Ports.taken(); !busy {
-					return nil
-				} else if time.Now().After(deadline) {
-					break
-				}
+			if _, free := awaitFree(c.Ports.all()); free {
+				return c.recordPorts()
 			}
 		}
 	}
@@ -193,16 +219,12 @@ func (c *Checkout) claimBlock() error {
 		if other := claimant(claim); other != "" && other != c.State {
 			continue
 		}
-		if which, busy := p.taken(); busy {
+		if which, busy := taken(p.all()); busy {
 			c.say("", "%s is in use; trying the next block", which)
 			continue
 		}
-		content, err := json.MarshalIndent(p, "", "  ")
-		if err != nil {
-			return err
-		}
 		c.Ports = p
-		if err := writeFile(c.path("ports.json"), string(content)+"\n", 0o644); err != nil {
+		if err := c.recordPorts(); err != nil {
 			return err
 		}
 		return writeFile(claim, c.State+"\n", 0o644)

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -32,24 +34,58 @@ func TestDevelopmentPortsLieTenThousandAboveTheStandardOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]int{"postgres": 15432, "clickhouse": 19000, "clickhouse-http": 18123, "temporal": 17233, "redis": 16379} {
+	for name, want := range map[string]int{"postgres": 15432, "clickhouse": 19000, "clickhouse-http": 18123, "clickhouse2": 19002, "clickhouse2-http": 18124, "temporal": 17233, "redis": 16379} {
 		if p.on(name) != want {
 			t.Errorf("%s listens on %d, want %d", name, p.on(name), want)
 		}
 	}
 }
 
-func TestNoTwoPortsOfABlockAreTheSame(t *testing.T) {
+func TestNoTwoPortsOfAnyBlocksAreTheSame(t *testing.T) {
+	for _, line := range portTable {
+		t.Setenv(line.Env, "")
+	}
 	p, err := block(300)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[int]string{}
 	for name, number := range p.all() {
-		if other := seen[number]; other != "" {
-			t.Errorf("%s and %s both have port %d", name, other, number)
+		place := number % blockStep
+		if other := seen[place]; other != "" {
+			t.Errorf("%s and %s meet on port %d, in this block or the next ones", name, other, number)
 		}
-		seen[number] = name
+		seen[place] = name
+	}
+}
+
+// The record of an older launcher has no port for an engine that is new.
+func TestANewEngineJoinsThoseThatRun(t *testing.T) {
+	t.Setenv("ASSAY_CACHE", t.TempDir())
+	for _, anyRunning := range []bool{true, false} {
+		c := newCheckout(t)
+		if err := c.choosePorts(false); err != nil {
+			t.Fatal(err)
+		}
+		want := maps.Clone(c.Ports.Port)
+		delete(c.Ports.Port, "clickhouse2")
+		if err := c.recordPorts(); err != nil {
+			t.Fatal(err)
+		}
+		c.Ports = Ports{}
+		if err := c.choosePorts(anyRunning); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(c.Ports.Port, want) {
+			t.Errorf("ports went from %v to %v", want, c.Ports.Port)
+		}
+		content, err := os.ReadFile(c.path("ports.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(content), `"clickhouse2"`) {
+			t.Errorf("the new port is not recorded: %s", content)
+		}
 	}
 }
 

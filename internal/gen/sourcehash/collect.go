@@ -84,7 +84,8 @@ func parse(fsys fs.FS) ([]*folder, error) {
 	return slices.SortedFunc(maps.Values(byDir), func(a, b *folder) int { return strings.Compare(a.dir, b.dir) }), err
 }
 
-// operation is one call of Register, and the function that makes it.
+// operation is one call of Register or RegisterRaw, and the function that makes
+// it.
 type operation struct {
 	in     *folder
 	caller *ast.FuncDecl
@@ -93,7 +94,7 @@ type operation struct {
 
 func (o operation) at() string { return o.in.fset.Position(o.call.Pos()).String() }
 
-// operations finds the calls of Register in the package.
+// operations finds the calls of Register and RegisterRaw in the package.
 func (f *folder) operations() []operation {
 	var found []operation
 	for _, file := range f.files {
@@ -121,7 +122,8 @@ func (f *folder) operations() []operation {
 	return found
 }
 
-// isRegister recognises the edge's Register, with or without type arguments.
+// isRegister recognises the edge's Register, with or without type arguments,
+// and its RegisterRaw.
 func isRegister(fun ast.Expr, local string, inside bool) bool {
 	switch fun := fun.(type) {
 	case *ast.IndexExpr:
@@ -129,13 +131,16 @@ func isRegister(fun ast.Expr, local string, inside bool) bool {
 	case *ast.IndexListExpr:
 		return isRegister(fun.X, local, inside)
 	case *ast.Ident:
-		return inside && fun.Name == "Register"
+		return inside && registers(fun.Name)
 	case *ast.SelectorExpr:
 		x, ok := fun.X.(*ast.Ident)
-		return ok && local != "" && x.Name == local && fun.Sel.Name == "Register"
+		return ok && local != "" && x.Name == local && registers(fun.Sel.Name)
 	}
 	return false
 }
+
+// registers tells the names of the functions that add an operation.
+func registers(name string) bool { return name == "Register" || name == "RegisterRaw" }
 
 // read returns the operation's id and the hash of its handler.
 func (o operation) read() (id, hash string, err error) {

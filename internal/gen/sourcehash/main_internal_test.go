@@ -111,6 +111,14 @@ func getVersion() {}
 		require.Contains(t, hashes, "getVersion")
 	})
 
+	t.Run("a raw operation counts as any other", func(t *testing.T) {
+		t.Parallel()
+		raw := strings.Replace(registering, "httpapi.Register(", "httpapi.RegisterRaw(", 1)
+		hashes, err := collect(source("internal/dataset/http.go", raw, "internal/dataset/http_post.go", handling))
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"createDataset": hashOf(t, handling)}, hashes)
+	})
+
 	t.Run("a method is found by the type of its receiver", func(t *testing.T) {
 		t.Parallel()
 		_, err := collect(source("internal/dataset/http.go", registering, "internal/dataset/http_post.go", handling,

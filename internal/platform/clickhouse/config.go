@@ -57,7 +57,11 @@ func (db *DB) Cluster() string { return db.cluster }
 func Open(cfg Config) (*DB, error) {
 	// A block is acknowledged only when it is stored: never hand it to the
 	// server's own buffer.
-	writer, err := open(cfg.URL, clickhouse.Settings{"async_insert": 0})
+	writing := clickhouse.Settings{"async_insert": 0}
+	if cfg.Cluster != "" {
+		writing["distributed_foreground_insert"] = 1 // stored on its shard, not in a queue for it
+	}
+	writer, err := open(cfg.URL, writing)
 	if err != nil {
 		return nil, err
 	}

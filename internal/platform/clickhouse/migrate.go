@@ -13,6 +13,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"
+
+	"github.com/assayhq/assay/internal/platform/secret"
 )
 
 // Applied is one migration that Migrate ran.
@@ -92,11 +94,31 @@ func Render(migrations fs.FS, t Topology) (fs.FS, error) {
 
 // Migrate brings the tables to the newest of the given migrations.
 func Migrate(ctx context.Context, cfg Config, migrations fs.FS) ([]Applied, error) {
-	opts, err := clickhouse.ParseDSN(cfg.URL.Reveal())
+	return migrate(ctx, cfg.URL, Topology{Cluster: cfg.Cluster}, migrations)
+}
+
+// MigrateShard brings the tables of one shard of cfg.Cluster to the newest of
+// the given migrations: its local tables, and the distributed ones over those of
+// every shard. It is for a cluster whose servers know no ON CLUSTER, and is
+// called for each shard with that shard's URL. The database has the same name on
+// all of them, and each keeps its own record of what it has applied. A shard
+// that is not migrated yet makes reads through the distributed tables fail.
+func MigrateShard(ctx context.Context, cfg Config, migrations fs.FS) ([]Applied, error) {
+	if cfg.Cluster == "" {
+		return nil, errors.New("migrate clickhouse shard: cluster is empty, so there are no shards: use Migrate for a single node")
+	}
+	return migrate(ctx, cfg.URL, Topology{Cluster: cfg.Cluster, PerShard: true}, migrations)
+}
+
+// migrate runs the migrations as they are rendered for the topology, in the
+// database that the URL names.
+func migrate(ctx context.Context, url secret.Text, t Topology, migrations fs.FS) ([]Applied, error) {
+	opts, err := clickhouse.ParseDSN(url.Reveal())
 	if err != nil {
 		return nil, errors.New("clickhouse url cannot be read")
 	}
-	rendered, err := Render(migrations, Topology{Cluster: cfg.Cluster, Database: opts.Auth.Database})
+	t.Database = opts.Auth.Database
+	rendered, err := Render(migrations, t)
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ func flatten(prefix string, v any, set func(name, value string)) {
 func unknown(where string, left map[string]string, settings []Setting, nameOf func(Setting) string) []error {
 	var errs []error
 	for name := range left {
-		if strings.HasPrefix(name, Prefix+"DEV_") || strings.HasSuffix(name, "_PASSWORD") || name == Prefix+"CACHE" || name == Prefix+"CONFIG" || name == Prefix+"BENCH" {
+		if strings.HasPrefix(name, Prefix+"DEV_") || strings.HasSuffix(name, "_PASSWORD") || name == Prefix+"CACHE" || name == Prefix+"CONFIG" || name == Prefix+"BENCH" || name == Prefix+"URL" {
 			continue
 		}
 		closest, best := "", 4

@@ -28,9 +28,7 @@ func (m *matrix) forms(kind string) []form {
 	}
 	for other, ids := range m.world.theirs {
 		if other != kind {
-			_, number := strconv.Atoi(ids[0])
-			_, wanted := strconv.Atoi(id)
-			out = append(out, form{"id of a foreign " + other, ids[0], (number == nil) == (wanted == nil)})
+			out = append(out, form{"id of a foreign " + other, ids[0], looks(ids[0]) == looks(id)})
 		}
 	}
 	for _, user := range []string{m.world.victim.Owner.String(), m.world.victim.Org.String(), uuid.Nil.String(), uuid.Max.String()} {
@@ -58,6 +56,17 @@ func (m *matrix) forms(kind string) []form {
 	)
 }
 
+// looks tells what kind of identifier a text could be.
+func looks(id string) string {
+	if _, err := strconv.Atoi(id); err == nil {
+		return "number"
+	}
+	if uuid.Validate(id) == nil {
+		return "uuid"
+	}
+	return "text"
+}
+
 // identifiers tries every form of every foreign identifier wherever the
 // operation takes one, with a key that may do everything at home.
 func (m *matrix) identifiers(t testing.TB, r rule) {
@@ -83,7 +92,9 @@ func (m *matrix) identifiers(t testing.TB, r rule) {
 		for _, field := range m.fields(content.Schema, nil) {
 			m.check(references[field] != nil, "%s: the field %s of the body names something; add its kind to references", r.name(), field)
 		}
-		m.asserted(t, r)
+		if !strings.HasPrefix(r.path, "/v1/") { // OTLP has no place for an organization
+			m.asserted(t, r)
+		}
 	}
 }
 
@@ -123,7 +134,11 @@ func (m *matrix) queryParam(t testing.TB, r rule, name string) {
 	m.check(references[name] != nil, "%s: the parameter %s names something; add its kind to references", r.name(), name)
 	with := func(text string) answer {
 		req := m.request(r.name(), func(upTo string) string { return middle(m.world.own[kinds[upTo]]) })
-		req.target += "?" + name + "=" + text
+		separator := "?"
+		if strings.Contains(req.target, "?") {
+			separator = "&"
+		}
+		req.target += separator + name + "=" + text
 		return m.sendHome(t, req)
 	}
 	for _, kind := range references[name] {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -11,18 +12,27 @@ import (
 // kinds says which kind of object a path parameter names, by the path up to
 // and including the parameter.
 var kinds = map[string]string{
+	"/api/conversations/{conversationId}":         "conversation",
 	"/api/datasets/{id}":                          "dataset",
 	"/api/datasets/{id}/items/{itemId}":           "item",
 	"/api/developer/api-keys/{id}":                "api key",
 	"/api/developer/provider-keys/{id}":           "provider key",
 	"/api/organizations/current/members/{userId}": "member",
+	"/api/traces/{id}":                            "trace",
 }
 
 // references says which kinds of objects a query parameter or a field of a
 // body may name, by its name.
 var references = map[string][]string{
-	"resourceId": {"dataset", "item", "api key", "provider key", "member"},
-	"userId":     {"member"},
+	"conversationId": {"conversation"},
+	"datasetId":      {"dataset"},
+	"otelTraceId":    {"trace"},
+	"parentSpanId":   {"trace"},
+	"releaseId":      {"conversation"},
+	"resourceId":     {"dataset", "item", "api key", "provider key", "member"},
+	"spanId":         {"trace"},
+	"traceId":        {"trace"},
+	"userId":         {"member"},
 }
 
 // requests are valid contents of the operations that need some. They change
@@ -45,7 +55,19 @@ var requests = map[string]struct{ query, body, grants string }{
 	"DELETE /api/organizations/current":                 {query: "?confirm=" + uuid.Nil.String()},
 	"POST /api/organizations/current/members":           {body: `{"email":"made#@example.com","role":"viewer"}`},
 	"PATCH /api/organizations/current/members/{userId}": {body: `{"name":"Changed #"}`},
+	"POST /api/traces":                                  {body: `{"name":"Made #"}`},
+	"PATCH /api/traces/{id}":                            {body: `{"name":"Changed #"}`},
+	"POST /api/traces/{id}/spans":                       {body: `{"name":"Made #","startTime":"` + recently + `"}`},
+	"POST /api/traces/{id}/feedback":                    {body: `{"type":"comment","comment":"Made #"}`},
+	"POST /api/traces/to-dataset":                       {body: `{"datasetId":"1","traceIds":["1"]}`},
+	"GET /api/traces/metrics":                           {query: "?startAfter=2026-01-01T00:00:00Z&startBefore=2026-02-01T00:00:00Z"},
+	"POST /v1/traces":                                   {body: `{}`},
+	"POST /v1/logs":                                     {body: `{}`},
+	"POST /v1/metrics":                                  {body: `{}`},
 }
+
+// recently is a time that telemetry may have.
+var recently = time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 
 var param = regexp.MustCompile(`\{[^}]*\}`)
 
@@ -76,8 +98,11 @@ func (m *matrix) request(name string, id func(upTo string) string) call {
 
 // absent is an id that names nothing and never did.
 func absent(kind string) string {
-	if kind == "member" {
+	switch kind {
+	case "member":
 		return "018f2f6e-7c4e-7cc0-8000-0123456789ab"
+	case "conversation":
+		return "nobody spoke here"
 	}
 	return "9007199254740000"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"testing"
 
@@ -128,6 +129,20 @@ func (w *world) seed(t testing.TB, c *testkit.Client, label string) map[string][
 		out["provider key"] = append(out["provider key"], strconv.FormatInt(made.ID, 10))
 	}
 	for i := range perKind {
+		// A trace is named by its number: an id of 32 digits that nothing is known
+		// of may be anybody's next trace.
+		name := fmt.Sprintf("%s %d", label, i)
+		var made struct {
+			Ref int64 `json:"trace_ref"`
+		}
+		_, err := c.Call(ctx, "POST", "/api/traces", map[string]any{"name": name, "conversationId": name, "releaseId": name, "input": name, "output": name}, &made)
+		require.NoError(t, err)
+		out["trace"] = append(out["trace"], strconv.FormatInt(made.Ref, 10))
+		out["conversation"] = append(out["conversation"], url.PathEscape(name))
+		_, err = c.Call(ctx, "POST", "/api/traces/"+out["trace"][i]+"/feedback", map[string]any{"type": "comment", "comment": name}, nil)
+		require.NoError(t, err)
+	}
+	for i := range perKind {
 		m, err := c.Invite(ctx, testkit.Member{Email: fmt.Sprintf("m%d@example.com", i), Name: label, Role: "member"})
 		require.NoError(t, err)
 		out["member"] = append(out["member"], m.UserID)
@@ -147,6 +162,7 @@ func (w *world) fill(t testing.TB) {
 	require.NoError(t, w.victim.DeleteDataset(ctx, gone.ID))
 	for _, statement := range []string{
 		"INSERT INTO dataset_holds (org_id, dataset_id, holder, created_at) VALUES ($1, $2, 'run 1', now())",
+		"INSERT INTO trace_deletions (org_id, trace_id, requested_at) SELECT $1, decode('00112233445566778899aabbccddeeff', 'hex'), now() WHERE $2::text <> ''",
 		"INSERT INTO deletion_certificates (org_id, requested_at, requested_by) SELECT $1, now(), $2::text",
 	} {
 		_, err := w.owner.Exec(ctx, statement, w.victim.Org.String(), w.theirs["dataset"][0])

@@ -26,10 +26,11 @@ func New(t testing.TB) clickhouse.Config {
 	require.NoError(t, err)
 	server, err := clickhouse.Open(clickhouse.Config{URL: secret.Text(base)})
 	require.NoError(t, err)
-	made, err := ahead.Take(t.Context())
+	// It keeps the name that it was made under: views remember the names of
+	// their tables, and would look for them under the old one.
+	name, err := ahead.Take(t.Context())
 	require.NoError(t, err, "ClickHouse does not answer: run `make up`")
-	name := "assay_test_" + random()
-	require.NoError(t, server.Writer().Exec(t.Context(), "RENAME DATABASE "+made+" TO "+name))
+	require.NoError(t, server.Writer().Exec(t.Context(), "CREATE TABLE "+name+"."+claimed+" (n UInt8) ENGINE = TinyLog"))
 	t.Cleanup(func() {
 		defer func() { _ = server.Close() }()
 		if t.Failed() {
@@ -64,13 +65,17 @@ var ahead = devenv.NewAhead(2, func(ctx context.Context) (string, error) {
 	return name, err
 })
 
+// claimed is a table that marks a database as some test's own: it stays until
+// that test drops it, or for the eyes of whoever looks at its failure.
+const claimed = "claimed_by_a_test"
+
 // sweep drops what processes that are gone made ahead and never took.
 func sweep(ctx context.Context) error {
 	return admin(func(conn driver.Conn) error {
 		var names []struct {
 			Name string `ch:"name"`
 		}
-		if err := conn.Select(ctx, &names, "SELECT name FROM system.databases WHERE startsWith(name, 'assay_ahead_')"); err != nil {
+		if err := conn.Select(ctx, &names, "SELECT name FROM system.databases WHERE startsWith(name, 'assay_ahead_') AND name NOT IN (SELECT database FROM system.tables WHERE name = '"+claimed+"')"); err != nil {
 			return err
 		}
 		for _, n := range names {

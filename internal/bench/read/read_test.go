@@ -1,0 +1,228 @@
+// Package read_test measures what reading traces costs: beside the bare
+// statements, as data grows, with rows that are not merged yet, and with an
+// index beside without.
+package read_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	chgo "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/bench"
+)
+
+// figure is one ratio with what is wanted and above what a change is refused.
+type figure struct {
+	name, says    string
+	goal, ceiling float64
+	got           bench.Ratio
+}
+
+func (f figure) String() string {
+	return fmt.Sprintf("%s: %v; goal %.2f, ceiling %.2f", f.says, f.got, f.goal, f.ceiling)
+}
+
+func TestBench(t *testing.T) {
+	t.Parallel()
+	once, rounds := size{spans: 6_000, agents: 8}, 7
+	switch {
+	case bench.Raced:
+		once, rounds = size{spans: 2_000, agents: 2}, 2
+	case bench.Whole():
+		once, rounds = size{spans: 100_000, agents: 150}, 31
+	}
+	load := bench.LoadAverage()
+	small := newWorld(t, once)
+	large := newWorld(t, size{spans: 10 * once.spans, agents: once.agents})
+
+	figures := []figure{
+		getTrace(t, large, rounds),
+		getTraceGrowing(t, small, large, rounds),
+		listDuplicates(t, large, rounds),
+		analytics(t, large, rounds),
+		search(t, large, rounds),
+	}
+	_, _ = fmt.Fprintf(os.Stdout, "%d and %d spans of %d days; load average %s to %s\n", once.spans, 10*once.spans, days, load, bench.LoadAverage())
+	for _, f := range figures {
+		_, _ = fmt.Fprintln(os.Stdout, f)
+	}
+	for _, f := range figures {
+		_, _ = fmt.Fprintf(os.Stdout, "%s ratio %.3f\n", f.name, f.got.Median)
+	}
+	for _, f := range figures {
+		if !bench.Raced {
+			require.NoError(t, f.got.AtMost(f.ceiling), f.name)
+		}
+	}
+}
+
+// requests is how many of a kind make one measure.
+const requests = 11
+
+// pairs measures sides in alternation; the first round warms up.
+func pairs(t testing.TB, rounds int, sides ...func(i int) error) bench.Rounds {
+	t.Helper()
+	var all []bench.Side
+	for _, side := range sides {
+		n := 0
+		all = append(all, func() (float64, error) {
+			n++
+			return median(requests, func(i int) error { return side(n*requests + i) })
+		})
+	}
+	measured, err := bench.Run(rounds+1, rounds+1, func(bench.Rounds) bool { return true }, all...)
+	require.NoError(t, err)
+	return measured[1:]
+}
+
+func middle(measures []float64) float64 { return bench.Median(measures) }
+
+// some are a few of an organization's traces, from all its days.
+func (o *org) some(n int) (paths []string) {
+	for i := range n {
+		paths = append(paths, "/api/traces/"+hexOf(o.traces[i*len(o.traces)/n]))
+	}
+	return paths
+}
+
+// getTrace compares a whole request with its bare statements.
+func getTrace(t testing.TB, w *world, rounds int) figure {
+	t.Helper()
+	o := w.orgs[0]
+	paths := o.some(8)
+	var asked [][]string
+	for _, p := range paths {
+		asked = append(asked, w.statements(t, func() error { return o.get(p) }))
+	}
+	measured := pairs(t, rounds,
+		func(i int) error { return o.get(paths[i%len(paths)]) },
+		func(i int) error { return bare(t.Context(), w.ch, asked[i%len(paths)]) },
+	)
+	return figure{
+		"get-trace", fmt.Sprintf("get a trace over HTTP (%.1f ms) ÷ its bare statements (%.1f ms)", 1e3*measured.Median(0), 1e3*measured.Median(1)),
+		1.25, 2, measured.Ratio(0, 1),
+	}
+}
+
+// getTraceGrowing compares the same request on ten times the data.
+func getTraceGrowing(t testing.TB, small, large *world, rounds int) figure {
+	t.Helper()
+	few, many := small.orgs[0], large.orgs[0]
+	from, to := few.some(8), many.some(8)
+	measured := pairs(t, rounds,
+		func(i int) error { return many.get(to[i%len(to)]) },
+		func(i int) error { return few.get(from[i%len(from)]) },
+	)
+	return figure{"get-trace-10x", "get a trace on ten times the data ÷ on the data", 1.15, 1.5, measured.Ratio(0, 1)}
+}
+
+// listDuplicates compares two organizations with as much data: of one, five of
+// a hundred spans of today are stored twice.
+func listDuplicates(t testing.TB, w *world, rounds int) figure {
+	t.Helper()
+	const path = "/api/traces?limit=50"
+	measured := pairs(t, rounds,
+		func(int) error { return w.orgs[doubled].get(path) },
+		func(int) error { return w.orgs[clean].get(path) },
+	)
+	return figure{
+		"list-duplicates", fmt.Sprintf("list 50 traces, 5 %% of the spans stored twice (%.1f ms) ÷ none", 1e3*measured.Median(0)),
+		1.1, 1.5, measured.Ratio(0, 1),
+	}
+}
+
+// analytics compares the figures of all days, of spans of which some are stored
+// twice, with the same on a table that never had any twice.
+func analytics(t testing.TB, w *world, rounds int) figure {
+	t.Helper()
+	o := w.orgs[0]
+	from := w.firstDay(t)
+	path := "/api/traces/metrics?groupBy=model&startAfter=" + from
+	asked := w.statements(t, func() error { return o.get(path) })
+	statement := asked[len(asked)-1]
+	require.Contains(t, statement, "FROM spans FINAL")
+	w.makePlain(t)
+	plain := strings.ReplaceAll(statement, "FROM spans FINAL", "FROM plain")
+	measured := pairs(t, rounds,
+		func(int) error { return readAll(t.Context(), w.ch, statement) },
+		func(int) error { return readAll(t.Context(), w.ch, plain) },
+	)
+	return figure{
+		"analytics-dedup", fmt.Sprintf("percentiles and cost of %d days, each span once (%.1f ms) ÷ of a table without doubles", days, 1e3*measured.Median(0)),
+		1.2, 1.6, measured.Ratio(0, 1),
+	}
+}
+
+// makePlain copies the spans into a table that is the same but replaces
+// nothing: its days are merged too, and its today lies in as many parts.
+func (w *world) makePlain(t testing.TB) {
+	t.Helper()
+	var create string
+	require.NoError(t, w.ch.Writer().QueryRow(t.Context(), "SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = 'spans'").Scan(&create))
+	_, columns, ok := strings.Cut(create, "(")
+	require.True(t, ok)
+	create = strings.Replace("CREATE TABLE plain ("+columns, "ReplacingMergeTree(version)", "MergeTree", 1)
+	require.Contains(t, create, "ENGINE = MergeTree")
+	exec := func(statement string, settings chgo.Settings) {
+		require.NoError(t, w.ch.Writer().Exec(chgo.Context(t.Context(), chgo.WithSettings(settings)), statement), statement)
+	}
+	exec(create, nil)
+	exec("INSERT INTO plain SELECT * FROM spans FINAL WHERE start_time < today()", chgo.Settings{"max_partitions_per_insert_block": 0})
+	exec("OPTIMIZE TABLE plain FINAL", nil)
+	exec("SYSTEM STOP MERGES plain", nil)
+	var parts uint64
+	require.NoError(t, w.ch.Writer().QueryRow(t.Context(), "SELECT uniqExact(_part) FROM spans WHERE start_time >= today()").Scan(&parts))
+	for i := range parts {
+		exec(fmt.Sprintf("INSERT INTO plain SELECT * FROM spans FINAL WHERE start_time >= today() AND cityHash64(trace_id) %% %d = %d", parts, i), nil)
+	}
+}
+
+func (w *world) firstDay(t testing.TB) string {
+	t.Helper()
+	var day string
+	require.NoError(t, w.ch.Writer().QueryRow(t.Context(), "SELECT formatDateTime(min(start_time) - INTERVAL 1 HOUR, '%Y-%m-%dT%H:%i:%SZ') FROM spans").Scan(&day))
+	return day
+}
+
+// search compares finding a rare word in what was written by the index with
+// reading everything that was written.
+func search(t testing.TB, w *world, rounds int) figure {
+	t.Helper()
+	o := w.orgs[0]
+	word := w.rareWord(t)
+	var found string
+	for _, s := range w.statements(t, func() error { return o.get("/api/traces?search=" + word) }) {
+		if strings.Contains(s, "hasAllTokens(search_text") {
+			found = s
+		}
+	}
+	require.NotEmpty(t, found, "the search does not ask the index")
+	// The part of the question that is about what was written.
+	_, found, _ = strings.Cut(found, "SELECT trace_id FROM span_payloads")
+	found, _, _ = strings.Cut(found, "UNION DISTINCT")
+	where := "SELECT DISTINCT trace_id FROM span_payloads" + found
+	indexed := strings.TrimSpace(where)
+	off := chgo.Settings{"use_skip_indexes": 0}
+	measured := pairs(t, rounds,
+		func(int) error { return readAll(t.Context(), w.ch, indexed) },
+		func(int) error { return readAll(t.Context(), w.ch, indexed, off) },
+	)
+	return figure{
+		"search", fmt.Sprintf("find %q by the index (%.1f ms) ÷ by reading all text for search (%.1f ms)", word, 1e3*measured.Median(0), 1e3*measured.Median(1)),
+		1.0 / 50, 1.0 / 10, measured.Ratio(0, 1),
+	}
+}
+
+// rareWord is a word that few spans have.
+func (w *world) rareWord(t testing.TB) string {
+	t.Helper()
+	var word string
+	require.NoError(t, w.ch.Writer().QueryRow(t.Context(), `SELECT word FROM (
+		SELECT arrayJoin(arrayDistinct(tokens(lower(search_text)))) AS word FROM span_payloads)
+		WHERE match(word, '^[a-z]{6,20}$') GROUP BY word ORDER BY count(), word LIMIT 1`).Scan(&word))
+	return word
+}

@@ -1,0 +1,155 @@
+// Package client asks a running Assay what the commands of a user show: traces
+// and their spans, over the HTTP interface and with the user's own key.
+//
+// It knows the interface as anybody outside knows it, by its documented fields,
+// and ignores those that it does not know: an older command reads what a newer
+// server answers.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// The variables that a user's commands read. SERVICE_ORGANIZATION_ID, which the
+// SDKs read beside them, asserts the organization of a write; reads send
+// nothing of it.
+const (
+	EnvURL = "ASSAY_URL"
+	EnvKey = "SERVICE_API_KEY"
+)
+
+// DefaultURL is where `assay all` listens on this machine.
+const DefaultURL = "http://localhost:4318"
+
+const (
+	// timeout bounds one answer; a trace with large payloads takes seconds.
+	timeout = 30 * time.Second
+	// maxAnswer keeps whoever answers from filling the memory.
+	maxAnswer = 256 << 20
+)
+
+// errFormat is an answer that no Assay gives.
+var errFormat = errors.New("the answer is not what Assay answers: is the URL right?")
+
+// Client calls one Assay with one key.
+type Client struct {
+	base string
+	key  string
+	http *http.Client
+}
+
+// String is the URL, so that printing a client does not show its key.
+func (c *Client) String() string { return c.base }
+
+// GoString is the URL.
+func (c *Client) GoString() string { return c.base }
+
+// FromEnviron returns a client of the URL given, else of ASSAY_URL, else of
+// DefaultURL, with the key in SERVICE_API_KEY.
+func FromEnviron(base string, environ []string) (*Client, error) {
+	if base == "" {
+		base = lookup(environ, EnvURL)
+	}
+	if base == "" {
+		base = DefaultURL
+	}
+	return New(base, lookup(environ, EnvKey), nil)
+}
+
+// lookup returns the last value of a variable, which is the one that counts.
+func lookup(environ []string, name string) string {
+	var value string
+	for _, kv := range environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = strings.TrimSpace(v)
+		}
+	}
+	return value
+}
+
+// New returns a client of the Assay at base. A nil transport is the standard
+// library's, which follows the proxies of the environment.
+func New(base, apiKey string, transport http.RoundTripper) (*Client, error) {
+	u, err := url.Parse(base)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("the URL %q cannot be used: it should look like %s or https://assay.example.com", plain(base), DefaultURL)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("the URL of Assay has no user, query or fragment: the key belongs into %s", EnvKey)
+	case apiKey == "":
+		return nil, fmt.Errorf("%s is not set: export a key with the scope traces:read; `assay admin bootstrap` prints the first one", EnvKey)
+	case strings.ContainsFunc(apiKey, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return nil, fmt.Errorf("%s has characters that no key has: copy it again, without quotes and spaces", EnvKey)
+	}
+	return &Client{
+		base: strings.TrimRight(base, "/"),
+		key:  apiKey,
+		http: &http.Client{Timeout: timeout, Transport: transport},
+	}, nil
+}
+
+// get asks for one document and decodes it into out.
+func (c *Client) get(ctx context.Context, path string, query url.Values, out any) (Answer, error) {
+	address := c.base + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	req.Header.Set("Accept", "application/json")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return Answer{}, c.unanswered(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return Answer{}, c.unanswered(err)
+	case len(body) > maxAnswer:
+		return Answer{}, fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
+	}
+	a := answer(res.Header)
+	if res.StatusCode != http.StatusOK {
+		return a, refusal(res, a, body)
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return a, fmt.Errorf("%s: %w (%s)", c.base, errFormat, plain(err.Error()))
+	}
+	return a, nil
+}
+
+// unanswered says what kept an answer from coming, without the query.
+func (c *Client) unanswered(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		if u.Timeout() {
+			return fmt.Errorf("no answer from %s within %s", c.base, timeout)
+		}
+		err = u.Err
+	}
+	return fmt.Errorf("no answer from %s: %w", c.base, err)
+}
+
+// plain takes control characters out of a text from elsewhere, so that it can
+// be shown on a terminal.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "�"))
+}

@@ -1,0 +1,183 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// StatusRunning is the status of a trace that has not ended; every other one
+// is an end.
+const StatusRunning = "running"
+
+// Trace is one trace of a list, or the head of one that was asked for.
+type Trace struct {
+	ID             string    `json:"id"`
+	Ref            int64     `json:"trace_ref"`
+	Name           string    `json:"name"`
+	Status         string    `json:"status"`
+	StartTime      time.Time `json:"start_time"`
+	EndTime        time.Time `json:"end_time"`
+	DurationMS     *int64    `json:"duration_ms"`
+	ConversationID string    `json:"conversation_id"`
+	UserID         string    `json:"user_id"`
+	Environment    string    `json:"environment"`
+	ServiceName    string    `json:"service_name"`
+	AgentName      string    `json:"agent_name"`
+	ReleaseID      string    `json:"release_id"`
+	Usage          Usage     `json:"usage"`
+	CostUSD        *float64  `json:"cost_usd"`
+	SpanCount      int       `json:"span_count"`
+	ErrorCount     int       `json:"error_count"`
+	Tags           []string  `json:"tags"`
+	Stub           bool      `json:"stub"`
+	AutoClosed     bool      `json:"auto_closed"`
+	CreatedAt      time.Time `json:"created_at"`
+
+	// Raw is the trace as the server wrote it, with fields not named here.
+	Raw jsontext.Value `json:"-"`
+}
+
+// Usage is how many tokens were used.
+type Usage struct {
+	InputTokens  int64 `json:"input_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+	TotalTokens  int64 `json:"total_tokens"`
+}
+
+// Detail is a trace with its spans.
+type Detail struct {
+	Trace
+	Spans []Span `json:"spans"`
+	// Truncated is set when the trace has more spans than the server sends.
+	Truncated bool `json:"spans_truncated"`
+}
+
+// Span is one span of a trace.
+type Span struct {
+	ID            string         `json:"span_id"`
+	ParentID      string         `json:"parent_span_id"`
+	Name          string         `json:"name"`
+	Kind          string         `json:"kind"`
+	PrimitiveType string         `json:"primitive_type"`
+	StartTime     time.Time      `json:"start_time"`
+	EndTime       time.Time      `json:"end_time"`
+	DurationMS    *int64         `json:"duration_ms"`
+	Status        SpanStatus     `json:"status"`
+	Input         jsontext.Value `json:"input"`
+	Output        jsontext.Value `json:"output"`
+	Model         string         `json:"model"`
+	ToolName      string         `json:"tool_name"`
+	AgentName     string         `json:"agent_name"`
+	Usage         Usage          `json:"usage"`
+	CostUSD       *float64       `json:"cost_usd"`
+}
+
+// SpanStatus is how a span ended: unset, ok or error.
+type SpanStatus struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Query narrows a list of traces. Zero values ask for nothing.
+type Query struct {
+	Status      string
+	Search      string
+	UserID      string
+	Environment string
+	AgentName   string
+	HasError    bool
+
+	StartAfter, StartBefore time.Time
+	Limit                   int
+	Cursor                  string
+}
+
+func (q Query) values() url.Values {
+	v := url.Values{}
+	for name, text := range map[string]string{
+		"status": q.Status, "search": q.Search, "userId": q.UserID, "environment": q.Environment, "agentName": q.AgentName,
+		"startAfter": moment(q.StartAfter), "startBefore": moment(q.StartBefore), "cursor": q.Cursor,
+	} {
+		if text != "" {
+			v.Set(name, text)
+		}
+	}
+	if q.HasError {
+		v.Set("hasError", "true")
+	}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return v
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// Page is one page of a list, newest first.
+type Page struct {
+	Traces []Trace
+	// Next is the cursor of the page that follows, empty on the last one.
+	Next string
+}
+
+// Traces returns one page of the traces that the query asks for.
+func (c *Client) Traces(ctx context.Context, q Query) (Page, Answer, error) {
+	var body struct {
+		Traces     []jsontext.Value `json:"traces"`
+		HasMore    bool             `json:"has_more"`
+		NextCursor string           `json:"next_cursor"`
+	}
+	a, err := c.get(ctx, "/api/traces", q.values(), &body)
+	if err != nil {
+		return Page{}, a, err
+	}
+	if body.Traces == nil {
+		return Page{}, a, fmt.Errorf("%s: %w", c.base, errFormat)
+	}
+	page := Page{Traces: make([]Trace, len(body.Traces))}
+	if body.HasMore {
+		page.Next = body.NextCursor
+	}
+	for i, raw := range body.Traces {
+		t := &page.Traces[i]
+		if err := json.Unmarshal(raw, t); err != nil || t.ID == "" {
+			return Page{}, a, fmt.Errorf("%s: %w", c.base, errFormat)
+		}
+		t.Raw = raw
+	}
+	return page, a, nil
+}
+
+var traceID = regexp.MustCompile(`^([0-9a-f]{32}|[0-9]{1,16})$`)
+
+// Trace returns a trace with its spans. The id is the trace's 32 hex digits or
+// its number.
+func (c *Client) Trace(ctx context.Context, id string) (Detail, error) {
+	id = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(id), "#"))
+	if !traceID.MatchString(id) {
+		return Detail{}, fmt.Errorf("%q is not the id of a trace: it has 32 hexadecimal digits, or is the trace's number", plain(id))
+	}
+	var raw jsontext.Value
+	if _, err := c.get(ctx, "/api/traces/"+id, nil, &raw); err != nil {
+		return Detail{}, err
+	}
+	var d Detail
+	if err := json.Unmarshal(raw, &d); err != nil || d.ID == "" {
+		return Detail{}, fmt.Errorf("%s: %w", c.base, errFormat)
+	}
+	d.Raw = raw
+	return d, nil
+}

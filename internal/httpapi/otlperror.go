@@ -1,0 +1,96 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	spb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/request"
+)
+
+// rpcCodes is the one place where a kind of fault becomes a code of gRPC.
+// Exporters of the OpenTelemetry protocol repeat what is Unavailable, and what
+// is ResourceExhausted if the answer says when; they drop the rest.
+var rpcCodes = map[fault.Kind]codes.Code{
+	fault.Validation:           codes.InvalidArgument,
+	fault.Unauthorized:         codes.Unauthenticated,
+	fault.Forbidden:            codes.PermissionDenied,
+	fault.NotFound:             codes.NotFound,
+	fault.MethodNotAllowed:     codes.Unimplemented,
+	fault.Conflict:             codes.FailedPrecondition,
+	fault.PayloadTooLarge:      codes.ResourceExhausted,
+	fault.UnsupportedMediaType: codes.InvalidArgument,
+	fault.RateLimited:          codes.ResourceExhausted,
+	fault.Internal:             codes.Internal,
+	fault.Unavailable:          codes.Unavailable,
+}
+
+// otlpEnvelope is the body of an error of a raw operation, in JSON: the
+// envelope of every error, and the fields that clients of the OpenTelemetry
+// protocol read.
+type otlpEnvelope struct {
+	Body    ErrorBody `json:"error"`
+	Code    int       `json:"code,omitzero" minimum:"1" maximum:"16" doc:"The status code of gRPC. Absent if the request was refused before its route was known."`
+	Message string    `json:"message,omitzero" doc:"Equal to error.message."`
+}
+
+// writeRawError answers in the encoding of the request.
+func writeRawError(w http.ResponseWriter, r *http.Request, media string, err error) {
+	f, id := explain(r.Context(), err), request.From(r.Context()).ID
+	if media == mediaProtobuf {
+		if body, err := proto.Marshal(rpcStatus(f, id)); err == nil {
+			w.Header().Set("Content-Type", mediaProtobuf)
+			w.WriteHeader(statuses[f.Kind])
+			_, _ = w.Write(body) //nolint:gosec // a message whose type no browser shows
+			return
+		}
+	}
+	w.Header().Set("Content-Type", mediaJSON)
+	w.WriteHeader(statuses[f.Kind])
+	_ = json.MarshalWrite(w, otlpEnvelope{Body: errorBody(f, id), Code: int(rpcCodes[f.Kind]), Message: f.Message})
+}
+
+// rpcStatus is a fault as google.rpc.Status. Its details name the reason and
+// the request, and say when to repeat the request if that can help.
+func rpcStatus(f *fault.Error, id string) *spb.Status {
+	code, ok := rpcCodes[f.Kind]
+	if !ok {
+		code = codes.Internal
+	}
+	details := []proto.Message{&errdetails.ErrorInfo{Reason: f.Reason, Domain: "assay", Metadata: map[string]string{"requestId": id}}}
+	if seconds, ok := retryAfter(f); ok {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(time.Duration(seconds) * time.Second)})
+	}
+	s := &spb.Status{Code: int32(code), Message: shortened(f.Error())}
+	for _, d := range details {
+		if packed, err := anypb.New(d); err == nil {
+			s.Details = append(s.Details, packed)
+		}
+	}
+	return s
+}
+
+// shortened keeps a message well below what clients take in the headers of an
+// RPC, 8 KiB in all, which carry it escaped.
+func shortened(text string) string {
+	const limit = 1 << 10
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= limit {
+		return text
+	}
+	end := limit
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}

@@ -1,0 +1,6 @@
+//go:build !failpoints
+
+package failpoint
+
+// Hit marks that a point is reached.
+func Hit(Point) {}

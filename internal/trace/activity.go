@@ -1,0 +1,83 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+)
+
+// Activities are the side effects of the domain's workflows. Each may run
+// again after a failure.
+type Activities struct {
+	store store
+	now   func() time.Time
+}
+
+var (
+	errUnsettled = errors.New("telemetry from before the deletion is still deferred; it goes when ClickHouse has taken it")
+	errLeft      = errors.New("rows of the deleted trace are left")
+)
+
+// PurgeTrace removes what is stored of a deleted trace.
+func (a *Activities) PurgeTrace(ctx context.Context, d Deletion) error {
+	id, ok := ParseID(d.Trace)
+	if !ok {
+		return fmt.Errorf("deletion %d names no trace: %q", d.ID, d.Trace)
+	}
+	defer beat(ctx)()
+	return a.store.eraser(d.Org, id).purge(ctx, d.Requested)
+}
+
+// FinishDeletion removes what came in after the deletion and is older than it,
+// makes sure that nothing is left, and says so.
+func (a *Activities) FinishDeletion(ctx context.Context, d Deletion) error {
+	waiting, err := a.store.writer.deferredBefore(ctx, d.Settled)
+	if err != nil {
+		return err
+	}
+	if waiting {
+		return errUnsettled
+	}
+	if err := a.PurgeTrace(ctx, d); err != nil {
+		return err
+	}
+	id, _ := ParseID(d.Trace)
+	e := a.store.eraser(d.Org, id)
+	gone, stay, err := e.left(ctx, d.Requested)
+	switch {
+	case err != nil:
+		return err
+	case gone > 0:
+		return fmt.Errorf("%w: %d", errLeft, gone)
+	case stay > 0:
+		if err := e.restate(ctx); err != nil {
+			return err
+		}
+	}
+	return a.store.finishDeletion(ctx, d.Org, d.ID, a.now())
+}
+
+// beatEvery is well below the heartbeat's time-out.
+const beatEvery = 10 * time.Second
+
+// beat tells the engine that a long statement is still running, until the
+// returned function is called.
+func beat(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		ticker := time.NewTicker(beatEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	return func() { close(done) }
+}

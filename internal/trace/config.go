@@ -1,0 +1,49 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Config says how telemetry is taken and kept.
+type Config struct {
+	RetentionDays int           `setting:"retention_days" default:"90" help:"How long traces of an organization without a retention of its own are kept: 7, 30, 90, 400 or 3650 days."`
+	InflightBytes int           `setting:"inflight_bytes" default:"268435456" help:"Most bytes of telemetry that one process holds at once; what is above is refused with 503 and a time to retry."`
+	GroupInterval time.Duration `setting:"group_interval" default:"200ms" help:"Shortest time between two small writes to ClickHouse. Longer makes fewer parts, shorter a quicker reply."`
+	InsertTimeout time.Duration `setting:"insert_timeout" default:"6s" help:"How long a write to ClickHouse may take before its block goes to object storage; below the time-out of the senders, which is 10 seconds in most."`
+	GRPCAddr      string        `setting:"grpc_addr" default:":4317" help:"Address of the OTLP/gRPC listener; empty for none."`
+}
+
+// Validate says what to change when the configuration cannot work.
+func (c Config) Validate() error {
+	var errs []error
+	if !slices.Contains(retentionClasses[:], uint16(c.RetentionDays)) {
+		errs = append(errs, fmt.Errorf("retention_days is %d: use 7, 30, 90, 400 or 3650", c.RetentionDays))
+	}
+	if c.InflightBytes < 64<<20 {
+		errs = append(errs, fmt.Errorf("inflight_bytes is %d: give 67108864 or more, twice the largest request", c.InflightBytes))
+	}
+	if c.GroupInterval < 0 || c.GroupInterval > 5*time.Second {
+		errs = append(errs, fmt.Errorf("group_interval is %s: give 0s to 5s", c.GroupInterval))
+	}
+	if c.InsertTimeout <= 0 || c.InsertTimeout > 25*time.Second {
+		errs = append(errs, fmt.Errorf("insert_timeout is %s: give up to 25s", c.InsertTimeout))
+	}
+	return errors.Join(errs...)
+}
+
+// retentionClasses are the times that traces can be kept. There are few, so
+// that a whole part of a table ends on one day and is dropped, not rewritten.
+var retentionClasses = [...]uint16{7, 30, 90, 400, 3650}
+
+// retentionClass is the shortest class that keeps for at least the days.
+func retentionClass(days int) uint16 {
+	for _, c := range retentionClasses {
+		if days <= int(c) {
+			return c
+		}
+	}
+	return retentionClasses[len(retentionClasses)-1]
+}

@@ -1,0 +1,186 @@
+package trace
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// ErrConversationNotFound is returned when no trace of the organization is part
+// of the conversation.
+var ErrConversationNotFound = fault.New(fault.NotFound, "conversation_not_found", "There is no such conversation in this time. Set startAfter to look further back.")
+
+// errConversationLong is returned when a conversation cannot be read at once.
+var errConversationLong = fault.New(fault.Validation, "too_much_data", "The conversation has more than 10,000 traces in this time. Narrow it with startAfter and startBefore.")
+
+const (
+	// maxTurns is how many traces of a conversation are put in order.
+	maxTurns = 10_000
+	// conversationTime is how far back a conversation is looked for, unless
+	// somebody says otherwise.
+	conversationTime = 92 * 24 * time.Hour
+)
+
+// ConversationQuery says which part of which conversation is meant.
+type ConversationQuery struct {
+	ID string
+	// Traces that start after From and before To.
+	From, To      time.Time
+	Limit, Offset int
+}
+
+// Conversation is the traces of one conversation, by their start.
+type Conversation struct {
+	From, To time.Time
+	Turns    []Turn
+	Totals   ConversationTotals
+}
+
+// Turn is one trace of a conversation. Its input and output are whole.
+type Turn struct {
+	Trace    Trace
+	Feedback int64
+}
+
+// ConversationTotals are of all traces of the conversation.
+type ConversationTotals struct {
+	Turns, Failed int
+	Spans, Errors int
+	Usage         Usage
+	// Cost is the sum of the costs that are known, of CostKnown turns.
+	Cost      Cost
+	CostKnown int
+}
+
+// Conversation returns the traces of a conversation in the order in which they
+// started.
+func (s *Service) Conversation(ctx context.Context, org principal.OrgID, q ConversationQuery) (Conversation, error) {
+	now := s.now()
+	if q.To.IsZero() {
+		q.To = now.Add(time.Hour)
+	}
+	if q.From.IsZero() {
+		q.From = q.To.Add(-conversationTime)
+	}
+	ids, err := s.store.conversation(ctx, conversationQuery{org: org, id: q.ID, in: window{low: q.From.UnixMicro() + 1, high: q.To.UnixMicro() - 1}, limit: maxTurns + 1})
+	switch {
+	case err != nil:
+		return Conversation{}, err
+	case len(ids) == 0:
+		return Conversation{}, ErrConversationNotFound
+	case len(ids) > maxTurns:
+		return Conversation{}, errConversationLong
+	}
+	found, traces, err := s.turns(ctx, org, q, ids, now)
+	if err != nil {
+		return Conversation{}, err
+	}
+	if len(traces) == 0 {
+		return Conversation{}, ErrConversationNotFound
+	}
+	out := Conversation{From: q.From, To: q.To}
+	for i := range traces {
+		out.Totals.add(&traces[i])
+	}
+	low := min(q.Offset, len(traces))
+	high := min(low+q.Limit, len(traces))
+	err = s.fillTurns(ctx, org, &out, found[low:high], traces[low:high])
+	return out, err
+}
+
+// turns reads the traces that are part of the conversation, by their start.
+func (s *Service) turns(ctx context.Context, org principal.OrgID, q ConversationQuery, ids []ID, now time.Time) ([]summary, []Trace, error) {
+	var found []summary
+	created := map[ID]bounds{}
+	for part := range slices.Chunk(ids, maxSummaries/2) {
+		in, err := s.store.bounds(ctx, org, part)
+		if err != nil {
+			return nil, nil, err
+		}
+		in = slices.DeleteFunc(in, func(b bounds) bool { return b.first <= q.From.UnixMicro() || b.first >= q.To.UnixMicro() })
+		for _, b := range in {
+			created[b.id] = b
+		}
+		some, err := s.store.summaries(ctx, summaryQuery{org: org, of: in, filter: Filter{ConversationID: q.ID}})
+		if err != nil {
+			return nil, nil, err
+		}
+		found = append(found, some...)
+	}
+	slices.SortFunc(found, func(a, b summary) int {
+		return cmp.Or(cmp.Compare(created[a.id].first, created[b.id].first), bytes.Compare(a.id[:], b.id[:]))
+	})
+	traces := make([]Trace, len(found))
+	for i := range found {
+		traces[i] = found[i].trace(now, created[found[i].id])
+	}
+	return found, traces, nil
+}
+
+// turnsAtOnce is how many turns are completed before the next ones are asked
+// for: what they hold may be large.
+const turnsAtOnce = 25
+
+// fillTurns completes the traces of a page. A page whose inputs and outputs are
+// large ends early.
+func (s *Service) fillTurns(ctx context.Context, org principal.OrgID, c *Conversation, of []summary, traces []Trace) error {
+	size := 0
+	for low := 0; low < len(traces) && size < maxPayload; low += turnsAtOnce {
+		high := min(low+turnsAtOnce, len(traces))
+		turns, err := s.complete(ctx, org, of[low:high], traces[low:high])
+		if err != nil {
+			return err
+		}
+		for _, t := range turns {
+			size += len(t.Trace.Input) + len(t.Trace.Output)
+		}
+		c.Turns = append(c.Turns, turns...)
+	}
+	return nil
+}
+
+// complete makes turns of traces.
+func (s *Service) complete(ctx context.Context, org principal.OrgID, of []summary, traces []Trace) ([]Turn, error) {
+	ids := make([]ID, len(of))
+	for i := range of {
+		ids[i] = of[i].id
+	}
+	var feedback map[ID]int64
+	err := together(ctx, func(ctx context.Context) error {
+		return s.fillTold(ctx, org, of, traces)
+	}, func(ctx context.Context) (err error) {
+		feedback, err = s.store.countFeedback(ctx, org, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	turns := make([]Turn, len(traces))
+	for i, t := range traces {
+		turns[i] = Turn{Trace: t, Feedback: feedback[t.ID]}
+	}
+	return turns, nil
+}
+
+func (n *ConversationTotals) add(t *Trace) {
+	n.Turns++
+	if t.Status == StatusFailed {
+		n.Failed++
+	}
+	n.Spans += t.SpanCount
+	n.Errors += t.ErrorCount
+	n.Usage.InputTokens += t.Usage.InputTokens
+	n.Usage.OutputTokens += t.Usage.OutputTokens
+	n.Usage.CachedTokens += t.Usage.CachedTokens
+	n.Usage.ReasoningTokens += t.Usage.ReasoningTokens
+	if t.Cost.Known {
+		n.CostKnown++
+		n.Cost.Known = true
+		n.Cost.NanoUSD += t.Cost.NanoUSD
+	}
+}

@@ -1,0 +1,58 @@
+package trace_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+func TestWritesWhileClickHouseIsAway(t *testing.T) {
+	t.Parallel()
+	k, direct, w := wired(t)
+	us := k.Org(t)
+	see := stored(t, direct, us)
+	id := testkit.NewTraceID()
+	body := map[string]any{"traceId": id, "name": "kept safe", "input": "key AKIAIOSFODNN7EXAMPLE", "spans": []map[string]any{span("x", nil)}}
+
+	w.set(true)
+	made, err := us.CreateTrace(t.Context(), body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, made.Response.Status)
+	require.True(t, made.Response.Deferred())
+	require.Equal(t, "kept safe", made.Name)
+	require.Equal(t, 1, made.SpanCount)
+	require.NotContains(t, string(made.Response.Body), "AKIAIOSFODNN7EXAMPLE")
+	again, err := us.CreateTrace(t.Context(), body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, again.Response.Status)
+	require.True(t, again.Response.Deferred())
+	added, err := us.AddSpans(t.Context(), id, []map[string]any{span("y", nil)})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, added.Response.Status)
+	require.True(t, added.Response.Deferred())
+	_, err = us.PatchTrace(t.Context(), id, map[string]any{"status": "completed"})
+	require.Error(t, err, "a change begins with what is stored, which cannot be read")
+	_, err = us.Feedback(t.Context(), id, testkit.TraceFeedback{Type: "thumbs", Value: true})
+	require.NoError(t, err, "a trace that was created is known")
+	require.Zero(t, see.seen(id))
+
+	w.set(false)
+	k.Clock.Advance(2 * time.Second)
+	n, err := k.App.Trace.Drain(t.Context())
+	require.NoError(t, err)
+	require.Positive(t, n)
+
+	require.Equal(t, 2, see.spans(id))
+	changed, err := us.PatchTrace(t.Context(), id, map[string]any{"status": "completed"})
+	require.NoError(t, err)
+	require.False(t, changed.Response.Deferred())
+	require.Equal(t, "kept safe ended", see.value(id, noSpan, "concat(name, ' ', toString(state))"))
+	later, err := us.AddSpans(t.Context(), id, []map[string]any{span("z", nil)})
+	require.NoError(t, err)
+	require.False(t, later.Response.Deferred())
+	require.Equal(t, 3, see.spans(id))
+}

@@ -1,0 +1,74 @@
+package trace
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// TopicDeleted is published when a trace is deleted.
+const TopicDeleted = "trace.deleted"
+
+const (
+	// purgeWithin is the time that a deletion promises: bytes are gone from the
+	// disks of the cluster, including the parts that a rewrite leaves behind for
+	// some minutes.
+	purgeWithin = time.Hour
+	// settleMargin is for clocks of processes that differ.
+	settleMargin = 30 * time.Second
+	// hideWithin bounds how long a caller waits for its trace to disappear.
+	hideWithin = 15 * time.Second
+)
+
+// Deletion is a trace that is to be removed for good.
+type Deletion struct {
+	Org   principal.OrgID `json:"org"`
+	ID    int64           `json:"id"`
+	Trace string          `json:"trace"`
+	// Requested is when it was deleted: what arrived later belongs to another
+	// trace with the same id.
+	Requested time.Time `json:"requested"`
+	// Settled is when no write that began before the deletion can be under way
+	// any more.
+	Settled time.Time `json:"settled"`
+}
+
+// DeleteTx notes that a trace is deleted and promises its removal. What is
+// stored of it stays readable until hide.
+func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id ID) (Deletion, error) {
+	now := s.shown()
+	n, err := s.store.deleteTx(ctx, tx, id, now)
+	if err != nil {
+		return Deletion{}, err
+	}
+	d := Deletion{
+		Org: tx.Org, ID: n, Trace: id.String(), Requested: now,
+		Settled: now.Add(s.settleTime()),
+	}
+	if err := s.log.AuditTx(ctx, tx, change.Entry{Action: "trace.deleted", Resource: "trace", ID: d.Trace, Before: d}); err != nil {
+		return Deletion{}, err
+	}
+	return d, s.log.PublishTx(ctx, tx, TopicDeleted, strconv.FormatInt(n, 10), d)
+}
+
+// settleTime is the longest that a row which has arrived can still be on its
+// way: it waits for the block before its own, for the pause between blocks and
+// for its own block.
+func (s *Service) settleTime() time.Duration {
+	return 2*(s.cfg.InsertTimeout+deferTimeout) + s.cfg.GroupInterval + settleMargin
+}
+
+// hide makes a deleted trace unreadable at once. The deletion is promised
+// already: if ClickHouse cannot do it now, the workflow does.
+func (s *Service) hide(ctx context.Context, org principal.OrgID, id ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hideWithin)
+	defer cancel()
+	if err := s.store.eraser(org, id).hide(ctx); err != nil {
+		slog.WarnContext(ctx, "a deleted trace is readable until its workflow runs", "org_id", org.String(), "trace_id", id.String(), "error", err)
+	}
+}

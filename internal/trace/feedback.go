@@ -1,0 +1,114 @@
+package trace
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// FeedbackType says what a piece of feedback is.
+type FeedbackType string
+
+// The types of feedback.
+const (
+	FeedbackThumbs     FeedbackType = "thumbs"
+	FeedbackRating     FeedbackType = "rating"
+	FeedbackComment    FeedbackType = "comment"
+	FeedbackCorrection FeedbackType = "correction"
+)
+
+// Feedback is what somebody said about a trace or one of its spans.
+type Feedback struct {
+	ID    int64        `json:"id"`
+	Trace ID           `json:"trace"`
+	Span  SpanID       `json:"span"` // zero if it is about the whole trace
+	Type  FeedbackType `json:"type"`
+	// Value is true or false of thumbs, a number from 0 to 1 of a rating, what
+	// would have been right of a correction, and nil if there is none.
+	Value   jsontext.Value `json:"value,omitzero"`
+	Comment string         `json:"comment"`
+	// UserID is the user of the application, not a member of the organization.
+	UserID    string    `json:"user_id"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// check holds feedback against what its type needs and brings thumbs to their
+// one form.
+func (f *Feedback) check() error {
+	invalid := func(path, code, message string) error { return fault.Invalid("body", path, code, message) }
+	switch f.Type {
+	case FeedbackThumbs:
+		switch string(f.Value) {
+		case "true", `"up"`:
+			f.Value = jsontext.Value("true")
+		case "false", `"down"`:
+			f.Value = jsontext.Value("false")
+		case "":
+			return invalid("/value", "required", `is required: send true or "up", false or "down"`)
+		default:
+			return invalid("/value", "enum", `must be true or "up", false or "down"`)
+		}
+	case FeedbackRating:
+		if len(f.Value) == 0 {
+			return invalid("/value", "required", "is required: send a number from 0 to 1")
+		}
+		if f.Value.Kind() != '0' {
+			return invalid("/value", "type", "must be a number from 0 to 1")
+		}
+		n, err := strconv.ParseFloat(string(f.Value), 64)
+		switch {
+		case err != nil || n < 0:
+			return invalid("/value", "min", "must be at least 0")
+		case n > 1:
+			return invalid("/value", "max", "must be at most 1")
+		}
+	case FeedbackComment:
+		if f.Comment == "" {
+			return invalid("/comment", "required", "is required")
+		}
+	case FeedbackCorrection:
+		if len(f.Value) == 0 {
+			return invalid("/value", "required", "is required: send what would have been right")
+		}
+	}
+	return nil
+}
+
+// redactFeedback removes secrets from what was said, as from telemetry.
+func (s *Service) redactFeedback(ctx context.Context, org principal.OrgID, f *Feedback) error {
+	settings, err := s.settings.get(ctx, org)
+	if err != nil {
+		return err
+	}
+	if text, changed := settings.redactor.Text(nil, []byte(f.Comment)); changed {
+		f.Comment = string(text)
+	}
+	if text, changed := settings.redactor.JSONText(nil, f.Value); changed {
+		f.Value = text
+	}
+	return nil
+}
+
+// AddFeedbackTx keeps what somebody said about a trace that exists.
+func (s *Service) AddFeedbackTx(ctx context.Context, tx postgres.Tx, f Feedback) (Feedback, error) {
+	if err := f.check(); err != nil {
+		return Feedback{}, err
+	}
+	f.CreatedAt = s.shown()
+	f, err := s.store.insertFeedbackTx(ctx, tx, f)
+	if err != nil {
+		return Feedback{}, err
+	}
+	return f, s.log.AuditTx(ctx, tx, change.Entry{Action: "trace.feedback_created", Resource: "trace", ID: f.Trace.String(), After: f})
+}
+
+// shown is the present as the interface shows it, so that a time that is
+// stored is the time that is shown.
+func (s *Service) shown() time.Time { return s.now().Truncate(time.Millisecond) }

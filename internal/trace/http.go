@@ -1,0 +1,170 @@
+package trace
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/VictoriaMetrics/easyproto"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+const (
+	tag     = "Traces"
+	tagOTLP = "OpenTelemetry"
+
+	mediaProtobuf = "application/x-protobuf"
+	mediaJSON     = "application/json"
+)
+
+// headerIngest tells a sender that what it sent is safe and not yet readable.
+const headerIngest = "X-Ingest"
+
+// RegisterHTTP adds the domain's operations to the route table.
+func (s *Service) RegisterHTTP(e *httpapi.Edge) {
+	s.registerReads(e)
+	s.registerWrites(e)
+	s.registerOTLP(e)
+}
+
+func (s *Service) registerOTLP(e *httpapi.Edge) {
+	httpapi.RegisterRaw(e, httpapi.Op{
+		ID: "sendTraces", Method: http.MethodPost, Path: "/v1/traces", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
+		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", ContentTypes: []string{mediaProtobuf, mediaJSON},
+		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
+		Summary: "Send spans as OTLP",
+		Description: "Takes an ExportTraceServiceRequest, also over gRPC on port 4317. 200 means that the accepted spans are stored and can be read, " +
+			"unless the header `X-Ingest: deferred` says that they are kept safe until ClickHouse is back. Spans that are not taken are counted in `partialSuccess`. " +
+			"Metered by spans and bytes, not by requests.",
+	}, s.postTraces)
+	httpapi.RegisterRaw(e, httpapi.Op{
+		ID: "sendLogs", Method: http.MethodPost, Path: "/v1/logs", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
+		RPC: "opentelemetry.proto.collector.logs.v1.LogsService/Export", ContentTypes: []string{mediaProtobuf, mediaJSON},
+		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
+		Summary:     "Send GenAI events as OTLP log records",
+		Description: "Takes an ExportLogsServiceRequest. Records that name a trace, such as `gen_ai.evaluation.result`, are shown with their span; others are rejected in `partialSuccess`.",
+	}, s.postLogs)
+	httpapi.RegisterRaw(e, httpapi.Op{
+		ID: "sendMetrics", Method: http.MethodPost, Path: "/v1/metrics", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
+		RPC: "opentelemetry.proto.collector.metrics.v1.MetricsService/Export", ContentTypes: []string{mediaProtobuf, mediaJSON},
+		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
+		Summary:     "Take OTLP metrics and drop them",
+		Description: "Exporters that send metrics beside traces need not be told not to. Nothing of them is kept.",
+	}, s.postMetrics)
+}
+
+// account is one request's part of what is in flight.
+type account struct {
+	inflight *inflight
+	org      principal.OrgID
+	taken    int
+}
+
+// admit opens the account that a request's body is paid from.
+func (s *Service) admit(_ context.Context, caller principal.Caller, _ int64) (httpapi.Admission, error) {
+	return &account{inflight: s.inflight, org: caller.Org}, nil
+}
+
+// Take asks for n more bytes.
+func (a *account) Take(n int) error {
+	if err := a.inflight.take(a.org, n); err != nil {
+		return err
+	}
+	a.taken += n
+	return nil
+}
+
+// Release gives everything back.
+func (a *account) Release() {
+	a.inflight.give(a.org, a.taken)
+	a.taken = 0
+}
+
+func (s *Service) postTraces(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+	body := r.Body
+	if r.ContentType == mediaJSON {
+		var err error
+		if body, err = tracesFromJSON(body); err != nil {
+			return nil, err
+		}
+	}
+	got, err := s.IngestTraces(ctx, r.Caller, body)
+	if err != nil {
+		return nil, err
+	}
+	return toExportResponse(r.ContentType, got, "rejectedSpans")
+}
+
+func (s *Service) postLogs(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+	body := r.Body
+	if r.ContentType == mediaJSON {
+		var err error
+		if body, err = logsFromJSON(body); err != nil {
+			return nil, err
+		}
+	}
+	got, err := s.IngestLogs(ctx, r.Caller, body)
+	if err != nil {
+		return nil, err
+	}
+	return toExportResponse(r.ContentType, got, "rejectedLogRecords")
+}
+
+var (
+	telemetry         = otel.Meter("github.com/assayhq/assay/internal/trace")
+	droppedMetrics, _ = telemetry.Int64Counter("assay.telemetry.metrics_dropped", metric.WithUnit("{request}"), metric.WithDescription("Requests with OTLP metrics, which are not kept."))
+)
+
+func (s *Service) postMetrics(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+	if err := s.spend(ctx, r.Caller, 0, len(r.Body)); err != nil {
+		return nil, err
+	}
+	// A sender whose messages cannot be read learns it here too.
+	readable := jsontext.Value(r.Body).IsValid()
+	if r.ContentType == mediaProtobuf {
+		readable = eachMessage(r.Body, 1, func([]byte) error { return nil }) == nil
+	}
+	if !readable {
+		return nil, ErrUnreadable
+	}
+	droppedMetrics.Add(ctx, 1)
+	return toExportResponse(r.ContentType, Receipt{}, "rejectedDataPoints")
+}
+
+// partialSuccess is the answer to an export in JSON; its one member is named
+// after what was sent.
+type partialSuccess struct {
+	PartialSuccess map[string]any `json:"partialSuccess,omitzero"`
+}
+
+// toExportResponse encodes an Export…ServiceResponse. The three have one shape.
+func toExportResponse(media string, got Receipt, counted string) (*httpapi.RawResponse, error) {
+	out := &httpapi.RawResponse{}
+	if got.Deferred {
+		out.Header = map[string]string{headerIngest: "deferred"}
+	}
+	if media == mediaJSON {
+		var body partialSuccess
+		if got.Rejected > 0 {
+			// OTLP/JSON writes 64-bit integers as strings.
+			body.PartialSuccess = map[string]any{counted: strconv.Itoa(got.Rejected), "errorMessage": got.Reason}
+		}
+		text, err := json.Marshal(body, json.Deterministic(true))
+		out.Body = text
+		return out, err
+	}
+	if got.Rejected > 0 {
+		var m easyproto.Marshaler
+		partial := m.MessageMarshaler().AppendMessage(1)
+		partial.AppendInt64(1, int64(got.Rejected))
+		partial.AppendString(2, got.Reason)
+		out.Body = m.Marshal(nil)
+	}
+	return out, nil
+}

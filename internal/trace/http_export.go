@@ -1,0 +1,104 @@
+package trace
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/request"
+)
+
+const mediaLines = "application/x-ndjson"
+
+func (s *Service) registerExport(e *httpapi.Edge) {
+	httpapi.Register(e, httpapi.Op{
+		ID: "exportTraces", Method: http.MethodGet, Path: "/api/traces/export", Tag: tag, Scope: principal.TracesRead, Status: 200, ContentType: mediaLines,
+		Summary: "Export traces with their spans",
+		Description: "One trace on each line, as JSON in the form of a single trace without feedback, newest first. Each line has a `cursor`: " +
+			"with it the export goes on after that line. An export that fails on the way, or takes longer than a request may, is cut off, never ended as if it were complete.",
+	}, s.getExport)
+}
+
+type exportInput struct {
+	FilterQuery
+	Limit  int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most traces."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The cursor of a line; the export goes on after it."`
+}
+
+// exportLine is a trace on its line.
+type exportLine struct {
+	Cursor string `json:"cursor"`
+	TraceBody
+	Spans          []spanBody   `json:"spans"`
+	SpansTruncated bool         `json:"spans_truncated"`
+	Events         httpapi.JSON `json:"events,omitzero"`
+}
+
+// getExport sends lines as they are read. What fails before the first line is
+// answered like any other error.
+func (s *Service) getExport(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
+	after, err := fromCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	lines := make(chan []byte)
+	failed := make(chan error, 1)
+	reading, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(lines)
+		failed <- s.Export(reading, principal.From(ctx).Org, in.filter(), after, in.Limit, func(e *Exported) error {
+			line, err := json.Marshal(toExportLine(e), json.Deterministic(true))
+			if err != nil {
+				return err
+			}
+			select {
+			case lines <- append(line, '\n'):
+				return nil
+			case <-reading.Done():
+				return reading.Err()
+			}
+		})
+	}()
+	first, ok := <-lines
+	if !ok {
+		if err := <-failed; err != nil {
+			stop()
+			return nil, err
+		}
+	}
+	return &huma.StreamResponse{Body: func(out huma.Context) {
+		defer stop()
+		out.SetHeader("Content-Type", mediaLines)
+		if !ok {
+			out.SetStatus(http.StatusOK)
+			return
+		}
+		w := out.BodyWriter()
+		_, err := w.Write(first)
+		for line := range lines {
+			if err != nil {
+				stop() // the caller has gone
+				continue
+			}
+			_, err = w.Write(line)
+		}
+		if err == nil {
+			err = <-failed
+		}
+		if err != nil {
+			slog.WarnContext(ctx, "export is cut off", "request_id", request.From(ctx).ID, "error", err)
+			panic(http.ErrAbortHandler) // so that the caller sees that it is not whole
+		}
+	}}, nil
+}
+
+func toExportLine(e *Exported) exportLine {
+	return exportLine{
+		Cursor: toCursor(e.At), TraceBody: toTraceBody(e.Trace), Spans: toSpanBodies(e.Spans), SpansTruncated: e.Truncated, Events: httpapi.JSON(e.Events),
+	}
+}

@@ -1,0 +1,56 @@
+package trace
+
+import (
+	"sync"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// What a sender sees while a process holds as much telemetry as it may.
+var (
+	ErrShare = fault.New(fault.RateLimited, "telemetry_share", "This organization has as much telemetry under way as its share of this process allows. Send it again in a moment.").
+			With("retryAfterSeconds", 1)
+	ErrFull = fault.New(fault.Unavailable, "telemetry_full", "This process holds as much telemetry as it may. Send it again in a moment.").
+		With("retryAfterSeconds", 1)
+)
+
+// inflight bounds the bytes of telemetry that a process holds between reading
+// a request and answering it. An organization has at most half of them, so
+// that one that floods leaves room for the others.
+type inflight struct {
+	limit, share int
+
+	mu    sync.Mutex
+	total int
+	orgs  map[principal.OrgID]int
+}
+
+func newInflight(limit int) *inflight {
+	return &inflight{limit: limit, share: limit / 2, orgs: map[principal.OrgID]int{}}
+}
+
+// take asks for room for n more bytes.
+func (f *inflight) take(org principal.OrgID, n int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.total+n > f.limit:
+		return ErrFull
+	case f.orgs[org]+n > f.share:
+		return ErrShare
+	}
+	f.total += n
+	f.orgs[org] += n
+	return nil
+}
+
+// give returns room.
+func (f *inflight) give(org principal.OrgID, n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.total -= n
+	if f.orgs[org] -= n; f.orgs[org] <= 0 {
+		delete(f.orgs, org)
+	}
+}

@@ -1,0 +1,583 @@
+package trace
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/VictoriaMetrics/easyproto"
+)
+
+// Limits of what a request may hold.
+const (
+	maxDepth      = 32  // of nested attribute values
+	maxAttributes = 512 // of one span; what is above is dropped and counted
+)
+
+var errProtobuf = errors.New("the body is not an OTLP message")
+
+// otlpDecoder reads OTLP protobuf straight into rows. It is reused from
+// request to request and then allocates nothing.
+type otlpDecoder struct {
+	row      row
+	resource []byte // the resource's attributes, as JSON
+	events   [][]byte
+	links    [][]byte
+}
+
+// rejected counts spans that are not taken, with the reason of the first.
+type rejected struct {
+	spans  int
+	reason string
+}
+
+func (r *rejected) add(reason string) {
+	r.spans++
+	if r.reason == "" {
+		r.reason = reason
+	}
+}
+
+// traces calls span for every span of an ExportTraceServiceRequest. A span
+// that cannot be taken is counted; a body that cannot be read is an error.
+func (d *otlpDecoder) traces(body []byte, bad *rejected, span func(*row) error) error {
+	return eachMessage(body, 1, func(rs []byte) error {
+		if err := d.readResource(rs); err != nil {
+			return err
+		}
+		return eachMessage(rs, 2, func(ss []byte) error {
+			return d.scopeSpans(ss, bad, span)
+		})
+	})
+}
+
+func (d *otlpDecoder) scopeSpans(src []byte, bad *rejected, span func(*row) error) error {
+	var fc easyproto.FieldContext
+	for len(src) > 0 {
+		var err error
+		if src, err = fc.NextField(src); err != nil {
+			return errProtobuf
+		}
+		if fc.FieldNum != 2 {
+			continue
+		}
+		data, ok := fc.MessageData()
+		if !ok {
+			return errProtobuf
+		}
+		d.row.reset()
+		reason, err := d.span(data)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			bad.add(reason)
+			continue
+		}
+		if err := span(&d.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// span reads one span into the row; reason says why it is not taken.
+func (d *otlpDecoder) span(src []byte) (reason string, err error) {
+	r := &d.row
+	var fc easyproto.FieldContext
+	var startNano, endNano uint64
+	var dropped int
+	d.events, d.links = d.events[:0], d.links[:0]
+	for len(src) > 0 {
+		if src, err = fc.NextField(src); err != nil {
+			return "", errProtobuf
+		}
+		ok := true
+		switch fc.FieldNum {
+		case 1:
+			var b []byte
+			if b, ok = fc.Bytes(); ok && copy(r.trace[:], b) != len(b) || len(b) != len(r.trace) {
+				return "trace_id must have 16 bytes", nil
+			}
+		case 2:
+			var b []byte
+			if b, ok = fc.Bytes(); ok && copy(r.span[:], b) != len(b) || len(b) != len(r.span) {
+				return "span_id must have 8 bytes", nil
+			}
+		case 4:
+			var b []byte
+			if b, ok = fc.Bytes(); ok && len(b) > 0 && (copy(r.parent[:], b) != len(b) || len(b) != len(r.parent)) {
+				return "parent_span_id must have 8 bytes or none", nil
+			}
+		case 5:
+			r.name, ok = fc.Bytes()
+		case 6:
+			var kind int32
+			kind, ok = fc.Enum()
+			r.kind = spanKind(kind)
+		case 7:
+			startNano, ok = fc.Fixed64()
+		case 8:
+			endNano, ok = fc.Fixed64()
+		case 9:
+			var kv []byte
+			if kv, ok = fc.MessageData(); ok {
+				if len(r.attrs) >= maxAttributes {
+					dropped++
+				} else if err := d.attribute(kv); err != nil {
+					return "", err
+				}
+			}
+		case 11:
+			var event []byte
+			event, ok = fc.MessageData()
+			d.events = append(d.events, event)
+		case 13:
+			var link []byte
+			link, ok = fc.MessageData()
+			d.links = append(d.links, link)
+		case 15:
+			var status []byte
+			if status, ok = fc.MessageData(); ok {
+				if err := d.status(status); err != nil {
+					return "", err
+				}
+			}
+		}
+		if !ok {
+			return "", errProtobuf
+		}
+	}
+	r.start, r.end = int64(startNano/1000), int64(endNano/1000)
+	if dropped > 0 {
+		b := strconv.AppendInt(r.scratch.open(), int64(dropped), 10)
+		r.attrs = append(r.attrs, attr{key: keyDropped, value: r.scratch.close(b), json: true})
+	}
+	if err := d.readEvents(); err != nil {
+		return "", err
+	}
+	if err := d.readLinks(); err != nil {
+		return "", err
+	}
+	r.finish()
+	return "", nil
+}
+
+// readEvents keeps the span's events as a JSON array, except those that a
+// convention keeps elsewhere.
+func (d *otlpDecoder) readEvents() error {
+	if len(d.events) == 0 {
+		return nil
+	}
+	r := &d.row
+	// The conventions may need scratch space, so they read first.
+	kept := d.events[:0]
+	for _, src := range d.events {
+		e, err := readEvent(src)
+		if err != nil {
+			return err
+		}
+		if !r.liftEvent(&e) {
+			kept = append(kept, src)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	b := append(r.scratch.open(), '[')
+	for i, src := range kept {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		e, err := readEvent(src)
+		if err != nil {
+			return err
+		}
+		b = appendTime(append(b, `{"time":`...), int64(e.nano/1000))
+		b = appendJSONString(append(b, `,"name":`...), e.name)
+		if b, err = appendMap(append(b, `,"attributes":`...), src, 3, 0); err != nil {
+			return err
+		}
+		b = append(b, '}')
+	}
+	r.events = r.scratch.close(append(b, ']'))
+	return nil
+}
+
+// event is a span's event; its attributes are the KeyValue messages in field
+// 3 of src.
+type event struct {
+	nano uint64
+	name []byte
+	src  []byte
+}
+
+func readEvent(src []byte) (e event, err error) {
+	e.src = src
+	var fc easyproto.FieldContext
+	for len(src) > 0 {
+		if src, err = fc.NextField(src); err != nil {
+			return e, errProtobuf
+		}
+		ok := true
+		switch fc.FieldNum {
+		case 1:
+			e.nano, ok = fc.Fixed64()
+		case 2:
+			e.name, ok = fc.Bytes()
+		}
+		if !ok {
+			return e, errProtobuf
+		}
+	}
+	return e, nil
+}
+
+// readLinks keeps the span's links as a JSON array.
+func (d *otlpDecoder) readLinks() error {
+	if len(d.links) == 0 {
+		return nil
+	}
+	b := append(d.row.scratch.open(), '[')
+	for i, src := range d.links {
+		var fc easyproto.FieldContext
+		var traceID, spanID []byte
+		var err error
+		for rest := src; len(rest) > 0; {
+			if rest, err = fc.NextField(rest); err != nil {
+				return errProtobuf
+			}
+			ok := true
+			switch fc.FieldNum {
+			case 1:
+				traceID, ok = fc.Bytes()
+			case 2:
+				spanID, ok = fc.Bytes()
+			}
+			if !ok {
+				return errProtobuf
+			}
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = hex.AppendEncode(append(b, `{"trace_id":"`...), traceID)
+		b = hex.AppendEncode(append(b, `","span_id":"`...), spanID)
+		if b, err = appendMap(append(b, `","attributes":`...), src, 4, 0); err != nil {
+			return err
+		}
+		b = append(b, '}')
+	}
+	d.row.links = d.row.scratch.close(append(b, ']'))
+	return nil
+}
+
+// appendTime appends a JSON string with a time in microseconds.
+func appendTime(b []byte, micros int64) []byte {
+	b = append(b, '"')
+	b = time.UnixMicro(micros).UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z")
+	return append(b, '"')
+}
+
+var keyDropped = []byte("assay.dropped_attributes")
+
+// spanKind maps OTLP's kinds to the column's.
+func spanKind(kind int32) int8 {
+	switch kind {
+	case 2:
+		return kindServer
+	case 3:
+		return kindClient
+	case 4:
+		return kindProducer
+	case 5:
+		return kindConsumer
+	default:
+		return kindInternal
+	}
+}
+
+func (d *otlpDecoder) status(src []byte) error {
+	var fc easyproto.FieldContext
+	var err error
+	for len(src) > 0 {
+		if src, err = fc.NextField(src); err != nil {
+			return errProtobuf
+		}
+		ok := true
+		switch fc.FieldNum {
+		case 2:
+			d.row.statusMessage, ok = fc.Bytes()
+		case 3:
+			var code int32
+			code, ok = fc.Enum()
+			if code == statusOK || code == statusError {
+				d.row.status = int8(code)
+			}
+		}
+		if !ok {
+			return errProtobuf
+		}
+	}
+	return nil
+}
+
+// attribute reads a KeyValue into the row: as a column if a convention says
+// what it means, and as an attribute.
+func (d *otlpDecoder) attribute(src []byte) error {
+	var v value
+	key, ok := shortKeyValue(src, &v)
+	if !ok {
+		var err error
+		if key, v, err = keyValue(src); err != nil {
+			return err
+		}
+	}
+	return d.row.attribute(key, &v)
+}
+
+// shortKeyValue reads the form that nearly every KeyValue has: a key and a
+// text, a number or a bool, each below 128 bytes and once. The Collector writes
+// the value first, libraries the key.
+func shortKeyValue(src []byte, v *value) (key []byte, ok bool) {
+	const keyTag, valueTag, textTag, boolTag, intTag, realTag = 1<<3 | 2, 2<<3 | 2, 1<<3 | 2, 2 << 3, 3 << 3, 4<<3 | 1
+	if len(src) < 4 {
+		return nil, false
+	}
+	n := int(src[1])
+	if n >= 0x80 || len(src) < n+4 {
+		return nil, false
+	}
+	key, in := src[2:n+2:n+2], src[n+4:]
+	if m := int(src[n+3]); m >= 0x80 || m != len(in) {
+		return nil, false
+	}
+	switch {
+	case src[0] == keyTag && src[n+2] == valueTag:
+	case src[0] == valueTag && src[n+2] == keyTag:
+		key, in = in, key
+	default:
+		return nil, false
+	}
+	if len(in) < 2 {
+		return nil, false
+	}
+	switch in[0] {
+	case textTag:
+		v.kind, v.text = valueText, in[2:]
+		return key, int(in[1]) == len(in)-2
+	case intTag:
+		u, size := binary.Uvarint(in[1:])
+		v.kind, v.num = valueInt, int64(u)
+		return key, size == len(in)-1
+	case boolTag:
+		v.kind, v.num = valueBool, int64(in[1])
+		return key, len(in) == 2 && in[1] <= 1
+	case realTag:
+		if len(in) != 9 {
+			return nil, false
+		}
+		v.kind, v.real = valueReal, math.Float64frombits(binary.LittleEndian.Uint64(in[1:]))
+		return key, true
+	default:
+		return nil, false
+	}
+}
+
+// attribute adds an attribute to the row and lets the conventions read it.
+func (r *row) attribute(key []byte, v *value) error {
+	if r.lift(key, v) {
+		return nil
+	}
+	if v.kind == valueText {
+		r.attrs = append(r.attrs, attr{key: key, value: v.text})
+		return nil
+	}
+	b, err := appendValue(r.scratch.open(), v, 0)
+	if err != nil {
+		return err
+	}
+	r.attrs = append(r.attrs, attr{key: key, value: r.scratch.close(b), json: true})
+	return nil
+}
+
+// keyValue reads a KeyValue message.
+func keyValue(src []byte) (key []byte, v value, err error) {
+	var fc easyproto.FieldContext
+	for len(src) > 0 {
+		if src, err = fc.NextField(src); err != nil {
+			return nil, v, errProtobuf
+		}
+		ok := true
+		switch fc.FieldNum {
+		case 1:
+			key, ok = fc.Bytes()
+		case 2:
+			var data []byte
+			if data, ok = fc.MessageData(); ok {
+				if v, err = anyValue(data); err != nil {
+					return nil, v, err
+				}
+			}
+		}
+		if !ok {
+			return nil, v, errProtobuf
+		}
+	}
+	return key, v, nil
+}
+
+// anyValue reads an AnyValue message; lists and maps stay encoded.
+func anyValue(src []byte) (v value, err error) {
+	var fc easyproto.FieldContext
+	for len(src) > 0 {
+		if src, err = fc.NextField(src); err != nil {
+			return v, errProtobuf
+		}
+		ok := true
+		switch fc.FieldNum {
+		case 1:
+			v.kind = valueText
+			v.text, ok = fc.Bytes()
+		case 2:
+			var b bool
+			b, ok = fc.Bool()
+			v.kind, v.num = valueBool, 0
+			if b {
+				v.num = 1
+			}
+		case 3:
+			v.kind = valueInt
+			v.num, ok = fc.Int64()
+		case 4:
+			v.kind = valueReal
+			v.real, ok = fc.Double()
+		case 5:
+			v.kind = valueList
+			v.text, ok = fc.MessageData()
+		case 6:
+			v.kind = valueMap
+			v.text, ok = fc.MessageData()
+		case 7:
+			v.kind = valueBytes
+			v.text, ok = fc.Bytes()
+		}
+		if !ok {
+			return v, errProtobuf
+		}
+	}
+	return v, nil
+}
+
+// appendValue appends a value as JSON.
+func appendValue(b []byte, v *value, depth int) ([]byte, error) {
+	if depth > maxDepth {
+		return b, fmt.Errorf("an attribute is nested deeper than %d", maxDepth)
+	}
+	switch v.kind {
+	case valueText:
+		return appendJSONString(b, v.text), nil
+	case valueBool:
+		return strconv.AppendBool(b, v.num != 0), nil
+	case valueInt:
+		return strconv.AppendInt(b, v.num, 10), nil
+	case valueReal:
+		return appendJSONFloat(b, v.real), nil
+	case valueBytes:
+		b = append(b, '"')
+		b = base64.StdEncoding.AppendEncode(b, v.text)
+		return append(b, '"'), nil
+	case valueList:
+		return appendList(b, v.text, depth)
+	case valueMap:
+		return appendMap(b, v.text, 1, depth)
+	default:
+		return append(b, "null"...), nil
+	}
+}
+
+func appendList(b, src []byte, depth int) ([]byte, error) {
+	b = append(b, '[')
+	first := true
+	err := eachMessage(src, 1, func(data []byte) error {
+		v, err := anyValue(data)
+		if err != nil {
+			return err
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b, err = appendValue(b, &v, depth+1)
+		return err
+	})
+	return append(b, ']'), err
+}
+
+// appendMap appends the KeyValue messages in a field as a JSON object.
+func appendMap(b, src []byte, field uint32, depth int) ([]byte, error) {
+	b = append(b, '{')
+	first := true
+	err := eachMessage(src, field, func(data []byte) error {
+		key, v, err := keyValue(data)
+		if err != nil {
+			return err
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(appendJSONString(b, key), ':')
+		b, err = appendValue(b, &v, depth+1)
+		return err
+	})
+	return append(b, '}'), err
+}
+
+// eachMessage calls fn for every message in a field of src.
+func eachMessage(src []byte, field uint32, fn func([]byte) error) error {
+	var fc easyproto.FieldContext
+	for len(src) > 0 {
+		var err error
+		if src, err = fc.NextField(src); err != nil {
+			return errProtobuf
+		}
+		if fc.FieldNum != field {
+			continue
+		}
+		data, ok := fc.MessageData()
+		if !ok {
+			return errProtobuf
+		}
+		if err := fn(data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readResource keeps what the resource says of its spans.
+func (d *otlpDecoder) readResource(rs []byte) error {
+	r := &d.row
+	r.service, r.environment, r.release, r.resource = nil, nil, nil, nil
+	d.resource = d.resource[:0]
+	return eachMessage(rs, 1, func(res []byte) error {
+		text, err := appendMap(d.resource, res, 1, 0)
+		if err != nil {
+			return err
+		}
+		d.resource, r.resource = text, text
+		return eachMessage(res, 1, func(kv []byte) error {
+			key, v, err := keyValue(kv)
+			if err == nil {
+				r.liftResource(key, &v)
+			}
+			return err
+		})
+	})
+}

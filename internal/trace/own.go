@@ -1,0 +1,93 @@
+package trace
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ownRow is what was said of a trace as a whole. It is stored as a span whose
+// id is zero.
+type ownRow struct {
+	Trace          ID
+	Name           string
+	Status         Status
+	Start          time.Time
+	End            time.Time // the zero time while the trace is running
+	ConversationID string
+	UserID         string
+	Environment    string
+	ServiceName    string
+	AgentName      string
+	ReleaseID      string
+	Input, Output  jsontext.Value // nil if there is none
+	Tags           []string
+	Metadata       jsontext.Value // an object, nil if there is none
+}
+
+// keyMetadata is the attribute that holds a trace's metadata.
+var keyMetadata = []byte("assay.metadata")
+
+// fill makes the row that is stored.
+func (o *ownRow) fill(r *row) {
+	r.trace, r.start = o.Trace, o.Start.UnixMicro()
+	switch o.Status {
+	case StatusCompleted:
+		r.status = statusOK
+	case StatusFailed:
+		r.status = statusError
+	}
+	if o.Status != StatusRunning {
+		r.end = max(o.End.UnixMicro(), r.start)
+	}
+	r.name = []byte(o.Name)
+	r.conversation, r.user = []byte(o.ConversationID), []byte(o.UserID)
+	r.environment, r.service, r.agent, r.release = []byte(o.Environment), []byte(o.ServiceName), []byte(o.AgentName), []byte(o.ReleaseID)
+	r.input, r.output = o.Input, o.Output
+	for _, tag := range o.Tags {
+		r.tags = append(r.tags, []byte(tag))
+	}
+	if len(o.Metadata) > 0 {
+		r.attrs = append(r.attrs, attr{key: keyMetadata, value: o.Metadata, json: true})
+	}
+	// A payload is written in any case: it replaces one that an earlier version
+	// of the row had.
+	r.events = []byte("[]")
+}
+
+// keep takes over what storing changed: secrets that were removed, a start
+// that was in the future.
+func (o *ownRow) keep(r *row) {
+	o.Name, o.ConversationID, o.UserID = string(r.name), string(r.conversation), string(r.user)
+	o.Input, o.Output = bytes.Clone(r.input), bytes.Clone(r.output)
+	o.Start = time.UnixMicro(r.start).UTC()
+	if r.end > 0 {
+		o.End = time.UnixMicro(r.end).UTC()
+	}
+	for _, a := range r.attrs {
+		if bytes.Equal(a.key, keyMetadata) {
+			o.Metadata = bytes.Clone(a.value)
+		}
+	}
+}
+
+// trace is the trace as far as its own row shows it.
+func (o *ownRow) trace(number int64, at time.Time) Trace {
+	return Trace{
+		ID: o.Trace, Ref: number, Name: o.Name, Status: o.Status, Start: o.Start, End: o.End,
+		ConversationID: o.ConversationID, UserID: o.UserID, Environment: o.Environment, ServiceName: o.ServiceName,
+		AgentName: o.AgentName, ReleaseID: o.ReleaseID, Input: o.Input, Output: o.Output,
+		Tags: slices.Clone(o.Tags), Metadata: o.Metadata, CreatedAt: at, UpdatedAt: at,
+	}
+}
+
+// same reports whether an edit changed nothing.
+func (o *ownRow) same(was ownRow) bool {
+	return o.Name == was.Name && o.Status == was.Status && o.End.Equal(was.End) &&
+		o.ConversationID == was.ConversationID && o.UserID == was.UserID && o.Environment == was.Environment &&
+		o.AgentName == was.AgentName && o.ReleaseID == was.ReleaseID &&
+		bytes.Equal(o.Input, was.Input) && bytes.Equal(o.Output, was.Output) &&
+		slices.Equal(o.Tags, was.Tags) && bytes.Equal(o.Metadata, was.Metadata)
+}

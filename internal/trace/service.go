@@ -1,0 +1,67 @@
+package trace
+
+import (
+	"context"
+	"time"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// Parts are what the service is built from.
+type Parts struct {
+	Stores
+	Config   Config
+	People   *tenancy.Service
+	Datasets *dataset.Service
+	Log      *change.Log
+	Now      func() time.Time
+}
+
+// Service takes telemetry and answers questions about it.
+type Service struct {
+	cfg      Config
+	store    store
+	people   *tenancy.Service
+	datasets *dataset.Service
+	log      *change.Log
+	settings *settingsCache
+	inflight *inflight
+	now      func() time.Time
+}
+
+// New makes the service.
+func New(p Parts) *Service {
+	s := &Service{
+		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), people: p.People, datasets: p.Datasets, log: p.Log,
+		inflight: newInflight(p.Config.InflightBytes), now: p.Now,
+	}
+	s.settings = &settingsCache{now: p.Now, days: p.Config.RetentionDays}
+	if p.People != nil {
+		s.settings.read = p.People.Organization
+	}
+	return s
+}
+
+// drainPause is how long deferred telemetry waits before the next attempt to
+// insert it.
+const drainPause = time.Second
+
+// RunDrain inserts deferred telemetry as soon as ClickHouse takes it, until
+// ctx ends.
+func (s *Service) RunDrain(ctx context.Context) error {
+	ticker := time.NewTicker(drainPause)
+	defer ticker.Stop()
+	for {
+		s.store.drainQuietly(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// Drain inserts what is deferred now and returns how many blocks that were.
+func (s *Service) Drain(ctx context.Context) (int, error) { return s.store.writer.drain(ctx) }

@@ -1,0 +1,103 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/assayhq/assay/internal/price"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/redact"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// orgSettings are an organization's own rules, ready to be used.
+type orgSettings struct {
+	retention uint16
+	redactor  *redact.Redactor
+	prices    *price.Table
+}
+
+// settingsAge is how long a change of an organization's rules may go unnoticed
+// by the telemetry that arrives.
+const settingsAge = 5 * time.Second
+
+// settingsCache keeps the rules of the organizations that send.
+type settingsCache struct {
+	read   func(context.Context, principal.OrgID) (tenancy.Organization, error)
+	now    func() time.Time
+	days   int // retention of organizations without one
+	flight singleflight.Group
+
+	mu      sync.RWMutex
+	entries map[principal.OrgID]settingsEntry
+}
+
+type settingsEntry struct {
+	settings *orgSettings
+	read     time.Time
+}
+
+// maxSettings bounds the cache; beyond it everything is read anew.
+const maxSettings = 20_000
+
+// get returns the rules as they were at most settingsAge ago. While they
+// cannot be read the last ones known are used: telemetry does not stop because
+// PostgreSQL is away.
+func (c *settingsCache) get(ctx context.Context, org principal.OrgID) (*orgSettings, error) {
+	c.mu.RLock()
+	e, ok := c.entries[org]
+	c.mu.RUnlock()
+	if ok && c.now().Sub(e.read) < settingsAge {
+		return e.settings, nil
+	}
+	v, err, _ := c.flight.Do(org.String(), func() (any, error) { return c.load(context.WithoutCancel(ctx), org) })
+	if err != nil {
+		if ok {
+			slog.WarnContext(ctx, "organization settings are old", "org_id", org.String(), "error", err)
+			return e.settings, nil
+		}
+		return nil, err
+	}
+	return v.(*orgSettings), nil
+}
+
+// settingsRead is the longest that telemetry waits for the rules.
+const settingsRead = 5 * time.Second
+
+func (c *settingsCache) load(ctx context.Context, org principal.OrgID) (*orgSettings, error) {
+	ctx, cancel := context.WithTimeout(ctx, settingsRead)
+	defer cancel()
+	began := c.now()
+	o, err := c.read(ctx, org)
+	if err != nil {
+		return nil, fmt.Errorf("read organization settings: %w", err)
+	}
+	s := &orgSettings{retention: retentionClass(c.days)}
+	if o.Settings.RetentionDays > 0 {
+		s.retention = retentionClass(o.Settings.RetentionDays)
+	}
+	rules := make([]redact.Rule, len(o.Settings.RedactionRules))
+	for i, r := range o.Settings.RedactionRules {
+		rules[i] = redact.Rule{Name: r.Name, Key: r.Key, Pattern: r.Pattern}
+	}
+	if s.redactor, err = redact.New(rules); err != nil {
+		return nil, fmt.Errorf("compile redaction rules: %w", err)
+	}
+	overrides := make(map[string]price.Price, len(o.Settings.PriceOverrides))
+	for model, p := range o.Settings.PriceOverrides {
+		overrides[model] = price.Price{Input: p.InputPerMillion, CachedInput: p.InputPerMillion, CacheWrite: p.InputPerMillion, Output: p.OutputPerMillion}
+	}
+	s.prices = price.NewTable(overrides)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries == nil || len(c.entries) >= maxSettings {
+		c.entries = map[principal.OrgID]settingsEntry{}
+	}
+	c.entries[org] = settingsEntry{settings: s, read: began}
+	return s, nil
+}

@@ -1,0 +1,258 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// spansQuery reads the newest versions of spans by their start, up to a limit
+// for each trace. Which ones they are is found with the narrow columns first,
+// so that a large trace costs little more than the page.
+type spansQuery struct {
+	org principal.OrgID
+	of  scope
+	// own also reads the trace's own row, before the spans and beside the limit.
+	own    bool
+	after  spanPosition
+	limit  int
+	offset int
+}
+
+func (q spansQuery) sql() (string, []any) {
+	n := forOrg(q.org)
+	place := q.of.sql()
+	limit, rows, order := q.limit, " AND span_id != "+noSpan, ""
+	if q.own {
+		limit, rows, order = limit+1, "", "span_id != "+noSpan+", "
+	}
+	after := ""
+	if q.after != (spanPosition{}) {
+		n.set("after", q.after.start)
+		after = "\n    HAVING (toUnixTimestamp64Micro(at), span_id) > (@after, " + literal(q.after.span[:]) + ")"
+	}
+	page := "SELECT trace_id, span_id, newest FROM (\n    SELECT trace_id, span_id, max(version) AS newest, argMax(start_time, version) AS at\n    FROM spans\n  " +
+		place + rows + "\n    GROUP BY trace_id, span_id" + after + ")\n    ORDER BY trace_id, " + order + "at, span_id\n    LIMIT " +
+		strconv.Itoa(q.offset) + ", " + strconv.Itoa(limit) + " BY trace_id"
+	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + place + "\n  AND (trace_id, span_id, version) IN (\n    " + page +
+		")\nORDER BY trace_id, start_time, span_id\nLIMIT 1 BY trace_id, span_id", n.args
+}
+
+// rowsQuery reads the rows of one trace by their start, all versions. It costs
+// less than spansQuery, and the columns of rows beyond the limit cost nothing.
+type rowsQuery struct {
+	org   principal.OrgID
+	of    scope
+	limit int
+}
+
+func (q rowsQuery) sql() (string, []any) {
+	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.sql() + "\nORDER BY start_time, span_id, version DESC\nLIMIT " + strconv.Itoa(q.limit) +
+		"\nSETTINGS query_plan_optimize_lazy_materialization = 1, query_plan_max_limit_for_lazy_materialization = " + strconv.Itoa(q.limit), forOrg(q.org).args
+}
+
+const spanColumnsSQL = `trace_id, span_id, parent_span_id, toUnixTimestamp64Micro(start_time), duration_us, toInt8(state), toInt8(status), status_message,
+  toInt8(kind), primitive_type, name, service_name, environment, release_id, agent_name, model, provider, tool_name, conversation_id, user_id,
+  input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, first_token_us, tags, attrs, attrs_json, resource,
+  toUnixTimestamp64Milli(ingested_at), version`
+
+// spanPosition is a place in the order of a trace's spans.
+type spanPosition struct {
+	start int64 // microseconds since 1970
+	span  SpanID
+}
+
+func (p spanPosition) before(q spanPosition) bool {
+	return p.start < q.start || p.start == q.start && string(p.span[:]) < string(q.span[:])
+}
+
+// storedSpan is a row of spans, with its payload once that is read.
+type storedSpan struct {
+	trace        ID
+	id, parent   SpanID
+	start        int64 // microseconds since 1970
+	duration     uint64
+	state        int8
+	status, kind int8
+
+	statusMessage, primitive, name            string
+	service, environment, release             string
+	agent, model, provider, tool              string
+	conversation, user                        string
+	inputTokens, outputTokens                 uint32
+	cachedTokens, reasoningTokens, firstToken uint32
+	cost                                      uint64
+	costKnown                                 bool
+	tags                                      []string
+	attrs, attrsJSON                          map[string]string
+	resource                                  string
+	ingested                                  int64 // milliseconds since 1970
+	version                                   uint64
+
+	payloadText
+}
+
+func (s *storedSpan) position() spanPosition { return spanPosition{start: s.start, span: s.id} }
+
+// end is zero while the span is open.
+func (s *storedSpan) end() int64 {
+	if s.state != stateEnded {
+		return 0
+	}
+	return s.start + int64(s.duration)
+}
+
+// payloadText is what went in and came out of a span, as texts.
+type payloadText struct {
+	input, output, system, tools, events, links string
+}
+
+func (p *payloadText) size() int {
+	return len(p.input) + len(p.output) + len(p.system) + len(p.tools) + len(p.events) + len(p.links)
+}
+
+func (s store) spans(ctx context.Context, q statement) ([]storedSpan, error) {
+	var out []storedSpan
+	err := s.read(ctx, q, func(rows scanner) error {
+		var r storedSpan
+		var trace, id, parent string
+		err := rows.Scan(&trace, &id, &parent, &r.start, &r.duration, &r.state, &r.status, &r.statusMessage,
+			&r.kind, &r.primitive, &r.name, &r.service, &r.environment, &r.release, &r.agent, &r.model, &r.provider, &r.tool, &r.conversation, &r.user,
+			&r.inputTokens, &r.outputTokens, &r.cachedTokens, &r.reasoningTokens, &r.cost, &r.costKnown, &r.firstToken, &r.tags, &r.attrs, &r.attrsJSON, &r.resource,
+			&r.ingested, &r.version)
+		if err != nil {
+			return err
+		}
+		copy(r.trace[:], trace)
+		copy(r.id[:], id)
+		copy(r.parent[:], parent)
+		out = append(out, r)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read spans: %w", err)
+	}
+	return out, nil
+}
+
+// payloadsQuery reads payloads in the order of their spans, all versions.
+type payloadsQuery struct {
+	org principal.OrgID
+	of  scope
+	// from is where reading begins, in microseconds since 1970; zero is the
+	// beginning.
+	from  int64
+	limit int
+}
+
+func (q payloadsQuery) sql() (string, []any) {
+	n := forOrg(q.org)
+	first, last := q.of.span()
+	n.set("from", max(first, q.from))
+	n.set("to", last)
+	n.set("limit", q.limit)
+	return "SELECT " + payloadColumnsSQL + "\nFROM span_payloads\nWHERE org_id = @org AND trace_id IN (" + idList(q.of.ids()) + ") AND " + within +
+		"\nORDER BY trace_id, start_time, span_id\nLIMIT @limit", n.args
+}
+
+const payloadColumnsSQL = "trace_id, toUnixTimestamp64Micro(start_time), span_id, version, input, output, system, tools, events, links"
+
+// toldQuery reads single payloads: what traces as a whole were given and gave.
+type toldQuery struct {
+	org   principal.OrgID
+	texts []toldOf
+}
+
+// toldOf is a payload by its key.
+type toldOf struct {
+	trace ID
+	toldText
+}
+
+func (q toldQuery) sql() (string, []any) {
+	keys := make([]string, len(q.texts))
+	for i, t := range q.texts {
+		keys[i] = "(" + literal(t.trace[:]) + ", fromUnixTimestamp64Micro(" + strconv.FormatInt(t.start, 10) + ", 'UTC'), " + literal(t.span[:]) + ")"
+	}
+	return "SELECT " + payloadColumnsSQL + "\nFROM span_payloads\nWHERE org_id = @org AND (trace_id, start_time, span_id) IN (" + strings.Join(keys, ", ") + ")", forOrg(q.org).args
+}
+
+// payloadKey names one version of a span's payload.
+type payloadKey struct {
+	trace   ID
+	span    SpanID
+	version uint64
+}
+
+// storedPayload is a row of span_payloads.
+type storedPayload struct {
+	key   payloadKey
+	start int64
+	payloadText
+}
+
+func (p *storedPayload) position() spanPosition {
+	return spanPosition{start: p.start, span: p.key.span}
+}
+
+// payloads hands payloads to each, one by one, until each returns errStop.
+func (s store) payloads(ctx context.Context, q statement, each func(*storedPayload) error) error {
+	err := s.read(ctx, q, func(rows scanner) error {
+		var p storedPayload
+		var trace, span string
+		if err := rows.Scan(&trace, &p.start, &span, &p.key.version, &p.input, &p.output, &p.system, &p.tools, &p.events, &p.links); err != nil {
+			return err
+		}
+		copy(p.key.trace[:], trace)
+		copy(p.key.span[:], span)
+		return each(&p)
+	})
+	if err != nil {
+		return fmt.Errorf("read payloads: %w", err)
+	}
+	return nil
+}
+
+// eventsQuery reads the log records that name the traces, by time.
+type eventsQuery struct {
+	org   principal.OrgID
+	ids   []ID
+	limit int
+}
+
+func (q eventsQuery) sql() (string, []any) {
+	n := forOrg(q.org)
+	n.set("limit", q.limit)
+	return "SELECT trace_id, span_id, toUnixTimestamp64Micro(time), name, severity, body, attributes\nFROM span_events\n" +
+		"WHERE org_id = @org AND trace_id IN (" + idList(q.ids) + ")\nORDER BY trace_id, time, span_id, event_id\nLIMIT 1 BY trace_id, span_id, time, event_id\nLIMIT @limit", n.args
+}
+
+// storedEvent is a log record that names a trace.
+type storedEvent struct {
+	trace                            ID
+	span                             SpanID
+	at                               int64 // microseconds since 1970
+	name, severity, body, attributes string
+}
+
+func (s store) events(ctx context.Context, q eventsQuery) ([]storedEvent, error) {
+	var out []storedEvent
+	err := s.read(ctx, q, func(rows scanner) error {
+		var e storedEvent
+		var trace, span string
+		if err := rows.Scan(&trace, &span, &e.at, &e.name, &e.severity, &e.body, &e.attributes); err != nil {
+			return err
+		}
+		copy(e.trace[:], trace)
+		copy(e.span[:], span)
+		out = append(out, e)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read events of spans: %w", err)
+	}
+	return out, nil
+}

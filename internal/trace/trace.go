@@ -1,0 +1,98 @@
+package trace
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/fault"
+)
+
+// ErrNotFound is returned when the organization has no such trace.
+var ErrNotFound = fault.New(fault.NotFound, "trace_not_found", "There is no such trace.")
+
+// Status is where a trace stands.
+type Status string
+
+// The statuses.
+const (
+	StatusRunning   Status = "running"
+	StatusCompleted Status = "completed"
+	StatusFailed    Status = "failed"
+)
+
+// idleLimit is after how long without a new span a trace reads as closed.
+const idleLimit = 30 * time.Minute
+
+// Trace is one trace as its spans show it.
+type Trace struct {
+	ID ID
+	// Ref is the trace's number, zero if it has none.
+	Ref    int64
+	Name   string
+	Status Status
+	Start  time.Time
+	// End is the zero time while the trace is running.
+	End            time.Time
+	ConversationID string
+	UserID         string
+	Environment    string
+	ServiceName    string
+	AgentName      string
+	ReleaseID      string
+	// Input and Output are whole in a detail and previews in a list; nil if
+	// there is none.
+	Input, Output jsontext.Value
+	Usage         Usage
+	Cost          Cost
+	SpanCount     int
+	ErrorCount    int
+	Tags          []string
+	Metadata      jsontext.Value
+	Stub          bool
+	AutoClosed    bool
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// Usage is how many tokens were used.
+type Usage struct {
+	InputTokens, OutputTokens, CachedTokens, ReasoningTokens uint64
+}
+
+// Cost is what was spent. Known is false if no span told and no price is
+// known; it is then not zero but unknown.
+type Cost struct {
+	Known   bool
+	NanoUSD uint64
+}
+
+// USD is the cost in dollars.
+func (c Cost) USD() float64 { return float64(c.NanoUSD) / 1e9 }
+
+// Span is one span of a trace.
+type Span struct {
+	ID            SpanID
+	Parent        SpanID
+	Name          string
+	Kind          string // internal, server, client, producer or consumer
+	PrimitiveType string
+	Start         time.Time
+	End           time.Time // the zero time while the span is open
+	StatusCode    string    // unset, ok or error
+	StatusMessage string
+	Attributes    jsontext.Value // flat object
+	Resource      jsontext.Value // object, nil if nothing is known
+	Events        jsontext.Value // array
+	Links         jsontext.Value // array
+	Input, Output jsontext.Value // nil if there is none
+	System, Tools jsontext.Value
+	Model         string
+	Provider      string
+	ToolName      string
+	AgentName     string
+	Usage         Usage
+	Cost          Cost
+	FirstToken    time.Duration
+	IngestedAt    time.Time
+}

@@ -1,0 +1,271 @@
+package trace_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/trace"
+)
+
+var record = flag.Bool("record", false, "record the histories of workflows anew, on the real engine")
+
+// deletionOf reads the newest deletion of a trace, settled already.
+func deletionOf(t testing.TB, k *testkit.Kit, us *testkit.Client, id string) trace.Deletion {
+	t.Helper()
+	d := trace.Deletion{Org: us.Org, Trace: id}
+	err := control(t, k, us).QueryRow(t.Context(), "SELECT id, requested_at FROM trace_deletions WHERE trace_id = decode($1, 'hex') ORDER BY id DESC LIMIT 1", id).Scan(&d.ID, &d.Requested)
+	require.NoError(t, err)
+	d.Settled = d.Requested
+	return d
+}
+
+// purged reports whether the deletion is noted as done.
+func purged(t testing.TB, k *testkit.Kit, us *testkit.Client, d trace.Deletion) (done bool) {
+	t.Helper()
+	require.NoError(t, control(t, k, us).QueryRow(t.Context(), "SELECT purged_at IS NOT NULL FROM trace_deletions WHERE id = $1", d.ID).Scan(&done))
+	return done
+}
+
+// activities runs the domain's activities without an engine.
+func activities(t testing.TB, k *testkit.Kit) *testsuite.TestActivityEnvironment {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	k.App.Trace.Register(activitiesOf{env: env})
+	return env
+}
+
+// activitiesOf lets a domain register on an environment of activities alone.
+type activitiesOf struct {
+	worker.Registry
+	env *testsuite.TestActivityEnvironment
+}
+
+func (r activitiesOf) RegisterActivity(a any) { r.env.RegisterActivity(a) }
+
+func (activitiesOf) RegisterWorkflow(any) {}
+
+func TestADeletedTraceLeavesTheDisk(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	us := k.Org(t)
+	see := stored(t, k.App.Config.ClickHouse, us)
+	gone, kept := full(t, us), full(t, us)
+	before := see.rows(kept)
+	_, err := us.DeleteTrace(t.Context(), gone)
+	require.NoError(t, err)
+	require.Positive(t, see.rows(gone), "hidden, and still on the disk")
+
+	k.Work(t)
+
+	// The dispatcher and the workflow engine tell nobody when they are done.
+	require.Eventually(t, func() bool { return see.rows(gone) == 0 }, 30*time.Second, 50*time.Millisecond)
+	require.Equal(t, before, see.rows(kept))
+}
+
+func TestFinishingADeletionCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	us := k.Org(t)
+	see := stored(t, k.App.Config.ClickHouse, us)
+	var a *trace.Activities
+	id := full(t, us)
+	_, err := us.DeleteTrace(t.Context(), id)
+	require.NoError(t, err)
+	d := deletionOf(t, k, us, id)
+	require.False(t, purged(t, k, us, d))
+	for range 2 {
+		_, err := activities(t, k).ExecuteActivity(a.PurgeTrace, d)
+		require.NoError(t, err)
+		require.Zero(t, see.rows(id))
+		require.False(t, purged(t, k, us, d))
+	}
+	for range 2 {
+		_, err := activities(t, k).ExecuteActivity(a.FinishDeletion, d)
+		require.NoError(t, err)
+		require.True(t, purged(t, k, us, d))
+	}
+}
+
+func TestWhatIsSentAfterADeletionStays(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	us := k.Org(t)
+	see := stored(t, k.App.Config.ClickHouse, us)
+	var a *trace.Activities
+	id := full(t, us)
+	_, err := us.DeleteTrace(t.Context(), id)
+	require.NoError(t, err)
+	d := deletionOf(t, k, us, id)
+	k.Clock.Advance(time.Second)
+	_, err = us.AddSpans(t.Context(), id, []map[string]any{span("new", nil)})
+	require.NoError(t, err)
+
+	_, err = activities(t, k).ExecuteActivity(a.FinishDeletion, d)
+
+	require.NoError(t, err)
+	require.Equal(t, 1, see.spans(id))
+	require.Equal(t, 1, see.count("SELECT uniqExact(trace_id) FROM traces WHERE org_id = ? AND trace_id = unhex(?)", id))
+	_, err = us.DeleteTrace(t.Context(), id)
+	require.NoError(t, err)
+	require.Zero(t, see.seen(id))
+}
+
+func TestTelemetryThatWasDeferredBeforeADeletionGoesToo(t *testing.T) {
+	t.Parallel()
+	k, direct, w := wired(t)
+	us := k.Org(t)
+	see := stored(t, direct, us)
+	var a *trace.Activities
+	id := testkit.NewTraceID()
+	_, err := us.AddSpans(t.Context(), id, []map[string]any{span("stored", nil)})
+	require.NoError(t, err)
+	w.set(true)
+	late, err := us.AddSpans(t.Context(), id, []map[string]any{span("deferred", map[string]any{"input": "x"})})
+	require.NoError(t, err)
+	require.True(t, late.Response.Deferred())
+	w.set(false)
+	k.Clock.Advance(2 * time.Second)
+	_, err = us.DeleteTrace(t.Context(), id)
+	require.NoError(t, err)
+	d := deletionOf(t, k, us, id)
+
+	_, err = activities(t, k).ExecuteActivity(a.FinishDeletion, d)
+	require.ErrorContains(t, err, "still deferred")
+	require.False(t, purged(t, k, us, d))
+
+	_, err = k.App.Trace.Drain(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, see.spans(id), "it came back")
+	_, err = us.AddSpans(t.Context(), id, []map[string]any{span("new", nil)})
+	require.NoError(t, err)
+	_, err = activities(t, k).ExecuteActivity(a.FinishDeletion, d)
+	require.NoError(t, err)
+	require.True(t, purged(t, k, us, d))
+	require.Equal(t, 1, see.spans(id), "only what was sent after the deletion")
+	require.Equal(t, 0, see.count("SELECT countIf(first_ingest <= fromUnixTimestamp64Milli("+millis(d.Requested)+")) FROM traces WHERE org_id = ? AND trace_id = unhex(?)", id))
+}
+
+func TestADeletionWaitsWhileClickHouseIsAway(t *testing.T) {
+	t.Parallel()
+	k, direct, w := wired(t)
+	us := k.Org(t)
+	see := stored(t, direct, us)
+	var a *trace.Activities
+	id := full(t, us)
+	_, err := us.DeleteTrace(t.Context(), id)
+	require.NoError(t, err)
+	d := deletionOf(t, k, us, id)
+	w.set(true)
+	_, err = activities(t, k).ExecuteActivity(a.PurgeTrace, d)
+	require.Error(t, err)
+	w.set(false)
+	_, err = activities(t, k).ExecuteActivity(a.PurgeTrace, d)
+	require.NoError(t, err)
+	require.Zero(t, see.rows(id))
+}
+
+func TestDeletionWaitsUntilWritesHaveSettled(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, wait := range map[string]time.Duration{"a minute": time.Minute, "nothing to wait": 0, "late already": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var suite testsuite.WorkflowTestSuite
+			env := suite.NewTestWorkflowEnvironment()
+			env.SetStartTime(start)
+			d := trace.Deletion{Org: principal.NewOrgID(), ID: 7, Trace: testkit.NewTraceID(), Requested: start, Settled: start.Add(wait)}
+			var ran []string
+			tries := 0
+			env.RegisterActivityWithOptions(func(_ context.Context, got trace.Deletion) error {
+				require.Equal(t, d, got)
+				ran = append(ran, "purge at "+env.Now().Sub(start).Truncate(time.Minute).String())
+				return nil
+			}, activity.RegisterOptions{Name: "PurgeTrace"})
+			env.RegisterActivityWithOptions(func(context.Context, trace.Deletion) error {
+				if tries++; tries < 3 {
+					return errors.New("not yet")
+				}
+				ran = append(ran, "finish at "+env.Now().Sub(start).Truncate(time.Minute).String())
+				return nil
+			}, activity.RegisterOptions{Name: "FinishDeletion"})
+
+			env.ExecuteWorkflow(trace.DeleteTraceWorkflow, d)
+
+			require.True(t, env.IsWorkflowCompleted())
+			require.NoError(t, env.GetWorkflowError())
+			require.Equal(t, []string{"purge at 0s", "finish at " + max(0, wait).String()}, ran)
+			require.Equal(t, 3, tries, "it is tried until it succeeds")
+		})
+	}
+}
+
+// TestHistories replays what workflows of released binaries have done: a
+// workflow that is running while the binary is replaced goes on with the new
+// code. Record a new file beside the old ones with -record; never replace one.
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	const folder = "testdata/history/"
+	if *record {
+		recordHistory(t, folder+"delete_at_once.json", 0)
+		recordHistory(t, folder+"delete_after_a_wait.json", 2*time.Second)
+	}
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		t.Run(f.Name(), func(t *testing.T) {
+			t.Parallel()
+			replayer := worker.NewWorkflowReplayer()
+			replayer.RegisterWorkflow(trace.DeleteTraceWorkflow)
+			require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, folder+f.Name()))
+		})
+	}
+}
+
+// recordHistory runs a deletion on the real engine and keeps its history.
+func recordHistory(t *testing.T, file string, wait time.Duration) {
+	t.Helper()
+	k := testkit.New(t)
+	us := k.Org(t)
+	gone := full(t, us)
+	_, err := us.DeleteTrace(t.Context(), gone)
+	require.NoError(t, err)
+	k.Work(t)
+	engine, err := temporal.Open(k.App.Config.Temporal)
+	require.NoError(t, err)
+	t.Cleanup(engine.Close)
+	d := deletionOf(t, k, us, gone)
+	d.Settled = time.Now().Add(wait)
+	require.NoError(t, engine.Start(t.Context(), trace.Queue, "recorded", trace.DeleteTraceWorkflow, d))
+	id := k.App.Config.Temporal.QueuePrefix + ":recorded"
+	require.NoError(t, engine.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
+
+	var h history.History
+	events := engine.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		require.NoError(t, err)
+		h.Events = append(h.Events, e)
+	}
+	text, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll("testdata/history", 0o755))
+	require.NoError(t, os.WriteFile(file, text, 0o644))
+	t.Logf("recorded %s: %d events", file, len(h.Events))
+}

@@ -1,0 +1,182 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// named finds the id of the trace that a path names, by its hexadecimal id or
+// by its number. An id may name a trace that does not exist yet.
+func (s *Service) named(ctx context.Context, org principal.OrgID, text string) (ID, error) {
+	if len(text) == 2*len(ID{}) {
+		id, ok := ParseID(text)
+		if !ok {
+			return ID{}, ErrNotFound
+		}
+		return id, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || text != strconv.FormatInt(n, 10) {
+		return ID{}, ErrNotFound
+	}
+	r, err := s.store.findNumber(ctx, org, n)
+	return r.trace, err
+}
+
+// existing finds the id of a trace that the organization has.
+func (s *Service) existing(ctx context.Context, org principal.OrgID, text string) (ID, error) {
+	id, err := s.named(ctx, org, text)
+	if err != nil {
+		return ID{}, err
+	}
+	r, ok, err := s.store.findRef(ctx, org, id)
+	if err != nil {
+		return ID{}, err
+	}
+	if ok && r.alive() {
+		return id, nil
+	}
+	ok, err = s.stored(ctx, org, id)
+	if err == nil && !ok {
+		err = ErrNotFound
+	}
+	return id, err
+}
+
+// stored reports whether ClickHouse has something of the trace that came after
+// its last deletion.
+func (s *Service) stored(ctx context.Context, org principal.OrgID, id ID) (bool, error) {
+	e, ok, err := s.store.extent(ctx, org, id)
+	if err != nil || !ok {
+		return false, err
+	}
+	d, deleted, err := s.store.findDeletion(ctx, org, id)
+	return !deleted || e.lastIngest.After(d.requested), err
+}
+
+// Rejected is a span of a request that is not taken, and why.
+type Rejected struct {
+	Index  int
+	Fields []fault.Field
+}
+
+// AddedSpan is a span of a request that is taken.
+type AddedSpan struct {
+	Index int
+	ID    SpanID
+	Name  string
+	Start int64 // microseconds since 1970
+}
+
+// Added is what became of the spans of a request.
+type Added struct {
+	Spans    []AddedSpan
+	Rejected []Rejected
+	Deferred bool
+}
+
+// AddSpans stores spans that are sent as JSON, in the documented casing. Spans
+// that are not valid are reported and leave the others alone.
+func (s *Service) AddSpans(ctx context.Context, org principal.OrgID, trace ID, spans []jsontext.Value) (Added, error) {
+	read, rejected := s.readSpans(trace, spans)
+	w := write{spans: read}
+	got, err := s.write(ctx, org, &w, s.now().UnixMicro())
+	if err != nil {
+		return Added{}, err
+	}
+	return Added{Spans: w.added, Rejected: append(rejected, w.rejected...), Deferred: got.Deferred}, nil
+}
+
+// readSpans checks spans one by one.
+func (s *Service) readSpans(trace ID, spans []jsontext.Value) (read []newSpan, rejected []Rejected) {
+	d := spanReader{trace: trace, now: s.now().UnixMicro()}
+	for i, raw := range spans {
+		span, fields := d.read(i, raw)
+		if len(fields) > 0 {
+			rejected = append(rejected, Rejected{Index: i, Fields: fields})
+			continue
+		}
+		read = append(read, span)
+	}
+	return read, rejected
+}
+
+// write is what one request adds: a trace's own row, spans, or both.
+type write struct {
+	own   *ownRow
+	spans []newSpan
+
+	added    []AddedSpan
+	rejected []Rejected
+}
+
+func (w *write) size() int {
+	n := 0
+	if w.own != nil {
+		n += 512 + len(w.own.Name) + len(w.own.Input) + len(w.own.Output) + len(w.own.Metadata)
+	}
+	for i := range w.spans {
+		n += w.spans[i].size
+	}
+	return n
+}
+
+// write stores what a request adds and waits until it is stored. The rows get
+// their version from the time.
+func (s *Service) write(ctx context.Context, org principal.OrgID, w *write, at int64) (Receipt, error) {
+	size := w.size()
+	if size == 0 {
+		return Receipt{}, nil
+	}
+	if err := s.inflight.take(org, size); err != nil {
+		return Receipt{}, err
+	}
+	defer s.inflight.give(org, size)
+	settings, err := s.settings.get(ctx, org)
+	if err != nil {
+		return Receipt{}, err
+	}
+	return s.collect(ctx, func(b *block, got *Receipt) error {
+		w.added, w.rejected = nil, nil
+		in := intake{block: b, org: org, settings: settings, now: at}
+		if w.own != nil {
+			var r row
+			w.own.fill(&r)
+			if reason := in.add(&r); reason != "" {
+				return fmt.Errorf("store the trace's own row: %s", reason)
+			}
+			w.own.keep(&r)
+			got.Accepted++
+		}
+		return w.addSpans(&in, got)
+	})
+}
+
+func (w *write) addSpans(in *intake, got *Receipt) error {
+	var d otlpDecoder
+	for i := range w.spans {
+		s := &w.spans[i]
+		d.row.reset()
+		s.fill(&d.row)
+		reason, err := d.span(s.otlp)
+		if err != nil {
+			return fmt.Errorf("read span %d: %w", s.index, err)
+		}
+		if reason == "" {
+			reason = in.add(&d.row)
+		}
+		if reason != "" {
+			w.rejected = append(w.rejected, Rejected{Index: s.index, Fields: []fault.Field{{In: "body", Code: "format", Message: reason}}})
+			continue
+		}
+		w.added = append(w.added, AddedSpan{Index: s.index, ID: s.id, Name: string(d.row.name), Start: d.row.start})
+		got.Accepted++
+	}
+	return nil
+}
