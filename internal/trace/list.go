@@ -67,9 +67,13 @@ func (p position) below(q position) bool {
 // may arrive, and as long as it may be kept.
 const oldest = 4100 * 24 * time.Hour
 
-// maxExamined is how many traces one request looks at for matches. What comes
-// then is a short page and a cursor.
-const maxExamined = 20_000
+const (
+	// maxExamined is how many traces one request looks at for matches, and
+	// maxSearching about how long it looks. What comes then is a short page and
+	// a cursor.
+	maxExamined  = 20_000
+	maxSearching = 10 * time.Second
+)
 
 // ErrOffset is returned when a filter is so selective that the offset cannot be
 // reached.
@@ -94,7 +98,8 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter, p Pag
 		n := min(skip, len(found))
 		skip -= n
 		out.Traces = append(out.Traces, found[n:]...)
-		if w.examined >= maxExamined+p.Offset && w.more() && len(out.Traces) <= p.Limit {
+		enough := w.examined >= maxExamined+p.Offset || s.now().Sub(w.now) > maxSearching
+		if enough && w.more() && len(out.Traces) <= p.Limit {
 			if skip > 0 {
 				return Listed{}, ErrOffset
 			}

@@ -18,7 +18,7 @@ func (s *Source) narrowTrace(r *Request, b []byte) []byte {
 	w := s.write
 	trace, at := s.begin(r)
 	user := "user-" + strconv.Itoa(int(w.zipf.Uint64()))
-	session := string(w.uuid(nil))
+	session := string(w.uuid())
 	route := w.pick("/v1/chat", "/v1/answers", "/v1/search", "/v1/summaries", "/v1/orders/{id}")
 	var root [8]byte
 	for i := range 10 {
