@@ -47,8 +47,8 @@ type shape struct {
 }
 
 var shapes = []shape{
-	{name: "narrow", source: traffic.Narrow, spans: 1000, requests: [2]int{72, 144}, connections: 24},
-	{name: "agent", source: traffic.Agent, spans: 60, requests: [2]int{48, 96}, connections: 24},
+	{name: "narrow", source: traffic.Narrow, spans: 1000, requests: [2]int{128, 320}, connections: 64},
+	{name: "agent", source: traffic.Agent, spans: 60, requests: [2]int{96, 192}, connections: 48},
 }
 
 // lanes is how many blocks the gateway stores at once on a machine like this.

@@ -40,7 +40,7 @@ func (s *system) missing(ctx context.Context, b batch, org organization) (int, e
 var written = []string{"spans", "span_payloads"}
 
 // stopMerges lets rows that were stored twice stay two, so that they can be
-// counted.
+// counted. Reading collapses them, merged or not.
 func (s *system) stopMerges(ctx context.Context) error {
 	return s.tell(ctx, func(table string) string { return "SYSTEM STOP MERGES " + table })
 }
@@ -142,41 +142,32 @@ func (p *proof) killClickHouse(away time.Duration) func(context.Context) error {
 }
 
 // moment waits for one of the bad moments to lose ClickHouse: a part of spans
-// is being written, or the token of a block has just been noted.
+// begins to be written, or the token of a block has just been noted and the
+// block is about to be stored. The kernel tells when, so that hardly any time
+// passes until the kill.
 func (p *proof) moment(ctx context.Context) error {
 	var folder string
 	if err := p.s.ask(ctx, "SELECT data_paths[1] FROM system.tables WHERE database = currentDatabase() AND name = 'spans'", &folder); err != nil {
 		return err
 	}
-	if !filepath.IsAbs(folder) {
-		folder = filepath.Join(p.s.state, "clickhouse", "data", folder)
+	watch, event := folder, uint32(syscall.IN_CREATE)
+	if p.rand.IntN(3) > 0 {
+		watch, event = filepath.Join(folder, "deduplication_logs"), syscall.IN_MODIFY
 	}
-	state := func() string {
-		names, _ := filepath.Glob(filepath.Join(folder, "tmp_insert_*"))
-		return strings.Join(names, " ")
+	fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)
+	if err != nil {
+		return err
 	}
-	if p.rand.IntN(2) == 0 {
-		state = func() string {
-			names, _ := filepath.Glob(filepath.Join(folder, "deduplication_logs", "*"))
-			size := int64(0)
-			for _, name := range names {
-				if info, err := os.Stat(name); err == nil {
-					size += info.Size()
-				}
-			}
-			return strconv.FormatInt(size, 10)
-		}
+	events := os.NewFile(uintptr(fd), "inotify")
+	defer func() { _ = events.Close() }()
+	if _, err := syscall.InotifyAddWatch(fd, watch, event); err != nil {
+		return fmt.Errorf("watch %s: %w", watch, err)
 	}
-	before := state()
-	for limit := time.Now().Add(patience / 2); ; {
-		if now := state(); now != before && now != "" {
-			return nil
-		}
-		if time.Now().After(limit) {
-			return fmt.Errorf("nothing is inserted into %s", folder)
-		}
-		if err := sleep(ctx, 50*time.Microsecond); err != nil {
-			return err
-		}
+	if err := events.SetReadDeadline(time.Now().Add(patience / 2)); err != nil {
+		return err
 	}
+	if _, err := events.Read(make([]byte, 4096)); err != nil {
+		return fmt.Errorf("nothing is inserted into %s: %w", folder, err)
+	}
+	return nil
 }

@@ -14,9 +14,6 @@ import (
 type fault struct {
 	name string
 	run  func(context.Context) error
-	// forgets marks a fault that kills ClickHouse, which may then have stored a
-	// block and not noted its token.
-	forgets bool
 }
 
 // list is what can go wrong with a kind of object storage, the most telling
@@ -28,7 +25,7 @@ func (p *proof) list(store string) []fault {
 	}
 	first := []fault{
 		p.atInsert(failpoint.AfterInsert),
-		{"clickhouse killed mid-insert", p.killClickHouse(0), true},
+		{"clickhouse killed mid-insert", p.killClickHouse(0)},
 		p.atDrain(failpoint.DrainInserted),
 		p.storeAway(store),
 	}
@@ -36,32 +33,32 @@ func (p *proof) list(store string) []fault {
 		first = []fault{
 			p.storeAway(store),
 			p.atDrain(failpoint.DrainRead),
-			{"app killed", p.killApp, false},
+			{"app killed", p.killApp},
 			p.atDefer(failpoint.AfterDefer),
-			{"object storage hangs", p.storeHangs, false},
-			{"clickhouse killed mid-insert", p.killClickHouse(0), true},
+			{"object storage hangs", p.storeHangs},
+			{"clickhouse killed mid-insert", p.killClickHouse(0)},
 		}
 	}
 	all := append(first,
 		p.atInsert(failpoint.BetweenTables),
-		fault{"latency 3 s", p.slow(clickhouse, latency(3000, 0)), false},
+		fault{"latency 3 s", p.slow(clickhouse, latency(3000, 0))},
 		p.atDefer(failpoint.BeforeDefer),
 		p.atInsert(failpoint.BeforeReply),
-		fault{"clickhouse away", p.killClickHouse(4 * time.Second), true},
+		fault{"clickhouse away", p.killClickHouse(4 * time.Second)},
 		p.atInsert(failpoint.Decoded),
-		fault{"clickhouse disk full", p.clickHouseFull, false},
+		fault{"clickhouse disk full", p.clickHouseFull},
 		p.atDefer(failpoint.AfterDefer),
-		fault{"connections reset", p.spoil(clickhouse, toxic{"reset_peer", "downstream", map[string]any{"timeout": 0}}, 0), false},
+		fault{"connections reset", p.spoil(clickhouse, toxic{"reset_peer", "downstream", map[string]any{"timeout": 0}}, 0)},
 		p.atInsert(failpoint.BeforeInsert),
-		fault{"cut mid-insert", p.spoil(clickhouse, toxic{"limit_data", "upstream", map[string]any{"bytes": 20_000}}, 0), false},
+		fault{"cut mid-insert", p.spoil(clickhouse, toxic{"limit_data", "upstream", map[string]any{"bytes": 20_000}}, 0)},
 		p.atDrain(failpoint.DrainRead),
-		fault{"black hole", p.spoil(clickhouse, toxic{"timeout", "downstream", map[string]any{"timeout": 0}}, 0), false},
-		fault{"app killed", p.killApp, false},
-		fault{"latency 1 s ± 0.5 s", p.spoil(clickhouse, latency(1000, 500), 4*time.Second), false},
+		fault{"black hole", p.spoil(clickhouse, toxic{"timeout", "downstream", map[string]any{"timeout": 0}}, 0)},
+		fault{"app killed", p.killApp},
+		fault{"latency 1 s ± 0.5 s", p.spoil(clickhouse, latency(1000, 500), 4*time.Second)},
 		p.atDrain(failpoint.DrainInserted),
-		fault{"20 KB/s", p.spoil(clickhouse, toxic{"bandwidth", "upstream", map[string]any{"rate": 20}}, 4*time.Second), false},
+		fault{"20 KB/s", p.spoil(clickhouse, toxic{"bandwidth", "upstream", map[string]any{"rate": 20}}, 4*time.Second)},
 		p.atInsert(failpoint.AfterInsert),
-		fault{"network cut", p.cut, false},
+		fault{"network cut", p.cut},
 	)
 	if store == onDisk {
 		all = append(all, p.atDefer(failpoint.BeforeBlobNamed))
@@ -90,7 +87,7 @@ func (p *proof) atInsert(point failpoint.Point) fault {
 			return err
 		}
 		return p.s.startApp(ctx)
-	}, false}
+	}}
 }
 
 // atDefer kills the application at a point that blocks pass while ClickHouse
@@ -111,7 +108,7 @@ func (p *proof) atDefer(point failpoint.Point) fault {
 			return err
 		}
 		return clickhouse.mend(ctx)
-	}, false}
+	}}
 }
 
 // atDrain kills the application at a point that deferred blocks pass when
@@ -132,7 +129,7 @@ func (p *proof) atDrain(point failpoint.Point) fault {
 			return err
 		}
 		return p.s.startApp(ctx)
-	}, false}
+	}}
 }
 
 // spoil makes the way to ClickHouse bad for a time or, without a time, until
@@ -194,7 +191,7 @@ func (p *proof) storeAway(store string) fault {
 		name = "object storage full"
 		v := p.s.volume(onDisk)
 		if v == nil {
-			return fault{name, func(context.Context) error { return p.cannot(name) }, false}
+			return fault{name, func(context.Context) error { return p.cannot(name) }}
 		}
 		away = func(context.Context) error { return v.fill() }
 		back = func(context.Context) error { return v.free() }
@@ -219,7 +216,7 @@ func (p *proof) storeAway(store string) fault {
 			return err
 		}
 		return clickhouse.mend(ctx)
-	}, false}
+	}}
 }
 
 // storeHangs makes object storage take bytes and answer nothing while
