@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -179,6 +180,9 @@ func (e *Edge) recoverPanic(next http.Handler) http.Handler {
 			p := recover()
 			if p == nil {
 				return
+			}
+			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(p) // a handler that cut its answer off has said why
 			}
 			logPanic(r.Context(), p)
 			if rec, ok := w.(*recorder); ok && rec.status != 0 {

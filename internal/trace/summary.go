@@ -142,6 +142,9 @@ func (m *summary) add(s *storedSpan) {
 	if s.status == statusError {
 		m.errors++
 	}
+	if s.primitive == "agent_invocation" || s.primitive == "workflow" {
+		return // it repeats what the calls within it used
+	}
 	m.usage.InputTokens += uint64(s.inputTokens)
 	m.usage.OutputTokens += uint64(s.outputTokens)
 	m.usage.CachedTokens += uint64(s.cachedTokens)

@@ -121,7 +121,7 @@ func partNames(t testing.TB, c *ch.Client, table string) (names []string) {
 	t.Helper()
 	var name proto.ColStr
 	require.NoError(t, c.Do(t.Context(), ch.Query{
-		Body:   "SELECT name FROM system.parts WHERE database = currentDatabase() AND active AND table = '" + table + "' ORDER BY min_block_number",
+		Body:   "SELECT name FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table = '" + table + "' ORDER BY min_block_number",
 		Result: proto.Results{{Name: "name", Data: &name}},
 		OnResult: func(context.Context, proto.Block) error {
 			for i := range name.Rows() {

@@ -10,6 +10,7 @@
 -- duration = 2000000
 WITH
   multiIf(span_id = toFixedString('', 8), 2, parent_span_id = toFixedString('', 8), 1, 0) AS rank,
+  rank < 2 AND primitive_type NOT IN ('agent_invocation', 'workflow') AS spends,
   (rank, if(rank > 0, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS told,
   argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), told, input_preview != '') AS input,
   argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), told, output_preview != '') AS output
@@ -34,16 +35,16 @@ SELECT
   argMaxIf(metadata, told, rank = 2) AS t_metadata,
   countIf(rank < 2) AS t_spans,
   countIf(rank < 2 AND status = 'error') AS t_errors,
-  sumIf(input_tokens, rank < 2) AS t_input_tokens,
-  sumIf(output_tokens, rank < 2) AS t_output_tokens,
-  sumIf(cached_tokens, rank < 2) AS t_cached_tokens,
-  sumIf(reasoning_tokens, rank < 2) AS t_reasoning_tokens,
-  sumIf(cost_nano_usd, rank < 2 AND cost_known) AS t_cost,
-  maxIf(cost_known, rank < 2) AS t_cost_known,
+  sumIf(input_tokens, spends) AS t_input_tokens,
+  sumIf(output_tokens, spends) AS t_output_tokens,
+  sumIf(cached_tokens, spends) AS t_cached_tokens,
+  sumIf(reasoning_tokens, spends) AS t_reasoning_tokens,
+  sumIf(cost_nano_usd, spends AND cost_known) AS t_cost,
+  maxIf(cost_known, spends) AS t_cost_known,
   input.1, input.2, input.3, input.4, input.5,
   output.1, output.2, output.3, output.4, output.5
 FROM (
-  SELECT trace_id, span_id, parent_span_id, start_time, duration_us, state, status, name, service_name, environment, release_id, agent_name,
+  SELECT trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
     conversation_id, user_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, tags,
     attrs_json['assay.metadata'] AS metadata, input_preview, output_preview, ingested_at, version
   FROM spans

@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS spans_local ON CLUSTER 'main' (
   version          UInt64 CODEC(Delta, ZSTD(1)),
   INDEX by_user user_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_conversation conversation_id TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX by_text mapValues(attrs) TYPE text(tokenizer = 'splitByNonAlpha')
+  INDEX by_text mapValues(attrs) TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(mapValues(attrs)))
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/assay/spans', '{replica}', version)
 PARTITION BY (retention_days, if(retention_days <= 90, toYYYYMMDD(start_time), toYYYYMM(start_time) * 100))
@@ -118,35 +118,23 @@ SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 10000, i
 CREATE TABLE IF NOT EXISTS span_events ON CLUSTER 'main' AS span_events_local
 ENGINE = Distributed('main', 'assay', 'span_events_local', cityHash64(org_id, trace_id));
 
--- A trace as the spans so far show it, for lists. Only aggregates that give
--- the same when a row arrives twice are kept; sums are made on reading. The
--- told part is the trace's own row, else its root span, else its first span.
+-- From when to when a trace's spans start, so that reading a trace needs no
+-- time of the caller's. Only aggregates that give the same when a row arrives
+-- twice are kept; everything else is read from the spans themselves.
 CREATE TABLE IF NOT EXISTS traces_local ON CLUSTER 'main' (
-  org_id          UUID CODEC(ZSTD(1)),
-  trace_id        FixedString(16) CODEC(ZSTD(1)),
-  month           Date CODEC(ZSTD(1)),
-  retention_days  UInt16 CODEC(ZSTD(1)),
-  first_start     SimpleAggregateFunction(min, DateTime64(6, 'UTC')) CODEC(ZSTD(1)),
-  last_start      SimpleAggregateFunction(max, DateTime64(6, 'UTC')) CODEC(ZSTD(1)),
-  last_end        SimpleAggregateFunction(max, DateTime64(6, 'UTC')) CODEC(ZSTD(1)),
-  first_ingest    SimpleAggregateFunction(min, DateTime64(3, 'UTC')) CODEC(ZSTD(1)),
-  last_ingest     SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(ZSTD(1)),
-  any_error       SimpleAggregateFunction(max, UInt8) CODEC(ZSTD(1)),
-  service_name    SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
-  environment     SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
-  release_id      SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
-  agent_name      SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
-  conversation_id SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
-  user_id         SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
-  tags            SimpleAggregateFunction(groupUniqArrayArray, Array(String)) CODEC(ZSTD(1)),
-  told            AggregateFunction(argMax, Tuple(
-    rank UInt8, name String, ended UInt8, status Int8, input_preview String, output_preview String, start_time DateTime64(6, 'UTC'), duration_us UInt64
-  ), Tuple(UInt8, UInt64)) CODEC(ZSTD(1))
+  org_id         UUID CODEC(ZSTD(1)),
+  trace_id       FixedString(16) CODEC(ZSTD(1)),
+  month          Date CODEC(ZSTD(1)),
+  retention_days UInt16 CODEC(ZSTD(1)),
+  first_start    SimpleAggregateFunction(min, DateTime64(6, 'UTC')) CODEC(ZSTD(1)),
+  last_start     SimpleAggregateFunction(max, DateTime64(6, 'UTC')) CODEC(ZSTD(1)),
+  first_ingest   SimpleAggregateFunction(min, DateTime64(3, 'UTC')) CODEC(ZSTD(1)),
+  last_ingest    SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/assay/traces', '{replica}')
 PARTITION BY (retention_days, toYYYYMM(month))
 ORDER BY (org_id, trace_id, month)
-TTL month + toIntervalMonth(1) + toIntervalDay(retention_days)
+TTL greatest(toDateTime(month + toIntervalMonth(1)), toDateTime(last_ingest)) + toIntervalDay(retention_days)
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 10000, index_granularity = 1024;
 
 CREATE TABLE IF NOT EXISTS traces ON CLUSTER 'main' AS traces_local
@@ -156,20 +144,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS traces_from_spans_local ON CLUSTER 'main'
 SELECT
   org_id, trace_id, toStartOfMonth(s.start_time) AS month, retention_days,
   min(s.start_time) AS first_start, max(s.start_time) AS last_start,
-  max(if(s.state = 'ended', s.start_time + toIntervalMicrosecond(s.duration_us), toDateTime64(0, 6, 'UTC'))) AS last_end,
-  min(s.ingested_at) AS first_ingest, max(s.ingested_at) AS last_ingest,
-  max(toUInt8(s.status = 'error')) AS any_error,
-  max(toString(s.service_name)) AS service_name, max(toString(s.environment)) AS environment,
-  max(toString(s.release_id)) AS release_id, max(toString(s.agent_name)) AS agent_name,
-  max(s.conversation_id) AS conversation_id, max(s.user_id) AS user_id,
-  groupUniqArrayArray(arrayMap(x -> toString(x), s.tags)) AS tags,
-  argMaxState(
-    tuple(multiIf(s.span_id = toFixedString('', 8), 2, s.parent_span_id = toFixedString('', 8), 1, 0)::UInt8,
-      toString(s.name), toUInt8(s.state = 'ended'), toInt8(s.status), s.input_preview, s.output_preview, s.start_time, s.duration_us)
-      ::Tuple(rank UInt8, name String, ended UInt8, status Int8, input_preview String, output_preview String, start_time DateTime64(6, 'UTC'), duration_us UInt64),
-    tuple(multiIf(s.span_id = toFixedString('', 8), 2, s.parent_span_id = toFixedString('', 8), 1, 0)::UInt8,
-      if(s.parent_span_id = toFixedString('', 8), s.version, bitNot(toUInt64(toUnixTimestamp64Micro(s.start_time)))))::Tuple(UInt8, UInt64)
-  ) AS told
+  min(s.ingested_at) AS first_ingest, max(s.ingested_at) AS last_ingest
 FROM spans_local AS s
 GROUP BY org_id, trace_id, month, retention_days;
 
