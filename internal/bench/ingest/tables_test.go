@@ -139,8 +139,8 @@ var digests = map[string]string{
 		toString((sum(duration_us), sum(input_tokens), sum(output_tokens), sum(cost_nano_usd), countIf(state = 'ended'), uniqExact(trace_id))) AS figures FROM spans FINAL`,
 	"span_payloads": `SELECT count() AS n, sum(sipHash64(tuple(* EXCEPT (ingested_at, version)))) AS digest,
 		toString((sum(length(input)), sum(length(output)), sum(length(system)), sum(length(tools)), sum(length(search_text)))) AS figures FROM span_payloads FINAL`,
-	"traces": `SELECT count() AS n, sum(sipHash64(tuple(* EXCEPT (first_ingest, last_ingest, tags, told), arraySort(tags)))) AS digest,
-		toString(sum(any_error)) AS figures FROM traces FINAL`,
+	"traces": `SELECT count() AS n, sum(sipHash64(tuple(* EXCEPT (first_ingest, last_ingest)))) AS digest,
+		toString((min(first_start), max(last_start))) AS figures FROM traces FINAL`,
 	"trace_starts": `SELECT count() AS n, sum(sipHash64(tuple(* EXCEPT last_ingest))) AS digest, toString(min(first_start)) AS figures FROM trace_starts FINAL`,
 }
 

@@ -172,20 +172,22 @@ func (s *Source) arguments() []byte {
 	return append(quote(b, w.sentence(nil)), '}')
 }
 
-// result is what a tool returns: records of a database.
+// result is what a tool returns: records of a database, each with an id, a few
+// of the same words and a remark.
 func (s *Source) result() []byte {
 	w := s.write
-	fields := [...]string{w.stem(), w.stem() + "_at", w.stem() + "_amount", w.stem() + "_note"}
-	b := []byte(`{"status":"ok","items":[`)
-	for i := range w.between(4, 13) {
+	subject, amount := w.stem(), w.stem()
+	b := []byte(`{"status":"ok","kind":"` + subject + `","items":[`)
+	for i := range w.between(5, 16) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, `{"id":"`...), w.uuid()...)
-		b = append(b, `","`+fields[0]+`":"`+w.word()+` `+w.word()+`","`+fields[1]+`":"2026-`...)
+		b = append(append(b, `{"`+subject+`_id":"`...), w.uuid()...)
+		b = append(b, `","state":"`+w.pick("open", "open", "closed", "pending", "refused")+`","region":"`+w.pick("eu-west-1", "eu-central-1", "us-east-1")+`","owner":{"name":"`...)
+		b = append(b, w.word()+` `+w.word()+`","tier":"`+w.pick("basic", "gold")+`"},"created_at":"2026-`...)
 		b = append(b, time.Unix(int64(w.rand.IntN(1<<24)), 0).UTC().Format("01-02T15:04:05Z")...)
-		b = append(b, `","`+fields[2]+`":`+strconv.Itoa(w.rand.IntN(9_000))+`.`+string(w.digits(nil, 2))+`,"`+fields[3]+`":`...)
-		b = append(quote(b, w.sentence(w.sentence(nil))), '}')
+		b = append(b, `","`+amount+`":`+strconv.Itoa(w.rand.IntN(9_000))+`.`+string(w.digits(nil, 2))+`,"currency":"EUR","remark":`...)
+		b = append(quote(b, w.sentence(nil)), '}')
 	}
 	return append(b, `],"next_page":null,"took_ms":`+strconv.Itoa(w.rand.IntN(900))+`}`...)
 }

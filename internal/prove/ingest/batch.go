@@ -24,8 +24,10 @@ type batch struct {
 	sender uint16
 	number uint32
 	start  time.Time
-	spans  int
-	// text is what each call of a model carries, in bytes.
+	// ahead is how far the sender's clock runs before ours.
+	ahead time.Duration
+	spans int
+	// text is how much of a conversation every other span carries, in bytes.
 	text int
 }
 
@@ -75,7 +77,7 @@ func (b batch) encode() ([]byte, error) {
 		}
 		s.SetName("chat prove-1")
 		s.SetKind(ptrace.SpanKindClient)
-		at := b.start.Add(time.Duration(i) * time.Millisecond)
+		at := b.start.Add(b.ahead + time.Duration(i)*time.Millisecond)
 		s.SetStartTimestamp(pcommon.NewTimestampFromTime(at))
 		s.SetEndTimestamp(pcommon.NewTimestampFromTime(at.Add(5 * time.Millisecond)))
 		input, output := tokens(id)
@@ -114,8 +116,6 @@ func (b batch) readBack(org string) string {
 		id := b.traceID(i)
 		ids = append(append(append(ids, "unhex('"...), hex.EncodeToString(id[:])...), "'),"...)
 	}
-	from := b.start.UnixMicro()
-	return fmt.Sprintf(`SELECT uniqExact(span_id) FROM spans WHERE org_id = '%s' AND trace_id IN (%s)
-		AND start_time BETWEEN fromUnixTimestamp64Micro(%d) AND fromUnixTimestamp64Micro(%d)`,
-		org, ids[:len(ids)-1], from, from+int64(b.spans)*1000)
+	return fmt.Sprintf("SELECT uniqExact(span_id) FROM spans WHERE org_id = '%s' AND trace_id IN (%s) AND start_time >= fromUnixTimestamp64Micro(%d)",
+		org, ids[:len(ids)-1], b.start.UnixMicro())
 }

@@ -19,6 +19,8 @@ type loadOptions struct {
 	// sample is how many batches a sender sends for each one that it reads back
 	// as soon as it is acknowledged, beside the first one after every fault.
 	sample int
+	// ahead is how far the clock of every sixteenth batch runs before ours.
+	ahead time.Duration
 }
 
 // load is a number of senders with their oracles.

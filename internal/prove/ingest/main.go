@@ -26,13 +26,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 )
 
 // options are what a shortened run changes.
 type options struct {
 	faults, spans, senders int
-	away                   time.Duration
+	away, ahead            time.Duration
 	controls, binary, only string
 	seed                   uint64
 	keep                   bool
@@ -46,11 +47,12 @@ func main() {
 	flag.StringVar(&o.controls, "controls", "all", "which controls run: all, or names with commas")
 	flag.StringVar(&o.only, "only", "", "do only the faults whose names contain this")
 	flag.DurationVar(&o.away, "away", time.Minute, "how long ClickHouse is away during the flood; 0s for no flood")
+	flag.DurationVar(&o.ahead, "ahead", 0, "how far the clock of every sixteenth batch runs before ours")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "what chance decides by")
 	flag.StringVar(&o.binary, "binary", "bin/assay-failpoints", "the application, built with the tag failpoints")
 	flag.BoolVar(&o.keep, "keep", false, "keep the state of a run that failed")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := prove(ctx, o)
 	stop()
 	if err != nil {
@@ -80,7 +82,7 @@ func prove(ctx context.Context, o options) error {
 // run does the faults under load, then the flood, the check and the controls.
 func run(ctx context.Context, s *system, o options) (string, error) {
 	p := newProof(s, o.seed)
-	p.load = newLoad(s, loadOptions{senders: o.senders, sample: 50})
+	p.load = newLoad(s, loadOptions{senders: o.senders, sample: 50, ahead: o.ahead})
 	p.load.begin(ctx)
 	defer p.load.end()
 	if err := p.all(ctx, o.faults, o.only); err != nil {

@@ -35,6 +35,9 @@ const (
 func (s *sender) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		b := s.batch(batchSpans, 400)
+		if s.load.ahead > 0 && b.number%16 == 0 {
+			b.ahead = s.load.ahead
+		}
 		body, err := b.encode()
 		if err != nil {
 			s.load.complain(err.Error())
