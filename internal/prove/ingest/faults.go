@@ -252,7 +252,7 @@ func (p *proof) clickHouseFull(ctx context.Context) (err error) {
 
 // cannot notes that a fault needs more rights than this process has.
 func (p *proof) cannot(what string) error {
-	p.unproven = "NOT PROVEN here: " + what + " needs a disk that can be filled. Run as root, or as a user of sudo, where loop devices can be mounted."
+	p.unproven = "NOT PROVEN here: " + what + " needs a disk that can be filled. Run as root, or as a user of sudo, where mkfs.ext4 is installed and loop devices can be mounted."
 	fmt.Println(p.unproven)
 	return nil
 }

@@ -33,12 +33,9 @@ func (s *system) addVolume(ctx context.Context, name, folder string, size int64)
 	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
 		return err
 	}
-	if out, err := exec.CommandContext(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", image).CombinedOutput(); err != nil {
-		return fmt.Errorf("make a file system (apt-get install -y e2fsprogs): %w\n%s", err, out)
-	}
 	for _, sudo := range []bool{false, true} {
 		v := &volume{name: name, folder: folder, sudo: sudo}
-		if v.command(ctx, "mount", "-o", "loop", image, folder) != nil {
+		if v.command(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", image) != nil || v.command(ctx, "mount", "-o", "loop", image, folder) != nil {
 			continue
 		}
 		s.volumes = append(s.volumes, v)
