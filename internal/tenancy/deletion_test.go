@@ -108,6 +108,11 @@ func TestDeleteOrganization(t *testing.T) {
 		require.Zero(t, n, table)
 	}
 	require.Zero(t, used(t, ch, us.Org))
+	for _, table := range []string{"spans", "span_payloads", "traces", "trace_starts"} {
+		var n uint64
+		require.NoError(t, ch.Reader().QueryRow(ctx, "SELECT count() FROM "+table+" WHERE org_id = ?", uuid.UUID(us.Org)).Scan(&n))
+		require.Zero(t, n, table)
+	}
 	require.Equal(t, theirs, rowsOf(t, conn, them.Org), "another organization's rows")
 	require.Equal(t, theirUse, used(t, ch, them.Org))
 	_, err = them.Me(ctx)
@@ -121,7 +126,7 @@ func TestDeleteOrganization(t *testing.T) {
 	})
 	delete(written, "outbox")
 	require.Equal(t, written, cert.Contents["postgres"])
-	require.Equal(t, map[string]int64{"api_usage": use}, cert.Contents["clickhouse"])
+	require.Equal(t, map[string]int64{"api_usage": use, "spans": 1, "span_payloads": 1, "traces": 1, "trace_starts": 1}, cert.Contents["clickhouse"])
 	require.Regexp(t, "^key [0-9A-Za-z]{12}$", cert.RequestedBy)
 
 	// Its digest is that of its canonical JSON, as the operator sees it.
