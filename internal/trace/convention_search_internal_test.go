@@ -12,12 +12,12 @@ import (
 )
 
 func searched(input, output string) string {
-	r := &row{input: []byte(input), output: []byte(output)}
+	r := &row{told: told{input: []byte(input), output: []byte(output)}}
 	return string(r.searchText())
 }
 
 func previews(input, output string) (in, out string) {
-	r := &row{input: []byte(input), output: []byte(output)}
+	r := &row{told: told{input: []byte(input), output: []byte(output)}}
 	return string(r.inputPreview()), string(r.outputPreview())
 }
 
@@ -180,7 +180,7 @@ func FuzzSearch(f *testing.F) {
 		f.Add([]byte(s), []byte(s))
 	}
 	f.Fuzz(func(t *testing.T, input, output []byte) {
-		r := &row{input: bytes.Clone(input), output: bytes.Clone(output)}
+		r := &row{told: told{input: bytes.Clone(input), output: bytes.Clone(output)}}
 		for range 2 { // what was made the first time is not changed by the second
 			in, out, text := string(r.inputPreview()), string(r.outputPreview()), string(r.searchText())
 			require.Equal(t, in, string(r.inputPreview()))

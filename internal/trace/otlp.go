@@ -28,6 +28,7 @@ type otlpDecoder struct {
 	resource []byte // the resource's attributes, as JSON
 	events   [][]byte
 	links    [][]byte
+	dropped  int // attributes above maxAttributes
 }
 
 // rejected counts spans that are not taken, with the reason of the first.
@@ -88,34 +89,41 @@ func (d *otlpDecoder) scopeSpans(src []byte, bad *rejected, span func(*row) erro
 
 // span reads one span into the row; reason says why it is not taken.
 func (d *otlpDecoder) span(src []byte) (reason string, err error) {
+	const startTag, endTag = 7<<3 | 1, 8<<3 | 1 // eight bytes follow
 	r := &d.row
-	var fc easyproto.FieldContext
 	var startNano, endNano uint64
-	var dropped int
-	d.events, d.links = d.events[:0], d.links[:0]
+	d.dropped, d.events, d.links = 0, d.events[:0], d.links[:0]
 	for len(src) > 0 {
+		if num, data, rest := shortField(src); num != 0 {
+			if reason, err = d.spanField(num, data); reason != "" || err != nil {
+				return reason, err
+			}
+			src = rest
+			continue
+		}
+		if len(src) > 8 && (src[0] == startTag || src[0] == endTag) {
+			nano := binary.LittleEndian.Uint64(src[1:])
+			if src[0] == startTag {
+				startNano = nano
+			} else {
+				endNano = nano
+			}
+			src = src[9:]
+			continue
+		}
+		var fc easyproto.FieldContext
 		if src, err = fc.NextField(src); err != nil {
 			return "", errProtobuf
 		}
 		ok := true
 		switch fc.FieldNum {
-		case 1:
-			var b []byte
-			if b, ok = fc.Bytes(); ok && copy(r.trace[:], b) != len(b) || len(b) != len(r.trace) {
-				return "trace_id must have 16 bytes", nil
+		case 1, 2, 4, 5, 9, 11, 13, 15:
+			var data []byte
+			if data, ok = fc.Bytes(); ok {
+				if reason, err = d.spanField(fc.FieldNum, data); reason != "" || err != nil {
+					return reason, err
+				}
 			}
-		case 2:
-			var b []byte
-			if b, ok = fc.Bytes(); ok && copy(r.span[:], b) != len(b) || len(b) != len(r.span) {
-				return "span_id must have 8 bytes", nil
-			}
-		case 4:
-			var b []byte
-			if b, ok = fc.Bytes(); ok && len(b) > 0 && (copy(r.parent[:], b) != len(b) || len(b) != len(r.parent)) {
-				return "parent_span_id must have 8 bytes or none", nil
-			}
-		case 5:
-			r.name, ok = fc.Bytes()
 		case 6:
 			var kind int32
 			kind, ok = fc.Enum()
@@ -124,38 +132,14 @@ func (d *otlpDecoder) span(src []byte) (reason string, err error) {
 			startNano, ok = fc.Fixed64()
 		case 8:
 			endNano, ok = fc.Fixed64()
-		case 9:
-			var kv []byte
-			if kv, ok = fc.MessageData(); ok {
-				if len(r.attrs) >= maxAttributes {
-					dropped++
-				} else if err := d.attribute(kv); err != nil {
-					return "", err
-				}
-			}
-		case 11:
-			var event []byte
-			event, ok = fc.MessageData()
-			d.events = append(d.events, event)
-		case 13:
-			var link []byte
-			link, ok = fc.MessageData()
-			d.links = append(d.links, link)
-		case 15:
-			var status []byte
-			if status, ok = fc.MessageData(); ok {
-				if err := d.status(status); err != nil {
-					return "", err
-				}
-			}
 		}
 		if !ok {
 			return "", errProtobuf
 		}
 	}
 	r.start, r.end = int64(startNano/1000), int64(endNano/1000)
-	if dropped > 0 {
-		b := strconv.AppendInt(r.scratch.open(), int64(dropped), 10)
+	if d.dropped > 0 {
+		b := strconv.AppendInt(r.scratch.open(), int64(d.dropped), 10)
 		r.attrs = append(r.attrs, attr{key: keyDropped, value: r.scratch.close(b), json: true})
 	}
 	if err := d.readEvents(); err != nil {
@@ -165,6 +149,65 @@ func (d *otlpDecoder) span(src []byte) (reason string, err error) {
 		return "", err
 	}
 	r.finish()
+	return "", nil
+}
+
+// shortField reads a field of bytes that has a number below 16 and less than
+// 16 KiB, as nearly all have; num is zero if src does not begin with one.
+func shortField(src []byte) (num uint32, data, rest []byte) {
+	const wireBytes = 2
+	if len(src) < 3 || src[0] >= 0x80 || src[0]&7 != wireBytes {
+		return 0, nil, nil
+	}
+	n, from := int(src[1]), 2
+	if n >= 0x80 {
+		if src[2] >= 0x80 {
+			return 0, nil, nil
+		}
+		n, from = n&0x7f|int(src[2])<<7, 3
+	}
+	if len(src) < from+n {
+		return 0, nil, nil
+	}
+	return uint32(src[0] >> 3), src[from : from+n : from+n], src[from+n:]
+}
+
+// spanField reads a field of a span that consists of bytes.
+func (d *otlpDecoder) spanField(num uint32, data []byte) (reason string, err error) {
+	r := &d.row
+	switch num {
+	case 9:
+		if len(r.attrs) >= maxAttributes {
+			d.dropped++
+			return "", nil
+		}
+		return "", d.attribute(data)
+	case 1:
+		if len(data) != len(r.trace) {
+			return "trace_id must have 16 bytes", nil
+		}
+		copy(r.trace[:], data)
+	case 2:
+		if len(data) != len(r.span) {
+			return "span_id must have 8 bytes", nil
+		}
+		copy(r.span[:], data)
+	case 4:
+		if len(data) != 0 && len(data) != len(r.parent) {
+			return "parent_span_id must have 8 bytes or none", nil
+		}
+		copy(r.parent[:], data)
+	case 5:
+		r.name = data
+	case 6, 7, 8:
+		return "", errProtobuf // numbers, not bytes
+	case 11:
+		d.events = append(d.events, data)
+	case 13:
+		d.links = append(d.links, data)
+	case 15:
+		return "", d.status(data)
+	}
 	return "", nil
 }
 

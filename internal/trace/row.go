@@ -28,6 +28,21 @@ const (
 // another; its texts alias what was sent or the row's own scratch space, so a
 // row is good until the next reset and costs no memory of its own.
 type row struct {
+	told
+	// What the resource says of all its spans, and a convention of one of them.
+	service, environment, release []byte
+	resource                      []byte // JSON object
+
+	tags  [][]byte
+	attrs []attr
+	// scratch is where texts are made that were not sent as they are kept.
+	scratch arena
+	// convention is the memory that decoding of conventions needs.
+	convention convention
+}
+
+// told is what a span says of itself, beside its tags and attributes.
+type told struct {
 	trace        ID
 	span, parent SpanID
 	start, end   int64 // microseconds since 1970; end is zero while the span is open
@@ -37,7 +52,6 @@ type row struct {
 	// list, empty if nothing tells.
 	primitive                                 string
 	name, statusMessage                       []byte
-	service, environment, release             []byte
 	agent, model, provider, tool              []byte
 	conversation, user                        []byte
 	inputTokens, outputTokens                 uint32
@@ -45,18 +59,10 @@ type row struct {
 	cost                                      float64 // US dollars, as sent
 	costSent                                  bool
 	firstToken                                uint32 // microseconds
-	tags                                      [][]byte
-	attrs                                     []attr
-	resource                                  []byte // JSON object
 
 	// What went in and came out; JSON or plain text.
 	input, output, system, tools []byte
 	events, links                []byte // JSON arrays, empty if there are none
-
-	// scratch is where texts are made that were not sent as they are kept.
-	scratch arena
-	// convention is the memory that decoding of conventions needs.
-	convention convention
 }
 
 // attr is one attribute. A value that is no text is kept as JSON.
@@ -67,10 +73,8 @@ type attr struct {
 
 // reset makes the row ready for the next span of the same resource.
 func (r *row) reset() {
-	*r = row{
-		service: r.service, environment: r.environment, release: r.release, resource: r.resource,
-		tags: r.tags[:0], attrs: r.attrs[:0], scratch: r.scratch, convention: r.convention,
-	}
+	r.told = told{}
+	r.tags, r.attrs = r.tags[:0], r.attrs[:0]
 	r.scratch.reset()
 	r.convention.reset()
 }

@@ -243,7 +243,8 @@ func (b *block) appendSpan(r *row, s stored) {
 	}
 	c.firstToken.append(r.firstToken)
 	c.tags.append(r.tags)
-	for _, a := range r.attrs {
+	for i := range r.attrs {
+		a := &r.attrs[i]
 		if a.json {
 			c.attrsJSON.add(a.key, a.value)
 		} else {

@@ -23,12 +23,12 @@ func randomRow(r *rand.Rand) *row {
 		}
 		return b
 	}
-	out := &row{
+	out := &row{told: told{
 		start: time.Now().UnixMicro() - r.Int64N(1e9), status: int8(r.IntN(3)), kind: int8(r.IntN(5)), primitive: []string{"", "model_call", "tool_call"}[r.IntN(3)],
-		name: text(20), statusMessage: text(10), service: text(3), environment: text(2), release: text(2), agent: text(3), model: text(3), provider: text(3), tool: text(3),
+		name: text(20), statusMessage: text(10), agent: text(3), model: text(3), provider: text(3), tool: text(3),
 		conversation: text(8), user: text(8), inputTokens: r.Uint32(), outputTokens: r.Uint32(), cachedTokens: r.Uint32(), reasoning: r.Uint32(), firstToken: r.Uint32(),
-		resource: []byte(`{"service.name":"x"}`),
-	}
+	}}
+	out.service, out.environment, out.release, out.resource = text(3), text(2), text(2), []byte(`{"service.name":"x"}`)
 	for i := range out.trace {
 		out.trace[i] = byte(r.Uint32())
 	}

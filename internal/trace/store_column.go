@@ -87,8 +87,10 @@ type texts struct {
 }
 
 func (c *texts) append(v []byte) {
-	if len(v) < 0x80 {
-		c.buf = append(append(c.buf, byte(len(v))), v...)
+	if from, n := len(c.buf), len(v); n < 0x80 && n < cap(c.buf)-from {
+		c.buf = c.buf[:from+1+n]
+		c.buf[from] = byte(n)
+		copy(c.buf[from+1:], v)
 	} else {
 		c.buf = append(binary.AppendUvarint(c.buf, uint64(len(v))), v...)
 	}
@@ -112,7 +114,7 @@ type labels struct {
 	keys    []uint32
 	// recent finds most texts without the map: a program names few things, and
 	// a guess that is wrong costs one comparison.
-	recent [256]label
+	recent [256][2]label
 	// spelled are the texts by number.
 	spelled []string
 }
@@ -128,16 +130,32 @@ func (c *labels) append(v []byte) { c.keys = append(c.keys, c.number(v)) }
 
 // number is the place of a text in the dictionary.
 func (c *labels) number(v []byte) uint32 {
-	guess := &c.recent[0]
-	if n := len(v); n > 0 {
-		guess = &c.recent[(uint(n)*31+uint(v[0])*7+uint(v[n-1])*13+uint(v[n/2])*57)%uint(len(c.recent))]
+	guess := &c.recent[slot(v)]
+	if guess[0].number > 0 && guess[0].word == string(v) {
+		return guess[0].number - 1
 	}
-	if guess.number > 0 && guess.word == string(v) {
-		return guess.number - 1
+	if guess[1].number > 0 && guess[1].word == string(v) {
+		return guess[1].number - 1
 	}
 	n := c.look(v)
-	*guess = label{word: c.spelled[n], number: n + 1}
+	guess[0], guess[1] = label{word: c.spelled[n], number: n + 1}, guess[0]
 	return n
+}
+
+// slot is where a text is remembered: few texts that one program uses share
+// their length and both ends.
+func slot(v []byte) uint8 {
+	const spread = 0x9e3779b97f4a7c15
+	n := len(v)
+	switch {
+	case n >= 8:
+		ends := binary.LittleEndian.Uint64(v)*spread ^ binary.LittleEndian.Uint64(v[n-8:])
+		return uint8((ends + uint64(n)) * spread >> 56)
+	case n > 0:
+		return uint8((uint64(v[0]) | uint64(v[n/2])<<8 | uint64(v[n-1])<<16 | uint64(n)<<24) * spread >> 56)
+	default:
+		return 0
+	}
 }
 
 // look finds or adds a text.
