@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest docs-check clients smoke ci
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs stat-oracle docs-check clients smoke ci
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -71,7 +71,14 @@ prove-ingest: ## Send telemetry while everything it needs breaks; nothing acknow
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/ingest $(INGEST)
 
-bench-%: ## Measure ratios, whole: rls, edge, page, importing, ingest, read or storage.
+prove-runs: ## Execute runs while everything they need breaks; every item gets one result.
+	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
+	go run ./internal/prove/runs $(RUNS)
+
+stat-oracle: ## Compare the statistics with scipy, statsmodels and numpy on random inputs.
+	internal/stat/oracle/run
+
+bench-%: ## Measure ratios, whole: rls, edge, page, importing, ingest, read, storage or runs.
 	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout 15m | grep -vE '^(===|---|PASS|ok)'
 
 docs-check: build ## Run every command of the documents.

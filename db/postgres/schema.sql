@@ -177,6 +177,140 @@ CREATE TABLE public.deletion_certificates (
 
 ALTER TABLE ONLY public.deletion_certificates FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.evaluation_artifacts (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    evaluation_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    content_type text NOT NULL,
+    size_bytes bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    object text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    CONSTRAINT evaluation_artifacts_kind_check CHECK ((kind = ANY (ARRAY['report'::text, 'results'::text, 'comparison'::text, 'analysis'::text, 'labeled_dataset'::text, 'log'::text]))),
+    CONSTRAINT evaluation_artifacts_sha256_check CHECK ((length(sha256) = 32))
+);
+
+ALTER TABLE ONLY public.evaluation_artifacts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evaluation_artifacts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.evaluation_artifacts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.evaluation_run_chunks (
+    org_id uuid NOT NULL,
+    run_id bigint NOT NULL,
+    chunk integer NOT NULL,
+    size integer NOT NULL,
+    done integer NOT NULL,
+    passed integer NOT NULL,
+    failed integer NOT NULL,
+    errored integer NOT NULL,
+    skipped integer NOT NULL,
+    calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost_nano_usd bigint NOT NULL,
+    overall_sum double precision NOT NULL,
+    overall_sum2 double precision NOT NULL,
+    scored integer NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.evaluation_run_chunks FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evaluation_run_items (
+    org_id uuid NOT NULL,
+    run_id bigint NOT NULL,
+    page integer NOT NULL,
+    items bigint[] NOT NULL
+);
+
+ALTER TABLE ONLY public.evaluation_run_items FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evaluation_run_notes (
+    org_id uuid NOT NULL,
+    run_id bigint NOT NULL,
+    subject text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    level text NOT NULL,
+    message text NOT NULL,
+    CONSTRAINT evaluation_run_notes_level_check CHECK ((level = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text])))
+);
+
+ALTER TABLE ONLY public.evaluation_run_notes FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evaluation_runs (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    evaluation_id bigint NOT NULL,
+    status text NOT NULL,
+    phase text NOT NULL,
+    request json NOT NULL,
+    resolved json,
+    outcome json,
+    error_code text,
+    error_message text,
+    created_by text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    completed_at timestamp with time zone,
+    heard_at timestamp with time zone,
+    final boolean DEFAULT false NOT NULL,
+    CONSTRAINT evaluation_runs_check CHECK (((status = 'running'::text) = (completed_at IS NULL))),
+    CONSTRAINT evaluation_runs_phase_check CHECK ((phase = ANY (ARRAY['queued'::text, 'executing'::text, 'scoring'::text, 'aggregating'::text, 'done'::text]))),
+    CONSTRAINT evaluation_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+ALTER TABLE ONLY public.evaluation_runs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evaluation_runs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.evaluation_runs_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.evaluations (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    dataset_id text NOT NULL,
+    dataset_version integer,
+    plan json NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    metadata json DEFAULT '{}'::json NOT NULL,
+    archived_at timestamp with time zone,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evaluations_dataset_version_check CHECK ((dataset_version > 0)),
+    CONSTRAINT evaluations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+ALTER TABLE ONLY public.evaluations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evaluations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.evaluations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.idempotency_keys (
     org_id uuid NOT NULL,
     method text NOT NULL,
@@ -373,6 +507,27 @@ ALTER TABLE ONLY public.datasets
 ALTER TABLE ONLY public.deletion_certificates
     ADD CONSTRAINT deletion_certificates_pkey PRIMARY KEY (org_id);
 
+ALTER TABLE ONLY public.evaluation_artifacts
+    ADD CONSTRAINT evaluation_artifacts_org_id_run_id_name_key UNIQUE (org_id, run_id, name);
+
+ALTER TABLE ONLY public.evaluation_artifacts
+    ADD CONSTRAINT evaluation_artifacts_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.evaluation_run_chunks
+    ADD CONSTRAINT evaluation_run_chunks_pkey PRIMARY KEY (org_id, run_id, chunk);
+
+ALTER TABLE ONLY public.evaluation_run_items
+    ADD CONSTRAINT evaluation_run_items_pkey PRIMARY KEY (org_id, run_id, page);
+
+ALTER TABLE ONLY public.evaluation_run_notes
+    ADD CONSTRAINT evaluation_run_notes_pkey PRIMARY KEY (org_id, run_id, subject);
+
+ALTER TABLE ONLY public.evaluation_runs
+    ADD CONSTRAINT evaluation_runs_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.evaluations
+    ADD CONSTRAINT evaluations_pkey PRIMARY KEY (org_id, id);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (org_id, method, path, key);
 
@@ -420,6 +575,12 @@ CREATE UNIQUE INDEX dataset_items_current_digest ON public.dataset_items USING b
 
 CREATE INDEX datasets_current ON public.datasets USING btree (org_id, id) WHERE (deleted_at IS NULL);
 
+CREATE INDEX evaluation_artifacts_evaluation ON public.evaluation_artifacts USING btree (org_id, evaluation_id, id);
+
+CREATE INDEX evaluation_runs_evaluation ON public.evaluation_runs USING btree (org_id, evaluation_id, id);
+
+CREATE INDEX evaluation_runs_running ON public.evaluation_runs USING btree (org_id, id) WHERE (status = 'running'::text);
+
 CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (created_at);
 
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (removed_at IS NULL);
@@ -459,6 +620,33 @@ ALTER TABLE ONLY public.dataset_versions
 ALTER TABLE ONLY public.datasets
     ADD CONSTRAINT datasets_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.evaluation_artifacts
+    ADD CONSTRAINT evaluation_artifacts_org_id_evaluation_id_fkey FOREIGN KEY (org_id, evaluation_id) REFERENCES public.evaluations(org_id, id);
+
+ALTER TABLE ONLY public.evaluation_artifacts
+    ADD CONSTRAINT evaluation_artifacts_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.evaluation_artifacts
+    ADD CONSTRAINT evaluation_artifacts_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES public.evaluation_runs(org_id, id);
+
+ALTER TABLE ONLY public.evaluation_run_chunks
+    ADD CONSTRAINT evaluation_run_chunks_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES public.evaluation_runs(org_id, id);
+
+ALTER TABLE ONLY public.evaluation_run_items
+    ADD CONSTRAINT evaluation_run_items_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES public.evaluation_runs(org_id, id);
+
+ALTER TABLE ONLY public.evaluation_run_notes
+    ADD CONSTRAINT evaluation_run_notes_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES public.evaluation_runs(org_id, id);
+
+ALTER TABLE ONLY public.evaluation_runs
+    ADD CONSTRAINT evaluation_runs_org_id_evaluation_id_fkey FOREIGN KEY (org_id, evaluation_id) REFERENCES public.evaluations(org_id, id);
+
+ALTER TABLE ONLY public.evaluation_runs
+    ADD CONSTRAINT evaluation_runs_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.evaluations
+    ADD CONSTRAINT evaluations_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
@@ -496,6 +684,18 @@ ALTER TABLE public.datasets ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.deletion_certificates ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.evaluation_artifacts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evaluation_run_chunks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evaluation_run_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evaluation_run_notes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evaluation_runs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evaluations ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY immutable ON public.audit_logs AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
@@ -517,6 +717,18 @@ CREATE POLICY org ON public.dataset_versions USING ((org_id = (NULLIF(current_se
 CREATE POLICY org ON public.datasets USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.deletion_certificates USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evaluation_artifacts USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evaluation_run_chunks USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evaluation_run_items USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evaluation_run_notes USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evaluation_runs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evaluations USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.idempotency_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 

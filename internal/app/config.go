@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
@@ -33,6 +34,7 @@ type Config struct {
 	Blob       blob.Config        `setting:"blob"`
 	Dataset    dataset.Config     `setting:"dataset"`
 	Trace      trace.Config       `setting:"trace"`
+	Evaluation evaluation.Config  `setting:"evaluation"`
 	Telemetry  telemetry.Config   `setting:"telemetry"`
 }
 

@@ -99,7 +99,7 @@ func (g *generator) badValues(s map[string]any) []any {
 			out = append(out, low-1, -9007199254740991)
 		}
 		if high, ok := number(s["maximum"]); ok {
-			out = append(out, high+1, 9007199254740991)
+			out = append(out, high+1, 9007199254740993)
 		}
 		if allowed[0] == "number" {
 			if _, ok := s["maximum"]; ok {

@@ -228,7 +228,7 @@ func walk(t *testing.T, k *testkit.Kit, d *document) {
 			send(t, c, d, op, http.StatusUnsupportedMediaType, op.path, op.body, testkit.Header("Content-Type", "text/plain"))
 		}
 		if op.path != op.Path {
-			send(t, c, d, op, http.StatusNotFound, regexp.MustCompile(`\{[^}]+\}`).ReplaceAllString(op.Path, "999999999"), op.body)
+			send(t, c, d, op, http.StatusNotFound, regexp.MustCompile(`\{[^}]+\}`).ReplaceAllString(op.Path, "999999999")+op.query, op.body)
 		}
 	}
 }

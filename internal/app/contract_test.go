@@ -142,6 +142,22 @@ var seeds = []seed{
 			"sendMetrics": `{"resourceMetrics":[{"resource":{}}]}`,
 		},
 	},
+	{prefix: "/api/evaluation-metrics"},
+	{
+		prefix: "/api/evaluations",
+		params: evaluated,
+		bodies: map[string]string{
+			"createEvaluation": `{"name":"Support answers","datasetId":"later","metrics":["exact_match"],"tags":["support"],"metadata":{"Team":"care"}}`,
+			"updateEvaluation": `{"description":"better","passRule":{"minOverall":0.8}}`,
+			"startRun":         `{"seed":1,"repetitions":2}`,
+		},
+		made: func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string {
+			page, err := c.Items(t.Context(), params["dataset"], "")
+			require.NoError(t, err)
+			return map[string]string{"putResults": `{"results":[{"testCaseId":"` + page.Items[0].ID + `","output":"Because."}]}`}
+		},
+		queries: map[string]func(*testkit.Client) string{"compareRuns": completed},
+	},
 	{prefix: "/api/health"},
 	{prefix: "/api/openapi.json"},
 	{prefix: "/api/reference"},
@@ -162,6 +178,58 @@ var seeds = []seed{
 			"freezeDatasetVersion": `{"note":"first"}`,
 		},
 	},
+}
+
+// evaluated makes an evaluation with a run that waits for its client.
+func evaluated(t *testing.T, c *testkit.Client) map[string]string {
+	ctx := t.Context()
+	d := c.Dataset(t, testkit.Dataset{})
+	added, err := c.AddItems(ctx, d.ID, []testkit.Item{{Input: "Why?", ExpectedOutput: "Because."}, {Input: "How?", ExpectedOutput: "So."}})
+	require.NoError(t, err)
+	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}})
+	var artifacts struct {
+		Artifacts []struct {
+			ID string `json:"artifact_id"`
+		} `json:"artifacts"`
+	}
+	for range 2 {
+		r := waiting(t, c, e.ID)
+		require.NoError(t, c.PutResults(ctx, e.ID, r.RunID, []map[string]any{{"testCaseId": added.Items[0].ID, "output": "Because."}}, true))
+		c.Ended(t, r)
+	}
+	// Files come shortly after the end of a run.
+	require.Eventually(t, func() bool {
+		_, err := c.Call(ctx, http.MethodGet, "/api/evaluations/"+e.ID+"/artifacts", nil, &artifacts)
+		return err == nil && len(artifacts.Artifacts) > 0
+	}, time.Minute, 50*time.Millisecond)
+	return map[string]string{"id": e.ID, "runId": waiting(t, c, e.ID).RunID, "artifactId": artifacts.Artifacts[0].ID, "dataset": d.ID}
+}
+
+// completed names the two runs of an organization that can be compared.
+func completed(c *testkit.Client) string {
+	ctx := context.Background()
+	all, _, err := c.ListEvaluations(ctx, "")
+	if err != nil || len(all) == 0 {
+		return ""
+	}
+	runs, err := c.Runs(ctx, all[0].ID, "status=completed")
+	if err != nil || len(runs) != 2 {
+		return ""
+	}
+	return "?baselineRunId=" + runs[1].RunID + "&candidateRunId=" + runs[0].RunID
+}
+
+// waiting is a run that has begun and waits for its client.
+func waiting(t *testing.T, c *testkit.Client, evaluation string) testkit.Run {
+	t.Helper()
+	r, err := c.StartRun(t.Context(), evaluation, nil)
+	require.NoError(t, err)
+	// A worker begins the run; the interface is the only place to see it.
+	require.Eventually(t, func() bool {
+		r, err = c.GetRun(t.Context(), evaluation, r.RunID)
+		return err == nil && r.Phase == "executing"
+	}, time.Minute, 50*time.Millisecond)
+	return r
 }
 
 // operation is a row of the route table with what is needed to call it.
@@ -241,6 +309,7 @@ func leadsTo(pattern, path string) bool {
 func TestContract(t *testing.T) {
 	logs := captureLogs()
 	k := wholeKit(t)
+	k.Work(t)
 	d := readDocument(t)
 
 	t.Run("the answers of a walk through every operation match the document", func(t *testing.T) {

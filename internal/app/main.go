@@ -25,8 +25,12 @@ type cli struct {
 	Serve  serveCommand  `cmd:"" group:"run" help:"Serve the HTTP interface."`
 	Worker workerCommand `cmd:"" group:"run" help:"Run long work: workflows and the outbox."`
 
-	Tail   tailCommand   `cmd:"" group:"use" help:"Show traces as they arrive."`
-	Traces tracesCommand `cmd:"" group:"use" help:"Look at traces."`
+	SimulateProvider simulateProviderCommand `cmd:"" group:"use" help:"Serve a model provider without a model, for trying things and for tests."`
+	Tail             tailCommand             `cmd:"" group:"use" help:"Show traces as they arrive."`
+	Traces           tracesCommand           `cmd:"" group:"use" help:"Look at traces."`
+	Run              runCommand              `cmd:"" group:"use" help:"Start a run of an evaluation, and wait for how it ends."`
+	Compare          compareCommand          `cmd:"" group:"use" help:"Show how two runs of an evaluation differ, and what that proves."`
+	Gate             gateCommand             `cmd:"" group:"use" help:"Decide whether a run is good enough, for CI: pass, fail or inconclusive."`
 
 	Migrate migrateCommand `cmd:"" group:"operate" help:"Bring the PostgreSQL and ClickHouse schemas up to date."`
 	Admin   adminCommand   `cmd:"" group:"operate" help:"Organizations, plans, master keys: what the operator of a deployment does."`
@@ -57,7 +61,7 @@ type environment struct {
 
 // Main runs one command, in the environment given, and returns the process's
 // exit code: 0 for success, 1 for a failure, 2 for a command line that cannot
-// be read.
+// be read. Commands about runs use 3 for what nobody knows.
 func Main(build string, args, environ []string, out, errOut io.Writer) int {
 	var c cli
 	exit := -1
@@ -87,8 +91,15 @@ func Main(build string, args, environ []string, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := k.Run(&environment{ctx: ctx, config: c.Config, environ: environ, build: build, out: out, errOut: errOut}); err != nil {
-		fmt.Fprintf(errOut, "assay: %v\n", err)
-		return 1
+		code := 1
+		var coded *exitError
+		if errors.As(err, &coded) {
+			code = coded.code
+		}
+		if coded == nil || coded.err != nil {
+			fmt.Fprintf(errOut, "assay: %v\n", err)
+		}
+		return code
 	}
 	return 0
 }

@@ -12,7 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/platform/telemetry"
+	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/trace"
 )
@@ -52,6 +54,12 @@ var parts = []part{
 	}},
 	{"trace worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
 		return a.temporal.Worker(ctx, trace.Queue, a.Trace.Register)
+	}},
+	{"evaluation worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
+		return a.temporal.Worker(ctx, evaluation.Queue, a.Evaluation.Register)
+	}},
+	{"evaluation units worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
+		return a.temporal.Worker(ctx, evaluation.QueueUnits, a.Evaluation.RegisterUnits, temporal.Slots(a.Config.Evaluation.Slots))
 	}},
 }
 

@@ -21,6 +21,9 @@ func TestHelpOfUsersCommands(t *testing.T) {
 	for name, args := range map[string][]string{
 		"help_tail":       {"tail", "--help"},
 		"help_traces_get": {"traces", "get", "--help"},
+		"help_run":        {"run", "--help"},
+		"help_compare":    {"compare", "--help"},
+		"help_gate":       {"gate", "--help"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,21 +7,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"time"
 
 	"github.com/assayhq/assay/db"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/egress"
+	"github.com/assayhq/assay/internal/platform/llm"
+	"github.com/assayhq/assay/internal/platform/llm/simulated"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/ratelimit"
 	"github.com/assayhq/assay/internal/platform/redis"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/trace"
 )
@@ -33,7 +38,9 @@ type App struct {
 	Tenancy *tenancy.Service
 	Dataset *dataset.Service
 	Trace   *trace.Service
-	Outbox  *change.Dispatcher
+
+	Evaluation *evaluation.Service
+	Outbox     *change.Dispatcher
 
 	postgres   *postgres.DB
 	clickhouse *clickhouse.DB
@@ -77,15 +84,20 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 		Stores: trace.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter, Blobs: a.blobs},
 		Config: cfg.Trace, People: a.Tenancy, Datasets: a.Dataset, Log: log, Now: now,
 	})
-	a.Outbox = log.NewDispatcher(map[string]change.Handler{
+	if err := a.newEvaluation(log, now); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	handlers := evaluation.Handlers(a.temporal)
+	maps.Copy(handlers, map[string]change.Handler{
 		dataset.TopicDeleted:             dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted),
 		trace.TopicDeleted:               trace.StartDeletion(a.temporal),
 		tenancy.TopicOrganizationDeleted: tenancy.StartErasure(a.temporal),
 	})
+	a.Outbox = log.NewDispatcher(handlers)
 	a.Edge, err = newEdge(httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.Tenancy.Authenticate, Speak: a.Tenancy.Speak, Limit: a.limit, Observe: a.meter,
-	}, a.Tenancy, a.Dataset, a.Trace)
+	}, a.Tenancy, a.Dataset, a.Trace, a.Evaluation)
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -93,12 +105,13 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 }
 
 // newEdge registers every domain's operations.
-func newEdge(opts httpapi.Options, people *tenancy.Service, datasets *dataset.Service, traces *trace.Service) (*httpapi.Edge, error) {
+func newEdge(opts httpapi.Options, people *tenancy.Service, domains ...interface{ RegisterHTTP(*httpapi.Edge) }) (*httpapi.Edge, error) {
 	opts.SourceHashes = sourceHashes
 	e := httpapi.New(opts)
 	people.RegisterHTTP(e)
-	datasets.RegisterHTTP(e)
-	traces.RegisterHTTP(e)
+	for _, d := range domains {
+		d.RegisterHTTP(e)
+	}
 	people.LearnRoutes(e.Ops())
 	return e, e.Seal()
 }
@@ -113,6 +126,9 @@ func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
 	parts := tenancy.Parts{
 		Stores: tenancy.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse},
 		Config: a.Config.Key, Plans: a.Config.Plan, Log: log, Now: now,
+		EraseFiles: func(ctx context.Context, org principal.OrgID) (int64, error) {
+			return a.Evaluation.EraseFiles(ctx, org)
+		},
 	}
 	var err error
 	if parts.Egress, err = egress.New(a.Config.Egress); err != nil {
@@ -125,6 +141,28 @@ func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
 	}
 	parts.Limiter, a.stopLimiter = ratelimit.Open(a.redis, ratelimit.Window, ratelimit.Options{Clock: now, Timeout: redisPatience})
 	a.Tenancy = tenancy.New(parts)
+	return nil
+}
+
+// modelTimeout is how long a model may think about one answer.
+const modelTimeout = 5 * time.Minute
+
+// newEvaluation makes what executes runs: it asks models and applications of
+// others, and a provider that lives here and needs no key.
+func (a *App) newEvaluation(log *change.Log, now func() time.Time) error {
+	out, err := egress.New(a.Config.Egress)
+	if err != nil {
+		return err
+	}
+	pretend, err := simulated.New(simulated.Options{Remember: -1})
+	if err != nil {
+		return err
+	}
+	a.Evaluation = evaluation.New(evaluation.Parts{
+		Postgres: a.postgres, Scores: score.New(score.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, People: a.Tenancy, Blobs: a.blobs,
+		Models: llm.New(out.HTTP(egress.Options{Timeout: modelTimeout}), llm.Inside("simulated", simulated.Transport(pretend))),
+		Egress: out, Config: a.Config.Evaluation, Log: log, Now: now,
+	})
 	return nil
 }
 
@@ -145,7 +183,7 @@ func (a *App) meter(o httpapi.Outcome) {
 
 // Document is the OpenAPI document, which needs no engine.
 func Document() ([]byte, error) {
-	e, err := newEdge(httpapi.Options{}, tenancy.New(tenancy.Parts{}), dataset.New(nil, nil, nil), trace.New(trace.Parts{}))
+	e, err := newEdge(httpapi.Options{}, tenancy.New(tenancy.Parts{}), dataset.New(nil, nil, nil), trace.New(trace.Parts{}), evaluation.New(evaluation.Parts{}))
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ type floor struct {
 	may   []string
 }
 
-var leaves = []string{"internal/fault", "internal/price", "internal/principal", "internal/redact", "internal/request", "internal/stat", "db", "web"}
+var leaves = []string{"internal/fault", "internal/metric", "internal/price", "internal/principal", "internal/redact", "internal/request", "internal/stat", "db", "web"}
 
 // floors lists every floor, from the street to the cellar. The composition
 // root, testkit and cmd may import anything; who may import the first two has

@@ -80,7 +80,7 @@ func (e *Error) Error() string {
 	case e.Status == http.StatusUnauthorized:
 		said = fmt.Sprintf("the key in %s is refused: %s", EnvKey, said)
 	case e.Fault.Reason == "unknown_route":
-		said = fmt.Sprintf("%s has no such route: is it an Assay that keeps traces?", e.url)
+		said = fmt.Sprintf("%s has no such route: is it an Assay that keeps %s?", e.url, e.keeps())
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		said = fmt.Sprintf("%s Try again in %s.", said, e.RetryAfter)
 	}
@@ -88,6 +88,14 @@ func (e *Error) Error() string {
 		said += " (request " + e.RequestID + ")"
 	}
 	return plain(said)
+}
+
+// keeps is what the route that was asked for is about.
+func (e *Error) keeps() string {
+	if strings.Contains(e.url, "/api/evaluations") {
+		return "evaluations"
+	}
+	return "traces"
 }
 
 // refusal reads the body of an answer that is no success.

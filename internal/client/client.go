@@ -1,5 +1,6 @@
 // Package client asks a running Assay what the commands of a user show: traces
-// and their spans, over the HTTP interface and with the user's own key.
+// and their spans, evaluations and their runs, over the HTTP interface and with
+// the user's own key.
 //
 // It knows the interface as anybody outside knows it, by its documented fields,
 // and ignores those that it does not know: an older command reads what a newer
@@ -86,7 +87,7 @@ func New(base, apiKey string, transport http.RoundTripper) (*Client, error) {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("the URL of Assay has no user, query or fragment: the key belongs into %s", EnvKey)
 	case apiKey == "":
-		return nil, fmt.Errorf("%s is not set: export a key with the scope traces:read; `assay admin bootstrap` prints the first one", EnvKey)
+		return nil, fmt.Errorf("%s is not set: export a key with the scopes that the command's --help names; `assay admin bootstrap` prints the first one", EnvKey)
 	case strings.ContainsFunc(apiKey, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return nil, fmt.Errorf("%s has characters that no key has: copy it again, without quotes and spaces", EnvKey)
 	}
@@ -99,14 +100,18 @@ func New(base, apiKey string, transport http.RoundTripper) (*Client, error) {
 
 // get asks for one document and decodes it into out.
 func (c *Client) get(ctx context.Context, path string, query url.Values, out any) (Answer, error) {
-	address := c.base + path
 	if len(query) > 0 {
-		address += "?" + query.Encode()
+		path += "?" + query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {
 		return Answer{}, err
 	}
+	return c.do(req, out)
+}
+
+// do sends a request with the key and decodes the answer into out.
+func (c *Client) do(req *http.Request, out any) (Answer, error) {
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	req.Header.Set("Accept", "application/json")
 	res, err := c.http.Do(req)
@@ -122,7 +127,7 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 		return Answer{}, fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 	}
 	a := answer(res.Header)
-	if res.StatusCode != http.StatusOK {
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
 		return a, refusal(res, a, body)
 	}
 	if err := json.Unmarshal(body, out); err != nil {

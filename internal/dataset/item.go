@@ -153,7 +153,7 @@ func (s *Service) FindItem(ctx context.Context, org principal.OrgID, datasetID, 
 		return Item{}, err
 	}
 	if version != 0 {
-		if _, err := s.store.findVersion(ctx, org, datasetID, version); err != nil {
+		if _, err := s.store.findVersion(ctx, s.db.Org(org), org, datasetID, version); err != nil {
 			return Item{}, err
 		}
 	}
@@ -177,7 +177,7 @@ func (s *Service) Items(ctx context.Context, org principal.OrgID, datasetID int6
 	}
 	total := d.ItemCount
 	if p.Version != 0 {
-		v, err := s.store.findVersion(ctx, org, datasetID, p.Version)
+		v, err := s.store.findVersion(ctx, s.db.Org(org), org, datasetID, p.Version)
 		if err != nil {
 			return nil, 0, err
 		}

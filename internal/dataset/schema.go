@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,37 +11,21 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/metric"
 )
 
 // maxViolations bounds what one import reports; the edge shows at most this
 // many in any case.
 const maxViolations = 100
 
-// noLoader keeps a schema from reading files or calling out.
-type noLoader struct{}
-
-func (noLoader) Load(string) (any, error) {
-	return nil, errors.New("a schema may refer only to itself")
-}
-
 // compileSchema reads a dataset's JSON Schema; without one the result is nil.
-func compileSchema(schema jsontext.Value) (*jsonschema.Schema, error) {
+func compileSchema(schema jsontext.Value) (*metric.Guard, error) {
 	if len(schema) == 0 {
 		return nil, nil
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	compiled, err := metric.NewGuard(schema)
 	if err != nil {
-		return nil, fault.Invalid("body", "/schema", "format", "is not a JSON Schema")
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	c.DefaultDraft(jsonschema.Draft2020)
-	if err := c.AddResource("dataset.json", doc); err != nil {
-		return nil, fault.Invalid("body", "/schema", "format", "is not a JSON Schema")
-	}
-	compiled, err := c.Compile("dataset.json")
-	if err != nil {
-		return nil, fault.Invalid("body", "/schema", "format", "is not a JSON Schema of draft 2020-12 that refers only to itself")
+		return nil, fault.Invalid("body", "/schema", "format", err.Error())
 	}
 	return compiled, nil
 }
@@ -64,13 +46,15 @@ func checkItems(schema jsontext.Value, items []Item) error {
 		if err != nil {
 			return fmt.Errorf("encode item: %w", err)
 		}
-		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		place := "/items/" + strconv.Itoa(i)
+		failed, err := compiled.Check(text)
 		if err != nil {
-			return fmt.Errorf("decode item: %w", err)
+			// What one of them needs is not there for those after it.
+			fields = append(fields, fault.Field{In: "body", Path: place, Code: "format", Message: err.Error()})
+			break
 		}
-		var failed *jsonschema.ValidationError
-		if errors.As(compiled.Validate(value), &failed) {
-			fields = append(fields, violations("/items/"+strconv.Itoa(i), failed)...)
+		if failed != nil {
+			fields = append(fields, violations(place, failed)...)
 		}
 		if len(fields) >= maxViolations {
 			break

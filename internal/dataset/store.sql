@@ -204,3 +204,26 @@ WHERE v.org_id = @org_id AND v.dataset_id = @dataset_id AND d.org_id = v.org_id 
 -- name: PurgeDataset :exec
 -- Removes a deleted dataset whose items are gone.
 DELETE FROM datasets WHERE org_id = @org_id AND id = @id AND deleted_at IS NOT NULL;
+
+-- name: ListItemIDsInVersion :many
+-- The ids of a frozen version's items above an id, in their order.
+SELECT i.id
+FROM dataset_items i
+WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.id > @above
+  AND i.valid_from <= @version AND (i.valid_to IS NULL OR i.valid_to > @version)
+ORDER BY i.id
+LIMIT @row_limit;
+
+-- name: FindItemsInVersion :many
+-- Some items as a frozen version has them. One look into the index for each,
+-- which the planner chooses without statistics too.
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+FROM unnest(@ids::bigint[]) AS wanted (id)
+CROSS JOIN LATERAL (
+  SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at
+  FROM dataset_items d
+  WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = wanted.id
+    AND d.valid_from <= @version AND (d.valid_to IS NULL OR d.valid_to > @version)
+  ORDER BY d.valid_from DESC
+  LIMIT 1
+) i;

@@ -174,3 +174,29 @@ func fromItemRow(r db.FindItemRow) (Item, error) {
 	}
 	return i, nil
 }
+
+func (s store) itemIDs(ctx context.Context, org principal.OrgID, datasetID int64, version int, above int64, limit int) ([]int64, error) {
+	ids, err := db.New(s.db.Org(org)).ListItemIDsInVersion(ctx, db.ListItemIDsInVersionParams{
+		OrgID: org, DatasetID: datasetID, Version: int32(version), Above: above, RowLimit: int32(limit),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list item ids: %w", err)
+	}
+	return ids, nil
+}
+
+func (s store) itemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) ([]Item, error) {
+	rows, err := db.New(s.db.Org(org)).FindItemsInVersion(ctx, db.FindItemsInVersionParams{
+		OrgID: org, DatasetID: datasetID, Version: int32(version), Ids: ids,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find items: %w", err)
+	}
+	out := make([]Item, len(rows))
+	for i, r := range rows {
+		if out[i], err = fromItemRow(db.FindItemRow(r)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -25,8 +25,8 @@ func (s store) freezeTx(ctx context.Context, tx postgres.Tx, datasetID int64, v 
 	return nil
 }
 
-func (s store) findVersion(ctx context.Context, org principal.OrgID, datasetID int64, number int) (Version, error) {
-	r, err := db.New(s.db.Org(org)).FindVersion(ctx, db.FindVersionParams{OrgID: org, DatasetID: datasetID, Number: int32(number)})
+func (s store) findVersion(ctx context.Context, q db.DBTX, org principal.OrgID, datasetID int64, number int) (Version, error) {
+	r, err := db.New(q).FindVersion(ctx, db.FindVersionParams{OrgID: org, DatasetID: datasetID, Number: int32(number)})
 	if postgres.NoRows(err) {
 		return Version{}, ErrVersionNotFound
 	}

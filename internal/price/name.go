@@ -30,7 +30,7 @@ var priceHosts = map[string]string{
 // sells the models of others at their makers' prices.
 var dear = []string{"groq", "together", "fireworks"}
 
-var pricePrivate = []string{"ollama", "vllm", "llamacpp", "llamafile", "lmstudio", "localai", "sglang", "tgi", "local", "localhost"}
+var pricePrivate = []string{"ollama", "vllm", "llamacpp", "llamafile", "lmstudio", "localai", "sglang", "tgi", "local", "localhost", "simulated"}
 
 // Beginnings of Bedrock's model ids: a region, then a maker.
 var (

@@ -22,5 +22,14 @@ func (a *Activities) EraseRows(ctx context.Context, e Erasure) error {
 	if a.s.secrets != nil {
 		a.s.secrets.Forget(e.Org.String())
 	}
+	if a.s.files != nil {
+		n, err := a.s.files(ctx, e.Org)
+		if err != nil {
+			return err
+		}
+		if err := a.s.store.countFiles(ctx, e.Org, n); err != nil {
+			return err
+		}
+	}
 	return a.s.store.eraseRows(ctx, e.Org, a.s.now, func(table string) { activity.RecordHeartbeat(ctx, table) })
 }

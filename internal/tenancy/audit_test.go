@@ -35,6 +35,8 @@ type write struct {
 	refusalBody any
 	// person makes the call on behalf of the owner.
 	person bool
+	// first does what no client can, with the owner of the tables.
+	first func(t *testing.T, conn *pgx.Conn)
 }
 
 // keeping is a kit that can keep provider keys and call private destinations
@@ -188,6 +190,55 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 			refusalPath: "/api/traces/to-dataset", refusalBody: map[string]any{"datasetId": body["datasetId"], "traceIds": []string{"4711000"}},
 		}
 	},
+	"createEvaluation": func(*testing.T, *testkit.Client) write {
+		body := map[string]any{"name": "audited", "datasetId": "later", "metrics": []string{"exact_match"}}
+		return write{
+			path: "/api/evaluations", body: body, action: "evaluation.created", resource: "evaluation",
+			refusalPath: "/api/evaluations?strict=true", refusalBody: body,
+		}
+	},
+	"updateEvaluation": func(t *testing.T, us *testkit.Client) write {
+		path := "/api/evaluations/" + us.Evaluation(t, "later", nil).ID
+		return write{
+			path: path, body: map[string]any{"name": "renamed"}, action: "evaluation.updated", resource: "evaluation",
+			refusalPath: path, refusalBody: map[string]any{"name": "x", "expectedVersion": 4711},
+		}
+	},
+	"archiveEvaluation": func(t *testing.T, us *testkit.Client) write {
+		return write{
+			path: "/api/evaluations/" + us.Evaluation(t, "later", nil).ID, action: "evaluation.archived", resource: "evaluation",
+			refusalPath: "/api/evaluations/4711000",
+		}
+	},
+	"startRun": func(t *testing.T, us *testkit.Client) write {
+		return write{
+			path: "/api/evaluations/" + us.Evaluation(t, "later", nil).ID + "/runs", body: map[string]any{"seed": 1}, action: "run.started", resource: "run",
+			refusalPath: "/api/evaluations/4711000/runs", refusalBody: map[string]any{},
+		}
+	},
+	"cancelRun": func(t *testing.T, us *testkit.Client) write {
+		path := someRun(t, us, us.Evaluation(t, "later", nil).ID)
+		return write{path: path + "/cancel", action: "run.cancelled", resource: "run", refusalPath: path + "000/cancel"}
+	},
+	"putResults": func(t *testing.T, us *testkit.Client) write {
+		d := us.Dataset(t, testkit.Dataset{})
+		added, err := us.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "Why?", ExpectedOutput: "Because."}})
+		require.NoError(t, err)
+		_, err = us.Freeze(t.Context(), d.ID, "")
+		require.NoError(t, err)
+		path := someRun(t, us, us.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}}).ID)
+		results := []map[string]any{{"testCaseId": added.Items[0].ID, "output": "Because."}}
+		return write{
+			path: path + "/results", body: map[string]any{"results": results, "final": true}, action: "run.final", resource: "run",
+			refusalPath: path + "/results", refusalBody: map[string]any{"results": []map[string]any{{"testCaseId": "4711000", "output": "x"}}},
+			first: func(t *testing.T, conn *pgx.Conn) {
+				// Nobody works here, so nobody else begins the run.
+				_, err := conn.Exec(t.Context(), `UPDATE evaluation_runs SET phase = 'executing',
+					resolved = json_build_object('dataset', $2::bigint, 'version', 1, 'items', 1, 'units', 1) WHERE org_id = $1`, us.Org, d.ID)
+				require.NoError(t, err)
+			},
+		}
+	},
 	"freezeDatasetVersion": func(t *testing.T, us *testkit.Client) write {
 		return write{
 			path: "/api/datasets/" + us.Dataset(t, testkit.Dataset{}).ID + "/versions", body: map[string]any{"note": "first"},
@@ -205,6 +256,14 @@ func someKey(t testing.TB, us *testkit.Client) string {
 	k, err := us.CreateKey(t.Context(), testkit.NewKey{Name: uuid.NewString(), Scopes: reading})
 	require.NoError(t, err)
 	return strconv.FormatInt(k.ID, 10)
+}
+
+// someRun starts a run and returns its path.
+func someRun(t testing.TB, us *testkit.Client, evaluation string) string {
+	t.Helper()
+	r, err := us.StartRun(t.Context(), evaluation, nil)
+	require.NoError(t, err)
+	return "/api/evaluations/" + evaluation + "/runs/" + r.RunID
 }
 
 func someTrace(t testing.TB, us *testkit.Client) string {
@@ -281,6 +340,9 @@ func TestEveryWriteIsAudited(t *testing.T) {
 				body = jsontext.Value(text)
 			}
 			conn := connect(t, k.App.Config.Postgres.OwnerURL)
+			if call.first != nil {
+				call.first(t, conn)
+			}
 			total := func() int64 {
 				return scalar[int64](t, conn, "SELECT (SELECT count(*) FROM audit_logs WHERE org_id = $1) + (SELECT count(*) FROM outbox WHERE org_id = $1)", us.Org)
 			}

@@ -38,6 +38,23 @@ func fill(t testing.TB, k *testkit.Kit, us *testkit.Client) {
 	require.NoError(t, err)
 	_, err = asRuntime(t, k, us.Org).Exec(ctx, "INSERT INTO trace_deletions (org_id, trace_id, requested_at) VALUES ($1, decode('00112233445566778899aabbccddeeff', 'hex'), now())", us.Org)
 	require.NoError(t, err)
+	e := us.Evaluation(t, d.ID, nil)
+	for _, statement := range []string{
+		// Nobody promised this run, so no worker touches it.
+		`INSERT INTO evaluation_runs (org_id, evaluation_id, status, phase, request, created_by, started_at, updated_at, completed_at)
+		 VALUES ($1, $2, 'completed', 'done', '{}', 'key/1', now(), now(), now())`,
+		"INSERT INTO evaluation_run_items (org_id, run_id, page, items) SELECT org_id, id, 0, '{1}' FROM evaluation_runs WHERE org_id = $1 AND evaluation_id = $2",
+		`INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at)
+		 SELECT org_id, id, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, now() FROM evaluation_runs WHERE org_id = $1 AND evaluation_id = $2`,
+		`INSERT INTO evaluation_run_notes (org_id, run_id, subject, at, level, message)
+		 SELECT org_id, id, 'begun', now(), 'info', 'The run has begun.' FROM evaluation_runs WHERE org_id = $1 AND evaluation_id = $2`,
+		`INSERT INTO evaluation_artifacts (org_id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at)
+		 SELECT org_id, evaluation_id, id, 'report', 'report.html', 'text/html', 1, decode(repeat('00', 32), 'hex'), 'x', now() FROM evaluation_runs WHERE org_id = $1 AND evaluation_id = $2`,
+	} {
+		_, err := asRuntime(t, k, us.Org).Exec(ctx, statement, us.Org, e.ID)
+		require.NoError(t, err)
+	}
+	require.NoError(t, events(t, k).Writer().Exec(ctx, "INSERT INTO run_results (org_id, run_id, item_id, run_started) VALUES (?, 1, 1, now())", uuid.UUID(us.Org)))
 	k.App.Tenancy.FlushMeter(ctx)
 }
 
@@ -108,7 +125,7 @@ func TestDeleteOrganization(t *testing.T) {
 		require.Zero(t, n, table)
 	}
 	require.Zero(t, used(t, ch, us.Org))
-	for _, table := range []string{"spans", "span_payloads", "traces", "trace_starts"} {
+	for _, table := range []string{"spans", "span_payloads", "traces", "trace_starts", "run_results"} {
 		var n uint64
 		require.NoError(t, ch.Reader().QueryRow(ctx, "SELECT count() FROM "+table+" WHERE org_id = ?", uuid.UUID(us.Org)).Scan(&n))
 		require.Zero(t, n, table)
@@ -126,7 +143,7 @@ func TestDeleteOrganization(t *testing.T) {
 	})
 	delete(written, "outbox")
 	require.Equal(t, written, cert.Contents["postgres"])
-	require.Equal(t, map[string]int64{"api_usage": use, "spans": 1, "span_payloads": 1, "traces": 1, "trace_starts": 1}, cert.Contents["clickhouse"])
+	require.Equal(t, map[string]int64{"api_usage": use, "spans": 1, "span_payloads": 1, "traces": 1, "trace_starts": 1, "run_results": 1}, cert.Contents["clickhouse"])
 	require.Regexp(t, "^key [0-9A-Za-z]{12}$", cert.RequestedBy)
 
 	// Its digest is that of its canonical JSON, as the operator sees it.

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"context"
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
@@ -8,6 +9,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/ratelimit"
 	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/principal"
 )
 
 // Parts are what the service is built from.
@@ -21,7 +23,10 @@ type Parts struct {
 	// be kept then.
 	Secrets *secret.Keeper
 	Egress  *egress.Client
-	Now     func() time.Time
+	// EraseFiles removes an organization's files from object storage and returns
+	// how many there were; nil if nobody keeps any.
+	EraseFiles func(context.Context, principal.OrgID) (int64, error)
+	Now        func() time.Time
 }
 
 // Service keeps organizations, people and keys, recognises callers and meters
@@ -37,6 +42,7 @@ type Service struct {
 	limiter  ratelimit.Limiter
 	secrets  *secret.Keeper
 	egress   *egress.Client
+	files    func(context.Context, principal.OrgID) (int64, error)
 	meter    *meter
 	routes   map[string]route
 	now      func() time.Time
@@ -49,7 +55,7 @@ type route struct{ Method, Path string }
 func New(p Parts) *Service {
 	return &Service{
 		cfg: p.Config, plans: p.Plans, db: p.Postgres, store: store{db: p.Postgres, ch: p.ClickHouse}, log: p.Log,
-		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, secrets: p.Secrets, egress: p.Egress, meter: newMeter(),
+		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, secrets: p.Secrets, egress: p.Egress, files: p.EraseFiles, meter: newMeter(),
 		routes: map[string]route{}, now: p.Now,
 	}
 }

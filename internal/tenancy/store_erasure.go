@@ -59,6 +59,17 @@ func countEventsTx(ctx context.Context, tx postgres.Tx, table string, n int64) e
 	return editCertificateTx(ctx, tx, "clickhouse", table, func(counted int64) int64 { return max(counted, n) })
 }
 
+// countFiles adds erased files to the certificate. The last activity may begin
+// again after it has written the certificate's end; there are no files then.
+func (s store) countFiles(ctx context.Context, org principal.OrgID, n int64) error {
+	if n == 0 {
+		return nil
+	}
+	return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		return editCertificateTx(ctx, tx, "files", "objects", func(counted int64) int64 { return counted + n })
+	})
+}
+
 func editCertificateTx(ctx context.Context, tx postgres.Tx, database, table string, edit func(int64) int64) error {
 	if err := db.New(tx).LockCertificate(ctx, tx.Org); err != nil {
 		return fmt.Errorf("lock certificate: %w", err)

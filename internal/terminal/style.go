@@ -1,5 +1,6 @@
 // Package terminal draws what the commands of a user show: the line of a trace
-// that has arrived, and a trace as the tree of its spans.
+// that has arrived, a trace as the tree of its spans, a run as it goes on and
+// as it ended, two runs beside each other, and what a gate says.
 //
 // Names, messages and payloads were written by applications, models and their
 // users. Nothing of them reaches the terminal that could move its cursor, set

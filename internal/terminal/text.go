@@ -53,6 +53,9 @@ func oneLine(text string) string {
 	return text
 }
 
+// Text makes a text from elsewhere safe on a line of its own.
+func Text(text string) string { return oneLine(text) }
+
 // columns is how much room a clean text takes.
 func columns(text string) int {
 	n := 0

@@ -32,6 +32,7 @@ type Item struct {
 	ID             string   `json:"id,omitzero"`
 	Input          any      `json:"input,omitzero"`
 	ExpectedOutput any      `json:"expected_output,omitzero"`
+	Output         any      `json:"output,omitempty"`
 	Assertions     []any    `json:"assertions,omitzero"`
 	Labels         any      `json:"labels,omitzero"`
 	Split          *string  `json:"split,omitzero"`

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/app"
+	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/platform/devenv"
@@ -65,6 +66,7 @@ func Config(t testing.TB) app.Config {
 	}
 	cfg.Blob.URL = "file://" + t.TempDir()
 	cfg.Trace = trace.Config{RetentionDays: 90, InflightBytes: 256 << 20, InsertTimeout: 6 * time.Second}
+	cfg.Evaluation = evaluation.Config{Slots: 32, Concurrency: 16, ChunkTime: 15 * time.Second, ClientTimeout: 24 * time.Hour}
 	// The two databases are made side by side.
 	var g errgroup.Group
 	g.Go(func() error { cfg.ClickHouse = clickhousetest.New(t); return nil })
@@ -77,14 +79,21 @@ func Config(t testing.TB) app.Config {
 func (k *Kit) Work(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
-	go func() { done <- k.App.Run(ctx, app.RoleWorker) }()
+	done := k.WorkUntil(ctx)
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("worker: %v", err)
 		}
 	})
+}
+
+// WorkUntil runs the application's worker role until ctx ends, and then says
+// how it ended.
+func (k *Kit) WorkUntil(ctx context.Context) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- k.App.Run(ctx, app.RoleWorker) }()
+	return done
 }
 
 // Org makes an organization and returns a client whose key has every scope.

@@ -46,6 +46,84 @@ func FuzzOTLPTraces(f *testing.F) {
 	})
 }
 
+// FuzzOTLPJSON gives the decoder of OTLP/JSON any bytes: it refuses them, or
+// makes rows of them. The same message makes the same rows in either form.
+func FuzzOTLPJSON(f *testing.F) {
+	for _, body := range fuzzSeeds(f) {
+		request := ptraceotlp.NewExportRequest()
+		require.NoError(f, request.UnmarshalProto(body))
+		text, err := request.MarshalJSON()
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	for _, text := range []string{
+		``, `{`, `null`, `[]`, `{}`, `{"resourceSpans":null}`, `{"resource_spans":[{"scope_spans":[{"spans":[{}]}]}]}`,
+		`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"eee19b7ec3c1b174","name":"\ud800 \u0000","kind":"SPAN_KIND_CLIENT",` +
+			`"startTimeUnixNano":"1544712660000000000","endTimeUnixNano":1544712661000000000,"status":{"code":2},"attributes":[` +
+			`{"key":"i","value":{"intValue":"-9223372036854775808"}},{"key":"f","value":{"doubleValue":"NaN"}},{"key":"b","value":{"bytesValue":"AQI="}},{"key":"e","value":{}},` +
+			`{"key":"l","value":{"arrayValue":{"values":[{"boolValue":true},{"kvlistValue":{"values":[{"key":"k","value":{"stringValue":"v"}}]}}]}}}],` +
+			`"links":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174"}]}]}]}]}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, _ = logsFromJSON(text)
+		body, err := tracesFromJSON(text)
+		if err != nil {
+			require.ErrorIs(t, err, ErrUnreadable)
+			return
+		}
+		request := ptraceotlp.NewExportRequest()
+		require.NoError(t, request.UnmarshalProto(body))
+		again, err := request.MarshalJSON()
+		require.NoError(t, err)
+		back, err := tracesFromJSON(again)
+		require.NoError(t, err, "%s", again)
+		want, wantRejects, err := sameRows(t, body)
+		if err != nil {
+			require.NotErrorIs(t, err, errProtobuf)
+			_, _, err = sameRows(t, back)
+			require.Error(t, err)
+			return
+		}
+		got, rejects, err := sameRows(t, back)
+		require.NoError(t, err)
+		require.Equal(t, wantRejects, rejects)
+		require.Equal(t, want, got)
+		require.Len(t, spanNames(request.Traces()), len(got)+rejects)
+	})
+}
+
+// comparedRow is all of a row that is stored.
+type comparedRow struct {
+	shownRow
+
+	ID         string
+	Parent     SpanID
+	Name       string
+	Kind       int8
+	Start, End int64
+	Status     string
+	Links      string
+	Resource   string
+}
+
+// sameRows decodes a body for a comparison.
+func sameRows(t *testing.T, body []byte) (rows []comparedRow, rejects int, err error) {
+	t.Helper()
+	var bad rejected
+	d := new(otlpDecoder)
+	_, _, _ = readable(t, d, body)
+	err = d.traces(body, &bad, func(r *row) error {
+		rows = append(rows, comparedRow{
+			shownRow: show(r), ID: r.trace.String() + " " + r.span.String(), Parent: r.parent, Name: string(r.name), Kind: r.kind,
+			Start: r.start, End: r.end, Status: fmt.Sprint(r.status, " ", string(r.statusMessage)), Links: string(r.links), Resource: string(r.resource),
+		})
+		return nil
+	})
+	return rows, bad.spans, err
+}
+
 // readable decodes a body and checks the limits of every row.
 func readable(t *testing.T, d *otlpDecoder, body []byte) (names []string, rejects int, err error) {
 	t.Helper()

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
@@ -43,17 +42,14 @@ var usual = limits{
 	rate:     1 << 20,
 }
 
-// maxPut is the largest object that S3 takes in one request.
-const maxPut = 5 << 30
-
 // bucket keeps objects in a bucket of an S3 store. It needs the permissions
 // s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket; without the
 // last one S3 answers "forbidden" for an object that is missing.
 type bucket struct {
-	name     string
-	limits   limits
-	bucket   *blob.Bucket
-	transfer *transfermanager.Client
+	name   string
+	limits limits
+	bucket *blob.Bucket
+	client *s3.Client
 }
 
 func openBucket(ctx context.Context, t target, l limits) (*bucket, error) {
@@ -77,11 +73,7 @@ func openBucket(ctx context.Context, t target, l limits) (*bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	transfer := transfermanager.New(client, func(o *transfermanager.Options) {
-		o.MultipartUploadThreshold = maxPut
-		o.RequestChecksumCalculation = cfg.RequestChecksumCalculation
-	})
-	return &bucket{name: t.bucket, limits: l, bucket: b, transfer: transfer}, nil
+	return &bucket{name: t.bucket, limits: l, bucket: b, client: client}, nil
 }
 
 // httpClient bounds the steps of a request. The connection itself has no read
@@ -118,27 +110,21 @@ func (b *bucket) bounded(ctx context.Context, size int) (context.Context, contex
 func (b *bucket) put(ctx context.Context, key string, content []byte, onlyNew bool) (bool, error) {
 	bounded, cancel := b.bounded(ctx, len(content))
 	defer cancel()
-	err := b.bucket.Upload(bounded, key, bytes.NewReader(content), &blob.WriterOptions{
-		ContentType: "application/octet-stream",
-		IfNotExist:  onlyNew,
-		BeforeWrite: b.inOneRequest,
-	})
+	in := &s3.PutObjectInput{
+		Bucket: aws.String(b.name), Key: aws.String(key), ContentType: aws.String("application/octet-stream"),
+		Body: bytes.NewReader(content), ContentLength: aws.Int64(int64(len(content))),
+	}
+	if onlyNew {
+		in.IfNoneMatch = aws.String("*")
+	}
+	// gocloud would copy the bytes, and send an object of 16 MiB or more in
+	// parts, of which an upload that is given up leaves some behind that nobody
+	// lists and the operator pays for.
+	_, err := b.client.PutObject(bounded, in)
 	if onlyNew && code(err) == "PreconditionFailed" {
 		return false, nil
 	}
 	return err == nil, b.translate(ctx, err)
-}
-
-// inOneRequest replaces gocloud's way of uploading. It would send an object of
-// 16 MiB or more in parts, and an upload that is given up leaves parts behind
-// that nobody lists and the operator pays for.
-func (b *bucket) inOneRequest(as func(any) bool) error {
-	var transfer *transfermanager.Client
-	if !as(&transfer) {
-		return errors.New("gocloud hands out no transfer manager")
-	}
-	*transfer = *b.transfer
-	return nil
 }
 
 func (b *bucket) open(ctx context.Context, key string) (io.ReadCloser, int64, error) {

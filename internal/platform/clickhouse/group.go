@@ -66,8 +66,7 @@ type batch[B Block] struct {
 }
 
 // NewGroup makes a group whose blocks come from fresh and are written by
-// write, which is given a token of the block's own: two writes with one token
-// have the effect of one.
+// write, which is given a token that names the block for ever.
 func NewGroup[B Block](cfg GroupConfig, fresh func() B, write func(ctx context.Context, b B, token string) (deferred bool, err error)) *Group[B] {
 	g := &Group[B]{cfg: cfg, fresh: fresh, write: write}
 	for range max(1, cfg.Lanes) {

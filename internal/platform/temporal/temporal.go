@@ -10,6 +10,7 @@ import (
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
@@ -78,14 +79,44 @@ func (c *Client) Start(ctx context.Context, domain, id string, workflow, input a
 	return err
 }
 
+// Cancel asks a workflow to end. It does nothing if there is none that runs.
+func (c *Client) Cancel(ctx context.Context, id string) error {
+	return ignoreMissing(c.CancelWorkflow(ctx, c.cfg.QueuePrefix+":"+id, ""))
+}
+
+// Signal wakes a workflow. It does nothing if there is none that runs.
+func (c *Client) Signal(ctx context.Context, id, signal string) error {
+	return ignoreMissing(c.SignalWorkflow(ctx, c.cfg.QueuePrefix+":"+id, "", signal, nil))
+}
+
+func ignoreMissing(err error) error {
+	var missing *serviceerror.NotFound
+	if errors.As(err, &missing) {
+		return nil
+	}
+	return err
+}
+
+// Slots bounds how many activities a worker executes at once.
+type Slots int
+
 // Worker serves one domain's queue until ctx ends, then lets what it runs
-// finish. Registration is done by the domain.
-func (c *Client) Worker(ctx context.Context, domain string, register func(worker.Registry)) error {
+// finish. Registration is done by the domain. Without slots it executes as many
+// activities at once as there are.
+func (c *Client) Worker(ctx context.Context, domain string, register func(worker.Registry), slots ...Slots) error {
 	fatal := make(chan error, 1)
-	w := worker.New(c.Client, c.Queue(domain), worker.Options{
+	options := worker.Options{
 		WorkerStopTimeout: 20 * time.Second,
-		OnFatalError:      func(err error) { fatal <- err },
-	})
+		// The library would hold heartbeats back for most of their time-out, and
+		// with them the news that an activity is cancelled.
+		MaxHeartbeatThrottleInterval:     5 * time.Second,
+		DefaultHeartbeatThrottleInterval: 5 * time.Second,
+		OnFatalError:                     func(err error) { fatal <- err },
+	}
+	for _, n := range slots {
+		options.MaxConcurrentActivityExecutionSize = int(n)
+	}
+	w := worker.New(c.Client, c.Queue(domain), options)
 	register(w)
 	// The server may be away when the process starts.
 	for {

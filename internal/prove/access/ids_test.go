@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (m *matrix) identifiers(t testing.TB, r rule) {
 	op := m.doc.Paths[r.path][strings.ToLower(r.method)]
 	for _, p := range op.Parameters {
 		if p.In == "query" && isReference(p.Name) {
-			m.queryParam(t, r, p.Name)
+			m.queryParam(t, r, p.Name, p.Required)
 		}
 	}
 	for _, content := range op.RequestBody.Content {
@@ -128,12 +129,17 @@ func (m *matrix) pathParam(t testing.TB, r rule, upTo string) {
 }
 
 // queryParam tries the forms in a filter: the victim's match as little as what
-// never was.
-func (m *matrix) queryParam(t testing.TB, r rule, name string) {
+// never was. A required parameter is no filter: it names what the answer is
+// about, which is not there.
+func (m *matrix) queryParam(t testing.TB, r rule, name string, required bool) {
 	t.Helper()
 	m.check(references[name] != nil, "%s: the parameter %s names something; add its kind to references", r.name(), name)
 	with := func(text string) answer {
 		req := m.request(r.name(), func(upTo string) string { return middle(m.world.own[kinds[upTo]]) })
+		if given := regexp.MustCompile(name + "=[^&]*"); given.MatchString(req.target) {
+			req.target = given.ReplaceAllLiteralString(req.target, name+"="+text)
+			return m.sendHome(t, req)
+		}
 		separator := "?"
 		if strings.Contains(req.target, "?") {
 			separator = "&"
@@ -141,9 +147,13 @@ func (m *matrix) queryParam(t testing.TB, r rule, name string) {
 		req.target += separator + name + "=" + text
 		return m.sendHome(t, req)
 	}
+	status := http.StatusOK
+	if required {
+		status = http.StatusNotFound
+	}
 	for _, kind := range references[name] {
 		never := with(absent(kind))
-		m.check(never.status == http.StatusOK, "%s: %s=%s: want 200, got %d", r.name(), name, absent(kind), never.status)
+		m.check(never.status == status, "%s: %s=%s: want %d, got %d", r.name(), name, absent(kind), status, never.status)
 		for _, f := range m.forms(kind) {
 			got := with(f.text)
 			ok := got.shape() == never.shape() || !f.exact && got.status == http.StatusBadRequest

@@ -12,32 +12,40 @@ import (
 // kinds says which kind of object a path parameter names, by the path up to
 // and including the parameter.
 var kinds = map[string]string{
-	"/api/conversations/{conversationId}":         "conversation",
-	"/api/datasets/{id}":                          "dataset",
-	"/api/datasets/{id}/items/{itemId}":           "item",
-	"/api/developer/api-keys/{id}":                "api key",
-	"/api/developer/provider-keys/{id}":           "provider key",
-	"/api/organizations/current/members/{userId}": "member",
-	"/api/traces/{id}":                            "trace",
+	"/api/conversations/{conversationId}":          "conversation",
+	"/api/datasets/{id}":                           "dataset",
+	"/api/datasets/{id}/items/{itemId}":            "item",
+	"/api/developer/api-keys/{id}":                 "api key",
+	"/api/developer/provider-keys/{id}":            "provider key",
+	"/api/evaluations/{id}":                        "evaluation",
+	"/api/evaluations/{id}/artifacts/{artifactId}": "artifact",
+	"/api/evaluations/{id}/runs/{runId}":           "run",
+	"/api/organizations/current/members/{userId}":  "member",
+	"/api/traces/{id}":                             "trace",
 }
 
 // references says which kinds of objects a query parameter or a field of a
 // body may name, by its name.
 var references = map[string][]string{
+	"baselineRunId":  {"run"},
+	"candidateRunId": {"run"},
 	"conversationId": {"conversation"},
 	"datasetId":      {"dataset"},
 	"otelTraceId":    {"trace"},
 	"parentSpanId":   {"trace"},
+	"providerKeyId":  {"provider key"},
 	"releaseId":      {"conversation"},
-	"resourceId":     {"dataset", "item", "api key", "provider key", "member"},
+	"resourceId":     {"dataset", "evaluation", "item", "run", "api key", "provider key", "member"},
+	"runId":          {"run"},
 	"spanId":         {"trace"},
+	"testCaseId":     {"item"},
 	"traceId":        {"trace"},
 	"userId":         {"member"},
 }
 
 // requests are valid contents of the operations that need some. They change
 // nothing that matters: what they create is thrown away with the test. A # is
-// a number that no other request has; grants is a scope that the body gives
+// a number that no other request has, {run} a run of the caller; grants is a scope that the body gives
 // away, which the caller must have.
 var requests = map[string]struct{ query, body, grants string }{
 	"POST /api/datasets":                                {body: `{"name":"Made #"}`},
@@ -51,6 +59,11 @@ var requests = map[string]struct{ query, body, grants string }{
 	"POST /api/developer/api-keys/{id}/rotate":          {body: `{"graceSeconds":5}`},
 	"POST /api/developer/provider-keys":                 {body: `{"provider":"openai","name":"Made #","secret":"sk-made-0123456789"}`},
 	"PATCH /api/developer/provider-keys/{id}":           {body: `{"name":"Changed #"}`},
+	"POST /api/evaluations":                             {body: `{"name":"Made #","datasetId":"1","metrics":["exact_match"]}`},
+	"PATCH /api/evaluations/{id}":                       {body: `{"description":"Changed #"}`},
+	"POST /api/evaluations/{id}/runs":                   {body: `{"seed":#}`},
+	"GET /api/evaluations/{id}/runs/compare":            {query: "?baselineRunId={run}&candidateRunId={run}"},
+	"POST /api/evaluations/{id}/runs/{runId}/results":   {body: `{"results":[{"testCaseId":"1","output":"Made #"}]}`},
 	"PATCH /api/organizations/current":                  {body: `{"name":"Renamed #"}`},
 	"DELETE /api/organizations/current":                 {query: "?confirm=" + uuid.Nil.String()},
 	"POST /api/organizations/current/members":           {body: `{"email":"made#@example.com","role":"viewer"}`},
@@ -91,7 +104,7 @@ func (m *matrix) request(name string, id func(upTo string) string) call {
 	m.made++
 	content := requests[name]
 	return call{
-		method: method, target: target + rest + content.query,
+		method: method, target: target + rest + strings.ReplaceAll(content.query, "{run}", middle(m.world.own["run"])),
 		body: strings.ReplaceAll(content.body, "#", strconv.Itoa(m.made)),
 	}
 }

@@ -66,9 +66,10 @@ func readRules(t testing.TB) map[string]rule {
 type document struct {
 	Paths map[string]map[string]struct {
 		Parameters []struct {
-			Name   string `json:"name"`
-			In     string `json:"in"`
-			Schema schema `json:"schema"`
+			Name     string `json:"name"`
+			In       string `json:"in"`
+			Required bool   `json:"required"`
+			Schema   schema `json:"schema"`
 		} `json:"parameters"`
 		RequestBody struct {
 			Required bool `json:"required"`

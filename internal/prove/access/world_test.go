@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -143,6 +144,25 @@ func (w *world) seed(t testing.TB, c *testkit.Client, label string) map[string][
 		require.NoError(t, err)
 	}
 	for i := range perKind {
+		out["evaluation"] = append(out["evaluation"], c.Evaluation(t, middle(out["dataset"]), map[string]any{"name": fmt.Sprintf("%s %d", label, i)}).ID)
+	}
+	for range perKind {
+		r, err := c.StartRun(ctx, middle(out["evaluation"]), nil)
+		require.NoError(t, err)
+		out["run"] = append(out["run"], r.RunID)
+	}
+	_, err = c.CancelRun(ctx, middle(out["evaluation"]), middle(out["run"])) // one that has ended can be compared
+	require.NoError(t, err)
+	w.look(t, c)
+	for i := range perKind {
+		var id int64
+		require.NoError(t, w.owner.QueryRow(ctx, `
+			INSERT INTO evaluation_artifacts (org_id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at)
+			VALUES ($1, $2, $3, 'report', $4, 'text/html', 1, decode(repeat('00', 32), 'hex'), 'x', now()) RETURNING id`,
+			c.Org.String(), middle(out["evaluation"]), middle(out["run"]), fmt.Sprintf("%s %d", label, i)).Scan(&id))
+		out["artifact"] = append(out["artifact"], strconv.FormatInt(id, 10))
+	}
+	for i := range perKind {
 		m, err := c.Invite(ctx, testkit.Member{Email: fmt.Sprintf("m%d@example.com", i), Name: label, Role: "member"})
 		require.NoError(t, err)
 		out["member"] = append(out["member"], m.UserID)
@@ -160,6 +180,15 @@ func (w *world) fill(t testing.TB) {
 	gone, err := w.victim.CreateDataset(ctx, testkit.Dataset{Name: marker + " for a moment"}, testkit.Idempotent("shared"))
 	require.NoError(t, err)
 	require.NoError(t, w.victim.DeleteDataset(ctx, gone.ID))
+	run := middle(w.theirs["run"])
+	for _, statement := range []string{
+		"INSERT INTO evaluation_run_items (org_id, run_id, page, items) VALUES ($1, $2, 0, '{1}')",
+		"INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at) VALUES ($1, $2, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, now())",
+		"INSERT INTO evaluation_run_notes (org_id, run_id, subject, at, level, message) VALUES ($1, $2, 'begun', now(), 'info', '" + strings.ReplaceAll(marker, "'", "''") + "')",
+	} {
+		_, err := w.owner.Exec(ctx, statement, w.victim.Org.String(), run)
+		require.NoError(t, err)
+	}
 	for _, statement := range []string{
 		"INSERT INTO dataset_holds (org_id, dataset_id, holder, created_at) VALUES ($1, $2, 'run 1', now())",
 		"INSERT INTO trace_deletions (org_id, trace_id, requested_at) SELECT $1, decode('00112233445566778899aabbccddeeff', 'hex'), now() WHERE $2::text <> ''",

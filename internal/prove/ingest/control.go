@@ -96,23 +96,53 @@ import "os"
 func sabotage(name string) bool { return os.Getenv("ASSAY_DEV_SABOTAGE") == name }
 `
 
-// control runs the named controls. Each must be caught.
-func (p *proof) control(ctx context.Context, names string) error {
-	if names == "" {
+// named are the controls that are asked for.
+func named(names string) (out []control, err error) {
+	if names == "all" {
+		return controls, nil
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(controls, func(c control) bool { return c.name == name })
+		if i < 0 && name != "" {
+			return nil, fmt.Errorf("there is no control %q", name)
+		}
+		if i >= 0 {
+			out = append(out, controls[i])
+		}
+	}
+	return out, nil
+}
+
+// sabotaged is the application without guards. It is built while the faults
+// take their time.
+type sabotaged struct {
+	binary string
+	err    error
+	built  chan struct{}
+}
+
+func (s *system) sabotage(ctx context.Context) *sabotaged {
+	b := &sabotaged{built: make(chan struct{})}
+	go func() {
+		defer close(b.built)
+		b.binary, b.err = s.buildSabotaged(ctx)
+	}()
+	return b
+}
+
+// control runs controls. Each must be caught.
+func (p *proof) control(ctx context.Context, list []control, b *sabotaged) error {
+	if len(list) == 0 {
 		return nil
 	}
 	if err := p.s.stopApp(); err != nil {
 		return err
 	}
-	binary, err := p.s.buildSabotaged(ctx)
-	if err != nil {
-		return err
+	if <-b.built; b.err != nil {
+		return b.err
 	}
-	p.s.binary = binary
-	for _, c := range controls {
-		if names != "all" && !slices.Contains(strings.Split(names, ","), c.name) {
-			continue
-		}
+	p.s.binary = b.binary
+	for _, c := range list {
 		if err := p.s.unguarded(ctx, c); err != nil {
 			return fmt.Errorf("control %s: %w", c.name, err)
 		}
@@ -122,7 +152,7 @@ func (p *proof) control(ctx context.Context, names string) error {
 
 // unguarded runs one control with a load of its own.
 func (s *system) unguarded(ctx context.Context, c control) error {
-	s.sabotage, s.store = c.name, s.stores[c.store]
+	s.removed, s.store = c.name, s.stores[c.store]
 	if err := s.startApp(ctx); err != nil {
 		return err
 	}
@@ -202,7 +232,7 @@ func (s *system) buildSabotaged(ctx context.Context) (string, error) {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "failpoints", "-overlay", overlay, "-o", binary, "./cmd/assay")
+	cmd := exec.CommandContext(ctx, "nice", "go", "build", "-trimpath", "-tags", "failpoints", "-overlay", overlay, "-o", binary, "./cmd/assay")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build without guards: %w\n%s", err, out)
 	}

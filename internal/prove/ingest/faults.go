@@ -32,16 +32,16 @@ func (p *proof) list(store string) []fault {
 	if store == inS3 {
 		first = []fault{
 			p.storeAway(store),
+			{"network cut", p.cut},
 			p.atDrain(failpoint.DrainRead),
 			{"app killed", p.killApp},
 			p.atDefer(failpoint.AfterDefer),
-			{"object storage hangs", p.storeHangs},
 			{"clickhouse killed mid-insert", p.killClickHouse(0)},
+			{"object storage hangs", p.storeHangs},
 		}
 	}
 	all := append(first,
 		p.atInsert(failpoint.BetweenTables),
-		fault{"latency 3 s", p.slow(clickhouse, latency(3000, 0))},
 		p.atDefer(failpoint.BeforeDefer),
 		p.atInsert(failpoint.BeforeReply),
 		fault{"clickhouse away", p.killClickHouse(4 * time.Second)},
@@ -59,6 +59,7 @@ func (p *proof) list(store string) []fault {
 		fault{"20 KB/s", p.spoil(clickhouse, toxic{"bandwidth", "upstream", map[string]any{"rate": 20}}, 4*time.Second)},
 		p.atInsert(failpoint.AfterInsert),
 		fault{"network cut", p.cut},
+		fault{"latency 3 s", p.slow(clickhouse, latency(3000, 0))},
 	)
 	if store == onDisk {
 		all = append(all, p.atDefer(failpoint.BeforeBlobNamed))
@@ -164,7 +165,7 @@ func (p *proof) slow(way *proxy, t toxic) func(context.Context) error {
 		err := p.load.await(ctx, "a deferred block is stored slowly", func() bool {
 			blocks, err := p.s.store.waiting()
 			failed = errors.Join(failed, err)
-			return failed != nil || !slices.Contains(blocks, before[0])
+			return failed != nil || slices.ContainsFunc(before, func(b string) bool { return !slices.Contains(blocks, b) })
 		})
 		return errors.Join(err, failed, way.heal(ctx))
 	}

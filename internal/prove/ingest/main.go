@@ -41,7 +41,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.faults, "faults", 64, "how many faults")
+	flag.IntVar(&o.faults, "faults", wholeFaults, "how many faults")
 	flag.IntVar(&o.spans, "spans", 200_000, "how many spans are acknowledged at least")
 	flag.IntVar(&o.senders, "senders", 8, "how many senders post at once")
 	flag.StringVar(&o.controls, "controls", "all", "which controls run: all, or names with commas")
@@ -81,6 +81,13 @@ func prove(ctx context.Context, o options) error {
 
 // run does the faults under load, then the flood, the check and the controls.
 func run(ctx context.Context, s *system, o options) (string, error) {
+	controls, err := named(o.controls)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	without := s.sabotage(ctx)
 	p := newProof(s, o.seed)
 	p.load = newLoad(s, loadOptions{senders: o.senders, sample: 50, ahead: o.ahead})
 	p.load.begin(ctx)
@@ -101,7 +108,7 @@ func run(ctx context.Context, s *system, o options) (string, error) {
 	}
 	fmt.Println(v)
 	p.fail(v.guilty())
-	if err := p.control(ctx, o.controls); err != nil {
+	if err := p.control(ctx, controls, without); err != nil {
 		return "", err
 	}
 	if err := errors.Join(p.failures...); err != nil {

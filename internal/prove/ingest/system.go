@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -33,7 +34,7 @@ type system struct {
 	binary   string
 	engine   map[string]string // the engines' own addresses
 	fixed    []string          // environment of the application that never changes
-	sabotage string            // the guard that the application runs without
+	removed  string            // the guard that the application runs without
 	store    *store            // object storage at present
 	stores   map[string]*store
 	url      string
@@ -129,6 +130,7 @@ func (s *system) environment() error {
 		"ASSAY_KEY_PEPPER=" + hex.EncodeToString(pepper), "ASSAY_DEV_FAILPOINT_FILE=" + s.trap(),
 		// A load is no customer: no limit of a plan may end it.
 		"ASSAY_PLAN_SELF_HOSTED_HOUR=1000000000",
+		"ASSAY_TRACE_INFLIGHT_BYTES=" + strconv.Itoa(inflightLimit),
 		"ASSAY_POSTGRES_URL=" + s.engine["ASSAY_POSTGRES_URL"], "ASSAY_POSTGRES_OWNER_URL=" + s.engine["ASSAY_POSTGRES_OWNER_URL"],
 		"ASSAY_TEMPORAL_ADDRESS=" + s.engine["ASSAY_TEMPORAL_ADDRESS"], "ASSAY_TEMPORAL_NAMESPACE=" + s.engine["ASSAY_TEMPORAL_NAMESPACE"],
 	}
@@ -185,7 +187,7 @@ func (s *system) trap() string { return filepath.Join(s.state, "failpoint") }
 
 func (s *system) assay(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.binary, args...)
-	cmd.Env = append(append(s.fixed[:len(s.fixed):len(s.fixed)], s.store.env...), "ASSAY_DEV_SABOTAGE="+s.sabotage)
+	cmd.Env = append(append(s.fixed[:len(s.fixed):len(s.fixed)], s.store.env...), "ASSAY_DEV_SABOTAGE="+s.removed)
 	return cmd
 }
 

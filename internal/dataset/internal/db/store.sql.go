@@ -283,6 +283,75 @@ func (q *Queries) FindItemInVersion(ctx context.Context, arg FindItemInVersionPa
 	return i, err
 }
 
+const findItemsInVersion = `-- name: FindItemsInVersion :many
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+FROM unnest($1::bigint[]) AS wanted (id)
+CROSS JOIN LATERAL (
+  SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at
+  FROM dataset_items d
+  WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.id = wanted.id
+    AND d.valid_from <= $4 AND (d.valid_to IS NULL OR d.valid_to > $4)
+  ORDER BY d.valid_from DESC
+  LIMIT 1
+) i
+`
+
+type FindItemsInVersionParams struct {
+	Ids       []int64
+	OrgID     principal.OrgID
+	DatasetID int64
+	Version   int32
+}
+
+type FindItemsInVersionRow struct {
+	ID         int64
+	ValidFrom  int32
+	Digest     []byte
+	Content    []byte
+	Split      *string
+	Weight     float64
+	SourceType *string
+	SourceID   *string
+	CreatedAt  time.Time
+}
+
+// Some items as a frozen version has them. One look into the index for each,
+// which the planner chooses without statistics too.
+func (q *Queries) FindItemsInVersion(ctx context.Context, arg FindItemsInVersionParams) ([]FindItemsInVersionRow, error) {
+	rows, err := q.db.Query(ctx, findItemsInVersion,
+		arg.Ids,
+		arg.OrgID,
+		arg.DatasetID,
+		arg.Version,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FindItemsInVersionRow{}
+	for rows.Next() {
+		var i FindItemsInVersionRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.ValidFrom,
+			&i.Digest,
+			&i.Content,
+			&i.Split,
+			&i.Weight,
+			&i.SourceType,
+			&i.SourceID,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const findVersion = `-- name: FindVersion :one
 SELECT number, item_count, digest, note, created_at
 FROM dataset_versions
@@ -593,6 +662,50 @@ func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]L
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listItemIDsInVersion = `-- name: ListItemIDsInVersion :many
+SELECT i.id
+FROM dataset_items i
+WHERE i.org_id = $1 AND i.dataset_id = $2 AND i.id > $3
+  AND i.valid_from <= $4 AND (i.valid_to IS NULL OR i.valid_to > $4)
+ORDER BY i.id
+LIMIT $5
+`
+
+type ListItemIDsInVersionParams struct {
+	OrgID     principal.OrgID
+	DatasetID int64
+	Above     int64
+	Version   int32
+	RowLimit  int32
+}
+
+// The ids of a frozen version's items above an id, in their order.
+func (q *Queries) ListItemIDsInVersion(ctx context.Context, arg ListItemIDsInVersionParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, listItemIDsInVersion,
+		arg.OrgID,
+		arg.DatasetID,
+		arg.Above,
+		arg.Version,
+		arg.RowLimit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -1,0 +1,154 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/terminal"
+)
+
+type compareCommand struct {
+	Evaluation string `arg:"" help:"Id or name of the evaluation."`
+	Baseline   string `arg:"" help:"The run to compare with: its id, latest or previous."`
+	Candidate  string `arg:"" help:"The run that may be better or worse: its id, latest or previous."`
+	remote
+	Margin float64 `help:"The largest difference that does not matter, as a share of a metric's range, such as 0.02. Without one only better or worse can be shown." placeholder:"SHARE"`
+	JSON   bool    `name:"json" help:"Print the comparison as JSON, as the interface writes it."`
+}
+
+// Help is what --help says beside the flags.
+func (compareCommand) Help() string {
+	return `Items are matched, so that a difference is not hidden by hard and easy items. A verdict follows the interval of the difference: what is not shown is inconclusive, and "unchanged" needs a margin.
+
+The word latest names the newest run, previous the newest completed run before the other one.
+
+Exit codes: 0 compared, whatever the verdicts (` + "`assay gate`" + ` decides), 2 the command line is wrong, 3 the runs cannot be compared, or no answer.
+
+The key in SERVICE_API_KEY needs the scope eval:read.`
+}
+
+// Validate refuses words that name no runs.
+func (c compareCommand) Validate() error {
+	for _, name := range []string{c.Baseline, c.Candidate} {
+		if !client.IsRun(name) {
+			return fmt.Errorf("%q is no run: give its id, latest or previous", name)
+		}
+	}
+	if c.Baseline == c.Candidate {
+		return errors.New("a run differs in nothing from itself: name two runs, such as previous latest")
+	}
+	return checkMargin(c.Margin)
+}
+
+func checkMargin(m float64) error {
+	if !(m >= 0 && m <= 1) {
+		return errors.New("--margin is a share of a metric's range: give a number from 0 to 1, such as 0.02")
+	}
+	return nil
+}
+
+// Run prints how the runs differ.
+func (c compareCommand) Run(e *environment) error { return unknown(c.run(e)) }
+
+func (c compareCommand) run(e *environment) error {
+	e = e.guarded()
+	from, err := c.client(e)
+	if err != nil {
+		return err
+	}
+	evaluation, err := from.FindEvaluation(e.ctx, c.Evaluation)
+	if err != nil {
+		return err
+	}
+	baseline, candidate, err := findRuns(e.ctx, from, evaluation, c.Baseline, c.Candidate)
+	if err != nil {
+		return err
+	}
+	for _, r := range []client.Run{baseline, candidate} {
+		if r.Status == client.StatusFailed || r.Status == client.StatusCancelled {
+			e.say(fmt.Sprintf("run %s is %s: only the results that it has are compared", r.ID, r.Status))
+		}
+	}
+	compared, err := from.Compare(e.ctx, evaluation.ID, baseline.ID, candidate.ID, c.Margin)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = printJSON(e, compared.Raw)
+	} else {
+		err = terminal.Detect(e.out, e.environ).Comparison(e.out, toComparison(evaluation, compared))
+	}
+	if err == nil && !compared.Comparable {
+		err = &exitError{code: exitUnknown}
+	}
+	return err
+}
+
+// findRuns returns the two runs that words or ids name.
+func findRuns(ctx context.Context, from *client.Client, evaluation client.Evaluation, baseline, candidate string) (b, c client.Run, err error) {
+	find := func(name string, other client.Run) (client.Run, error) {
+		switch name {
+		case client.Latest:
+			return from.LatestRun(ctx, evaluation)
+		case client.Previous:
+			return from.PreviousRun(ctx, evaluation, other)
+		}
+		return from.Run(ctx, evaluation.ID, name)
+	}
+	// Previous is said of the other run, which is found first.
+	if candidate == client.Previous {
+		if b, err = find(baseline, client.Run{}); err == nil {
+			c, err = find(candidate, b)
+		}
+	} else if c, err = find(candidate, client.Run{}); err == nil {
+		b, err = find(baseline, c)
+	}
+	if err == nil && b.ID == c.ID {
+		err = fmt.Errorf("both are run %s, which differs in nothing from itself: name two runs", b.ID)
+	}
+	return b, c, err
+}
+
+// shownRegressions is how many of the worst items are shown.
+const shownRegressions = 5
+
+func toComparison(evaluation client.Evaluation, c client.Comparison) terminal.Comparison {
+	out := terminal.Comparison{
+		Name: evaluation.Name, Baseline: c.BaselineRunID, Candidate: c.CandidateRunID, Level: c.Confidence, Margin: c.Margin, Reasons: c.Reasons,
+		Items: terminal.Changes(c.Items),
+	}
+	lower := map[string]bool{}
+	for _, f := range c.Figures() {
+		lower[f.Name] = f.Better == "lower"
+		one := terminal.Compared{
+			Name: f.Name, Baseline: f.Baseline, Candidate: f.Candidate, Delta: f.Delta, Lower: f.CILow, Upper: f.CIHigh, Verdict: f.Verdict,
+		}
+		if f.Verdict == "inconclusive" && f.Statistics.Verdict.NonInferiority == "shown" {
+			one.Verdict = "no worse"
+		}
+		for _, reason := range f.Statistics.Reasons {
+			if !slices.Contains(c.Reasons, reason) {
+				one.Reason = reason
+			}
+		}
+		out.Figures = append(out.Figures, one)
+	}
+	if r := c.Overall.Statistics.Resolution; r != nil {
+		out.Resolution = r.Sentence
+	}
+	for _, r := range c.Regressions[:min(len(c.Regressions), shownRegressions)] {
+		one := terminal.Regression{Item: r.TestCaseID, By: r.By, Baseline: r.Baseline.By(r.By), Candidate: r.Candidate.By(r.By)}
+		for _, name := range slices.Sorted(maps.Keys(r.Candidate.Scores)) {
+			was, is := r.Baseline.Scores[name], r.Candidate.Scores[name]
+			if was != nil && (is == nil || *is < *was != lower[name] && *is != *was) {
+				one.Scores = append(one.Scores, terminal.Fall{Metric: name, Baseline: was, Candidate: is})
+			}
+		}
+		out.Regressions = append(out.Regressions, one)
+	}
+	return out
+}

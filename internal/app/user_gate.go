@@ -1,0 +1,246 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/terminal"
+)
+
+// newRun asks a gate to start the run that it judges.
+const newRun = "new"
+
+type gateCommand struct {
+	Evaluation string `arg:"" help:"Id or name of the evaluation."`
+	remote
+	Require    []string `sep:"none" required:"" help:"What must be shown; may be given several times. A bar: pass_rate>=0.9, overall>0.8, latency_ms<=800. Or, against the baseline: overall:non_inferior, pass_rate:better, similarity:equivalent." placeholder:"RULE"`
+	Subject    string   `name:"run" default:"latest" help:"The run that is judged: its id, latest, which it is if nothing is said, or new to start one and wait." placeholder:"RUN"`
+	Baseline   string   `help:"The run to compare with: its id or previous. Without one, the baseline that the run was started with." placeholder:"RUN"`
+	Margin     float64  `help:"The largest loss that does not matter, as a share of a metric's range, such as 0.02." placeholder:"SHARE"`
+	MaxMissing float64  `default:"0.05" help:"Decide nothing by a metric of which more scores are missing than this share, 0.05 if nothing is said." placeholder:"SHARE"`
+	JUnit      string   `name:"junit" help:"Also write a JUnit report." type:"path" placeholder:"FILE"`
+	GitHub     bool     `name:"github" help:"Also print annotations for GitHub Actions."`
+	JSON       bool     `name:"json" help:"Print the decision as JSON."`
+	waitFlags
+	startFlags
+}
+
+// Help is what --help says beside the flags.
+func (gateCommand) Help() string {
+	return `A bar such as pass_rate>=0.9 passes if the whole 95 % interval meets it, fails if the whole interval misses it, and is inconclusive otherwise. So each end errs about once in forty: what is truly below the bar passes with a chance of about 2.5 %, unless the gate is repeated until it passes. better, non_inferior and equivalent compare item by item with the baseline; non_inferior means that a loss of the margin is ruled out, at one-sided 95 %.
+
+What is not shown never passes: a run that failed, a metric without an interval, too many missing scores, runs that cannot be compared. The gate fails if one requirement fails, else it is inconclusive if one is.
+
+Exit codes: 0 PASS, 1 FAIL, 2 the command line is wrong, 3 INCONCLUSIVE, also if no answer came.
+
+The key in SERVICE_API_KEY needs the scope eval:read, and eval:write for --run=new.`
+}
+
+// Validate refuses requirements that cannot be read.
+func (c gateCommand) Validate() error {
+	all, err := parseRequirements(c.Require)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if claims[r.claim] && c.Margin == 0 {
+			return fmt.Errorf("--require %q needs a --margin: the largest loss that does not matter, such as 0.02", r.text)
+		}
+	}
+	switch {
+	case c.Subject != newRun && (!client.IsRun(c.Subject) || c.Subject == client.Previous):
+		return errors.New("--run is no run: give its id, latest or new")
+	case c.Baseline != "" && (!client.IsRun(c.Baseline) || c.Baseline == client.Latest && c.Subject != newRun):
+		return errors.New("--baseline is no run to compare with: give its id or previous")
+	case c.Subject != newRun && c.startFlags != (startFlags{}):
+		return errors.New("flags that start a run need --run=new")
+	case !(c.MaxMissing >= 0 && c.MaxMissing <= 1):
+		return errors.New("--max-missing is a share: give a number from 0 to 1")
+	}
+	return errors.Join(checkMargin(c.Margin), c.startFlags.check(), c.waitFlags.check())
+}
+
+// decision is what a gate found.
+type decision struct {
+	evaluation client.Evaluation
+	run        client.Run
+	baseline   string
+	judged     []judged
+	verdict    verdict
+	summary    string
+	resolution string
+	url        string
+	// problem says that the run itself could not be judged.
+	problem string
+}
+
+// Run decides, prints and reports.
+func (c gateCommand) Run(e *environment) error {
+	e = e.guarded()
+	d, err := c.decide(e)
+	var coded *exitError
+	if errors.As(err, &coded) && coded.code == 2 {
+		return err
+	}
+	if err != nil {
+		d.problem = terminal.Text(err.Error())
+	}
+	d.conclude(c.Require)
+	if err := c.report(e, d); err != nil {
+		return unknown(err)
+	}
+	switch d.verdict {
+	case verdictPass:
+		return nil
+	case verdictFail:
+		return &exitError{code: exitFailed}
+	}
+	return &exitError{code: exitUnknown}
+}
+
+// decide asks for the run and judges it. An error leaves what is known.
+func (c gateCommand) decide(e *environment) (d decision, err error) {
+	from, err := c.client(e)
+	if err != nil {
+		return d, err
+	}
+	if d.evaluation, err = from.FindEvaluation(e.ctx, c.Evaluation); err != nil {
+		return d, err
+	}
+	if d.run, err = c.find(e, from, d.evaluation); err != nil {
+		return d, err
+	}
+	d.url = from.RunURL(d.evaluation.ID, d.run.ID)
+	if d.run.Status == client.StatusRunning {
+		ended, _, err := c.follow(e, from, d.evaluation, d.run)
+		if err != nil {
+			return d, err
+		}
+		d.run = ended
+	}
+	switch {
+	case d.run.Status != client.StatusCompleted:
+		why := ""
+		if d.run.Error != nil {
+			why = ": " + d.run.Error.Code + ": " + d.run.Error.Message
+		}
+		return d, fmt.Errorf("run %s is %s, not completed%s", d.run.ID, d.run.Status, why)
+	case d.run.Statistics == nil:
+		return d, fmt.Errorf("run %s has no statistics", d.run.ID)
+	}
+	if r := d.run.Statistics.Resolution; r != nil {
+		d.resolution = r.Sentence
+	}
+	return d, c.judge(e, from, &d)
+}
+
+// find returns the run that is judged, started if it is a new one.
+func (c gateCommand) find(e *environment, from *client.Client, evaluation client.Evaluation) (client.Run, error) {
+	switch c.Subject {
+	case newRun:
+		baseline, err := baselineOf(e.ctx, from, evaluation, c.Baseline)
+		if err != nil {
+			return client.Run{}, err
+		}
+		return c.start(e.ctx, from, evaluation, baseline, e.say)
+	case client.Latest:
+		return from.LatestRun(e.ctx, evaluation)
+	}
+	return from.Run(e.ctx, evaluation.ID, c.Subject)
+}
+
+// judge holds every requirement against the run and its baseline.
+func (c gateCommand) judge(e *environment, from *client.Client, d *decision) error {
+	all, err := parseRequirements(c.Require)
+	if err != nil {
+		return err
+	}
+	var compared client.Comparison
+	if slices.ContainsFunc(all, func(r requirement) bool { return r.claim != "" }) {
+		if d.baseline, err = c.against(e, from, d); err != nil {
+			return err
+		}
+		if compared, err = from.Compare(e.ctx, d.evaluation.ID, d.baseline, d.run.ID, c.Margin); err != nil {
+			return err
+		}
+	}
+	for _, r := range all {
+		if r.claim != "" {
+			d.judged = append(d.judged, r.judgeClaim(compared, c.MaxMissing))
+		} else {
+			d.judged = append(d.judged, r.judge(d.run, c.MaxMissing))
+		}
+	}
+	return nil
+}
+
+// against is the id of the run that claims are judged against.
+func (c gateCommand) against(e *environment, from *client.Client, d *decision) (string, error) {
+	switch {
+	case c.Subject == newRun && d.run.BaselineRunID != "": // a new run was started with what --baseline says
+		return d.run.BaselineRunID, nil
+	case c.Baseline == client.Previous:
+		r, err := from.PreviousRun(e.ctx, d.evaluation, d.run)
+		return r.ID, err
+	case c.Baseline != "" && c.Baseline == d.run.ID:
+		return "", &exitError{2, fmt.Errorf("--baseline is run %s itself: name another run", d.run.ID)}
+	case c.Baseline != "":
+		return c.Baseline, nil
+	case d.run.BaselineRunID != "":
+		return d.run.BaselineRunID, nil
+	}
+	return "", &exitError{2, errors.New("a comparison is required and there is no baseline: give --baseline, or start runs with one")}
+}
+
+// conclude sums the requirements up. Those that nobody came to judge are
+// skipped, which is not passed.
+func (d *decision) conclude(texts []string) {
+	if d.problem != "" {
+		all, _ := parseRequirements(texts) // Validate has read them
+		d.judged = nil
+		for _, r := range all {
+			one := r.open("not judged, because there is no run to judge")
+			one.skipped = true
+			d.judged = append(d.judged, one)
+		}
+		d.verdict, d.summary = verdictInconclusive, d.problem
+		return
+	}
+	var failed, open int
+	for _, j := range d.judged {
+		switch j.verdict {
+		case verdictFail:
+			failed++
+		case verdictInconclusive:
+			open++
+		}
+	}
+	n := len(d.judged)
+	var parts []string
+	if failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s missed", failed, requirements(n)))
+	}
+	if open > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s not decided by these items", open, requirements(n)))
+	}
+	switch {
+	case failed > 0:
+		d.verdict = verdictFail
+	case open > 0:
+		d.verdict = verdictInconclusive
+	default:
+		d.verdict = verdictPass
+		parts = []string{fmt.Sprintf("%s met", requirements(n))}
+	}
+	d.summary = strings.Join(parts, ", ") + "."
+}
+
+func requirements(n int) string {
+	if n == 1 {
+		return "1 requirement"
+	}
+	return fmt.Sprintf("%d requirements", n)
+}

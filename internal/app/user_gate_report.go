@@ -1,0 +1,228 @@
+package app
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/terminal"
+)
+
+// report prints a decision, and writes it for whoever else reads it.
+func (c gateCommand) report(e *environment, d decision) error {
+	notes := e.out
+	if c.JSON {
+		notes = e.errOut
+		raw, err := json.Marshal(d.wire())
+		if err != nil {
+			return err
+		}
+		if err := printJSON(e, raw); err != nil {
+			return err
+		}
+	} else if err := terminal.Detect(e.out, e.environ).Gate(e.out, d.draw()); err != nil {
+		return err
+	}
+	if c.GitHub {
+		// Annotations are the only commands that are meant for the runner.
+		if g, ok := notes.(*guard); ok {
+			notes = g.to
+		}
+		for _, line := range d.annotations() {
+			fmt.Fprintln(notes, line)
+		}
+	}
+	if c.JUnit == "" {
+		return nil
+	}
+	text, err := d.junit(time.Now())
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.JUnit, text, 0o644); err != nil {
+		return fmt.Errorf("the JUnit report cannot be written: %w", err)
+	}
+	return nil
+}
+
+func (d decision) draw() terminal.Gate {
+	g := terminal.Gate{Name: d.evaluation.Name, Run: d.run.ID, Baseline: d.baseline, Verdict: string(d.verdict), Summary: d.summary}
+	if d.problem == "" {
+		for _, j := range d.judged {
+			one := terminal.Requirement{Text: j.text, Verdict: string(j.verdict), Because: j.because, Help: j.help}
+			if j.warning != "" {
+				one.Help = strings.TrimSpace(one.Help + " (" + j.warning + ")")
+			}
+			g.Requirements = append(g.Requirements, one)
+		}
+		if d.verdict == verdictInconclusive && d.resolution != "" {
+			g.Notes = append(g.Notes, d.resolution)
+		}
+	}
+	if d.url != "" {
+		g.Notes = append(g.Notes, d.url)
+	}
+	return g
+}
+
+// wireDecision is a decision in JSON.
+type wireDecision struct {
+	Verdict       string            `json:"verdict"` // PASS, FAIL or INCONCLUSIVE
+	Summary       string            `json:"summary"`
+	EvaluationID  string            `json:"evaluation_id,omitzero"`
+	RunID         string            `json:"run_id,omitzero"`
+	BaselineRunID string            `json:"baseline_run_id,omitzero"`
+	Requirements  []wireRequirement `json:"requirements"`
+	Resolution    string            `json:"resolution,omitzero"`
+}
+
+type wireRequirement struct {
+	Requirement string   `json:"requirement"`
+	Verdict     string   `json:"verdict"`
+	Because     string   `json:"because"`
+	Help        string   `json:"help,omitzero"`
+	Warning     string   `json:"warning,omitzero"`
+	Value       *float64 `json:"value"` // of the figure, or of its difference from the baseline
+	Lower       *float64 `json:"lower"`
+	Upper       *float64 `json:"upper"`
+	Level       float64  `json:"level,omitzero"`
+	N           int      `json:"n"`
+	ItemsNeeded int      `json:"items_needed,omitzero"`
+}
+
+func (d decision) wire() wireDecision {
+	w := wireDecision{
+		Verdict: string(d.verdict), Summary: d.summary, EvaluationID: d.evaluation.ID, RunID: d.run.ID, BaselineRunID: d.baseline,
+		Requirements: []wireRequirement{}, Resolution: d.resolution,
+	}
+	for _, j := range d.judged {
+		one := wireRequirement{
+			Requirement: j.text, Verdict: string(j.verdict), Because: j.because, Help: j.help, Warning: j.warning, Level: j.level, ItemsNeeded: j.needed,
+		}
+		if f := j.figure; f != nil {
+			one.Value, one.Lower, one.Upper, one.N = f.Value, f.Lower, f.Upper, f.N
+		}
+		w.Requirements = append(w.Requirements, one)
+	}
+	return w
+}
+
+// annotations are commands for the runner of GitHub Actions: an error for what
+// failed, a warning for what is open.
+func (d decision) annotations() []string {
+	if d.problem != "" {
+		return []string{annotation("error", "Assay gate: no run to judge", d.problem)}
+	}
+	var lines []string
+	for _, j := range d.judged {
+		message := strings.TrimSpace(j.because + ". " + j.help)
+		switch {
+		case j.verdict == verdictFail:
+			lines = append(lines, annotation("error", "Assay gate: "+j.text+" is missed", message))
+		case j.verdict == verdictInconclusive:
+			lines = append(lines, annotation("warning", "Assay gate: "+j.text+" is inconclusive", message))
+		case j.warning != "":
+			lines = append(lines, annotation("notice", "Assay gate: "+j.text+" is met", message+" ("+j.warning+")"))
+		}
+	}
+	return lines
+}
+
+var (
+	escapeMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// annotation is one command. Nothing in its texts can end it or begin another.
+func annotation(level, title, message string) string {
+	return fmt.Sprintf("::%s title=%s::%s", level, escapeProperty.Replace(terminal.Text(title)), escapeMessage.Replace(terminal.Text(message)))
+}
+
+// The report that CI systems read. A requirement that is missed is a failure;
+// one that is open is an error, since a skipped test counts as no harm. If the
+// run cannot be judged, that is the error, and the requirements are skipped.
+type (
+	junitSuites struct {
+		XMLName  xml.Name   `xml:"testsuites"`
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Suite    junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name       string          `xml:"name,attr"`
+		Timestamp  string          `xml:"timestamp,attr"`
+		Tests      int             `xml:"tests,attr"`
+		Failures   int             `xml:"failures,attr"`
+		Errors     int             `xml:"errors,attr"`
+		Skipped    int             `xml:"skipped,attr"`
+		Time       string          `xml:"time,attr"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	junitCase struct {
+		Name    string       `xml:"name,attr"`
+		Class   string       `xml:"classname,attr"`
+		Time    string       `xml:"time,attr"`
+		Failure *junitResult `xml:"failure"`
+		Error   *junitResult `xml:"error"`
+		Skipped *junitResult `xml:"skipped"`
+		Out     string       `xml:"system-out,omitempty"`
+	}
+	junitResult struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr,omitempty"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+func (d decision) junit(at time.Time) ([]byte, error) {
+	name := terminal.Text(d.evaluation.Name)
+	if name == "" {
+		name = "evaluation"
+	}
+	s := junitSuite{Name: name, Timestamp: at.UTC().Format("2006-01-02T15:04:05"), Time: "0"}
+	for _, p := range []junitProperty{{"verdict", string(d.verdict)}, {"evaluation_id", d.evaluation.ID}, {"run_id", d.run.ID}, {"baseline_run_id", d.baseline}, {"url", d.url}} {
+		if p.Value != "" {
+			s.Properties = append(s.Properties, p)
+		}
+	}
+	if d.problem != "" {
+		s.Errors++
+		s.Cases = append(s.Cases, junitCase{Name: "a run to judge", Class: name, Time: "0", Error: &junitResult{d.problem, "no_run", d.problem}})
+	}
+	for _, j := range d.judged {
+		c := junitCase{Name: j.text, Class: name, Time: "0"}
+		because := terminal.Text(j.because)
+		text := strings.TrimSpace(because + "\n" + terminal.Text(j.help) + "\n" + terminal.Text(j.warning))
+		switch {
+		case j.skipped:
+			s.Skipped++
+			c.Skipped = &junitResult{Message: because}
+		case j.verdict == verdictFail:
+			s.Failures++
+			c.Failure = &junitResult{because, "missed", text}
+		case j.verdict == verdictInconclusive:
+			s.Errors++
+			c.Error = &junitResult{because, "inconclusive", text}
+		default:
+			c.Out = text
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	s.Tests = len(s.Cases)
+	text, err := xml.MarshalIndent(junitSuites{
+		Name: "assay gate", Tests: s.Tests, Failures: s.Failures, Errors: s.Errors, Skipped: s.Skipped, Suite: s,
+	}, "", "  ")
+	return append([]byte(xml.Header), append(text, '\n')...), err
+}

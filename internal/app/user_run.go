@@ -1,0 +1,273 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/terminal"
+)
+
+// Exit codes of the commands about runs, beside 0 and those of Main.
+const (
+	exitFailed  = 1 // the run failed or was cancelled, or the gate says FAIL
+	exitUnknown = 3 // nobody knows: out of time, no answer, inconclusive
+)
+
+// exitError is an error with an exit code of its own. Without an error in it
+// everything that there is to say has been printed.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Error is the text of the error in it.
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return "exit " + strconv.Itoa(e.code)
+	}
+	return e.err.Error()
+}
+
+// Unwrap returns the error in it.
+func (e *exitError) Unwrap() error { return e.err }
+
+// unknown turns an error that has no exit code into one that says that nobody
+// knows.
+func unknown(err error) error {
+	var coded *exitError
+	if err == nil || errors.As(err, &coded) {
+		return err
+	}
+	return &exitError{exitUnknown, err}
+}
+
+// startFlags are what a run is started with.
+type startFlags struct {
+	Sample         int      `help:"Take so many items, drawn at random with the seed." placeholder:"N"`
+	Seed           *int64   `help:"Seed of the order and the sample; without one the run draws it." placeholder:"N"`
+	Repetitions    int      `help:"Execute each item so often." placeholder:"N"`
+	Concurrency    int      `help:"Work on so many items at once." placeholder:"N"`
+	Budget         *float64 `help:"Stop when the run has cost so much." placeholder:"USD"`
+	DatasetVersion int      `help:"Use a frozen version of the dataset." placeholder:"N"`
+	IdempotencyKey string   `help:"Start at most one run with this key within a day; again it returns the same run. In CI, name the job and its attempt." placeholder:"KEY"`
+}
+
+func (f startFlags) check() error {
+	for name, n := range map[string]int{"sample": f.Sample, "repetitions": f.Repetitions, "concurrency": f.Concurrency, "dataset-version": f.DatasetVersion} {
+		if n < 0 {
+			return fmt.Errorf("--%s is negative: give a number from 1", name)
+		}
+	}
+	switch {
+	case f.Seed != nil && *f.Seed < 0:
+		return errors.New("--seed is negative: give a number from 0")
+	case f.Budget != nil && !(*f.Budget >= 0 && *f.Budget <= 1e9):
+		return errors.New("--budget is no amount of dollars: give one such as 2.50")
+	}
+	return nil
+}
+
+// start starts a run, once: trying again after a lost answer finds the first.
+func (f startFlags) start(ctx context.Context, from *client.Client, evaluation client.Evaluation, baseline string, say func(string)) (client.Run, error) {
+	key := f.IdempotencyKey
+	if key == "" {
+		key = "assay-run-" + rand.Text()
+	}
+	return from.StartPatiently(ctx, evaluation.ID, client.Start{
+		DatasetVersion: f.DatasetVersion, BaselineRunID: baseline, SampleSize: f.Sample, Seed: f.Seed, Repetitions: f.Repetitions,
+		Concurrency: f.Concurrency, BudgetUSD: f.Budget,
+	}, key, say)
+}
+
+type runCommand struct {
+	Evaluation string `arg:"" help:"Id or name of the evaluation."`
+	remote
+	Wait     bool   `help:"Show how the run goes on, and how it ended."`
+	Baseline string `help:"A run to compare with: its id, latest or previous." placeholder:"RUN"`
+	JSON     bool   `name:"json" help:"Print the run as JSON, as the interface writes it."`
+	waitFlags
+	startFlags
+}
+
+// Help is what --help says beside the flags.
+func (runCommand) Help() string {
+	return `Progress goes to standard error: drawn in place on a terminal, else a line every ten seconds or ten percent. The result goes to standard output. While a run is under way its pass rate has an interval that holds however often you look.
+
+Waiting outlasts restarts of the server. Ctrl-C ends the waiting and leaves the run running.
+
+Exit codes: 0 completed (without --wait: started), 1 failed or cancelled, 2 the command line is wrong, 3 nobody knows: out of time, interrupted, no answer.
+
+The key in SERVICE_API_KEY needs the scopes eval:read and eval:write.`
+}
+
+// Validate refuses numbers that no run takes.
+func (c runCommand) Validate() error {
+	if c.Baseline != "" && !client.IsRun(c.Baseline) {
+		return errors.New("--baseline is no run: give its id, latest or previous")
+	}
+	return errors.Join(c.startFlags.check(), c.waitFlags.check())
+}
+
+// Run starts a run and, with --wait, follows it.
+func (c runCommand) Run(e *environment) error { return unknown(c.run(e)) }
+
+func (c runCommand) run(e *environment) error {
+	e = e.guarded()
+	from, err := c.client(e)
+	if err != nil {
+		return err
+	}
+	evaluation, err := from.FindEvaluation(e.ctx, c.Evaluation)
+	if err != nil {
+		return err
+	}
+	baseline, err := baselineOf(e.ctx, from, evaluation, c.Baseline)
+	if err != nil {
+		return err
+	}
+	started, err := c.start(e.ctx, from, evaluation, baseline, e.say)
+	if err != nil {
+		return err
+	}
+	if !c.Wait {
+		if c.JSON {
+			return printJSON(e, started.Raw)
+		}
+		return terminal.Detect(e.out, e.environ).Run(e.out, toRun(from, evaluation, started, nil))
+	}
+	ended, notes, err := c.follow(e, from, evaluation, started)
+	if err != nil {
+		return err
+	}
+	if err := c.print(e, from, evaluation, ended, notes); err != nil {
+		return err
+	}
+	if ended.Status != client.StatusCompleted {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// print shows how the run ended and, if there is a baseline, how it differs.
+func (c runCommand) print(e *environment, from *client.Client, evaluation client.Evaluation, r client.Run, notes []client.Note) error {
+	if c.JSON {
+		return printJSON(e, r.Raw)
+	}
+	style := terminal.Detect(e.out, e.environ)
+	shown := toRun(from, evaluation, r, notes)
+	if r.Status == client.StatusCompleted && r.BaselineRunID == "" {
+		if before, err := from.PreviousRun(e.ctx, evaluation, r); err == nil {
+			shown.Links = append(shown.Links, fmt.Sprintf("assay compare %s %s %s", evaluation.ID, before.ID, r.ID))
+		}
+	}
+	if err := style.Run(e.out, shown); err != nil {
+		return err
+	}
+	if r.BaselineRunID == "" || r.Status != client.StatusCompleted {
+		return nil
+	}
+	compared, err := from.Compare(e.ctx, evaluation.ID, r.BaselineRunID, r.ID, 0)
+	if err != nil {
+		e.say("the comparison with run " + r.BaselineRunID + " is missing: " + err.Error())
+		return nil
+	}
+	fmt.Fprintln(e.out)
+	return style.Comparison(e.out, toComparison(evaluation, compared))
+}
+
+// baselineOf is the id of the run that a new run is compared with.
+func baselineOf(ctx context.Context, from *client.Client, evaluation client.Evaluation, name string) (string, error) {
+	switch name {
+	case client.Latest:
+		r, err := from.LatestRun(ctx, evaluation)
+		return r.ID, err
+	case client.Previous: // the new run comes after every other
+		r, err := from.PreviousRun(ctx, evaluation, client.Run{StartedAt: time.Now().Add(24 * time.Hour)})
+		return r.ID, err
+	}
+	return name, nil
+}
+
+// printJSON prints a document. Its texts may hold what GitHub's runner takes for
+// a command; an escape says the same to whoever reads JSON.
+func printJSON(e *environment, raw jsontext.Value) error {
+	if err := raw.Indent(jsontext.WithIndent("  ")); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(e.out, strings.ReplaceAll(terminal.JSON(raw), "##[", `\u0023#[`))
+	return err
+}
+
+// shownNotes is how many notes stand below the figures.
+const shownNotes = 5
+
+func toRun(from *client.Client, evaluation client.Evaluation, r client.Run, notes []client.Note) terminal.Run {
+	out := terminal.Run{
+		Name: evaluation.Name, ID: r.ID, Status: r.Status, Items: r.Items, Passed: r.Passed, Failed: r.Failed, Errored: r.Errored, Skipped: r.Skipped, Cost: r.CostUSD,
+	}
+	if r.Error != nil {
+		out.Problem = r.Error.Code + ": " + r.Error.Message
+	}
+	if !r.CompletedAt.IsZero() {
+		took := r.CompletedAt.Sub(r.StartedAt)
+		out.Took = &took
+	}
+	if v := r.DatasetVersion; v != nil {
+		out.Facts = append(out.Facts, terminal.Fact{Name: "dataset version", Value: strconv.Itoa(*v)})
+	}
+	if v := r.Seed; v != nil {
+		out.Facts = append(out.Facts, terminal.Fact{Name: "seed", Value: strconv.FormatInt(*v, 10)})
+	}
+	if r.Repetitions > 1 {
+		out.Facts = append(out.Facts, terminal.Fact{Name: "repetitions", Value: strconv.Itoa(r.Repetitions)})
+	}
+	if s := r.Statistics; s != nil {
+		out.Estimates = toEstimates(*s)
+		if s.PassRate.CI != nil {
+			out.Level = s.PassRate.CI.Level
+		}
+		if s.Resolution != nil {
+			out.Resolution = s.Resolution.Sentence
+		}
+	}
+	for _, n := range notes {
+		if n.Level != "info" {
+			out.Notes = append(out.Notes, terminal.Note{At: n.At.Local(), Level: n.Level, Message: n.Message})
+		}
+	}
+	out.Notes = out.Notes[max(0, len(out.Notes)-shownNotes):]
+	out.Links = append(out.Links, from.RunURL(evaluation.ID, r.ID))
+	return out
+}
+
+func toEstimates(s client.Statistics) []terminal.Estimate {
+	rate := toEstimate("pass_rate", s.PassRate)
+	rate.Percent = true
+	all := []terminal.Estimate{rate, toEstimate("overall", s.Overall)}
+	for _, name := range slices.Sorted(maps.Keys(s.Metrics)) {
+		all = append(all, toEstimate(name, s.Metrics[name]))
+	}
+	return all
+}
+
+func toEstimate(name string, e client.Estimate) terminal.Estimate {
+	out := terminal.Estimate{Name: name, Value: e.Value, N: e.N, Status: e.Status, Warnings: slices.Clone(e.Warnings)}
+	if e.CI != nil {
+		out.Lower, out.Upper = e.CI.Lower, e.CI.Upper
+	}
+	if m := e.Missing; m != nil && m.Rows > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d without a score (%.3g%%) are left out", m.Rows, math.Ceil(1000*m.Share)/10))
+	}
+	return out
+}

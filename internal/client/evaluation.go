@@ -1,0 +1,114 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Evaluation is what is known of an evaluation without its runs.
+type Evaluation struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+const (
+	statusArchived = "archived"
+	// maxName is the longest name that an evaluation can have.
+	maxName = 200
+	// alike is how many names an error lists.
+	alike = 5
+)
+
+var number = regexp.MustCompile(`^[1-9][0-9]{0,15}$`)
+
+// FindEvaluation returns the evaluation with this id, or the only one with this
+// name; one that is not archived wins over those that are. Upper and lower case
+// matter only where names differ in nothing else. A part of a name finds
+// nothing: what is found must not change when somebody adds an evaluation.
+func (c *Client) FindEvaluation(ctx context.Context, name string) (Evaluation, error) {
+	name = strings.TrimSpace(name)
+	if number.MatchString(name) {
+		var e Evaluation
+		_, err := c.get(ctx, "/api/evaluations/"+name, nil, &e)
+		var refused *Error
+		if err == nil && e.ID == "" {
+			err = fmt.Errorf("%s: %w", c.base, errFormat)
+		}
+		if err == nil || !errors.As(err, &refused) || refused.Status != http.StatusNotFound || refused.Fault.Reason == "unknown_route" {
+			return e, err
+		}
+	}
+	if name == "" || len([]rune(name)) > maxName {
+		return Evaluation{}, fmt.Errorf("%q is neither the id nor the name of an evaluation", plain(name))
+	}
+	hits, err := c.searchEvaluations(ctx, name)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	for _, same := range []func(Evaluation) bool{
+		func(e Evaluation) bool { return e.Name == name && e.Status != statusArchived },
+		func(e Evaluation) bool { return strings.EqualFold(e.Name, name) && e.Status != statusArchived },
+		func(e Evaluation) bool { return strings.EqualFold(e.Name, name) },
+	} {
+		var found []Evaluation
+		for _, e := range hits {
+			if same(e) {
+				found = append(found, e)
+			}
+		}
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return Evaluation{}, fmt.Errorf("%s are called %q: give the id of one, such as %s", several(len(found)), plain(name), found[0].ID)
+		}
+	}
+	return Evaluation{}, fmt.Errorf("there is no evaluation %q%s", plain(name), near(hits))
+}
+
+func several(n int) string { return fmt.Sprintf("%d evaluations", n) }
+
+// near names evaluations whose names hold what was asked for.
+func near(hits []Evaluation) string {
+	var names []string
+	for _, e := range hits {
+		if e.Status != statusArchived && len(names) < alike {
+			names = append(names, fmt.Sprintf("%q (%s)", plain(e.Name), e.ID))
+		}
+	}
+	if len(names) == 0 {
+		return ": give its id or its name"
+	}
+	return "; there is " + strings.Join(names, ", ")
+}
+
+// searchEvaluations returns every evaluation whose name holds the text, in any
+// case.
+func (c *Client) searchEvaluations(ctx context.Context, text string) ([]Evaluation, error) {
+	const page = 1000
+	var all []Evaluation
+	for {
+		var body struct {
+			Evaluations []Evaluation `json:"evaluations"`
+			HasMore     bool         `json:"has_more"`
+		}
+		q := url.Values{"search": {text}, "limit": {strconv.Itoa(page)}, "offset": {strconv.Itoa(len(all))}}
+		if _, err := c.get(ctx, "/api/evaluations", q, &body); err != nil {
+			return nil, err
+		}
+		if body.Evaluations == nil {
+			return nil, fmt.Errorf("%s: %w", c.base, errFormat)
+		}
+		all = append(all, body.Evaluations...)
+		if !body.HasMore || len(body.Evaluations) == 0 {
+			return all, nil
+		}
+	}
+}

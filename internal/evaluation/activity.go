@@ -1,0 +1,117 @@
+package evaluation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+)
+
+// Activities are the side effects of a run. Each may run again after a failure.
+type Activities struct {
+	s *Service
+}
+
+// Lanes of a run: one for so many units at once, and no more than leave others
+// their slots.
+const (
+	laneWidth = 16
+	maxLanes  = 8
+)
+
+// erased reports whether a run is gone, as its organization is: there is nothing
+// left to do, and no later attempt finds more.
+func erased(err error) bool { return errors.Is(err, ErrRunNotFound) }
+
+// BeginRun fixes what a run works on.
+func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
+	defer keepBeating(ctx)()
+	r, err := a.s.begin(ctx, t)
+	if erased(err) {
+		return Begun{Ended: true}, nil
+	}
+	if why := stopOf(err); why != nil {
+		return Begun{Stop: why}, nil
+	}
+	if err != nil {
+		return Begun{}, err
+	}
+	if r.Status != StatusRunning {
+		return Begun{Ended: true}, nil
+	}
+	plan := r.Request.Plan.Target
+	b := Begun{Units: r.Resolved.Units, Client: plan.Type == TargetClient, ChunkTime: a.s.cfg.ChunkTime, Heartbeat: a.s.cfg.Heartbeat}
+	b.Lanes = min(maxLanes, max(1, r.Request.Concurrency/laneWidth))
+	b.Width = (r.Request.Concurrency + b.Lanes - 1) / b.Lanes
+	b.FirstTime = (time.Second).Microseconds()
+	if !plan.paid() {
+		b.Lanes, b.FirstTime = min(2, b.Lanes+1), 100
+	}
+	return b, nil
+}
+
+func unlessErased(err error) error {
+	if erased(err) {
+		return nil
+	}
+	return err
+}
+
+// ExecuteChunk executes a stretch of units, those that have no outcome yet.
+func (a *Activities) ExecuteChunk(ctx context.Context, c ChunkInput) (ChunkDone, error) {
+	defer keepBeating(ctx)()
+	done, err := a.s.executeChunk(ctx, c, func(done int) { activity.RecordHeartbeat(ctx, done) })
+	if erased(err) {
+		return ChunkDone{Ended: true}, nil
+	}
+	return done, err
+}
+
+// keepBeating tells the engine that the activity is alive while nothing else
+// does, until the returned function is called.
+func keepBeating(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		t := time.NewTicker(cmp.Or(activity.GetInfo(ctx).HeartbeatTimeout/4, 5*time.Second))
+		defer t.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// HearRun looks whether a client has sent all its results.
+func (a *Activities) HearRun(ctx context.Context, t Ticket) (Waiting, error) {
+	r, err := a.s.store.findRun(ctx, a.s.db.Org(t.Org), t.Org, t.Run)
+	if erased(err) {
+		return Waiting{Ended: true}, nil
+	}
+	if err != nil {
+		return Waiting{}, err
+	}
+	last := r.StartedAt
+	if r.HeardAt != nil {
+		last = *r.HeardAt
+	}
+	return Waiting{Ended: r.Status != StatusRunning, Final: r.Final, Left: last.Add(a.s.cfg.ClientTimeout).Sub(a.s.now())}, nil
+}
+
+// ConcludeRun adds a run up and ends it.
+func (a *Activities) ConcludeRun(ctx context.Context, c Conclusion) error {
+	defer keepBeating(ctx)()
+	return unlessErased(a.s.conclude(ctx, c.Ticket, c.Stop))
+}
+
+// WriteArtifacts writes the files that a run leaves behind.
+func (a *Activities) WriteArtifacts(ctx context.Context, t Ticket) error {
+	defer keepBeating(ctx)()
+	return unlessErased(a.s.writeArtifacts(ctx, t))
+}

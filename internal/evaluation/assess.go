@@ -1,0 +1,91 @@
+package evaluation
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/score"
+)
+
+// outcome scores what a target said.
+func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) score.Outcome {
+	o := score.Outcome{
+		Key: score.Key{Item: j.item, Epoch: j.epoch}, Cluster: cluster(j.content, e.run.Request.ClusterKey), Weight: j.content.Weight,
+		Output: a.output, ToolCalls: a.toolsJSON, Trace: a.traceID, Duration: a.took, CostNanoUSD: a.cost,
+		InputTokens: a.usage.Input, OutputTokens: a.usage.Output, Calls: a.calls,
+	}
+	copy(o.Content[:], j.content.Digest[:])
+	if len(tries) > 0 {
+		o.Attempts = encode(tries)
+	}
+	if f != nil {
+		o.Status, o.ErrorCode, o.ErrorMessage = score.StatusErrored, f.code, f.message
+		return o
+	}
+	assess(&o, e.run.Request.Plan.PassRule, e.measures, caseOf(j.content, a), nil)
+	return o
+}
+
+// assess scores an outcome and decides whether it passed. An outcome without
+// any score has errored. Sent scores are those that a client computed.
+func assess(o *score.Outcome, rule PassRule, measures []measure, c metric.Case, sent map[string]float64) {
+	scores := make([]metric.Score, len(measures))
+	any := false
+	for i, m := range measures {
+		if v, ok := sent[m.Name]; ok {
+			scores[i] = metric.Scored(v, "")
+		} else {
+			scores[i] = m.score(c)
+		}
+		s := score.Score{Metric: m.Name, Reason: string(scores[i].Reason()), Explanation: scores[i].Explanation()}
+		if v, ok := scores[i].Value(); ok {
+			s.Value, any = &v, true
+		}
+		o.Scores = append(o.Scores, s)
+	}
+	o.Overall = rule.overall(measures, scores)
+	switch {
+	case !any:
+		o.Status, o.ErrorCode, o.ErrorMessage = score.StatusErrored, "no_score", "No metric could be computed for the item."
+	case rule.passes(measures, scores):
+		o.Status = score.StatusPassed
+	default:
+		o.Status = score.StatusFailed
+	}
+}
+
+// caseOf is what metrics see of an item and its answer.
+func caseOf(i dataset.Item, a answer) metric.Case {
+	c := metric.Case{
+		Input: i.Content.Input, ExpectedOutput: i.Content.ExpectedOutput, Output: a.output, Context: i.Content.Context,
+		Messages: i.Content.Messages, Tools: i.Content.Tools, Assertions: i.Content.Assertions, Labels: i.Content.Labels,
+		ToolCalls: a.tools, Duration: a.took,
+	}
+	if a.cost != nil {
+		usd := float64(*a.cost) / 1e9
+		c.CostUSD = &usd
+	}
+	if a.usage.Input > 0 || a.usage.Output > 0 {
+		c.Usage = &metric.Usage{InputTokens: int64(a.usage.Input), OutputTokens: int64(a.usage.Output)}
+	}
+	return c
+}
+
+// cluster is the group that an item says it belongs to: the value of a key in
+// its labels, its context or its input.
+func cluster(i dataset.Item, key string) string {
+	if key == "" {
+		return ""
+	}
+	for _, where := range []jsontext.Value{i.Content.Labels, i.Content.Context, i.Content.Input} {
+		var fields map[string]jsontext.Value
+		if where.Kind() == '{' && json.Unmarshal(where, &fields) == nil {
+			if v, ok := fields[key]; ok {
+				return plain(v)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,183 @@
+package evaluation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Ticket names a run in workflows and promises.
+type Ticket struct {
+	Org principal.OrgID `json:"org"`
+	Run int64           `json:"run"`
+}
+
+// Error says what went wrong.
+func (e *RunError) Error() string { return e.Code + ": " + e.Message }
+
+// begin fixes what a run works on: the dataset's version, its items and their
+// order. Doing it again changes nothing. A *RunError means that the run cannot
+// work; a run that has ended is returned as it is.
+func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
+	r, err := s.store.findRun(ctx, s.db.Org(t.Org), t.Org, t.Run)
+	if err != nil || r.Status != StatusRunning || r.Resolved != nil {
+		return r, err
+	}
+	if err := s.ready(ctx, t.Org, r.Request.Plan); err != nil {
+		return r, err
+	}
+	d, v, err := s.snapshot(ctx, t, r.Request)
+	if err != nil {
+		return r, err
+	}
+	items, err := s.draw(ctx, t.Org, d.ID, v, r)
+	if err != nil {
+		return r, err
+	}
+	resolved := Resolved{
+		Dataset: d.ID, Version: v.Number, VersionDigest: v.Digest.String(), Items: len(items), Units: len(items) * r.Request.Repetitions,
+		Seed: seedOf(r), ConfigDigest: configDigest(r.Request, v),
+	}
+	if resolved.Units > maxUnits {
+		return r, &RunError{CodeDatasetNotFound, fmt.Sprintf("The run has %d items in %d repetitions, and %d is the most that one run takes. Take a sample with sampleSize.", len(items), r.Request.Repetitions, maxUnits)}
+	}
+	err = postgres.InTx(ctx, s.db, t.Org, func(tx postgres.Tx) error {
+		if err := s.store.putItemsTx(ctx, tx, t.Run, items); err != nil {
+			return err
+		}
+		ok, err := s.store.resolveTx(ctx, tx, t.Run, resolved, s.now())
+		if err != nil || !ok {
+			return err // cancelled meanwhile: it holds nothing
+		}
+		// Who ends a run that has begun lets go of its dataset.
+		return s.datasets.HoldTx(ctx, tx, d.ID, holder(t.Run))
+	})
+	if errors.Is(err, dataset.ErrNotFound) {
+		return r, &RunError{CodeDatasetNotFound, "There is no dataset " + r.Request.DatasetID + "."}
+	}
+	if err != nil {
+		return r, err
+	}
+	failpoint.Hit(failpoint.RunResolved)
+	return s.store.findRun(ctx, s.db.Org(t.Org), t.Org, t.Run)
+}
+
+// ready finds out what a plan names before anything is executed.
+func (s *Service) ready(ctx context.Context, org principal.OrgID, p Plan) error {
+	_, missing, err := s.measures(p)
+	if err != nil {
+		return &RunError{CodeMetricUnresolved, err.Error()}
+	}
+	if len(missing) > 0 {
+		return &RunError{missing[0].Code, missing[0].Message}
+	}
+	_, err = s.newTarget(ctx, org, p.Target)
+	return err
+}
+
+// snapshot finds the dataset and the version that the run is to use.
+func (s *Service) snapshot(ctx context.Context, t Ticket, want Request) (d dataset.Dataset, v dataset.Version, err error) {
+	d, err = s.findDataset(ctx, t.Org, want.DatasetID)
+	if errors.Is(err, dataset.ErrNotFound) {
+		return d, v, &RunError{CodeDatasetNotFound, "There is no dataset " + want.DatasetID + "."}
+	}
+	if err != nil {
+		return d, v, err
+	}
+	err = postgres.InTx(ctx, s.db, t.Org, func(tx postgres.Tx) error {
+		if want.DatasetVersion == 0 {
+			v, err = s.datasets.SnapshotTx(ctx, tx, d.ID, fmt.Sprintf("for run %d", t.Run))
+		} else {
+			v, err = s.datasets.FindVersionTx(ctx, tx, d.ID, want.DatasetVersion)
+		}
+		return err
+	})
+	if f, ok := fault.From(err); ok && f.Kind != fault.Unavailable {
+		return d, v, &RunError{CodeDatasetNotFound, f.Message}
+	}
+	if err == nil && v.ItemCount == 0 {
+		err = &RunError{CodeDatasetEmpty, fmt.Sprintf("Version %d of dataset %d has no items.", v.Number, d.ID)}
+	}
+	return d, v, err
+}
+
+// draw reads the version's items and puts them in the run's order: a random
+// one, so that what is done first is a fair sample of the whole.
+func (s *Service) draw(ctx context.Context, org principal.OrgID, id int64, v dataset.Version, r Run) ([]int64, error) {
+	const page = 50_000
+	all := make([]int64, 0, v.ItemCount)
+	var above int64
+	for {
+		ids, err := s.datasets.ItemIDs(ctx, org, id, v.Number, above, page)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ids...)
+		if len(ids) < page {
+			break
+		}
+		above = ids[len(ids)-1]
+	}
+	order := rand.New(rand.NewPCG(uint64(seedOf(r)), uint64(id)))
+	order.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if n := r.Request.SampleSize; n > 0 && n < len(all) {
+		all = all[:n]
+	}
+	return all, nil
+}
+
+// seedOf is the seed that was asked for, or one that only the run has.
+func seedOf(r Run) int64 {
+	if r.Request.Seed != nil {
+		return *r.Request.Seed
+	}
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("assay run seed\x00"), uint64(r.ID)))
+	return int64(binary.BigEndian.Uint64(sum[:8]) >> 11) // a safe integer
+}
+
+// configDigest names everything that can change a result, beside the target's
+// own mind.
+func configDigest(want Request, v dataset.Version) string {
+	sum := sha256.Sum256(encode(struct {
+		Plan        Plan   `json:"plan"`
+		Version     string `json:"version"`
+		Repetitions int    `json:"repetitions"`
+		ClusterKey  string `json:"cluster_key"`
+	}{want.Plan, v.Digest.String(), want.Repetitions, want.ClusterKey}))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// unit is one item in one repetition.
+type unit struct {
+	item  int64
+	epoch int
+}
+
+// units reads a stretch of a run's units: all items in the run's order, then all
+// of them again for the next repetition.
+func (s *Service) units(ctx context.Context, org principal.OrgID, r Run, from, to int) ([]unit, error) {
+	var all []unit
+	for from < to {
+		epoch, first := from/r.Resolved.Items, from%r.Resolved.Items
+		n := min(to-from, r.Resolved.Items-first)
+		ids, err := s.store.items(ctx, org, r.ID, first, first+n)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			all = append(all, unit{id, epoch})
+		}
+		from += n
+	}
+	return all, nil
+}

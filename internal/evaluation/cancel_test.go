@@ -1,0 +1,111 @@
+package evaluation_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+func TestCancelRun(t *testing.T) {
+	t.Parallel()
+
+	t.Run("while nobody works", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		k := testkit.New(t)
+		c := k.Org(t)
+		d := filled(t, c, cases(4))
+		e := c.Evaluation(t, d.ID, nil)
+		r := started(t, c, e.ID, nil)
+
+		cancelled, err := c.CancelRun(ctx, e.ID, r.RunID)
+
+		require.NoError(t, err)
+		require.Equal(t, "cancelled", cancelled.Status)
+		require.Equal(t, "done", cancelled.Phase)
+		require.NotNil(t, cancelled.CompletedAt)
+		_, err = c.CancelRun(ctx, e.ID, r.RunID)
+		details := refused(t, err, fault.Conflict, "invalid_transition")
+		require.Equal(t, "cancelled", details["currentState"])
+		require.Empty(t, details["allowedTransitions"])
+		require.NoError(t, c.DeleteDataset(ctx, d.ID))
+
+		k.Work(t) // who finds the promise later does nothing
+		done := c.Ended(t, r)
+		require.Equal(t, "cancelled", done.Status)
+		require.Zero(t, done.Items)
+		require.Empty(t, results(t, c, done))
+	})
+
+	t.Run("while it executes: what is there stays, and nothing more is asked", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		k := working(t)
+		c := k.Org(t)
+		var n atomic.Int32
+		target := application(t, func(w http.ResponseWriter, r *http.Request) {
+			if n.Add(1) > 10 {
+				hang(t, r) // the rest takes for ever
+				return
+			}
+			_, _ = fmt.Fprint(w, `{"output":"answer 0"}`)
+		})
+		d := filled(t, c, cases(100))
+		e := c.Evaluation(t, d.ID, map[string]any{"target": target})
+		r := started(t, c, e.ID, map[string]any{"concurrency": 4})
+		require.Eventually(t, func() bool { return n.Load() >= 14 }, time.Minute, 10*time.Millisecond)
+
+		_, err := c.CancelRun(ctx, e.ID, r.RunID)
+
+		require.NoError(t, err)
+		done := c.Ended(t, r)
+		require.Equal(t, "cancelled", done.Status)
+		require.Nil(t, done.Error)
+		require.NoError(t, c.DeleteDataset(ctx, d.ID), "it is let go at once")
+		require.Eventually(t, func() bool { return len(results(t, c, done)) == done.Items }, time.Minute, 50*time.Millisecond)
+		require.LessOrEqual(t, done.Items, 10)
+		require.Equal(t, int32(14), n.Load())
+	})
+
+	t.Run("while it waits for its client", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		k := working(t)
+		c := k.Org(t)
+		r, ids := waiting(t, c, 3, nil)
+		require.NoError(t, c.PutResults(ctx, r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": ids[0], "output": "answer 0"}}, false))
+		_, err := c.CancelRun(ctx, r.EvaluationID, r.RunID)
+		require.NoError(t, err)
+
+		done := c.Ended(t, r)
+
+		require.Equal(t, "cancelled", done.Status)
+		require.Equal(t, 1, done.Passed)
+		require.ErrorIs(t, c.PutResults(ctx, r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": ids[1], "output": "x"}}, false), evaluation.ErrTransition)
+		require.Len(t, results(t, c, done), 1)
+	})
+
+	t.Run("after its end", func(t *testing.T) {
+		t.Parallel()
+		k := working(t)
+		c := k.Org(t)
+		d := filled(t, c, cases(2))
+		e := c.Evaluation(t, d.ID, nil)
+		r := ran(t, c, e.ID, nil)
+		_, err := c.CancelRun(t.Context(), e.ID, r.RunID)
+		require.Equal(t, "completed", refused(t, err, fault.Conflict, "invalid_transition")["currentState"])
+		again, err := c.GetRun(t.Context(), e.ID, r.RunID)
+		require.NoError(t, err)
+		require.Equal(t, r, again)
+		_, err = c.CancelRun(t.Context(), e.ID, "4711000")
+		require.ErrorIs(t, err, evaluation.ErrRunNotFound)
+	})
+}

@@ -1,0 +1,198 @@
+package evaluation
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/stat"
+)
+
+// side is what one of two compared runs found.
+type side struct {
+	run Run
+	// overall has a row for each outcome that counts, with or without a score;
+	// passes has 1 or 0 for the same outcomes, in the same order.
+	overall, passes []stat.Row
+}
+
+// readSide reads a run's overall scores and passes. A run that never began has
+// none.
+func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*side, error) {
+	out := &side{run: r}
+	if r.Resolved == nil {
+		return out, nil
+	}
+	var err error
+	if out.overall, err = s.Rows(ctx, org, r, ""); err != nil {
+		return nil, err
+	}
+	passed := make(map[score.Key]bool, len(out.overall))
+	err = s.scores.Briefs(ctx, r.at(org), func(b score.Brief) error {
+		if b.Status == score.StatusPassed {
+			passed[b.Key] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.passes = slices.Clone(out.overall)
+	for i := range out.passes {
+		row := &out.passes[i]
+		id, _ := strconv.ParseInt(row.Item, 10, 64) // written by Rows
+		row.Score, row.Missing = 0, false
+		if passed[score.Key{Item: id, Epoch: row.Epoch}] {
+			row.Score = 1
+		}
+	}
+	return out, nil
+}
+
+// clusterLike gives items of both sides the same clusters, where the runs were
+// grouped by different keys: those of b, or of a if b has none.
+func (a *side) clusterLike(b *side) {
+	if a.run.Request.ClusterKey == b.run.Request.ClusterKey {
+		return
+	}
+	from, to := b, a
+	if b.run.Request.ClusterKey == "" {
+		from, to = a, b
+	}
+	to.adopt(from.clusters())
+}
+
+func (a *side) clusters() map[string]string {
+	all := make(map[string]string, len(a.overall))
+	for i := range a.overall {
+		all[a.overall[i].Item] = a.overall[i].Cluster
+	}
+	return all
+}
+
+// adopt puts items into the clusters that are given for them.
+func (a *side) adopt(clusters map[string]string) {
+	for _, rows := range [][]stat.Row{a.overall, a.passes} {
+		for i := range rows {
+			if c, ok := clusters[rows[i].Item]; ok {
+				rows[i].Cluster = c
+			}
+		}
+	}
+}
+
+// metricRows are the scores of one metric for every outcome that counts: where
+// there is none, because the item errored, the score is missing.
+func (s *Service) metricRows(ctx context.Context, org principal.OrgID, of *side, name string) ([]stat.Row, error) {
+	if of.run.Resolved == nil || !slices.Contains(of.run.Request.Plan.Metrics, name) {
+		return nil, nil
+	}
+	found, err := s.Rows(ctx, org, of.run, name)
+	if err != nil {
+		return nil, err
+	}
+	type key struct {
+		item  string
+		epoch int
+	}
+	scores := make(map[key]*stat.Row, len(found))
+	for i := range found {
+		scores[key{found[i].Item, found[i].Epoch}] = &found[i]
+	}
+	rows := slices.Clone(of.overall)
+	for i := range rows {
+		rows[i].Score, rows[i].Missing = 0, true
+		if r := scores[key{rows[i].Item, rows[i].Epoch}]; r != nil {
+			rows[i].Score, rows[i].Missing = r.Score, r.Missing
+		}
+	}
+	return rows, nil
+}
+
+// itemMean is the mean of an item's scores.
+type itemMean struct {
+	content string
+	sum     float64
+	n       int
+}
+
+// mean is nil without a score.
+func (m itemMean) mean() *float64 {
+	if m.n == 0 {
+		return nil
+	}
+	return ptr(m.sum / float64(m.n))
+}
+
+func means(rows []stat.Row) map[string]itemMean {
+	all := make(map[string]itemMean, len(rows))
+	for i := range rows {
+		m := all[rows[i].Item]
+		m.content = rows[i].Content
+		if !rows[i].Missing {
+			m.sum, m.n = m.sum+rows[i].Score, m.n+1
+		}
+		all[rows[i].Item] = m
+	}
+	return all
+}
+
+// digest names what a run worked on.
+func (r Run) digest() string {
+	if r.Resolved == nil {
+		return "none"
+	}
+	return r.Resolved.ConfigDigest
+}
+
+// definitions are those of the metrics that any of the runs has, those of the
+// first run first.
+func (s *Service) definitions(runs ...Run) (all []metric.Definition, err error) {
+	for _, r := range runs {
+		found, _, err := s.measures(r.Request.Plan)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			if !slices.ContainsFunc(all, func(d metric.Definition) bool { return d.Name == m.Name }) {
+				all = append(all, m.Definition)
+			}
+		}
+	}
+	return all, nil
+}
+
+// difference says in words what two plans measure differently. Targets may
+// differ: that is what comparisons are for.
+type difference struct {
+	overall, passes string
+	metrics         map[string]string
+}
+
+func differ(a, b Plan) difference {
+	d := difference{metrics: map[string]string{}}
+	for _, name := range slices.Concat(a.Metrics, b.Metrics) {
+		switch {
+		case !slices.Contains(a.Metrics, name):
+			d.metrics[name] = "only the candidate measured " + name
+		case !slices.Contains(b.Metrics, name):
+			d.metrics[name] = "only the baseline measured " + name
+		case !bytes.Equal(encode(a.Params[name]), encode(b.Params[name])):
+			d.metrics[name] = "the parameters of " + name + " differ"
+		case a.PassRule.weight(name) != b.PassRule.weight(name):
+			d.overall = "the weights of the overall score differ"
+		}
+	}
+	if len(d.metrics) > 0 {
+		d.overall = "the runs did not measure the same metrics with the same parameters"
+	}
+	d.passes = d.overall
+	if !bytes.Equal(encode(a.PassRule), encode(b.PassRule)) {
+		d.passes = "the pass rules differ"
+	}
+	return d
+}

@@ -1,0 +1,37 @@
+package evaluation
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Config says how runs are executed.
+type Config struct {
+	Slots         int           `setting:"slots" default:"32" help:"Most chunks of runs that one worker executes at once; the rest waits its turn, organizations in turn."`
+	Concurrency   int           `setting:"concurrency" default:"16" help:"How many items of a run are worked on at once unless the run says otherwise."`
+	ChunkTime     time.Duration `setting:"chunk_time" default:"15s" help:"About how long one chunk of a run takes; shorter gives way sooner to others, longer costs the engine less."`
+	Heartbeat     time.Duration `setting:"heartbeat" default:"20s" help:"How long a worker may be silent about a chunk before another executes it; cancelling takes up to as long."`
+	ClientTimeout time.Duration `setting:"client_timeout" default:"24h" help:"How long a run whose results a client sends waits for the next of them."`
+}
+
+// Validate says what to change when the configuration cannot work.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Slots < 1 || c.Slots > 1000 {
+		errs = append(errs, fmt.Errorf("slots is %d: give 1 to 1000", c.Slots))
+	}
+	if c.Concurrency < 1 || c.Concurrency > maxConcurrency {
+		errs = append(errs, fmt.Errorf("concurrency is %d: give 1 to %d", c.Concurrency, maxConcurrency))
+	}
+	if c.ChunkTime < time.Second || c.ChunkTime > 5*time.Minute {
+		errs = append(errs, fmt.Errorf("chunk_time is %s: give 1s to 5m", c.ChunkTime))
+	}
+	if c.Heartbeat < 2*time.Second || c.Heartbeat > 5*time.Minute {
+		errs = append(errs, fmt.Errorf("heartbeat is %s: give 2s to 5m", c.Heartbeat))
+	}
+	if c.ClientTimeout < time.Minute {
+		errs = append(errs, fmt.Errorf("client_timeout is %s: give 1m or more", c.ClientTimeout))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,464 @@
+package evaluation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/score"
+)
+
+// How a chunk is executed.
+const (
+	readBatch  = 500              // items that are read at once
+	flushUnits = 512              // outcomes that are stored at once,
+	flushBytes = 8 << 20          // or so many bytes of output,
+	flushEvery = time.Second      // or after so long
+	maxTries   = 6                // of one unit
+	maxPause   = 30 * time.Second // between two tries, unless the target asks for more
+	maxAsked   = 2 * time.Minute  // what a target may ask for
+)
+
+// chunk executes a stretch of a run's units.
+type chunk struct {
+	*Service
+	org      principal.OrgID
+	run      Run
+	index    int
+	measures []measure
+	target   target
+	width    int // units at once
+
+	// beat tells the engine that the chunk is alive; its error is the order to
+	// stop.
+	beat func(done int)
+
+	mu      sync.Mutex
+	count   Count // of what is stored
+	spent   int64 // by other chunks of the run
+	paid    int64 // by this one, stored or not
+	stop    *RunError
+	pauseTo time.Time // nobody asks before
+	busy    time.Duration
+	fresh   int // units that were executed now
+	noted   map[string]bool
+}
+
+// executeChunk executes the units from one number up to another, those that
+// have no outcome yet. When it returns without an error every unit has one,
+// unless stop says why the run cannot go on.
+func (s *Service) executeChunk(ctx context.Context, c ChunkInput, beat func(done int)) (ChunkDone, error) {
+	run, err := s.store.findRun(ctx, s.db.Org(c.Org), c.Org, c.Run)
+	if err != nil || run.Status != StatusRunning || run.Resolved == nil {
+		return ChunkDone{Ended: true}, err
+	}
+	e := &chunk{
+		Service: s, org: c.Org, run: run, index: c.Index, beat: beat, width: max(1, c.Width),
+		noted: map[string]bool{}, count: Count{Size: c.To - c.From},
+	}
+	if e.measures, _, err = s.measuresOf(run); err != nil {
+		return ChunkDone{}, err
+	}
+	if e.target, err = s.newTarget(ctx, c.Org, run.Request.Plan.Target); err != nil {
+		return stopped(err)
+	}
+	left, err := e.left(ctx, c.From, c.To)
+	if err != nil {
+		return ChunkDone{}, err
+	}
+	failpoint.Hit(failpoint.ChunkRead)
+	if err := e.execute(ctx, left); errors.Is(err, errEnded) {
+		return ChunkDone{Ended: true}, nil
+	} else if err != nil {
+		return ChunkDone{}, err
+	}
+	done := ChunkDone{Stop: e.stop, Units: e.fresh}
+	if e.fresh > 0 {
+		done.UnitMicros = max(1, e.busy.Microseconds()/int64(e.fresh))
+	}
+	return done, nil
+}
+
+// errEnded ends a chunk whose run has ended: somebody cancelled it.
+var errEnded = errors.New("the run has ended")
+
+// stopped turns a reason why a run cannot go on into a result.
+func stopped(err error) (ChunkDone, error) {
+	var why *RunError
+	if errors.As(err, &why) {
+		return ChunkDone{Stop: why}, nil
+	}
+	return ChunkDone{}, err
+}
+
+// measuresOf finds the metrics of a run's plan, all of which were there when it
+// began.
+func (s *Service) measuresOf(r Run) ([]measure, []Warning, error) {
+	all, missing, err := s.measures(r.Request.Plan)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("run %d: %s", r.ID, missing[0].Message)
+	}
+	return all, missing, err
+}
+
+// left is the units without an outcome; the others are counted.
+func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
+	units, err := e.units(ctx, e.org, e.run, from, to)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make(map[score.Key]bool, len(units))
+	items := make([]int64, 0, len(units))
+	for _, u := range units {
+		wanted[score.Key{Item: u.item, Epoch: u.epoch}] = true
+		items = append(items, u.item)
+	}
+	done, err := e.scores.Done(ctx, e.run.at(e.org), items)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range done {
+		if wanted[b.Key] {
+			delete(wanted, b.Key)
+			e.count.add(b)
+		}
+	}
+	e.paid = e.count.CostNanoUSD
+	left := units[:0]
+	for _, u := range units {
+		if wanted[score.Key{Item: u.item, Epoch: u.epoch}] {
+			left = append(left, u)
+		}
+	}
+	return left, nil
+}
+
+// execute works on units, several at once. While some are worked on, the next
+// are read and the last are stored, so that nobody waits for a store who has
+// something else to do.
+func (e *chunk) execute(ctx context.Context, left []unit) error {
+	if err := e.learnSpent(ctx); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	work := make(chan job, readBatch)
+	done := make(chan score.Outcome, flushUnits)
+	g.Go(func() error {
+		defer close(work)
+		return e.read(ctx, left, work)
+	})
+	g.Go(func() error {
+		defer close(done)
+		return e.answer(ctx, work, done)
+	})
+	g.Go(func() error { return e.keep(ctx, done) })
+	return g.Wait()
+}
+
+// answer executes units until there are none.
+func (e *chunk) answer(ctx context.Context, work <-chan job, done chan<- score.Outcome) error {
+	width := e.width
+	if !e.run.Request.Plan.Target.paid() {
+		width = min(width, runtime.GOMAXPROCS(0))
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for range width {
+		g.Go(func() error {
+			for j := range work {
+				if err := e.unit(ctx, j, done); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// job is a unit with its item.
+type job struct {
+	unit
+	content dataset.Item
+}
+
+// read reads items and hands them out until there are none, or the run cannot
+// go on.
+func (e *chunk) read(ctx context.Context, left []unit, work chan<- job) error {
+	r := e.run.Resolved
+	for len(left) > 0 {
+		batch := left[:min(len(left), readBatch)]
+		left = left[len(batch):]
+		ids := make([]int64, len(batch))
+		for i, u := range batch {
+			ids[i] = u.item
+		}
+		items, err := e.datasets.ItemsByID(ctx, e.org, r.Dataset, r.Version, ids)
+		if err != nil {
+			return err
+		}
+		byID := make(map[int64]dataset.Item, len(items))
+		for _, i := range items {
+			byID[i.ID] = i
+		}
+		for _, u := range batch {
+			item, ok := byID[u.item]
+			if !ok {
+				return fmt.Errorf("version %d of dataset %d has lost item %d", r.Version, r.Dataset, u.item)
+			}
+			select {
+			case work <- job{u, item}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// ended reports whether the run cannot go on.
+func (e *chunk) ended() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if b := e.run.Request.BudgetUSD; b != nil && e.stop == nil && float64(e.spent+e.paid) >= *b*1e9 {
+		e.stop = &RunError{CodeBudgetExceeded, fmt.Sprintf("The run has cost US$ %.4f of its budget of US$ %.4f. Results so far are kept.", float64(e.spent+e.paid)/1e9, *b)}
+	}
+	return e.stop != nil
+}
+
+// learnSpent asks what the other chunks have cost, if that matters.
+func (e *chunk) learnSpent(ctx context.Context) error {
+	if e.run.Request.BudgetUSD == nil {
+		return nil
+	}
+	all, err := e.store.spent(ctx, e.org, e.run.ID)
+	if err != nil {
+		return err
+	}
+	own, err := e.store.spentOnChunk(ctx, e.org, e.run.ID, e.index)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.spent = all - own
+	e.mu.Unlock()
+	return nil
+}
+
+// unit executes one unit, unless the run cannot go on.
+func (e *chunk) unit(ctx context.Context, j job, done chan<- score.Outcome) error {
+	if e.ended() {
+		return nil
+	}
+	began := e.clock()
+	a, tries, err := e.try(ctx, j)
+	var f *failure
+	if err != nil && !errors.As(err, &f) {
+		return err
+	}
+	if f != nil && f.stop {
+		e.mu.Lock()
+		if e.stop == nil {
+			e.stop = &RunError{stopCode(f.code), f.message}
+		}
+		e.mu.Unlock()
+		return nil // it has no outcome: a run that goes on later would try it again
+	}
+	o := e.outcome(j, a, f, tries)
+	e.mu.Lock()
+	e.busy += e.clock().Sub(began)
+	e.fresh++
+	if o.CostNanoUSD != nil {
+		e.paid += int64(*o.CostNanoUSD)
+	}
+	e.mu.Unlock()
+	select {
+	case done <- o:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stopCode is the run's word for what stopped it.
+func stopCode(code string) string {
+	switch code {
+	case "unauthorized", "exhausted":
+		return CodeProviderKeyMissing
+	default:
+		return CodeTargetUnreachable
+	}
+}
+
+// tried is an attempt that failed, as readers see it.
+type tried struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// try asks the target until it answers, will not, or was asked often enough.
+func (e *chunk) try(ctx context.Context, j job) (a answer, before []tried, err error) {
+	var total answer
+	for n := 1; ; n++ {
+		if err := e.wait(ctx); err != nil {
+			return a, before, err
+		}
+		a, err = e.target.ask(ctx, e.run, j.content, j.epoch)
+		total = spend(total, a)
+		a.calls, a.cost, a.usage = total.calls, total.cost, total.usage
+		var f *failure
+		if err == nil || !errors.As(err, &f) || !f.again || n == maxTries {
+			return a, before, err
+		}
+		before = append(before, tried{f.code, f.message})
+		e.note(ctx, f)
+		pause := min(500*time.Millisecond<<(n-1), maxPause)
+		pause = pause/2 + rand.N(pause/2+1) //nolint:gosec // spreads retries, decides nothing
+		if f.wait > 0 {
+			pause = min(f.wait, maxAsked)
+			e.mu.Lock()
+			e.pauseTo = later(e.pauseTo, e.clock().Add(pause))
+			e.mu.Unlock()
+			continue
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return a, before, err
+		}
+	}
+}
+
+// spend adds up what attempts cost, for each of them is paid.
+func spend(total, a answer) answer {
+	total.calls += a.calls
+	total.usage.Input += a.usage.Input
+	total.usage.Output += a.usage.Output
+	if a.cost != nil {
+		sum := *a.cost
+		if total.cost != nil {
+			sum += *total.cost
+		}
+		total.cost = &sum
+	}
+	return total
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// wait holds back while a target asked everybody to.
+func (e *chunk) wait(ctx context.Context) error {
+	for {
+		e.mu.Lock()
+		pause := e.pauseTo.Sub(e.clock())
+		e.mu.Unlock()
+		if pause <= 0 {
+			return ctx.Err()
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// note says once in the run's notes that a target has trouble.
+func (e *chunk) note(ctx context.Context, f *failure) {
+	e.mu.Lock()
+	seen := e.noted[f.code]
+	e.noted[f.code] = true
+	e.mu.Unlock()
+	if !seen {
+		// A note that is lost loses nothing else.
+		_ = e.store.putNote(ctx, e.org, e.run.ID, "target/"+f.code, Note{At: e.now(), Level: "warning", Message: f.message + " It is tried again."})
+	}
+}
+
+// keep stores outcomes, many at once but none much later than it came, until
+// there are no more.
+func (e *chunk) keep(ctx context.Context, done <-chan score.Outcome) error {
+	late := time.NewTicker(flushEvery)
+	defer late.Stop()
+	var ready []score.Outcome
+	bytes := 0
+	for {
+		due := false
+		select {
+		case o, more := <-done:
+			if !more {
+				return e.flush(ctx, ready)
+			}
+			ready = append(ready, o)
+			bytes += len(o.Output) + len(o.ToolCalls)
+			due = len(ready) >= flushUnits || bytes >= flushBytes
+		case <-late.C:
+			if due = len(ready) > 0; !due {
+				if err := e.look(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		if due {
+			if err := e.flush(ctx, ready); err != nil {
+				return err
+			}
+			ready, bytes = ready[:0], 0
+		}
+	}
+}
+
+// flush stores outcomes, then says how far the chunk is. An outcome counts when
+// it can be read.
+func (e *chunk) flush(ctx context.Context, ready []score.Outcome) error {
+	failpoint.Hit(failpoint.ChunkAnswered)
+	if err := e.scores.Insert(ctx, e.run.at(e.org), ready); err != nil {
+		return err
+	}
+	failpoint.Hit(failpoint.ChunkStored)
+	e.mu.Lock()
+	for i := range ready {
+		e.count.add(ready[i].Brief())
+	}
+	count := e.count
+	e.mu.Unlock()
+	if err := e.store.putChunk(ctx, e.org, e.run.ID, e.index, count, e.now()); err != nil {
+		return err
+	}
+	failpoint.Hit(failpoint.ChunkCounted)
+	e.beat(count.Done)
+	return e.look(ctx)
+}
+
+// look finds out what others did to the run: the engine tells a chunk of a
+// cancellation much later than its row does.
+func (e *chunk) look(ctx context.Context) error {
+	r, err := e.store.findRun(ctx, e.db.Org(e.org), e.org, e.run.ID)
+	if err != nil {
+		return err
+	}
+	if r.Status != StatusRunning {
+		return errEnded
+	}
+	return e.learnSpent(ctx)
+}

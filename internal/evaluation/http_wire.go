@@ -1,0 +1,70 @@
+package evaluation
+
+import (
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/metric"
+)
+
+// Types of fields that tags cannot bound, because they stand in generic types
+// or lists.
+type (
+	nameText    string
+	longText    string
+	datasetText string
+	versionText int
+	tagList     []string
+	metricList  []string
+	numberMap   map[string]float64
+)
+
+func bounded(low, high int) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, MinLength: &low, MaxLength: &high}
+}
+
+func (nameText) Schema(huma.Registry) *huma.Schema    { return bounded(1, 200) }
+func (longText) Schema(huma.Registry) *huma.Schema    { return bounded(0, 10000) }
+func (datasetText) Schema(huma.Registry) *huma.Schema { return bounded(1, 200) }
+
+func (versionText) Schema(huma.Registry) *huma.Schema {
+	low, high := 1.0, 2147483647.0
+	return &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}
+}
+
+func (tagList) Schema(huma.Registry) *huma.Schema {
+	most := 50
+	return &huma.Schema{Type: huma.TypeArray, Items: bounded(1, 64), MaxItems: &most}
+}
+
+// metricName is the form of a metric's name.
+const metricName = `^[A-Za-z][A-Za-z0-9_.:-]{0,63}$`
+
+func (metricList) Schema(huma.Registry) *huma.Schema {
+	least, most := 1, 50
+	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Pattern: metricName}, MinItems: &least, MaxItems: &most}
+}
+
+func (numberMap) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeNumber}}
+}
+
+// fromParams reads the parameters of metrics.
+func fromParams(m httpapi.Map) (map[string]metric.Params, error) {
+	if len(m) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]metric.Params, len(m))
+	for name, text := range m {
+		var p metric.Params
+		if err := json.Unmarshal(text, &p); err != nil {
+			return nil, fault.Invalid("body", "/metricParams/"+pointer(name), "type", fmt.Sprintf("must be an object with the parameters of %s", name))
+		}
+		out[name] = p
+	}
+	return out, nil
+}

@@ -1,0 +1,148 @@
+package evaluation_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/stat"
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+// working is a kit with a worker that may call this machine.
+func working(t testing.TB) *testkit.Kit {
+	t.Helper()
+	k := calling(t)
+	k.Work(t)
+	return k
+}
+
+// calling is a kit without a worker that may call this machine.
+func calling(t testing.TB) *testkit.Kit {
+	t.Helper()
+	cfg := testkit.Config(t)
+	cfg.Egress.Allow = []string{"127.0.0.0/8"}
+	return testkit.NewWith(t, cfg)
+}
+
+// owner connects to the test's database as the owner of its tables, with the
+// claim of an organization.
+func owner(t testing.TB, k *testkit.Kit, org principal.OrgID) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), k.App.Config.Postgres.OwnerURL.Reveal())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
+	_, err = c.Exec(t.Context(), "SELECT set_config('app.org', $1, false)", org.String())
+	require.NoError(t, err)
+	return c
+}
+
+// application serves a target and returns its description.
+func application(t testing.TB, h http.HandlerFunc) map[string]any {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return map[string]any{"type": "http", "url": srv.URL}
+}
+
+// in waits until a run has reached a phase.
+func in(t testing.TB, c *testkit.Client, r testkit.Run, phase string) testkit.Run {
+	t.Helper()
+	// A worker moves the run; the interface is the only place to see it.
+	require.Eventually(t, func() bool {
+		now, err := c.GetRun(t.Context(), r.EvaluationID, r.RunID)
+		r = now
+		return err == nil && now.Phase == phase
+	}, time.Minute, 20*time.Millisecond)
+	return r
+}
+
+// started starts a run.
+func started(t testing.TB, c *testkit.Client, evaluation string, body map[string]any) testkit.Run {
+	t.Helper()
+	r, err := c.StartRun(t.Context(), evaluation, body)
+	require.NoError(t, err)
+	return r
+}
+
+// ran starts a run and waits until it has ended.
+func ran(t testing.TB, c *testkit.Client, evaluation string, body map[string]any) testkit.Run {
+	t.Helper()
+	return c.Ended(t, started(t, c, evaluation, body))
+}
+
+// results are all results of a run.
+func results(t testing.TB, c *testkit.Client, r testkit.Run) []testkit.Result {
+	t.Helper()
+	page, err := c.Results(t.Context(), r.EvaluationID, r.RunID, "limit=100")
+	require.NoError(t, err)
+	require.False(t, page.HasMore)
+	return page.Results
+}
+
+// refused checks the kind and the reason of a refusal, and returns its details.
+func refused(t testing.TB, err error, kind fault.Kind, reason string) map[string]any {
+	t.Helper()
+	f, ok := fault.From(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, kind, f.Kind, "%v", f)
+	require.Equal(t, reason, f.Reason)
+	return f.Details
+}
+
+// paths are the places of a refusal's violations.
+func paths(t testing.TB, details map[string]any) (out []string) {
+	t.Helper()
+	list, _ := details["fields"].([]any)
+	for _, f := range list {
+		m, ok := f.(map[string]any)
+		require.True(t, ok)
+		path, _ := m["path"].(string)
+		out = append(out, path)
+	}
+	return out
+}
+
+// wake lets a run that waits for its client look again.
+func wake(t testing.TB, k *testkit.Kit, c *testkit.Client, r testkit.Run) {
+	t.Helper()
+	engine, err := temporal.Open(k.App.Config.Temporal)
+	require.NoError(t, err)
+	t.Cleanup(engine.Close)
+	require.NoError(t, engine.Signal(t.Context(), workflowOf(t, c, r), "final"))
+}
+
+// workflowOf is the id of a run's workflow.
+func workflowOf(t testing.TB, c *testkit.Client, r testkit.Run) string {
+	t.Helper()
+	id, err := strconv.ParseInt(r.RunID, 10, 64)
+	require.NoError(t, err)
+	return evaluation.Ticket{Org: c.Org, Run: id}.WorkflowID()
+}
+
+// escape makes a query of a readable one.
+func escape(query string) string {
+	return strings.NewReplacer(" ", "%20", "search=%", "search=%25").Replace(query)
+}
+
+// width is that of an estimate's interval.
+func width(e stat.Estimate) float64 { return *e.CI.Upper - *e.CI.Lower }
+
+// hang answers a request never; it returns when the caller has gone, which is
+// noticed once its request is read.
+func hang(t testing.TB, r *http.Request) {
+	t.Helper()
+	read(t, r)
+	<-r.Context().Done()
+}

@@ -1,0 +1,98 @@
+package evaluation
+
+import (
+	"context"
+	"time"
+
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/stat"
+)
+
+// Progress is how far a run is.
+type Progress struct {
+	Run   Run
+	Count Count
+	Total int
+	// Percent is of the units; ETA is nil when nobody can tell.
+	Percent float64
+	ETA     *time.Duration
+	// Estimate is the pass rate so far, with an interval that holds however
+	// often one looks. It is made from the first units of the random order only,
+	// because units that happen to be done first are not a fair sample.
+	Estimate *stat.Estimate
+	Notes    []Note
+}
+
+// recentNotes is how many notes a progress shows.
+const recentNotes = 20
+
+// Progress returns how far a run is. It asks no workflow engine.
+func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation, id int64) (Progress, error) {
+	r, err := s.FindRun(ctx, org, evaluation, id)
+	if err != nil {
+		return Progress{}, err
+	}
+	p := Progress{Run: r}
+	if r.Resolved != nil {
+		p.Total = r.Resolved.Units
+	}
+	chunks, err := s.store.chunks(ctx, org, id)
+	if err != nil {
+		return Progress{}, err
+	}
+	if r.Request.Plan.Target.Type == TargetClient && r.Resolved != nil {
+		err = s.scores.Briefs(ctx, r.at(org), func(b score.Brief) error { p.Count.add(b); return nil })
+		if err != nil {
+			return Progress{}, err
+		}
+	}
+	for _, c := range chunks {
+		p.Count = p.Count.plus(c)
+	}
+	if r.Outcome != nil {
+		p.Count.Passed, p.Count.Failed, p.Count.Errored, p.Count.Skipped = r.Outcome.Passed, r.Outcome.Failed, r.Outcome.Errored, r.Outcome.Skipped
+		p.Count.Done = r.Outcome.Items + r.Outcome.Skipped
+		p.Count.CostNanoUSD = r.Outcome.CostNanoUSD
+	}
+	if p.Total > 0 {
+		p.Percent = 100 * float64(min(p.Count.Done, p.Total)) / float64(p.Total)
+	}
+	if p.Estimate, err = s.soFar(r, chunks); err != nil {
+		return Progress{}, err
+	}
+	if left := p.Total - p.Count.Done; r.Status == StatusRunning && p.Count.Done > 0 && left >= 0 && r.Request.Plan.Target.Type != TargetClient {
+		eta := s.now().Sub(r.StartedAt) / time.Duration(p.Count.Done) * time.Duration(left)
+		p.ETA = &eta
+	}
+	p.Notes, err = s.store.notes(ctx, org, id, recentNotes)
+	return p, err
+}
+
+// soFar is the pass rate of the finished chunks that come first in the random
+// order. Nil before there is one.
+func (s *Service) soFar(r Run, chunks []Count) (*stat.Estimate, error) {
+	if r.Outcome != nil {
+		return &r.Outcome.Statistics.PassRate, nil
+	}
+	var prefix Count
+	for _, c := range chunks {
+		if c.Done < c.Size {
+			break
+		}
+		prefix = prefix.plus(c)
+	}
+	n := prefix.Passed + prefix.Failed
+	if n == 0 || r.Request.Repetitions > 1 {
+		return nil, nil
+	}
+	interval, err := stat.BetaBinomialSequence(prefix.Passed, n, 0.95)
+	if err != nil {
+		return nil, err
+	}
+	rate := float64(prefix.Passed) / float64(n)
+	return &stat.Estimate{
+		Value: &rate, CI: &interval, N: n, Clusters: n, NEff: float64(n), Status: stat.StatusOK, Source: stat.SourceCode,
+		Method: interval.Method, AlgoVersion: stat.AlgoVersion,
+	}, nil
+}

@@ -1,0 +1,214 @@
+package evaluation
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/stat"
+)
+
+// Bounds of what a report takes down while results pass by.
+const (
+	maxWorst   = 12
+	maxCodes   = 200       // of errors; more are counted together
+	maxSliced  = 1_000_000 // results; slices of longer runs are left out
+	maxSampled = 100_000   // scores of an unbounded metric
+	bins       = 20
+)
+
+// findings are what a report says about single results.
+type findings struct {
+	run         Run
+	definitions []metric.Definition
+
+	results, priced int
+	errors          map[string]*errorGroup
+	worst           []worstItem // the lowest first
+	spread          map[string]*spread
+	sliceBy         string
+	slices          map[string][]stat.Row
+}
+
+// errorGroup is the errors of one code.
+type errorGroup struct {
+	code, example string
+	count         int
+}
+
+// worstItem is a result that scored low, with its texts cut short.
+type worstItem struct {
+	score.Key
+	status                  score.Status
+	overall                 *float64
+	input, expected, output excerpt
+	scores                  []score.Score
+}
+
+// spread is how the scores of a metric are distributed.
+type spread struct {
+	low, high float64 // of the bins
+	bounded   bool
+	counts    [bins]int
+	n         int
+	// sample is for metrics without a range: all scores, or as many drawn at
+	// random.
+	sample []float64
+	random *rand.Rand
+}
+
+func newFindings(r Run, definitions []metric.Definition) *findings {
+	f := &findings{run: r, definitions: definitions, errors: map[string]*errorGroup{}, spread: map[string]*spread{}, slices: map[string][]stat.Row{}, sliceBy: "split"}
+	if r.Request.ClusterKey != "" {
+		f.sliceBy = r.Request.ClusterKey
+	}
+	for i, d := range definitions {
+		if d.Kind != metric.Numeric {
+			continue
+		}
+		s := &spread{random: rand.New(rand.NewPCG(uint64(r.ID), uint64(i)))} //nolint:gosec // repeatable, not secret
+		if span := rangeOf(d); span != nil {
+			s.bounded, s.low, s.high = true, span.Lower, span.Upper
+		}
+		f.spread[d.Name] = s
+	}
+	return f
+}
+
+// add takes down one result.
+func (f *findings) add(r Result) {
+	f.results++
+	if r.CostNanoUSD != nil {
+		f.priced++
+	}
+	for _, sc := range r.Scores {
+		if s := f.spread[sc.Metric]; s != nil && sc.Value != nil {
+			s.add(*sc.Value)
+		}
+	}
+	if r.Status == score.StatusErrored {
+		f.addError(r)
+	}
+	if r.Status == score.StatusPassed || r.Status == score.StatusFailed {
+		f.addWorst(r)
+	}
+	if r.Status != score.StatusSkipped {
+		f.addSlice(r)
+	}
+}
+
+func (f *findings) addError(r Result) {
+	code := r.ErrorCode
+	if code == "" {
+		code = "unknown"
+	}
+	g := f.errors[code]
+	if g == nil && len(f.errors) >= maxCodes {
+		code = "other codes"
+		g = f.errors[code]
+	}
+	if g == nil {
+		g = &errorGroup{code: code, example: shorten(r.ErrorMessage, 300).Text}
+		f.errors[code] = g
+	}
+	g.count++
+}
+
+// addWorst keeps a result if it is among the lowest. One that scored all there
+// is to score is no bad example.
+func (f *findings) addWorst(r Result) {
+	if r.Status == score.StatusPassed && (r.Overall == nil || *r.Overall >= 1) {
+		return
+	}
+	w := worstItem{Key: r.Key, status: r.Status, overall: r.Overall}
+	at, _ := slices.BinarySearchFunc(f.worst, w, worstItem.compare)
+	if at >= maxWorst {
+		return
+	}
+	w.input, w.expected, w.output = excerptOf(r.Item.Content.Input), excerptOf(r.Item.Content.ExpectedOutput), excerptOf(r.Output)
+	for _, sc := range r.Scores {
+		sc.Explanation = shorten(sc.Explanation, 300).Text
+		w.scores = append(w.scores, sc)
+	}
+	f.worst = slices.Insert(f.worst, at, w)
+	f.worst = f.worst[:min(len(f.worst), maxWorst)]
+}
+
+// compare puts failed results before passed ones, low scores before high ones,
+// and those without an overall score last.
+func (w worstItem) compare(o worstItem) int {
+	rank := func(w worstItem) (passed int, overall float64) {
+		if w.status == score.StatusPassed {
+			passed = 1
+		}
+		if w.overall == nil {
+			return passed, math.Inf(1)
+		}
+		return passed, *w.overall
+	}
+	a, x := rank(w)
+	b, y := rank(o)
+	return cmp.Or(cmp.Compare(a, b), cmp.Compare(x, y), cmp.Compare(w.Item, o.Item), cmp.Compare(w.Epoch, o.Epoch))
+}
+
+func (f *findings) addSlice(r Result) {
+	if f.results > maxSliced {
+		f.slices = nil
+		return
+	}
+	name := r.Item.Split
+	if f.run.Request.ClusterKey != "" {
+		name = r.Cluster
+	}
+	row := stat.Row{Item: strconv.FormatInt(r.Outcome.Item, 10), Epoch: r.Epoch}
+	if r.Status == score.StatusPassed {
+		row.Score = 1
+	}
+	f.slices[name] = append(f.slices[name], row)
+}
+
+func (s *spread) add(v float64) {
+	s.n++
+	switch {
+	case s.bounded:
+		s.counts[s.bin(v)]++
+	case len(s.sample) < maxSampled:
+		s.sample = append(s.sample, v)
+	default:
+		if i := s.random.IntN(s.n); i < maxSampled {
+			s.sample[i] = v
+		}
+	}
+}
+
+func (s *spread) bin(v float64) int {
+	if !(s.high > s.low) {
+		return 0
+	}
+	return min(bins-1, max(0, int(float64(bins)*(v-s.low)/(s.high-s.low))))
+}
+
+// settle bins the scores of an unbounded metric, up to its 99th percentile; what
+// is above falls into the last bin, and over is how many that are.
+func (s *spread) settle() (over int) {
+	if s.bounded || len(s.sample) == 0 {
+		return 0
+	}
+	slices.Sort(s.sample)
+	s.low, s.high = math.Min(0, s.sample[0]), s.sample[len(s.sample)-1]
+	if p99 := s.sample[(len(s.sample)-1)*99/100]; p99 > s.low && s.high > 2*p99 {
+		s.high = p99
+	}
+	s.counts = [bins]int{}
+	for _, v := range s.sample {
+		if v > s.high {
+			over++
+		}
+		s.counts[s.bin(v)]++
+	}
+	return over
+}

@@ -1,0 +1,220 @@
+package evaluation
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/stat"
+)
+
+func metricOf(d metric.Definition, e stat.Estimate) metricView {
+	s := scaleOf(d)
+	v := metricView{Name: d.Name, Summary: d.Summary, Direction: string(d.Better) + " is better", Value: "—", Basis: s.basis(e), Missing: s.missing(e)}
+	if e.Status != stat.StatusOK {
+		v.Status = strings.ReplaceAll(string(e.Status), "_", " ")
+	}
+	low, high := 0.0, 1.0
+	if span := rangeOf(d); span != nil {
+		low, high = span.Lower, span.Upper
+	} else {
+		for _, x := range ends(e) {
+			low, high = min(low, x), max(high, 1.15*x)
+		}
+		if s.unit != "" && e.Value != nil && *e.Value > 0 {
+			high = 1.15 * slices.Max(ends(e))
+		}
+	}
+	v.Bar, v.Low, v.High = barOf(e, low, high), s.text(low), s.text(high)
+	if s.percent {
+		v.Low, v.High = "0%", "100%"
+	} else if s.unit == "" {
+		v.Low, v.High = digits(low), digits(high)
+	}
+	if e.Value != nil {
+		v.Value = s.text(*e.Value)
+	}
+	return v
+}
+
+// maxSlices is how many slices a report lists.
+const maxSlices = 20
+
+func slicesOf(f *findings) (*slicesView, error) {
+	if f.slices == nil {
+		return &slicesView{By: f.sliceBy, Note: fmt.Sprintf("Slices are not listed for runs of more than %s results.", grouped(maxSliced))}, nil
+	}
+	if len(f.slices) < 2 {
+		return nil, nil
+	}
+	var all []stat.Slice
+	for name, rows := range f.slices {
+		all = append(all, stat.Slice{Name: name, Rows: rows})
+	}
+	slices.SortFunc(all, func(a, b stat.Slice) int { return strings.Compare(a.Name, b.Name) })
+	rates, err := stat.SliceRates(all, stat.Options{Range: stat.Unit(), Source: stat.SourceCode})
+	if err != nil {
+		return nil, fmt.Errorf("slices: %w", err)
+	}
+	v := &slicesView{By: f.sliceBy}
+	slices.SortStableFunc(rates, func(a, b stat.SliceRate) int { return compareValues(a.Rate.Value, b.Rate.Value) })
+	if hidden := len(all) - len(rates); hidden > 0 {
+		v.Note = fmt.Sprintf("%s of %s slices have fewer than 10 results and are not listed. ", grouped(hidden), grouped(len(all)))
+	}
+	if len(rates) > maxSlices {
+		v.Note += fmt.Sprintf("The %d lowest of %s are shown. ", maxSlices, grouped(len(rates)))
+		rates = rates[:maxSlices]
+	}
+	if len(rates) == 0 {
+		return v, nil
+	}
+	rate := scale{percent: true}
+	for _, one := range rates {
+		row := sliceView{Name: shorten(one.Name, 80).Text, Value: "—", Shrunken: "—", Basis: rate.basis(one.Rate), Bar: barOf(one.Rate, 0, 1)}
+		if row.Name == "" {
+			row.Name = "none"
+		}
+		if one.Rate.Value != nil {
+			row.Value = rate.text(*one.Rate.Value)
+		}
+		if one.Shrunken != nil {
+			row.Shrunken = rate.text(*one.Shrunken)
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v, nil
+}
+
+func compareValues(a, b *float64) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil || *a < *b:
+		return -1
+	case *a > *b:
+		return 1
+	}
+	return 0
+}
+
+func worstOf(r Run, f *findings) (all []itemView, note string) {
+	for _, w := range f.worst {
+		v := itemView{ID: strconv.FormatInt(w.Item, 10), Status: string(w.status), Overall: "—", Input: w.input, Expected: w.expected, Output: w.output, Tone: "bad"}
+		if w.status == score.StatusPassed {
+			v.Tone = "good"
+		}
+		if r.Request.Repetitions > 1 {
+			v.Epoch = fmt.Sprintf("repetition %d", w.Epoch+1)
+		}
+		if w.overall != nil {
+			v.Overall = scale{}.text(*w.overall)
+		}
+		for _, d := range f.definitions {
+			for _, sc := range w.scores {
+				if sc.Metric == d.Name {
+					v.Scores = append(v.Scores, itemScore(d, sc))
+				}
+			}
+		}
+		all = append(all, v)
+	}
+	switch {
+	case len(all) == maxWorst:
+		note = fmt.Sprintf("The %d lowest, failed ones first. All results are in results.jsonl and results.csv beside this report.", maxWorst)
+	case len(all) == 0:
+		note = "No scored result fell short."
+	default:
+		note = "Every scored result that fell short, the lowest first."
+	}
+	return all, note
+}
+
+func itemScore(d metric.Definition, sc score.Score) itemScoreView {
+	v := itemScoreView{Metric: sc.Metric, Value: "no score", Text: sc.Explanation}
+	if sc.Value == nil {
+		if v.Text == "" {
+			v.Text = strings.ReplaceAll(sc.Reason, "_", " ")
+		}
+		return v
+	}
+	v.Value = scale{unit: d.Unit}.text(*sc.Value)
+	if span := rangeOf(d); span != nil && d.Better == metric.Higher && *sc.Value < (span.Lower+span.Upper)/2 {
+		v.Tone = "bad"
+	}
+	return v
+}
+
+func errorsOf(f *findings, o *Outcome) (all []errorView) {
+	var groups []*errorGroup
+	for _, g := range f.errors {
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b *errorGroup) int {
+		if a.count != b.count {
+			return b.count - a.count
+		}
+		return strings.Compare(a.code, b.code)
+	})
+	for _, g := range groups[:min(len(groups), 12)] {
+		share := 100 * float64(g.count) / float64(max(1, o.Items))
+		all = append(all, errorView{
+			Code: shorten(g.code, 64).Text, Count: grouped(g.count), Share: decimals(share, 1) + "% of results", Example: g.example,
+			Width: round(100 * float64(g.count) / float64(groups[0].count)),
+		})
+	}
+	return all
+}
+
+func methodOf(r Run, f *findings) []factView {
+	all := []factView{
+		{Label: "Estimates", Value: "Means and pass rates over results, with intervals at the stated level.", Note: "Repetitions of an item are averaged first; items of a cluster are not taken for independent. A missing score is left out and never counts as zero; its bounds are shown."},
+		{Label: "Passing", Value: passText(r.Request.Plan.PassRule), Note: "An errored result counts as failed; a skipped one counts as nothing."},
+		{Label: "Statistics", Value: "version " + stat.AlgoVersion, Note: "The same results give the same digits under the same version."},
+	}
+	if d := r.Resolved; d != nil {
+		order := "Items were executed in a random order that this seed repeats."
+		if n := r.Request.SampleSize; n > 0 {
+			order = fmt.Sprintf("The seed draws the sample of %s items and their order.", grouped(d.Items))
+		}
+		all = append(all, factView{Label: "Seed", Value: strconv.FormatInt(d.Seed, 10), Note: order},
+			factView{Label: "Dataset", Value: fmt.Sprintf("%d, version %d", d.Dataset, d.Version), Note: d.VersionDigest},
+			factView{Label: "Configuration", Value: d.ConfigDigest, Note: "Runs with equal digests ran under equal conditions."})
+	}
+	if key := r.Request.ClusterKey; key != "" {
+		all = append(all, factView{Label: "Clusters", Value: "by " + shorten(key, 80).Text, Note: "Intervals are computed over clusters."})
+	}
+	all = append(all, factView{Label: "Repetitions", Value: strconv.Itoa(r.Request.Repetitions)}, factView{Label: "Target", Value: targetText(r.Request.Plan.Target)})
+	if len(f.definitions) > 0 {
+		names := make([]string, len(f.definitions))
+		for i, d := range f.definitions {
+			names[i] = d.Name
+		}
+		all = append(all, factView{Label: "Metrics", Value: strings.Join(names, ", ")})
+	}
+	return all
+}
+
+func passText(p PassRule) string {
+	if len(p.Thresholds) == 0 || p.Mode == PassWeighted {
+		least := defaultMinOverall
+		if p.MinOverall != nil {
+			least = *p.MinOverall
+		}
+		return "The mean of an item’s scores reaches " + digits(least) + "."
+	}
+	var parts []string
+	for name, least := range p.Thresholds {
+		parts = append(parts, name+" "+digits(least))
+	}
+	slices.Sort(parts)
+	word := "All thresholds hold: "
+	if p.Mode == PassAny {
+		word = "Any threshold holds: "
+	}
+	return word + strings.Join(parts, ", ") + "."
+}

@@ -1,0 +1,204 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/score"
+)
+
+// ErrRunNotFound is returned when the evaluation has no such run.
+var ErrRunNotFound = fault.New(fault.NotFound, "run_not_found", "There is no such run of this evaluation.")
+
+// Bounds of a run.
+const (
+	maxConcurrency = 512
+	maxRepetitions = 100
+	maxUnits       = 10_000_000 // items times repetitions
+)
+
+// Request is what a run is asked for: the caller's wishes, and the evaluation as
+// it is when the run begins.
+type Request struct {
+	DatasetID      string         `json:"dataset_id"`
+	DatasetVersion int            `json:"dataset_version,omitzero"`
+	ReleaseID      string         `json:"release_id,omitzero"`
+	Environment    string         `json:"environment,omitzero"`
+	BaselineRun    int64          `json:"baseline_run,omitzero"`
+	SampleSize     int            `json:"sample_size,omitzero"`
+	Seed           *int64         `json:"seed,omitzero"`
+	Repetitions    int            `json:"repetitions"`
+	ClusterKey     string         `json:"cluster_key,omitzero"`
+	Concurrency    int            `json:"concurrency"`
+	BudgetUSD      *float64       `json:"budget_usd,omitzero"`
+	Margin         *float64       `json:"margin,omitzero"`
+	Metadata       jsontext.Value `json:"metadata,omitzero"`
+	Plan           Plan           `json:"plan"`
+}
+
+// Resolved is what a run works on, fixed when it begins.
+type Resolved struct {
+	Dataset       int64  `json:"dataset"`
+	Version       int    `json:"version"`
+	VersionDigest string `json:"version_digest"`
+	Items         int    `json:"items"`
+	Units         int    `json:"units"` // items times repetitions
+	Seed          int64  `json:"seed"`
+	ConfigDigest  string `json:"config_digest"`
+}
+
+// RunError is why a run failed.
+type RunError struct {
+	Code    string
+	Message string
+}
+
+// The codes of failed runs.
+const (
+	CodeDatasetNotFound    = "dataset_not_found"
+	CodeDatasetEmpty       = "dataset_empty"
+	CodeProviderKeyMissing = "provider_key_missing"
+	CodeTargetUnreachable  = "target_unreachable"
+	CodeMetricUnresolved   = "metric_unresolved"
+	CodeBudgetExceeded     = "budget_exceeded"
+	CodeTimeout            = "timeout"
+)
+
+// Run is one execution of an evaluation.
+type Run struct {
+	ID         int64
+	Evaluation int64
+	Status     Status
+	Phase      Phase
+	Request    Request
+	Resolved   *Resolved // nil while queued
+	Outcome    *Outcome  // nil until the run has ended
+	Error      *RunError
+	CreatedBy  string
+	StartedAt  time.Time
+	UpdatedAt  time.Time
+	Completed  *time.Time
+	HeardAt    *time.Time
+	Final      bool
+}
+
+// at is where the run's results are.
+func (r Run) at(org principal.OrgID) score.Run {
+	return score.Run{Org: org, ID: r.ID, Started: r.StartedAt}
+}
+
+// StartTx records a run and promises its workflow.
+//
+// The row is the promise: once it is committed the run will happen. If the
+// workflow engine is away the run stays queued and begins when it is back.
+func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64, want Request) (Run, error) {
+	e, err := s.store.lockTx(ctx, tx, evaluation)
+	if err != nil {
+		return Run{}, err
+	}
+	if e.Archived != nil {
+		return Run{}, ErrArchived
+	}
+	want.Plan, want.DatasetID = e.Plan, e.DatasetID
+	if want.DatasetVersion == 0 {
+		want.DatasetVersion = e.DatasetVersion
+	}
+	want.Repetitions = max(1, want.Repetitions)
+	if want.Concurrency == 0 {
+		want.Concurrency = e.Plan.Target.Concurrency
+	}
+	if want.Concurrency == 0 {
+		want.Concurrency = s.cfg.Concurrency
+	}
+	if want.BaselineRun != 0 {
+		if b, err := s.store.findRun(ctx, tx, tx.Org, want.BaselineRun); err != nil || b.Evaluation != evaluation {
+			return Run{}, fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
+		}
+	}
+	r := Run{
+		Evaluation: evaluation, Status: StatusRunning, Phase: PhaseQueued, Request: want,
+		CreatedBy: actor(ctx), StartedAt: s.now(),
+	}
+	r.UpdatedAt = r.StartedAt
+	if r, err = s.store.insertRunTx(ctx, tx, r); err != nil {
+		return Run{}, err
+	}
+	if err := s.log.PublishTx(ctx, tx, TopicStarted, "run/"+strconv.FormatInt(r.ID, 10), Ticket{Org: tx.Org, Run: r.ID}); err != nil {
+		return Run{}, err
+	}
+	return r, s.auditTx(ctx, tx, "run.started", "run", r.ID, nil, r)
+}
+
+// FindRun returns one run of an evaluation.
+func (s *Service) FindRun(ctx context.Context, org principal.OrgID, evaluation, id int64) (Run, error) {
+	if _, err := s.Find(ctx, org, evaluation); err != nil {
+		return Run{}, err
+	}
+	r, err := s.store.findRun(ctx, s.db.Org(org), org, id)
+	if err == nil && r.Evaluation != evaluation {
+		err = ErrRunNotFound
+	}
+	return r, err
+}
+
+// Runs returns a page of an evaluation's runs, newest first, and how many there
+// are.
+func (s *Service) Runs(ctx context.Context, org principal.OrgID, evaluation int64, status Status, limit, offset int) ([]Run, int64, error) {
+	if _, err := s.Find(ctx, org, evaluation); err != nil {
+		return nil, 0, err
+	}
+	return s.store.listRuns(ctx, org, evaluation, status, limit, offset)
+}
+
+// CancelTx ends a running run. Its results so far stay readable; work that is
+// under way stops at the next heartbeat, and what it still writes changes
+// nothing.
+func (s *Service) CancelTx(ctx context.Context, tx postgres.Tx, evaluation, id int64) (Run, error) {
+	if _, err := s.store.find(ctx, tx, tx.Org, evaluation); err != nil {
+		return Run{}, err
+	}
+	before, err := s.store.lockRunTx(ctx, tx, id)
+	if err == nil && before.Evaluation != evaluation {
+		err = ErrRunNotFound
+	}
+	if err != nil {
+		return Run{}, err
+	}
+	if err := move(before.Status, StatusCancelled); err != nil {
+		return Run{}, err
+	}
+	after, err := s.endTx(ctx, tx, before, StatusCancelled, nil)
+	if err != nil {
+		return Run{}, err
+	}
+	if err := s.log.PublishTx(ctx, tx, TopicCancelled, "run/"+strconv.FormatInt(id, 10), Ticket{Org: tx.Org, Run: id}); err != nil {
+		return Run{}, err
+	}
+	return after, s.auditTx(ctx, tx, "run.cancelled", "run", id, before, after)
+}
+
+// endTx moves a running run to its end and lets go of the dataset.
+func (s *Service) endTx(ctx context.Context, tx postgres.Tx, r Run, to Status, why *RunError) (Run, error) {
+	at := s.now()
+	if err := s.store.moveRunTx(ctx, tx, r.ID, to, why, at); err != nil {
+		return Run{}, err
+	}
+	// It may hold its dataset although it never came to work on it.
+	if id, err := strconv.ParseInt(r.Request.DatasetID, 10, 64); err == nil {
+		if err := s.datasets.ReleaseTx(ctx, tx, id, holder(r.ID)); err != nil {
+			return Run{}, err
+		}
+	}
+	r.Status, r.Phase, r.Error, r.Completed, r.UpdatedAt = to, PhaseDone, why, &at, at
+	return r, nil
+}
+
+// holder is the name under which a run holds its dataset.
+func holder(run int64) string { return fmt.Sprintf("run/%d", run) }

@@ -1,0 +1,274 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/evaluation/internal/db"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// store reads and writes the domain's rows.
+type store struct {
+	db *postgres.DB
+}
+
+// encode is the JSON of a column. What the domain keeps always encodes.
+func encode(v any) []byte {
+	text, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		panic(fmt.Sprintf("evaluation: %T does not encode: %v", v, err))
+	}
+	return text
+}
+
+// decode reads a column that may be null.
+func decode[T any](text []byte) (*T, error) {
+	if text == nil {
+		return nil, nil
+	}
+	v := new(T)
+	if err := json.Unmarshal(text, v); err != nil {
+		return nil, fmt.Errorf("read stored %T: %w", *v, err)
+	}
+	return v, nil
+}
+
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func number(v int) *int32 {
+	if v == 0 {
+		return nil
+	}
+	n := int32(v)
+	return &n
+}
+
+func (s store) insertTx(ctx context.Context, tx postgres.Tx, e Evaluation) (Evaluation, error) {
+	r, err := db.New(tx).InsertEvaluation(ctx, db.InsertEvaluationParams{
+		OrgID: tx.Org, Name: e.Name, Description: e.Description, DatasetID: e.DatasetID, DatasetVersion: number(e.DatasetVersion),
+		Plan: encode(e.Plan), Tags: e.Tags, Metadata: e.Metadata, CreatedBy: e.CreatedBy, CreatedAt: e.CreatedAt,
+	})
+	if err != nil {
+		return Evaluation{}, fmt.Errorf("insert evaluation: %w", err)
+	}
+	e.ID, e.Version = r.ID, r.Version
+	return e, nil
+}
+
+func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Evaluation, error) {
+	r, err := db.New(q).FindEvaluation(ctx, db.FindEvaluationParams{OrgID: org, ID: id})
+	if postgres.NoRows(err) {
+		return Evaluation{}, ErrNotFound
+	}
+	if err != nil {
+		return Evaluation{}, fmt.Errorf("find evaluation: %w", err)
+	}
+	return fromRow(r)
+}
+
+// lockTx reads an evaluation that does not change until the transaction ends.
+func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Evaluation, error) {
+	if _, err := db.New(tx).LockEvaluation(ctx, db.LockEvaluationParams{OrgID: tx.Org, ID: id}); postgres.NoRows(err) {
+		return Evaluation{}, ErrNotFound
+	} else if err != nil {
+		return Evaluation{}, fmt.Errorf("lock evaluation: %w", err)
+	}
+	return s.find(ctx, tx, tx.Org, id)
+}
+
+func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Evaluation, int64, error) {
+	rows, err := db.New(s.db.Org(org)).ListEvaluations(ctx, db.ListEvaluationsParams{
+		OrgID: org, DatasetID: orNull(f.DatasetID), Tag: orNull(f.Tag), Search: orNull(f.Search), Status: orNull(string(f.Status)),
+		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list evaluations: %w", err)
+	}
+	all := make([]Evaluation, len(rows))
+	var total int64
+	for i, r := range rows {
+		total = r.Total
+		if all[i], err = fromRow(db.FindEvaluationRow{
+			ID: r.ID, Name: r.Name, Description: r.Description, DatasetID: r.DatasetID, DatasetVersion: r.DatasetVersion, Plan: r.Plan, Tags: r.Tags,
+			Metadata: r.Metadata, ArchivedAt: r.ArchivedAt, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
+			LatestRun: r.LatestRun, LatestStatus: r.LatestStatus, Running: r.Running, Outcome: r.Outcome,
+		}); err != nil {
+			return nil, 0, err
+		}
+	}
+	return all, total, nil
+}
+
+func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Evaluation) error {
+	n, err := db.New(tx).UpdateEvaluation(ctx, db.UpdateEvaluationParams{
+		OrgID: tx.Org, ID: before.ID, ExpectedVersion: before.Version, Name: after.Name, Description: after.Description,
+		DatasetID: after.DatasetID, DatasetVersion: number(after.DatasetVersion), Plan: encode(after.Plan), Tags: after.Tags, Metadata: after.Metadata,
+		ArchivedAt: after.Archived, UpdatedAt: after.UpdatedAt,
+	})
+	if err != nil {
+		return fmt.Errorf("update evaluation: %w", err)
+	}
+	if n == 0 {
+		return ErrVersionConflict
+	}
+	return nil
+}
+
+func fromRow(r db.FindEvaluationRow) (Evaluation, error) {
+	plan, err := decode[Plan](r.Plan)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	e := Evaluation{
+		ID: r.ID, Name: r.Name, Description: r.Description, DatasetID: r.DatasetID, Plan: *plan, Tags: r.Tags, Metadata: r.Metadata,
+		Archived: r.ArchivedAt, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
+		LatestRun: r.LatestRun, running: r.Running, latest: r.LatestStatus,
+	}
+	if r.DatasetVersion != nil {
+		e.DatasetVersion = int(*r.DatasetVersion)
+	}
+	if e.Outcome, err = decode[Outcome](r.Outcome); err != nil {
+		return Evaluation{}, err
+	}
+	e.Status = statusOf(e)
+	return e, nil
+}
+
+func (s store) insertRunTx(ctx context.Context, tx postgres.Tx, r Run) (Run, error) {
+	id, err := db.New(tx).InsertRun(ctx, db.InsertRunParams{
+		OrgID: tx.Org, EvaluationID: r.Evaluation, Request: encode(r.Request), CreatedBy: r.CreatedBy, StartedAt: r.StartedAt,
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("insert run: %w", err)
+	}
+	r.ID = id
+	return r, nil
+}
+
+func (s store) findRun(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Run, error) {
+	r, err := db.New(q).FindRun(ctx, db.FindRunParams{OrgID: org, ID: id})
+	if postgres.NoRows(err) {
+		return Run{}, ErrRunNotFound
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("find run: %w", err)
+	}
+	return fromRunRow(r)
+}
+
+// lockRunTx reads a run that does not change until the transaction ends.
+func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, error) {
+	r, err := db.New(tx).LockRun(ctx, db.LockRunParams{OrgID: tx.Org, ID: id})
+	if postgres.NoRows(err) {
+		return Run{}, ErrRunNotFound
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("lock run: %w", err)
+	}
+	return fromRunRow(db.FindRunRow(r))
+}
+
+func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int64, status Status, limit, offset int) ([]Run, int64, error) {
+	rows, err := db.New(s.db.Org(org)).ListRuns(ctx, db.ListRunsParams{
+		OrgID: org, EvaluationID: evaluation, Status: orNull(string(status)), RowLimit: int32(limit), RowOffset: int32(offset),
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list runs: %w", err)
+	}
+	all := make([]Run, len(rows))
+	var total int64
+	for i, r := range rows {
+		total = r.Total
+		if all[i], err = fromRunRow(db.FindRunRow{
+			ID: r.ID, EvaluationID: r.EvaluationID, Status: r.Status, Phase: r.Phase, Request: r.Request, Resolved: r.Resolved, Outcome: r.Outcome,
+			ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, CreatedBy: r.CreatedBy, StartedAt: r.StartedAt, UpdatedAt: r.UpdatedAt,
+			CompletedAt: r.CompletedAt, HeardAt: r.HeardAt, Final: r.Final,
+		}); err != nil {
+			return nil, 0, err
+		}
+	}
+	return all, total, nil
+}
+
+func fromRunRow(r db.FindRunRow) (Run, error) {
+	request, err := decode[Request](r.Request)
+	if err != nil {
+		return Run{}, err
+	}
+	out := Run{
+		ID: r.ID, Evaluation: r.EvaluationID, Status: Status(r.Status), Phase: Phase(r.Phase), Request: *request, CreatedBy: r.CreatedBy,
+		StartedAt: r.StartedAt, UpdatedAt: r.UpdatedAt, Completed: r.CompletedAt, HeardAt: r.HeardAt, Final: r.Final,
+	}
+	if out.Resolved, err = decode[Resolved](r.Resolved); err != nil {
+		return Run{}, err
+	}
+	if out.Outcome, err = decode[Outcome](r.Outcome); err != nil {
+		return Run{}, err
+	}
+	if r.ErrorCode != nil {
+		out.Error = &RunError{Code: *r.ErrorCode}
+		if r.ErrorMessage != nil {
+			out.Error.Message = *r.ErrorMessage
+		}
+	}
+	return out, nil
+}
+
+// resolveTx records what a running run works on; ok is false if it has ended.
+func (s store) resolveTx(ctx context.Context, tx postgres.Tx, run int64, r Resolved, at time.Time) (ok bool, err error) {
+	n, err := db.New(tx).ResolveRun(ctx, db.ResolveRunParams{OrgID: tx.Org, ID: run, Resolved: encode(r), UpdatedAt: at})
+	if err != nil {
+		return false, fmt.Errorf("resolve run: %w", err)
+	}
+	return n > 0, nil
+}
+
+func (s store) setPhase(ctx context.Context, org principal.OrgID, run int64, p Phase, at time.Time) error {
+	_, err := db.New(s.db.Org(org)).SetPhase(ctx, db.SetPhaseParams{OrgID: org, ID: run, Phase: string(p), UpdatedAt: at})
+	if err != nil {
+		return fmt.Errorf("set phase: %w", err)
+	}
+	return nil
+}
+
+// moveRunTx is the one compare-and-set that ends runs.
+func (s store) moveRunTx(ctx context.Context, tx postgres.Tx, run int64, to Status, why *RunError, at time.Time) error {
+	p := db.MoveRunParams{OrgID: tx.Org, ID: run, Status: string(to), CompletedAt: &at}
+	if why != nil {
+		p.ErrorCode, p.ErrorMessage = &why.Code, &why.Message
+	}
+	n, err := db.New(tx).MoveRun(ctx, p)
+	if err != nil {
+		return fmt.Errorf("end run: %w", err)
+	}
+	if n == 0 {
+		return ErrTransition
+	}
+	return nil
+}
+
+func (s store) setOutcomeTx(ctx context.Context, tx postgres.Tx, run int64, o Outcome, at time.Time) error {
+	if err := db.New(tx).SetOutcome(ctx, db.SetOutcomeParams{OrgID: tx.Org, ID: run, Outcome: encode(o), UpdatedAt: at}); err != nil {
+		return fmt.Errorf("set outcome: %w", err)
+	}
+	return nil
+}
+
+// hearTx notes that a client sent results.
+func (s store) hearTx(ctx context.Context, tx postgres.Tx, run int64, final bool, at time.Time) error {
+	if _, err := db.New(tx).HearRun(ctx, db.HearRunParams{OrgID: tx.Org, ID: run, Final: final, At: &at}); err != nil {
+		return fmt.Errorf("hear run: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+-- name: InsertEvaluation :one
+-- Makes an evaluation without runs.
+INSERT INTO evaluations (org_id, name, description, dataset_id, dataset_version, plan, tags, metadata, created_by, created_at, updated_at)
+VALUES (@org_id, @name, @description, @dataset_id, sqlc.narg('dataset_version'), @plan, @tags, @metadata, @created_by, @created_at, @created_at)
+RETURNING id, version;
+
+-- name: FindEvaluation :one
+-- One evaluation, with its newest run and its newest completed one. Its status
+-- is that of its runs: running while one of them is.
+SELECT e.id, e.name, e.description, e.dataset_id, e.dataset_version, e.plan, e.tags, e.metadata, e.archived_at, e.created_by, e.created_at, e.updated_at, e.version,
+       coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
+       EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') AS running,
+       done.outcome
+FROM evaluations e
+LEFT JOIN LATERAL (
+  SELECT r.id, r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1
+) latest ON true
+LEFT JOIN LATERAL (
+  SELECT r.outcome FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'completed' ORDER BY r.id DESC LIMIT 1
+) done ON true
+WHERE e.org_id = @org_id AND e.id = @id;
+
+-- name: ListEvaluations :many
+-- A page of evaluations, newest first; an absent filter matches everything.
+WITH found AS (
+  SELECT e.id, e.name, e.description, e.dataset_id, e.dataset_version, e.plan, e.tags, e.metadata, e.archived_at, e.created_by, e.created_at, e.updated_at, e.version,
+         coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
+         EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') AS running,
+         done.outcome
+  FROM evaluations e
+  LEFT JOIN LATERAL (
+    SELECT r.id, r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1
+  ) latest ON true
+  LEFT JOIN LATERAL (
+    SELECT r.outcome FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'completed' ORDER BY r.id DESC LIMIT 1
+  ) done ON true
+  WHERE e.org_id = @org_id
+    AND (sqlc.narg('dataset_id')::text IS NULL OR e.dataset_id = sqlc.narg('dataset_id'))
+    AND (sqlc.narg('tag')::text IS NULL OR sqlc.narg('tag') = ANY (e.tags))
+    AND (sqlc.narg('search')::text IS NULL OR strpos(lower(e.name), lower(sqlc.narg('search'))) > 0)
+)
+SELECT f.*, count(*) OVER () AS total
+FROM found f
+WHERE sqlc.narg('status')::text IS NULL OR sqlc.narg('status') =
+  CASE WHEN f.archived_at IS NOT NULL THEN 'archived' WHEN f.running THEN 'running' WHEN f.latest_status = '' THEN 'pending' ELSE f.latest_status END
+ORDER BY f.id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: LockEvaluation :one
+-- The evaluation, kept from changing until the transaction ends.
+SELECT e.id FROM evaluations e WHERE e.org_id = @org_id AND e.id = @id FOR UPDATE;
+
+-- name: UpdateEvaluation :execrows
+-- Replaces the mutable fields, if the row is still the one that was read.
+UPDATE evaluations
+SET name = @name, description = @description, dataset_id = @dataset_id, dataset_version = sqlc.narg('dataset_version'), plan = @plan,
+    tags = @tags, metadata = @metadata, archived_at = sqlc.narg('archived_at'), updated_at = @updated_at, version = version + 1
+WHERE org_id = @org_id AND id = @id AND version = @expected_version;
+
+-- name: InsertRun :one
+-- A run of an evaluation that is not archived.
+INSERT INTO evaluation_runs (org_id, evaluation_id, status, phase, request, created_by, started_at, updated_at)
+VALUES (@org_id, @evaluation_id, 'running', 'queued', @request, @created_by, @started_at, @started_at)
+RETURNING id;
+
+-- name: FindRun :one
+-- One run.
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
+FROM evaluation_runs
+WHERE org_id = @org_id AND id = @id;
+
+-- name: LockRun :one
+-- The run, kept from changing until the transaction ends.
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
+FROM evaluation_runs
+WHERE org_id = @org_id AND id = @id
+FOR UPDATE;
+
+-- name: ListRuns :many
+-- A page of an evaluation's runs, newest first.
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final,
+       count(*) OVER () AS total
+FROM evaluation_runs
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id
+  AND (sqlc.narg('status')::text IS NULL OR status = sqlc.narg('status'))
+ORDER BY id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: ResolveRun :execrows
+-- Records what a running run works on.
+UPDATE evaluation_runs SET resolved = @resolved, phase = 'executing', updated_at = @updated_at
+WHERE org_id = @org_id AND id = @id AND status = 'running';
+
+-- name: SetPhase :execrows
+-- Says where a running run is.
+UPDATE evaluation_runs SET phase = @phase, updated_at = @updated_at
+WHERE org_id = @org_id AND id = @id AND status = 'running' AND phase <> @phase;
+
+-- name: MoveRun :execrows
+-- Ends a running run.
+UPDATE evaluation_runs
+SET status = @status, phase = 'done', error_code = sqlc.narg('error_code'), error_message = sqlc.narg('error_message'), completed_at = @completed_at, updated_at = @completed_at
+WHERE org_id = @org_id AND id = @id AND status = 'running';
+
+-- name: SetOutcome :exec
+-- Records what came out of a run that has ended.
+UPDATE evaluation_runs SET outcome = @outcome, updated_at = @updated_at
+WHERE org_id = @org_id AND id = @id AND status <> 'running';
+
+-- name: HearRun :execrows
+-- A client sent results, and may have said that they are all.
+UPDATE evaluation_runs SET heard_at = @at, updated_at = @at, final = final OR @final
+WHERE org_id = @org_id AND id = @id AND status = 'running';
+
+-- name: PutRunItems :exec
+-- Stores a page of a run's order; doing it again changes nothing.
+INSERT INTO evaluation_run_items (org_id, run_id, page, items)
+VALUES (@org_id, @run_id, @page, @items)
+ON CONFLICT (org_id, run_id, page) DO UPDATE SET items = excluded.items;
+
+-- name: RunItems :many
+-- Pages of a run's items, in their order.
+SELECT page, items FROM evaluation_run_items
+WHERE org_id = @org_id AND run_id = @run_id AND page BETWEEN @first AND @last
+ORDER BY page;
+
+-- name: PutChunk :exec
+-- A chunk's counts replace what it said before, unless they know of less.
+INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at)
+VALUES (@org_id, @run_id, @chunk, @size, @done, @passed, @failed, @errored, @skipped, @calls, @input_tokens, @output_tokens, @cost_nano_usd, @overall_sum, @overall_sum2, @scored, @updated_at)
+ON CONFLICT (org_id, run_id, chunk) DO UPDATE SET
+  size = excluded.size, done = excluded.done, passed = excluded.passed, failed = excluded.failed, errored = excluded.errored, skipped = excluded.skipped,
+  calls = excluded.calls, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, cost_nano_usd = excluded.cost_nano_usd,
+  overall_sum = excluded.overall_sum, overall_sum2 = excluded.overall_sum2, scored = excluded.scored, updated_at = excluded.updated_at
+WHERE excluded.done >= evaluation_run_chunks.done;
+
+-- name: Chunks :many
+-- How far each chunk of a run is.
+SELECT chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at
+FROM evaluation_run_chunks
+WHERE org_id = @org_id AND run_id = @run_id
+ORDER BY chunk;
+
+-- name: SpentOnRun :one
+-- What a run has cost so far.
+SELECT coalesce(sum(cost_nano_usd), 0)::bigint FROM evaluation_run_chunks WHERE org_id = @org_id AND run_id = @run_id;
+
+-- name: PutNote :exec
+-- The same thing is noted once.
+INSERT INTO evaluation_run_notes (org_id, run_id, subject, at, level, message)
+VALUES (@org_id, @run_id, @subject, @at, @level, @message)
+ON CONFLICT (org_id, run_id, subject) DO NOTHING;
+
+-- name: Notes :many
+-- The newest notes of a run.
+SELECT at, level, message FROM evaluation_run_notes
+WHERE org_id = @org_id AND run_id = @run_id
+ORDER BY at DESC, subject
+LIMIT @row_limit;
+
+-- name: PutArtifact :one
+-- Making a file again replaces it.
+INSERT INTO evaluation_artifacts (org_id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at)
+VALUES (@org_id, @evaluation_id, @run_id, @kind, @name, @content_type, @size_bytes, @sha256, @object, @created_at)
+ON CONFLICT (org_id, run_id, name) DO UPDATE SET
+  kind = excluded.kind, content_type = excluded.content_type, size_bytes = excluded.size_bytes, sha256 = excluded.sha256, object = excluded.object
+RETURNING id;
+
+-- name: FindArtifact :one
+-- One artifact of an evaluation.
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at
+FROM evaluation_artifacts
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND id = @id;
+
+-- name: ListArtifacts :many
+-- A page of an evaluation's artifacts, newest first.
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at, count(*) OVER () AS total
+FROM evaluation_artifacts
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id
+  AND (sqlc.narg('run_id')::bigint IS NULL OR run_id = sqlc.narg('run_id'))
+  AND (sqlc.narg('kind')::text IS NULL OR kind = sqlc.narg('kind'))
+ORDER BY id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: SpentOnChunk :one
+-- What one chunk of a run has cost so far.
+SELECT coalesce(sum(cost_nano_usd), 0)::bigint FROM evaluation_run_chunks WHERE org_id = @org_id AND run_id = @run_id AND chunk = @chunk;

@@ -1,0 +1,228 @@
+package evaluation_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+var record = flag.Bool("record", false, "record the histories of workflows anew, on the real engine")
+
+// played is a workflow without its engine: what its activities say, and what
+// they were asked.
+type played struct {
+	*testsuite.TestWorkflowEnvironment
+	chunks     []evaluation.ChunkInput
+	heard      int
+	conclusion []evaluation.Conclusion
+	files      int
+}
+
+func play(begun evaluation.Begun, chunk func(evaluation.ChunkInput) (evaluation.ChunkDone, error), hear func(n int) evaluation.Waiting) *played {
+	var suite testsuite.WorkflowTestSuite
+	p := &played{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
+	add := func(name string, fn any) { p.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name}) }
+	add("BeginRun", func(context.Context, evaluation.Ticket) (evaluation.Begun, error) { return begun, nil })
+	add("ExecuteChunk", func(_ context.Context, c evaluation.ChunkInput) (evaluation.ChunkDone, error) {
+		p.chunks = append(p.chunks, c)
+		return chunk(c)
+	})
+	add("HearRun", func(context.Context, evaluation.Ticket) (evaluation.Waiting, error) {
+		p.heard++
+		return hear(p.heard), nil
+	})
+	add("ConcludeRun", func(_ context.Context, c evaluation.Conclusion) error {
+		p.conclusion = append(p.conclusion, c)
+		return nil
+	})
+	add("WriteArtifacts", func(context.Context, evaluation.Ticket) error { p.files++; return nil })
+	return p
+}
+
+func done(c evaluation.ChunkInput) (evaluation.ChunkDone, error) {
+	return evaluation.ChunkDone{Units: c.To - c.From, UnitMicros: 1_000_000}, nil
+}
+
+var ticket = evaluation.Execution{Ticket: evaluation.Ticket{Org: principal.NewOrgID(), Run: 7}}
+
+func TestRunWorkflow(t *testing.T) {
+	t.Parallel()
+	why := &evaluation.RunError{Code: "budget_exceeded", Message: "It is spent."}
+	ended := func(t *testing.T, p *played, stop *evaluation.RunError) {
+		t.Helper()
+		require.True(t, p.IsWorkflowCompleted())
+		require.NoError(t, p.GetWorkflowError())
+		require.Equal(t, []evaluation.Conclusion{{Ticket: ticket.Ticket, Stop: stop}}, p.conclusion, "it is concluded once")
+		require.Equal(t, 1, p.files)
+	}
+
+	t.Run("its chunks are all units, each once", func(t *testing.T) {
+		t.Parallel()
+		for _, lanes := range []int{1, 3, 8} {
+			p := play(evaluation.Begun{Units: 1003, Lanes: lanes, Width: 4, FirstTime: 1_000_000, ChunkTime: 15 * time.Second}, done, nil)
+
+			p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+
+			ended(t, p, nil)
+			seen := make([]int, 1003)
+			index := map[int]bool{}
+			for _, c := range p.chunks {
+				require.Equal(t, 4, c.Width)
+				require.False(t, index[c.Index], "no two chunks count in one row")
+				index[c.Index] = true
+				for u := c.From; u < c.To; u++ {
+					seen[u]++
+				}
+			}
+			for u, n := range seen {
+				require.Equal(t, 1, n, "unit %d", u)
+			}
+		}
+	})
+
+	t.Run("a run that is over is only concluded", func(t *testing.T) {
+		t.Parallel()
+		p := play(evaluation.Begun{Ended: true}, done, nil)
+		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, p, nil)
+		require.Empty(t, p.chunks)
+	})
+
+	t.Run("a run that cannot begin fails with the reason", func(t *testing.T) {
+		t.Parallel()
+		p := play(evaluation.Begun{Stop: why}, done, nil)
+		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, p, why)
+	})
+
+	t.Run("what stops one chunk stops the run", func(t *testing.T) {
+		t.Parallel()
+		p := play(evaluation.Begun{Units: 10_000, Lanes: 2, Width: 1, FirstTime: 1_000_000, ChunkTime: 15 * time.Second}, func(c evaluation.ChunkInput) (evaluation.ChunkDone, error) {
+			if c.Index == 3 {
+				return evaluation.ChunkDone{Stop: why}, nil
+			}
+			return done(c)
+		}, nil)
+		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, p, why)
+		require.LessOrEqual(t, len(p.chunks), 6)
+	})
+
+	t.Run("a chunk that fails is tried again", func(t *testing.T) {
+		t.Parallel()
+		failed := false
+		p := play(evaluation.Begun{Units: 30, Lanes: 1, Width: 1, FirstTime: 1_000_000, ChunkTime: 15 * time.Second}, func(c evaluation.ChunkInput) (evaluation.ChunkDone, error) {
+			if !failed {
+				failed = true
+				return evaluation.ChunkDone{}, errors.New("the store is away")
+			}
+			return done(c)
+		}, nil)
+		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, p, nil)
+		require.Equal(t, p.chunks[0], p.chunks[1])
+	})
+
+	t.Run("a cancelled run is concluded too", func(t *testing.T) {
+		t.Parallel()
+		p := play(evaluation.Begun{Client: true}, done, func(int) evaluation.Waiting { return evaluation.Waiting{Left: 24 * time.Hour} })
+		p.RegisterDelayedCallback(p.CancelWorkflow, time.Hour)
+		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, p, nil)
+		require.Equal(t, 1, p.heard)
+	})
+
+	t.Run("a client is waited for until it is done, or silent for too long", func(t *testing.T) {
+		t.Parallel()
+		p := play(evaluation.Begun{Client: true}, done, func(n int) evaluation.Waiting {
+			return evaluation.Waiting{Final: n == 3, Left: time.Hour}
+		})
+		p.RegisterDelayedCallback(func() { p.SignalWorkflow("final", nil) }, time.Minute)
+		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, p, nil)
+		require.Equal(t, 3, p.heard, "at first, at the signal, and after the time it had left")
+
+		silent := play(evaluation.Begun{Client: true}, done, func(n int) evaluation.Waiting {
+			return evaluation.Waiting{Left: time.Duration(2-n) * time.Hour}
+		})
+		silent.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		require.Equal(t, "timeout", silent.conclusion[0].Stop.Code)
+	})
+}
+
+// TestHistories replays what workflows of released binaries have done: a
+// workflow that is running while the binary is replaced goes on with the new
+// code. Record a new file beside the old ones with -record; never replace one.
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	const folder = "testdata/history/"
+	if *record {
+		recordHistory(t, folder+"run_recorded.json", nil, nil)
+		recordHistory(t, folder+"run_of_a_client.json", map[string]any{"target": map[string]any{"type": "client"}}, func(k *testkit.Kit, c *testkit.Client, r testkit.Run) error {
+			return c.PutResults(t.Context(), r.EvaluationID, in(t, c, r, "executing").RunID, nil, true)
+		})
+		recordHistory(t, folder+"run_cancelled.json", map[string]any{"target": map[string]any{"type": "client"}}, func(k *testkit.Kit, c *testkit.Client, r testkit.Run) error {
+			_, err := c.CancelRun(t.Context(), r.EvaluationID, in(t, c, r, "executing").RunID)
+			return err
+		})
+		recordHistory(t, folder+"run_that_cannot_begin.json", map[string]any{"metrics": []string{"charm"}}, nil)
+	}
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		t.Run(f.Name(), func(t *testing.T) {
+			t.Parallel()
+			replayer := worker.NewWorkflowReplayer()
+			replayer.RegisterWorkflow(evaluation.RunWorkflow)
+			require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, folder+f.Name()))
+		})
+	}
+}
+
+// recordHistory executes a run on the real engine and keeps its history.
+func recordHistory(t *testing.T, file string, seed map[string]any, meanwhile func(*testkit.Kit, *testkit.Client, testkit.Run) error) {
+	t.Helper()
+	k := testkit.New(t)
+	k.Work(t)
+	c := k.Org(t)
+	r := started(t, c, c.Evaluation(t, filled(t, c, cases(60)).ID, seed).ID, nil)
+	if meanwhile != nil {
+		require.NoError(t, meanwhile(k, c, r))
+	}
+	engine, err := temporal.Open(k.App.Config.Temporal)
+	require.NoError(t, err)
+	t.Cleanup(engine.Close)
+	c.Ended(t, r)
+	id := k.App.Config.Temporal.QueuePrefix + ":" + workflowOf(t, c, r)
+	require.NoError(t, engine.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
+
+	var h history.History
+	events := engine.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		require.NoError(t, err)
+		h.Events = append(h.Events, e)
+	}
+	text, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll("testdata/history", 0o755))
+	require.NoError(t, os.WriteFile(file, text, 0o644))
+	t.Logf("recorded %s: %d events", file, len(h.Events))
+}

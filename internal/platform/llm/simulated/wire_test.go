@@ -1,0 +1,153 @@
+package simulated_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/platform/llm/simulated"
+)
+
+const (
+	chatPath     = "/v1/chat/completions"
+	messagesPath = "/v1/messages"
+)
+
+func TestChatWire(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, simulated.Options{})
+	bearer := []string{"Authorization", "Bearer x"}
+
+	status, text := k.call(t, "POST", chatPath, `{"model":"echo","messages":[{"role":"developer","content":"s"},{"role":"user","content":[{"type":"text","text":"he"},{"type":"image_url","image_url":{"url":"data:"}},{"type":"text","text":"llo"}]}]}`, bearer...)
+	require.Equal(t, 200, status)
+	got := decode[map[string]any](t, text)
+	require.Regexp(t, `^chatcmpl-[0-9a-f]{24}$`, got["id"])
+	require.Positive(t, got["created"])
+	delete(got, "id")
+	delete(got, "created")
+	require.Equal(t, decode[map[string]any](t, `{"object":"chat.completion","model":"echo",
+		"choices":[{"index":0,"message":{"role":"assistant","content":"hello","refusal":null},"logprobs":null,"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}`), got)
+
+	status, text = k.call(t, "POST", chatPath, `{"model":"echo","messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_object"}}`, bearer...)
+	require.Equal(t, 200, status)
+	require.Contains(t, text, `"content":"{}"`)
+
+	for body, words := range map[string]string{
+		`{`: "not a request", `{"messages":[{"role":"user","content":"x"}]}`: "model is missing", `{"model":"m"}`: "messages is empty",
+		`{"model":"m","messages":[{"role":"user","content":"x"}],"stream":true}`:                                     "stream is true",
+		`{"model":"m","messages":[{"role":"user","content":"x"}],"n":2}`:                                             "n is above 1",
+		`{"model":"m","messages":[{"role":"robot","content":"x"}]}`:                                                  "the role robot",
+		`{"model":"m","messages":[{"role":"user","content":7}]}`:                                                     "neither text nor",
+		`{"model":"m","messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_schema"}}`:          "no name or no schema",
+		`{"model":"m","messages":[{"role":"user","content":"x"}],"messages":[{"role":"user","content":"a second"}]}`: "not a request",
+	} {
+		status, text := k.call(t, "POST", chatPath, body, bearer...)
+		require.Equal(t, 400, status, body)
+		e := decode[struct {
+			Error struct {
+				Message, Type string
+				Param, Code   *string
+			}
+		}](t, strings.NewReplacer(`"error"`, `"Error"`, `"message"`, `"Message"`, `"type"`, `"Type"`).Replace(text))
+		require.Equal(t, "invalid_request_error", e.Error.Type)
+		require.Contains(t, e.Error.Message, words)
+	}
+	status, text = k.call(t, "POST", chatPath, `{"model":"missing","messages":[{"role":"user","content":"x"}]}`, bearer...)
+	require.Equal(t, 404, status)
+	require.Contains(t, text, `"code":"model_not_found"`)
+	status, _ = k.call(t, "POST", chatPath, `{}`)
+	require.Equal(t, 401, status)
+	status, _ = k.call(t, "POST", chatPath, `{}`, "X-Api-Key", "x", "Anthropic-Version", "2023-06-01")
+	require.Equal(t, 401, status, "each provider has its own header")
+}
+
+func TestMessagesWire(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, simulated.Options{})
+	headers := []string{"X-Api-Key", "x", "Anthropic-Version", "2023-06-01"}
+
+	status, text := k.call(t, "POST", messagesPath, `{"model":"echo","max_tokens":100,"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":"hello"}]}`, headers...)
+	require.Equal(t, 200, status)
+	got := decode[map[string]any](t, text)
+	require.Regexp(t, `^msg_[0-9a-f]{24}$`, got["id"])
+	delete(got, "id")
+	require.Equal(t, decode[map[string]any](t, `{"type":"message","role":"assistant","model":"echo","content":[{"type":"text","text":"hello"}],"stop_reason":"end_turn","stop_sequence":null,
+		"usage":{"input_tokens":3,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":2}}`), got)
+
+	_, text = k.call(t, "POST", messagesPath, `{"model":"echo","max_tokens":100,"stop_sequences":["q","l"],"messages":[{"role":"user","content":"hello"}]}`, headers...)
+	require.Contains(t, text, `"stop_reason":"stop_sequence","stop_sequence":"l"`)
+
+	for body, words := range map[string]string{
+		`[]`: "not a request", `{"max_tokens":1,"messages":[{"role":"user","content":"x"}]}`: "model:",
+		`{"model":"m","messages":[{"role":"user","content":"x"}]}`:                                                        "max_tokens:",
+		`{"model":"m","max_tokens":1,"messages":[]}`:                                                                      "messages:",
+		`{"model":"m","max_tokens":1,"messages":[{"role":"system","content":"x"}]}`:                                       "the role system",
+		`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":""}]}`:                                          "not empty",
+		`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[]}]}`:                                          "not empty",
+		`{"model":"m","max_tokens":1,"system":7,"messages":[{"role":"user","content":"x"}]}`:                              "system:",
+		`{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"user","content":"x"}]}`:                           "stream:",
+		`{"model":"m","max_tokens":1,"tools":[{"name":"f"}],"messages":[{"role":"user","content":"x"}]}`:                  "tools:",
+		`{"model":"m","max_tokens":1,"output_config":{"format":{"type":"x"}},"messages":[{"role":"user","content":"x"}]}`: "output_config.format:",
+	} {
+		status, text := k.call(t, "POST", messagesPath, body, headers...)
+		require.Equal(t, 400, status, body)
+		require.Contains(t, text, `{"type":"error","error":{"type":"invalid_request_error","message":"`, body)
+		require.Contains(t, text, words)
+		require.Contains(t, text, `"request_id":"req_`)
+	}
+	status, text = k.call(t, "POST", messagesPath, `{}`, "X-Api-Key", "x")
+	require.Equal(t, 400, status)
+	require.Contains(t, text, "anthropic-version")
+	status, text = k.call(t, "POST", messagesPath, `{}`, "Authorization", "Bearer x", "Anthropic-Version", "2023-06-01")
+	require.Equal(t, 401, status)
+	require.Contains(t, text, `"type":"authentication_error"`)
+}
+
+func TestModels(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, simulated.Options{Keys: []string{"right"}, Script: simulated.Script{Models: map[string]simulated.Behaviour{"gpt-4o": {}}}})
+	status, text := k.call(t, "GET", "/v1/models", "", "Authorization", "Bearer right")
+	require.Equal(t, 200, status)
+	require.Contains(t, text, `{"object":"list","data":[{"id":"gpt-4o","object":"model"`)
+	require.Contains(t, text, `"id":"judge"`)
+	status, text = k.call(t, "GET", "/v1/models", "", "X-Api-Key", "right", "Anthropic-Version", "2023-06-01")
+	require.Equal(t, 200, status)
+	require.Contains(t, text, `{"data":[{"type":"model","id":"gpt-4o","display_name":"gpt-4o"`)
+	require.Contains(t, text, `"has_more":false,"first_id":"gpt-4o","last_id":"tool"`)
+
+	status, text = k.call(t, "GET", "/v1/models", "", "Authorization", "Bearer wrong")
+	require.Equal(t, 401, status)
+	require.Contains(t, text, `"code":"invalid_api_key"`)
+	status, _ = k.call(t, "POST", messagesPath, "", "X-Api-Key", "wrong", "Anthropic-Version", "2023-06-01")
+	require.Equal(t, 401, status)
+	status, _ = k.call(t, "GET", "/v1/models", "", "X-Api-Key", "right")
+	require.Equal(t, 400, status)
+
+	status, _ = k.call(t, "GET", chatPath, "")
+	require.Equal(t, 405, status)
+	status, _ = k.call(t, "GET", "/v2/models", "")
+	require.Equal(t, 404, status)
+}
+
+// FuzzRequest shows that no request makes the provider fail.
+func FuzzRequest(f *testing.F) {
+	f.Add(true, []byte(`{"model":"tool","messages":[{"role":"user","content":"x [[score:0.5]]"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_tokens":3,"stop":"q"}`))
+	f.Add(true, []byte(`{"model":"judge@0.5","messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]},{"role":"tool","content":[{"text":"x"}]}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"$ref":"#"}}}}`))
+	f.Add(false, []byte(`{"model":"upper","max_tokens":1,"system":"s","messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"ü"}]},{"type":"text","text":"ü"}]}],"stop_sequences":[""]}`))
+	p, err := simulated.New(simulated.Options{Remember: -1})
+	require.NoError(f, err)
+	k := kit{Provider: p}
+	f.Fuzz(func(t *testing.T, openai bool, body []byte) {
+		path := chatPath
+		if !openai {
+			path = messagesPath
+		}
+		status, text := k.call(t, "POST", path, string(body), "Authorization", "Bearer x", "X-Api-Key", "x", "Anthropic-Version", "v")
+		if status != 200 && status != 400 && status != 404 && status != 413 {
+			t.Fatalf("%d %s", status, text)
+		}
+		decode[map[string]any](t, text)
+	})
+}

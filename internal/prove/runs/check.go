@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// verdict is what became of runs.
+type verdict struct {
+	runs, ended, units, cancelled, calls int
+
+	missing    int // units without a result
+	doubled    int // units with more than one
+	miscounted int // counters that differ from the results, and results that are wrong
+	repeated   int // answers that were asked for again
+	extra      int // calls that no crash excuses
+	held       int // datasets that could not be deleted
+	strayed    int // runs that ended in another way than they had to
+	examples   []string
+}
+
+func (v verdict) String() string {
+	return fmt.Sprintf("checked: runs %d ended %d cancelled %d units %d calls %d missing %d doubled %d miscounted %d repeated %d extra %d held %d strayed %d",
+		v.runs, v.ended, v.cancelled, v.units, v.calls, v.missing, v.doubled, v.miscounted, v.repeated, v.extra, v.held, v.strayed)
+}
+
+// guilty is an error if a promise was broken.
+func (v verdict) guilty() error {
+	if v.missing+v.doubled+v.miscounted+v.extra+v.held+v.strayed == 0 && v.ended == v.runs {
+		return nil
+	}
+	return fmt.Errorf("%s\n%s", v, strings.Join(v.examples, "\n"))
+}
+
+func (v *verdict) example(format string, args ...any) {
+	if len(v.examples) < 20 {
+		v.examples = append(v.examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// count changes the verdict.
+func (l *load) count(edit func(*verdict)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	edit(&l.verdict)
+}
+
+// outcome is a run that has ended.
+type outcome struct {
+	Status  string  `json:"status"`
+	Items   int     `json:"items"`
+	Passed  int     `json:"passed"`
+	Failed  int     `json:"failed"`
+	Errored int     `json:"errored"`
+	Skipped int     `json:"skipped"`
+	CostUSD float64 `json:"cost_usd"`
+	Usage   struct {
+		Calls int `json:"calls"`
+	} `json:"usage"`
+	Statistics *struct{} `json:"statistics"`
+	Error      *struct {
+		Code string `json:"code"`
+	} `json:"error"`
+}
+
+// tally is what results add up to.
+type tally struct {
+	done, passed, failed, errored, skipped, calls int
+	cost                                          float64
+}
+
+// check holds a run that has ended against its results.
+func (j *journey) check(ctx context.Context) error {
+	end, err := j.figures(ctx)
+	if err != nil {
+		return err
+	}
+	var t tally
+	// What a cancelled chunk was about to store may come a moment later.
+	for try := 0; ; try++ {
+		if t, err = j.list(ctx, try == 0); err != nil {
+			return err
+		}
+		if t.done == end.Items+end.Skipped || !j.isCancelled() || try == 10 {
+			break
+		}
+		if err := sleep(ctx, 300*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	var p progress
+	if err := j.load.s.get(ctx, j.org, j.path()+"/progress", &p); err != nil {
+		return err
+	}
+	chunks, err := j.load.s.chunks(ctx, j.org, j.run)
+	if err != nil {
+		return err
+	}
+	j.results = t.done
+	j.load.count(func(v *verdict) {
+		v.units += t.done
+		v.calls += t.calls
+		if j.isRight(v, end) {
+			v.ended++
+		}
+		if end.Status == "cancelled" {
+			v.cancelled++
+		}
+		j.compare(v, end, t, p, chunks)
+	})
+	return nil
+}
+
+// figures waits until a run that has ended is added up.
+func (j *journey) figures(ctx context.Context) (end outcome, err error) {
+	for limit := time.Now().Add(patience); ; {
+		if err := j.load.s.get(ctx, j.org, j.path(), &end); err != nil {
+			return end, err
+		}
+		if end.Statistics != nil {
+			return end, nil
+		}
+		if time.Now().After(limit) {
+			j.load.count(func(v *verdict) {
+				v.miscounted++
+				v.example("run %s (%s) is %s and was never added up", j.run, j.kind, end.Status)
+			})
+			return end, nil
+		}
+		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+			return end, err
+		}
+	}
+}
+
+// isRight tells whether a run ended as it had to.
+func (j *journey) isRight(v *verdict, end outcome) bool {
+	code := ""
+	if end.Error != nil {
+		code = end.Error.Code
+	}
+	want, wantCode := "completed", ""
+	switch {
+	case j.isCancelled():
+		want = "cancelled"
+	case j.budget > 0:
+		want, wantCode = "failed", "budget_exceeded"
+	}
+	if end.Status == want && code == wantCode {
+		return true
+	}
+	v.strayed++
+	v.example("run %s (%s) is %s %s and had to be %s %s", j.run, j.kind, end.Status, code, want, wantCode)
+	return false
+}
+
+// list reads a run's results through the API and holds each against its item.
+func (j *journey) list(ctx context.Context, blame bool) (t tally, err error) {
+	type result struct {
+		Item    string   `json:"test_case_id"`
+		Epoch   int      `json:"epoch"`
+		Status  string   `json:"status"`
+		Calls   int      `json:"calls"`
+		CostUSD *float64 `json:"cost_usd"`
+	}
+	type unit struct {
+		item  string
+		epoch int
+	}
+	seen := map[unit]int{}
+	for offset := 0; ; offset += 100 {
+		var page struct {
+			Results []result `json:"results"`
+			HasMore bool     `json:"has_more"`
+		}
+		if err := j.load.s.get(ctx, j.org, fmt.Sprintf("%s/results?limit=100&offset=%d", j.path(), offset), &page); err != nil {
+			return t, err
+		}
+		for _, r := range page.Results {
+			t.add(r.Status, r.Calls, r.CostUSD)
+			seen[unit{r.Item, r.Epoch}]++
+			index, known := j.index[r.Item]
+			wrong := !known || r.Epoch >= j.repetitions || r.Status != "errored" && (r.Status == "passed") != passes(index)
+			if n := seen[unit{r.Item, r.Epoch}]; blame && (wrong || n > 1) {
+				j.load.count(func(v *verdict) {
+					if n > 1 {
+						v.doubled++
+					} else {
+						v.miscounted++
+					}
+					v.example("run %s (%s) has the result %+v, which is wrong or there %d times", j.run, j.kind, r, n)
+				})
+			}
+		}
+		if !page.HasMore {
+			return t, nil
+		}
+	}
+}
+
+func (t *tally) add(status string, calls int, cost *float64) {
+	t.done++
+	t.calls += calls
+	if cost != nil {
+		t.cost += *cost
+	}
+	switch status {
+	case "passed":
+		t.passed++
+	case "errored":
+		t.failed++
+		t.errored++
+	case "skipped":
+		t.skipped++
+	default:
+		t.failed++
+	}
+}
+
+// compare holds every counter against the results.
+func (j *journey) compare(v *verdict, end outcome, t tally, p progress, chunks tally) {
+	if missing := j.units() - t.done; end.Status == "completed" && missing != 0 {
+		v.missing += max(0, missing)
+		v.example("run %s (%s) is completed with %d results of %d", j.run, j.kind, t.done, j.units())
+	}
+	differ := func(what string, said any) {
+		v.miscounted++
+		v.example("run %s (%s, %s): %s %+v and the results %+v", j.run, j.kind, end.Status, what, said, t)
+	}
+	if end.Items != t.passed+t.failed || end.Passed != t.passed || end.Failed != t.failed || end.Errored != t.errored || end.Skipped != t.skipped ||
+		end.Usage.Calls != t.calls || math.Abs(end.CostUSD-t.cost) > 1e-9 {
+		differ("the run says", end)
+	}
+	if p.Done != t.done || p.Passed != t.passed || p.Failed != t.failed || p.Errored != t.errored {
+		differ("its progress says", p)
+	}
+	// A chunk that was stopped may not have counted what it stored last.
+	whole := end.Status == "completed"
+	if chunks.done > t.done || whole && (chunks.done != t.done || chunks.passed != t.passed || chunks.failed != t.failed || chunks.errored != t.errored) {
+		differ("its chunks say", chunks)
+	}
+}
+
+// chunks adds up the counters of a run's chunks, which the API only shows while
+// it runs.
+func (s *system) chunks(ctx context.Context, o *organization, run string) (t tally, err error) {
+	err = s.untilUp(ctx, func() error {
+		return pgx.BeginFunc(ctx, s.rows, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "SELECT set_config('app.org', $1, true)", o.id); err != nil {
+				return err
+			}
+			return tx.QueryRow(ctx, `SELECT coalesce(sum(done), 0), coalesce(sum(passed), 0), coalesce(sum(failed), 0), coalesce(sum(errored), 0), coalesce(sum(skipped), 0)
+				FROM evaluation_run_chunks WHERE org_id = $1 AND run_id = $2`, o.id, run).Scan(&t.done, &t.passed, &t.failed, &t.errored, &t.skipped)
+		})
+	})
+	return t, err
+}
+
+// untilUp repeats a question while the engine is away.
+func (s *system) untilUp(ctx context.Context, ask func() error) error {
+	for limit := time.Now().Add(patience); ; {
+		err := ask()
+		if err == nil || time.Now().After(limit) {
+			return err
+		}
+		if e := sleep(ctx, 200*time.Millisecond); e != nil {
+			return errors.Join(err, e)
+		}
+	}
+}
+
+// verdict ends the load, and compares what ClickHouse has and what targets were
+// asked with what runs say.
+func (p *proof) verdict(ctx context.Context) (verdict, error) {
+	p.load.end()
+	if err := p.load.complaint(); err != nil {
+		return p.load.verdict, errors.Join(err, p.load.verdict.guilty())
+	}
+	v := &p.load.verdict
+	v.runs = len(p.load.all)
+	if err := p.stored(ctx, v); err != nil {
+		return *v, err
+	}
+	crashes := p.s.downs()
+	repeated, again := p.s.targets.oracle.repeated(crashes)
+	v.repeated = repeated
+	for _, j := range p.load.all {
+		if j.isCancelled() {
+			again = append(again, p.s.targets.oracle.late(j.run, j.endedAt.Add(p.s.heartbeat+5*time.Second), crashes)...)
+		}
+	}
+	v.extra = len(again)
+	for _, text := range again {
+		v.example("%s", text)
+	}
+	if v.extra > 0 {
+		for _, c := range crashes {
+			v.example("%s was down from %s to %s", c.what, c.began.Format(clock), c.end.Format(clock))
+		}
+	}
+	return *v, nil
+}
+
+// stored counts the results of every run in ClickHouse.
+func (p *proof) stored(ctx context.Context, v *verdict) error {
+	type count struct{ rows, units uint64 }
+	found := map[string]count{}
+	err := p.s.untilUp(ctx, func() error {
+		rows, err := p.s.results.Writer().Query(ctx, "SELECT toString(org_id), toString(run_id), count(), uniqExact(item_id, epoch) FROM run_results FINAL WHERE metric = '' GROUP BY 1, 2")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var org, run string
+			var c count
+			if err := rows.Scan(&org, &run, &c.rows, &c.units); err != nil {
+				return err
+			}
+			found[org+"/"+run] = c
+		}
+		return rows.Err()
+	})
+	for _, j := range p.load.all {
+		c := found[j.org.id+"/"+j.run]
+		if c.rows != c.units {
+			v.doubled += int(c.rows - c.units)
+			v.example("ClickHouse has %d rows for %d units of run %s (%s)", c.rows, c.units, j.run, j.kind)
+		}
+		if int(c.units) != j.results {
+			v.miscounted++
+			v.example("ClickHouse has %d results of run %s (%s), and the API listed %d", c.units, j.run, j.kind, j.results)
+		}
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package score
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Status is what became of an item in one repetition.
+type Status string
+
+// The statuses. An errored item has no scores and counts as failed; a skipped
+// one counts as nothing.
+const (
+	StatusPassed  Status = "passed"
+	StatusFailed  Status = "failed"
+	StatusErrored Status = "errored"
+	StatusSkipped Status = "skipped"
+)
+
+// Run is where results belong.
+type Run struct {
+	Org     principal.OrgID
+	ID      int64
+	Started time.Time
+}
+
+// Key names an outcome within its run.
+type Key struct {
+	Item  int64
+	Epoch int
+}
+
+// Outcome is what came of one item in one repetition.
+type Outcome struct {
+	Key
+	// Content is a digest of what the item said, Cluster the group of items
+	// that it belongs to, if there is one.
+	Content [16]byte
+	Cluster string
+	Weight  float64
+
+	Status    Status
+	Output    jsontext.Value
+	ToolCalls jsontext.Value
+	// Trace is zero if the work left none.
+	Trace [16]byte
+	// Duration and CostNanoUSD are nil when nobody knows.
+	Duration                  *time.Duration
+	CostNanoUSD               *uint64
+	InputTokens, OutputTokens uint32
+	// Calls is how often a model or an application was asked.
+	Calls int
+	// ErrorCode is empty unless the item errored.
+	ErrorCode, ErrorMessage string
+	// Attempts is a JSON list of what went wrong before the last attempt.
+	Attempts jsontext.Value
+
+	// Overall is the item's composite score, nil if a part of it is missing.
+	Overall *float64
+	Scores  []Score
+}
+
+// Score is what one metric says about an outcome. A missing score has no value
+// and a reason.
+type Score struct {
+	Metric      string
+	Value       *float64
+	Reason      string
+	Explanation string
+}
+
+// Brief is the part of an outcome that counters need.
+type Brief struct {
+	Key
+	Status                    Status
+	Overall                   *float64
+	CostNanoUSD               uint64
+	InputTokens, OutputTokens uint32
+	Calls                     int
+}
+
+// Brief leaves out everything that only readers of the item need.
+func (o *Outcome) Brief() Brief {
+	b := Brief{
+		Key: o.Key, Status: o.Status, Overall: o.Overall,
+		InputTokens: o.InputTokens, OutputTokens: o.OutputTokens, Calls: o.Calls,
+	}
+	if o.CostNanoUSD != nil {
+		b.CostNanoUSD = *o.CostNanoUSD
+	}
+	return b
+}
+
+// Service keeps results.
+type Service struct {
+	store store
+}
+
+// New makes the service.
+func New(stores Stores, now func() time.Time) *Service {
+	return &Service{store: store{Stores: stores, now: now}}
+}
+
+// Insert stores outcomes with their scores: all of them or none. They can be
+// read when it returns. A caller that does not know what became of an insert
+// repeats it.
+func (s *Service) Insert(ctx context.Context, r Run, outcomes []Outcome) error {
+	return s.store.insert(ctx, r, outcomes)
+}
+
+// Done returns what is stored of some items, in any order.
+func (s *Service) Done(ctx context.Context, r Run, items []int64) ([]Brief, error) {
+	return s.store.done(ctx, r, items)
+}
+
+// Filter selects outcomes of a run; an empty field matches everything.
+type Filter struct {
+	Status Status
+	// Items are the only items wanted, if there are any.
+	Items []int64
+	// Metric with MaxScore selects outcomes whose score is at most that.
+	Metric   string
+	MaxScore *float64
+	Limit    int
+	Offset   int
+	// After is the outcome that a page begins after, in the order of items and
+	// epochs.
+	After Key
+}
+
+// Page returns outcomes in the order of their items and epochs, with scores,
+// and how many match.
+func (s *Service) Page(ctx context.Context, r Run, f Filter) ([]Outcome, int, error) {
+	return s.store.page(ctx, r, f)
+}
+
+// Measure is one score of an outcome, as statistics need it.
+type Measure struct {
+	Key
+	Content [16]byte
+	Cluster string
+	Weight  float64
+	Value   float64
+	Scored  bool
+}
+
+// Measures returns the scores of one metric, or the overall scores of outcomes
+// if metric is empty, in the order of items and epochs. Skipped outcomes are left
+// out.
+func (s *Service) Measures(ctx context.Context, r Run, metric string) ([]Measure, error) {
+	return s.store.measures(ctx, r, metric)
+}
+
+// Briefs calls fn for every outcome of a run, in the order of items and epochs.
+func (s *Service) Briefs(ctx context.Context, r Run, fn func(Brief) error) error {
+	return s.store.briefs(ctx, r, fn)
+}

@@ -1,0 +1,222 @@
+package score_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/score"
+)
+
+// on runs a test on a single node and on a cluster of two shards.
+func on(t *testing.T, fn func(t *testing.T, s *score.Service)) {
+	t.Helper()
+	for kind, where := range map[string]func(testing.TB) clickhouse.Config{"single": clickhousetest.New, "cluster": clickhousetest.NewCluster} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			cfg := where(t)
+			ch, err := clickhouse.Open(cfg)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = ch.Close() })
+			inserter, err := clickhouse.NewInserter(cfg)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = inserter.Close() })
+			var ticks atomic.Int64 // later writes are later
+			now := func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Millisecond) }
+			fn(t, score.New(score.Stores{ClickHouse: ch, Inserter: inserter}, now))
+		})
+	}
+}
+
+var start = time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
+
+func newRun(id int64) score.Run {
+	return score.Run{Org: principal.NewOrgID(), ID: id, Started: start}
+}
+
+func number(v float64) *float64 { return &v }
+
+// whole is an outcome with everything.
+func whole(item int64, epoch int) score.Outcome {
+	took, cost := 1500*time.Microsecond, uint64(290_000_000)
+	return score.Outcome{
+		Key: score.Key{Item: item, Epoch: epoch}, Content: [16]byte{1, 0, 2}, Cluster: "talk", Weight: 2.5, Status: score.StatusPassed,
+		Output: jsontext.Value(`{"text":"so"}`), ToolCalls: jsontext.Value(`[{"name":"look"}]`), Trace: [16]byte{9, 0}, Duration: &took, CostNanoUSD: &cost,
+		InputTokens: 3, OutputTokens: 4, Calls: 2, Attempts: jsontext.Value(`[{"code":"timeout","message":"late"}]`), Overall: number(0.75),
+		Scores: []score.Score{
+			{Metric: "contains", Reason: "not_configured", Explanation: "Nothing to look for."},
+			{Metric: "exact_match", Value: number(0), Explanation: "It differs."},
+			{Metric: "similarity", Value: number(0.75)},
+		},
+	}
+}
+
+// plain is an outcome with one score.
+func plain(item int64, status score.Status, value *float64) score.Outcome {
+	return score.Outcome{
+		Key: score.Key{Item: item}, Weight: 1, Status: status, Overall: value,
+		Scores: []score.Score{{Metric: "exact_match", Value: value}},
+	}
+}
+
+func page(ctx context.Context, t *testing.T, s *score.Service, r score.Run, f score.Filter) ([]score.Outcome, int) {
+	t.Helper()
+	if f.Limit == 0 {
+		f.Limit = 100
+	}
+	all, total, err := s.Page(ctx, r, f)
+	require.NoError(t, err)
+	return all, total
+}
+
+func TestOutcomesAreKeptWhole(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, s *score.Service) {
+		ctx, r := t.Context(), newRun(7)
+		bare := score.Outcome{Key: score.Key{Item: 2}, Status: score.StatusErrored, ErrorCode: "timeout", ErrorMessage: "It was late."}
+		require.NoError(t, s.Insert(ctx, r, []score.Outcome{whole(1, 0), bare}))
+
+		all, total := page(ctx, t, s, r, score.Filter{})
+
+		require.Equal(t, 2, total)
+		require.Equal(t, []score.Outcome{whole(1, 0), bare}, all)
+		require.NoError(t, s.Insert(ctx, r, nil), "nothing can be stored too")
+	})
+}
+
+func TestInsertingTwiceIsInsertingOnce(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, s *score.Service) {
+		ctx, r := t.Context(), newRun(7)
+		for range 3 {
+			require.NoError(t, s.Insert(ctx, r, []score.Outcome{whole(1, 0), whole(1, 1), whole(2, 0)}))
+		}
+		changed := plain(2, score.StatusFailed, number(0.25))
+		changed.Scores = append(changed.Scores, score.Score{Metric: "similarity", Reason: "not_computed"}, score.Score{Metric: "contains", Reason: "not_computed"})
+		require.NoError(t, s.Insert(ctx, r, []score.Outcome{changed}))
+
+		all, total := page(ctx, t, s, r, score.Filter{})
+		require.Equal(t, 3, total)
+		require.Equal(t, []score.Key{{Item: 1}, {Item: 1, Epoch: 1}, {Item: 2}}, keys(all))
+		require.Equal(t, score.StatusFailed, all[2].Status)
+		require.Empty(t, all[2].Output, "a later outcome replaces the whole of an earlier one")
+		briefs := 0
+		require.NoError(t, s.Briefs(ctx, r, func(b score.Brief) error {
+			briefs++
+			if b.Item == 1 {
+				o := whole(1, b.Epoch)
+				require.Equal(t, o.Brief(), b)
+			}
+			return nil
+		}))
+		require.Equal(t, 3, briefs)
+		measures, err := s.Measures(ctx, r, "similarity")
+		require.NoError(t, err)
+		require.Equal(t, []score.Measure{
+			{Key: score.Key{Item: 1}, Content: [16]byte{1, 0, 2}, Cluster: "talk", Weight: 2.5, Value: 0.75, Scored: true},
+			{Key: score.Key{Item: 1, Epoch: 1}, Content: [16]byte{1, 0, 2}, Cluster: "talk", Weight: 2.5, Value: 0.75, Scored: true},
+			{Key: score.Key{Item: 2}, Weight: 1},
+		}, measures)
+		done, err := s.Done(ctx, r, []int64{1, 3})
+		require.NoError(t, err)
+		require.Len(t, done, 2, "both repetitions of the one that is there")
+	})
+}
+
+func keys(all []score.Outcome) (out []score.Key) {
+	for _, o := range all {
+		out = append(out, o.Key)
+	}
+	return out
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, s *score.Service) {
+		ctx, r := t.Context(), newRun(7)
+		statuses := []score.Status{score.StatusPassed, score.StatusFailed, score.StatusErrored, score.StatusSkipped}
+		var all []score.Outcome
+		for i := range 12 {
+			o := plain(int64(i+1), statuses[i%4], number(float64(i)/10))
+			if o.Status == score.StatusErrored || o.Status == score.StatusSkipped {
+				o.Overall, o.Scores = nil, nil
+			}
+			all = append(all, o)
+		}
+		slices.Reverse(all) // the order of writing does not matter
+		for _, o := range all {
+			require.NoError(t, s.Insert(ctx, r, []score.Outcome{o}))
+		}
+		require.NoError(t, s.Insert(ctx, r, []score.Outcome{{Key: score.Key{Item: 5, Epoch: 1}, Status: score.StatusPassed}}))
+		// Neither another run of the organization, nor the same number of
+		// another, is this one.
+		other, foreign := r, newRun(7)
+		other.ID = 8
+		require.NoError(t, s.Insert(ctx, other, []score.Outcome{plain(1, score.StatusPassed, number(1))}))
+		require.NoError(t, s.Insert(ctx, foreign, []score.Outcome{plain(1, score.StatusPassed, number(1))}))
+
+		for name, one := range map[string]struct {
+			filter score.Filter
+			items  []int64
+			total  int
+		}{
+			"everything":          {score.Filter{}, []int64{1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11, 12}, 13},
+			"a status":            {score.Filter{Status: score.StatusErrored}, []int64{3, 7, 11}, 3},
+			"some items":          {score.Filter{Items: []int64{5, 9, 99}}, []int64{5, 5, 9}, 3},
+			"a page":              {score.Filter{Limit: 3, Offset: 4}, []int64{5, 5, 6}, 13},
+			"behind the last":     {score.Filter{Limit: 3, Offset: 40}, nil, 13},
+			"after an outcome":    {score.Filter{After: score.Key{Item: 5}, Limit: 2}, []int64{5, 6}, 8},
+			"scored by a metric":  {score.Filter{Metric: "exact_match"}, []int64{1, 2, 5, 6, 9, 10}, 6},
+			"scored at most":      {score.Filter{Metric: "exact_match", MaxScore: number(0.4)}, []int64{1, 2, 5}, 3},
+			"scored and a status": {score.Filter{Metric: "exact_match", Status: score.StatusFailed, MaxScore: number(0.5)}, []int64{2, 6}, 2},
+			"by no metric":        {score.Filter{Metric: "charm"}, nil, 0},
+		} {
+			got, total := page(ctx, t, s, r, one.filter)
+			var items []int64
+			for _, k := range keys(got) {
+				items = append(items, k.Item)
+			}
+			require.Equal(t, one.items, items, name)
+			require.Equal(t, one.total, total, name)
+		}
+		overall, err := s.Measures(ctx, r, "")
+		require.NoError(t, err)
+		require.Len(t, overall, 10, "skipped outcomes are left out")
+	})
+}
+
+func TestALargeRunIsReadWhole(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, s *score.Service) {
+		ctx, r := t.Context(), newRun(7)
+		const n = 5000
+		var all []score.Outcome
+		var items []int64
+		for i := range n {
+			all = append(all, plain(int64(i+1), score.StatusPassed, number(1)))
+			items = append(items, int64(i+1))
+		}
+		require.NoError(t, s.Insert(ctx, r, all))
+		done, err := s.Done(ctx, r, items)
+		require.NoError(t, err)
+		require.Len(t, done, n)
+		last := int64(0)
+		require.NoError(t, s.Briefs(ctx, r, func(b score.Brief) error {
+			if b.Item != last+1 {
+				return fmt.Errorf("item %d comes after %d", b.Item, last)
+			}
+			last = b.Item
+			return nil
+		}))
+		require.EqualValues(t, n, last)
+	})
+}

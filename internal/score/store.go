@@ -1,0 +1,259 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	chgo "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+)
+
+// Stores are what results are kept in.
+type Stores struct {
+	ClickHouse *clickhouse.DB
+	Inserter   *clickhouse.Inserter
+}
+
+// store keeps results in ClickHouse.
+type store struct {
+	Stores
+	now func() time.Time
+}
+
+// columns are those of run_results, in the form in which they are sent.
+type columns struct {
+	org                               proto.ColUUID
+	run, item                         proto.ColInt64
+	metric                            *proto.ColLowCardinality[string]
+	epoch                             proto.ColUInt16
+	started                           proto.ColDateTime
+	content, trace                    proto.ColFixedStr16
+	cluster, output, tools            proto.ColStr
+	weight, value                     proto.ColFloat64
+	status, errorCode, reason         *proto.ColLowCardinality[string]
+	duration, cost                    proto.ColUInt64
+	durationKnown, costKnown, scored  proto.ColBool
+	inputTokens, outputTokens         proto.ColUInt32
+	calls                             proto.ColUInt16
+	errorMessage, attempts, explained proto.ColStr
+	version                           proto.ColUInt64
+}
+
+func newColumns() *columns {
+	label := func() *proto.ColLowCardinality[string] { return new(proto.ColStr).LowCardinality() }
+	return &columns{metric: label(), status: label(), errorCode: label(), reason: label()}
+}
+
+func (c *columns) input() proto.Input {
+	return proto.Input{
+		{Name: "org_id", Data: &c.org}, {Name: "run_id", Data: &c.run}, {Name: "metric", Data: c.metric}, {Name: "item_id", Data: &c.item},
+		{Name: "epoch", Data: &c.epoch}, {Name: "run_started", Data: &c.started}, {Name: "content", Data: &c.content}, {Name: "cluster", Data: &c.cluster},
+		{Name: "weight", Data: &c.weight}, {Name: "status", Data: c.status}, {Name: "output", Data: &c.output}, {Name: "tool_calls", Data: &c.tools},
+		{Name: "trace_id", Data: &c.trace}, {Name: "duration_us", Data: &c.duration}, {Name: "duration_known", Data: &c.durationKnown},
+		{Name: "cost_nano_usd", Data: &c.cost}, {Name: "cost_known", Data: &c.costKnown},
+		{Name: "input_tokens", Data: &c.inputTokens}, {Name: "output_tokens", Data: &c.outputTokens}, {Name: "calls", Data: &c.calls},
+		{Name: "error_code", Data: c.errorCode}, {Name: "error_message", Data: &c.errorMessage}, {Name: "attempts", Data: &c.attempts},
+		{Name: "scored", Data: &c.scored}, {Name: "value", Data: &c.value}, {Name: "reason", Data: c.reason}, {Name: "explanation", Data: &c.explained},
+		{Name: "version", Data: &c.version},
+	}
+}
+
+// key appends what all rows of an outcome have.
+func (c *columns) key(r Run, o *Outcome, metric string, version uint64) {
+	c.org.Append(uuid.UUID(r.Org))
+	c.run.Append(r.ID)
+	c.metric.Append(metric)
+	c.item.Append(o.Item)
+	c.epoch.Append(uint16(o.Epoch))
+	c.started.Append(r.Started)
+	c.content.Append(o.Content)
+	c.cluster.Append(o.Cluster)
+	c.weight.Append(o.Weight)
+	c.version.Append(version)
+}
+
+// judged appends a value, or none with its reason.
+func (c *columns) judged(value *float64, reason, explanation string) {
+	c.scored.Append(value != nil)
+	if value == nil {
+		value = new(float64)
+	}
+	c.value.Append(*value)
+	c.reason.Append(reason)
+	c.explained.Append(explanation)
+}
+
+// outcome appends the row of an outcome.
+func (c *columns) outcome(r Run, o *Outcome, version uint64) {
+	c.key(r, o, "", version)
+	c.judged(o.Overall, "", "")
+	c.status.Append(string(o.Status))
+	c.output.Append(string(o.Output))
+	c.tools.Append(string(o.ToolCalls))
+	c.trace.Append(o.Trace)
+	var duration time.Duration
+	if o.Duration != nil {
+		duration = *o.Duration
+	}
+	c.duration.Append(uint64(max(0, duration.Microseconds())))
+	c.durationKnown.Append(o.Duration != nil)
+	var cost uint64
+	if o.CostNanoUSD != nil {
+		cost = *o.CostNanoUSD
+	}
+	c.cost.Append(cost)
+	c.costKnown.Append(o.CostNanoUSD != nil)
+	c.inputTokens.Append(o.InputTokens)
+	c.outputTokens.Append(o.OutputTokens)
+	c.calls.Append(uint16(min(o.Calls, 1<<16-1)))
+	c.errorCode.Append(o.ErrorCode)
+	c.errorMessage.Append(o.ErrorMessage)
+	c.attempts.Append(string(o.Attempts))
+}
+
+// score appends the row of a score.
+func (c *columns) score(r Run, o *Outcome, s *Score, version uint64) {
+	c.key(r, o, s.Metric, version)
+	c.judged(s.Value, s.Reason, s.Explanation)
+	c.status.Append(string(o.Status))
+	for _, text := range []*proto.ColStr{&c.output, &c.tools, &c.errorMessage, &c.attempts} {
+		text.Append("")
+	}
+	c.trace.Append(o.Trace)
+	c.duration.Append(0)
+	c.durationKnown.Append(false)
+	c.cost.Append(0)
+	c.costKnown.Append(false)
+	c.inputTokens.Append(0)
+	c.outputTokens.Append(0)
+	c.calls.Append(0)
+	c.errorCode.Append("")
+}
+
+func (s store) insert(ctx context.Context, r Run, outcomes []Outcome) error {
+	if len(outcomes) == 0 {
+		return nil
+	}
+	c := newColumns()
+	version := uint64(s.now().UnixMicro())
+	for i := range outcomes {
+		o := &outcomes[i]
+		c.outcome(r, o, version)
+		for j := range o.Scores {
+			c.score(r, o, &o.Scores[j], version)
+		}
+	}
+	if err := s.Inserter.Insert(ctx, "run_results", clickhouse.Token(), c.input()); err != nil {
+		return fmt.Errorf("insert results: %w", err)
+	}
+	return nil
+}
+
+// of is the part of every question that says which run is meant: its partition
+// and its place in the order of the table.
+const of = " FROM run_results FINAL WHERE org_id = ? AND run_id = ? AND run_started = fromUnixTimestamp(?)"
+
+func (r Run) args() []any { return []any{uuid.UUID(r.Org), r.ID, r.Started.Unix()} }
+
+// answerTime is how long a question may take. The driver turns it into a limit
+// of the server, which allows a reader little more.
+const answerTime = 50 * time.Second
+
+// each scans every row of a question.
+func (s store) each(ctx context.Context, scan func(driver.Rows) error, text string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	// A run lies in one partition and, on a cluster, on one shard, so neither
+	// FINAL nor a question within a question looks beyond it.
+	ctx = chgo.Context(ctx, chgo.WithSettings(chgo.Settings{"do_not_merge_across_partitions_select_final": 1, "distributed_product_mode": "local"}))
+	rows, err := s.ClickHouse.Reader().Query(ctx, text, args...)
+	if err != nil {
+		return clickhouse.Translate(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return clickhouse.Translate(rows.Err())
+}
+
+const briefColumns = "item_id, epoch, status, scored, value, cost_nano_usd, input_tokens, output_tokens, calls"
+
+func scanBrief(rows driver.Rows) (b Brief, err error) {
+	var epoch, calls uint16
+	var scored bool
+	var value float64
+	var status string
+	if err := rows.Scan(&b.Item, &epoch, &status, &scored, &value, &b.CostNanoUSD, &b.InputTokens, &b.OutputTokens, &calls); err != nil {
+		return b, fmt.Errorf("read result: %w", err)
+	}
+	b.Epoch, b.Calls, b.Status = int(epoch), int(calls), Status(status)
+	if scored {
+		b.Overall = &value
+	}
+	return b, nil
+}
+
+func (s store) done(ctx context.Context, r Run, items []int64) (all []Brief, err error) {
+	err = s.each(ctx, func(rows driver.Rows) error {
+		b, err := scanBrief(rows)
+		all = append(all, b)
+		return err
+	}, "SELECT "+briefColumns+of+" AND metric = '' AND item_id IN (?)", append(r.args(), items)...)
+	return all, err
+}
+
+func (s store) briefs(ctx context.Context, r Run, fn func(Brief) error) error {
+	return s.each(ctx, func(rows driver.Rows) error {
+		b, err := scanBrief(rows)
+		if err != nil {
+			return err
+		}
+		return fn(b)
+	}, "SELECT "+briefColumns+of+" AND metric = '' ORDER BY item_id, epoch", r.args()...)
+}
+
+func (s store) measures(ctx context.Context, r Run, metric string) (all []Measure, err error) {
+	text, args := "SELECT item_id, epoch, content, cluster, weight, scored, value"+of+" AND metric = ? AND status != 'skipped'", append(r.args(), metric)
+	err = s.each(ctx, func(rows driver.Rows) error {
+		var m Measure
+		var epoch uint16
+		var content string
+		if err := rows.Scan(&m.Item, &epoch, &content, &m.Cluster, &m.Weight, &m.Scored, &m.Value); err != nil {
+			return fmt.Errorf("read score: %w", err)
+		}
+		m.Epoch = int(epoch)
+		copy(m.Content[:], content)
+		all = append(all, m)
+		return nil
+	}, text+" ORDER BY item_id, epoch", args...)
+	return all, err
+}
+
+// where is the condition of a filter.
+func (f Filter) where() (text string, args []any) {
+	var b strings.Builder
+	b.WriteString(" AND metric = ''")
+	add := func(condition string, values ...any) {
+		b.WriteString(" AND " + condition)
+		args = append(args, values...)
+	}
+	if f.Status != "" {
+		add("status = ?", string(f.Status))
+	}
+	if len(f.Items) > 0 {
+		add("item_id IN (?)", f.Items)
+	}
+	if f.After != (Key{}) {
+		add("(item_id, epoch) > (?, ?)", f.After.Item, uint16(f.After.Epoch))
+	}
+	return b.String(), args
+}

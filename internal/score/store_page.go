@@ -1,0 +1,105 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const outcomeColumns = "item_id, epoch, content, cluster, weight, status, output, tool_calls, trace_id, duration_us, duration_known, " +
+	"cost_nano_usd, cost_known, input_tokens, output_tokens, calls, error_code, error_message, attempts, scored, value"
+
+func (s store) page(ctx context.Context, r Run, f Filter) ([]Outcome, int, error) {
+	where, args := f.where()
+	args = append(r.args(), args...)
+	if f.Metric != "" {
+		where += " AND (item_id, epoch) IN (SELECT item_id, epoch" + of + " AND metric = ? AND scored"
+		args = append(append(args, r.args()...), f.Metric)
+		if f.MaxScore != nil {
+			where += " AND value <= ?"
+			args = append(args, *f.MaxScore)
+		}
+		where += ")"
+	}
+	var total uint64
+	if err := s.each(ctx, func(rows driver.Rows) error { return rows.Scan(&total) }, "SELECT count()"+of+where, args...); err != nil {
+		return nil, 0, err
+	}
+	var all []Outcome
+	err := s.each(ctx, func(rows driver.Rows) error {
+		o, err := scanOutcome(rows)
+		all = append(all, o)
+		return err
+	}, fmt.Sprintf("SELECT %s%s%s ORDER BY item_id, epoch LIMIT %d OFFSET %d", outcomeColumns, of, where, f.Limit, f.Offset), args...)
+	if err != nil || len(all) == 0 {
+		return all, int(total), err
+	}
+	return all, int(total), s.addScores(ctx, r, all)
+}
+
+func scanOutcome(rows driver.Rows) (o Outcome, err error) {
+	var epoch, calls uint16
+	var content, status, output, tools, trace, attempts string
+	var duration, cost uint64
+	var durationKnown, costKnown, scored bool
+	var value float64
+	err = rows.Scan(&o.Item, &epoch, &content, &o.Cluster, &o.Weight, &status, &output, &tools, &trace, &duration, &durationKnown,
+		&cost, &costKnown, &o.InputTokens, &o.OutputTokens, &calls, &o.ErrorCode, &o.ErrorMessage, &attempts, &scored, &value)
+	if err != nil {
+		return o, fmt.Errorf("read result: %w", err)
+	}
+	o.Epoch, o.Calls, o.Status = int(epoch), int(calls), Status(status)
+	o.Output, o.ToolCalls, o.Attempts = toJSON(output), toJSON(tools), toJSON(attempts)
+	copy(o.Content[:], content)
+	copy(o.Trace[:], trace)
+	if durationKnown {
+		d := time.Duration(duration) * time.Microsecond
+		o.Duration = &d
+	}
+	if costKnown {
+		o.CostNanoUSD = &cost
+	}
+	if scored {
+		o.Overall = &value
+	}
+	return o, nil
+}
+
+// toJSON is nil for what was never there.
+func toJSON(text string) jsontext.Value {
+	if text == "" {
+		return nil
+	}
+	return jsontext.Value(text)
+}
+
+// addScores reads the scores of a page of outcomes.
+func (s store) addScores(ctx context.Context, r Run, page []Outcome) error {
+	at := make(map[Key]*Outcome, len(page))
+	items := make([]int64, 0, len(page))
+	for i := range page {
+		at[page[i].Key] = &page[i]
+		items = append(items, page[i].Item)
+	}
+	return s.each(ctx, func(rows driver.Rows) error {
+		var k Key
+		var epoch uint16
+		var sc Score
+		var scored bool
+		var value float64
+		if err := rows.Scan(&k.Item, &epoch, &sc.Metric, &scored, &value, &sc.Reason, &sc.Explanation); err != nil {
+			return fmt.Errorf("read score: %w", err)
+		}
+		k.Epoch = int(epoch)
+		if scored {
+			sc.Value = &value
+		}
+		if o := at[k]; o != nil {
+			o.Scores = append(o.Scores, sc)
+		}
+		return nil
+	}, "SELECT item_id, epoch, metric, scored, value, reason, explanation"+of+" AND metric != '' AND item_id IN (?) ORDER BY metric, item_id, epoch", append(r.args(), items)...)
+}

@@ -1,0 +1,152 @@
+package stat
+
+import "math"
+
+// Mean estimates the mean score. Repetitions of an item are averaged first;
+// the standard error comes from clusters, or from items where there are none.
+// The interval is Student's, or a bootstrap's if the options ask for one.
+func Mean(rows []Row, o Options) (Estimate, error) {
+	o, err := o.checked()
+	if err != nil {
+		return Estimate{}, err
+	}
+	if err := o.allows(MethodDefault, MethodBCa, MethodPercentile); err != nil {
+		return Estimate{}, err
+	}
+	t, err := gather(rows, o)
+	if err != nil {
+		return Estimate{}, err
+	}
+	e := t.mean(o)
+	e.describeMissing(t, o)
+	return e, nil
+}
+
+// mean estimates the mean of a table.
+func (t *table) mean(o Options) Estimate {
+	e := o.estimate("mean")
+	e.Variance = t.variance(o)
+	switch {
+	case o.Estimand == EstimandDataset:
+		t.datasetMean(&e, o)
+	case o.Method != MethodDefault:
+		bootstrapMean(&e, t.means(o), o)
+	default:
+		populationMean(&e, t.means(o), o.Range, o.Level)
+		if o.Missing == MissingBounds && t.missing > 0 {
+			for _, score := range []float64{o.Range.Lower, o.Range.Upper} {
+				other := o.estimate("mean")
+				populationMean(&other, t.filledWith(o, score), o.Range, o.Level)
+				e.stretch(other)
+			}
+		}
+	}
+	return e
+}
+
+// populationMean fills an estimate from a sample whose items stand for more
+// than themselves.
+func populationMean(e *Estimate, s sample, r *Range, level float64) limits {
+	e.N, e.Clusters = s.n(), s.g
+	if s.n() == 0 {
+		e.abstain(StatusInsufficient, noScores)
+		return nil
+	}
+	mean := s.mean()
+	e.Value = &mean
+	if s.g < 2 {
+		e.NEff = 1
+		e.abstain(StatusInsufficient, oneUnit)
+		return nil
+	}
+	v := s.spread(mean)
+	if v.clustered == 0 {
+		e.NEff = float64(s.g)
+		return unvaried(e, s.g, r, level)
+	}
+	se := math.Sqrt(v.clustered)
+	e.SE, e.DF, e.NEff = &se, float64(s.g-1), v.kish
+	if s.cluster != nil {
+		deff := v.clustered / v.naive
+		e.DesignEffect, e.NEff = &deff, v.kish/deff
+	}
+	method := "t"
+	if s.cluster != nil {
+		method = "clustered_t"
+	}
+	l := r.within(tLimits(mean, se, e.DF))
+	lower, upper := l(1 - level)
+	e.between(lower, upper, level, method)
+	e.assume("clusters are independent")
+	e.few()
+	return l
+}
+
+func tLimits(mean, se, df float64) limits {
+	return func(alpha float64) (float64, float64) {
+		half := tCritical(alpha, df) * se
+		return mean - half, mean + half
+	}
+}
+
+// unvaried gives what may be said when all clusters are alike: at most a share
+// of the others can differ, and they can differ by no more than the range.
+func unvaried(e *Estimate, clusters int, r *Range, level float64) limits {
+	e.abstain(StatusDegenerate, noVariation)
+	if r == nil {
+		e.warn("without a declared range nothing bounds what was not observed")
+		return nil
+	}
+	c := *e.Value
+	l := r.within(func(alpha float64) (float64, float64) {
+		share := -math.Expm1(math.Log(alpha) / float64(clusters))
+		return c - share*(c-r.Lower), c + share*(r.Upper-c)
+	})
+	lower, upper := l(1 - level)
+	e.between(lower, upper, level, "zero_variance_bound")
+	return l
+}
+
+// variance splits the variation of a table with repetitions.
+func (t *table) variance(o Options) *Variance {
+	if len(t.items) == t.total {
+		return nil
+	}
+	var within, inverse sum
+	repeated := 0
+	means := make([]float64, 0, len(t.items))
+	for _, e := range t.items {
+		if e.scored == 0 {
+			continue
+		}
+		means = append(means, e.mean)
+		inverse.add(1 / float64(e.scored))
+		if e.scored > 1 {
+			within.add(e.within / float64(e.scored-1))
+			repeated++
+		}
+	}
+	if repeated < 2 {
+		return nil
+	}
+	n := float64(len(means))
+	v := &Variance{Within: within.total() / float64(repeated)}
+	s := sample{x: means, g: len(means)}
+	v.Between = math.Max(0, s.spread(s.mean()).naive*n-v.Within*inverse.total()/n)
+	if all := v.Within + v.Between; all > 0 {
+		v.GenerationShare = ptr(v.Within / all)
+	}
+	if epochs := optimalEpochs(v.Within, v.Between, o.CostRatio); epochs > 0 && epochs < 1e6 {
+		v.OptimalEpochs = ptr(max(1, int(math.Ceil(epochs))))
+	}
+	return v
+}
+
+// optimalEpochs returns the number of repetitions that buys the smallest
+// error, or zero if the costs are not known or only repetitions vary.
+func optimalEpochs(within, between, costRatio float64) float64 {
+	if costRatio <= 0 || between <= 0 {
+		return 0
+	}
+	return math.Sqrt(costRatio * within / between)
+}
