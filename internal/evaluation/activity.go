@@ -45,7 +45,7 @@ func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
 	b := Begun{Units: r.Resolved.Units, Client: plan.Type == TargetClient, ChunkTime: a.s.cfg.ChunkTime, Heartbeat: a.s.cfg.Heartbeat}
 	b.Lanes = min(maxLanes, max(1, r.Request.Concurrency/laneWidth))
 	b.Width = (r.Request.Concurrency + b.Lanes - 1) / b.Lanes
-	b.FirstTime = (time.Second).Microseconds()
+	b.FirstTime = time.Second.Microseconds()
 	if !plan.paid() {
 		b.Lanes, b.FirstTime = min(2, b.Lanes+1), 100
 	}

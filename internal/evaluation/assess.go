@@ -32,7 +32,7 @@ func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) score.Outcom
 // any score has errored. Sent scores are those that a client computed.
 func assess(o *score.Outcome, rule PassRule, measures []measure, c metric.Case, sent map[string]float64) {
 	scores := make([]metric.Score, len(measures))
-	any := false
+	scored := false
 	for i, m := range measures {
 		if v, ok := sent[m.Name]; ok {
 			scores[i] = metric.Scored(v, "")
@@ -41,13 +41,13 @@ func assess(o *score.Outcome, rule PassRule, measures []measure, c metric.Case, 
 		}
 		s := score.Score{Metric: m.Name, Reason: string(scores[i].Reason()), Explanation: scores[i].Explanation()}
 		if v, ok := scores[i].Value(); ok {
-			s.Value, any = &v, true
+			s.Value, scored = &v, true
 		}
 		o.Scores = append(o.Scores, s)
 	}
 	o.Overall = rule.overall(measures, scores)
 	switch {
-	case !any:
+	case !scored:
 		o.Status, o.ErrorCode, o.ErrorMessage = score.StatusErrored, "no_score", "No metric could be computed for the item."
 	case rule.passes(measures, scores):
 		o.Status = score.StatusPassed

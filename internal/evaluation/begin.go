@@ -128,7 +128,7 @@ func (s *Service) draw(ctx context.Context, org principal.OrgID, id int64, v dat
 		}
 		above = ids[len(ids)-1]
 	}
-	order := rand.New(rand.NewPCG(uint64(seedOf(r)), uint64(id)))
+	order := rand.New(rand.NewPCG(uint64(seedOf(r)), uint64(id))) //nolint:gosec // the same seed has to give the same order
 	order.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	if n := r.Request.SampleSize; n > 0 && n < len(all) {
 		all = all[:n]

@@ -23,7 +23,7 @@ func waiting(t *testing.T, c *testkit.Client, n int, body map[string]any) (testk
 		ids = append(ids, i.ID)
 	}
 	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}, "metrics": []string{"exact_match", "similarity"}})
-	return in(t, c, started(t, c, e.ID, body), "executing"), ids
+	return executing(t, c, started(t, c, e.ID, body)), ids
 }
 
 func TestClientTarget(t *testing.T) {

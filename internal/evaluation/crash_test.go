@@ -34,7 +34,7 @@ func TestAWorkerThatGoesAwayLosesNothing(t *testing.T) {
 			close(half)
 		}
 		mu.Unlock()
-		time.Sleep(20 * time.Millisecond) //nolint:forbidigo // a target that takes its time
+		time.Sleep(20 * time.Millisecond) // a target that takes its time
 		_, _ = fmt.Fprint(w, `{"output":"answer 0","usage":{"cost_usd":0.01}}`)
 	})
 	e := c.Evaluation(t, filled(t, c, cases(items)).ID, map[string]any{"target": target})

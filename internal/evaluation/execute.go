@@ -65,7 +65,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, beat func(done
 		Service: s, org: c.Org, run: run, index: c.Index, beat: beat, width: max(1, c.Width),
 		noted: map[string]bool{}, count: Count{Size: c.To - c.From},
 	}
-	if e.measures, _, err = s.measuresOf(run); err != nil {
+	if e.measures, err = s.measuresOf(run); err != nil {
 		return ChunkDone{}, err
 	}
 	if e.target, err = s.newTarget(ctx, c.Org, run.Request.Plan.Target); err != nil {
@@ -102,12 +102,12 @@ func stopped(err error) (ChunkDone, error) {
 
 // measuresOf finds the metrics of a run's plan, all of which were there when it
 // began.
-func (s *Service) measuresOf(r Run) ([]measure, []Warning, error) {
+func (s *Service) measuresOf(r Run) ([]measure, error) {
 	all, missing, err := s.measures(r.Request.Plan)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("run %d: %s", r.ID, missing[0].Message)
 	}
-	return all, missing, err
+	return all, err
 }
 
 // left is the units without an outcome; the others are counted.

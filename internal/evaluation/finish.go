@@ -131,7 +131,7 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run) (Ou
 	if o.Statistics.Resolution, err = stat.Resolve(o.Statistics.Overall, stat.Options{Range: stat.Unit()}, resolutionTargets(r)); err != nil {
 		return o, fmt.Errorf("resolution: %w", err)
 	}
-	measures, _, err := s.measuresOf(r)
+	measures, err := s.measuresOf(r)
 	if err != nil {
 		return o, err
 	}

@@ -56,14 +56,14 @@ func application(t testing.TB, h http.HandlerFunc) map[string]any {
 	return map[string]any{"type": "http", "url": srv.URL}
 }
 
-// in waits until a run has reached a phase.
-func in(t testing.TB, c *testkit.Client, r testkit.Run, phase string) testkit.Run {
+// executing waits until a run has begun.
+func executing(t testing.TB, c *testkit.Client, r testkit.Run) testkit.Run {
 	t.Helper()
 	// A worker moves the run; the interface is the only place to see it.
 	require.Eventually(t, func() bool {
 		now, err := c.GetRun(t.Context(), r.EvaluationID, r.RunID)
 		r = now
-		return err == nil && now.Phase == phase
+		return err == nil && now.Phase == "executing"
 	}, time.Minute, 20*time.Millisecond)
 	return r
 }

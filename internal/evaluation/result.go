@@ -135,7 +135,7 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int
 
 // score makes outcomes of what a client sent.
 func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []Sent) ([]score.Outcome, error) {
-	measures, _, err := s.measuresOf(r)
+	measures, err := s.measuresOf(r)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func TestARunWorksOnAFrozenVersion(t *testing.T) {
 		})
 		d := filled(t, c, cases(2))
 		e := c.Evaluation(t, d.ID, map[string]any{"target": target})
-		r := in(t, c, started(t, c, e.ID, nil), "executing")
+		r := executing(t, c, started(t, c, e.ID, nil))
 		items, err := c.Items(ctx, d.ID, "")
 		require.NoError(t, err)
 		_, err = c.UpdateItem(ctx, d.ID, items.Items[0].ID, map[string]any{"expectedOutput": "changed"})

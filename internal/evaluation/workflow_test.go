@@ -175,10 +175,10 @@ func TestHistories(t *testing.T) {
 	if *record {
 		recordHistory(t, folder+"run_recorded.json", nil, nil)
 		recordHistory(t, folder+"run_of_a_client.json", map[string]any{"target": map[string]any{"type": "client"}}, func(k *testkit.Kit, c *testkit.Client, r testkit.Run) error {
-			return c.PutResults(t.Context(), r.EvaluationID, in(t, c, r, "executing").RunID, nil, true)
+			return c.PutResults(t.Context(), r.EvaluationID, executing(t, c, r).RunID, nil, true)
 		})
 		recordHistory(t, folder+"run_cancelled.json", map[string]any{"target": map[string]any{"type": "client"}}, func(k *testkit.Kit, c *testkit.Client, r testkit.Run) error {
-			_, err := c.CancelRun(t.Context(), r.EvaluationID, in(t, c, r, "executing").RunID)
+			_, err := c.CancelRun(t.Context(), r.EvaluationID, executing(t, c, r).RunID)
 			return err
 		})
 		recordHistory(t, folder+"run_that_cannot_begin.json", map[string]any{"metrics": []string{"charm"}}, nil)

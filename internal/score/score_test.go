@@ -39,8 +39,8 @@ func on(t *testing.T, fn func(t *testing.T, s *score.Service)) {
 
 var start = time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
 
-func newRun(id int64) score.Run {
-	return score.Run{Org: principal.NewOrgID(), ID: id, Started: start}
+func newRun() score.Run {
+	return score.Run{Org: principal.NewOrgID(), ID: 7, Started: start}
 }
 
 func number(v float64) *float64 { return &v }
@@ -81,7 +81,7 @@ func page(ctx context.Context, t *testing.T, s *score.Service, r score.Run, f sc
 func TestOutcomesAreKeptWhole(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, s *score.Service) {
-		ctx, r := t.Context(), newRun(7)
+		ctx, r := t.Context(), newRun()
 		bare := score.Outcome{Key: score.Key{Item: 2}, Status: score.StatusErrored, ErrorCode: "timeout", ErrorMessage: "It was late."}
 		require.NoError(t, s.Insert(ctx, r, []score.Outcome{whole(1, 0), bare}))
 
@@ -96,7 +96,7 @@ func TestOutcomesAreKeptWhole(t *testing.T) {
 func TestInsertingTwiceIsInsertingOnce(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, s *score.Service) {
-		ctx, r := t.Context(), newRun(7)
+		ctx, r := t.Context(), newRun()
 		for range 3 {
 			require.NoError(t, s.Insert(ctx, r, []score.Outcome{whole(1, 0), whole(1, 1), whole(2, 0)}))
 		}
@@ -142,7 +142,7 @@ func keys(all []score.Outcome) (out []score.Key) {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, s *score.Service) {
-		ctx, r := t.Context(), newRun(7)
+		ctx, r := t.Context(), newRun()
 		statuses := []score.Status{score.StatusPassed, score.StatusFailed, score.StatusErrored, score.StatusSkipped}
 		var all []score.Outcome
 		for i := range 12 {
@@ -159,7 +159,7 @@ func TestPage(t *testing.T) {
 		require.NoError(t, s.Insert(ctx, r, []score.Outcome{{Key: score.Key{Item: 5, Epoch: 1}, Status: score.StatusPassed}}))
 		// Neither another run of the organization, nor the same number of
 		// another, is this one.
-		other, foreign := r, newRun(7)
+		other, foreign := r, newRun()
 		other.ID = 8
 		require.NoError(t, s.Insert(ctx, other, []score.Outcome{plain(1, score.StatusPassed, number(1))}))
 		require.NoError(t, s.Insert(ctx, foreign, []score.Outcome{plain(1, score.StatusPassed, number(1))}))
@@ -197,7 +197,7 @@ func TestPage(t *testing.T) {
 func TestALargeRunIsReadWhole(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, s *score.Service) {
-		ctx, r := t.Context(), newRun(7)
+		ctx, r := t.Context(), newRun()
 		const n = 5000
 		var all []score.Outcome
 		var items []int64
