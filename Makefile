@@ -90,6 +90,7 @@ clients: ## Send from real OpenTelemetry packages to a real server, and compare.
 smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-engines ROUNDS=1
 	$(MAKE) prove-access
+	$(MAKE) prove-ingest INGEST='-faults 4 -spans 5000 -away 0s'
 	$(MAKE) prove-runs RUNS='-runs 12 -faults 8 -controls none'
 	go test -p 1 -count=1 -run TestBench $$(go list ./internal/bench/... | grep -v '/runs$$') # that one: make bench-runs; two of its floors do not hold yet
 

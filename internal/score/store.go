@@ -64,7 +64,7 @@ func (c *columns) input() proto.Input {
 		{Name: "status", Data: c.status},
 		{Name: "output", Data: &c.output},
 		{Name: "tool_calls", Data: &c.tools},
-		{Name: "trace_id", Data: &c.trace},
+		{Name: "otel_trace_id", Data: &c.trace},
 		{Name: "duration_us", Data: &c.duration},
 		{Name: "duration_known", Data: &c.durationKnown},
 		{Name: "cost_nano_usd", Data: &c.cost},

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-const outcomeColumns = "item_id, epoch, content, cluster, weight, status, output, tool_calls, trace_id, duration_us, duration_known, " +
+const outcomeColumns = "item_id, epoch, content, cluster, weight, status, output, tool_calls, otel_trace_id, duration_us, duration_known, " +
 	"cost_nano_usd, cost_known, input_tokens, output_tokens, calls, error_code, error_message, attempts, scored, value"
 
 func (s store) page(ctx context.Context, r Run, f Filter) ([]Outcome, int, error) {

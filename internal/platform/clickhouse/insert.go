@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,8 +58,9 @@ func loopback(addr string) bool {
 }
 
 // Insert stores one block of rows. When it returns nil the rows are stored and
-// can be read. An insert that is repeated with its token has one effect, so an
-// error leaves only one question open, and repeating answers it.
+// can be read. After an error they may or may not be: a server that is killed
+// can remember a token whose rows it never put in place, so what is repeated
+// gets a token of its own, and rows that replace themselves make it one effect.
 func (i *Inserter) Insert(ctx context.Context, table, token string, columns proto.Input) error {
 	settings := []ch.Setting{
 		ch.SettingInt("async_insert", 0),
@@ -68,23 +70,25 @@ func (i *Inserter) Insert(ctx context.Context, table, token string, columns prot
 		ch.SettingInt("deduplicate_blocks_in_dependent_materialized_views", 1),
 		// Imports of old data touch many days; the gateway bounds how many.
 		ch.SettingInt("max_partitions_per_insert_block", 0),
-		{Key: "insert_deduplication_token", Value: token, Important: true},
 	}
 	if i.cluster {
 		settings = append(settings, ch.SettingInt("distributed_foreground_insert", 1))
 	}
-	query := ch.Query{Body: columns.Into(table), Input: columns, Settings: settings}
+	query := func(token string) ch.Query {
+		named := append(slices.Clone(settings), ch.Setting{Key: "insert_deduplication_token", Value: token, Important: true})
+		return ch.Query{Body: columns.Into(table), Input: columns, Settings: named}
+	}
 	client, reused, err := i.connect(ctx)
 	if err != nil {
 		return err
 	}
-	err = i.do(ctx, client, query)
+	err = i.do(ctx, client, query(token))
 	if err != nil && reused && !ch.IsException(err) && ctx.Err() == nil {
 		// The connection may have died while it was idle.
 		if client, err = i.dial(ctx); err != nil {
 			return err
 		}
-		err = i.do(ctx, client, query)
+		err = i.do(ctx, client, query(token+"-again"))
 	}
 	if err != nil {
 		return fmt.Errorf("insert into %s: %w", table, err)

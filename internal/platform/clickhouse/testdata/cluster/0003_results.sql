@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS run_results_local ON CLUSTER 'main' (
   status        LowCardinality(String) CODEC(ZSTD(1)),
   output        String CODEC(ZSTD(3)),
   tool_calls    String CODEC(ZSTD(3)),
-  trace_id      FixedString(16) CODEC(ZSTD(1)),
+  otel_trace_id FixedString(16) CODEC(ZSTD(1)),
   duration_us   UInt64 CODEC(T64, ZSTD(1)),
   duration_known Bool CODEC(ZSTD(1)),
   cost_nano_usd UInt64 CODEC(T64, ZSTD(1)),
