@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ var record = flag.Bool("record", false, "record the histories of workflows anew,
 // they were asked.
 type played struct {
 	*testsuite.TestWorkflowEnvironment
+	mu         sync.Mutex // lanes execute at once
 	chunks     []evaluation.ChunkInput
 	heard      int
 	conclusion []evaluation.Conclusion
@@ -40,6 +42,8 @@ func play(begun evaluation.Begun, chunk func(evaluation.ChunkInput) (evaluation.
 	add := func(name string, fn any) { p.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name}) }
 	add("BeginRun", func(context.Context, evaluation.Ticket) (evaluation.Begun, error) { return begun, nil })
 	add("ExecuteChunk", func(_ context.Context, c evaluation.ChunkInput) (evaluation.ChunkDone, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		p.chunks = append(p.chunks, c)
 		return chunk(c)
 	})
