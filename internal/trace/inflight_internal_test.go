@@ -36,14 +36,19 @@ func TestInflight(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			f := newInflight(2)
+			collecting := func() bool {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				return f.collecting
+			}
 			require.NoError(t, f.take(ours, 1))
 			for range 10 {
 				require.ErrorIs(t, f.take(ours, 1), ErrShare)
-				require.True(t, f.collecting)
+				require.True(t, collecting())
 			}
 			time.Sleep(time.Second)
 			synctest.Wait()
-			require.False(t, f.collecting)
+			require.False(t, collecting())
 		})
 	})
 }
