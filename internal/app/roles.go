@@ -45,7 +45,8 @@ var parts = []part{
 	// Whoever deferred telemetry inserts it; with shared object storage anyone may.
 	{"telemetry drain", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Trace.RunDrain(ctx) }},
 	{"usage meter", []Role{RoleServe, RoleAll}, func(a *App, ctx context.Context) error { return a.Tenancy.RunMeter(ctx) }},
-	{"outbox dispatcher", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
+	// Whoever promised something hands it over at once; if it cannot, anyone does.
+	{"outbox dispatcher", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
 	{"tenancy worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
 		return a.temporal.Worker(ctx, tenancy.Queue, a.Tenancy.Register)
 	}},

@@ -31,10 +31,15 @@ var ErrInProgress = fault.New(fault.Conflict, "idempotency_in_progress", "A requ
 type Log struct {
 	db  *postgres.DB
 	now func() time.Time
+
+	// promised tells the process's own dispatcher that there is something to do.
+	promised chan struct{}
 }
 
 // New makes a log of changes.
-func New(pg *postgres.DB, now func() time.Time) *Log { return &Log{db: pg, now: now} }
+func New(pg *postgres.DB, now func() time.Time) *Log {
+	return &Log{db: pg, now: now, promised: make(chan struct{}, 1)}
+}
 
 // Do runs one change of the caller's organization and returns its output.
 //

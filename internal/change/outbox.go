@@ -39,6 +39,12 @@ func (l *Log) PublishTx(ctx context.Context, tx postgres.Tx, topic, subject stri
 	if err != nil {
 		return fmt.Errorf("publish %s: %w", topic, err)
 	}
+	tx.AfterCommit(func() {
+		select {
+		case l.promised <- struct{}{}:
+		default: // it has been told already
+		}
+	})
 	return nil
 }
 
@@ -68,7 +74,8 @@ func (l *Log) NewDispatcher(handlers map[string]Handler) *Dispatcher {
 }
 
 // Run dispatches until ctx ends, and forgets idempotency keys whose day is
-// over. While the database is away it waits.
+// over. What this process promised is dispatched at once; what others promised
+// and left, within a moment. While the database is away it waits.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
@@ -80,16 +87,23 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 			return nil
 		case <-sweep.C:
 			d.sweep(ctx)
+		case <-d.log.promised:
+			d.drain(ctx)
 		case <-poll.C:
-			for {
-				n, err := d.Once(ctx)
-				if err != nil && ctx.Err() == nil {
-					slog.WarnContext(ctx, "outbox not read", "error", err)
-				}
-				if n < batch || err != nil {
-					break
-				}
-			}
+			d.drain(ctx)
+		}
+	}
+}
+
+// drain dispatches everything that is due.
+func (d *Dispatcher) drain(ctx context.Context) {
+	for {
+		n, err := d.Once(ctx)
+		if err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "outbox not read", "error", err)
+		}
+		if n < batch || err != nil {
+			return
 		}
 	}
 }

@@ -197,4 +197,27 @@ func TestOutbox(t *testing.T) {
 		require.Equal(t, 2, once(t, d))
 		require.Equal(t, map[string]bool{first.String(): true, b.org.String(): true}, seen)
 	})
+
+	t.Run("what a process promises it hands over at once", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		handled := make(chan struct{}, 1)
+		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error {
+			handled <- struct{}{}
+			return nil
+		}})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.Run(ctx) }()
+		// A dispatcher that only asks now and then would take half a second each
+		// time.
+		began := time.Now()
+		for range 20 {
+			b.publish(t, 1)
+			<-handled
+		}
+		require.Less(t, time.Since(began), 5*time.Second)
+		stop()
+		require.NoError(t, <-ended)
+	})
 }

@@ -16,9 +16,15 @@ import (
 // caller's transaction takes a Tx and has a name that ends in Tx; no
 // transaction travels in a context.
 type Tx struct {
-	Org  principal.OrgID
-	conn *pgxpool.Conn
+	Org   principal.OrgID
+	conn  *pgxpool.Conn
+	after *[]func()
 }
+
+// AfterCommit calls fn when the transaction has committed, and never if it does
+// not. A process that dies between the two does not call it either: it is for
+// what only saves time.
+func (tx Tx) AfterCommit(fn func()) { *tx.after = append(*tx.after, fn) }
 
 // InTx runs fn in one transaction of the organization. It commits if fn
 // returns nil and rolls back if fn fails or panics. Network calls do not
@@ -44,7 +50,8 @@ func InTx(ctx context.Context, db *DB, org principal.OrgID, fn func(Tx) error) e
 			rollback(ctx, conn)
 		}
 	}()
-	if err := fn(Tx{Org: org, conn: conn}); err != nil {
+	var after []func()
+	if err := fn(Tx{Org: org, conn: conn, after: &after}); err != nil {
 		return err
 	}
 	tag, err := conn.Exec(ctx, "COMMIT")
@@ -55,6 +62,9 @@ func InTx(ctx context.Context, db *DB, org principal.OrgID, fn func(Tx) error) e
 	if tag.String() == "ROLLBACK" {
 		// PostgreSQL answers a COMMIT of a failed transaction this way.
 		return fmt.Errorf("commit: the transaction had failed and was rolled back")
+	}
+	for _, fn := range after {
+		fn()
 	}
 	return nil
 }

@@ -39,6 +39,22 @@ func TestInTx(t *testing.T) {
 	})
 
 	refused := errors.New("refused")
+	t.Run("says when it has committed, and only then", func(t *testing.T) {
+		t.Parallel()
+		db, cfg := fresh(t)
+		org := principal.NewOrgID()
+		var seen []string
+		for _, result := range []error{refused, nil} {
+			err := postgres.InTx(t.Context(), db, org, func(tx postgres.Tx) error {
+				insert(t, tx)
+				tx.AfterCommit(func() { seen = names(t, single(t, cfg).Org(org)) })
+				return result
+			})
+			require.ErrorIs(t, err, result)
+			require.Equal(t, result == nil, len(seen) == 1)
+		}
+	})
+
 	ends := []struct {
 		name string
 		run  func(t *testing.T, db *postgres.DB, org principal.OrgID)
