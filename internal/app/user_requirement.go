@@ -107,6 +107,9 @@ func (r requirement) judge(run client.Run, maxMissing float64) judged {
 	case !ok:
 		return r.open("the run did not measure %s", r.figure)
 	}
+	if strict, ok := s.Gates[r.figure]; ok {
+		e = strict
+	}
 	shown := toEstimate(r.figure, e)
 	shown.Percent, shown.Bar = r.figure == "pass_rate", &r.threshold
 	out := judged{requirement: r, verdict: verdictInconclusive, figure: &shown}

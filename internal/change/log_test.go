@@ -3,8 +3,8 @@ package change_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"

@@ -56,6 +56,7 @@ type Statistics struct {
 	Overall    Estimate            `json:"overall"`
 	PassRate   Estimate            `json:"pass_rate"`
 	Metrics    map[string]Estimate `json:"metrics"`
+	Gates      map[string]Estimate `json:"gates"` // with intervals to decide by
 	Resolution *Resolution         `json:"resolution"`
 }
 

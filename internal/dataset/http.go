@@ -6,9 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -161,8 +158,8 @@ func (s *Service) postDataset(ctx context.Context, in *createInput) (*datasetOut
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*datasetOutput, error) {
 		b := in.Body
 		d, err := s.CreateTx(ctx, tx, Dataset{
-			Name: b.Name, Description: b.Description, Purpose: b.Purpose, Schema: toJSON(b.Schema),
-			Tags: httpapi.OrEmpty(b.Tags), Metadata: toObject(b.Metadata),
+			Name: b.Name, Description: b.Description, Purpose: b.Purpose, Schema: b.Schema.Text(),
+			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.Object(),
 		})
 		if err != nil {
 			return nil, err
@@ -229,13 +226,13 @@ func (b updateBody) apply(d *Dataset) {
 		d.Description = string(b.Description.Value)
 	}
 	if b.Schema.Sent {
-		d.Schema = toJSON(b.Schema.Value)
+		d.Schema = b.Schema.Value.Text()
 	}
 	if b.Tags.Sent {
 		d.Tags = httpapi.OrEmpty(b.Tags.Value)
 	}
 	if b.Metadata.Sent {
-		d.Metadata = toObject(b.Metadata.Value)
+		d.Metadata = b.Metadata.Value.Object()
 	}
 }
 
@@ -249,23 +246,4 @@ func toDatasetBody(d Dataset) datasetBody {
 		ItemCount: d.ItemCount, LatestVersion: d.LatestVersion, Status: d.Status, Tags: d.Tags, Metadata: httpapi.JSON(d.Metadata),
 		CreatedAt: httpapi.Time(d.CreatedAt), UpdatedAt: httpapi.Time(d.UpdatedAt), Version: d.Version,
 	}
-}
-
-// toJSON encodes a free-form object; an absent one is nil.
-func toJSON(m httpapi.Map) jsontext.Value {
-	if m == nil {
-		return nil
-	}
-	text, err := json.Marshal(m, json.Deterministic(true))
-	if err != nil {
-		panic("dataset: a decoded object does not encode: " + err.Error())
-	}
-	return text
-}
-
-func toObject(m httpapi.Map) jsontext.Value {
-	if m == nil {
-		return jsontext.Value("{}")
-	}
-	return toJSON(m)
 }

@@ -250,7 +250,7 @@ func (s *Service) writable(ctx context.Context, tx postgres.Tx, id int64) (locke
 	case d.Purpose == PurposeGolden:
 		return locked{}, ErrGolden
 	case d.Status != StatusActive:
-		return locked{}, inState(ErrArchived, d.Status)
+		return locked{}, transitions.In(ErrArchived, d.Status)
 	}
 	return d, nil
 }

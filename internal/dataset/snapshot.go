@@ -40,8 +40,8 @@ func (s *Service) ItemIDs(ctx context.Context, org principal.OrgID, datasetID in
 	return s.store.itemIDs(ctx, org, datasetID, version, above, limit)
 }
 
-// ItemsByID returns items as a frozen version has them, in any order. Ids that
+// ItemsByID returns items as a frozen version has them, by their ids. Those that
 // the version does not have are left out.
-func (s *Service) ItemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) ([]Item, error) {
+func (s *Service) ItemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) (map[int64]Item, error) {
 	return s.store.itemsByID(ctx, org, datasetID, version, ids)
 }

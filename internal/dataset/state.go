@@ -13,13 +13,9 @@ const (
 
 // transitions is every legal move; what is not here is refused. Anyone who may
 // write datasets may make them.
-var transitions = []struct {
-	from  Status
-	event string
-	to    Status
-}{
-	{StatusActive, "archive", StatusArchived},
-	{StatusArchived, "restore", StatusActive},
+var transitions = fault.Moves[Status]{
+	{From: StatusActive, Event: "archive", To: StatusArchived},
+	{From: StatusArchived, Event: "restore", To: StatusActive},
 }
 
 // ErrTransition is returned for a move that the table does not have.
@@ -33,21 +29,5 @@ func move(from, to Status) error {
 	if from == to {
 		return nil
 	}
-	for _, t := range transitions {
-		if t.from == from && t.to == to {
-			return nil
-		}
-	}
-	return inState(ErrTransition, from)
-}
-
-// inState adds to a conflict where the dataset is and where it could go.
-func inState(f *fault.Error, s Status) *fault.Error {
-	allowed := []Status{}
-	for _, t := range transitions {
-		if t.from == s {
-			allowed = append(allowed, t.to)
-		}
-	}
-	return f.With("currentState", s).With("allowedTransitions", allowed)
+	return transitions.Check(ErrTransition, from, to)
 }

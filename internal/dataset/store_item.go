@@ -185,16 +185,16 @@ func (s store) itemIDs(ctx context.Context, org principal.OrgID, datasetID int64
 	return ids, nil
 }
 
-func (s store) itemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) ([]Item, error) {
+func (s store) itemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) (map[int64]Item, error) {
 	rows, err := db.New(s.db.Org(org)).FindItemsInVersion(ctx, db.FindItemsInVersionParams{
 		OrgID: org, DatasetID: datasetID, Version: int32(version), Ids: ids,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find items: %w", err)
 	}
-	out := make([]Item, len(rows))
-	for i, r := range rows {
-		if out[i], err = fromItemRow(db.FindItemRow(r)); err != nil {
+	out := make(map[int64]Item, len(rows))
+	for _, r := range rows {
+		if out[r.ID], err = fromItemRow(db.FindItemRow(r)); err != nil {
 			return nil, err
 		}
 	}

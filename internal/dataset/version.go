@@ -30,7 +30,7 @@ func (s *Service) FreezeTx(ctx context.Context, tx postgres.Tx, datasetID int64,
 		return Version{}, err
 	}
 	if d.Status != StatusActive {
-		return Version{}, inState(ErrArchived, d.Status)
+		return Version{}, transitions.In(ErrArchived, d.Status)
 	}
 	v := Version{Number: d.latestVersion + 1, ItemCount: d.itemCount, Digest: d.sum.digest(), Note: note, CreatedAt: s.now()}
 	if err := s.store.freezeTx(ctx, tx, datasetID, v); err != nil {

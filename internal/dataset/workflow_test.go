@@ -2,26 +2,20 @@ package dataset_test
 
 import (
 	"context"
-	"flag"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	enums "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/history/v1"
-	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
 )
-
-var record = flag.Bool("record", false, "record the histories of workflows anew, on the real engine")
 
 // rows counts what is left of a dataset, and of the promise to remove it.
 func rows(t testing.TB, k *testkit.Kit, of *testkit.Client, id string) (n int) {
@@ -148,54 +142,23 @@ func TestPurgeWaitsUntilTheTimeIsOver(t *testing.T) {
 	}
 }
 
-// TestHistories replays what workflows of released binaries have done: a
-// workflow that is running while the binary is replaced goes on with the new
-// code. Record a new file beside the old ones with -record; never replace one.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	const folder = "testdata/history/"
-	if *record {
-		recordHistory(t, folder+"purge_at_once.json", 0)
-		recordHistory(t, folder+"purge_after_a_wait.json", time.Second)
+	purge := func(wait time.Duration) temporaltest.Scene {
+		return func(t *testing.T) (temporal.Config, string) {
+			k := testkit.New(t)
+			us := k.Org(t)
+			d := deleted(t, us, 10)
+			k.Work(t)
+			engine, err := temporal.Open(k.App.Config.Temporal)
+			require.NoError(t, err)
+			t.Cleanup(engine.Close)
+			p := dataset.Purge{Org: us.Org, DatasetID: number(t, d), NotBefore: time.Now().Add(wait)}
+			require.NoError(t, engine.Start(t.Context(), dataset.Queue, "recorded", dataset.PurgeWorkflow, p))
+			return k.App.Config.Temporal, "recorded"
+		}
 	}
-	files, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, f := range files {
-		t.Run(f.Name(), func(t *testing.T) {
-			t.Parallel()
-			replayer := worker.NewWorkflowReplayer()
-			replayer.RegisterWorkflow(dataset.PurgeWorkflow)
-			require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, folder+f.Name()))
-		})
-	}
-}
-
-// recordHistory runs a purge on the real engine and keeps its history.
-func recordHistory(t *testing.T, file string, wait time.Duration) {
-	t.Helper()
-	k := testkit.New(t)
-	us := k.Org(t)
-	d := deleted(t, us, 10)
-	k.Work(t)
-	engine, err := temporal.Open(k.App.Config.Temporal)
-	require.NoError(t, err)
-	t.Cleanup(engine.Close)
-	p := dataset.Purge{Org: us.Org, DatasetID: number(t, d), NotBefore: time.Now().Add(wait)}
-	require.NoError(t, engine.Start(t.Context(), dataset.Queue, "recorded", dataset.PurgeWorkflow, p))
-	id := k.App.Config.Temporal.QueuePrefix + "/recorded"
-	require.NoError(t, engine.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
-
-	var h history.History
-	events := engine.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		e, err := events.Next()
-		require.NoError(t, err)
-		h.Events = append(h.Events, e)
-	}
-	text, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll("testdata/history", 0o755))
-	require.NoError(t, os.WriteFile(file, text, 0o644))
-	t.Logf("recorded %s: %d events", file, len(h.Events))
+	temporaltest.Histories(t, dataset.PurgeWorkflow, map[string]temporaltest.Scene{
+		"purge_at_once": purge(0), "purge_after_a_wait": purge(time.Second),
+	})
 }

@@ -1,12 +1,13 @@
 package evaluation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"go.temporal.io/sdk/activity"
+
+	"github.com/assayhq/assay/internal/platform/temporal"
 )
 
 // Activities are the side effects of a run. Each may run again after a failure.
@@ -27,7 +28,7 @@ func erased(err error) bool { return errors.Is(err, ErrRunNotFound) }
 
 // BeginRun fixes what a run works on.
 func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
-	defer keepBeating(ctx)()
+	defer temporal.KeepBeating(ctx)()
 	r, err := a.s.begin(ctx, t)
 	if erased(err) {
 		return Begun{Ended: true}, nil
@@ -42,7 +43,7 @@ func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
 		return Begun{Ended: true}, nil
 	}
 	plan := r.Request.Plan.Target
-	b := Begun{Units: r.Resolved.Units, Client: plan.Type == TargetClient, ChunkTime: a.s.cfg.ChunkTime, Heartbeat: a.s.cfg.Heartbeat}
+	b := Begun{Units: r.Resolved.Units, Client: plan.Type == TargetClient, ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
 	b.Lanes = min(maxLanes, max(1, r.Request.Concurrency/laneWidth))
 	b.Width = (r.Request.Concurrency + b.Lanes - 1) / b.Lanes
 	b.FirstTime = time.Second.Microseconds()
@@ -61,31 +62,12 @@ func unlessErased(err error) error {
 
 // ExecuteChunk executes a stretch of units, those that have no outcome yet.
 func (a *Activities) ExecuteChunk(ctx context.Context, c ChunkInput) (ChunkDone, error) {
-	defer keepBeating(ctx)()
+	defer temporal.KeepBeating(ctx)()
 	done, err := a.s.executeChunk(ctx, c, func(done int) { activity.RecordHeartbeat(ctx, done) })
 	if erased(err) {
 		return ChunkDone{Ended: true}, nil
 	}
 	return done, err
-}
-
-// keepBeating tells the engine that the activity is alive while nothing else
-// does, until the returned function is called.
-func keepBeating(ctx context.Context) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		t := time.NewTicker(cmp.Or(activity.GetInfo(ctx).HeartbeatTimeout/4, 5*time.Second))
-		defer t.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-t.C:
-				activity.RecordHeartbeat(ctx)
-			}
-		}
-	}()
-	return func() { close(done) }
 }
 
 // HearRun looks whether a client has sent all its results.
@@ -106,12 +88,12 @@ func (a *Activities) HearRun(ctx context.Context, t Ticket) (Waiting, error) {
 
 // ConcludeRun adds a run up and ends it.
 func (a *Activities) ConcludeRun(ctx context.Context, c Conclusion) error {
-	defer keepBeating(ctx)()
+	defer temporal.KeepBeating(ctx)()
 	return unlessErased(a.s.conclude(ctx, c.Ticket, c.Stop))
 }
 
 // WriteArtifacts writes the files that a run leaves behind.
 func (a *Activities) WriteArtifacts(ctx context.Context, t Ticket) error {
-	defer keepBeating(ctx)()
+	defer temporal.KeepBeating(ctx)()
 	return unlessErased(a.s.writeArtifacts(ctx, t))
 }

@@ -2,11 +2,8 @@ package evaluation
 
 import (
 	"context"
-	"encoding/csv"
-	"io"
-	"strconv"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/score"
@@ -19,9 +16,9 @@ const (
 	maxPage   = 2000
 )
 
-// writeResults writes the results of a run as lines of JSON and as a table, and
-// takes down on the way what a report says about them. Memory is bounded: the
-// results are read page by page.
+// writeResults writes the results of a run as lines of JSON and as tables for
+// spreadsheets and for analysis, and takes down on the way what a report says
+// about them. Memory is bounded: the results are read once, page by page.
 func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run) (*findings, error) {
 	definitions, err := s.definitions(r)
 	if err != nil {
@@ -31,39 +28,50 @@ func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run) 
 	if r.Resolved == nil {
 		return found, nil
 	}
-	names := make([]string, len(definitions))
+	metrics := make([]string, len(definitions))
 	for i, d := range definitions {
-		names[i] = d.Name
+		metrics[i] = d.Name
 	}
 	lines := s.create(ctx, org, r, KindResults, "results.jsonl", "application/x-ndjson")
 	sheet := s.create(ctx, org, r, KindResults, "results.csv", "text/csv; charset=utf-8")
-	table := newTable(sheet, names)
+	typed := s.create(ctx, org, r, KindResults, "results.parquet", "application/vnd.apache.parquet")
+	cells, values := newCSVTable(sheet, metrics), newParquetTable(typed, metrics)
 	err = s.eachResult(ctx, org, r, func(one Result) error {
 		found.add(one)
-		if _, err := lines.Write(append(encode(toResultBody(one)), '\n')); err != nil {
+		b := toResultBody(one)
+		if _, err := lines.Write(append(encode(b), '\n')); err != nil {
 			return err
 		}
-		return table.write(one)
+		if err := cells.write(one, b); err != nil {
+			return err
+		}
+		return values.write(one, b)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := lines.Close(); err != nil {
-		return nil, err
+	for _, end := range []func() error{lines.Close, cells.flush, sheet.Close, values.close, typed.Close} {
+		if err := end(); err != nil {
+			return nil, err
+		}
 	}
-	if err := table.flush(); err != nil {
-		return nil, err
-	}
-	return found, sheet.Close()
+	return found, nil
 }
 
 // eachResult calls fn for every result of a run, in the order of items and
-// epochs. Pages shrink as results grow.
+// epochs. It asks for some items at a time, of which the store knows where they
+// are, and for fewer as results grow.
 func (s *Service) eachResult(ctx context.Context, org principal.OrgID, r Run, fn func(Result) error) error {
-	f := score.Filter{Limit: 20}
-	for {
-		page, _, err := s.scores.Page(ctx, r.at(org), f)
-		if err != nil || len(page) == 0 {
+	items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
+	if err != nil {
+		return err
+	}
+	slices.Sort(items)
+	for at, limit := 0, 20; at < len(items); {
+		some := items[at:min(len(items), at+max(1, limit/r.Request.Repetitions))]
+		at += len(some)
+		page, err := s.scores.Page(ctx, r.at(org), score.Filter{Items: some, Limit: len(some) * r.Request.Repetitions})
+		if err != nil {
 			return err
 		}
 		results, err := s.withItems(ctx, org, r, page)
@@ -77,12 +85,9 @@ func (s *Service) eachResult(ctx context.Context, org principal.OrgID, r Run, fn
 				return err
 			}
 		}
-		if len(page) < f.Limit {
-			return nil
-		}
-		f.After = page[len(page)-1].Key
-		f.Limit = min(maxPage, f.Limit*4, max(1, pageBytes*len(page)/max(1, size)))
+		limit = min(maxPage, limit*4, max(1, pageBytes*len(page)/max(1, size)))
 	}
+	return nil
 }
 
 // weigh is about how much memory a result takes.
@@ -100,55 +105,35 @@ func weigh(r Result) int {
 	return size
 }
 
-// table writes results as comma-separated values.
-type table struct {
-	csv     *csv.Writer
-	metrics []string
-	record  []string
-}
+// The columns of a table of results. The scores of its metrics stand between the
+// first two; what follows only typed tables have, and then the metrics' reasons.
+var (
+	firstColumns = []string{"test_case_id", "epoch", "status", "overall"}
+	lastColumns  = []string{"duration_ms", "cost_usd", "input_tokens", "output_tokens", "calls", "error_code", "error_message", "cluster", "split", "input", "expected_output", "output"}
+	typedColumns = []string{"otel_trace_id"}
+)
 
-func newTable(w io.Writer, metrics []string) *table {
-	t := &table{csv: csv.NewWriter(w), metrics: metrics}
-	t.record = append(t.record, "test_case_id", "epoch", "status", "overall")
-	t.record = append(t.record, metrics...)
-	t.record = append(t.record, "duration_ms", "cost_usd", "input_tokens", "output_tokens", "calls", "error_code", "error_message", "cluster", "split", "input", "expected_output", "output")
-	_ = t.csv.Write(t.record) // the error stays with the writer
-	return t
-}
-
-func (t *table) write(r Result) error {
-	b := toResultBody(r)
-	row := append(t.record[:0], b.TestCaseID.String(), strconv.Itoa(b.Epoch), string(b.Status), figure(b.Overall))
-	for _, name := range t.metrics {
-		row = append(row, figure(b.Scores[name]))
+// metricColumns names the columns that have the scores of metrics, and those
+// that say why there is none. A score's column is the metric's name unless
+// another column has it already; many readers of tables do not tell names apart
+// that differ only in case.
+func metricColumns(metrics []string) (scores, reasons []string) {
+	used := map[string]bool{}
+	unused := func(name, more string) string {
+		for used[strings.ToLower(name)] {
+			name += more
+		}
+		used[strings.ToLower(name)] = true
+		return name
 	}
-	t.record = append(row, figure(b.DurationMS), figure(b.CostUSD), strconv.FormatUint(uint64(r.InputTokens), 10), strconv.FormatUint(uint64(r.OutputTokens), 10),
-		strconv.Itoa(b.Calls), cell(r.ErrorCode), cell(r.ErrorMessage), cell(r.Cluster), cell(r.Item.Split),
-		cell(plain(r.Item.Content.Input)), cell(plain(r.Item.Content.ExpectedOutput)), cell(plain(r.Output)))
-	return t.csv.Write(t.record)
-}
-
-func (t *table) flush() error {
-	t.csv.Flush()
-	return t.csv.Error()
-}
-
-func figure(v *float64) string {
-	if v == nil {
-		return ""
+	for _, name := range slices.Concat(firstColumns, lastColumns, typedColumns) {
+		unused(name, "")
 	}
-	return strconv.FormatFloat(*v, 'g', -1, 64)
-}
-
-// formula are the signs that make a spreadsheet compute a cell, in both widths.
-const formula = "=+-@\t\r\n＝＋－＠"
-
-// cell keeps a text from being taken for a formula, also where spaces or quotes
-// hide its first sign.
-func cell(text string) string {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " '\"\u00a0"))
-	if strings.ContainsRune(formula, first) {
-		return "'" + text
+	for _, m := range metrics {
+		scores = append(scores, unused(m, "_score"))
 	}
-	return text
+	for _, m := range metrics {
+		reasons = append(reasons, unused(m+"_reason", "_"))
+	}
+	return scores, reasons
 }

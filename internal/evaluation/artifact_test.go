@@ -67,7 +67,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 	require.NoError(t, err)
 	r = c.Ended(t, r)
 	files := c.Artifacts(t, r)
-	require.Len(t, files, 5)
+	require.Len(t, files, 6)
 
 	for name, a := range files {
 		res := c.Content(t, a)
@@ -120,6 +120,19 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 		require.Equal(t, 7, guarded)
 	})
 
+	t.Run("the table for programs has the texts as they are", func(t *testing.T) {
+		t.Parallel()
+		_, rows := typed(t, c.Content(t, files["results.parquet"]).Body)
+		require.Len(t, rows, len(hostile))
+		for _, row := range rows {
+			text, ok := document(t, row["output"]).(string)
+			require.True(t, ok)
+			require.Contains(t, hostile, text)
+			require.Equal(t, []any{text, "right " + text}, []any{document(t, row["input"]), document(t, row["expected_output"])})
+			require.Equal(t, text[:min(40, len(text))], row["cluster"])
+		}
+	})
+
 	t.Run("lines are the results as the interface gives them", func(t *testing.T) {
 		t.Parallel()
 		page, err := c.Results(t.Context(), e.ID, r.RunID, "limit=100")
@@ -148,7 +161,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 		all, total, err := c.ListArtifacts(t.Context(), e.ID, "kind=results&limit=1&runId="+r.RunID)
 		require.NoError(t, err)
 		require.Len(t, all, 1)
-		require.Equal(t, 2, total)
+		require.Equal(t, 3, total)
 		all, _, err = c.ListArtifacts(t.Context(), e.ID, "runId=nothing")
 		require.NoError(t, err)
 		require.Empty(t, all)

@@ -101,7 +101,7 @@ func (s *Service) Compare(ctx context.Context, org principal.OrgID, evaluation i
 func (s *Service) endedRun(ctx context.Context, org principal.OrgID, evaluation, id int64) (Run, error) {
 	r, err := s.FindRun(ctx, org, evaluation, id)
 	if err == nil && r.Status == StatusRunning {
-		err = inState(ErrNotEnded, r.Status).With("runId", strconv.FormatInt(id, 10))
+		err = transitions.In(ErrNotEnded, r.Status).With("runId", strconv.FormatInt(id, 10))
 	}
 	return r, err
 }

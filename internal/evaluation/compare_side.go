@@ -3,6 +3,7 @@ package evaluation
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -12,12 +13,15 @@ import (
 	"github.com/assayhq/assay/internal/stat"
 )
 
-// side is what one of two compared runs found.
+// side is what a run found, as statistics need it.
 type side struct {
-	run Run
+	run   Run
+	count Count
 	// overall has a row for each outcome that counts, with or without a score;
-	// passes has 1 or 0 for the same outcomes, in the same order.
+	// passes has 1 or 0 for the same outcomes, in the same order, which is that
+	// of keys.
 	overall, passes []stat.Row
+	keys            []score.Key
 }
 
 // readSide reads a run's overall scores and passes. A run that never began has
@@ -27,28 +31,29 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 	if r.Resolved == nil {
 		return out, nil
 	}
-	var err error
-	if out.overall, err = s.Rows(ctx, org, r, ""); err != nil {
-		return nil, err
-	}
-	passed := make(map[score.Key]bool, len(out.overall))
-	err = s.scores.Briefs(ctx, r.at(org), func(b score.Brief) error {
-		if b.Status == score.StatusPassed {
-			passed[b.Key] = true
-		}
-		return nil
-	})
+	briefs, err := s.scores.Briefs(ctx, r.at(org))
 	if err != nil {
 		return nil, err
 	}
-	out.passes = slices.Clone(out.overall)
-	for i := range out.passes {
-		row := &out.passes[i]
-		id, _ := strconv.ParseInt(row.Item, 10, 64) // written by Rows
-		row.Score, row.Missing = 0, false
-		if passed[score.Key{Item: id, Epoch: row.Epoch}] {
-			row.Score = 1
+	out.overall, out.passes = make([]stat.Row, 0, len(briefs)), make([]stat.Row, 0, len(briefs))
+	out.keys = make([]score.Key, 0, len(briefs))
+	for i := range briefs {
+		b := &briefs[i]
+		out.count.add(*b)
+		if b.Status == score.StatusSkipped {
+			continue
 		}
+		row := stat.Row{
+			Item: strconv.FormatInt(b.Item, 10), Content: hex.EncodeToString(b.Content[:]), Cluster: b.Cluster, Epoch: b.Epoch, Weight: b.Weight,
+		}
+		pass := row
+		if b.Status == score.StatusPassed {
+			pass.Score = 1
+		}
+		if row.Missing = b.Overall == nil; !row.Missing {
+			row.Score = *b.Overall
+		}
+		out.overall, out.passes, out.keys = append(out.overall, row), append(out.passes, pass), append(out.keys, b.Key)
 	}
 	return out, nil
 }
@@ -91,23 +96,19 @@ func (s *Service) metricRows(ctx context.Context, org principal.OrgID, of *side,
 	if of.run.Resolved == nil || !slices.Contains(of.run.Request.Plan.Metrics, name) {
 		return nil, nil
 	}
-	found, err := s.Rows(ctx, org, of.run, name)
+	found, err := s.scores.Measures(ctx, of.run.at(org), name)
 	if err != nil {
 		return nil, err
-	}
-	type key struct {
-		item  string
-		epoch int
-	}
-	scores := make(map[key]*stat.Row, len(found))
-	for i := range found {
-		scores[key{found[i].Item, found[i].Epoch}] = &found[i]
 	}
 	rows := slices.Clone(of.overall)
 	for i := range rows {
 		rows[i].Score, rows[i].Missing = 0, true
-		if r := scores[key{rows[i].Item, rows[i].Epoch}]; r != nil {
-			rows[i].Score, rows[i].Missing = r.Score, r.Missing
+		// Both are in the order of their keys.
+		for len(found) > 0 && found[0].Compare(of.keys[i]) < 0 {
+			found = found[1:]
+		}
+		if len(found) > 0 && found[0].Key == of.keys[i] {
+			rows[i].Score, rows[i].Missing = found[0].Value, !found[0].Scored
 		}
 	}
 	return rows, nil

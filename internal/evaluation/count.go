@@ -26,27 +26,35 @@ type Count struct {
 
 // add counts one outcome.
 func (c *Count) add(b score.Brief) {
-	c.Done++
-	switch b.Status {
-	case score.StatusPassed:
-		c.Passed++
-	case score.StatusFailed:
-		c.Failed++
-	case score.StatusErrored:
-		c.Failed++
-		c.Errored++
-	case score.StatusSkipped:
-		c.Skipped++
-	}
-	c.Calls += int64(b.Calls)
-	c.InputTokens += int64(b.InputTokens)
-	c.OutputTokens += int64(b.OutputTokens)
-	c.CostNanoUSD += int64(b.CostNanoUSD)
+	c.addAll(score.Tally{
+		Status: b.Status, Outcomes: 1, CostNanoUSD: int64(b.CostNanoUSD),
+		InputTokens: int64(b.InputTokens), OutputTokens: int64(b.OutputTokens), Calls: int64(b.Calls),
+	})
 	if b.Overall != nil {
 		c.Scored++
 		c.OverallSum += *b.Overall
 		c.OverallSum2 += *b.Overall * *b.Overall
 	}
+}
+
+// addAll counts the outcomes of one status.
+func (c *Count) addAll(t score.Tally) {
+	c.Done += t.Outcomes
+	switch t.Status {
+	case score.StatusPassed:
+		c.Passed += t.Outcomes
+	case score.StatusFailed:
+		c.Failed += t.Outcomes
+	case score.StatusErrored:
+		c.Failed += t.Outcomes
+		c.Errored += t.Outcomes
+	case score.StatusSkipped:
+		c.Skipped += t.Outcomes
+	}
+	c.Calls += t.Calls
+	c.InputTokens += t.InputTokens
+	c.OutputTokens += t.OutputTokens
+	c.CostNanoUSD += t.CostNanoUSD
 }
 
 // plus adds what another stretch of units counted.

@@ -17,7 +17,6 @@ import (
 	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/price"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/tenancy"
@@ -97,7 +96,6 @@ type Service struct {
 	egress   *egress.Client
 	blobs    *blob.Store
 	metrics  *metric.Registry
-	prices   *price.Table
 	log      *change.Log
 	now      func() time.Time
 	clock    func() time.Time // for durations: now, not rounded to what is shown
@@ -109,7 +107,7 @@ func New(p Parts) *Service {
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	return &Service{
 		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, scores: p.Scores, datasets: p.Datasets, people: p.People,
-		models: p.Models, egress: p.Egress, blobs: p.Blobs, metrics: metric.NewRegistry(), prices: price.NewTable(nil), log: p.Log, now: shown, clock: p.Now,
+		models: p.Models, egress: p.Egress, blobs: p.Blobs, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 	}
 }
 

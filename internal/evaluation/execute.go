@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"time"
@@ -38,8 +37,7 @@ type chunk struct {
 	target   target
 	width    int // units at once
 
-	// beat tells the engine that the chunk is alive; its error is the order to
-	// stop.
+	// beat tells the engine that the chunk is alive.
 	beat func(done int)
 
 	mu      sync.Mutex
@@ -110,11 +108,12 @@ func (s *Service) measuresOf(r Run) ([]measure, error) {
 	return all, err
 }
 
-// left is the units without an outcome; the others are counted.
+// left is the units without an outcome; the others are counted. Where units cost
+// nothing all are left: to do them again is quicker than to look for them.
 func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	units, err := e.units(ctx, e.org, e.run, from, to)
-	if err != nil {
-		return nil, err
+	if err != nil || !e.run.Request.Plan.Target.paid() {
+		return units, err
 	}
 	wanted := make(map[score.Key]bool, len(units))
 	items := make([]int64, 0, len(units))
@@ -146,7 +145,7 @@ func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 // are read and the last are stored, so that nobody waits for a store who has
 // something else to do.
 func (e *chunk) execute(ctx context.Context, left []unit) error {
-	if err := e.learnSpent(ctx); err != nil {
+	if err := e.look(ctx); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -205,12 +204,8 @@ func (e *chunk) read(ctx context.Context, left []unit, work chan<- job) error {
 		if err != nil {
 			return err
 		}
-		byID := make(map[int64]dataset.Item, len(items))
-		for _, i := range items {
-			byID[i.ID] = i
-		}
 		for _, u := range batch {
-			item, ok := byID[u.item]
+			item, ok := items[u.item]
 			if !ok {
 				return fmt.Errorf("version %d of dataset %d has lost item %d", r.Version, r.Dataset, u.item)
 			}
@@ -232,25 +227,6 @@ func (e *chunk) ended() bool {
 		e.stop = &RunError{CodeBudgetExceeded, fmt.Sprintf("The run has cost US$ %.4f of its budget of US$ %.4f. Results so far are kept.", float64(e.spent+e.paid)/1e9, *b)}
 	}
 	return e.stop != nil
-}
-
-// learnSpent asks what the other chunks have cost, if that matters.
-func (e *chunk) learnSpent(ctx context.Context) error {
-	if e.run.Request.BudgetUSD == nil {
-		return nil
-	}
-	all, err := e.store.spent(ctx, e.org, e.run.ID)
-	if err != nil {
-		return err
-	}
-	own, err := e.store.spentOnChunk(ctx, e.org, e.run.ID, e.index)
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	e.spent = all - own
-	e.mu.Unlock()
-	return nil
 }
 
 // unit executes one unit, unless the run cannot go on.
@@ -285,113 +261,6 @@ func (e *chunk) unit(ctx context.Context, j job, done chan<- score.Outcome) erro
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-// stopCode is the run's word for what stopped it.
-func stopCode(code string) string {
-	switch code {
-	case "unauthorized", "exhausted":
-		return CodeProviderKeyMissing
-	default:
-		return CodeTargetUnreachable
-	}
-}
-
-// tried is an attempt that failed, as readers see it.
-type tried struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// try asks the target until it answers, will not, or was asked often enough.
-func (e *chunk) try(ctx context.Context, j job) (a answer, before []tried, err error) {
-	var total answer
-	for n := 1; ; n++ {
-		if err := e.wait(ctx); err != nil {
-			return a, before, err
-		}
-		a, err = e.target.ask(ctx, e.run, j.content, j.epoch)
-		total = spend(total, a)
-		a.calls, a.cost, a.usage = total.calls, total.cost, total.usage
-		var f *failure
-		if err == nil || !errors.As(err, &f) || !f.again || n == maxTries {
-			return a, before, err
-		}
-		before = append(before, tried{f.code, f.message})
-		e.note(ctx, f)
-		pause := min(500*time.Millisecond<<(n-1), maxPause)
-		pause = pause/2 + rand.N(pause/2+1) //nolint:gosec // spreads retries, decides nothing
-		if f.wait > 0 {
-			pause = min(f.wait, maxAsked)
-			e.mu.Lock()
-			e.pauseTo = later(e.pauseTo, e.clock().Add(pause))
-			e.mu.Unlock()
-			continue
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return a, before, err
-		}
-	}
-}
-
-// spend adds up what attempts cost, for each of them is paid.
-func spend(total, a answer) answer {
-	total.calls += a.calls
-	total.usage.Input += a.usage.Input
-	total.usage.Output += a.usage.Output
-	if a.cost != nil {
-		sum := *a.cost
-		if total.cost != nil {
-			sum += *total.cost
-		}
-		total.cost = &sum
-	}
-	return total
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// wait holds back while a target asked everybody to.
-func (e *chunk) wait(ctx context.Context) error {
-	for {
-		e.mu.Lock()
-		pause := e.pauseTo.Sub(e.clock())
-		e.mu.Unlock()
-		if pause <= 0 {
-			return ctx.Err()
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return err
-		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// note says once in the run's notes that a target has trouble.
-func (e *chunk) note(ctx context.Context, f *failure) {
-	e.mu.Lock()
-	seen := e.noted[f.code]
-	e.noted[f.code] = true
-	e.mu.Unlock()
-	if !seen {
-		// A note that is lost loses nothing else.
-		_ = e.store.putNote(ctx, e.org, e.run.ID, "target/"+f.code, Note{At: e.now(), Level: "warning", Message: f.message + " It is tried again."})
 	}
 }
 
@@ -453,12 +322,15 @@ func (e *chunk) flush(ctx context.Context, ready []score.Outcome) error {
 // look finds out what others did to the run: the engine tells a chunk of a
 // cancellation much later than its row does.
 func (e *chunk) look(ctx context.Context) error {
-	r, err := e.store.findRun(ctx, e.db.Org(e.org), e.org, e.run.ID)
+	running, spent, err := e.store.look(ctx, e.org, e.run.ID, e.index)
 	if err != nil {
 		return err
 	}
-	if r.Status != StatusRunning {
+	if !running {
 		return errEnded
 	}
-	return e.learnSpent(ctx)
+	e.mu.Lock()
+	e.spent = spent
+	e.mu.Unlock()
+	return nil
 }

@@ -2,15 +2,14 @@ package evaluation
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
-	"strconv"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -36,9 +35,13 @@ type Outcome struct {
 
 // Statistics are the same figures with what is needed to judge them.
 type Statistics struct {
-	Overall    stat.Estimate            `json:"overall"`
-	PassRate   stat.Estimate            `json:"pass_rate"`
-	Metrics    map[string]stat.Estimate `json:"metrics"`
+	Overall  stat.Estimate            `json:"overall"`
+	PassRate stat.Estimate            `json:"pass_rate"`
+	Metrics  map[string]stat.Estimate `json:"metrics"`
+	// Gates are the rates once more, with intervals that a gate can decide by:
+	// they miss the truth at most as often as they say, however few items there
+	// are or failed.
+	Gates      map[string]stat.Estimate `json:"gates,omitzero"`
 	Resolution *stat.Resolution         `json:"resolution,omitzero"`
 }
 
@@ -85,72 +88,76 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 	return err
 }
 
-// aggregate computes a run's figures from its results.
+// aggregate computes a run's figures from its results. Some are computed while
+// others are read.
 func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run) (Outcome, error) {
-	o := Outcome{Metrics: map[string]float64{}, Statistics: Statistics{Metrics: map[string]stat.Estimate{}}}
+	o := Outcome{Metrics: map[string]float64{}, Statistics: Statistics{Metrics: map[string]stat.Estimate{}, Gates: map[string]stat.Estimate{}}}
 	if r.Resolved == nil {
 		o.Statistics.Overall, o.Statistics.PassRate = mustMean(nil), mustMean(nil)
 		return o, nil
-	}
-	var all Count
-	var passes []stat.Row
-	err := s.scores.Briefs(ctx, r.at(org), func(b score.Brief) error {
-		all.add(b)
-		if b.Status != score.StatusSkipped {
-			row := stat.Row{Item: strconv.FormatInt(b.Item, 10), Epoch: b.Epoch}
-			if b.Status == score.StatusPassed {
-				row.Score = 1
-			}
-			passes = append(passes, row)
-		}
-		return nil
-	})
-	if err != nil {
-		return o, err
-	}
-	o.Items, o.Passed, o.Failed, o.Errored, o.Skipped = all.Passed+all.Failed, all.Passed, all.Failed, all.Errored, all.Skipped
-	o.Calls, o.InputTokens, o.OutputTokens, o.CostNanoUSD = all.Calls, all.InputTokens, all.OutputTokens, all.CostNanoUSD
-	overall, err := s.Rows(ctx, org, r, "")
-	if err != nil {
-		return o, err
-	}
-	clusters := make(map[string]string, len(overall))
-	for _, row := range overall {
-		clusters[row.Item] = row.Cluster
-	}
-	for i := range passes {
-		passes[i].Cluster = clusters[passes[i].Item]
-	}
-	if o.Statistics.PassRate, err = stat.PassRate(passes, stat.Options{Range: stat.Unit(), Source: stat.SourceCode}); err != nil {
-		return o, fmt.Errorf("pass rate: %w", err)
-	}
-	if o.Statistics.Overall, err = stat.Mean(overall, stat.Options{Range: stat.Unit(), Source: stat.SourceCode}); err != nil {
-		return o, fmt.Errorf("overall: %w", err)
-	}
-	o.Overall = o.Statistics.Overall.Value
-	if o.Statistics.Resolution, err = stat.Resolve(o.Statistics.Overall, stat.Options{Range: stat.Unit()}, resolutionTargets(r)); err != nil {
-		return o, fmt.Errorf("resolution: %w", err)
 	}
 	measures, err := s.measuresOf(r)
 	if err != nil {
 		return o, err
 	}
-	of := &side{run: r, overall: overall}
-	for _, m := range measures {
-		rows, err := s.metricRows(ctx, org, of, m.Name)
-		if err != nil {
-			return o, err
+	found, err := s.readSide(ctx, org, r)
+	if err != nil {
+		return o, err
+	}
+	all := found.count
+	o.Items, o.Passed, o.Failed, o.Errored, o.Skipped = all.Passed+all.Failed, all.Passed, all.Failed, all.Errored, all.Skipped
+	o.Calls, o.InputTokens, o.OutputTokens, o.CostNanoUSD = all.Calls, all.InputTokens, all.OutputTokens, all.CostNanoUSD
+	g, reading := errgroup.WithContext(ctx)
+	g.SetLimit(2) // of a large run, more would not fit in memory
+	g.Go(func() error { return o.sumUp(found) })
+	estimates, gates := make([]stat.Estimate, len(measures)), make([]stat.Estimate, len(measures))
+	for i, m := range measures {
+		g.Go(func() error {
+			rows, err := s.metricRows(reading, org, found, m.Name)
+			if err != nil {
+				return err
+			}
+			if estimates[i], err = estimate(m.Definition, rows); err == nil && m.Kind == metric.Binary {
+				gates[i], err = gate(rows)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.Name, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return o, err
+	}
+	for i, e := range estimates {
+		o.Statistics.Metrics[measures[i].Name] = e
+		if measures[i].Kind == metric.Binary {
+			o.Statistics.Gates[measures[i].Name] = gates[i]
 		}
-		e, err := estimate(m.Definition, rows)
-		if err != nil {
-			return o, fmt.Errorf("%s: %w", m.Name, err)
-		}
-		o.Statistics.Metrics[m.Name] = e
 		if e.Value != nil {
-			o.Metrics[m.Name] = *e.Value
+			o.Metrics[measures[i].Name] = *e.Value
 		}
 	}
 	return o, nil
+}
+
+// sumUp computes the figures over all metrics.
+func (o *Outcome) sumUp(found *side) (err error) {
+	unit := stat.Options{Range: stat.Unit(), Source: stat.SourceCode}
+	if o.Statistics.PassRate, err = stat.PassRate(found.passes, unit); err != nil {
+		return fmt.Errorf("pass rate: %w", err)
+	}
+	if o.Statistics.Gates[passRate], err = gate(found.passes); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	if o.Statistics.Overall, err = stat.Mean(found.overall, unit); err != nil {
+		return fmt.Errorf("overall: %w", err)
+	}
+	o.Overall = o.Statistics.Overall.Value
+	if o.Statistics.Resolution, err = stat.Resolve(o.Statistics.Overall, unit, resolutionTargets(found.run)); err != nil {
+		return fmt.Errorf("resolution: %w", err)
+	}
+	return nil
 }
 
 // resolutionTargets are the differences that a reader may want to see.
@@ -178,26 +185,17 @@ func estimate(m metric.Definition, rows []stat.Row) (stat.Estimate, error) {
 	return stat.Mean(rows, o)
 }
 
+// passRate is the name of the rate that every run has.
+const passRate = "pass_rate"
+
+// gate sums a rate up in the way that a gate decides by.
+func gate(rows []stat.Row) (stat.Estimate, error) {
+	return stat.PassRate(rows, stat.Options{Range: stat.Unit(), Source: stat.SourceCode, Policy: stat.PolicyGate})
+}
+
 func rangeOf(m metric.Definition) *stat.Range {
 	if m.Low == nil || m.High == nil {
 		return nil
 	}
 	return &stat.Range{Lower: *m.Low, Upper: *m.High}
-}
-
-// Rows are the scores of one metric of a run, or its overall scores if metric
-// is empty, in the form that statistics take.
-func (s *Service) Rows(ctx context.Context, org principal.OrgID, r Run, name string) ([]stat.Row, error) {
-	measures, err := s.scores.Measures(ctx, r.at(org), name)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]stat.Row, len(measures))
-	for i, m := range measures {
-		rows[i] = stat.Row{
-			Item: strconv.FormatInt(m.Item, 10), Content: hex.EncodeToString(m.Content[:]), Cluster: m.Cluster, Epoch: m.Epoch,
-			Score: m.Value, Missing: !m.Scored, Weight: m.Weight,
-		}
-	}
-	return rows, nil
 }

@@ -5,9 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/metric"
@@ -103,27 +100,6 @@ type createBody struct {
 	Metadata       httpapi.Map   `json:"metadata,omitempty" doc:"Free-form; names are kept as sent."`
 }
 
-type targetBody struct {
-	Type          TargetType   `json:"type" enum:"recorded,client,http,model" default:"recorded" doc:"recorded: the items have outputs. client: the caller sends results. http: an application is asked. model: a model is asked."`
-	URL           string       `json:"url,omitempty" maxLength:"2000" doc:"Of an application: gets a POST with input, context, test_case_id and run_id, answers with output."`
-	SecretRef     httpapi.ID   `json:"secretRef,omitempty" doc:"A provider key whose base URL is the application's; its secret is sent as a bearer token."`
-	TimeoutMS     int          `json:"timeoutMs,omitempty" minimum:"100" maximum:"600000" doc:"How long one answer may take."`
-	Concurrency   int          `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"How many items are asked at once."`
-	ProviderKeyID httpapi.ID   `json:"providerKeyId,omitempty" doc:"Of a model: the provider key to ask with."`
-	Provider      string       `json:"provider,omitempty" maxLength:"64" doc:"Of a model: a provider that needs no key, such as simulated."`
-	Model         string       `json:"model,omitempty" maxLength:"200"`
-	Params        httpapi.JSON `json:"params,omitzero" doc:"Of a model: temperature, top_p, max_tokens, seed, stop, response_schema."`
-	Prompt        string       `json:"prompt,omitempty" maxLength:"100000" doc:"Of a model: what it is asked. {{input}}, {{input.field}}, {{context}} and {{expected_output}} stand for the item; absent, the item's messages or its input are sent."`
-	System        string       `json:"system,omitempty" maxLength:"100000" doc:"Of a model: the system prompt."`
-}
-
-type passRuleBody struct {
-	MetricThresholds numberMap `json:"metricThresholds,omitempty" doc:"A score that each of these metrics must reach, or, where lower is better, not exceed."`
-	Mode             PassMode  `json:"mode,omitempty" enum:"all,any,weighted" doc:"all or any of the thresholds; weighted: the weighted mean of the scores."`
-	Weights          numberMap `json:"weights,omitempty" doc:"Weights of the metrics in the mean; absent metrics weigh nothing once there are any."`
-	MinOverall       *float64  `json:"minOverall,omitempty" minimum:"0" maximum:"1" doc:"What the mean must reach; 0.5 if absent."`
-}
-
 type updateInput struct {
 	Path
 	Strict
@@ -175,27 +151,6 @@ type evaluationBody struct {
 	Warnings       []warningBody      `json:"warnings,omitempty"`
 }
 
-type targetOut struct {
-	Type          TargetType   `json:"type" enum:"recorded,client,http,model"`
-	URL           string       `json:"url,omitempty"`
-	SecretRef     *httpapi.ID  `json:"secret_ref,omitempty"`
-	TimeoutMS     int          `json:"timeout_ms,omitzero"`
-	Concurrency   int          `json:"concurrency,omitzero"`
-	ProviderKeyID *httpapi.ID  `json:"provider_key_id,omitempty"`
-	Provider      string       `json:"provider,omitempty"`
-	Model         string       `json:"model,omitempty"`
-	Params        httpapi.JSON `json:"params,omitzero"`
-	Prompt        string       `json:"prompt,omitempty"`
-	System        string       `json:"system,omitempty"`
-}
-
-type passRuleOut struct {
-	MetricThresholds map[string]float64 `json:"metric_thresholds,omitempty"`
-	Mode             PassMode           `json:"mode,omitempty"`
-	Weights          map[string]float64 `json:"weights,omitempty"`
-	MinOverall       *float64           `json:"min_overall,omitempty"`
-}
-
 type warningBody struct {
 	Code    string `json:"code" enum:"dataset_unresolved,metric_unresolved"`
 	Subject string `json:"subject" doc:"The name that stands for nothing."`
@@ -206,6 +161,7 @@ type statisticsBody struct {
 	Overall    stat.Estimate            `json:"overall"`
 	PassRate   stat.Estimate            `json:"pass_rate"`
 	Metrics    map[string]stat.Estimate `json:"metrics"`
+	Gates      map[string]stat.Estimate `json:"gates,omitempty" doc:"The pass rate and the metrics that pass or fail, with intervals for decisions: wider than those for display, they miss the truth at most as often as they say."`
 	Resolution *stat.Resolution         `json:"resolution,omitempty" doc:"The smallest difference that as many items can show, and how many items smaller ones need."`
 }
 
@@ -251,7 +207,7 @@ func (s *Service) postEvaluation(ctx context.Context, in *createInput) (*evaluat
 		e, warnings, err := s.CreateTx(ctx, tx, Evaluation{
 			Name: b.Name, Description: b.Description, DatasetID: string(b.DatasetID), DatasetVersion: b.DatasetVersion,
 			Plan: Plan{Metrics: b.Metrics, Params: params, Target: fromTarget(b.Target), Judges: fromIDs(b.JudgeConfigIDs), PassRule: fromPassRule(b.PassRule)},
-			Tags: httpapi.OrEmpty(b.Tags), Metadata: toObject(b.Metadata),
+			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.Object(),
 		}, in.Strict.Strict)
 		if err != nil {
 			return nil, err
@@ -348,7 +304,7 @@ func (b updateBody) apply(e *Evaluation, params map[string]metric.Params, s *Ser
 		e.Tags = httpapi.OrEmpty(b.Tags.Value)
 	}
 	if b.Metadata.Sent {
-		e.Metadata = toObject(b.Metadata.Value)
+		e.Metadata = b.Metadata.Value.Object()
 	}
 	if b.Archived != nil && *b.Archived != (e.Archived != nil) {
 		e.Archived = nil
@@ -357,27 +313,6 @@ func (b updateBody) apply(e *Evaluation, params map[string]metric.Params, s *Ser
 			e.Archived = &at
 		}
 	}
-}
-
-func fromTarget(b *targetBody) Target {
-	if b == nil {
-		return Target{Type: TargetRecorded}
-	}
-	t := Target{
-		Type: b.Type, URL: b.URL, SecretRef: int64(b.SecretRef), TimeoutMS: b.TimeoutMS, Concurrency: b.Concurrency,
-		ProviderKeyID: int64(b.ProviderKeyID), Provider: b.Provider, Model: b.Model, Params: jsontext.Value(b.Params), Prompt: b.Prompt, System: b.System,
-	}
-	if t.Type == "" {
-		t.Type = TargetRecorded
-	}
-	return t
-}
-
-func fromPassRule(b *passRuleBody) PassRule {
-	if b == nil {
-		return PassRule{}
-	}
-	return PassRule{Thresholds: b.MetricThresholds, Mode: b.Mode, Weights: b.Weights, MinOverall: b.MinOverall}
 }
 
 func fromIDs(ids []httpapi.ID) (all []int64) {
@@ -425,30 +360,7 @@ func toID(id int64) *httpapi.ID {
 	return &out
 }
 
-func toTarget(t Target) targetOut {
-	return targetOut{
-		Type: t.Type, URL: t.URL, SecretRef: toID(t.SecretRef), TimeoutMS: t.TimeoutMS, Concurrency: t.Concurrency, ProviderKeyID: toID(t.ProviderKeyID),
-		Provider: t.Provider, Model: t.Model, Params: httpapi.JSON(t.Params), Prompt: t.Prompt, System: t.System,
-	}
-}
-
-func toPassRule(r PassRule) passRuleOut {
-	return passRuleOut{MetricThresholds: r.Thresholds, Mode: r.Mode, Weights: r.Weights, MinOverall: r.MinOverall}
-}
-
 func toStatistics(o *Outcome) *statisticsBody {
 	s := statisticsBody(o.Statistics)
 	return &s
-}
-
-// toObject encodes a free-form object; an absent one is empty.
-func toObject(m httpapi.Map) jsontext.Value {
-	if m == nil {
-		return jsontext.Value("{}")
-	}
-	text, err := json.Marshal(m, json.Deterministic(true))
-	if err != nil {
-		panic("evaluation: a decoded object does not encode: " + err.Error())
-	}
-	return text
 }

@@ -72,8 +72,8 @@ type feed struct {
 	last    []byte
 }
 
-// watch sends events until the run has ended, the caller has gone, or time is
-// up.
+// watch sends events until the run has ended, the caller or the process goes, or
+// time is up.
 func (f *feed) watch(ctx context.Context, p progressBody, look func(context.Context) (progressBody, error)) error {
 	watching, cancel := context.WithTimeout(ctx, longestWatch)
 	if end, ok := ctx.Deadline(); ok {
@@ -96,6 +96,8 @@ func (f *feed) watch(ctx context.Context, p progressBody, look func(context.Cont
 		}
 		select {
 		case <-watching.Done():
+			return nil
+		case <-httpapi.Closing(ctx):
 			return nil
 		case <-beats.C:
 			if err := f.write(": here\n\n"); err != nil {

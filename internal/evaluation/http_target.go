@@ -141,10 +141,9 @@ func unreachable(ctx context.Context, err error) error {
 func (a *application) read(got *answer, res *http.Response, text []byte) error {
 	switch {
 	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500:
-		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		return &failure{
 			code: CodeTargetUnreachable, message: fmt.Sprintf("The target answered with status %d.", res.StatusCode),
-			again: true, wait: min(time.Duration(max(0, seconds))*time.Second, llm.MaxRetryAfter),
+			again: true, wait: llm.RetryAfter(res.Header),
 		}
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 		return &failure{code: CodeTargetUnreachable, message: fmt.Sprintf("The target does not accept the call: status %d.", res.StatusCode), stop: true}

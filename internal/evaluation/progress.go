@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -42,8 +41,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 		return Progress{}, err
 	}
 	if r.Request.Plan.Target.Type == TargetClient && r.Resolved != nil {
-		err = s.scores.Briefs(ctx, r.at(org), func(b score.Brief) error { p.Count.add(b); return nil })
-		if err != nil {
+		if p.Count, err = s.recount(ctx, org, r); err != nil {
 			return Progress{}, err
 		}
 	}
@@ -67,6 +65,15 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	}
 	p.Notes, err = s.store.notes(ctx, org, id, recentNotes)
 	return p, err
+}
+
+// recount adds a run up from its results.
+func (s *Service) recount(ctx context.Context, org principal.OrgID, r Run) (c Count, err error) {
+	tallies, err := s.scores.Tallies(ctx, r.at(org))
+	for _, t := range tallies {
+		c.addAll(t)
+	}
+	return c, err
 }
 
 // soFar is the pass rate of the finished chunks that come first in the random

@@ -78,6 +78,12 @@ type markView struct {
 // spreadsOf draws how the scores of numeric metrics are distributed, with their
 // median and, where there is no upper end, their 95th percentile.
 func (s *Service) spreadsOf(ctx context.Context, org principal.OrgID, r Run, f *findings) (all []spreadView, err error) {
+	var of *side
+	if len(f.spread) > 0 && f.results <= maxSliced {
+		if of, err = s.readSide(ctx, org, r); err != nil {
+			return nil, err
+		}
+	}
 	for _, d := range f.definitions {
 		sp := f.spread[d.Name]
 		if sp == nil || sp.n == 0 {
@@ -97,8 +103,10 @@ func (s *Service) spreadsOf(ctx context.Context, org principal.OrgID, r Run, f *
 		if over > 0 {
 			v.Note += fmt.Sprintf("; the last column has all above %s", v.High)
 		}
-		if v.Marks, err = s.marks(ctx, org, r, d, sp); err != nil {
-			return nil, err
+		if of != nil && sp.high > sp.low {
+			if v.Marks, err = s.marks(ctx, org, of, d, sp); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, v)
 	}
@@ -124,11 +132,8 @@ func (s *spread) columns(unit scale) []columnView {
 }
 
 // marks are quantiles of a metric's scores.
-func (s *Service) marks(ctx context.Context, org principal.OrgID, r Run, d metric.Definition, sp *spread) (all []markView, err error) {
-	if sp.n > maxSliced || !(sp.high > sp.low) {
-		return nil, nil
-	}
-	rows, err := s.Rows(ctx, org, r, d.Name)
+func (s *Service) marks(ctx context.Context, org principal.OrgID, of *side, d metric.Definition, sp *spread) (all []markView, err error) {
+	rows, err := s.metricRows(ctx, org, of, d.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func worstOf(r Run, f *findings) (all []itemView, note string) {
 	}
 	switch {
 	case len(all) == maxWorst:
-		note = fmt.Sprintf("The %d lowest, failed ones first. All results are in results.jsonl and results.csv beside this report.", maxWorst)
+		note = fmt.Sprintf("The %d lowest, failed ones first. All results are in results.jsonl, results.csv and results.parquet beside this report.", maxWorst)
 	case len(all) == 0:
 		note = "No scored result fell short."
 	default:

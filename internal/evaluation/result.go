@@ -3,9 +3,7 @@ package evaluation
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,7 +37,11 @@ func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, 
 	if err != nil || r.Resolved == nil {
 		return nil, 0, err
 	}
-	page, total, err := s.scores.Page(ctx, r.at(org), f)
+	total, err := s.scores.Count(ctx, r.at(org), f)
+	if err != nil {
+		return nil, 0, err
+	}
+	page, err := s.scores.Page(ctx, r.at(org), f)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -57,13 +59,9 @@ func (s *Service) withItems(ctx context.Context, org principal.OrgID, r Run, pag
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[int64]dataset.Item, len(items))
-	for _, i := range items {
-		byID[i.ID] = i
-	}
 	out := make([]Result, len(page))
 	for i, o := range page {
-		out[i] = Result{Outcome: o, Item: byID[o.Item]}
+		out[i] = Result{Outcome: o, Item: items[o.Item]}
 	}
 	return out, nil
 }
@@ -113,11 +111,11 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int
 	case before.Request.Plan.Target.Type != TargetClient:
 		return ErrNotClient
 	case before.Status != StatusRunning:
-		return inState(ErrTransition, before.Status)
+		return transitions.In(ErrTransition, before.Status)
 	case before.Resolved == nil:
 		return ErrQueued
 	case before.Phase != PhaseExecuting:
-		return inState(ErrTransition, before.Status).With("phase", before.Phase)
+		return transitions.In(ErrTransition, before.Status).With("phase", before.Phase)
 	}
 	if err := s.scores.Insert(ctx, before.at(tx.Org), outcomes); err != nil {
 		return err
@@ -147,16 +145,12 @@ func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[int64]dataset.Item, len(items))
-	for _, i := range items {
-		byID[i.ID] = i
-	}
-	if err := s.keepDrawn(ctx, org, r, byID); err != nil {
+	if items, err = s.drawn(ctx, org, r, items); err != nil {
 		return nil, err
 	}
 	out := make([]score.Outcome, len(sent))
 	for i, one := range sent {
-		item, ok := byID[one.Item]
+		item, ok := items[one.Item]
 		if !ok {
 			return nil, fault.Invalid("body", fmt.Sprintf("/results/%d/testCaseId", i), "unknown_reference", "names no item of the run: "+strconv.FormatInt(one.Item, 10))
 		}
@@ -171,17 +165,22 @@ func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []
 	return out, nil
 }
 
-// keepDrawn leaves out items that are not in the run's sample.
-func (s *Service) keepDrawn(ctx context.Context, org principal.OrgID, r Run, byID map[int64]dataset.Item) error {
-	if r.Request.SampleSize == 0 || len(byID) == 0 {
-		return nil
+// drawn is those of some items that are in the run's sample.
+func (s *Service) drawn(ctx context.Context, org principal.OrgID, r Run, items map[int64]dataset.Item) (map[int64]dataset.Item, error) {
+	if r.Request.SampleSize == 0 || len(items) == 0 {
+		return items, nil
 	}
-	drawn, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
+	ids, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	maps.DeleteFunc(byID, func(id int64, _ dataset.Item) bool { return !slices.Contains(drawn, id) })
-	return nil
+	kept := make(map[int64]dataset.Item, len(items))
+	for _, id := range ids {
+		if item, ok := items[id]; ok {
+			kept[id] = item
+		}
+	}
+	return kept, nil
 }
 
 // inRange refuses scores that a metric cannot give.

@@ -171,7 +171,7 @@ func (s *Service) CancelTx(ctx context.Context, tx postgres.Tx, evaluation, id i
 	if err != nil {
 		return Run{}, err
 	}
-	if err := move(before.Status, StatusCancelled); err != nil {
+	if err := transitions.Check(ErrTransition, before.Status, StatusCancelled); err != nil {
 		return Run{}, err
 	}
 	after, err := s.endTx(ctx, tx, before, StatusCancelled, nil)

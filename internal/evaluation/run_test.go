@@ -9,6 +9,7 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/stat"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -274,4 +275,19 @@ func TestAnEvaluationShowsItsNewestCompletedRun(t *testing.T) {
 	require.Equal(t, good.Statistics, shown.Statistics)
 	require.Equal(t, []int{8, 6, 2}, []int{shown.Items, shown.Passed, shown.Failed})
 	require.Equal(t, []string{"charm"}, shown.MetricNames)
+}
+
+func TestAGateHasIntervalsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	k := working(t)
+	c := k.Org(t)
+	r := ran(t, c, c.Evaluation(t, filled(t, c, cases(40)).ID, nil).ID, nil)
+	s := r.Statistics
+	for name, display := range map[string]stat.Estimate{"pass_rate": s.PassRate, "exact_match": s.Metrics["exact_match"]} {
+		gate := s.Gates[name]
+		require.Equal(t, "clopper_pearson", gate.CI.Method)
+		require.Equal(t, display.Value, gate.Value)
+		require.Less(t, *gate.CI.Lower, *display.CI.Lower, "what decides is surer than what is shown")
+		require.Greater(t, *gate.CI.Upper, *display.CI.Upper)
+	}
 }

@@ -30,39 +30,14 @@ const (
 
 // transitions is every legal move of a run; what is not here is refused. The
 // engine completes and fails runs, a caller who may write cancels them.
-var transitions = []struct {
-	from  Status
-	event string
-	to    Status
-}{
-	{StatusRunning, "complete", StatusCompleted},
-	{StatusRunning, "fail", StatusFailed},
-	{StatusRunning, "cancel", StatusCancelled},
+var transitions = fault.Moves[Status]{
+	{From: StatusRunning, Event: "complete", To: StatusCompleted},
+	{From: StatusRunning, Event: "fail", To: StatusFailed},
+	{From: StatusRunning, Event: "cancel", To: StatusCancelled},
 }
 
 // ErrTransition is returned for a move that the table does not have.
 var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The run has ended, so this can no longer be done to it.")
-
-// move checks one transition of a run.
-func move(from, to Status) error {
-	for _, t := range transitions {
-		if t.from == from && t.to == to {
-			return nil
-		}
-	}
-	return inState(ErrTransition, from)
-}
-
-// inState adds to a conflict where the run is and where it could go.
-func inState(f *fault.Error, s Status) *fault.Error {
-	allowed := []Status{}
-	for _, t := range transitions {
-		if t.from == s {
-			allowed = append(allowed, t.to)
-		}
-	}
-	return f.With("currentState", s).With("allowedTransitions", allowed)
-}
 
 // statusOf is what an evaluation shows: archived, or running if any run is, or
 // as its newest run ended.

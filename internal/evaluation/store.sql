@@ -141,9 +141,14 @@ FROM evaluation_run_chunks
 WHERE org_id = @org_id AND run_id = @run_id
 ORDER BY chunk;
 
--- name: SpentOnRun :one
--- What a run has cost so far.
-SELECT coalesce(sum(cost_nano_usd), 0)::bigint FROM evaluation_run_chunks WHERE org_id = @org_id AND run_id = @run_id;
+-- name: LookAtRun :one
+-- What a chunk has to know of its run while it works: whether it still runs, and
+-- what the other chunks have cost.
+SELECT r.status, coalesce((
+  SELECT sum(c.cost_nano_usd) FROM evaluation_run_chunks c WHERE c.org_id = r.org_id AND c.run_id = r.id AND c.chunk <> @chunk
+), 0)::bigint AS spent
+FROM evaluation_runs r
+WHERE r.org_id = @org_id AND r.id = @run_id;
 
 -- name: PutNote :exec
 -- The same thing is noted once.
@@ -181,7 +186,3 @@ WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('kind')::text IS NULL OR kind = sqlc.narg('kind'))
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
-
--- name: SpentOnChunk :one
--- What one chunk of a run has cost so far.
-SELECT coalesce(sum(cost_nano_usd), 0)::bigint FROM evaluation_run_chunks WHERE org_id = @org_id AND run_id = @run_id AND chunk = @chunk;

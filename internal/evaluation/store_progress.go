@@ -71,12 +71,16 @@ func (s store) chunks(ctx context.Context, org principal.OrgID, run int64) ([]Co
 	return all, nil
 }
 
-func (s store) spent(ctx context.Context, org principal.OrgID, run int64) (int64, error) {
-	n, err := db.New(s.db.Org(org)).SpentOnRun(ctx, db.SpentOnRunParams{OrgID: org, RunID: run})
-	if err != nil {
-		return 0, fmt.Errorf("read cost of run: %w", err)
+// look tells whether a run still runs, and what its other chunks have cost.
+func (s store) look(ctx context.Context, org principal.OrgID, run int64, chunk int) (running bool, spent int64, err error) {
+	r, err := db.New(s.db.Org(org)).LookAtRun(ctx, db.LookAtRunParams{OrgID: org, RunID: run, Chunk: int32(chunk)})
+	if postgres.NoRows(err) {
+		return false, 0, ErrRunNotFound
 	}
-	return n, nil
+	if err != nil {
+		return false, 0, fmt.Errorf("look at run: %w", err)
+	}
+	return Status(r.Status) == StatusRunning, r.Spent, nil
 }
 
 // Note is something that happened in a run, in words.
@@ -104,12 +108,4 @@ func (s store) notes(ctx context.Context, org principal.OrgID, run int64, limit 
 		all[i] = Note{At: r.At, Level: r.Level, Message: r.Message}
 	}
 	return all, nil
-}
-
-func (s store) spentOnChunk(ctx context.Context, org principal.OrgID, run int64, chunk int) (int64, error) {
-	n, err := db.New(s.db.Org(org)).SpentOnChunk(ctx, db.SpentOnChunkParams{OrgID: org, RunID: run, Chunk: int32(chunk)})
-	if err != nil {
-		return 0, fmt.Errorf("read cost of chunk: %w", err)
-	}
-	return n, nil
 }

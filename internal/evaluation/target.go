@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,39 +116,9 @@ func recordedCalls(output jsontext.Value) ([]metric.ToolCall, jsontext.Value) {
 	return toolCalls(o.ToolCalls), o.ToolCalls
 }
 
-// toolCalls reads calls in the forms that are common: name and arguments, or a
-// function that has them; arguments as an object, or as its JSON text.
+// toolCalls reads a list of calls; nil if there is something else in it.
 func toolCalls(list jsontext.Value) []metric.ToolCall {
-	var sent []struct {
-		Name      string         `json:"name"`
-		Arguments jsontext.Value `json:"arguments"`
-		Error     jsontext.Value `json:"error"`
-		Function  struct {
-			Name      string         `json:"name"`
-			Arguments jsontext.Value `json:"arguments"`
-		} `json:"function"`
-	}
-	if json.Unmarshal(list, &sent) != nil {
-		return nil
-	}
-	calls := make([]metric.ToolCall, 0, len(sent))
-	for _, c := range sent {
-		if c.Name == "" {
-			c.Name, c.Arguments = c.Function.Name, c.Function.Arguments
-		}
-		if c.Name == "" {
-			continue
-		}
-		var text string
-		if c.Arguments.Kind() == '"' && json.Unmarshal(c.Arguments, &text) == nil && jsontext.Value(text).IsValid() {
-			c.Arguments = jsontext.Value(text)
-		}
-		call := metric.ToolCall{Name: c.Name, Arguments: c.Arguments}
-		if c.Error.Kind() == '"' {
-			_ = json.Unmarshal(c.Error, &call.Error) // a text, as its kind says
-		}
-		calls = append(calls, call)
-	}
+	calls, _ := metric.ToolCallsIn(slices.Concat([]byte(`{"tool_calls":`), list, []byte("}")))
 	return calls
 }
 
@@ -187,7 +158,11 @@ func (s *Service) newModel(ctx context.Context, org principal.OrgID, t Target) (
 	if err != nil {
 		return nil, &RunError{CodeTargetUnreachable, "The model's params cannot be read."}
 	}
-	m := &model{client: s.models, to: llm.Endpoint{Provider: t.Provider}, target: t, params: params, prices: s.prices, provider: t.Provider, clock: s.clock}
+	o, err := s.people.Organization(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	m := &model{client: s.models, to: llm.Endpoint{Provider: t.Provider}, target: t, params: params, prices: o.Settings.Prices(), provider: t.Provider, clock: s.clock}
 	if t.ProviderKeyID == 0 {
 		return m, nil
 	}

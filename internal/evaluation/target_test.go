@@ -46,6 +46,21 @@ func TestModelTarget(t *testing.T) {
 		require.NotEqual(t, got[0].OTelTraceID, got[1].OTelTraceID)
 	})
 
+	t.Run("what it costs is by the organization's own prices", func(t *testing.T) {
+		t.Parallel()
+		c := k.Org(t)
+		_, err := c.UpdateOrganization(t.Context(), map[string]any{
+			"priceOverrides": map[string]any{"echo": map[string]any{"input_per_million": 1000, "output_per_million": 0}},
+		})
+		require.NoError(t, err)
+		d := filled(t, c, []testkit.Item{{Input: "hello", ExpectedOutput: "hello"}})
+		e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "model", "provider": "simulated", "model": "echo"}})
+
+		r := ran(t, c, e.ID, nil)
+
+		require.InDelta(t, float64(r.Usage.InputTokens)/1000, *results(t, c, r)[0].CostUSD, 1e-9)
+	})
+
 	t.Run("a prompt holds the item", func(t *testing.T) {
 		t.Parallel()
 		got := run(t, map[string]any{"model": "upper", "prompt": "{{input.word}}{{ input }}{{nothing}}{{"})

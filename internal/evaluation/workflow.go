@@ -96,6 +96,7 @@ type Begun struct {
 	Width     int
 	FirstTime int64 // microseconds that a unit is guessed to take
 	ChunkTime time.Duration
+	LeastTime time.Duration // what is hardly worth a chunk; histories of old have none
 	Heartbeat time.Duration
 }
 
@@ -194,11 +195,13 @@ func (x *Execution) execute(ctx workflow.Context, b Begun) (stop *RunError, long
 }
 
 // take cuts off the next chunk: about as long as a chunk is to take, and no
-// more than leaves every lane its share of what is left.
+// more than leaves every lane its share of what is left, unless that is hardly
+// worth a chunk.
 func (x *Execution) take(b Begun) ChunkInput {
 	left := b.Units - x.Next
-	size := int(b.ChunkTime.Microseconds() * int64(b.Width) / max(1, x.UnitMicros))
-	size = min(max(size, minChunk), maxChunk, max(minChunk, (left+b.Lanes-1)/b.Lanes), left)
+	within := func(d time.Duration) int { return int(d.Microseconds() * int64(b.Width) / max(1, x.UnitMicros)) }
+	share := (left + b.Lanes - 1) / b.Lanes
+	size := min(max(min(within(b.ChunkTime), share), within(b.LeastTime), minChunk), maxChunk, left)
 	c := ChunkInput{Ticket: x.Ticket, Index: x.Chunk, From: x.Next, To: x.Next + size, Width: b.Width}
 	x.Next, x.Chunk = c.To, x.Chunk+1
 	return c

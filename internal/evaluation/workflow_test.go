@@ -3,27 +3,22 @@ package evaluation_test
 import (
 	"context"
 	"errors"
-	"flag"
-	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	enums "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/history/v1"
-	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
 )
-
-var record = flag.Bool("record", false, "record the histories of workflows anew, on the real engine")
 
 // played is a workflow without its engine: what its activities say, and what
 // they were asked.
@@ -100,6 +95,52 @@ func TestRunWorkflow(t *testing.T) {
 		}
 	})
 
+	t.Run("what is left is not cut into chunks that are hardly worth it", func(t *testing.T) {
+		t.Parallel()
+		p := play(evaluation.Begun{Units: 20_000, Lanes: 2, Width: 16, FirstTime: 100, ChunkTime: 15 * time.Second, LeastTime: time.Second}, func(c evaluation.ChunkInput) (evaluation.ChunkDone, error) {
+			return evaluation.ChunkDone{Units: c.To - c.From, UnitMicros: 50}, nil
+		}, nil)
+		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, p, nil)
+		require.Len(t, p.chunks, 4)
+	})
+
+	t.Run("a run goes on in a new history where the old one has become long", func(t *testing.T) {
+		t.Parallel()
+		begun := evaluation.Begun{Units: 1000, Lanes: 2, Width: 1, FirstTime: 1_000_000, ChunkTime: 15 * time.Second}
+		p := play(begun, done, nil)
+		ends := 0
+		p.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) {
+			ends++
+			p.SetContinueAsNewSuggested(ends > 10)
+		})
+		seen := make([]int, 1000)
+		next := ticket
+		for histories := 1; ; histories++ {
+			p.ExecuteWorkflow(evaluation.RunWorkflow, next)
+			require.True(t, p.IsWorkflowCompleted())
+			for _, c := range p.chunks {
+				for u := c.From; u < c.To; u++ {
+					seen[u]++
+				}
+			}
+			var again *workflow.ContinueAsNewError
+			if !errors.As(p.GetWorkflowError(), &again) {
+				require.Equal(t, 2, histories)
+				break
+			}
+			require.Empty(t, p.conclusion, "it is not over")
+			require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &next))
+			require.Equal(t, ticket.Ticket, next.Ticket)
+			require.Positive(t, next.Next)
+			p = play(begun, done, nil)
+		}
+		ended(t, p, nil)
+		for u, n := range seen {
+			require.Equal(t, 1, n, "unit %d", u)
+		}
+	})
+
 	t.Run("a run that is over is only concluded", func(t *testing.T) {
 		t.Parallel()
 		p := play(evaluation.Begun{Ended: true}, done, nil)
@@ -125,7 +166,7 @@ func TestRunWorkflow(t *testing.T) {
 		}, nil)
 		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
 		ended(t, p, why)
-		require.LessOrEqual(t, len(p.chunks), 6)
+		require.Less(t, len(p.chunks), 60, "of 667")
 	})
 
 	t.Run("a chunk that fails is tried again", func(t *testing.T) {
@@ -170,63 +211,31 @@ func TestRunWorkflow(t *testing.T) {
 	})
 }
 
-// TestHistories replays what workflows of released binaries have done: a
-// workflow that is running while the binary is replaced goes on with the new
-// code. Record a new file beside the old ones with -record; never replace one.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	const folder = "testdata/history/"
-	if *record {
-		recordHistory(t, folder+"run_recorded.json", nil, nil)
-		recordHistory(t, folder+"run_of_a_client.json", map[string]any{"target": map[string]any{"type": "client"}}, func(k *testkit.Kit, c *testkit.Client, r testkit.Run) error {
-			return c.PutResults(t.Context(), r.EvaluationID, executing(t, c, r).RunID, nil, true)
-		})
-		recordHistory(t, folder+"run_cancelled.json", map[string]any{"target": map[string]any{"type": "client"}}, func(k *testkit.Kit, c *testkit.Client, r testkit.Run) error {
-			_, err := c.CancelRun(t.Context(), r.EvaluationID, executing(t, c, r).RunID)
-			return err
-		})
-		recordHistory(t, folder+"run_that_cannot_begin.json", map[string]any{"metrics": []string{"charm"}}, nil)
+	run := func(seed map[string]any, meanwhile func(*testing.T, *testkit.Client, testkit.Run)) temporaltest.Scene {
+		return func(t *testing.T) (temporal.Config, string) {
+			k := testkit.New(t)
+			k.Work(t)
+			c := k.Org(t)
+			r := started(t, c, c.Evaluation(t, filled(t, c, cases(60)).ID, seed).ID, nil)
+			if meanwhile != nil {
+				meanwhile(t, c, executing(t, c, r))
+			}
+			c.Ended(t, r)
+			return k.App.Config.Temporal, workflowOf(t, c, r)
+		}
 	}
-	files, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, f := range files {
-		t.Run(f.Name(), func(t *testing.T) {
-			t.Parallel()
-			replayer := worker.NewWorkflowReplayer()
-			replayer.RegisterWorkflow(evaluation.RunWorkflow)
-			require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, folder+f.Name()))
-		})
-	}
-}
-
-// recordHistory executes a run on the real engine and keeps its history.
-func recordHistory(t *testing.T, file string, seed map[string]any, meanwhile func(*testkit.Kit, *testkit.Client, testkit.Run) error) {
-	t.Helper()
-	k := testkit.New(t)
-	k.Work(t)
-	c := k.Org(t)
-	r := started(t, c, c.Evaluation(t, filled(t, c, cases(60)).ID, seed).ID, nil)
-	if meanwhile != nil {
-		require.NoError(t, meanwhile(k, c, r))
-	}
-	engine, err := temporal.Open(k.App.Config.Temporal)
-	require.NoError(t, err)
-	t.Cleanup(engine.Close)
-	c.Ended(t, r)
-	id := k.App.Config.Temporal.QueuePrefix + ":" + workflowOf(t, c, r)
-	require.NoError(t, engine.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
-
-	var h history.History
-	events := engine.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		e, err := events.Next()
-		require.NoError(t, err)
-		h.Events = append(h.Events, e)
-	}
-	text, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll("testdata/history", 0o755))
-	require.NoError(t, os.WriteFile(file, text, 0o644))
-	t.Logf("recorded %s: %d events", file, len(h.Events))
+	client := map[string]any{"target": map[string]any{"type": "client"}}
+	temporaltest.Histories(t, evaluation.RunWorkflow, map[string]temporaltest.Scene{
+		"run_recorded":          run(nil, nil),
+		"run_that_cannot_begin": run(map[string]any{"metrics": []string{"charm"}}, nil),
+		"run_of_a_client": run(client, func(t *testing.T, c *testkit.Client, r testkit.Run) {
+			require.NoError(t, c.PutResults(t.Context(), r.EvaluationID, r.RunID, nil, true))
+		}),
+		"run_cancelled": run(client, func(t *testing.T, c *testkit.Client, r testkit.Run) {
+			_, err := c.CancelRun(t.Context(), r.EvaluationID, r.RunID)
+			require.NoError(t, err)
+		}),
+	})
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -33,6 +34,26 @@ type Map map[string]jsontext.Value
 // Schema allows any object.
 func (Map) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// Text is the object as JSON, its names in order; nil if it was not sent.
+func (m Map) Text() jsontext.Value {
+	if m == nil {
+		return nil
+	}
+	text, err := json.Marshal(m, json.Deterministic(true))
+	if err != nil {
+		panic("httpapi: a decoded object does not encode: " + err.Error())
+	}
+	return text
+}
+
+// Object is Text, or an empty object if none was sent.
+func (m Map) Object() jsontext.Value {
+	if m == nil {
+		return jsontext.Value("{}")
+	}
+	return m.Text()
 }
 
 // OrEmpty is the list itself, or an empty one: responses never say null for a

@@ -33,6 +33,7 @@ func (e *Edge) Run(ctx context.Context, l net.Listener) error {
 	// that the shutdown gives it.
 	base, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
+	base = context.WithValue(base, closingKey{}, ctx.Done())
 	srv := &http.Server{
 		Handler:           e,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -65,6 +66,15 @@ func (e *Edge) Run(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	return <-done
+}
+
+type closingKey struct{}
+
+// Closing ends when the process begins to shut down. A handler that would wait
+// for long listens to it, so that nobody waits for the handler.
+func Closing(ctx context.Context) <-chan struct{} {
+	done, _ := ctx.Value(closingKey{}).(<-chan struct{})
+	return done
 }
 
 // identify gives the request its id, which every response carries. A UUID that

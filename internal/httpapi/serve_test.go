@@ -211,17 +211,26 @@ type running struct {
 	answered chan *http.Response
 }
 
+// start begins with a request that waits until it is released.
 func start(t *testing.T) *running {
+	t.Helper()
+	release := make(chan struct{})
+	r := startWith(t, func(context.Context) { <-release })
+	r.release = release
+	return r
+}
+
+func startWith(t *testing.T, wait func(context.Context)) *running {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	l := newPipes()
 	transport := &http.Transport{DialContext: l.dial}
 	t.Cleanup(transport.CloseIdleConnections)
-	r := &running{k: newKit(t, config()), client: &http.Client{Transport: transport}, stop: stop, ended: make(chan error, 1), release: make(chan struct{}), answered: make(chan *http.Response, 1)}
+	r := &running{k: newKit(t, config()), client: &http.Client{Transport: transport}, stop: stop, ended: make(chan error, 1), answered: make(chan *http.Response, 1)}
 	entered := make(chan struct{})
-	r.k.call = func(context.Context) (*okOut, error) {
+	r.k.call = func(ctx context.Context) (*okOut, error) {
 		close(entered)
-		<-r.release
+		wait(ctx)
 		return &okOut{Body: okView{OK: true}}, nil
 	}
 	go func() { r.ended <- r.k.edge.Run(ctx, l) }()
@@ -265,6 +274,18 @@ func TestShutdown(t *testing.T) {
 			close(r.release)
 			require.Equal(t, http.StatusOK, (<-r.answered).StatusCode)
 			require.NoError(t, <-r.ended)
+		})
+	})
+
+	t.Run("waits for nobody who listens", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			r := startWith(t, func(ctx context.Context) { <-httpapi.Closing(ctx) })
+			begin := time.Now()
+			r.stop()
+			require.NoError(t, <-r.ended)
+			require.Less(t, time.Since(begin), time.Second)
+			require.Equal(t, http.StatusOK, (<-r.answered).StatusCode)
 		})
 	})
 

@@ -21,7 +21,8 @@ const maxCalls = 1000
 //
 // A call is an object with its name under name, tool_name or function.name and
 // its arguments under arguments, args, input, parameters or function.arguments.
-// Arguments that are JSON inside a string are what is in the string.
+// Arguments that are JSON inside a string are what is in the string. A text under
+// error says that the call failed.
 func ToolCallsIn(v jsontext.Value) (calls []ToolCall, ok bool) {
 	w := work{allowance}
 	doc, err := w.decode(v)
@@ -34,7 +35,7 @@ func ToolCallsIn(v jsontext.Value) (calls []ToolCall, ok bool) {
 	}
 	calls = make([]ToolCall, len(found))
 	for i, c := range found {
-		calls[i] = ToolCall{Name: c.name}
+		calls[i] = ToolCall{Name: c.name, Error: c.failed}
 		if c.given {
 			calls[i].Arguments = appendPlain(nil, c.arguments)
 		}
@@ -48,6 +49,7 @@ type call struct {
 	name      string
 	arguments any
 	given     bool
+	failed    string            // what the tool answered when it did
 	args      map[string]string // the arguments as byName has them
 }
 
@@ -110,10 +112,11 @@ func (w *work) readCall(v any) (call, bool) {
 	if !ok {
 		return call{}, false
 	}
+	var c call
+	c.failed, _ = object["error"].(string)
 	if inner, ok := object["function"].(map[string]any); ok {
 		object = inner
 	}
-	var c call
 	for _, name := range [...]string{"name", "tool_name", "toolName"} {
 		if c.name == "" {
 			c.name, _ = object[name].(string)

@@ -155,6 +155,12 @@ func TestToolCallsIn(t *testing.T) {
 		require.True(t, ok)
 		require.Empty(t, got)
 	})
+	t.Run("a call may have failed", func(t *testing.T) {
+		t.Parallel()
+		got, ok := metric.ToolCallsIn(raw(`{"tool_calls":[{"error":"timeout","function":{"name":"a"}},{"name":"b","error":null}]}`))
+		require.True(t, ok)
+		require.Equal(t, []metric.ToolCall{{Name: "a", Error: "timeout"}, {Name: "b"}}, got)
+	})
 	t.Run("a call may have no arguments, or a text that is not JSON", func(t *testing.T) {
 		t.Parallel()
 		got, ok := metric.ToolCallsIn(raw(`{"tool_calls":[{"name":"a"},{"name":"b","arguments":"x y"},{"name":"c","arguments":""}]}`))

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -32,6 +33,11 @@ type Run struct {
 type Key struct {
 	Item  int64
 	Epoch int
+}
+
+// Compare is the order of outcomes: by their items, then by their epochs.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Item, o.Item), cmp.Compare(k.Epoch, o.Epoch))
 }
 
 // Outcome is what came of one item in one repetition.
@@ -73,9 +79,12 @@ type Score struct {
 	Explanation string
 }
 
-// Brief is the part of an outcome that counters need.
+// Brief is an outcome without what only readers of the item need.
 type Brief struct {
 	Key
+	Content                   [16]byte
+	Cluster                   string
+	Weight                    float64
 	Status                    Status
 	Overall                   *float64
 	CostNanoUSD               uint64
@@ -86,7 +95,7 @@ type Brief struct {
 // Brief leaves out everything that only readers of the item need.
 func (o *Outcome) Brief() Brief {
 	b := Brief{
-		Key: o.Key, Status: o.Status, Overall: o.Overall,
+		Key: o.Key, Content: o.Content, Cluster: o.Cluster, Weight: o.Weight, Status: o.Status, Overall: o.Overall,
 		InputTokens: o.InputTokens, OutputTokens: o.OutputTokens, Calls: o.Calls,
 	}
 	if o.CostNanoUSD != nil {
@@ -127,35 +136,45 @@ type Filter struct {
 	MaxScore *float64
 	Limit    int
 	Offset   int
-	// After is the outcome that a page begins after, in the order of items and
-	// epochs.
-	After Key
 }
 
-// Page returns outcomes in the order of their items and epochs, with scores,
-// and how many match.
-func (s *Service) Page(ctx context.Context, r Run, f Filter) ([]Outcome, int, error) {
+// Page returns outcomes in the order of their items and epochs, with scores.
+func (s *Service) Page(ctx context.Context, r Run, f Filter) ([]Outcome, error) {
 	return s.store.page(ctx, r, f)
+}
+
+// Count returns how many outcomes match a filter, on all pages.
+func (s *Service) Count(ctx context.Context, r Run, f Filter) (int, error) {
+	return s.store.count(ctx, r, f)
+}
+
+// Briefs returns every outcome of a run, in the order of items and epochs.
+func (s *Service) Briefs(ctx context.Context, r Run) ([]Brief, error) {
+	return s.store.briefs(ctx, r)
 }
 
 // Measure is one score of an outcome, as statistics need it.
 type Measure struct {
 	Key
-	Content [16]byte
-	Cluster string
-	Weight  float64
-	Value   float64
-	Scored  bool
+	Value  float64
+	Scored bool
 }
 
-// Measures returns the scores of one metric, or the overall scores of outcomes
-// if metric is empty, in the order of items and epochs. Skipped outcomes are left
-// out.
+// Measures returns the scores of one metric, in the order of items and epochs.
 func (s *Service) Measures(ctx context.Context, r Run, metric string) ([]Measure, error) {
 	return s.store.measures(ctx, r, metric)
 }
 
-// Briefs calls fn for every outcome of a run, in the order of items and epochs.
-func (s *Service) Briefs(ctx context.Context, r Run, fn func(Brief) error) error {
-	return s.store.briefs(ctx, r, fn)
+// Tally is what the outcomes of one status add up to.
+type Tally struct {
+	Status                    Status
+	Outcomes                  int
+	CostNanoUSD               int64
+	InputTokens, OutputTokens int64
+	Calls                     int64
+}
+
+// Tallies adds a run up, one tally for each status that it has.
+func (s *Service) Tallies(ctx context.Context, r Run) ([]Tally, error) {
+	return s.store.tallies(ctx, r)
 }

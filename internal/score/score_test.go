@@ -2,7 +2,6 @@ package score_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -73,7 +72,9 @@ func page(ctx context.Context, t *testing.T, s *score.Service, r score.Run, f sc
 	if f.Limit == 0 {
 		f.Limit = 100
 	}
-	all, total, err := s.Page(ctx, r, f)
+	all, err := s.Page(ctx, r, f)
+	require.NoError(t, err)
+	total, err := s.Count(ctx, r, f)
 	require.NoError(t, err)
 	return all, total
 }
@@ -109,28 +110,30 @@ func TestInsertingTwiceIsInsertingOnce(t *testing.T) {
 		require.Equal(t, []score.Key{{Item: 1}, {Item: 1, Epoch: 1}, {Item: 2}}, keys(all))
 		require.Equal(t, score.StatusFailed, all[2].Status)
 		require.Empty(t, all[2].Output, "a later outcome replaces the whole of an earlier one")
-		briefs := 0
-		require.NoError(t, s.Briefs(ctx, r, func(b score.Brief) error {
-			briefs++
-			if b.Item == 1 {
-				o := whole(1, b.Epoch)
-				require.Equal(t, o.Brief(), b)
-			}
-			return nil
-		}))
-		require.Equal(t, 3, briefs)
+		tallies, err := s.Tallies(ctx, r)
+		require.NoError(t, err)
+		require.Equal(t, []score.Tally{
+			{Status: score.StatusFailed, Outcomes: 1},
+			{Status: score.StatusPassed, Outcomes: 2, CostNanoUSD: 580_000_000, InputTokens: 6, OutputTokens: 8, Calls: 4},
+		}, tallies)
 		measures, err := s.Measures(ctx, r, "similarity")
 		require.NoError(t, err)
 		require.Equal(t, []score.Measure{
-			{Key: score.Key{Item: 1}, Content: [16]byte{1, 0, 2}, Cluster: "talk", Weight: 2.5, Value: 0.75, Scored: true},
-			{Key: score.Key{Item: 1, Epoch: 1}, Content: [16]byte{1, 0, 2}, Cluster: "talk", Weight: 2.5, Value: 0.75, Scored: true},
-			{Key: score.Key{Item: 2}, Weight: 1},
-		}, measures)
+			{Key: score.Key{Item: 1}, Value: 0.75, Scored: true},
+			{Key: score.Key{Item: 1, Epoch: 1}, Value: 0.75, Scored: true},
+			{Key: score.Key{Item: 2}},
+		}, measures, "a later score replaces an earlier one")
+		briefs, err := s.Briefs(ctx, r)
+		require.NoError(t, err)
+		require.Equal(t, []score.Brief{brief(whole(1, 0)), brief(whole(1, 1)), brief(changed)}, briefs)
 		done, err := s.Done(ctx, r, []int64{1, 3})
 		require.NoError(t, err)
 		require.Len(t, done, 2, "both repetitions of the one that is there")
+		require.ElementsMatch(t, briefs[:2], done)
 	})
 }
+
+func brief(o score.Outcome) score.Brief { return o.Brief() }
 
 func keys(all []score.Outcome) (out []score.Key) {
 	for _, o := range all {
@@ -174,7 +177,6 @@ func TestPage(t *testing.T) {
 			"some items":          {score.Filter{Items: []int64{5, 9, 99}}, []int64{5, 5, 9}, 3},
 			"a page":              {score.Filter{Limit: 3, Offset: 4}, []int64{5, 5, 6}, 13},
 			"behind the last":     {score.Filter{Limit: 3, Offset: 40}, nil, 13},
-			"after an outcome":    {score.Filter{After: score.Key{Item: 5}, Limit: 2}, []int64{5, 6}, 8},
 			"scored by a metric":  {score.Filter{Metric: "exact_match"}, []int64{1, 2, 5, 6, 9, 10}, 6},
 			"scored at most":      {score.Filter{Metric: "exact_match", MaxScore: number(0.4)}, []int64{1, 2, 5}, 3},
 			"scored and a status": {score.Filter{Metric: "exact_match", Status: score.StatusFailed, MaxScore: number(0.5)}, []int64{2, 6}, 2},
@@ -188,9 +190,9 @@ func TestPage(t *testing.T) {
 			require.Equal(t, one.items, items, name)
 			require.Equal(t, one.total, total, name)
 		}
-		overall, err := s.Measures(ctx, r, "")
+		briefs, err := s.Briefs(ctx, r)
 		require.NoError(t, err)
-		require.Len(t, overall, 10, "skipped outcomes are left out")
+		require.Len(t, briefs, 13)
 	})
 }
 
@@ -209,14 +211,21 @@ func TestALargeRunIsReadWhole(t *testing.T) {
 		done, err := s.Done(ctx, r, items)
 		require.NoError(t, err)
 		require.Len(t, done, n)
-		last := int64(0)
-		require.NoError(t, s.Briefs(ctx, r, func(b score.Brief) error {
-			if b.Item != last+1 {
-				return fmt.Errorf("item %d comes after %d", b.Item, last)
-			}
-			last = b.Item
-			return nil
-		}))
-		require.EqualValues(t, n, last)
+		briefs, err := s.Briefs(ctx, r)
+		require.NoError(t, err)
+		require.Len(t, briefs, n)
+		for i, b := range briefs {
+			require.EqualValues(t, i+1, b.Item)
+		}
 	})
+}
+
+func TestAnOutageIsUnavailable(t *testing.T) {
+	t.Parallel()
+	away := clickhouse.Config{URL: "clickhouse://assay@127.0.0.1:1/assay"}
+	inserter, err := clickhouse.NewInserter(away)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = inserter.Close() })
+	s := score.New(score.Stores{Inserter: inserter}, time.Now)
+	require.ErrorIs(t, s.Insert(t.Context(), newRun(), []score.Outcome{whole(1, 0)}), clickhouse.ErrUnavailable)
 }

@@ -3,6 +3,7 @@ package score
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -12,32 +13,49 @@ import (
 const outcomeColumns = "item_id, epoch, content, cluster, weight, status, output, tool_calls, otel_trace_id, duration_us, duration_known, " +
 	"cost_nano_usd, cost_known, input_tokens, output_tokens, calls, error_code, error_message, attempts, scored, value"
 
-func (s store) page(ctx context.Context, r Run, f Filter) ([]Outcome, int, error) {
-	where, args := f.where()
-	args = append(r.args(), args...)
-	if f.Metric != "" {
-		where += " AND (item_id, epoch) IN (SELECT item_id, epoch" + of + " AND metric = ? AND scored"
-		args = append(append(args, r.args()...), f.Metric)
-		if f.MaxScore != nil {
-			where += " AND value <= ?"
-			args = append(args, *f.MaxScore)
-		}
-		where += ")"
-	}
-	var total uint64
-	if err := s.each(ctx, func(rows driver.Rows) error { return rows.Scan(&total) }, "SELECT count()"+of+where, args...); err != nil {
-		return nil, 0, err
-	}
-	var all []Outcome
-	err := s.each(ctx, func(rows driver.Rows) error {
+func (s store) page(ctx context.Context, r Run, f Filter) (all []Outcome, err error) {
+	where, args := f.where(r)
+	err = s.each(ctx, func(rows driver.Rows) error {
 		o, err := scanOutcome(rows)
 		all = append(all, o)
 		return err
 	}, fmt.Sprintf("SELECT %s%s%s ORDER BY item_id, epoch LIMIT %d OFFSET %d", outcomeColumns, of, where, f.Limit, f.Offset), args...)
 	if err != nil || len(all) == 0 {
-		return all, int(total), err
+		return all, err
 	}
-	return all, int(total), s.addScores(ctx, r, all)
+	return all, s.addScores(ctx, r, all)
+}
+
+func (s store) count(ctx context.Context, r Run, f Filter) (int, error) {
+	where, args := f.where(r)
+	var n uint64
+	err := s.each(ctx, func(rows driver.Rows) error { return rows.Scan(&n) }, "SELECT count()"+of+where, args...)
+	return int(n), err
+}
+
+// where is the condition of a filter, with the values of the whole question.
+func (f Filter) where(r Run) (text string, args []any) {
+	var b strings.Builder
+	b.WriteString(" AND metric = ''")
+	args = r.args()
+	add := func(condition string, values ...any) {
+		b.WriteString(" AND " + condition)
+		args = append(args, values...)
+	}
+	if f.Status != "" {
+		add("status = ?", string(f.Status))
+	}
+	if len(f.Items) > 0 {
+		add("item_id IN (?)", f.Items)
+	}
+	if f.Metric != "" {
+		add("(item_id, epoch) IN (SELECT item_id, epoch"+of+" AND metric = ? AND scored", append(r.args(), f.Metric)...)
+		if f.MaxScore != nil {
+			add("value <= ?", *f.MaxScore)
+		}
+		b.WriteString(")")
+	}
+	return b.String(), args
 }
 
 func scanOutcome(rows driver.Rows) (o Outcome, err error) {

@@ -237,6 +237,10 @@ func TestResolution(t *testing.T) {
 	e := must[stat.Estimate](t)(stat.Mean(wave(50, 0, 0.1), stat.Options{}))
 	r := must[*stat.Resolution](t)(stat.Resolve(e, stat.Options{}, []float64{1e-3}))
 	require.Regexp(t, `^This run can resolve differences of [\d.]+ or more; a 0.001 difference needs about [\d,]+ items.$`, r.Sentence)
+	e = must[stat.Estimate](t)(stat.Mean(wave(5, 0, 0.1), stat.Options{}))
+	r = must[*stat.Resolution](t)(stat.Resolve(e, stat.Options{}, []float64{1e-3}))
+	require.Regexp(t, `^This run can resolve differences of [\d.]+ or more\.$`, r.Sentence, "so few items forecast nothing")
+	require.Empty(t, r.ItemsFor)
 	none := must[*stat.Resolution](t)(stat.Resolve(stat.Estimate{}, stat.Options{}, nil))
 	require.Nil(t, none)
 }

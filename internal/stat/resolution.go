@@ -62,6 +62,9 @@ func resolve(e Estimate, o Options, subject string, targets []float64, generatio
 		have = e.Items
 	}
 	n := float64(have)
+	if e.DF > 0 && e.DF < forecastDF {
+		targets = nil
+	}
 	for _, delta := range slices.Compact(targets) {
 		items := math.Ceil(z * z * variance * n / (delta * delta))
 		if delta >= mde || !(items < 1e15) {
@@ -88,6 +91,10 @@ func resolve(e Estimate, o Options, subject string, targets []float64, generatio
 	r.Sentence += "."
 	return r
 }
+
+// forecastDF is the least that a forecast of items is made from: the spread of a
+// handful of scores says next to nothing about the next thousand.
+const forecastDF = 9
 
 // resolving returns the variance of an estimate and the smallest difference
 // that it finds in four of five repetitions. Where no variance was observed

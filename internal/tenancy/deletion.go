@@ -43,7 +43,7 @@ func (s *Service) DeleteOrganizationTx(ctx context.Context, tx postgres.Tx) erro
 		return err
 	}
 	if o.Status == StatusDeleting {
-		return inStatus(o.Status)
+		return transitions.In(ErrTransition, o.Status)
 	}
 	if err := s.store.setStatusTx(ctx, tx, o.Status, StatusDeleting, s.now()); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/price"
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -82,6 +83,15 @@ type RedactionRule struct {
 type Price struct {
 	InputPerMillion  float64 `json:"input_per_million" minimum:"0" maximum:"1000000"`
 	OutputPerMillion float64 `json:"output_per_million" minimum:"0" maximum:"1000000"`
+}
+
+// Prices is the table of what models cost the organization.
+func (s Settings) Prices() *price.Table {
+	overrides := make(map[string]price.Price, len(s.PriceOverrides))
+	for model, p := range s.PriceOverrides {
+		overrides[model] = price.Price{Input: p.InputPerMillion, CachedInput: p.InputPerMillion, CacheWrite: p.InputPerMillion, Output: p.OutputPerMillion}
+	}
+	return price.NewTable(overrides)
 }
 
 // FirstMember is the person that an organization begins with.

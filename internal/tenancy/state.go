@@ -8,24 +8,9 @@ var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The organiz
 
 // transitions of an organization; what is not here is refused. Suspending and
 // resuming is the operator's; deleting is an owner's and cannot be undone.
-var transitions = []struct {
-	from  Status
-	event string
-	to    Status
-}{
-	{StatusActive, "suspend", StatusSuspended},
-	{StatusSuspended, "resume", StatusActive},
-	{StatusActive, "delete", StatusDeleting},
-	{StatusSuspended, "delete", StatusDeleting},
-}
-
-// inStatus says where the organization is and where it could go.
-func inStatus(s Status) error {
-	allowed := []Status{}
-	for _, t := range transitions {
-		if t.from == s {
-			allowed = append(allowed, t.to)
-		}
-	}
-	return ErrTransition.With("currentState", s).With("allowedTransitions", allowed)
+var transitions = fault.Moves[Status]{
+	{From: StatusActive, Event: "suspend", To: StatusSuspended},
+	{From: StatusSuspended, Event: "resume", To: StatusActive},
+	{From: StatusActive, Event: "delete", To: StatusDeleting},
+	{From: StatusSuspended, Event: "delete", To: StatusDeleting},
 }

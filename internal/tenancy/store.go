@@ -102,7 +102,7 @@ func (s store) setStatusTx(ctx context.Context, tx postgres.Tx, from, to Status,
 		if err != nil {
 			return err
 		}
-		return inStatus(o.Status)
+		return transitions.In(ErrTransition, o.Status)
 	}
 	return nil
 }

@@ -10,8 +10,11 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/testkit"
 )
 
 // TestErasureWaitsForWhatIsUnderWay lets other replicas finish: they know a
@@ -40,4 +43,26 @@ func TestErasureWaitsForWhatIsUnderWay(t *testing.T) {
 	require.Equal(t, []string{"events", "rows", "events"}, steps)
 	require.GreaterOrEqual(t, after[0], 2500*time.Millisecond, "a cached key and a flush of the meter")
 	require.GreaterOrEqual(t, after[2]-after[1], 35*time.Second, "the longest request and a flush of the meter")
+}
+
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	temporaltest.Histories(t, tenancy.EraseWorkflow, map[string]temporaltest.Scene{
+		"erasure": func(t *testing.T) (temporal.Config, string) {
+			k := testkit.New(t)
+			us := k.Org(t)
+			k.Work(t)
+			require.NoError(t, us.DeleteOrganization(t.Context(), us.Org.String()))
+			// The promise is handed over before the workflow can be waited for.
+			engine, err := temporal.Open(k.App.Config.Temporal)
+			require.NoError(t, err)
+			t.Cleanup(engine.Close)
+			id := "organization-erasure:" + us.Org.String()
+			require.Eventually(t, func() bool {
+				_, err := engine.DescribeWorkflowExecution(t.Context(), k.App.Config.Temporal.QueuePrefix+":"+id, "")
+				return err == nil
+			}, time.Minute, 100*time.Millisecond)
+			return k.App.Config.Temporal, id
+		},
+	})
 }

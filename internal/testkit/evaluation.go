@@ -48,6 +48,7 @@ type Statistics struct {
 	Overall  stat.Estimate            `json:"overall"`
 	PassRate stat.Estimate            `json:"pass_rate"`
 	Metrics  map[string]stat.Estimate `json:"metrics"`
+	Gates    map[string]stat.Estimate `json:"gates"`
 }
 
 // Run is a run as a client sees it.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"go.temporal.io/sdk/activity"
+	"github.com/assayhq/assay/internal/platform/temporal"
 )
 
 // Activities are the side effects of the domain's workflows. Each may run
@@ -27,7 +27,7 @@ func (a *Activities) PurgeTrace(ctx context.Context, d Deletion) error {
 	if !ok {
 		return fmt.Errorf("deletion %d names no trace: %q", d.ID, d.Trace)
 	}
-	defer beat(ctx)()
+	defer temporal.KeepBeating(ctx)()
 	return a.store.eraser(d.Org, id).purge(ctx, d.Requested)
 }
 
@@ -58,26 +58,4 @@ func (a *Activities) FinishDeletion(ctx context.Context, d Deletion) error {
 		}
 	}
 	return a.store.finishDeletion(ctx, d.Org, d.ID, a.now())
-}
-
-// beatEvery is well below the heartbeat's time-out.
-const beatEvery = 10 * time.Second
-
-// beat tells the engine that a long statement is still running, until the
-// returned function is called.
-func beat(ctx context.Context) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		ticker := time.NewTicker(beatEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-ticker.C:
-				activity.RecordHeartbeat(ctx)
-			}
-		}
-	}()
-	return func() { close(done) }
 }

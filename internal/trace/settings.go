@@ -88,11 +88,7 @@ func (c *settingsCache) load(ctx context.Context, org principal.OrgID) (*orgSett
 	if s.redactor, err = redact.New(rules); err != nil {
 		return nil, fmt.Errorf("compile redaction rules: %w", err)
 	}
-	overrides := make(map[string]price.Price, len(o.Settings.PriceOverrides))
-	for model, p := range o.Settings.PriceOverrides {
-		overrides[model] = price.Price{Input: p.InputPerMillion, CachedInput: p.InputPerMillion, CacheWrite: p.InputPerMillion, Output: p.OutputPerMillion}
-	}
-	s.prices = price.NewTable(overrides)
+	s.prices = o.Settings.Prices()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.entries == nil || len(c.entries) >= maxSettings {

@@ -4,15 +4,11 @@ import "github.com/assayhq/assay/internal/fault"
 
 // transitions is every move of a trace's status that a caller may make; what
 // is not here is refused. A trace that has ended does not run again.
-var transitions = []struct {
-	from  Status
-	event string
-	to    Status
-}{
-	{StatusRunning, "complete", StatusCompleted},
-	{StatusRunning, "fail", StatusFailed},
-	{StatusCompleted, "correct", StatusFailed},
-	{StatusFailed, "correct", StatusCompleted},
+var transitions = fault.Moves[Status]{
+	{From: StatusRunning, Event: "complete", To: StatusCompleted},
+	{From: StatusRunning, Event: "fail", To: StatusFailed},
+	{From: StatusCompleted, Event: "correct", To: StatusFailed},
+	{From: StatusFailed, Event: "correct", To: StatusCompleted},
 }
 
 // ErrTransition is returned for a move that the table does not have.
@@ -23,15 +19,5 @@ func move(from, to Status) error {
 	if from == to {
 		return nil
 	}
-	allowed := []Status{}
-	for _, t := range transitions {
-		if t.from != from {
-			continue
-		}
-		if t.to == to {
-			return nil
-		}
-		allowed = append(allowed, t.to)
-	}
-	return ErrTransition.With("currentState", from).With("allowedTransitions", allowed)
+	return transitions.Check(ErrTransition, from, to)
 }

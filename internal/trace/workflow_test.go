@@ -3,26 +3,20 @@ package trace_test
 import (
 	"context"
 	"errors"
-	"flag"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	enums "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/history/v1"
-	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
 	"github.com/assayhq/assay/internal/trace"
 )
-
-var record = flag.Bool("record", false, "record the histories of workflows anew, on the real engine")
 
 // deletionOf reads the newest deletion of a trace, settled already.
 func deletionOf(t testing.TB, k *testkit.Kit, us *testkit.Client, id string) trace.Deletion {
@@ -215,57 +209,26 @@ func TestDeletionWaitsUntilWritesHaveSettled(t *testing.T) {
 	}
 }
 
-// TestHistories replays what workflows of released binaries have done: a
-// workflow that is running while the binary is replaced goes on with the new
-// code. Record a new file beside the old ones with -record; never replace one.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	const folder = "testdata/history/"
-	if *record {
-		recordHistory(t, folder+"delete_at_once.json", 0)
-		recordHistory(t, folder+"delete_after_a_wait.json", 2*time.Second)
+	deletion := func(wait time.Duration) temporaltest.Scene {
+		return func(t *testing.T) (temporal.Config, string) {
+			k := testkit.New(t)
+			us := k.Org(t)
+			gone := full(t, us)
+			_, err := us.DeleteTrace(t.Context(), gone)
+			require.NoError(t, err)
+			k.Work(t)
+			engine, err := temporal.Open(k.App.Config.Temporal)
+			require.NoError(t, err)
+			t.Cleanup(engine.Close)
+			d := deletionOf(t, k, us, gone)
+			d.Settled = time.Now().Add(wait)
+			require.NoError(t, engine.Start(t.Context(), trace.Queue, "recorded", trace.DeleteTraceWorkflow, d))
+			return k.App.Config.Temporal, "recorded"
+		}
 	}
-	files, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, f := range files {
-		t.Run(f.Name(), func(t *testing.T) {
-			t.Parallel()
-			replayer := worker.NewWorkflowReplayer()
-			replayer.RegisterWorkflow(trace.DeleteTraceWorkflow)
-			require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, folder+f.Name()))
-		})
-	}
-}
-
-// recordHistory runs a deletion on the real engine and keeps its history.
-func recordHistory(t *testing.T, file string, wait time.Duration) {
-	t.Helper()
-	k := testkit.New(t)
-	us := k.Org(t)
-	gone := full(t, us)
-	_, err := us.DeleteTrace(t.Context(), gone)
-	require.NoError(t, err)
-	k.Work(t)
-	engine, err := temporal.Open(k.App.Config.Temporal)
-	require.NoError(t, err)
-	t.Cleanup(engine.Close)
-	d := deletionOf(t, k, us, gone)
-	d.Settled = time.Now().Add(wait)
-	require.NoError(t, engine.Start(t.Context(), trace.Queue, "recorded", trace.DeleteTraceWorkflow, d))
-	id := k.App.Config.Temporal.QueuePrefix + ":recorded"
-	require.NoError(t, engine.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
-
-	var h history.History
-	events := engine.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		e, err := events.Next()
-		require.NoError(t, err)
-		h.Events = append(h.Events, e)
-	}
-	text, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll("testdata/history", 0o755))
-	require.NoError(t, os.WriteFile(file, text, 0o644))
-	t.Logf("recorded %s: %d events", file, len(h.Events))
+	temporaltest.Histories(t, trace.DeleteTraceWorkflow, map[string]temporaltest.Scene{
+		"delete_at_once": deletion(0), "delete_after_a_wait": deletion(2 * time.Second),
+	})
 }

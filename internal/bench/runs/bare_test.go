@@ -3,6 +3,7 @@ package runs_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"testing"
 	"time"
@@ -31,11 +32,12 @@ type bare struct {
 	scores *score.Service
 	pool   *pgxpool.Pool
 	run0   int64 // a run that exists, for the counters
-	ready  []score.Outcome
+	items  []int64
+	ready  []score.Outcome // of some items; those of others are alike
 	rounds int
 }
 
-// newBare takes the results of a run of ours as they are stored.
+// newBare takes results of a run of ours as they are stored.
 func (w *world) newBare(t testing.TB, n int) *bare {
 	t.Helper()
 	cfg := w.kit.App.Config
@@ -52,9 +54,15 @@ func (w *world) newBare(t testing.TB, n int) *bare {
 	first := w.run(t, w.trivial, nil)
 	b.run0, err = strconv.ParseInt(first.run.RunID, 10, 64)
 	require.NoError(t, err)
-	b.ready, _, err = b.scores.Page(t.Context(), score.Run{Org: w.ours.Org, ID: b.run0, Started: first.run.StartedAt}, score.Filter{Limit: n})
+	at := score.Run{Org: w.ours.Org, ID: b.run0, Started: first.run.StartedAt}
+	b.ready, err = b.scores.Page(t.Context(), at, score.Filter{Limit: min(n, 2*bareInsert)})
 	require.NoError(t, err)
-	require.Len(t, b.ready, n)
+	b.items = make([]int64, n)
+	for i := range b.items {
+		b.items[i] = int64(i + 1)
+	}
+	// In no order, as a run stores them.
+	rand.Shuffle(n, func(i, j int) { b.items[i], b.items[j] = b.items[j], b.items[i] })
 	work := worker.New(w.engine, b.queue(), worker.Options{})
 	work.RegisterWorkflowWithOptions(b.workflow, workflow.RegisterOptions{Name: "bare"})
 	work.RegisterActivity(b.Store)
@@ -96,9 +104,14 @@ func (b *bare) workflow(ctx workflow.Context, round int) error {
 // Store stores results as a chunk of a run does, and counts them.
 func (b *bare) Store(ctx context.Context, s stretch) error {
 	r := score.Run{Org: b.w.ours.Org, ID: -int64(s.Round), Started: time.Now()}
+	some := make([]score.Outcome, bareInsert)
 	for from := s.From; from < s.To; from += bareInsert {
 		to := min(s.To, from+bareInsert)
-		if err := b.scores.Insert(ctx, r, b.ready[from:to]); err != nil {
+		for i := range to - from {
+			some[i] = b.ready[(from+i)%len(b.ready)]
+			some[i].Item = b.items[from+i]
+		}
+		if err := b.scores.Insert(ctx, r, some[:to-from]); err != nil {
 			return err
 		}
 		if err := b.count(ctx, s.Chunk, to-s.From); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/assayhq/assay/internal/fault"
@@ -18,7 +19,7 @@ var ErrUnavailable = fault.New(fault.Unavailable, "analytics_unavailable", "The 
 // it is.
 func Translate(err error) error {
 	var said *clickhouse.Exception
-	if err == nil || errors.As(err, &said) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.As(err, &said) || ch.IsException(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -46,7 +46,7 @@ func unanswered(ctx context.Context, err error) *Error {
 // answered is the failure that a provider reports.
 func answered(res *http.Response, body []byte) *Error {
 	said := readComplaint(body)
-	e := &Error{Kind: kindOf(res.StatusCode, said), Code: said.word(), Message: said.message, RetryAfter: retryAfter(res.Header)}
+	e := &Error{Kind: kindOf(res.StatusCode, said), Code: said.word(), Message: said.message, RetryAfter: RetryAfter(res.Header)}
 	if e.Kind == Unauthorized {
 		e.Message = "" // providers quote parts of the key here
 	}
@@ -193,9 +193,9 @@ func kindOf(status int, said complaint) Kind {
 	return Invalid
 }
 
-// retryAfter reads how long a provider asks to wait, in any of three spellings.
+// RetryAfter reads how long an answer asks to wait, in any of three spellings.
 // A date counts from the answer's own, so that clocks need not agree.
-func retryAfter(h http.Header) time.Duration {
+func RetryAfter(h http.Header) time.Duration {
 	wait := 0.0
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		wait = ms / 1000

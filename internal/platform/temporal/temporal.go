@@ -3,6 +3,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
@@ -138,4 +140,23 @@ func (c *Client) Worker(ctx context.Context, domain string, register func(worker
 	case err := <-fatal:
 		return fmt.Errorf("worker of %s stopped: %w", domain, err)
 	}
+}
+
+// KeepBeating tells the server that an activity is alive while its own code
+// waits for something, until the returned function is called.
+func KeepBeating(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		t := time.NewTicker(cmp.Or(activity.GetInfo(ctx).HeartbeatTimeout/4, 5*time.Second))
+		defer t.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	return func() { close(done) }
 }

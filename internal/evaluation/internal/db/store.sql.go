@@ -674,6 +674,34 @@ func (q *Queries) LockRun(ctx context.Context, arg LockRunParams) (LockRunRow, e
 	return i, err
 }
 
+const lookAtRun = `-- name: LookAtRun :one
+SELECT r.status, coalesce((
+  SELECT sum(c.cost_nano_usd) FROM evaluation_run_chunks c WHERE c.org_id = r.org_id AND c.run_id = r.id AND c.chunk <> $1
+), 0)::bigint AS spent
+FROM evaluation_runs r
+WHERE r.org_id = $2 AND r.id = $3
+`
+
+type LookAtRunParams struct {
+	Chunk int32
+	OrgID principal.OrgID
+	RunID int64
+}
+
+type LookAtRunRow struct {
+	Status string
+	Spent  int64
+}
+
+// What a chunk has to know of its run while it works: whether it still runs, and
+// what the other chunks have cost.
+func (q *Queries) LookAtRun(ctx context.Context, arg LookAtRunParams) (LookAtRunRow, error) {
+	row := q.db.QueryRow(ctx, lookAtRun, arg.Chunk, arg.OrgID, arg.RunID)
+	var i LookAtRunRow
+	err := row.Scan(&i.Status, &i.Spent)
+	return i, err
+}
+
 const moveRun = `-- name: MoveRun :execrows
 UPDATE evaluation_runs
 SET status = $1, phase = 'done', error_code = $2, error_message = $3, completed_at = $4, updated_at = $4
@@ -1008,41 +1036,6 @@ func (q *Queries) SetPhase(ctx context.Context, arg SetPhaseParams) (int64, erro
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const spentOnChunk = `-- name: SpentOnChunk :one
-SELECT coalesce(sum(cost_nano_usd), 0)::bigint FROM evaluation_run_chunks WHERE org_id = $1 AND run_id = $2 AND chunk = $3
-`
-
-type SpentOnChunkParams struct {
-	OrgID principal.OrgID
-	RunID int64
-	Chunk int32
-}
-
-// What one chunk of a run has cost so far.
-func (q *Queries) SpentOnChunk(ctx context.Context, arg SpentOnChunkParams) (int64, error) {
-	row := q.db.QueryRow(ctx, spentOnChunk, arg.OrgID, arg.RunID, arg.Chunk)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
-const spentOnRun = `-- name: SpentOnRun :one
-SELECT coalesce(sum(cost_nano_usd), 0)::bigint FROM evaluation_run_chunks WHERE org_id = $1 AND run_id = $2
-`
-
-type SpentOnRunParams struct {
-	OrgID principal.OrgID
-	RunID int64
-}
-
-// What a run has cost so far.
-func (q *Queries) SpentOnRun(ctx context.Context, arg SpentOnRunParams) (int64, error) {
-	row := q.db.QueryRow(ctx, spentOnRun, arg.OrgID, arg.RunID)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
 }
 
 const updateEvaluation = `-- name: UpdateEvaluation :execrows

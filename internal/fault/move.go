@@ -1,0 +1,34 @@
+package fault
+
+// Move is a legal change: an event that takes a thing from one state to
+// another.
+type Move[S ~string] struct {
+	From  S
+	Event string
+	To    S
+}
+
+// Moves is the state machine of a kind of thing: what it does not have is
+// refused.
+type Moves[S ~string] []Move[S]
+
+// Check returns the refusal, unless the table has the move.
+func (m Moves[S]) Check(refusal *Error, from, to S) error {
+	for _, one := range m {
+		if one.From == from && one.To == to {
+			return nil
+		}
+	}
+	return m.In(refusal, from)
+}
+
+// In adds to a refusal which state the thing is in and where it could go.
+func (m Moves[S]) In(refusal *Error, state S) *Error {
+	allowed := []S{}
+	for _, one := range m {
+		if one.From == state {
+			allowed = append(allowed, one.To)
+		}
+	}
+	return refusal.With("currentState", state).With("allowedTransitions", allowed)
+}
