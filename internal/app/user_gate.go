@@ -30,7 +30,7 @@ type gateCommand struct {
 
 // Help is what --help says beside the flags.
 func (gateCommand) Help() string {
-	return `A bar such as pass_rate>=0.9 passes if the whole 95 % interval meets it, fails if the whole interval misses it, and is inconclusive otherwise. So each end errs about once in forty at most, for rates by their exact intervals: what is truly below the bar passes with a chance of 2.5 %, unless the gate is repeated until it passes. better, non_inferior and equivalent compare item by item with the baseline; non_inferior means that a loss of the margin is ruled out, at one-sided 95 %.
+	return `A bar such as pass_rate>=0.9 passes if the whole 95 % interval meets it, fails if the whole interval misses it, and is inconclusive otherwise. So each end errs about once in forty, for rates at most, by their exact intervals: what is truly below the bar passes with a chance of about 2.5 %, unless the gate is repeated until it passes. better, non_inferior and equivalent compare item by item with the baseline; non_inferior means that a loss of the margin is ruled out, at one-sided 95 %.
 
 What is not shown never passes: a run that failed, a metric without an interval, too many missing scores, runs that cannot be compared. The gate fails if one requirement fails, else it is inconclusive if one is.
 
@@ -46,6 +46,9 @@ func (c gateCommand) Validate() error {
 		return err
 	}
 	for _, r := range all {
+		if r.claim != "" && c.Subject == newRun && c.Baseline == "" {
+			return fmt.Errorf("--require %q compares with a baseline, and a new run has none: give --baseline", r.text)
+		}
 		if claims[r.claim] && c.Margin == 0 {
 			return fmt.Errorf("--require %q needs a --margin: the largest loss that does not matter, such as 0.02", r.text)
 		}

@@ -137,7 +137,7 @@ func (r requirement) judge(run client.Run, maxMissing float64) judged {
 	case "<":
 		pass, fail = upper < r.threshold, lower >= r.threshold
 	}
-	text := fmt.Sprintf("%s from %s", shown.Text(), count(e.N))
+	text := fmt.Sprintf("%s from %s", shown.Text(), count(e.Size()))
 	switch {
 	case pass:
 		out.verdict, out.because = verdictPass, text+": the whole interval meets it"
@@ -196,9 +196,10 @@ func moreItems(e client.Estimate, bar float64, shown terminal.Estimate) (int, st
 	apart := math.Abs(*e.Value - bar)
 	value, _, _ := strings.Cut(shown.Text(), " ")
 	ratio := (z95 + z80) * se / apart
-	if n := math.Ceil(float64(e.N) * ratio * ratio); apart > 0 && n < 1e7 && n > float64(e.N) {
-		return int(n), fmt.Sprintf("If it truly is %s, about %s in all (%s more) would show it in four of five runs.", value, count(int(n)), terminal.Number(int(n)-e.N))
-	} else if apart > 0 && n <= float64(e.N) {
+	have := e.Size()
+	if n := math.Ceil(float64(have) * ratio * ratio); apart > 0 && n < 1e7 && n > float64(have) {
+		return int(n), fmt.Sprintf("If it truly is %s, about %s in all (%s more) would show it in four of five runs.", value, count(int(n)), terminal.Number(int(n)-have))
+	} else if apart > 0 && n <= float64(have) {
 		return 0, "As many items again would probably show it: repeat the run with more."
 	}
 	return 0, fmt.Sprintf("%s is so near the bar that no reasonable number of items would show it.", value)

@@ -246,7 +246,7 @@ func toRun(from *client.Client, evaluation client.Evaluation, r client.Run, note
 			out.Notes = append(out.Notes, terminal.Note{At: n.At.Local(), Level: n.Level, Message: n.Message})
 		}
 	}
-	out.Notes = out.Notes[max(0, len(out.Notes)-shownNotes):]
+	out.Notes = out.Notes[:min(len(out.Notes), shownNotes)] // the newest are first
 	out.Links = append(out.Links, from.RunURL(evaluation.ID, r.ID))
 	return out
 }

@@ -159,9 +159,10 @@ func (d *display) toProgress(p client.Progress) terminal.Progress {
 		e.Percent = true
 		out.PassRate = &e
 	}
-	for _, n := range p.Recent {
+	for _, n := range p.Recent { // the newest first
 		if n.Level != "info" {
 			out.Note = n.Message
+			break
 		}
 	}
 	return out

@@ -134,7 +134,7 @@ func (d *Dispatcher) Once(ctx context.Context) (int, error) {
 		if err := d.handle(ctx, m); err != nil {
 			delay := min(time.Second<<min(m.Attempts, 10), maxDelay)
 			slog.WarnContext(ctx, "message not handed over", "topic", m.Topic, "org_id", m.Org, "attempt", m.Attempts, "retry_in", delay.String(), "error", err)
-			if err := q.Postpone(ctx, db.PostponeParams{OrgID: r.OrgID, ID: r.ID, DueAt: now.Add(delay)}); err != nil {
+			if err := q.Postpone(ctx, db.PostponeParams{OrgID: r.OrgID, ID: r.ID, DueAt: d.log.now().Add(delay)}); err != nil {
 				return len(rows), fmt.Errorf("postpone message: %w", err)
 			}
 			continue

@@ -65,11 +65,20 @@ type Estimate struct {
 	Value    *float64  `json:"value"`
 	SE       *float64  `json:"se"`
 	CI       *Interval `json:"ci"`
-	N        int       `json:"n"`
+	N        int       `json:"n"` // scores, of which an item has one for each repetition
+	Items    int       `json:"items"`
 	Status   string    `json:"status"`
 	Method   string    `json:"method"`
 	Missing  *Missing  `json:"missing"`
 	Warnings []string  `json:"warnings"`
+}
+
+// Size is how many items the estimate is from.
+func (e Estimate) Size() int {
+	if e.Items > 0 {
+		return e.Items
+	}
+	return e.N
 }
 
 // Interval is a range of plausible values; an end that is missing is open.

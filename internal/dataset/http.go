@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -60,12 +59,11 @@ func (p Path) dataset() (int64, error) {
 
 type listInput struct {
 	httpapi.Page
-	Status        string    `query:"status" enum:"active,archived"`
-	Purpose       string    `query:"purpose" enum:"general,golden,calibration,regression"`
-	Tag           string    `query:"tag" maxLength:"64"`
-	Search        string    `query:"search" maxLength:"200" doc:"Part of the name, in any case."`
-	CreatedAfter  time.Time `query:"createdAfter"`
-	CreatedBefore time.Time `query:"createdBefore"`
+	Status  string `query:"status" enum:"active,archived"`
+	Purpose string `query:"purpose" enum:"general,golden,calibration,regression"`
+	Tag     string `query:"tag" maxLength:"64"`
+	Search  string `query:"search" maxLength:"200" doc:"Part of the name, in any case."`
+	httpapi.Created
 }
 
 type createInput struct {
@@ -135,12 +133,7 @@ type deletedOutput struct {
 
 func (s *Service) getDatasets(ctx context.Context, in *listInput) (*listOutput, error) {
 	f := Filter{Status: Status(in.Status), Purpose: Purpose(in.Purpose), Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
-	if !in.CreatedAfter.IsZero() {
-		f.CreatedAfter = &in.CreatedAfter
-	}
-	if !in.CreatedBefore.IsZero() {
-		f.CreatedBefore = &in.CreatedBefore
-	}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	datasets, total, err := s.List(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err

@@ -50,6 +50,8 @@ type Artifact struct {
 type ArtifactFilter struct {
 	Run           int64
 	Kind          ArtifactKind
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
 	Limit, Offset int
 }
 

@@ -60,49 +60,61 @@ func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run) 
 
 // eachResult calls fn for every result of a run, in the order of items and
 // epochs. It asks for some items at a time, of which the store knows where they
-// are, and for fewer as results grow.
+// are, and for as many as fit in a page.
 func (s *Service) eachResult(ctx context.Context, org principal.OrgID, r Run, fn func(Result) error) error {
 	items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
 	if err != nil {
 		return err
 	}
 	slices.Sort(items)
-	for at, limit := 0, 20; at < len(items); {
-		some := items[at:min(len(items), at+max(1, limit/r.Request.Repetitions))]
-		at += len(some)
-		page, err := s.scores.Page(ctx, r.at(org), score.Filter{Items: some, Limit: len(some) * r.Request.Repetitions})
+	for some := range slices.Chunk(items, max(1, maxPage/r.Request.Repetitions)) {
+		sizes, err := s.scores.Sizes(ctx, r.at(org), some)
 		if err != nil {
 			return err
 		}
-		results, err := s.withItems(ctx, org, r, page)
-		if err != nil {
-			return err
-		}
-		size := 0
-		for _, one := range results {
-			size += weigh(one)
-			if err := fn(one); err != nil {
+		for _, page := range pages(some, sizes) {
+			if err := s.eachOf(ctx, org, r, page, fn); err != nil {
 				return err
 			}
 		}
-		limit = min(maxPage, limit*4, max(1, pageBytes*len(page)/max(1, size)))
 	}
 	return nil
 }
 
-// weigh is about how much memory a result takes.
-func weigh(r Result) int {
-	const fixed, each = 1024, 128 // of the result itself, and of a score
-	size := fixed + len(r.Output) + len(r.ToolCalls) + len(r.ErrorMessage) + len(r.Attempts)
-	c := r.Item.Content
-	size += len(c.Input) + len(c.ExpectedOutput) + len(c.Output) + len(c.Context) + len(c.Messages) + len(c.Tools) + len(c.Labels)
-	for _, a := range c.Assertions {
-		size += len(a)
+// eachOf calls fn for the results of some items.
+func (s *Service) eachOf(ctx context.Context, org principal.OrgID, r Run, items []int64, fn func(Result) error) error {
+	page, err := s.scores.Page(ctx, r.at(org), score.Filter{Items: items, Limit: len(items) * r.Request.Repetitions})
+	if err != nil {
+		return err
 	}
-	for _, sc := range r.Scores {
-		size += each + len(sc.Explanation)
+	results, err := s.withItems(ctx, org, r, page)
+	if err != nil {
+		return err
 	}
-	return size
+	for _, one := range results {
+		if err := fn(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pages cuts items into such that fit in a page each. Those without results are
+// in none.
+func pages(items []int64, sizes map[int64]int) (all [][]int64) {
+	full := pageBytes
+	for _, id := range items {
+		size, ok := sizes[id]
+		if !ok {
+			continue
+		}
+		if full += size; full > pageBytes {
+			all, full = append(all, nil), size
+		}
+		last := len(all) - 1
+		all[last] = append(all[last], id)
+	}
+	return all
 }
 
 // The columns of a table of results. The scores of its metrics stand between the

@@ -21,7 +21,8 @@ func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) score.Outcom
 		o.Attempts = encode(tries)
 	}
 	if f != nil {
-		o.Status, o.ErrorCode, o.ErrorMessage = score.StatusErrored, f.code, f.message
+		// What an attempt before this one may have stored is replaced whole.
+		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = score.StatusErrored, f.code, f.message, unscored(e.measures)
 		return o
 	}
 	assess(&o, e.run.Request.Plan.PassRule, e.measures, caseOf(j.content, a), nil)
@@ -82,7 +83,7 @@ func cluster(i dataset.Item, key string) string {
 	for _, where := range []jsontext.Value{i.Content.Labels, i.Content.Context, i.Content.Input} {
 		var fields map[string]jsontext.Value
 		if where.Kind() == '{' && json.Unmarshal(where, &fields) == nil {
-			if v, ok := fields[key]; ok {
+			if v, ok := fields[key]; ok && v.Kind() != 'n' {
 				return plain(v)
 			}
 		}

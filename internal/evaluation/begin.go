@@ -145,8 +145,8 @@ func seedOf(r Run) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 11) // a safe integer
 }
 
-// configDigest names everything that can change a result, beside the target's
-// own mind.
+// configDigest names everything that can change the result of an item, beside the
+// target's own mind. Which items were drawn is not in it.
 func configDigest(want Request, v dataset.Version) string {
 	sum := sha256.Sum256(encode(struct {
 		Plan        Plan   `json:"plan"`

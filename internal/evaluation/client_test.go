@@ -9,6 +9,7 @@ import (
 
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/stat"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -157,4 +158,43 @@ func TestClientTarget(t *testing.T) {
 		require.ErrorIs(t, c.PutResults(ctx, recorded.ID, own.RunID, nil, true), evaluation.ErrNotClient)
 		require.ErrorIs(t, c.PutResults(ctx, recorded.ID, queued.RunID, nil, true), evaluation.ErrRunNotFound)
 	})
+}
+
+func TestWhatAClientDoesNotSendIsMissing(t *testing.T) {
+	t.Parallel()
+	k := working(t)
+	c := k.Org(t)
+	e, items := clientEvaluation(t, c, 40, nil)
+
+	r := sentRun(t, c, e, items, map[string]any{"margin": 0}, func(i int) map[string]any {
+		switch {
+		case i >= 30:
+			return nil
+		case i%3 == 0:
+			return map[string]any{"output": "wrong"}
+		}
+		return map[string]any{"output": items[i].ExpectedOutput}
+	})
+
+	for name, s := range map[string]stat.Estimate{
+		"pass rate": r.Statistics.PassRate, "overall": r.Statistics.Overall, "exact_match": r.Statistics.Metrics["exact_match"], "gate": r.Statistics.Gates["pass_rate"],
+	} {
+		require.Equal(t, 30, s.N, name)
+		require.Equal(t, 10, s.Missing.Rows, name)
+		require.Equal(t, stat.StatusFragile, s.Status, name)
+	}
+}
+
+func TestOfResultsForOneTestCaseTheLastCounts(t *testing.T) {
+	t.Parallel()
+	k := working(t)
+	c := k.Org(t)
+	e, items := clientEvaluation(t, c, 1, nil)
+	r := executing(t, c, started(t, c, e.ID, nil))
+	require.NoError(t, c.PutResults(t.Context(), e.ID, r.RunID, []map[string]any{
+		{"testCaseId": items[0].ID, "output": "wrong"}, {"testCaseId": items[0].ID, "output": items[0].ExpectedOutput},
+	}, true))
+	r = c.Ended(t, r)
+	require.Equal(t, []int{1, 1}, []int{r.Items, r.Passed})
+	require.Equal(t, "passed", results(t, c, r)[0].Status)
 }

@@ -84,26 +84,23 @@ type ItemScores struct {
 
 // Compare compares two runs of an evaluation that have ended.
 func (s *Service) Compare(ctx context.Context, org principal.OrgID, evaluation int64, v Versus) (Comparison, error) {
-	baseline, err := s.endedRun(ctx, org, evaluation, v.Baseline)
+	baseline, err := s.FindRun(ctx, org, evaluation, v.Baseline)
 	if err != nil {
 		return Comparison{}, err
 	}
-	candidate, err := s.endedRun(ctx, org, evaluation, v.Candidate)
+	candidate, err := s.FindRun(ctx, org, evaluation, v.Candidate)
 	if err != nil {
 		return Comparison{}, err
+	}
+	for _, r := range []Run{baseline, candidate} {
+		if r.Outcome == nil { // a cancelled run is added up a moment later
+			return Comparison{}, transitions.In(ErrNotEnded, r.Status).With("runId", strconv.FormatInt(r.ID, 10))
+		}
 	}
 	if v.Margin == 0 && candidate.Request.Margin != nil {
 		v.Margin = *candidate.Request.Margin
 	}
 	return s.compare(ctx, org, baseline, candidate, v)
-}
-
-func (s *Service) endedRun(ctx context.Context, org principal.OrgID, evaluation, id int64) (Run, error) {
-	r, err := s.FindRun(ctx, org, evaluation, id)
-	if err == nil && r.Status == StatusRunning {
-		err = transitions.In(ErrNotEnded, r.Status).With("runId", strconv.FormatInt(id, 10))
-	}
-	return r, err
 }
 
 func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, candidate Run, v Versus) (Comparison, error) {
@@ -228,9 +225,11 @@ func (c *Comparison) changes(a, b *side) {
 	left, right := means(a.passes), means(b.passes)
 	leftOverall, rightOverall := means(a.overall), means(b.overall)
 	for item, before := range left {
-		after, ok := right[item]
+		after := right[item]
 		switch {
-		case !ok:
+		case before.n == 0: // it has no outcome
+			continue
+		case after.n == 0:
 			c.Items.OnlyBaseline++
 			continue
 		case before.content != after.content:
@@ -254,8 +253,8 @@ func (c *Comparison) changes(a, b *side) {
 			c.Regressions = append(c.Regressions, Regression{Item: id, Delta: delta, ByPass: byPass, Baseline: was, Candidate: is})
 		}
 	}
-	for item := range right {
-		if _, ok := left[item]; !ok {
+	for item, after := range right {
+		if after.n > 0 && left[item].n == 0 {
 			c.Items.OnlyCandidate++
 		}
 	}

@@ -17,9 +17,9 @@ import (
 type side struct {
 	run   Run
 	count Count
-	// overall has a row for each outcome that counts, with or without a score;
-	// passes has 1 or 0 for the same outcomes, in the same order, which is that
-	// of keys.
+	// overall has a row for each unit that counts, with or without a score;
+	// passes has 1 or 0 for the same units, in the same order, which is that of
+	// keys. Those without an outcome come last.
 	overall, passes []stat.Row
 	keys            []score.Key
 }
@@ -55,7 +55,34 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 		}
 		out.overall, out.passes, out.keys = append(out.overall, row), append(out.passes, pass), append(out.keys, b.Key)
 	}
+	if out.count.Done < r.Resolved.Units {
+		return out, s.addMissing(ctx, org, out, briefs)
+	}
 	return out, nil
+}
+
+// addMissing adds a row without a score for every unit that has no outcome:
+// because the run was stopped, or its client sent less than it was asked for.
+// What is not there is not left out silently.
+func (s *Service) addMissing(ctx context.Context, org principal.OrgID, to *side, there []score.Brief) error {
+	has := make(map[score.Key]bool, len(there))
+	for i := range there {
+		has[there[i].Key] = true
+	}
+	items, err := s.store.items(ctx, org, to.run.ID, 0, to.run.Resolved.Items)
+	if err != nil {
+		return err
+	}
+	for _, id := range items {
+		for epoch := range to.run.Request.Repetitions {
+			k := score.Key{Item: id, Epoch: epoch}
+			if !has[k] {
+				row := stat.Row{Item: strconv.FormatInt(id, 10), Epoch: epoch, Missing: true}
+				to.overall, to.passes, to.keys = append(to.overall, row), append(to.passes, row), append(to.keys, k)
+			}
+		}
+	}
+	return nil
 }
 
 // clusterLike gives items of both sides the same clusters, where the runs were
@@ -103,7 +130,7 @@ func (s *Service) metricRows(ctx context.Context, org principal.OrgID, of *side,
 	rows := slices.Clone(of.overall)
 	for i := range rows {
 		rows[i].Score, rows[i].Missing = 0, true
-		// Both are in the order of their keys.
+		// Both are in the order of their keys, as far as there are outcomes.
 		for len(found) > 0 && found[0].Compare(of.keys[i]) < 0 {
 			found = found[1:]
 		}

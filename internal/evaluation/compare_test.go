@@ -81,7 +81,7 @@ func TestRunsAreComparedItemByItem(t *testing.T) {
 	require.InDelta(t, -16.0/59, *got.PassRate.Delta, 1e-9, "an errored item has not passed")
 	require.Less(t, *got.Overall.CILow, *got.Overall.Delta)
 	require.Negative(t, *got.Overall.CIHigh)
-	require.Equal(t, 1, got.Overall.Statistics.Difference.Missing.Rows)
+	require.Equal(t, 2, got.Overall.Statistics.Difference.Missing.Rows, "one errored, one was never sent")
 
 	require.Equal(t, 43, got.Items.Unchanged)
 	require.Equal(t, 16, got.Items.Regressed)

@@ -8,6 +8,8 @@ import (
 
 // Count is what became of some units of a run.
 type Count struct {
+	// Chunk is the number of the chunk whose units these are.
+	Chunk int
 	// Size is how many units there are to be, Done how many have an outcome.
 	Size, Done int
 

@@ -67,6 +67,8 @@ type Filter struct {
 	DatasetID     string
 	Tag           string
 	Search        string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
 	Limit, Offset int
 }
 
@@ -184,7 +186,7 @@ func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, str
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkTarget(e.Plan.Target); err != nil {
+	if err := errors.Join(e.Plan.PassRule.check(e.Plan.Metrics), s.checkTarget(e.Plan.Target)); err != nil {
 		return nil, err
 	}
 	id, err := datasetID(e.DatasetID)

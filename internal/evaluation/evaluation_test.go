@@ -248,3 +248,51 @@ func TestMetricsAreListed(t *testing.T) {
 	require.Equal(t, "higher", better["exact_match"])
 	require.Equal(t, "lower", better["latency_ms"])
 }
+
+func TestListsOfEvaluations(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	k := testkit.New(t)
+	c := k.Org(t)
+	var ids []string
+	for range 5 {
+		ids = append(ids, c.Evaluation(t, "1", nil).ID)
+	}
+	list := func(query string) (got []string, page int, err error) {
+		var out struct {
+			Evaluations []testkit.Evaluation `json:"evaluations"`
+			Page        int                  `json:"page"`
+		}
+		_, err = c.Call(ctx, http.MethodGet, "/api/evaluations?"+query, nil, &out)
+		for _, e := range out.Evaluations {
+			got = append(got, e.ID)
+		}
+		return got, out.Page, err
+	}
+	for _, query := range []string{"limit=2&page=2", "limit=2&offset=2"} {
+		got, page, err := list(query)
+		require.NoError(t, err)
+		require.Equal(t, []string{ids[2], ids[1]}, got, query)
+		require.Equal(t, 2, page, query)
+	}
+	_, _, err := list("page=2&offset=2")
+	require.Equal(t, []string{"page"}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
+	got, _, err := list("createdAfter=2000-01-01T00:00:00Z&createdBefore=2000-01-02T00:00:00Z")
+	require.NoError(t, err)
+	require.Empty(t, got)
+	got, _, err = list("createdAfter=2000-01-01T00:00:00Z")
+	require.NoError(t, err)
+	require.Len(t, got, 5)
+}
+
+func TestNullTakesAPlanBackToItsDefaults(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	c := k.Org(t)
+	plain := c.Evaluation(t, "1", nil)
+	e := c.Evaluation(t, "1", map[string]any{"target": map[string]any{"type": "client"}, "passRule": map[string]any{"minOverall": 0.9}})
+	got, err := c.UpdateEvaluation(t.Context(), e.ID, map[string]any{"target": nil, "passRule": nil})
+	require.NoError(t, err)
+	require.Equal(t, plain.Target, got.Target)
+	require.Equal(t, plain.PassRule, got.PassRule)
+}

@@ -35,7 +35,7 @@ func TestAStreamOfEvents(t *testing.T) {
 				eta := 100 - at.Seconds()
 				p := progressBody{Status: StatusRunning, ETASeconds: &eta, ItemsDone: int(at / (30 * time.Second))}
 				if at >= 90*time.Second {
-					p.Status = StatusCompleted
+					p.Status, p.ended = StatusCompleted, true
 				}
 				return p
 			})

@@ -150,7 +150,7 @@ func (e *chunk) execute(ctx context.Context, left []unit) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	work := make(chan job, readBatch)
-	done := make(chan score.Outcome, flushUnits)
+	done := make(chan score.Outcome, e.width) // a slow store holds up who would fill the memory
 	g.Go(func() error {
 		defer close(work)
 		return e.read(ctx, left, work)
@@ -193,7 +193,7 @@ type job struct {
 // go on.
 func (e *chunk) read(ctx context.Context, left []unit, work chan<- job) error {
 	r := e.run.Resolved
-	for len(left) > 0 {
+	for len(left) > 0 && !e.ended() {
 		batch := left[:min(len(left), readBatch)]
 		left = left[len(batch):]
 		ids := make([]int64, len(batch))
@@ -322,7 +322,7 @@ func (e *chunk) flush(ctx context.Context, ready []score.Outcome) error {
 // look finds out what others did to the run: the engine tells a chunk of a
 // cancellation much later than its row does.
 func (e *chunk) look(ctx context.Context) error {
-	running, spent, err := e.store.look(ctx, e.org, e.run.ID, e.index)
+	running, spent, err := e.store.look(ctx, e.org, e.run, e.index)
 	if err != nil {
 		return err
 	}

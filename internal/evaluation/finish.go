@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -144,13 +145,13 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run) (Ou
 // sumUp computes the figures over all metrics.
 func (o *Outcome) sumUp(found *side) (err error) {
 	unit := stat.Options{Range: stat.Unit(), Source: stat.SourceCode}
-	if o.Statistics.PassRate, err = stat.PassRate(found.passes, unit); err != nil {
+	if o.Statistics.PassRate, err = abstaining(stat.PassRate(found.passes, unit)); err != nil {
 		return fmt.Errorf("pass rate: %w", err)
 	}
 	if o.Statistics.Gates[passRate], err = gate(found.passes); err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
-	if o.Statistics.Overall, err = stat.Mean(found.overall, unit); err != nil {
+	if o.Statistics.Overall, err = abstaining(stat.Mean(found.overall, unit)); err != nil {
 		return fmt.Errorf("overall: %w", err)
 	}
 	o.Overall = o.Statistics.Overall.Value
@@ -162,7 +163,7 @@ func (o *Outcome) sumUp(found *side) (err error) {
 
 // resolutionTargets are the differences that a reader may want to see.
 func resolutionTargets(r Run) []float64 {
-	if m := r.Request.Margin; m != nil {
+	if m := r.Request.Margin; m != nil && *m > 0 {
 		return []float64{*m}
 	}
 	return []float64{0.01, 0.03, 0.05}
@@ -180,9 +181,18 @@ func mustMean(rows []stat.Row) stat.Estimate {
 func estimate(m metric.Definition, rows []stat.Row) (stat.Estimate, error) {
 	o := stat.Options{Range: rangeOf(m), Source: stat.SourceCode}
 	if m.Kind == metric.Binary {
-		return stat.PassRate(rows, o)
+		return abstaining(stat.PassRate(rows, o))
 	}
-	return stat.Mean(rows, o)
+	return abstaining(stat.Mean(rows, o))
+}
+
+// abstaining is an estimate that says why there is none, where scores are such
+// as no figure can be made of: a run ends in any case.
+func abstaining(e stat.Estimate, err error) (stat.Estimate, error) {
+	if errors.Is(err, stat.ErrInput) {
+		return stat.Estimate{Status: stat.StatusInsufficient, Warnings: []string{err.Error()}, AlgoVersion: stat.AlgoVersion}, nil
+	}
+	return e, err
 }
 
 // passRate is the name of the rate that every run has.
@@ -190,7 +200,7 @@ const passRate = "pass_rate"
 
 // gate sums a rate up in the way that a gate decides by.
 func gate(rows []stat.Row) (stat.Estimate, error) {
-	return stat.PassRate(rows, stat.Options{Range: stat.Unit(), Source: stat.SourceCode, Policy: stat.PolicyGate})
+	return abstaining(stat.PassRate(rows, stat.Options{Range: stat.Unit(), Source: stat.SourceCode, Policy: stat.PolicyGate}))
 }
 
 func rangeOf(m metric.Definition) *stat.Range {

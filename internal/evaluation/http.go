@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -70,10 +71,12 @@ func (p Path) evaluation() (int64, error) {
 
 type listInput struct {
 	httpapi.Page
+	Number    int    `query:"page" minimum:"1" maximum:"2147483" doc:"The number of the page, from 1; not together with offset."`
 	Status    string `query:"status" enum:"pending,running,completed,failed,cancelled,archived"`
 	DatasetID string `query:"datasetId" maxLength:"200"`
 	Tag       string `query:"tag" maxLength:"64"`
 	Search    string `query:"search" maxLength:"200" doc:"Part of the name, in any case."`
+	httpapi.Created
 }
 
 // Strict turns warnings into refusals.
@@ -108,18 +111,18 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Patch[nameText]    `json:"name,omitzero"`
-	Description     httpapi.Patch[longText]    `json:"description,omitzero"`
-	DatasetID       httpapi.Patch[datasetText] `json:"datasetId,omitzero"`
-	DatasetVersion  httpapi.Patch[versionText] `json:"datasetVersion,omitzero"`
-	Metrics         httpapi.Patch[metricList]  `json:"metrics,omitzero"`
-	MetricParams    httpapi.Patch[httpapi.Map] `json:"metricParams,omitzero"`
-	Target          *targetBody                `json:"target,omitempty"`
-	PassRule        *passRuleBody              `json:"passRule,omitempty"`
-	Tags            httpapi.Patch[tagList]     `json:"tags,omitzero"`
-	Metadata        httpapi.Patch[httpapi.Map] `json:"metadata,omitzero"`
-	Archived        *bool                      `json:"archived,omitempty"`
-	ExpectedVersion int64                      `json:"expectedVersion,omitzero" minimum:"1" doc:"Like If-Match: the version that the change is meant for."`
+	Name            httpapi.Patch[nameText]     `json:"name,omitzero"`
+	Description     httpapi.Patch[longText]     `json:"description,omitzero"`
+	DatasetID       httpapi.Patch[datasetText]  `json:"datasetId,omitzero"`
+	DatasetVersion  httpapi.Patch[versionText]  `json:"datasetVersion,omitzero"`
+	Metrics         httpapi.Patch[metricList]   `json:"metrics,omitzero"`
+	MetricParams    httpapi.Patch[httpapi.Map]  `json:"metricParams,omitzero"`
+	Target          httpapi.Patch[targetBody]   `json:"target,omitzero"`
+	PassRule        httpapi.Patch[passRuleBody] `json:"passRule,omitzero"`
+	Tags            httpapi.Patch[tagList]      `json:"tags,omitzero"`
+	Metadata        httpapi.Patch[httpapi.Map]  `json:"metadata,omitzero"`
+	Archived        *bool                       `json:"archived,omitempty"`
+	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"Like If-Match: the version that the change is meant for."`
 }
 
 // evaluationBody is an evaluation on the wire.
@@ -182,7 +185,14 @@ type listBody struct {
 }
 
 func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutput, error) {
+	if in.Number > 0 {
+		if in.Offset > 0 {
+			return nil, fault.Invalid("query", "page", "mutually_exclusive", "cannot be combined with offset")
+		}
+		in.Offset = (in.Number - 1) * in.Limit
+	}
 	f := Filter{Status: Status(in.Status), DatasetID: in.DatasetID, Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	all, total, err := s.List(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
@@ -294,11 +304,15 @@ func (b updateBody) apply(e *Evaluation, params map[string]metric.Params, s *Ser
 	if b.MetricParams.Sent {
 		e.Plan.Params = params
 	}
-	if b.Target != nil {
-		e.Plan.Target = fromTarget(b.Target)
+	if b.Target.Null {
+		e.Plan.Target = fromTarget(nil)
+	} else if b.Target.Sent {
+		e.Plan.Target = fromTarget(&b.Target.Value)
 	}
-	if b.PassRule != nil {
-		e.Plan.PassRule = fromPassRule(b.PassRule)
+	if b.PassRule.Null {
+		e.Plan.PassRule = fromPassRule(nil)
+	} else if b.PassRule.Sent {
+		e.Plan.PassRule = fromPassRule(&b.PassRule.Value)
 	}
 	if b.Tags.Sent {
 		e.Tags = httpapi.OrEmpty(b.Tags.Value)

@@ -59,6 +59,7 @@ type listArtifactsInput struct {
 	httpapi.Page
 	RunID string `query:"runId" maxLength:"32" doc:"Only artifacts of this run."`
 	Kind  string `query:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log"`
+	httpapi.Created
 }
 
 type listArtifactsOutput struct {
@@ -96,6 +97,7 @@ func (s *Service) getArtifacts(ctx context.Context, in *listArtifactsInput) (*li
 		return nil, err
 	}
 	f := ArtifactFilter{Kind: ArtifactKind(in.Kind), Limit: in.Limit, Offset: in.Offset}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	if in.RunID != "" {
 		var ok bool
 		if f.Run, ok = httpapi.ParseID(in.RunID); !ok {

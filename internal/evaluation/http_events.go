@@ -91,7 +91,7 @@ func (f *feed) watch(ctx context.Context, p progressBody, look func(context.Cont
 		if err := f.progress(p); err != nil {
 			return err
 		}
-		if p.Status != StatusRunning {
+		if p.ended {
 			return f.event("done", encode(p))
 		}
 		select {

@@ -7,6 +7,7 @@ import (
 )
 
 type targetBody struct {
+	_             struct{}     `nullable:"true"`
 	Type          TargetType   `json:"type" enum:"recorded,client,http,model" default:"recorded" doc:"recorded: the items have outputs. client: the caller sends results. http: an application is asked. model: a model is asked."`
 	URL           string       `json:"url,omitempty" maxLength:"2000" doc:"Of an application: gets a POST with input, context, test_case_id and run_id, answers with output."`
 	SecretRef     httpapi.ID   `json:"secretRef,omitempty" doc:"A provider key whose base URL is the application's; its secret is sent as a bearer token."`
@@ -21,6 +22,7 @@ type targetBody struct {
 }
 
 type passRuleBody struct {
+	_                struct{}  `nullable:"true"`
 	MetricThresholds numberMap `json:"metricThresholds,omitempty" doc:"A score that each of these metrics must reach, or, where lower is better, not exceed."`
 	Mode             PassMode  `json:"mode,omitempty" enum:"all,any,weighted" doc:"all or any of the thresholds; weighted: the weighted mean of the scores."`
 	Weights          numberMap `json:"weights,omitempty" doc:"Weights of the metrics in the mean; absent metrics weigh nothing once there are any."`

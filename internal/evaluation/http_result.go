@@ -2,7 +2,9 @@ package evaluation
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -34,7 +36,7 @@ func (s *Service) registerResults(e *httpapi.Edge) {
 
 type resultsInput struct {
 	RunPath
-	httpapi.Page
+	httpapi.CursorPage
 	Status   string `query:"status" enum:"passed,failed,errored,skipped"`
 	Metric   string `query:"metric" maxLength:"64" doc:"Only results that this metric scored."`
 	MaxScore string `query:"maxScore" maxLength:"32" pattern:"^-?[0-9]+([.][0-9]+)?$" doc:"With metric: only scores up to this number."`
@@ -122,7 +124,7 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 	var most *float64
 	if in.MaxScore != "" {
 		if in.Metric == "" {
-			return nil, fault.Invalid("query", "maxScore", "mutually_exclusive", "needs metric: say which score is meant")
+			return nil, fault.Invalid("query", "metric", "required", "is needed with maxScore: say which score is meant")
 		}
 		v, err := strconv.ParseFloat(in.MaxScore, 64)
 		if err != nil {
@@ -130,19 +132,56 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 		}
 		most = &v
 	}
-	results, total, err := s.Results(ctx, principal.From(ctx).Org, evaluation, run, score.Filter{
-		Status: score.Status(in.Status), Metric: in.Metric, MaxScore: most, Limit: in.Limit, Offset: in.Offset,
-	})
+	after, err := fromResultCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	org := principal.From(ctx).Org
+	f := score.Filter{Status: score.Status(in.Status), Metric: in.Metric, MaxScore: most, Limit: in.Limit + 1, Offset: in.Offset, After: after}
+	results, err := s.Results(ctx, org, evaluation, run, f)
 	if err != nil {
 		return nil, err
 	}
 	var out resultsOutput
+	out.Body.Paging = httpapi.Paging{Limit: in.Limit, Offset: in.Offset, HasMore: len(results) > in.Limit}
+	if out.Body.HasMore {
+		results = results[:in.Limit]
+		out.Body.NextCursor = toResultCursor(results[in.Limit-1].Key)
+	}
 	out.Body.Results = make([]resultBody, len(results))
 	for i, r := range results {
 		out.Body.Results[i] = toResultBody(r)
 	}
-	out.Body.Paging = in.Page.Paging(len(results), int64(total))
+	if in.IncludeTotal {
+		f.After = score.Key{}
+		total, err := s.CountResults(ctx, org, evaluation, run, f)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Total = &total
+	}
 	return &out, nil
+}
+
+// A cursor names the result that a page ends with.
+const cursorOfResults = "r1:%d:%d"
+
+func toResultCursor(k score.Key) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorOfResults, k.Item, k.Epoch))
+}
+
+func fromResultCursor(text string) (k score.Key, err error) {
+	if text == "" {
+		return k, nil
+	}
+	decoded, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		_, err = fmt.Sscanf(string(decoded), cursorOfResults, &k.Item, &k.Epoch)
+	}
+	if err != nil || toResultCursor(k) != text || k.Epoch < 0 || k.Epoch >= maxRepetitions {
+		return k, fault.Invalid("query", "cursor", "format", "is not a cursor that this list returned")
+	}
+	return k, nil
 }
 
 func (s *Service) postResults(ctx context.Context, in *putResultsInput) (*putResultsOutput, error) {

@@ -60,6 +60,7 @@ type listRunsInput struct {
 	Path
 	httpapi.Page
 	Status string `query:"status" enum:"running,completed,failed,cancelled"`
+	httpapi.Created
 }
 
 type startInput struct {
@@ -109,7 +110,7 @@ type runBody struct {
 	Concurrency    int                `json:"concurrency"`
 	BudgetUSD      *float64           `json:"budget_usd,omitempty"`
 	Margin         *float64           `json:"margin,omitempty"`
-	ConfigDigest   string             `json:"config_digest,omitempty" doc:"Names the plan, the dataset version and the repetitions: equal digests, equal conditions."`
+	ConfigDigest   string             `json:"config_digest,omitempty" doc:"Names the plan, the dataset version and the repetitions: equal digests, equal conditions for every item that both have."`
 	Usage          usageBody          `json:"usage"`
 	CostUSD        float64            `json:"cost_usd"`
 	Statistics     *statisticsBody    `json:"statistics,omitempty"`
@@ -164,6 +165,8 @@ type progressBody struct {
 	ETASeconds *float64       `json:"eta_seconds,omitempty"`
 	Error      *runErrorBody  `json:"error,omitempty"`
 	Recent     []noteBody     `json:"recent"`
+
+	ended bool // and added up
 }
 
 type noteBody struct {
@@ -177,7 +180,9 @@ func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutp
 	if err != nil {
 		return nil, err
 	}
-	runs, total, err := s.Runs(ctx, principal.From(ctx).Org, id, Status(in.Status), in.Limit, in.Offset)
+	f := RunFilter{Status: Status(in.Status), Limit: in.Limit, Offset: in.Offset}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	runs, total, err := s.Runs(ctx, principal.From(ctx).Org, id, f)
 	if err != nil {
 		return nil, err
 	}
@@ -286,13 +291,14 @@ func toProgressBody(p Progress) progressBody {
 		RunID: httpapi.ID(r.ID), Status: r.Status, Phase: r.Phase, ItemsTotal: p.Total, ItemsDone: p.Count.Done, Passed: p.Count.Passed,
 		Failed: p.Count.Failed, Errored: p.Count.Errored, Percent: p.Percent, CostUSD: float64(p.Count.CostNanoUSD) / 1e9, Estimate: p.Estimate,
 		StartedAt: httpapi.Time(r.StartedAt), UpdatedAt: httpapi.Time(later(r.UpdatedAt, p.Count.UpdatedAt)), Error: toRunError(r.Error), Recent: []noteBody{},
+		ended: r.Outcome != nil,
 	}
 	if p.ETA != nil {
 		seconds := p.ETA.Seconds()
 		b.ETASeconds = &seconds
 	}
 	for _, n := range p.Notes {
-		b.Recent = append(b.Recent, noteBody{At: httpapi.Time(n.At), Level: n.Level, Message: n.Message})
+		b.Recent = append(b.Recent, toNoteBody(n))
 	}
 	return b
 }

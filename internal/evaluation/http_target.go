@@ -18,12 +18,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/tenancy"
 )
 
 const (
@@ -54,18 +52,11 @@ func (s *Service) newApplication(ctx context.Context, org principal.OrgID, t Tar
 	if t.SecretRef == 0 {
 		return a, nil
 	}
-	k, err := s.people.ProviderKey(ctx, org, t.SecretRef)
-	if errors.Is(err, tenancy.ErrProviderKeyNotFound) {
-		return nil, &RunError{CodeProviderKeyMissing, fmt.Sprintf("There is no provider key %d for the target.", t.SecretRef)}
-	}
-	if err != nil {
+	var err error
+	if _, a.secret, err = s.openKey(ctx, org, t.SecretRef, t.URL); err != nil {
 		return nil, err
 	}
-	a.secret, err = s.people.ProviderSecret(ctx, org, k, t.URL)
-	if f, ok := fault.From(err); ok && f.Kind != fault.Unavailable {
-		return nil, &RunError{CodeProviderKeyMissing, f.Message}
-	}
-	return a, err
+	return a, nil
 }
 
 // asked is what an application is sent.

@@ -3,6 +3,7 @@ package evaluation
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -130,6 +131,37 @@ type PassRule struct {
 }
 
 const defaultMinOverall = 0.5
+
+// check refuses a rule that no item could be judged by.
+func (r PassRule) check(metrics []string) error {
+	var fields []fault.Field
+	add := func(path, code, message string) {
+		fields = append(fields, fault.Field{In: "body", Path: "/passRule/" + path, Code: code, Message: message})
+	}
+	var weights float64
+	for part, numbers := range map[string]map[string]float64{"metricThresholds": r.Thresholds, "weights": r.Weights} {
+		for name, v := range numbers {
+			switch {
+			case !slices.Contains(metrics, name):
+				add(part+"/"+pointer(name), "unknown_reference", "is no metric of this evaluation")
+			case math.IsNaN(v) || math.Abs(v) > mostScore:
+				add(part+"/"+pointer(name), "max", "is beyond what any metric measures")
+			case part == "weights" && v < 0:
+				add(part+"/"+pointer(name), "min", "must not be negative")
+			case part == "weights":
+				weights += v
+			}
+		}
+	}
+	if len(fields) == 0 && len(r.Weights) > 0 && weights == 0 {
+		add("weights", "min", "must have one above 0")
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	slices.SortFunc(fields, func(a, b fault.Field) int { return strings.Compare(a.Path, b.Path) })
+	return fault.New(fault.Validation, "invalid_request", "The pass rule does not fit the evaluation's metrics.").WithFields(fields...)
+}
 
 // weight is a metric's share in an item's overall score, before it is divided
 // by all of them.

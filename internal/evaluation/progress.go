@@ -83,14 +83,16 @@ func (s *Service) soFar(r Run, chunks []Count) (*stat.Estimate, error) {
 		return &r.Outcome.Statistics.PassRate, nil
 	}
 	var prefix Count
-	for _, c := range chunks {
-		if c.Done < c.Size {
+	for i, c := range chunks {
+		// One that is missing has stored nothing yet.
+		if c.Chunk != i || c.Done < c.Size {
 			break
 		}
 		prefix = prefix.plus(c)
 	}
 	n := prefix.Passed + prefix.Failed
-	if n == 0 || r.Request.Repetitions > 1 {
+	// Neither repetitions nor clusters say as much as so many items.
+	if n == 0 || r.Request.Repetitions > 1 || r.Request.ClusterKey != "" {
 		return nil, nil
 	}
 	interval, err := stat.BetaBinomialSequence(prefix.Passed, n, 0.95)

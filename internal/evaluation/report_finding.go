@@ -164,7 +164,7 @@ func (f *findings) addSlice(r Result) {
 	if f.run.Request.ClusterKey != "" {
 		name = r.Cluster
 	}
-	row := stat.Row{Item: strconv.FormatInt(r.Outcome.Item, 10), Epoch: r.Epoch}
+	row := stat.Row{Item: strconv.FormatInt(r.Outcome.Item, 10), Epoch: r.Epoch, Cluster: r.Cluster}
 	if r.Status == score.StatusPassed {
 		row.Score = 1
 	}

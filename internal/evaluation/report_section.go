@@ -183,7 +183,7 @@ func methodOf(r Run, f *findings) []factView {
 		}
 		all = append(all, factView{Label: "Seed", Value: strconv.FormatInt(d.Seed, 10), Note: order},
 			factView{Label: "Dataset", Value: fmt.Sprintf("%d, version %d", d.Dataset, d.Version), Note: d.VersionDigest},
-			factView{Label: "Configuration", Value: d.ConfigDigest, Note: "Runs with equal digests ran under equal conditions."})
+			factView{Label: "Configuration", Value: d.ConfigDigest, Note: "Runs with equal digests treat an item alike."})
 	}
 	if key := r.Request.ClusterKey; key != "" {
 		all = append(all, factView{Label: "Clusters", Value: "by " + shorten(key, 80).Text, Note: "Intervals are computed over clusters."})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -29,24 +30,28 @@ type Result struct {
 	Item dataset.Item
 }
 
-// Results returns a page of a run's results, in the order of items and epochs,
-// and how many match. Results of a running run are there as soon as they are
-// stored.
-func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, run int64, f score.Filter) ([]Result, int, error) {
+// Results returns a page of a run's results, in the order of items and epochs.
+// Results of a running run are there as soon as they are stored.
+func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, run int64, f score.Filter) ([]Result, error) {
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	if err != nil || r.Resolved == nil {
-		return nil, 0, err
-	}
-	total, err := s.scores.Count(ctx, r.at(org), f)
-	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	page, err := s.scores.Page(ctx, r.at(org), f)
-	if err != nil {
-		return nil, 0, err
+	if err != nil || len(page) == 0 {
+		return nil, err
 	}
-	out, err := s.withItems(ctx, org, r, page)
-	return out, total, err
+	return s.withItems(ctx, org, r, page)
+}
+
+// CountResults returns how many results of a run match, on all pages.
+func (s *Service) CountResults(ctx context.Context, org principal.OrgID, evaluation, run int64, f score.Filter) (int64, error) {
+	r, err := s.FindRun(ctx, org, evaluation, run)
+	if err != nil || r.Resolved == nil {
+		return 0, err
+	}
+	n, err := s.scores.Count(ctx, r.at(org), f)
+	return int64(n), err
 }
 
 // withItems adds the items to outcomes.
@@ -96,11 +101,16 @@ func (s *Service) Assess(ctx context.Context, org principal.OrgID, evaluation, r
 	return s.score(ctx, org, r, sent)
 }
 
+// insertTime is how long results may take into the store while their run is
+// locked.
+const insertTime = 10 * time.Second
+
 // PutTx stores assessed results of a run that waits for them. The same item
 // again replaces what it said before. Final says that there are no more.
 //
 // The run cannot end before the transaction does: what is accepted is in its
-// figures.
+// figures. That is why ClickHouse is asked inside of it, against the rule, and
+// given little time.
 func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int64, outcomes []score.Outcome, final bool) error {
 	before, err := s.store.lockRunTx(ctx, tx, run)
 	switch {
@@ -117,7 +127,9 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int
 	case before.Phase != PhaseExecuting:
 		return transitions.In(ErrTransition, before.Status).With("phase", before.Phase)
 	}
-	if err := s.scores.Insert(ctx, before.at(tx.Org), outcomes); err != nil {
+	inserting, cancel := context.WithTimeout(ctx, insertTime)
+	defer cancel()
+	if err := s.scores.Insert(inserting, before.at(tx.Org), outcomes); err != nil {
 		return err
 	}
 	after, at := before, s.now()
@@ -138,8 +150,10 @@ func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []
 		return nil, err
 	}
 	ids := make([]int64, len(sent))
+	last := make(map[score.Key]int, len(sent))
 	for i, one := range sent {
 		ids[i] = one.Item
+		last[score.Key{Item: one.Item, Epoch: one.Epoch}] = i
 	}
 	items, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids)
 	if err != nil {
@@ -148,22 +162,52 @@ func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []
 	if items, err = s.drawn(ctx, org, r, items); err != nil {
 		return nil, err
 	}
-	out := make([]score.Outcome, len(sent))
+	var wrong []fault.Field
+	out := make([]score.Outcome, 0, len(sent))
 	for i, one := range sent {
 		item, ok := items[one.Item]
-		if !ok {
-			return nil, fault.Invalid("body", fmt.Sprintf("/results/%d/testCaseId", i), "unknown_reference", "names no item of the run: "+strconv.FormatInt(one.Item, 10))
+		faults := s.faultsOf(r, measures, one, ok, i)
+		wrong = append(wrong, faults...)
+		// Of a test case that comes twice the last counts.
+		if len(faults) == 0 && last[score.Key{Item: one.Item, Epoch: one.Epoch}] == i {
+			out = append(out, s.outcomeOf(r, measures, item, one))
 		}
-		if one.Epoch >= r.Request.Repetitions {
-			return nil, fault.Invalid("body", fmt.Sprintf("/results/%d/epoch", i), "max", fmt.Sprintf("must be below the run's repetitions, %d", r.Request.Repetitions))
-		}
-		if err := inRange(measures, one.Scores, i); err != nil {
-			return nil, err
-		}
-		out[i] = s.outcomeOf(r, measures, item, one)
+	}
+	if len(wrong) > 0 {
+		return nil, fault.New(fault.Validation, "invalid_request", "Some of the results cannot be taken; none was.").WithFields(wrong[:min(len(wrong), maxFaults)]...)
 	}
 	return out, nil
 }
+
+// maxFaults is how many violations are reported together.
+const maxFaults = 100
+
+// faultsOf says what is wrong with the i-th result that was sent.
+func (s *Service) faultsOf(r Run, measures []measure, one Sent, known bool, i int) (all []fault.Field) {
+	add := func(path, code, message string) {
+		all = append(all, fault.Field{In: "body", Path: fmt.Sprintf("/results/%d/%s", i, path), Code: code, Message: message})
+	}
+	if !known {
+		add("testCaseId", "unknown_reference", "names no item of the run: "+strconv.FormatInt(one.Item, 10))
+	}
+	if one.Epoch >= r.Request.Repetitions {
+		add("epoch", "max", fmt.Sprintf("must be below the run's repetitions, %d", r.Request.Repetitions))
+	}
+	for _, m := range measures {
+		v, ok := one.Scores[m.Name]
+		switch {
+		case !ok:
+		case math.IsNaN(v) || math.Abs(v) > mostScore || m.Low != nil && v < *m.Low || m.High != nil && v > *m.High:
+			add("scores/"+pointer(m.Name), "max", "is outside the range of the metric")
+		case m.Kind == metric.Binary && v != 0 && v != 1:
+			add("scores/"+pointer(m.Name), "enum", "must be 0 or 1: the metric passes or fails")
+		}
+	}
+	return all
+}
+
+// mostScore is beyond what any metric without an upper end measures.
+const mostScore = 1e15
 
 // drawn is those of some items that are in the run's sample.
 func (s *Service) drawn(ctx context.Context, org principal.OrgID, r Run, items map[int64]dataset.Item) (map[int64]dataset.Item, error) {
@@ -181,17 +225,6 @@ func (s *Service) drawn(ctx context.Context, org principal.OrgID, r Run, items m
 		}
 	}
 	return kept, nil
-}
-
-// inRange refuses scores that a metric cannot give.
-func inRange(measures []measure, scores map[string]float64, index int) error {
-	for _, m := range measures {
-		v, ok := scores[m.Name]
-		if ok && (math.IsNaN(v) || m.Low != nil && v < *m.Low || m.High != nil && v > *m.High) {
-			return fault.Invalid("body", fmt.Sprintf("/results/%d/scores/%s", index, pointer(m.Name)), "max", "is outside the range of the metric")
-		}
-	}
-	return nil
 }
 
 func (s *Service) outcomeOf(r Run, measures []measure, item dataset.Item, one Sent) score.Outcome {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -33,7 +34,6 @@ func TestPassRule(t *testing.T) {
 		"all thresholds":                            {map[string]any{"metricThresholds": both, "mode": "all"}, []float64{1, 0.4}, []bool{true, false}},
 		"any threshold":                             {map[string]any{"metricThresholds": both, "mode": "any"}, []float64{1, 0.4}, []bool{true, true}},
 		"any of thresholds too high":                {map[string]any{"metricThresholds": map[string]any{"similarity": 0.81}, "mode": "any"}, []float64{1, 0.4}, []bool{true, false}},
-		"a threshold of another metric":             {map[string]any{"metricThresholds": map[string]any{"contains": 1}}, []float64{1, 0.4}, []bool{false, false}},
 		"weighted": {
 			map[string]any{"mode": "weighted", "weights": map[string]any{"exact_match": 1, "similarity": 3}, "minOverall": 0.6}, []float64{1, 0.6}, []bool{true, true},
 		},
@@ -61,6 +61,24 @@ func TestPassRule(t *testing.T) {
 			}
 			require.Equal(t, passed, r.Passed)
 		})
+	}
+}
+
+func TestARuleThatJudgesNothingIsRefused(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	c := k.Org(t)
+	d := filled(t, c, cases(1))
+	for path, rule := range map[string]map[string]any{
+		"/passRule/metricThresholds/contains": {"metricThresholds": map[string]any{"contains": 1}},
+		"/passRule/weights/exact_match":       {"weights": map[string]any{"exact_match": -1, "similarity": 2}},
+		"/passRule/weights/similarity":        {"weights": map[string]any{"similarity": 1e200}},
+		"/passRule/weights":                   {"weights": map[string]any{"similarity": 0}},
+	} {
+		_, err := c.CreateEvaluation(t.Context(), map[string]any{
+			"name": "A rule", "datasetId": d.ID, "metrics": []string{"exact_match", "similarity"}, "passRule": rule,
+		})
+		require.Equal(t, []string{path}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
 	}
 }
 
@@ -111,7 +129,7 @@ func TestMissingScoresAreNeverZero(t *testing.T) {
 	require.Equal(t, "no_expectation", all[1].Explanations[0].Reason)
 	require.Equal(t, "errored", all[2].Status)
 	require.Equal(t, "no_output", all[2].Error.Code)
-	require.Empty(t, all[2].Scores)
+	require.Equal(t, map[string]*float64{"exact_match": nil, "json_valid": nil}, all[2].Scores)
 
 	one, err := c.Results(t.Context(), e.ID, r.RunID, "metric=exact_match")
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -118,7 +119,11 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 		want.Concurrency = s.cfg.Concurrency
 	}
 	if want.BaselineRun != 0 {
-		if b, err := s.store.findRun(ctx, tx, tx.Org, want.BaselineRun); err != nil || b.Evaluation != evaluation {
+		b, err := s.store.findRun(ctx, tx, tx.Org, want.BaselineRun)
+		if err != nil && !errors.Is(err, ErrRunNotFound) {
+			return Run{}, err
+		}
+		if b.Evaluation != evaluation {
 			return Run{}, fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
 		}
 	}
@@ -148,13 +153,20 @@ func (s *Service) FindRun(ctx context.Context, org principal.OrgID, evaluation, 
 	return r, err
 }
 
+// RunFilter selects runs; an empty field matches everything.
+type RunFilter struct {
+	Status                      Status
+	CreatedAfter, CreatedBefore *time.Time
+	Limit, Offset               int
+}
+
 // Runs returns a page of an evaluation's runs, newest first, and how many there
 // are.
-func (s *Service) Runs(ctx context.Context, org principal.OrgID, evaluation int64, status Status, limit, offset int) ([]Run, int64, error) {
+func (s *Service) Runs(ctx context.Context, org principal.OrgID, evaluation int64, f RunFilter) ([]Run, int64, error) {
 	if _, err := s.Find(ctx, org, evaluation); err != nil {
 		return nil, 0, err
 	}
-	return s.store.listRuns(ctx, org, evaluation, status, limit, offset)
+	return s.store.listRuns(ctx, org, evaluation, f)
 }
 
 // CancelTx ends a running run. Its results so far stay readable; work that is

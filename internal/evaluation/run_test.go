@@ -291,3 +291,49 @@ func TestAGateHasIntervalsOfItsOwn(t *testing.T) {
 		require.Greater(t, *gate.CI.Upper, *display.CI.Upper)
 	}
 }
+
+func TestResultsArePagedByCursor(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	k := working(t)
+	c := k.Org(t)
+	r := ran(t, c, c.Evaluation(t, filled(t, c, cases(5)).ID, nil).ID, map[string]any{"repetitions": 2})
+	path := "/api/evaluations/" + r.EvaluationID + "/runs/" + r.RunID + "/results?limit=3"
+	type key struct {
+		item  string
+		epoch int
+	}
+	seen := map[key]bool{}
+	for cursor, pages := "", 1; ; pages++ {
+		var out struct {
+			Results []testkit.Result `json:"results"`
+			HasMore bool             `json:"has_more"`
+			Next    string           `json:"next_cursor"`
+			Total   *int             `json:"total"`
+		}
+		_, err := c.Call(ctx, http.MethodGet, path+cursor, nil, &out)
+		require.NoError(t, err)
+		require.Nil(t, out.Total, "it is counted on request")
+		for _, one := range out.Results {
+			seen[key{one.TestCaseID, one.Epoch}] = true
+		}
+		if !out.HasMore {
+			require.Empty(t, out.Next)
+			require.Equal(t, 4, pages)
+			break
+		}
+		require.Len(t, out.Results, 3)
+		cursor = "&cursor=" + out.Next
+	}
+	require.Len(t, seen, 10)
+	for _, bad := range []string{"x", "cjE6MTow", "cjE6MTowMA"} {
+		_, err := c.Call(ctx, http.MethodGet, path+"&cursor="+bad, nil, nil)
+		if bad == "cjE6MTow" { // r1:1:0, which is one
+			require.NoError(t, err)
+			continue
+		}
+		require.Equal(t, []string{"cursor"}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
+	}
+	_, err := c.Call(ctx, http.MethodGet, path+"&offset=100001", nil, nil)
+	refused(t, err, fault.Validation, "use_cursor")
+}

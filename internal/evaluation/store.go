@@ -90,7 +90,7 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Evaluation
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Evaluation, int64, error) {
 	rows, err := db.New(s.db.Org(org)).ListEvaluations(ctx, db.ListEvaluationsParams{
 		OrgID: org, DatasetID: orNull(f.DatasetID), Tag: orNull(f.Tag), Search: orNull(f.Search), Status: orNull(string(f.Status)),
-		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list evaluations: %w", err)
@@ -179,9 +179,10 @@ func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, er
 	return fromRunRow(db.FindRunRow(r))
 }
 
-func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int64, status Status, limit, offset int) ([]Run, int64, error) {
+func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int64, f RunFilter) ([]Run, int64, error) {
 	rows, err := db.New(s.db.Org(org)).ListRuns(ctx, db.ListRunsParams{
-		OrgID: org, EvaluationID: evaluation, Status: orNull(string(status)), RowLimit: int32(limit), RowOffset: int32(offset),
+		OrgID: org, EvaluationID: evaluation, Status: orNull(string(f.Status)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list runs: %w", err)

@@ -38,6 +38,8 @@ WITH found AS (
     AND (sqlc.narg('dataset_id')::text IS NULL OR e.dataset_id = sqlc.narg('dataset_id'))
     AND (sqlc.narg('tag')::text IS NULL OR sqlc.narg('tag') = ANY (e.tags))
     AND (sqlc.narg('search')::text IS NULL OR strpos(lower(e.name), lower(sqlc.narg('search'))) > 0)
+    AND (sqlc.narg('created_after')::timestamptz IS NULL OR e.created_at > sqlc.narg('created_after'))
+    AND (sqlc.narg('created_before')::timestamptz IS NULL OR e.created_at < sqlc.narg('created_before'))
 )
 SELECT f.*, count(*) OVER () AS total
 FROM found f
@@ -83,6 +85,8 @@ SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code,
 FROM evaluation_runs
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('status')::text IS NULL OR status = sqlc.narg('status'))
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR started_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR started_at < sqlc.narg('created_before'))
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
@@ -142,10 +146,10 @@ WHERE org_id = @org_id AND run_id = @run_id
 ORDER BY chunk;
 
 -- name: LookAtRun :one
--- What a chunk has to know of its run while it works: whether it still runs, and
--- what the other chunks have cost.
+-- What a chunk has to know of its run while it works: whether it still runs, and,
+-- if it has a budget, what the other chunks have cost.
 SELECT r.status, coalesce((
-  SELECT sum(c.cost_nano_usd) FROM evaluation_run_chunks c WHERE c.org_id = r.org_id AND c.run_id = r.id AND c.chunk <> @chunk
+  SELECT sum(c.cost_nano_usd) FROM evaluation_run_chunks c WHERE @budgeted::bool AND c.org_id = r.org_id AND c.run_id = r.id AND c.chunk <> @chunk
 ), 0)::bigint AS spent
 FROM evaluation_runs r
 WHERE r.org_id = @org_id AND r.id = @run_id;
@@ -184,5 +188,7 @@ FROM evaluation_artifacts
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('run_id')::bigint IS NULL OR run_id = sqlc.narg('run_id'))
   AND (sqlc.narg('kind')::text IS NULL OR kind = sqlc.narg('kind'))
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;

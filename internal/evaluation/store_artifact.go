@@ -33,7 +33,7 @@ func (s store) findArtifact(ctx context.Context, org principal.OrgID, evaluation
 
 func (s store) listArtifacts(ctx context.Context, org principal.OrgID, evaluation int64, f ArtifactFilter) ([]Artifact, int64, error) {
 	rows, err := db.New(s.db.Org(org)).ListArtifacts(ctx, db.ListArtifactsParams{
-		OrgID: org, EvaluationID: evaluation, RunID: orNull(f.Run), Kind: orNull(string(f.Kind)), RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		OrgID: org, EvaluationID: evaluation, RunID: orNull(f.Run), Kind: orNull(string(f.Kind)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list artifacts: %w", err)

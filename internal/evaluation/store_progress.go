@@ -63,7 +63,7 @@ func (s store) chunks(ctx context.Context, org principal.OrgID, run int64) ([]Co
 	all := make([]Count, len(rows))
 	for i, r := range rows {
 		all[i] = Count{
-			Size: int(r.Size), Done: int(r.Done), Passed: int(r.Passed), Failed: int(r.Failed), Errored: int(r.Errored), Skipped: int(r.Skipped),
+			Chunk: int(r.Chunk), Size: int(r.Size), Done: int(r.Done), Passed: int(r.Passed), Failed: int(r.Failed), Errored: int(r.Errored), Skipped: int(r.Skipped),
 			Calls: r.Calls, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostNanoUSD: r.CostNanoUsd,
 			OverallSum: r.OverallSum, OverallSum2: r.OverallSum2, Scored: int(r.Scored), UpdatedAt: r.UpdatedAt,
 		}
@@ -71,16 +71,17 @@ func (s store) chunks(ctx context.Context, org principal.OrgID, run int64) ([]Co
 	return all, nil
 }
 
-// look tells whether a run still runs, and what its other chunks have cost.
-func (s store) look(ctx context.Context, org principal.OrgID, run int64, chunk int) (running bool, spent int64, err error) {
-	r, err := db.New(s.db.Org(org)).LookAtRun(ctx, db.LookAtRunParams{OrgID: org, RunID: run, Chunk: int32(chunk)})
+// look tells whether a run still runs, and what its other chunks have cost if it
+// has a budget.
+func (s store) look(ctx context.Context, org principal.OrgID, r Run, chunk int) (running bool, spent int64, err error) {
+	found, err := db.New(s.db.Org(org)).LookAtRun(ctx, db.LookAtRunParams{OrgID: org, RunID: r.ID, Chunk: int32(chunk), Budgeted: r.Request.BudgetUSD != nil})
 	if postgres.NoRows(err) {
 		return false, 0, ErrRunNotFound
 	}
 	if err != nil {
 		return false, 0, fmt.Errorf("look at run: %w", err)
 	}
-	return Status(r.Status) == StatusRunning, r.Spent, nil
+	return Status(found.Status) == StatusRunning, found.Spent, nil
 }
 
 // Note is something that happened in a run, in words.

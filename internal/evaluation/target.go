@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/platform/llm"
+	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/price"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
@@ -166,25 +168,32 @@ func (s *Service) newModel(ctx context.Context, org principal.OrgID, t Target) (
 	if t.ProviderKeyID == 0 {
 		return m, nil
 	}
-	k, err := s.people.ProviderKey(ctx, org, t.ProviderKeyID)
-	if errors.Is(err, tenancy.ErrProviderKeyNotFound) {
-		return nil, &RunError{CodeProviderKeyMissing, fmt.Sprintf("There is no provider key %d.", t.ProviderKeyID)}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if k.Status != tenancy.ProviderKeyActive {
-		return nil, &RunError{CodeProviderKeyMissing, fmt.Sprintf("The provider key %q is %s.", k.Name, k.Status)}
-	}
-	secret, err := s.people.ProviderSecret(ctx, org, k, k.BaseURL)
-	if f, ok := fault.From(err); ok && f.Kind != fault.Unavailable {
-		return nil, &RunError{CodeProviderKeyMissing, f.Message}
-	}
+	k, secret, err := s.openKey(ctx, org, t.ProviderKeyID, "")
 	if err != nil {
 		return nil, err
 	}
 	m.to, m.provider = llm.Endpoint{Provider: k.Provider, BaseURL: k.BaseURL, Secret: secret}, k.Provider
 	return m, nil
+}
+
+// openKey opens a provider key for an address, which is the key's own if none is
+// given. A *RunError means that it may not be used.
+func (s *Service) openKey(ctx context.Context, org principal.OrgID, id int64, url string) (tenancy.ProviderKey, secret.Text, error) {
+	k, err := s.people.ProviderKey(ctx, org, id)
+	if errors.Is(err, tenancy.ErrProviderKeyNotFound) {
+		return k, "", &RunError{CodeProviderKeyMissing, fmt.Sprintf("There is no provider key %d.", id)}
+	}
+	if err != nil {
+		return k, "", err
+	}
+	if k.Status != tenancy.ProviderKeyActive {
+		return k, "", &RunError{CodeProviderKeyMissing, fmt.Sprintf("The provider key %q is %s.", k.Name, k.Status)}
+	}
+	opened, err := s.people.ProviderSecret(ctx, org, k, cmp.Or(url, k.BaseURL))
+	if f, ok := fault.From(err); ok && f.Kind != fault.Unavailable {
+		return k, "", &RunError{CodeProviderKeyMissing, f.Message}
+	}
+	return k, opened, err
 }
 
 func (m *model) ask(ctx context.Context, r Run, i dataset.Item, epoch int) (answer, error) {
@@ -201,7 +210,9 @@ func (m *model) ask(ctx context.Context, r Run, i dataset.Item, epoch int) (answ
 	})
 	took := m.clock().Sub(began)
 	a.took, a.usage = &took, reply.Usage
-	if p, ok := m.prices.Find([]byte(m.provider), []byte(m.target.Model)); ok {
+	// What a call that failed has cost is known only if it says what it took.
+	known := err == nil || reply.Usage != llm.Usage{}
+	if p, ok := m.prices.Find([]byte(m.provider), []byte(m.target.Model)); ok && known {
 		nano := p.NanoUSD(reply.Usage.Input, reply.Usage.Cached, reply.Usage.CacheWrite, reply.Usage.Output)
 		a.cost = &nano
 	}

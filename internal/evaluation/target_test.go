@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -193,7 +195,7 @@ func TestHTTPTarget(t *testing.T) {
 				require.Equal(t, one.code, got.Error.Code)
 				require.Len(t, got.Attempts, one.attempts)
 				require.Equal(t, one.attempts+1, got.Calls)
-				require.Empty(t, got.Scores)
+				require.Equal(t, map[string]*float64{"exact_match": nil}, got.Scores)
 				require.Nil(t, r.Overall, "an item without a score is none of zero")
 			})
 		}
@@ -226,4 +228,34 @@ func TestHTTPTarget(t *testing.T) {
 		require.Equal(t, "failed", r.Status)
 		require.Equal(t, "provider_key_missing", r.Error.Code)
 	})
+}
+
+func TestAKeyThatIsOffIsSentToNobody(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	master, err := secret.NewMasterKey()
+	require.NoError(t, err)
+	cfg := testkit.Config(t)
+	cfg.Egress.Allow, cfg.Secret.MasterKey = []string{"127.0.0.0/8"}, master
+	k := testkit.NewWith(t, cfg)
+	k.Work(t)
+	c := k.Org(t)
+	var sent []string
+	target := application(t, func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("Authorization")) // there is one item, so one call at a time
+		_, _ = fmt.Fprint(w, `{"output":"answer 0"}`)
+	})
+	key, err := c.CreateProviderKey(ctx, map[string]any{"provider": "custom", "name": "ours", "baseUrl": target["url"], "secret": "sesame"})
+	require.NoError(t, err)
+	target["secretRef"] = strconv.FormatInt(key.ID, 10)
+	e := c.Evaluation(t, filled(t, c, cases(1)).ID, map[string]any{"target": target})
+
+	require.Equal(t, "completed", ran(t, c, e.ID, nil).Status)
+	_, err = c.UpdateProviderKey(ctx, key.ID, map[string]any{"status": "disabled"})
+	require.NoError(t, err)
+	off := ran(t, c, e.ID, nil)
+
+	require.Equal(t, "failed", off.Status)
+	require.Equal(t, "provider_key_missing", off.Error.Code)
+	require.Equal(t, []string{"Bearer sesame"}, sent)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -20,6 +21,23 @@ type Page struct {
 // Paging is the response's part for a page of n out of total entries.
 func (p Page) Paging(n int, total int64) Paging {
 	return Paging{Limit: p.Limit, Offset: p.Offset, HasMore: int64(p.Offset+n) < total, Total: &total}
+}
+
+// Created bounds a list by when its entries were made.
+type Created struct {
+	CreatedAfter  time.Time `query:"createdAfter"`
+	CreatedBefore time.Time `query:"createdBefore"`
+}
+
+// Bounds are nil where the caller gave none.
+func (c Created) Bounds() (after, before *time.Time) {
+	if !c.CreatedAfter.IsZero() {
+		after = &c.CreatedAfter
+	}
+	if !c.CreatedBefore.IsZero() {
+		before = &c.CreatedBefore
+	}
+	return after, before
 }
 
 // CursorPage adds cursors, for lists that may be long.

@@ -134,13 +134,21 @@ type Filter struct {
 	// Metric with MaxScore selects outcomes whose score is at most that.
 	Metric   string
 	MaxScore *float64
-	Limit    int
-	Offset   int
+	// After is the outcome that a page begins after.
+	After  Key
+	Limit  int
+	Offset int
 }
 
 // Page returns outcomes in the order of their items and epochs, with scores.
 func (s *Service) Page(ctx context.Context, r Run, f Filter) ([]Outcome, error) {
 	return s.store.page(ctx, r, f)
+}
+
+// Sizes returns how many bytes the outcomes of some items have, all epochs
+// together. Items without an outcome are left out.
+func (s *Service) Sizes(ctx context.Context, r Run, items []int64) (map[int64]int, error) {
+	return s.store.sizes(ctx, r, items)
 }
 
 // Count returns how many outcomes match a filter, on all pages.

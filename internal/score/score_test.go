@@ -176,6 +176,7 @@ func TestPage(t *testing.T) {
 			"a status":            {score.Filter{Status: score.StatusErrored}, []int64{3, 7, 11}, 3},
 			"some items":          {score.Filter{Items: []int64{5, 9, 99}}, []int64{5, 5, 9}, 3},
 			"a page":              {score.Filter{Limit: 3, Offset: 4}, []int64{5, 5, 6}, 13},
+			"after an outcome":    {score.Filter{After: score.Key{Item: 5}, Limit: 2}, []int64{5, 6}, 8},
 			"behind the last":     {score.Filter{Limit: 3, Offset: 40}, nil, 13},
 			"scored by a metric":  {score.Filter{Metric: "exact_match"}, []int64{1, 2, 5, 6, 9, 10}, 6},
 			"scored at most":      {score.Filter{Metric: "exact_match", MaxScore: number(0.4)}, []int64{1, 2, 5}, 3},

@@ -2,6 +2,7 @@ package score
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -168,7 +169,11 @@ func (s store) insert(ctx context.Context, r Run, outcomes []Outcome) error {
 		}
 	}
 	if err := s.Inserter.Insert(ctx, "run_results", clickhouse.Token(), c.input()); err != nil {
-		return clickhouse.Translate(fmt.Errorf("insert results: %w", err))
+		err = fmt.Errorf("insert results: %w", err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("%w: %w", clickhouse.ErrUnavailable, err)
+		}
+		return clickhouse.Translate(err)
 	}
 	return nil
 }

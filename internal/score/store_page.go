@@ -26,6 +26,19 @@ func (s store) page(ctx context.Context, r Run, f Filter) (all []Outcome, err er
 	return all, s.addScores(ctx, r, all)
 }
 
+func (s store) sizes(ctx context.Context, r Run, items []int64) (map[int64]int, error) {
+	all := make(map[int64]int, len(items))
+	err := s.each(ctx, func(rows driver.Rows) error {
+		var item int64
+		var size uint64
+		err := rows.Scan(&item, &size)
+		all[item] = int(size)
+		return err
+	}, "SELECT item_id, sum(length(output) + length(tool_calls) + length(attempts) + length(error_message) + 1024)"+of+
+		" AND metric = '' AND item_id IN (?) GROUP BY item_id", append(r.args(), items)...)
+	return all, err
+}
+
 func (s store) count(ctx context.Context, r Run, f Filter) (int, error) {
 	where, args := f.where(r)
 	var n uint64
@@ -47,6 +60,9 @@ func (f Filter) where(r Run) (text string, args []any) {
 	}
 	if len(f.Items) > 0 {
 		add("item_id IN (?)", f.Items)
+	}
+	if f.After != (Key{}) {
+		add("item_id >= ? AND (item_id, epoch) > (?, ?)", f.After.Item, f.After.Item, uint16(f.After.Epoch))
 	}
 	if f.Metric != "" {
 		add("(item_id, epoch) IN (SELECT item_id, epoch"+of+" AND metric = ? AND scored", append(r.args(), f.Metric)...)

@@ -220,7 +220,7 @@ func (c *Client) RunProgress(ctx context.Context, evaluation, run string) (out P
 
 // Results reads a page of a run's results.
 func (c *Client) Results(ctx context.Context, evaluation, run, query string) (out ResultPage, err error) {
-	_, err = c.Call(ctx, http.MethodGet, "/api/evaluations/"+evaluation+"/runs/"+run+"/results?"+query, nil, &out)
+	_, err = c.Call(ctx, http.MethodGet, "/api/evaluations/"+evaluation+"/runs/"+run+"/results?includeTotal=true&"+query, nil, &out)
 	return out, err
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // load writes without pause and remembers what was acknowledged. A write that
@@ -59,10 +60,8 @@ func (l *load) progress(ctx context.Context, more int64) error {
 		if l.acked() >= goal {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
+		if err := rig.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return fmt.Errorf("the load stands still at %d acknowledged writes", l.acked())
@@ -204,33 +203,12 @@ func (l *load) get(ctx context.Context, path string, out any) error {
 }
 
 func (l *load) call(ctx context.Context, method, path, key string, in, out any) (int, error) {
-	var body bytes.Buffer
-	if in != nil {
-		if err := json.MarshalWrite(&body, in); err != nil {
-			return 0, err
-		}
+	status, answer, err := l.s.Call(ctx, l.s.org, method, path, key, in)
+	if err != nil || status >= http.StatusBadRequest || out == nil {
+		return status, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, l.s.url+path, &body)
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+l.s.key)
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
-	}
-	res, err := l.s.client.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode >= http.StatusBadRequest || out == nil {
-		return res.StatusCode, nil
-	}
-	if err := json.UnmarshalRead(res.Body, out); err != nil {
+	if err := json.Unmarshal(answer, out); err != nil {
 		return 0, errors.Join(errors.New("the answer was cut"), err)
 	}
-	return res.StatusCode, nil
+	return status, nil
 }

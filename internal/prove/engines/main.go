@@ -40,7 +40,7 @@ func prove(ctx context.Context, rounds, writers int) error {
 	}
 	result, err := run(ctx, s, rounds, writers)
 	if err != nil {
-		return errors.Join(err, s.tail(), s.stop())
+		return errors.Join(err, s.Tail("the application's log", "all"), s.stop())
 	}
 	if err := s.stop(); err != nil {
 		return err

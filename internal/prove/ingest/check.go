@@ -97,7 +97,7 @@ func (v *verdict) table(ctx context.Context, l *load, table string, in func(i in
 		}
 		b := batch{salt: l.salt, sender: sender, number: number}
 		wantTrace := b.traceID(index)
-		wrong := org != l.orgOf(sender).id || trace != string(wantTrace[:]) || !in(index)
+		wrong := org != l.orgOf(sender).ID || trace != string(wantTrace[:]) || !in(index)
 		if isSpans {
 			x, y := tokens(id)
 			wrong = wrong || input != x || output != y

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // ask runs a query past the proxy and scans the one row of its answer. It
@@ -23,16 +24,16 @@ func (s *system) ask(ctx context.Context, query string, into ...any) error {
 		if !errors.Is(err, clickhouse.ErrUnavailable) || time.Now().After(limit) {
 			return err
 		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+		if err := rig.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
 }
 
 // missing is how many spans of a batch cannot be read.
-func (s *system) missing(ctx context.Context, b batch, org organization) (int, error) {
+func (s *system) missing(ctx context.Context, b batch, org rig.Organization) (int, error) {
 	var found uint64
-	err := s.ask(ctx, b.readBack(org.id), &found)
+	err := s.ask(ctx, b.readBack(org.ID), &found)
 	return b.spans - int(found), err
 }
 
@@ -70,7 +71,7 @@ func (s *system) tell(ctx context.Context, command func(table string) string) er
 			if !errors.Is(err, clickhouse.ErrUnavailable) || time.Now().After(limit) {
 				return err
 			}
-			if err := sleep(ctx, 50*time.Millisecond); err != nil {
+			if err := rig.Sleep(ctx, 50*time.Millisecond); err != nil {
 				return err
 			}
 		}
@@ -107,7 +108,7 @@ func (s *system) doubled(ctx context.Context, l *load, since time.Time) (int64, 
 // back after a while. A while that is long enough defers blocks.
 func (p *proof) killClickHouse(away time.Duration) func(context.Context) error {
 	return func(ctx context.Context) error {
-		text, err := os.ReadFile(filepath.Join(p.s.state, "pid", "clickhouse"))
+		text, err := os.ReadFile(filepath.Join(p.s.State, "pid", "clickhouse"))
 		if err != nil {
 			return err
 		}
@@ -123,18 +124,18 @@ func (p *proof) killClickHouse(away time.Duration) func(context.Context) error {
 			return err
 		}
 		// The launcher waits until the last thread is gone.
-		if err := p.s.engines(ctx, "kill", "clickhouse"); err != nil {
+		if err := p.s.Engines(ctx, "down", "clickhouse"); err != nil {
 			return err
 		}
 		if away > 0 {
 			if err := p.deferral(ctx); err != nil {
 				return err
 			}
-			if err := sleep(ctx, away); err != nil {
+			if err := rig.Sleep(ctx, away); err != nil {
 				return err
 			}
 		}
-		if err := p.s.engines(ctx, "up", "clickhouse"); err != nil {
+		if err := p.s.Engines(ctx, "up", "clickhouse"); err != nil {
 			return err
 		}
 		return p.s.stopMerges(ctx)

@@ -4,25 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // control is a guard that is removed, and the fault that must show it.
 type control struct {
-	name string
-	// file is where the guard is; instead replaces the text, which stands there
-	// once.
-	file, text, instead string
-	fault               func(*proof) fault
-	store               string
+	name, file, text, instead string // the guard: see rig.Guard
+	fault                     func(*proof) fault
+	store                     string
 	// caught tells whether the check has noticed.
 	caught func(verdict) bool
 }
@@ -31,9 +24,7 @@ func isLost(v verdict) bool       { return v.lost > 0 }
 func isLate(v verdict) bool       { return v.late > 0 }
 func isDuplicated(v verdict) bool { return v.duplicated > 0 }
 
-// controls are the guards between a sender and a loss. The text of the product
-// is changed for one build of this proof only: the product itself has no code
-// that could do any of this.
+// controls are the guards between a sender and a loss.
 var controls = []control{
 	{
 		name: "ack_first", file: "internal/trace/store_write.go", caught: isLost, store: onDisk,
@@ -89,13 +80,6 @@ var controls = []control{
 	},
 }
 
-const sabotageSource = `package trace
-
-import "os"
-
-func sabotage(name string) bool { return os.Getenv("ASSAY_DEV_SABOTAGE") == name }
-`
-
 // named are the controls that are asked for.
 func named(names string) (out []control, err error) {
 	if names == "all" {
@@ -135,13 +119,13 @@ func (p *proof) control(ctx context.Context, list []control, b *sabotaged) error
 	if len(list) == 0 {
 		return nil
 	}
-	if err := p.s.stopApp(); err != nil {
+	if err := p.s.app.Stop(patience); err != nil {
 		return err
 	}
 	if <-b.built; b.err != nil {
 		return b.err
 	}
-	p.s.binary = b.binary
+	p.s.Binary = b.binary
 	for _, c := range list {
 		if err := p.s.unguarded(ctx, c); err != nil {
 			return fmt.Errorf("control %s: %w", c.name, err)
@@ -152,7 +136,8 @@ func (p *proof) control(ctx context.Context, list []control, b *sabotaged) error
 
 // unguarded runs one control with a load of its own.
 func (s *system) unguarded(ctx context.Context, c control) error {
-	s.removed, s.store = c.name, s.stores[c.store]
+	s.Removed = c.name
+	s.use(c.store)
 	if err := s.startApp(ctx); err != nil {
 		return err
 	}
@@ -176,9 +161,9 @@ func (s *system) unguarded(ctx context.Context, c control) error {
 	}
 	fmt.Printf("control %-13s %-28s lost %d duplicated %d late %d of %d\n", c.name, f.name, v.lost, v.duplicated, v.late, v.acked)
 	if !c.caught(v) {
-		return errors.New("the guard was removed and nothing was noticed: the proof proves nothing")
+		return rig.ErrUnnoticed
 	}
-	return s.stopApp()
+	return s.app.Stop(patience)
 }
 
 // bothCut takes all storage away for a moment.
@@ -193,48 +178,14 @@ func (p *proof) bothCut(ctx context.Context) error {
 	return errors.Join(s3.mend(ctx), clickhouse.mend(ctx))
 }
 
-// buildSabotaged builds the application with every guard removable. A guard
-// that is not where the control expects it is an error: the control would
-// remove nothing.
 func (s *system) buildSabotaged(ctx context.Context) (string, error) {
-	root, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	sources := map[string]string{"internal/trace/sabotage.go": sabotageSource}
+	var guards []rig.Guard
 	for _, c := range controls {
-		source, ok := sources[c.file]
-		if !ok {
-			text, err := os.ReadFile(c.file)
-			if err != nil {
-				return "", err
-			}
-			source = string(text)
-		}
-		if n := strings.Count(source, c.text); n != 1 {
-			return "", fmt.Errorf("control %s: the guard is %d times in %s: adapt the control to\n%s", c.name, n, c.file, c.text)
-		}
-		sources[c.file] = strings.Replace(source, c.text, c.instead, 1)
+		guards = append(guards, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
 	}
-	replace := map[string]string{}
-	for file, source := range sources {
-		path := filepath.Join(s.state, "sabotaged-"+filepath.Base(file))
-		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(root, file)] = path
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
+	sources, err := rig.Removable("internal/trace", "", guards)
 	if err != nil {
 		return "", err
 	}
-	overlay, binary := filepath.Join(s.state, "overlay.json"), filepath.Join(root, "bin", "assay-sabotaged")
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, "nice", "go", "build", "-trimpath", "-tags", "failpoints", "-overlay", overlay, "-o", binary, "./cmd/assay")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build without guards: %w\n%s", err, out)
-	}
-	return binary, nil
+	return s.Build(ctx, sources, "assay-sabotaged")
 }

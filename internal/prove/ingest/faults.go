@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // fault is something that goes wrong and ends again.
@@ -69,11 +70,11 @@ func (p *proof) list(store string) []fault {
 
 // killApp kills the application at a random moment.
 func (p *proof) killApp(ctx context.Context) error {
-	if err := sleep(ctx, time.Duration(p.rand.IntN(400))*time.Millisecond); err != nil {
+	if err := rig.Sleep(ctx, time.Duration(p.rand.IntN(400))*time.Millisecond); err != nil {
 		return err
 	}
-	if err := p.s.killApp(); err != nil {
-		return err
+	if !p.s.app.Kill() {
+		return p.s.app.Ended()
 	}
 	return p.s.startApp(ctx)
 }
@@ -81,7 +82,7 @@ func (p *proof) killApp(ctx context.Context) error {
 // atInsert kills the application at a point that every block passes.
 func (p *proof) atInsert(point failpoint.Point) fault {
 	return fault{"point " + string(point), func(ctx context.Context) error {
-		if err := p.arm(point); err != nil {
+		if err := p.s.Arm(point); err != nil {
 			return err
 		}
 		if err := p.dies(ctx, point); err != nil {
@@ -96,7 +97,7 @@ func (p *proof) atInsert(point failpoint.Point) fault {
 func (p *proof) atDefer(point failpoint.Point) fault {
 	return fault{"point " + string(point), func(ctx context.Context) error {
 		clickhouse := p.s.net.proxies["clickhouse"]
-		if err := errors.Join(clickhouse.cut(ctx), p.arm(point)); err != nil {
+		if err := errors.Join(clickhouse.cut(ctx), p.s.Arm(point)); err != nil {
 			return err
 		}
 		if err := p.dies(ctx, point); err != nil {
@@ -123,7 +124,7 @@ func (p *proof) atDrain(point failpoint.Point) fault {
 		if err := p.deferral(ctx); err != nil {
 			return err
 		}
-		if err := errors.Join(p.arm(point), clickhouse.mend(ctx)); err != nil {
+		if err := errors.Join(p.s.Arm(point), clickhouse.mend(ctx)); err != nil {
 			return err
 		}
 		if err := p.dies(ctx, point); err != nil {
@@ -142,7 +143,7 @@ func (p *proof) spoil(way *proxy, t toxic, hold time.Duration) func(context.Cont
 		}
 		wait := p.deferral
 		if hold > 0 {
-			wait = func(ctx context.Context) error { return sleep(ctx, hold) }
+			wait = func(ctx context.Context) error { return rig.Sleep(ctx, hold) }
 		}
 		if err := wait(ctx); err != nil {
 			return err
@@ -177,7 +178,7 @@ func (p *proof) cut(ctx context.Context) error {
 	if err := clickhouse.cut(ctx); err != nil {
 		return err
 	}
-	if err := sleep(ctx, time.Duration(500+p.rand.IntN(2000))*time.Millisecond); err != nil {
+	if err := rig.Sleep(ctx, time.Duration(500+p.rand.IntN(2000))*time.Millisecond); err != nil {
 		return err
 	}
 	return clickhouse.mend(ctx)

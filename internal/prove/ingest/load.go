@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // patience is how long anything may take that has to happen.
@@ -75,7 +77,7 @@ func (l *load) begin(ctx context.Context) {
 // newSender opens the next oracle. Senders that have to be served before a
 // fault is over have an index of zero or more. It is called by one goroutine.
 func (l *load) newSender(index int) (*sender, error) {
-	o, err := newOracle(filepath.Join(l.s.state, fmt.Sprintf("oracle-%x-%d", l.salt, len(l.oracles))))
+	o, err := newOracle(filepath.Join(l.s.State, fmt.Sprintf("oracle-%x-%d", l.salt, len(l.oracles))))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (l *load) newSender(index int) (*sender, error) {
 }
 
 // orgOf is the organization that a sender belongs to.
-func (l *load) orgOf(sender uint16) organization { return l.s.orgs[int(sender)%len(l.s.orgs)] }
+func (l *load) orgOf(sender uint16) rig.Organization { return l.s.orgs[int(sender)%len(l.s.orgs)] }
 
 // end stops the senders; each sees the batch through that it is at.
 func (l *load) end() {
@@ -136,9 +138,8 @@ func (l *load) await(ctx context.Context, what string, done func() bool) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-l.s.exited:
-			l.s.exited <- err
-			return fmt.Errorf("waiting until %s: the application ended: %w", what, err)
+		case <-l.s.app.Exited():
+			return fmt.Errorf("waiting until %s: %w", what, l.s.app.Ended())
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(limit) {

@@ -67,10 +67,10 @@ func prove(ctx context.Context, o options) error {
 	if err != nil {
 		return errors.Join(err, s.stop(false))
 	}
-	fmt.Printf("started in %.1f s, seed %d, state in %s\n", time.Since(began).Seconds(), o.seed, s.state)
+	fmt.Printf("started in %.1f s, seed %d, state in %s\n", time.Since(began).Seconds(), o.seed, s.State)
 	line, err := run(ctx, s, o)
 	if err != nil {
-		return errors.Join(err, s.tail(), s.stop(o.keep))
+		return errors.Join(err, s.Tail("the application's log", "serve"), s.stop(o.keep))
 	}
 	if err := s.stop(false); err != nil {
 		return err

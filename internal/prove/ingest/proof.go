@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/failpoint"
@@ -72,10 +70,10 @@ func (p *proof) use(ctx context.Context, store string) error {
 	if err := p.drained(ctx); err != nil {
 		return err
 	}
-	if err := p.s.stopApp(); err != nil {
+	if err := p.s.app.Stop(patience); err != nil {
 		return fmt.Errorf("stop the application: %w", err)
 	}
-	p.s.store = p.s.stores[store]
+	p.s.use(store)
 	return p.s.startApp(ctx)
 }
 
@@ -152,38 +150,11 @@ func (p *proof) refusal(ctx context.Context) error {
 	return p.load.await(ctx, "senders are refused", func() bool { return p.load.refused.Load() >= before+int64(p.load.senders) })
 }
 
-// arm sets the trap at a point.
-func (p *proof) arm(point failpoint.Point) error {
-	return os.WriteFile(p.s.trap(), []byte(point), 0o600)
-}
-
 // dies waits until the application has died at the armed point.
 func (p *proof) dies(ctx context.Context, point failpoint.Point) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(patience / 2):
-		return fmt.Errorf("the point %s was not reached", point)
-	case <-p.s.exited:
+	err := p.s.Dies(ctx, p.s.app, point, patience/2)
+	if err == nil {
+		p.points[point]++
 	}
-	status, _ := p.s.app.ProcessState.Sys().(syscall.WaitStatus)
-	left, err := os.ReadFile(p.s.trap())
-	if err != nil {
-		return err
-	}
-	if status.Signal() != syscall.SIGKILL || strings.TrimSpace(string(left)) != "" {
-		return fmt.Errorf("the application ended (%s) and not at the point %s", p.s.app.ProcessState, point)
-	}
-	p.points[point]++
-	return nil
-}
-
-// sleep waits, as long as the proof goes on.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+	return err
 }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // sender posts batches the way an OpenTelemetry exporter does: it repeats what
@@ -19,7 +21,7 @@ type sender struct {
 	oracle *oracle
 	id     uint16
 	index  int
-	org    organization
+	org    rig.Organization
 	next   uint32
 }
 
@@ -97,12 +99,12 @@ func (s *sender) post(ctx context.Context, body []byte) answer {
 	a := answer{began: time.Now()}
 	ctx, cancel := context.WithTimeout(ctx, exporterTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.s.url+"/v1/traces", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.s.URL+"/v1/traces", bytes.NewReader(body))
 	if err != nil {
 		l.complain(err.Error())
 		return answer{final: true}
 	}
-	req.Header.Set("Authorization", "Bearer "+s.org.key)
+	req.Header.Set("Authorization", "Bearer "+s.org.Key)
 	req.Header.Set("Content-Type", "application/x-protobuf")
 	res, err := l.s.client.Do(req)
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // store is object storage of one kind.
@@ -34,13 +36,13 @@ const (
 
 // startStores prepares a folder on a small disk, and a bucket behind a proxy.
 func (s *system) startStores(ctx context.Context) error {
-	folder := filepath.Join(s.state, "blobs")
+	folder := filepath.Join(s.State, "blobs")
 	if err := s.addVolume(ctx, onDisk, folder, 2<<30); err != nil {
 		return err
 	}
 	folder = filepath.Join(folder, "objects")
 	s.stores[onDisk] = &store{name: onDisk, env: []string{"ASSAY_BLOB_URL=file://" + folder}, folder: folder}
-	s.store = s.stores[onDisk]
+	s.use(onDisk)
 	return s.startGateway(ctx)
 }
 
@@ -49,7 +51,7 @@ func (s *system) startStores(ctx context.Context) error {
 // without.
 func (s *system) startGateway(ctx context.Context) error {
 	const bucket = "telemetry"
-	dir := filepath.Join(s.state, "gateway")
+	dir := filepath.Join(s.State, "gateway")
 	folder := filepath.Join(dir, "buckets", bucket)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -57,7 +59,7 @@ func (s *system) startGateway(ctx context.Context) error {
 	if err := certify(dir); err != nil {
 		return err
 	}
-	address, err := freeAddress()
+	address, err := rig.FreeAddress()
 	if err != nil {
 		return err
 	}

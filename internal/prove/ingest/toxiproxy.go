@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/platform/devenv"
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // tool is a program that runs beside the proof. It ends with it, however the
@@ -31,7 +32,7 @@ func (s *system) startTool(name string, env []string, args ...string) error {
 	}
 	t := &tool{cmd: exec.Command("sh", append([]string{"-c", `"$@" & cat >/dev/null; kill -9 $!; wait`, "sh", path}, args...)...)}
 	t.cmd.Env = append(os.Environ(), env...)
-	log, err := os.Create(filepath.Join(s.state, name+".log"))
+	log, err := os.Create(filepath.Join(s.State, name+".log"))
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ type proxy struct {
 }
 
 func (s *system) startToxiproxy(ctx context.Context) (*toxiproxy, error) {
-	address, err := freeAddress()
+	address, err := rig.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (t *toxiproxy) call(ctx context.Context, method, path string, in any) error
 
 // add makes a proxy to an address.
 func (t *toxiproxy) add(ctx context.Context, name, upstream string) error {
-	listen, err := freeAddress()
+	listen, err := rig.FreeAddress()
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (s *system) addVolume(ctx context.Context, name, folder string, size int64)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	image := filepath.Join(s.state, name+".img")
+	image := filepath.Join(s.State, name+".img")
 	f, err := os.Create(image)
 	if err != nil {
 		return err

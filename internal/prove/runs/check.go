@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // verdict is what became of runs.
@@ -90,7 +92,7 @@ func (j *journey) check(ctx context.Context) error {
 		if t.done == end.Items+end.Skipped || !j.isCancelled() || try == 10 {
 			break
 		}
-		if err := sleep(ctx, 300*time.Millisecond); err != nil {
+		if err := rig.Sleep(ctx, 300*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -133,7 +135,7 @@ func (j *journey) figures(ctx context.Context) (end outcome, err error) {
 			})
 			return end, nil
 		}
-		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+		if err := rig.Sleep(ctx, 200*time.Millisecond); err != nil {
 			return end, err
 		}
 	}
@@ -252,11 +254,11 @@ func (j *journey) compare(v *verdict, end outcome, t tally, p progress, chunks t
 func (s *system) chunks(ctx context.Context, o *organization, run string) (t tally, err error) {
 	err = s.untilUp(ctx, func() error {
 		return pgx.BeginFunc(ctx, s.rows, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, "SELECT set_config('app.org', $1, true)", o.id); err != nil {
+			if _, err := tx.Exec(ctx, "SELECT set_config('app.org', $1, true)", o.ID); err != nil {
 				return err
 			}
 			return tx.QueryRow(ctx, `SELECT coalesce(sum(done), 0), coalesce(sum(passed), 0), coalesce(sum(failed), 0), coalesce(sum(errored), 0), coalesce(sum(skipped), 0)
-				FROM evaluation_run_chunks WHERE org_id = $1 AND run_id = $2`, o.id, run).Scan(&t.done, &t.passed, &t.failed, &t.errored, &t.skipped)
+				FROM evaluation_run_chunks WHERE org_id = $1 AND run_id = $2`, o.ID, run).Scan(&t.done, &t.passed, &t.failed, &t.errored, &t.skipped)
 		})
 	})
 	return t, err
@@ -269,7 +271,7 @@ func (s *system) untilUp(ctx context.Context, ask func() error) error {
 		if err == nil || time.Now().After(limit) {
 			return err
 		}
-		if e := sleep(ctx, 200*time.Millisecond); e != nil {
+		if e := rig.Sleep(ctx, 200*time.Millisecond); e != nil {
 			return errors.Join(err, e)
 		}
 	}
@@ -328,7 +330,7 @@ func (p *proof) stored(ctx context.Context, v *verdict) error {
 		return rows.Err()
 	})
 	for _, j := range p.load.all {
-		c := found[j.org.id+"/"+j.run]
+		c := found[j.org.ID+"/"+j.run]
 		if c.rows != c.units {
 			v.doubled += int(c.rows - c.units)
 			v.example("ClickHouse has %d rows for %d units of run %s (%s)", c.rows, c.units, j.run, j.kind)

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // refusal is an answer that no repetition changes.
@@ -47,44 +48,22 @@ func (s *system) insist(ctx context.Context, o *organization, method, path, key 
 			time.Now().After(limit):
 			return fmt.Errorf("%s %s: %w", method, path, err)
 		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+		if err := rig.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
 }
 
 func (s *system) call(ctx context.Context, o *organization, method, path, key string, in, out any) error {
-	var body bytes.Buffer
-	if in != nil {
-		if err := json.MarshalWrite(&body, in); err != nil {
-			return err
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, method, s.url+path, &body)
+	status, answer, err := s.Call(ctx, o.Organization, method, path, key, in)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+o.key)
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
-	}
-	res, err := s.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return err
-	}
-	if res.StatusCode >= http.StatusBadRequest {
-		return &refusal{res.StatusCode, string(text[:min(len(text), 600)])}
+	if status >= http.StatusBadRequest {
+		return &refusal{status, string(answer[:min(len(answer), 600)])}
 	}
 	if out == nil {
 		return nil
 	}
-	return json.Unmarshal(text, out)
+	return json.Unmarshal(answer, out)
 }

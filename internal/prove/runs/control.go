@@ -4,31 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // control is a guard that is removed.
 type control struct {
-	name string
-	// file is where the guard is; instead replaces the text, which stands there
-	// once.
-	file, text, instead string
+	name, file, text, instead string // the guard: see rig.Guard
 	// caught tells whether the check has noticed.
 	caught func(verdict) bool
 }
 
-// controls are the guards between a run and a wrong figure. The text of the
-// product is changed for one build of this proof only: the product itself has
-// no code that could do any of this.
+// controls are the guards between a run and a wrong figure.
 var controls = []control{
 	{
 		name: "forget_done", file: "internal/evaluation/execute.go", caught: func(v verdict) bool { return v.extra > 0 },
@@ -60,12 +51,8 @@ var controls = []control{
 	},
 }
 
-const sabotageSource = `package evaluation
-
-import "os"
-
-func sabotage(name string) bool { return os.Getenv("ASSAY_DEV_SABOTAGE") == name }
-
+// strangerSource is what a run calls that forgets who holds its dataset.
+const strangerSource = `
 func stranger(run int64) int64 {
 	if sabotage("keep_hold") {
 		return -run
@@ -79,13 +66,15 @@ func (s *system) control(ctx context.Context, names string) error {
 	if names == "none" || names == "" {
 		return nil
 	}
-	binary, err := s.buildSabotaged(ctx)
+	sources, err := sabotaged()
 	if err != nil {
 		return err
 	}
-	s.binary = binary
+	if s.Binary, err = s.Build(ctx, sources, "assay-sabotaged-runs"); err != nil {
+		return err
+	}
 	// One long chunk, so that a crash finds much of it done.
-	s.env = append(s.env, "ASSAY_EVALUATION_CHUNK_TIME=30s")
+	s.Env = append(s.Env, "ASSAY_EVALUATION_CHUNK_TIME=30s")
 	if err := s.targets.calm(simulated.Latency{Fixed: 200 * time.Millisecond}); err != nil {
 		return err
 	}
@@ -103,9 +92,9 @@ func (s *system) control(ctx context.Context, names string) error {
 // unguarded runs one control: a run whose worker is killed when most of a chunk
 // is done.
 func (s *system) unguarded(ctx context.Context, c control, seed uint64) error {
-	s.worker.kill()
-	s.server.kill()
-	s.sabotage = c.name
+	s.worker.Kill()
+	s.server.Kill()
+	s.Removed = c.name
 	s.targets.oracle.forget()
 	if err := errors.Join(s.startServer(ctx), s.startWorker(ctx)); err != nil {
 		return err
@@ -116,7 +105,7 @@ func (s *system) unguarded(ctx context.Context, c control, seed uint64) error {
 	p.load.done.Go(p.load.start(ctx, j))
 	defer p.load.end()
 	for calls := 0; calls < 50; {
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+		if err := rig.Sleep(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 		j.mu.Lock()
@@ -137,62 +126,16 @@ func (s *system) unguarded(ctx context.Context, c control, seed uint64) error {
 	}
 	say("control %-12s missing %d miscounted %d extra %d held %d", c.name, v.missing, v.miscounted, v.extra, v.held)
 	if !c.caught(v) {
-		return errors.New("the guard was removed and nothing was noticed: the proof proves nothing")
+		return rig.ErrUnnoticed
 	}
 	return nil
 }
 
-// sabotaged are the files of the product with every guard removable. A guard
-// that is not where the control expects it is an error: the control would
-// remove nothing.
+// sabotaged are the files of the product with every guard removable.
 func sabotaged() (map[string]string, error) {
-	sources := map[string]string{"internal/evaluation/sabotage.go": sabotageSource}
+	var guards []rig.Guard
 	for _, c := range controls {
-		source, ok := sources[c.file]
-		if !ok {
-			text, err := os.ReadFile(c.file)
-			if err != nil {
-				return nil, err
-			}
-			source = string(text)
-		}
-		if n := strings.Count(source, c.text); n != 1 {
-			return nil, fmt.Errorf("control %s: the guard is %d times in %s: adapt the control to\n%s", c.name, n, c.file, c.text)
-		}
-		sources[c.file] = strings.Replace(source, c.text, c.instead, 1)
+		guards = append(guards, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
 	}
-	return sources, nil
-}
-
-// buildSabotaged builds the application from them.
-func (s *system) buildSabotaged(ctx context.Context) (string, error) {
-	root, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	sources, err := sabotaged()
-	if err != nil {
-		return "", err
-	}
-	replace := map[string]string{}
-	for file, source := range sources {
-		path := filepath.Join(s.state, "sabotaged-"+filepath.Base(file))
-		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(root, file)] = path
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	overlay, binary := filepath.Join(s.state, "overlay.json"), filepath.Join(root, "bin", "assay-sabotaged-runs")
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "failpoints", "-overlay", overlay, "-o", binary, "./cmd/assay")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build without guards: %w\n%s", err, out)
-	}
-	return binary, nil
+	return rig.Removable("internal/evaluation", strangerSource, guards)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // fault is something that goes wrong and ends again.
@@ -49,7 +50,7 @@ func (p *proof) list() []fault {
 // killWorker kills the worker and starts another.
 func (p *proof) killWorker(ctx context.Context) error {
 	back := p.s.crashed("worker")
-	p.s.worker.kill()
+	p.s.worker.Kill()
 	if err := p.moment(ctx, time.Second); err != nil {
 		return err
 	}
@@ -62,20 +63,20 @@ func (p *proof) killWorker(ctx context.Context) error {
 func (p *proof) freezeWorker(ctx context.Context) error {
 	back := p.s.crashed("frozen worker")
 	frozen := p.s.worker
-	defer frozen.kill()
-	if err := frozen.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+	defer frozen.Kill()
+	if err := frozen.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
 	if err := p.s.startWorker(ctx); err != nil {
 		return err
 	}
-	if err := sleep(ctx, p.s.heartbeat+2*time.Second); err != nil {
+	if err := rig.Sleep(ctx, p.s.heartbeat+2*time.Second); err != nil {
 		return err
 	}
-	if err := frozen.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+	if err := frozen.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	if err := sleep(ctx, 3*time.Second); err != nil {
+	if err := rig.Sleep(ctx, 3*time.Second); err != nil {
 		return err
 	}
 	back(2 * time.Second)
@@ -86,7 +87,7 @@ func (p *proof) freezeWorker(ctx context.Context) error {
 // at kills the worker at a point that runs pass.
 func (p *proof) at(point failpoint.Point) fault {
 	return fault{"point " + string(point), func(ctx context.Context) error {
-		if err := p.arm(point); err != nil {
+		if err := p.s.Arm(point); err != nil {
 			return err
 		}
 		back, err := p.dies(ctx, point)
@@ -100,7 +101,7 @@ func (p *proof) at(point failpoint.Point) fault {
 
 // killServer kills the API, which runs do not need.
 func (p *proof) killServer(ctx context.Context) error {
-	p.s.server.kill()
+	p.s.server.Kill()
 	if err := p.moment(ctx, time.Second); err != nil {
 		return err
 	}
@@ -113,13 +114,13 @@ func (p *proof) killServer(ctx context.Context) error {
 func (p *proof) killEngine(name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		back := p.s.crashed(name)
-		if err := p.s.engines(ctx, "kill", name); err != nil {
+		if err := p.s.Engines(ctx, "kill", name); err != nil {
 			return err
 		}
 		if err := p.moment(ctx, 2*time.Second); err != nil {
 			return err
 		}
-		if err := p.s.engines(ctx, append([]string{"up"}, engineNames...)...); err != nil {
+		if err := p.s.Engines(ctx, append([]string{"up"}, engineNames...)...); err != nil {
 			return err
 		}
 		if name == "clickhouse" {
@@ -137,7 +138,7 @@ func (p *proof) spoil(name string, r simulated.Rule) fault {
 		if err := p.s.targets.spoil(r); err != nil {
 			return err
 		}
-		err := sleep(ctx, 2*time.Second)
+		err := rig.Sleep(ctx, 2*time.Second)
 		return errors.Join(err, p.s.targets.calm(quick))
 	}}
 }
@@ -146,7 +147,7 @@ func (p *proof) spoil(name string, r simulated.Rule) fault {
 // does nothing.
 func (p *proof) cancelQueued(ctx context.Context) error {
 	back := p.s.crashed("worker")
-	p.s.worker.kill()
+	p.s.worker.Kill()
 	j := p.load.plan(int(p.load.number.Add(1)))
 	j.kind, j.cancel, j.budget = kindModel, "queued", 0
 	p.load.done.Go(p.load.start(ctx, j))
@@ -165,7 +166,7 @@ func (p *proof) cancelQueued(ctx context.Context) error {
 // ended. The first that comes by may be one that was cancelled before.
 func (p *proof) cancelAggregating(ctx context.Context) error {
 	for range 10 {
-		if err := p.arm(failpoint.RunConcluding); err != nil {
+		if err := p.s.Arm(failpoint.RunConcluding); err != nil {
 			return err
 		}
 		back, err := p.dies(ctx, failpoint.RunConcluding)

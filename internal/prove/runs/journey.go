@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // The kinds of runs, by what they ask.
@@ -66,13 +68,21 @@ func (j *journey) travel(ctx context.Context) error {
 
 // key makes a request of this run safe to repeat.
 func (j *journey) key(what string) string {
-	return fmt.Sprintf("%s-%d-%d-%s", j.load.s.sabotage, j.load.seed, j.number, what)
+	return fmt.Sprintf("%s-%d-%d-%s", j.load.s.Removed, j.load.seed, j.number, what)
 }
 
 func (j *journey) path() string { return "/api/evaluations/" + j.evaluation + "/runs/" + j.run }
 
 // prepare makes a dataset and an evaluation and starts the run.
 func (j *journey) prepare(ctx context.Context) error {
+	if err := j.fill(ctx); err != nil {
+		return err
+	}
+	return j.start(ctx)
+}
+
+// fill makes a dataset with the run's items.
+func (j *journey) fill(ctx context.Context) error {
 	s := j.load.s
 	var made struct {
 		ID string `json:"id"`
@@ -80,27 +90,38 @@ func (j *journey) prepare(ctx context.Context) error {
 	if err := s.post(ctx, j.org, "/api/datasets", j.key("dataset"), map[string]any{"name": j.key("")}, &made); err != nil {
 		return err
 	}
-	j.dataset = made.ID
-	items := make([]map[string]any, j.items)
-	for i := range items {
-		text := "run " + strconv.Itoa(j.number) + " item " + strconv.Itoa(i)
-		items[i] = map[string]any{"input": text, "expected_output": text, "output": text}
-		if !passes(i) {
-			items[i]["expected_output"] = "something else"
+	j.dataset, j.index = made.ID, map[string]int{}
+	const most = 1000 // that one request takes
+	for from := 0; from < j.items; from += most {
+		items := make([]map[string]any, min(most, j.items-from))
+		for i := range items {
+			text := "run " + strconv.Itoa(j.number) + " item " + strconv.Itoa(from+i)
+			items[i] = map[string]any{"input": text, "expected_output": text, "output": text}
+			if !passes(from + i) {
+				items[i]["expected_output"] = "something else"
+			}
+		}
+		var added struct {
+			Items []struct {
+				Index int    `json:"index"`
+				ID    string `json:"id"`
+			} `json:"items"`
+		}
+		if err := s.post(ctx, j.org, "/api/datasets/"+j.dataset+"/items", j.key("items "+strconv.Itoa(from)), map[string]any{"items": items}, &added); err != nil {
+			return err
+		}
+		for _, i := range added.Items {
+			j.index[i.ID] = from + i.Index
 		}
 	}
-	var added struct {
-		Items []struct {
-			Index int    `json:"index"`
-			ID    string `json:"id"`
-		} `json:"items"`
-	}
-	if err := s.post(ctx, j.org, "/api/datasets/"+j.dataset+"/items", j.key("items"), map[string]any{"items": items}, &added); err != nil {
-		return err
-	}
-	j.index = map[string]int{}
-	for _, i := range added.Items {
-		j.index[i.ID] = i.Index
+	return nil
+}
+
+// start makes an evaluation and starts the run.
+func (j *journey) start(ctx context.Context) error {
+	s := j.load.s
+	var made struct {
+		ID string `json:"id"`
 	}
 	if err := s.post(ctx, j.org, "/api/evaluations", j.key("evaluation"), map[string]any{
 		"name": j.key(""), "datasetId": j.dataset, "metrics": []string{"exact_match"}, "target": j.target(),
@@ -179,7 +200,7 @@ func (j *journey) follow(ctx context.Context) error {
 		if time.Now().After(limit) {
 			return fmt.Errorf("it has not ended in %s: %+v", 4*patience, p)
 		}
-		if err := sleep(ctx, 250*time.Millisecond); err != nil {
+		if err := rig.Sleep(ctx, 250*time.Millisecond); err != nil {
 			return err
 		}
 	}

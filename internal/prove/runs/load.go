@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // load starts runs without pause and holds each against what was asked for.
@@ -97,7 +99,7 @@ func (l *load) plan(n int) *journey {
 func (l *load) lively(ctx context.Context) error {
 	goal := l.s.targets.oracle.total.Load() + 15
 	for limit := time.Now().Add(patience); l.s.targets.oracle.total.Load() < goal; {
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := rig.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 		if time.Now().After(limit) {
@@ -116,7 +118,7 @@ func (l *load) grow(ctx context.Context, runs int) error {
 		if ended >= runs {
 			return l.complaint()
 		}
-		if err := errors.Join(sleep(ctx, 100*time.Millisecond), l.complaint()); err != nil {
+		if err := errors.Join(rig.Sleep(ctx, 100*time.Millisecond), l.complaint()); err != nil {
 			return err
 		}
 		if time.Now().After(limit) {

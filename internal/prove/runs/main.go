@@ -12,7 +12,8 @@
 // through the API and in ClickHouse, and every counter must equal the results.
 // What a target answered may be asked again only where a crash took the answer:
 // once for each crash, and only what was not yet stored when it came. A dataset
-// whose run has ended can be deleted. Controls then run builds of which one
+// whose run has ended can be deleted. A run of many items then shows that memory
+// is bounded. Controls run builds of which one
 // guard is removed: a control that is not caught fails the proof.
 //
 // The last line is:
@@ -34,6 +35,7 @@ import (
 // options are what a shortened run changes.
 type options struct {
 	runs, faults, width    int
+	large                  int
 	heartbeat, pause       time.Duration
 	controls, binary, only string
 	seed                   uint64
@@ -45,6 +47,7 @@ func main() {
 	flag.IntVar(&o.runs, "runs", 100, "how many runs at least")
 	flag.IntVar(&o.faults, "faults", 64, "how many faults")
 	flag.IntVar(&o.width, "width", 8, "how many runs are under way at once")
+	flag.IntVar(&o.large, "large", 100_000, "how many recorded items the large run has, for the memory of which there is a bound; none if zero")
 	flag.DurationVar(&o.heartbeat, "heartbeat", 5*time.Second, "how long a worker may be silent")
 	flag.DurationVar(&o.pause, "pause", 0, "how long there is peace between two faults: after more of it, less is excused")
 	flag.StringVar(&o.controls, "controls", "all", "which controls run: all, none, or names with commas")
@@ -72,7 +75,7 @@ func prove(ctx context.Context, o options) error {
 	if err != nil {
 		return errors.Join(err, s.tail(), s.stop(o.keep))
 	}
-	say("started in %.1f s, seed %d, state in %s", time.Since(began).Seconds(), o.seed, s.state)
+	say("started in %.1f s, seed %d, state in %s", time.Since(began).Seconds(), o.seed, s.State)
 	line, err := run(ctx, s, o)
 	if err != nil {
 		return errors.Join(err, s.tail(), s.stop(o.keep))
@@ -109,6 +112,10 @@ func run(ctx context.Context, s *system, o options) (string, error) {
 	}
 	if failed != nil {
 		return "", failed
+	}
+	p.load.end()
+	if err := s.large(ctx, o.large); err != nil {
+		return "", err
 	}
 	if err := s.control(ctx, o.controls); err != nil {
 		return "", err

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 var pointCount = len(failpoint.RunPoints())
@@ -41,7 +41,7 @@ func (p *proof) all(ctx context.Context, n int, only string) error {
 		if err := p.load.lively(ctx); err != nil {
 			return fmt.Errorf("before %s: %w", name, err)
 		}
-		if err := errors.Join(sleep(ctx, p.s.pause), p.moment(ctx, 600*time.Millisecond)); err != nil {
+		if err := errors.Join(rig.Sleep(ctx, p.s.pause), p.moment(ctx, 600*time.Millisecond)); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -58,32 +58,15 @@ func (p *proof) all(ctx context.Context, n int, only string) error {
 
 // moment waits for a random while.
 func (p *proof) moment(ctx context.Context, most time.Duration) error {
-	return sleep(ctx, time.Duration(p.rand.Int64N(int64(most))))
-}
-
-// arm sets the trap at a point.
-func (p *proof) arm(point failpoint.Point) error {
-	return os.WriteFile(p.s.trap(), []byte(point), 0o600)
+	return rig.Sleep(ctx, time.Duration(p.rand.Int64N(int64(most))))
 }
 
 // dies waits until the worker has died at the armed point. It is down until the
 // returned function is called.
 func (p *proof) dies(ctx context.Context, point failpoint.Point) (back func(time.Duration), err error) {
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-time.After(patience / 2):
-		return nil, fmt.Errorf("the point %s was not reached", point)
-	case <-p.s.worker.exited:
-	}
-	back = p.s.crashed("worker at " + string(point))
-	left, err := os.ReadFile(p.s.trap())
-	if err != nil {
-		return back, err
-	}
-	if !p.s.worker.isKilled() || strings.TrimSpace(string(left)) != "" {
-		return back, fmt.Errorf("the worker ended (%s) and not at the point %s", p.s.worker.cmd.ProcessState, point)
+	if err := p.s.Dies(ctx, p.s.worker, point, patience/2); err != nil {
+		return nil, err
 	}
 	p.points[point]++
-	return back, nil
+	return p.s.crashed("worker at " + string(point)), nil
 }

@@ -348,17 +348,21 @@ FROM evaluation_artifacts
 WHERE org_id = $1 AND evaluation_id = $2
   AND ($3::bigint IS NULL OR run_id = $3)
   AND ($4::text IS NULL OR kind = $4)
+  AND ($5::timestamptz IS NULL OR created_at > $5)
+  AND ($6::timestamptz IS NULL OR created_at < $6)
 ORDER BY id DESC
-LIMIT $6 OFFSET $5
+LIMIT $8 OFFSET $7
 `
 
 type ListArtifactsParams struct {
-	OrgID        principal.OrgID
-	EvaluationID int64
-	RunID        *int64
-	Kind         *string
-	RowOffset    int32
-	RowLimit     int32
+	OrgID         principal.OrgID
+	EvaluationID  int64
+	RunID         *int64
+	Kind          *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	RowOffset     int32
+	RowLimit      int32
 }
 
 type ListArtifactsRow struct {
@@ -383,6 +387,8 @@ func (q *Queries) ListArtifacts(ctx context.Context, arg ListArtifactsParams) ([
 		arg.EvaluationID,
 		arg.RunID,
 		arg.Kind,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
 		arg.RowOffset,
 		arg.RowLimit,
 	)
@@ -434,6 +440,8 @@ WITH found AS (
     AND ($5::text IS NULL OR e.dataset_id = $5)
     AND ($6::text IS NULL OR $6 = ANY (e.tags))
     AND ($7::text IS NULL OR strpos(lower(e.name), lower($7)) > 0)
+    AND ($8::timestamptz IS NULL OR e.created_at > $8)
+    AND ($9::timestamptz IS NULL OR e.created_at < $9)
 )
 SELECT f.id, f.name, f.description, f.dataset_id, f.dataset_version, f.plan, f.tags, f.metadata, f.archived_at, f.created_by, f.created_at, f.updated_at, f.version, f.latest_run, f.latest_status, f.running, f.outcome, count(*) OVER () AS total
 FROM found f
@@ -444,13 +452,15 @@ LIMIT $3 OFFSET $2
 `
 
 type ListEvaluationsParams struct {
-	Status    *string
-	RowOffset int32
-	RowLimit  int32
-	OrgID     principal.OrgID
-	DatasetID *string
-	Tag       *string
-	Search    *string
+	Status        *string
+	RowOffset     int32
+	RowLimit      int32
+	OrgID         principal.OrgID
+	DatasetID     *string
+	Tag           *string
+	Search        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
 }
 
 type ListEvaluationsRow struct {
@@ -484,6 +494,8 @@ func (q *Queries) ListEvaluations(ctx context.Context, arg ListEvaluationsParams
 		arg.DatasetID,
 		arg.Tag,
 		arg.Search,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
 	)
 	if err != nil {
 		return nil, err
@@ -528,16 +540,20 @@ SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code,
 FROM evaluation_runs
 WHERE org_id = $1 AND evaluation_id = $2
   AND ($3::text IS NULL OR status = $3)
+  AND ($4::timestamptz IS NULL OR started_at > $4)
+  AND ($5::timestamptz IS NULL OR started_at < $5)
 ORDER BY id DESC
-LIMIT $5 OFFSET $4
+LIMIT $7 OFFSET $6
 `
 
 type ListRunsParams struct {
-	OrgID        principal.OrgID
-	EvaluationID int64
-	Status       *string
-	RowOffset    int32
-	RowLimit     int32
+	OrgID         principal.OrgID
+	EvaluationID  int64
+	Status        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	RowOffset     int32
+	RowLimit      int32
 }
 
 type ListRunsRow struct {
@@ -565,6 +581,8 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsR
 		arg.OrgID,
 		arg.EvaluationID,
 		arg.Status,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
 		arg.RowOffset,
 		arg.RowLimit,
 	)
@@ -676,16 +694,17 @@ func (q *Queries) LockRun(ctx context.Context, arg LockRunParams) (LockRunRow, e
 
 const lookAtRun = `-- name: LookAtRun :one
 SELECT r.status, coalesce((
-  SELECT sum(c.cost_nano_usd) FROM evaluation_run_chunks c WHERE c.org_id = r.org_id AND c.run_id = r.id AND c.chunk <> $1
+  SELECT sum(c.cost_nano_usd) FROM evaluation_run_chunks c WHERE $1::bool AND c.org_id = r.org_id AND c.run_id = r.id AND c.chunk <> $2
 ), 0)::bigint AS spent
 FROM evaluation_runs r
-WHERE r.org_id = $2 AND r.id = $3
+WHERE r.org_id = $3 AND r.id = $4
 `
 
 type LookAtRunParams struct {
-	Chunk int32
-	OrgID principal.OrgID
-	RunID int64
+	Budgeted bool
+	Chunk    int32
+	OrgID    principal.OrgID
+	RunID    int64
 }
 
 type LookAtRunRow struct {
@@ -693,10 +712,15 @@ type LookAtRunRow struct {
 	Spent  int64
 }
 
-// What a chunk has to know of its run while it works: whether it still runs, and
-// what the other chunks have cost.
+// What a chunk has to know of its run while it works: whether it still runs, and,
+// if it has a budget, what the other chunks have cost.
 func (q *Queries) LookAtRun(ctx context.Context, arg LookAtRunParams) (LookAtRunRow, error) {
-	row := q.db.QueryRow(ctx, lookAtRun, arg.Chunk, arg.OrgID, arg.RunID)
+	row := q.db.QueryRow(ctx, lookAtRun,
+		arg.Budgeted,
+		arg.Chunk,
+		arg.OrgID,
+		arg.RunID,
+	)
 	var i LookAtRunRow
 	err := row.Scan(&i.Status, &i.Spent)
 	return i, err

@@ -1,0 +1,85 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Guard is what a control removes from the product. The text of the product is
+// changed for one build of a proof only: the product itself has no code that
+// could do any of this.
+type Guard struct {
+	Name string
+	// File is where the guard is; Instead replaces the text, which stands there
+	// once, and asks sabotage(Name) whether the guard is removed.
+	File, Text, Instead string
+}
+
+// ErrUnnoticed is what a control says that was not caught.
+var ErrUnnoticed = errors.New("the guard was removed and nothing was noticed: the proof proves nothing")
+
+const sabotage = `package %s
+
+import "os"
+
+func sabotage(name string) bool { return os.Getenv("ASSAY_DEV_SABOTAGE") == name }
+%s`
+
+// Removable are the files of a package with every guard removable; more is what
+// else the guards call. A guard that is not where it is expected is an error:
+// the control would remove nothing.
+func Removable(dir, more string, guards []Guard) (map[string]string, error) {
+	sources := map[string]string{dir + "/sabotage.go": fmt.Sprintf(sabotage, filepath.Base(dir), more)}
+	for _, g := range guards {
+		source, ok := sources[g.File]
+		if !ok {
+			text, err := os.ReadFile(g.File)
+			if err != nil {
+				return nil, err
+			}
+			source = string(text)
+		}
+		if n := strings.Count(source, g.Text); n != 1 {
+			return nil, fmt.Errorf("control %s: the guard is %d times in %s: adapt the control to\n%s", g.Name, n, g.File, g.Text)
+		}
+		sources[g.File] = strings.Replace(source, g.Text, g.Instead, 1)
+	}
+	return sources, nil
+}
+
+// Build builds the application with other sources for some of its files.
+func (s *System) Build(ctx context.Context, sources map[string]string, name string) (binary string, err error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	for file, source := range sources {
+		path := filepath.Join(s.State, "sabotaged-"+filepath.Base(file))
+		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(root, file)] = path
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	overlay, binary := filepath.Join(s.State, "overlay.json"), filepath.Join(root, "bin", name)
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		return "", err
+	}
+	// Faults may be under way meanwhile, and go first.
+	cmd := exec.CommandContext(ctx, "nice", "go", "build", "-trimpath", "-tags", "failpoints", "-overlay", overlay, "-o", binary, "./cmd/assay")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build without guards: %w\n%s", err, out)
+	}
+	return binary, nil
+}
