@@ -19,7 +19,7 @@ import (
 // How a chunk is executed.
 const (
 	readBatch  = 500              // items that are read at once
-	flushUnits = 512              // outcomes that are stored at once,
+	flushUnits = 2000             // outcomes that are stored at once,
 	flushBytes = 8 << 20          // or so many bytes of output,
 	flushEvery = time.Second      // or after so long
 	maxTries   = 6                // of one unit

@@ -21,7 +21,7 @@ import (
 // The sizes that a run of trivial items has too.
 const (
 	bareChunk  = 5000
-	bareInsert = 512
+	bareInsert = 2000
 	bareLanes  = 2
 )
 
