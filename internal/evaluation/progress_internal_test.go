@@ -1,0 +1,44 @@
+package evaluation
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/dataset"
+)
+
+func TestTheEstimateSoFarIsOfTheFirstUnits(t *testing.T) {
+	t.Parallel()
+	s := &Service{}
+	full := func(chunk int) Count { return Count{Chunk: chunk, Size: 10, Done: 10, Passed: 7, Failed: 3} }
+	plain := Run{Request: Request{Repetitions: 1}}
+	n := func(r Run, chunks ...Count) int {
+		e, err := s.soFar(r, chunks)
+		require.NoError(t, err)
+		if e == nil {
+			return 0
+		}
+		return e.N
+	}
+	require.Equal(t, 20, n(plain, full(0), full(1)))
+	half := full(1)
+	half.Done = 5
+	require.Equal(t, 10, n(plain, full(0), half, full(2)), "what comes after a gap is no fair sample")
+	require.Equal(t, 10, n(plain, full(0), full(2)), "a chunk without a row has stored nothing yet")
+	require.Zero(t, n(plain, full(1)))
+	clustered := plain
+	clustered.Request.ClusterKey = "user"
+	require.Zero(t, n(clustered, full(0)), "items of one cluster say less than as many items")
+	repeated := plain
+	repeated.Request.Repetitions = 2
+	require.Zero(t, n(repeated, full(0)))
+}
+
+func TestAnItemWithoutAValueIsInNoCluster(t *testing.T) {
+	t.Parallel()
+	for labels, want := range map[string]string{`{"user":"ann"}`: "ann", `{"user":7}`: "7", `{"user":null}`: "", `{"user":""}`: "", `{}`: ""} {
+		require.Equal(t, want, cluster(dataset.Item{Content: dataset.Content{Labels: jsontext.Value(labels)}}, "user"), labels)
+	}
+}
