@@ -108,6 +108,11 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 	if c.Confidence == 0 {
 		c.Confidence = 0.95
 	}
+	done, err := s.mayRead(ctx, baseline, candidate)
+	if err != nil {
+		return c, err
+	}
+	defer done()
 	a, err := s.readSide(ctx, org, baseline)
 	if err != nil {
 		return c, err

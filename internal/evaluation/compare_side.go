@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -22,6 +23,26 @@ type side struct {
 	// keys. Those without an outcome come last.
 	overall, passes []stat.Row
 	keys            []score.Key
+}
+
+// maxRead is how many units are in memory at once for statistics, whoever asks:
+// about a gigabyte of them. A run that is larger is read alone.
+const maxRead = 4_000_000
+
+// mayRead waits until so many units fit in memory. What it returns is called when
+// they are needed no longer.
+func (s *Service) mayRead(ctx context.Context, runs ...Run) (done func(), err error) {
+	var units int64
+	for _, r := range runs {
+		if r.Resolved != nil {
+			units += int64(r.Resolved.Units)
+		}
+	}
+	units = min(units, maxRead)
+	if err := s.reading.Acquire(ctx, units); err != nil {
+		return nil, fmt.Errorf("wait for memory: %w", err)
+	}
+	return func() { s.reading.Release(units) }, nil
 }
 
 // readSide reads a run's overall scores and passes. A run that never began has

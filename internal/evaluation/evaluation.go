@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
@@ -101,6 +102,7 @@ type Service struct {
 	log      *change.Log
 	now      func() time.Time
 	clock    func() time.Time // for durations: now, not rounded to what is shown
+	reading  *semaphore.Weighted
 }
 
 // New makes the service.
@@ -110,6 +112,7 @@ func New(p Parts) *Service {
 	return &Service{
 		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, scores: p.Scores, datasets: p.Datasets, people: p.People,
 		models: p.Models, egress: p.Egress, blobs: p.Blobs, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
+		reading: semaphore.NewWeighted(maxRead),
 	}
 }
 

@@ -101,6 +101,11 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run) (Ou
 	if err != nil {
 		return o, err
 	}
+	done, err := s.mayRead(ctx, r)
+	if err != nil {
+		return o, err
+	}
+	defer done()
 	found, err := s.readSide(ctx, org, r)
 	if err != nil {
 		return o, err

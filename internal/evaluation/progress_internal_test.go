@@ -1,10 +1,12 @@
 package evaluation
 
 import (
+	"context"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/assayhq/assay/internal/dataset"
 )
@@ -41,4 +43,22 @@ func TestAnItemWithoutAValueIsInNoCluster(t *testing.T) {
 	for labels, want := range map[string]string{`{"user":"ann"}`: "ann", `{"user":7}`: "7", `{"user":null}`: "", `{"user":""}`: "", `{}`: ""} {
 		require.Equal(t, want, cluster(dataset.Item{Content: dataset.Content{Labels: jsontext.Value(labels)}}, "user"), labels)
 	}
+}
+
+func TestStatisticsOfLargeRunsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	s := &Service{reading: semaphore.NewWeighted(maxRead)}
+	large, huge := Run{Resolved: &Resolved{Units: maxRead / 2}}, Run{Resolved: &Resolved{Units: 10 * maxRead}}
+	done, err := s.mayRead(t.Context(), large, large)
+	require.NoError(t, err)
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.mayRead(impatient, large)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = s.mayRead(t.Context(), Run{})
+	require.NoError(t, err, "a run that never began needs nothing")
+	done()
+	done, err = s.mayRead(t.Context(), huge)
+	require.NoError(t, err, "alone, any fits")
+	done()
 }

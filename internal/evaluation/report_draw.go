@@ -80,6 +80,11 @@ type markView struct {
 func (s *Service) spreadsOf(ctx context.Context, org principal.OrgID, r Run, f *findings) (all []spreadView, err error) {
 	var of *side
 	if len(f.spread) > 0 && f.results <= maxSliced {
+		done, err := s.mayRead(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 		if of, err = s.readSide(ctx, org, r); err != nil {
 			return nil, err
 		}
