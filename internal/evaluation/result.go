@@ -166,7 +166,7 @@ func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []
 	out := make([]score.Outcome, 0, len(sent))
 	for i, one := range sent {
 		item, ok := items[one.Item]
-		faults := s.faultsOf(r, measures, one, ok, i)
+		faults := faultsOf(r, measures, one, ok, i)
 		wrong = append(wrong, faults...)
 		// Of a test case that comes twice the last counts.
 		if len(faults) == 0 && last[score.Key{Item: one.Item, Epoch: one.Epoch}] == i {
@@ -174,16 +174,13 @@ func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, fault.New(fault.Validation, "invalid_request", "Some of the results cannot be taken; none was.").WithFields(wrong[:min(len(wrong), maxFaults)]...)
+		return nil, fault.New(fault.Validation, "invalid_request", "Some of the results cannot be taken; none was.").WithFields(wrong...)
 	}
 	return out, nil
 }
 
-// maxFaults is how many violations are reported together.
-const maxFaults = 100
-
 // faultsOf says what is wrong with the i-th result that was sent.
-func (s *Service) faultsOf(r Run, measures []measure, one Sent, known bool, i int) (all []fault.Field) {
+func faultsOf(r Run, measures []measure, one Sent, known bool, i int) (all []fault.Field) {
 	add := func(path, code, message string) {
 		all = append(all, fault.Field{In: "body", Path: fmt.Sprintf("/results/%d/%s", i, path), Code: code, Message: message})
 	}
