@@ -15,6 +15,7 @@ const tag = "Datasets"
 
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
+	e.Name(schemas)
 	httpapi.Register(e, httpapi.Op{
 		ID: "listDatasets", Method: http.MethodGet, Path: "/api/datasets", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary: "List datasets",
@@ -127,10 +128,6 @@ type listBody struct {
 	httpapi.Paging
 }
 
-type deletedOutput struct {
-	Body httpapi.Deleted
-}
-
 func (s *Service) getDatasets(ctx context.Context, in *listInput) (*listOutput, error) {
 	f := Filter{Status: Status(in.Status), Purpose: Purpose(in.Purpose), Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
@@ -193,16 +190,16 @@ func (s *Service) patchDataset(ctx context.Context, in *updateInput) (*datasetOu
 	})
 }
 
-func (s *Service) deleteDataset(ctx context.Context, in *Path) (*deletedOutput, error) {
+func (s *Service) deleteDataset(ctx context.Context, in *Path) (*httpapi.DeletedOutput[string], error) {
 	id, err := in.dataset()
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*deletedOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
 		if err := s.DeleteTx(ctx, tx, id); err != nil {
 			return nil, err
 		}
-		return &deletedOutput{Body: httpapi.Deleted{ID: httpapi.ID(id), Deleted: true}}, nil
+		return httpapi.NewDeleted(httpapi.ID(id).String()), nil
 	})
 }
 

@@ -173,7 +173,7 @@ type listItemsOutput struct {
 
 type listItemsBody struct {
 	Items []itemBody `json:"items"`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
 type addedItem struct {
@@ -213,15 +213,7 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsO
 		return nil, err
 	}
 	var out listItemsOutput
-	out.Body.Paging = httpapi.Paging{Limit: in.Limit, Offset: in.Offset}
-	if len(items) > in.Limit {
-		items = items[:in.Limit]
-		out.Body.HasMore = true
-		out.Body.NextCursor = httpapi.NextCursor(items[in.Limit-1].ID)
-	}
-	if in.IncludeTotal {
-		out.Body.Total = &total
-	}
+	items, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, items, total, func(i Item) int64 { return i.ID })
 	out.Body.Items = make([]itemBody, len(items))
 	for i, item := range items {
 		out.Body.Items[i] = toItemBody(item)
@@ -280,16 +272,16 @@ func (s *Service) patchItem(ctx context.Context, in *updateItemInput) (*itemOutp
 	})
 }
 
-func (s *Service) deleteItem(ctx context.Context, in *ItemPath) (*deletedOutput, error) {
+func (s *Service) deleteItem(ctx context.Context, in *ItemPath) (*httpapi.DeletedOutput[string], error) {
 	dataset, item, err := in.both()
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*deletedOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
 		if err := s.DeleteItemTx(ctx, tx, dataset, item); err != nil {
 			return nil, err
 		}
-		return &deletedOutput{Body: httpapi.Deleted{ID: httpapi.ID(item), Deleted: true}}, nil
+		return httpapi.NewDeleted(httpapi.ID(item).String()), nil
 	})
 }
 

@@ -18,6 +18,7 @@ const tag = "Evaluations"
 
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
+	e.Name(schemas)
 	httpapi.Register(e, httpapi.Op{
 		ID: "listEvaluations", Method: http.MethodGet, Path: "/api/evaluations", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary: "List evaluations",
@@ -90,17 +91,17 @@ type createInput struct {
 }
 
 type createBody struct {
-	Name           string        `json:"name" minLength:"1" maxLength:"200" example:"Support answers"`
-	Description    string        `json:"description,omitempty" maxLength:"10000"`
-	DatasetID      datasetText   `json:"datasetId" doc:"The dataset that runs use. It is looked up when a run begins."`
-	DatasetVersion int           `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"A frozen version; absent means the items as they are when a run begins."`
-	Metrics        metricList    `json:"metrics" doc:"What is measured: names from GET /api/evaluation-metrics."`
-	MetricParams   httpapi.Map   `json:"metricParams,omitempty" doc:"Parameters of metrics, by the metric's name."`
-	Target         *targetBody   `json:"target,omitempty" doc:"Where outputs come from; absent means that the items have them."`
-	JudgeConfigIDs []httpapi.ID  `json:"judgeConfigIds,omitempty" maxItems:"50" doc:"Judges for metrics that need one."`
-	PassRule       *passRuleBody `json:"passRule,omitempty" doc:"When an item passes; absent means when the mean of its scores between 0 and 1 is at least 0.5."`
-	Tags           tagList       `json:"tags,omitempty" doc:"Labels to filter by."`
-	Metadata       httpapi.Map   `json:"metadata,omitempty" doc:"Free-form; names are kept as sent."`
+	Name           string            `json:"name" minLength:"1" maxLength:"200" example:"Support answers"`
+	Description    string            `json:"description,omitempty" maxLength:"10000"`
+	DatasetID      datasetText       `json:"datasetId" doc:"The dataset that runs use. It is looked up when a run begins."`
+	DatasetVersion int               `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"A frozen version; absent means the items as they are when a run begins."`
+	Metrics        metricList        `json:"metrics" doc:"What is measured: names from GET /api/evaluation-metrics."`
+	MetricParams   httpapi.Map       `json:"metricParams,omitempty" doc:"Parameters of metrics, by the metric's name."`
+	Target         *targetBody       `json:"target,omitempty" doc:"Where outputs come from; absent means that the items have them."`
+	JudgeConfigIDs []httpapi.IDInput `json:"judgeConfigIds,omitempty" maxItems:"50" doc:"Judges for metrics that need one."`
+	PassRule       *passRuleBody     `json:"passRule,omitempty" doc:"When an item passes; absent means when the mean of its scores between 0 and 1 is at least 0.5."`
+	Tags           tagList           `json:"tags,omitempty" doc:"Labels to filter by."`
+	Metadata       httpapi.Map       `json:"metadata,omitempty" doc:"Free-form; names are kept as sent."`
 }
 
 type updateInput struct {
@@ -329,7 +330,7 @@ func (b updateBody) apply(e *Evaluation, params map[string]metric.Params, s *Ser
 	}
 }
 
-func fromIDs(ids []httpapi.ID) (all []int64) {
+func fromIDs(ids []httpapi.IDInput) (all []int64) {
 	for _, id := range ids {
 		all = append(all, int64(id))
 	}

@@ -7,18 +7,18 @@ import (
 )
 
 type targetBody struct {
-	_             struct{}     `nullable:"true"`
-	Type          TargetType   `json:"type" enum:"recorded,client,http,model" default:"recorded" doc:"recorded: the items have outputs. client: the caller sends results. http: an application is asked. model: a model is asked."`
-	URL           string       `json:"url,omitempty" maxLength:"2000" doc:"Of an application: gets a POST with input, context, test_case_id and run_id, answers with output."`
-	SecretRef     httpapi.ID   `json:"secretRef,omitempty" doc:"A provider key whose base URL is the application's; its secret is sent as a bearer token."`
-	TimeoutMS     int          `json:"timeoutMs,omitempty" minimum:"100" maximum:"600000" doc:"How long one answer may take."`
-	Concurrency   int          `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"How many items are asked at once."`
-	ProviderKeyID httpapi.ID   `json:"providerKeyId,omitempty" doc:"Of a model: the provider key to ask with."`
-	Provider      string       `json:"provider,omitempty" maxLength:"64" doc:"Of a model: a provider that needs no key, such as simulated."`
-	Model         string       `json:"model,omitempty" maxLength:"200"`
-	Params        httpapi.JSON `json:"params,omitzero" doc:"Of a model: temperature, top_p, max_tokens, seed, stop, response_schema."`
-	Prompt        string       `json:"prompt,omitempty" maxLength:"100000" doc:"Of a model: what it is asked. {{input}}, {{input.field}}, {{context}} and {{expected_output}} stand for the item; absent, the item's messages or its input are sent."`
-	System        string       `json:"system,omitempty" maxLength:"100000" doc:"Of a model: the system prompt."`
+	_             struct{}        `nullable:"true"`
+	Type          TargetType      `json:"type" enum:"recorded,client,http,model" default:"recorded" doc:"recorded: the items have outputs. client: the caller sends results. http: an application is asked. model: a model is asked."`
+	URL           string          `json:"url,omitempty" maxLength:"2000" doc:"Of an application: gets a POST with input, context, test_case_id and run_id, answers with output."`
+	SecretRef     httpapi.IDInput `json:"secretRef,omitempty" doc:"A provider key whose base URL is the application's; its secret is sent as a bearer token."`
+	TimeoutMS     int             `json:"timeoutMs,omitempty" minimum:"100" maximum:"600000" doc:"How long one answer may take."`
+	Concurrency   int             `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"How many items are asked at once."`
+	ProviderKeyID httpapi.IDInput `json:"providerKeyId,omitempty" doc:"Of a model: the provider key to ask with."`
+	Provider      string          `json:"provider,omitempty" maxLength:"64" doc:"Of a model: a provider that needs no key, such as simulated."`
+	Model         string          `json:"model,omitempty" maxLength:"200"`
+	Params        httpapi.JSON    `json:"params,omitzero" doc:"Of a model: temperature, top_p, max_tokens, seed, stop, response_schema."`
+	Prompt        string          `json:"prompt,omitempty" maxLength:"100000" doc:"Of a model: what it is asked. {{input}}, {{input.field}}, {{context}} and {{expected_output}} stand for the item; absent, the item's messages or its input are sent."`
+	System        string          `json:"system,omitempty" maxLength:"100000" doc:"Of a model: the system prompt."`
 }
 
 type passRuleBody struct {

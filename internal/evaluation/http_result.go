@@ -74,7 +74,7 @@ type resultsOutput struct {
 
 type resultsBody struct {
 	Results []resultBody `json:"results"`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
 type putResultsInput struct {
@@ -88,18 +88,18 @@ type putResultsBody struct {
 }
 
 type sentBody struct {
-	TestCaseID   httpapi.ID   `json:"testCaseId"`
-	Epoch        int          `json:"epoch,omitempty" minimum:"0" maximum:"99"`
-	Output       httpapi.JSON `json:"output,omitzero"`
-	ToolCalls    httpapi.JSON `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
-	Scores       numberMap    `json:"scores,omitempty" doc:"Scores that you computed; metrics without one are computed here."`
-	DurationMS   *float64     `json:"durationMs,omitempty" minimum:"0" maximum:"86400000"`
-	CostUSD      *float64     `json:"costUsd,omitempty" minimum:"0" maximum:"1000000"`
-	InputTokens  int          `json:"inputTokens,omitempty" minimum:"0" maximum:"4294967295"`
-	OutputTokens int          `json:"outputTokens,omitempty" minimum:"0" maximum:"4294967295"`
-	Error        *sentError   `json:"error,omitempty" doc:"Why there is no output."`
-	Skipped      bool         `json:"skipped,omitempty" doc:"The item was left out on purpose and does not count."`
-	OTelTraceID  string       `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$"`
+	TestCaseID   httpapi.IDInput `json:"testCaseId"`
+	Epoch        int             `json:"epoch,omitempty" minimum:"0" maximum:"99"`
+	Output       httpapi.JSON    `json:"output,omitzero"`
+	ToolCalls    httpapi.JSON    `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
+	Scores       numberMap       `json:"scores,omitempty" doc:"Scores that you computed; metrics without one are computed here."`
+	DurationMS   *float64        `json:"durationMs,omitempty" minimum:"0" maximum:"86400000"`
+	CostUSD      *float64        `json:"costUsd,omitempty" minimum:"0" maximum:"1000000"`
+	InputTokens  int             `json:"inputTokens,omitempty" minimum:"0" maximum:"4294967295"`
+	OutputTokens int             `json:"outputTokens,omitempty" minimum:"0" maximum:"4294967295"`
+	Error        *sentError      `json:"error,omitempty" doc:"Why there is no output."`
+	Skipped      bool            `json:"skipped,omitempty" doc:"The item was left out on purpose and does not count."`
+	OTelTraceID  string          `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$"`
 }
 
 type sentError struct {
@@ -143,10 +143,10 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 		return nil, err
 	}
 	var out resultsOutput
-	out.Body.Paging = httpapi.Paging{Limit: in.Limit, Offset: in.Offset, HasMore: len(results) > in.Limit}
+	out.Body.CursorPaging = httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset, HasMore: len(results) > in.Limit}
 	if out.Body.HasMore {
 		results = results[:in.Limit]
-		out.Body.NextCursor = toResultCursor(results[in.Limit-1].Key)
+		out.Body.NextCursor = httpapi.OrNull(toResultCursor(results[in.Limit-1].Key))
 	}
 	out.Body.Results = make([]resultBody, len(results))
 	for i, r := range results {

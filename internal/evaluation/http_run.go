@@ -69,18 +69,18 @@ type startInput struct {
 }
 
 type startBody struct {
-	DatasetVersion int         `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647"`
-	ReleaseID      string      `json:"releaseId,omitempty" maxLength:"200"`
-	Environment    string      `json:"environment,omitempty" enum:"dev,staging,production"`
-	BaselineRunID  httpapi.ID  `json:"baselineRunId,omitempty" doc:"A run of this evaluation to compare with."`
-	SampleSize     int         `json:"sampleSize,omitempty" minimum:"1" maximum:"10000000" doc:"Take so many items, drawn at random with the seed."`
-	Seed           *int64      `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Of the order and the sample; absent, the run draws one."`
-	Repetitions    int         `json:"repetitions,omitempty" minimum:"1" maximum:"100" doc:"How often each item is executed."`
-	ClusterKey     string      `json:"clusterKey,omitempty" maxLength:"200" doc:"A key in the items' labels, context or input: items with the same value are not independent, and the intervals take that into account."`
-	Concurrency    int         `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"How many items are worked on at once."`
-	BudgetUSD      *float64    `json:"budgetUsd,omitempty" minimum:"0" maximum:"1000000000" doc:"The run stops when it has cost so much: failed, budget_exceeded, with the results so far."`
-	Margin         *float64    `json:"margin,omitempty" minimum:"0" maximum:"1" doc:"The largest difference of overall that does not matter."`
-	Metadata       httpapi.Map `json:"metadata,omitempty"`
+	DatasetVersion int             `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647"`
+	ReleaseID      string          `json:"releaseId,omitempty" maxLength:"200"`
+	Environment    string          `json:"environment,omitempty" enum:"dev,staging,production"`
+	BaselineRunID  httpapi.IDInput `json:"baselineRunId,omitempty" doc:"A run of this evaluation to compare with."`
+	SampleSize     int             `json:"sampleSize,omitempty" minimum:"1" maximum:"10000000" doc:"Take so many items, drawn at random with the seed."`
+	Seed           *int64          `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Of the order and the sample; absent, the run draws one."`
+	Repetitions    int             `json:"repetitions,omitempty" minimum:"1" maximum:"100" doc:"How often each item is executed."`
+	ClusterKey     string          `json:"clusterKey,omitempty" maxLength:"200" doc:"A key in the items' labels, context or input: items with the same value are not independent, and the intervals take that into account."`
+	Concurrency    int             `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"How many items are worked on at once."`
+	BudgetUSD      *float64        `json:"budgetUsd,omitempty" minimum:"0" maximum:"1000000000" doc:"The run stops when it has cost so much: failed, budget_exceeded, with the results so far."`
+	Margin         *float64        `json:"margin,omitempty" minimum:"0" maximum:"1" doc:"The largest difference of overall that does not matter."`
+	Metadata       httpapi.Map     `json:"metadata,omitempty"`
 }
 
 // runBody is a run on the wire.

@@ -44,11 +44,11 @@ type Error struct {
 
 // Field locates one violation of a request.
 type Field struct {
-	In      string `json:"in" enum:"body,query,path,header" doc:"Where the violation is."`
-	Path    string `json:"path" doc:"JSON Pointer within a body; the parameter's name otherwise."`
-	Code    string `json:"code" doc:"Machine-readable rule: required, type, enum, min, max, length, pattern, format, unknown_field, ambiguous_field, unknown_reference, mutually_exclusive, one_of_required."`
-	Message string `json:"message" doc:"What to change, in words."`
-	Limit   any    `json:"limit,omitempty" doc:"The bound that was passed, where there is one."`
+	In      string `json:"in" enum:"body,query,path,header" doc:"The part of the request."`
+	Path    string `json:"path" doc:"The JSON Pointer of a body field, or the name of a parameter or header."`
+	Code    string `json:"code" doc:"The rule that is violated: required, type, enum, min, max, length, pattern, format, unknown_field, ambiguous_field, unknown_reference, mutually_exclusive, one_of_required."`
+	Message string `json:"message" doc:"What to change."`
+	Limit   any    `json:"limit" doc:"The bound that the value exceeds, or null."`
 }
 
 // New declares a fault. The message is a sentence for the caller: what is
@@ -59,7 +59,7 @@ func New(kind Kind, reason, message string) *Error {
 
 // Invalid is a validation fault for one field of a request.
 func Invalid(in, path, code, message string) *Error {
-	return New(Validation, "invalid_request", "The request is not valid.").
+	return New(Validation, "invalid_request", "The request is invalid.").
 		WithFields(Field{In: in, Path: path, Code: code, Message: message})
 }
 

@@ -27,8 +27,10 @@ func (e *Edge) authorize(ctx context.Context, op Op, onBehalfOf string) (context
 		return ctx, nil
 	}
 	caller := principal.From(ctx)
-	if !caller.Has(op.Scope) {
-		return ctx, errScope.With("requiredScope", string(op.Scope))
+	for _, s := range op.scopes() {
+		if !caller.Has(s) {
+			return ctx, errScope.With("requiredScope", string(s))
+		}
 	}
 	if onBehalfOf == "" || e.opts.Speak == nil {
 		return ctx, nil

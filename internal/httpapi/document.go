@@ -8,19 +8,19 @@ import (
 )
 
 type bytesOutput struct {
-	ContentType string `header:"Content-Type"`
-	Policy      string `header:"Content-Security-Policy"`
+	ContentType string `header:"Content-Type" doc:"The media type."`
+	Policy      string `header:"Content-Security-Policy" doc:"What a browser may load for the page."`
 	Body        []byte
 }
 
 func (e *Edge) registerDocuments() {
 	Register(e, Op{
-		ID: "getOpenAPI", Method: http.MethodGet, Path: "/api/openapi.json", Tag: "Operations", Scope: principal.Public, Status: 200,
-		Summary: "This document", ContentType: "application/openapi+json",
+		ID: "getOpenAPI", Method: http.MethodGet, Path: "/api/openapi.json", Tag: tagOperations, Scope: principal.Public, Status: 200,
+		Summary: "Get the OpenAPI document", Description: "The machine-readable description of this interface, OpenAPI 3.1.", ContentType: "application/openapi+json",
 	}, e.getOpenAPI)
 	Register(e, Op{
-		ID: "getReference", Method: http.MethodGet, Path: "/api/reference", Tag: "Operations", Scope: principal.Public, Status: 200,
-		Summary: "The interface as a page for people", ContentType: "text/html",
+		ID: "getReference", Method: http.MethodGet, Path: "/api/reference", Tag: tagOperations, Scope: principal.Public, Status: 200,
+		Summary: "Read the reference", Description: "The description of this interface as a web page.", ContentType: "text/html",
 	}, e.getReference)
 }
 
@@ -35,4 +35,9 @@ func (e *Edge) getReference(context.Context, *struct{}) (*bytesOutput, error) {
 		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		Body:   e.reference,
 	}, nil
+}
+
+// root leads a person who opens the address of the server to its reference.
+func (e *Edge) root(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/api/reference", http.StatusSeeOther)
 }

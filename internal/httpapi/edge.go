@@ -84,9 +84,10 @@ type Edge struct {
 	router    *chi.Mux
 	api       huma.API
 	ops       []Op
-	inputs    map[string]reflect.Type
-	public    map[string]bool // "METHOD path" of operations that need no key
-	metered   map[string]bool // and of those that the hourly limit does not count
+	names     map[reflect.Type]string // public names of wire types
+	tags      map[string]string       // descriptions of tags
+	public    map[string]bool         // "METHOD path" of operations that need no key
+	metered   map[string]bool         // and of those that the hourly limit does not count
 	raws      []*rawOp
 	draining  drain
 	readiness readiness
@@ -105,7 +106,8 @@ func New(opts Options) *Edge {
 	e := &Edge{
 		opts:    opts,
 		router:  chi.NewRouter(),
-		inputs:  map[string]reflect.Type{},
+		names:   map[reflect.Type]string{},
+		tags:    map[string]string{},
 		public:  map[string]bool{},
 		metered: map[string]bool{},
 		started: opts.Now(),
@@ -113,9 +115,13 @@ func New(opts Options) *Edge {
 	e.router.Use(e.identify, e.observe, e.recoverPanic, e.bound, middleware.GetHead, e.authenticate)
 	e.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeError(w, r, errRoute) })
 	e.router.MethodNotAllowed(e.methodNotAllowed)
+	e.Name(edgeSchemas)
+	e.Tag(tagOperations, "Health checks and the description of this interface. They need no key.")
 	e.api = humachi.New(e.router, e.apiConfig())
 	e.registerHealth()
 	e.registerDocuments()
+	e.public["GET /"] = true
+	e.router.Get("/", e.root)
 	return e
 }
 
@@ -125,7 +131,10 @@ func (e *Edge) Ops() []Op { return slices.Clone(e.ops) }
 // ServeHTTP serves the whole interface.
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.router.ServeHTTP(w, r) }
 
-func (e *Edge) add(op Op, input reflect.Type) {
+// Tag describes an area of the interface, for documents.
+func (e *Edge) Tag(name, description string) { e.tags[name] = description }
+
+func (e *Edge) add(op Op) {
 	if e.document != nil {
 		panic("httpapi: " + op.ID + " is registered after Seal")
 	}
@@ -133,7 +142,6 @@ func (e *Edge) add(op Op, input reflect.Type) {
 		panic("httpapi: " + op.ID + " needs the scope " + string(op.Scope) + ", which no key can have")
 	}
 	e.ops = append(e.ops, op)
-	e.inputs[op.ID] = input
 	early := op.Scope == principal.Public || op.Metered
 	if early && strings.Contains(op.Path, "{") {
 		panic("httpapi: " + op.ID + " is public or metered and has a path parameter: such paths are matched before routing")
@@ -173,7 +181,7 @@ func (e *Edge) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 func (e *Edge) apiConfig() huma.Config {
 	c := huma.DefaultConfig("Assay", Version)
 	c.CreateHooks = nil // no $schema links in bodies
-	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", e.schemaName)
 	c.DocsPath, c.OpenAPIPath, c.SchemasPath = "", "", ""
 	f := huma.Format{
 		Marshal:   func(w io.Writer, v any) error { return json.MarshalWrite(w, v, json.Deterministic(true)) },

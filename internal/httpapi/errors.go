@@ -33,38 +33,38 @@ var statuses = map[fault.Kind]int{
 
 // Faults of the edge itself.
 var (
-	errInternal     = fault.New(fault.Internal, "internal_error", "Something went wrong on our side. Retry; if it happens again, contact support with the request id.")
-	errRoute        = fault.New(fault.NotFound, "unknown_route", "There is no such route. The routes are listed at /api/openapi.json.")
-	errRPC          = fault.New(fault.MethodNotAllowed, "method_not_allowed", "There is no such method. The methods are listed as x-grpc-method at /api/openapi.json.")
-	errMethod       = fault.New(fault.MethodNotAllowed, "method_not_allowed", "This route does not take this method. The Allow header lists the methods that it takes.")
+	errInternal     = fault.New(fault.Internal, "internal_error", "The server failed. Retry; if it fails again, contact support with the request id.")
+	errRoute        = fault.New(fault.NotFound, "unknown_route", "This route does not exist. See /api/reference for the routes.")
+	errRPC          = fault.New(fault.MethodNotAllowed, "method_not_allowed", "This method does not exist. See x-grpc-method in /api/openapi.json for the methods.")
+	errMethod       = fault.New(fault.MethodNotAllowed, "method_not_allowed", "This route does not support the method. The Allow header lists those it supports.")
 	errMediaType    = fault.New(fault.UnsupportedMediaType, "unsupported_media_type", "Send the body as application/json, in UTF-8, plain or with Content-Encoding: gzip.")
-	errTooLarge     = fault.New(fault.PayloadTooLarge, "payload_too_large", "The body is larger than this operation takes.")
-	errInvalid      = fault.New(fault.Validation, "invalid_request", "The request is not valid. Each entry of details.fields names one problem.")
-	errInvalidJSON  = fault.New(fault.Validation, "invalid_json", "The body is not the strict JSON that this interface takes.")
-	errBodyMissing  = fault.New(fault.Validation, "body_required", "This operation needs a JSON body.")
-	errBodyCut      = fault.New(fault.Validation, "body_truncated", "The body ended before it was complete.")
-	errTimeout      = fault.New(fault.Unavailable, "timeout", "The request took too long and was stopped. Retry in a moment.")
+	errTooLarge     = fault.New(fault.PayloadTooLarge, "payload_too_large", "The body is too large. Split the request, or send less.")
+	errInvalid      = fault.New(fault.Validation, "invalid_request", "The request is invalid. details.fields lists every problem.")
+	errInvalidJSON  = fault.New(fault.Validation, "invalid_json", "The body is not valid JSON in UTF-8 with unique field names.")
+	errBodyMissing  = fault.New(fault.Validation, "body_required", "Send a JSON body with this request.")
+	errBodyCut      = fault.New(fault.Validation, "body_truncated", "The body ended before it was complete. Send it again.")
+	errTimeout      = fault.New(fault.Unavailable, "timeout", "The request took too long and was stopped. Retry later.")
 	errMissingKey   = fault.New(fault.Unauthorized, "missing_credentials", "Send the header Authorization: Bearer <API key>.")
 	errHeader       = fault.New(fault.Unauthorized, "malformed_header", "The Authorization header must be: Bearer <API key>.")
-	errScope        = fault.New(fault.Unauthorized, "insufficient_scope", "This key does not have the scope that the operation needs.")
-	errOtherOrg     = fault.New(fault.Forbidden, "organization_mismatch", "organizationId is not the organization of this key. Leave it out, or use a key of that organization.")
-	errUnavailable  = fault.New(fault.Unavailable, "not_ready", "The service is not ready.")
-	errDraining     = fault.New(fault.Unavailable, "shutting_down", "This replica is shutting down. Retry: another one will answer.")
+	errScope        = fault.New(fault.Unauthorized, "insufficient_scope", "The key lacks a scope that this operation needs. Use a key that has the scope in details.requiredScope.")
+	errOtherOrg     = fault.New(fault.Forbidden, "organization_mismatch", "organizationId differs from the organization of the key. Leave it out, or use a key of that organization.")
+	errUnavailable  = fault.New(fault.Unavailable, "not_ready", "The server is not ready; details.checks lists what does not answer.")
+	errDraining     = fault.New(fault.Unavailable, "shutting_down", "This replica is shutting down. Retry, and another one answers.")
 	maxFieldsListed = 100
 )
 
 // Envelope is the body of every error.
 type Envelope struct {
-	Body   ErrorBody `json:"error"`
+	Body   ErrorBody `json:"error" doc:"What went wrong."`
 	status int
 }
 
 // ErrorBody is the error object of the interface.
 type ErrorBody struct {
-	Code      string         `json:"code" doc:"One code per HTTP status." example:"VALIDATION_ERROR"`
-	Message   string         `json:"message" doc:"What is wrong and what to do, for a person."`
-	Details   map[string]any `json:"details" doc:"details.reason is the specific cause; validation errors list details.fields."`
-	RequestID string         `json:"requestId" format:"uuid" doc:"Equal to the X-Request-Id header; quote it when asking for help."`
+	Code      string         `json:"code" doc:"The error code; there is one for each HTTP status." example:"VALIDATION_ERROR"`
+	Message   string         `json:"message" doc:"What is wrong and what to do about it."`
+	Details   map[string]any `json:"details" doc:"More about the error: reason is its cause, and validation errors list fields. New reasons may appear."`
+	RequestID string         `json:"requestId" format:"uuid" doc:"The request id, equal to the X-Request-Id header; include it when you ask for help."`
 }
 
 // GetStatus tells the framework which status to write.
@@ -212,7 +212,7 @@ func markAmbiguous(err error, ambiguous map[string]bool) error {
 	for i, field := range f.Fields {
 		if field.Code == "unknown_field" && ambiguous[field.Path] {
 			f.Fields[i].Code = "ambiguous_field"
-			f.Fields[i].Message = "is sent twice with different values, or differs from a documented name only in case"
+			f.Fields[i].Message = "is sent in both casings with different values, or differs from a documented name only in case"
 		}
 	}
 	return f

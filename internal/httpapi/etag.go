@@ -9,7 +9,7 @@ import (
 
 // IfMatch lets an update say which version it means to change.
 type IfMatch struct {
-	Header string `header:"If-Match" doc:"The ETag of the version that the change is meant for; another version is 409 version_conflict."`
+	Header string `header:"If-Match" doc:"The ETag of the version to change; if the resource has another version, the request fails with 409 version_conflict."`
 }
 
 // Expected returns the version that the caller expects, from the header or the

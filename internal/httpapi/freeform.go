@@ -28,7 +28,27 @@ func (JSON) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Description: "Any JSON value."}
 }
 
-// Map is a free-form object whose names are never rewritten.
+// Object is a free-form object of a response.
+type Object jsontext.Value
+
+// MarshalJSON writes the object as it is; none is an empty one.
+func (o Object) MarshalJSON() ([]byte, error) {
+	if len(o) == 0 {
+		return []byte("{}"), nil
+	}
+	return o, nil
+}
+
+// UnmarshalJSON keeps the object as it is.
+func (o *Object) UnmarshalJSON(b []byte) error { return (*JSON)(o).UnmarshalJSON(b) }
+
+// Schema allows any object.
+func (Object) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// Map is a free-form object of a request, whose
+// names are never rewritten.
 type Map map[string]jsontext.Value
 
 // Schema allows any object.

@@ -30,9 +30,9 @@ type healthOutput struct {
 }
 
 type healthBody struct {
-	Status        string `json:"status" enum:"ok" doc:"Always ok: the process answers."`
+	Status        string `json:"status" enum:"ok" doc:"Always ok."`
 	Version       string `json:"version" doc:"Version of the binary."`
-	UptimeSeconds int64  `json:"uptime_seconds"`
+	UptimeSeconds int64  `json:"uptime_seconds" doc:"Seconds since the process started."`
 }
 
 type readyOutput struct {
@@ -40,25 +40,26 @@ type readyOutput struct {
 }
 
 type readyBody struct {
-	Status string       `json:"status" enum:"ready,degraded" doc:"degraded: everything is served, but something optional is away."`
-	Checks []checkState `json:"checks"`
+	Status string       `json:"status" enum:"ready,degraded" doc:"degraded if an optional engine does not answer; every operation still works."`
+	Checks []checkState `json:"checks" doc:"The result for each engine."`
 }
 
 type checkState struct {
-	Name    string `json:"name"`
-	OK      bool   `json:"ok"`
-	Message string `json:"message,omitempty" doc:"What an operator can do, when the check fails."`
+	Name    string  `json:"name" doc:"The engine that was checked."`
+	OK      bool    `json:"ok" doc:"Whether it answered."`
+	Message *string `json:"message" doc:"Advice for the operator if the check fails; otherwise null."`
 }
 
 func (e *Edge) registerHealth() {
 	Register(e, Op{
-		ID: "getHealth", Method: http.MethodGet, Path: "/api/health", Tag: "Operations", Scope: principal.Public, Status: 200,
-		Summary: "Whether the process is alive",
+		ID: "getHealth", Method: http.MethodGet, Path: "/api/health", Tag: tagOperations, Scope: principal.Public, Status: 200,
+		Summary:     "Check liveness",
+		Description: "Answers as long as the process runs, whatever the state of its engines.",
 	}, e.getHealth)
 	Register(e, Op{
-		ID: "getReadiness", Method: http.MethodGet, Path: "/api/health/ready", Tag: "Operations", Scope: principal.Public, Status: 200,
-		Summary:     "Whether the process can serve",
-		Description: "Answers 503 with the failing checks in `details.checks` while an engine that it needs is away or the process is shutting down. Without an optional engine it answers 200 with the status `degraded`.",
+		ID: "getReadiness", Method: http.MethodGet, Path: "/api/health/ready", Tag: tagOperations, Scope: principal.Public, Status: 200,
+		Summary:     "Check readiness",
+		Description: "Answers 503, with the failing checks in `details.checks`, if a required engine does not answer or the process is shutting down. If only an optional engine does not answer, it answers 200 with the status `degraded`.",
 	}, e.getReadiness)
 }
 
@@ -116,7 +117,7 @@ func (r *readiness) get(ctx context.Context, checks []Check) []checkState {
 		wg.Go(func() {
 			states[i] = checkState{Name: c.Name, OK: true}
 			if err := c.Probe(ctx); err != nil {
-				states[i] = checkState{Name: c.Name, Message: c.Advice}
+				states[i] = checkState{Name: c.Name, Message: &c.Advice}
 				if len(r.states) == 0 || r.states[i].OK {
 					slog.WarnContext(ctx, "engine away", "check", c.Name, "error", err)
 				}

@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// ID is an identifier that is a string of decimal digits in responses, and a
-// string or a number in requests. It is always a positive safe integer.
+// ID is an identifier of a response: decimal digits, as a string. It is always
+// a positive safe integer.
 type ID int64
 
 // ParseID reads an identifier from a path or filter, where one that cannot be
@@ -38,16 +38,32 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Schema documents both forms.
+// Schema documents the form of responses.
 func (ID) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Pattern: idPattern, Examples: []any{"1042"}}
+}
+
+// IDInput is an identifier of a request: a string of decimal digits or the
+// number itself.
+type IDInput int64
+
+// MarshalJSON writes the number.
+func (id IDInput) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
+
+// UnmarshalJSON reads a string or a number.
+func (id *IDInput) UnmarshalJSON(b []byte) error { return (*ID)(id).UnmarshalJSON(b) }
+
+// Schema documents both forms.
+func (IDInput) Schema(huma.Registry) *huma.Schema {
 	low := 1.0
 	high := float64(maxSafeInteger)
 	return &huma.Schema{
-		Description: "Decimal digits of a positive integer; requests may also send the number itself.",
 		OneOf: []*huma.Schema{
-			{Type: huma.TypeString, Pattern: "^[1-9][0-9]{0,15}$"},
+			{Type: huma.TypeString, Pattern: idPattern},
 			{Type: huma.TypeInteger, Minimum: &low, Maximum: &high},
 		},
 		Examples: []any{"1042"},
 	}
 }
+
+const idPattern = "^[1-9][0-9]{0,15}$"

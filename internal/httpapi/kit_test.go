@@ -32,14 +32,14 @@ type innerBody struct {
 }
 
 type thingBody struct {
-	Name       string       `json:"name" minLength:"1" maxLength:"10"`
-	MaxCount   int          `json:"maxCount,omitempty" minimum:"1" maximum:"9"`
-	DatasetID  httpapi.ID   `json:"datasetId,omitzero"`
-	StartsAt   httpapi.Time `json:"startsAt,omitzero"`
-	Inner      *innerBody   `json:"inner,omitempty"`
-	InnerList  []innerBody  `json:"innerList,omitempty"`
-	Metadata   httpapi.Map  `json:"metadata,omitempty"`
-	SomeOutput httpapi.JSON `json:"someOutput,omitzero"`
+	Name       string          `json:"name" minLength:"1" maxLength:"10"`
+	MaxCount   int             `json:"maxCount,omitempty" minimum:"1" maximum:"9"`
+	DatasetID  httpapi.IDInput `json:"datasetId,omitzero"`
+	StartsAt   httpapi.Time    `json:"startsAt,omitzero"`
+	Inner      *innerBody      `json:"inner,omitempty"`
+	InnerList  []innerBody     `json:"innerList,omitempty"`
+	Metadata   httpapi.Map     `json:"metadata,omitempty"`
+	SomeOutput httpapi.JSON    `json:"someOutput,omitzero"`
 }
 
 type createThing struct {
@@ -67,7 +67,9 @@ type thingView struct {
 
 type listThings struct {
 	httpapi.CursorPage
-	SortBy string `query:"sortBy" enum:"name,age"`
+	SortBy string               `query:"sortBy" enum:"name,age"`
+	Colour []string             `query:"colour,explode" enum:"red,green,blue"`
+	Broken httpapi.Filter[bool] `query:"isBroken"`
 }
 
 type thingsOut struct {
@@ -75,8 +77,10 @@ type thingsOut struct {
 }
 
 type thingsView struct {
-	After int64 `json:"after"`
-	httpapi.Paging
+	After  int64    `json:"after"`
+	Colour []string `json:"colour"`
+	Broken *bool    `json:"broken"`
+	httpapi.CursorPaging
 }
 
 type patchThing struct {
@@ -91,6 +95,7 @@ type ThingPath struct {
 }
 
 type patchBody struct {
+	Name            httpapi.Set[string]   `json:"name,omitzero"`
 	Note            httpapi.Patch[string] `json:"note,omitzero"`
 	MaxCount        httpapi.Patch[int]    `json:"maxCount,omitzero"`
 	ExpectedVersion int64                 `json:"expectedVersion,omitzero" minimum:"1"`
@@ -128,7 +133,7 @@ func newKit(t testing.TB, cfg httpapi.Config, checks ...httpapi.Check) *kit {
 		if err != nil {
 			return nil, err
 		}
-		return &thingsOut{Body: thingsView{After: after, Paging: httpapi.Paging{Limit: in.Limit, Offset: in.Offset}}}, nil
+		return &thingsOut{Body: thingsView{After: after, Colour: httpapi.OrEmpty(in.Colour), Broken: in.Broken.OrNil(), CursorPaging: httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset}}}, nil
 	})
 	httpapi.Register(k.edge, op("createThing", "POST", "/things", principal.EvalWrite, 201), create)
 	strict := op("createStrict", "POST", "/strict", principal.AdminOrg, 201)
@@ -150,6 +155,13 @@ func newKit(t testing.TB, cfg httpapi.Config, checks ...httpapi.Check) *kit {
 			panic(err)
 		}}, nil
 	})
+	again := op("again", "POST", "/again", principal.EvalWrite, 200)
+	again.Repeatable = true
+	httpapi.Register(k.edge, again, nothing)
+	both := op("copy", "POST", "/copy", principal.EvalWrite, 200)
+	both.Also = principal.TracesRead
+	httpapi.Register(k.edge, both, nothing)
+	k.edge.Tag("Things", "What these tests are about.")
 	require.NoError(t, k.edge.Seal())
 	return k
 }
@@ -157,7 +169,7 @@ func newKit(t testing.TB, cfg httpapi.Config, checks ...httpapi.Check) *kit {
 func create(_ context.Context, in *createThing) (*thingOut, error) {
 	b := in.Body
 	out := &thingOut{ETag: httpapi.ETag(1), Body: thingView{
-		ID: 7, Name: b.Name, MaxCount: b.MaxCount, DatasetID: b.DatasetID, StartsAt: b.StartsAt, Metadata: b.Metadata,
+		ID: 7, Name: b.Name, MaxCount: b.MaxCount, DatasetID: httpapi.ID(b.DatasetID), StartsAt: b.StartsAt, Metadata: b.Metadata,
 		SomeOutput: b.SomeOutput, InnerNames: []string{}, CreatedAt: httpapi.Time(time.Unix(1e9, 123456789)),
 	}}
 	if b.Inner != nil {
@@ -181,6 +193,7 @@ func update(_ context.Context, in *patchThing) (*thingOut, error) {
 		return nil, fault.New(fault.Conflict, "version_conflict", "The thing has changed.")
 	}
 	note, count := "before", 5
+	in.Body.Name.Apply(&note)
 	in.Body.Note.Apply(&note)
 	in.Body.MaxCount.Apply(&count)
 	return &thingOut{Body: thingView{ID: 7, Name: note, MaxCount: count, InnerNames: []string{}}}, nil
@@ -191,6 +204,8 @@ func (k *kit) authenticate(_ context.Context, token string) (principal.Caller, e
 	switch token {
 	case "all":
 		return principal.Caller{Org: k.org, Scopes: principal.Scopes}, nil
+	case "write":
+		return principal.Caller{Org: k.org, Scopes: []principal.Scope{principal.EvalWrite}}, nil
 	case "read":
 		return principal.Caller{Org: k.org, Scopes: []principal.Scope{principal.EvalRead}}, nil
 	case "away":

@@ -16,30 +16,37 @@ import (
 )
 
 // declaredErrors are the responses that every operation declares, by status.
-var declaredErrors = []struct{ status, name, description string }{
-	{"400", "ValidationError", "Parameters or body are not valid; details.fields lists every problem."},
-	{"401", "Unauthorized", "The API key is missing, malformed, incomplete, unknown, revoked or expired, or lacks the operation's scope."},
-	{"403", "Forbidden", "The key could do this, but not to this target or not in this way."},
-	{"404", "NotFound", "The target does not exist in the key's organization."},
-	{"409", "Conflict", "The request conflicts with the current state."},
-	{"429", "RateLimited", "The key's rate limit is spent; Retry-After says for how long."},
-	{"500", "InternalError", "A failure on our side; quote the request id."},
-	{"default", "TransportError", "405, 413, 415 and 503, in the same form."},
+var declaredErrors = []struct {
+	status, name, description string
+	headers                   []string // beside those of every response
+}{
+	{"400", "ValidationError", "The parameters or the body are invalid; details.fields lists every problem.", nil},
+	{"401", "Unauthorized", "The API key is missing, malformed, incomplete, unknown, revoked or expired, or lacks a scope that the operation needs.", []string{"WWW-Authenticate"}},
+	{"403", "Forbidden", "The key has the scope, but a rule forbids this request.", nil},
+	{"404", "NotFound", "The resource does not exist in the key's organization.", nil},
+	{"409", "Conflict", "The request conflicts with the current state of the resource.", []string{"Retry-After"}},
+	{"429", "RateLimited", "The key has reached its rate limit.", []string{"Retry-After"}},
+	{"500", "InternalError", "The server failed; contact support with the request id.", nil},
+	{"default", "TransportError", "405 method not allowed, 413 body too large, 415 unsupported media type or 503 unavailable, in the same form.", []string{"Retry-After", "Allow"}},
 }
+
+// tagOperations is the area of the edge's own operations.
+const tagOperations = "Operations"
 
 // describe fills the parts of the document that belong to no operation.
 func describe(doc *huma.OpenAPI) {
-	doc.Info.Description = "Traces, evaluations, judgements, evidence and releases of applications built on language models.\n\n" +
-		"Requests take camelCase or snake_case names; responses use snake_case. Every response carries `X-Request-Id`."
+	doc.Info.Description = "Datasets, traces and evaluations of applications built on language models.\n\n" +
+		"Requests accept field names in camelCase or snake_case; responses use snake_case. A field without a value is null, never absent. " +
+		"Responses may gain fields, and enumerations may gain values, without notice."
 	doc.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	doc.Servers = []*huma.Server{
 		{URL: "https://{host}", Description: "Production", Variables: map[string]*huma.ServerVariable{
-			"host": {Default: "assay.example.com", Description: "Where your organization runs Assay."},
+			"host": {Default: "assay.example.com", Description: "The host that your organization runs Assay on."},
 		}},
 		{URL: "http://localhost:4318", Description: "Local development"},
 	}
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"apiKey": {Type: "http", Scheme: "bearer", Description: "An API key of the organization, sent as `Authorization: Bearer <API key>`."},
+		"apiKey": {Type: "http", Scheme: "bearer", Description: "An API key, sent as `Authorization: Bearer <API key>`."},
 	}
 	errorSchema := doc.Components.Schemas.Schema(reflect.TypeFor[Envelope](), true, "Error")
 	doc.Components.Responses = map[string]*huma.Response{}
@@ -64,23 +71,6 @@ func referToErrors(op *huma.Operation, prefix string) {
 	}
 }
 
-// schemaName puts the domain before the type's name, so that two domains can
-// both have an "item". Types of the edge keep their own names.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() == reflect.Struct && t.Name() == "" {
-		panic("httpapi: " + hint + " is an anonymous struct; give it a named type, so that its schema has a name of its own")
-	}
-	domain := path.Base(t.PkgPath())
-	if t.PkgPath() == "" || domain == "httpapi" || domain == "fault" || strings.HasPrefix(strings.ToLower(name), domain) {
-		return name
-	}
-	return strings.ToUpper(domain[:1]) + domain[1:] + name
-}
-
 // Seal ends registration and renders the document and its page.
 func (e *Edge) Seal() error {
 	doc := e.api.OpenAPI()
@@ -93,15 +83,18 @@ func (e *Edge) Seal() error {
 		return fmt.Errorf("render openapi: %w", err)
 	}
 	allowNull(all)
+	e.openResponses(all)
+	declareHeaders(all, e.ops)
+	all["tags"] = e.renderTags()
 	for _, op := range e.ops {
-		item := all["paths"].(map[string]any)[op.Path].(map[string]any)[strings.ToLower(op.Method)].(map[string]any)
+		item := operation(all, op)
 		hash, err := contractHash(all, item)
 		if err != nil {
 			return fmt.Errorf("hash contract of %s: %w", op.ID, err)
 		}
 		item["x-contract-hash"] = hash
 		item["x-source-hash"] = "sha256:" + e.opts.SourceHashes[op.ID]
-		item["x-request-validators"] = e.validators(op, item)
+		item["x-request-validators"] = validators(op, item)
 	}
 	rendered, err := json.Marshal(all, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
@@ -137,13 +130,96 @@ func allowNull(v any) {
 // OpenAPI returns the document that Seal rendered.
 func (e *Edge) OpenAPI() []byte { return e.document }
 
-// validators names the schemas that a request of the operation must pass.
-func (e *Edge) validators(op Op, item map[string]any) []string {
+// renderTags are the areas that have operations, with their descriptions.
+func (e *Edge) renderTags() []any {
+	used := map[string]any{}
+	for _, op := range e.ops {
+		used[op.Tag] = e.tags[op.Tag]
+	}
+	out := []any{}
+	for _, name := range sortedKeys(used) {
+		out = append(out, map[string]any{"name": name, "description": used[name]})
+	}
+	return out
+}
+
+// operation is the rendered operation of a row.
+func operation(doc map[string]any, op Op) map[string]any {
+	return doc["paths"].(map[string]any)[op.Path].(map[string]any)[strings.ToLower(op.Method)].(map[string]any)
+}
+
+// openResponses lets clients accept fields that later versions add: every schema
+// that a response uses is open. So are those of requests that ignore unknown
+// fields; only strict operations refuse them, and say so.
+func (e *Edge) openResponses(doc map[string]any) {
+	var strict, open []string
+	for _, op := range e.ops {
+		item := operation(doc, op)
+		reach(doc, item["responses"], &open)
+		if op.Strict {
+			reach(doc, item["requestBody"], &strict)
+		}
+	}
+	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	for name, s := range schemas {
+		ref := "#/components/schemas/" + name
+		if !slices.Contains(strict, ref) || slices.Contains(open, ref) {
+			openUp(s)
+		}
+	}
+}
+
+// openUp removes the mark of closed objects from a schema and all that is
+// written in place inside it.
+func openUp(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["additionalProperties"] == false {
+			delete(v, "additionalProperties")
+		}
+		for _, e := range v {
+			openUp(e)
+		}
+	case []any:
+		for _, e := range v {
+			openUp(e)
+		}
+	}
+}
+
+// reach collects every reference that a part of the document leads to.
+func reach(doc map[string]any, v any, into *[]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok && !slices.Contains(*into, ref) {
+			*into = append(*into, ref)
+			reach(doc, lookUp(doc, ref), into)
+		}
+		for _, e := range v {
+			reach(doc, e, into)
+		}
+	case []any:
+		for _, e := range v {
+			reach(doc, e, into)
+		}
+	}
+}
+
+// lookUp is what a reference refers to.
+func lookUp(doc map[string]any, ref string) any {
+	target := any(doc)
+	for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+		target = target.(map[string]any)[part]
+	}
+	return target
+}
+
+// validators names what checks a request: the operation's parameters, and the
+// schemas of its body.
+func validators(op Op, item map[string]any) []string {
 	names := []string{}
 	if params, ok := item["parameters"].([]any); ok && len(params) > 0 {
-		if input := e.inputs[op.ID]; input.Name() != "" {
-			names = append(names, schemaName(input, op.ID))
-		}
+		names = append(names, strings.ToUpper(op.ID[:1])+op.ID[1:]+"Parameters")
 	}
 	collectRefs(item["requestBody"], &names)
 	return names
@@ -190,11 +266,7 @@ func resolve(doc map[string]any, v any, path []string) any {
 			if slices.Contains(path, ref) {
 				return ref // a type that contains itself
 			}
-			target := any(doc)
-			for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
-				target = target.(map[string]any)[part]
-			}
-			return resolve(doc, target, append(slices.Clone(path), ref))
+			return resolve(doc, lookUp(doc, ref), append(slices.Clone(path), ref))
 		}
 		out := map[string]any{}
 		for k, e := range v {

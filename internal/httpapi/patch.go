@@ -5,10 +5,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/fault"
 )
 
-// Patch is a field of a partial update: absent leaves the value as it is, null
-// clears it, anything else sets it.
+// Patch is a field of a partial update that can be cleared: absent leaves the
+// value as it is, null clears it, anything else sets it.
 type Patch[T any] struct {
 	Sent  bool
 	Null  bool
@@ -33,10 +35,15 @@ func (p Patch[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p.Value)
 }
 
-// Schema is the schema of the value, or null.
-func (p Patch[T]) Schema(r huma.Registry) *huma.Schema {
+// Schema is the schema of the value, or null. A struct's is written in place:
+// the framework does not check null against a reference.
+func (Patch[T]) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[T](), true, "")
-	if s.Ref == "" && s.Type != "" {
+	if s.Ref != "" {
+		inPlace := *r.SchemaFromRef(s.Ref)
+		s = &inPlace
+	}
+	if s.Type != "" {
 		s.Nullable = true
 	}
 	return s
@@ -46,5 +53,46 @@ func (p Patch[T]) Schema(r huma.Registry) *huma.Schema {
 func (p Patch[T]) Apply(target *T) {
 	if p.Sent {
 		*target = p.Value
+	}
+}
+
+// Set is a field of a partial update that the resource always has: absent
+// leaves the value as it is, and null is refused.
+type Set[T any] struct {
+	Sent  bool
+	null  bool
+	Value T
+}
+
+// UnmarshalJSON is called only if the field was sent.
+func (s *Set[T]) UnmarshalJSON(b []byte) error {
+	s.Sent = true
+	if string(b) == "null" {
+		s.null = true
+		return nil
+	}
+	return json.Unmarshal(b, &s.Value)
+}
+
+// MarshalJSON writes the value.
+func (s Set[T]) MarshalJSON() ([]byte, error) { return json.Marshal(s.Value) }
+
+// Schema is the schema of the value.
+func (Set[T]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[T](), true, "") }
+
+// Resolve refuses null, which the framework lets pass for any field that may
+// be absent.
+func (s *Set[T]) Resolve(_ huma.Context, prefix *huma.PathBuffer) []error {
+	if !s.null {
+		return nil
+	}
+	in, path := location(prefix.String())
+	return []error{fault.Invalid(in, path, "type", "must not be null: leave the field out to keep its value")}
+}
+
+// Apply changes target if the field was sent.
+func (s Set[T]) Apply(target *T) {
+	if s.Sent {
+		*target = s.Value
 	}
 }

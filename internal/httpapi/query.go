@@ -3,32 +3,65 @@ package httpapi
 import (
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assayhq/assay/internal/fault"
 )
 
 // queryShape knows the documented query parameters of an operation.
 type queryShape struct {
-	names   map[string]bool
+	repeats map[string]bool // by documented name: whether it may have several values
 	aliases map[string]string
 }
 
-func newQueryShape(names []string) queryShape {
-	q := queryShape{names: map[string]bool{}, aliases: map[string]string{}}
-	for _, n := range names {
-		q.names[n] = true
-		if snake := snakeCase(n); snake != n {
-			q.aliases[snake] = n
+func newQueryShape(params []*huma.Param) queryShape {
+	q := queryShape{repeats: map[string]bool{}, aliases: map[string]string{}}
+	for _, p := range params {
+		if p.In != "query" {
+			continue
+		}
+		q.repeats[p.Name] = p.Schema.Type == huma.TypeArray
+		if snake := snakeCase(p.Name); snake != p.Name {
+			q.aliases[snake] = p.Name
 		}
 	}
 	return q
 }
 
+// Filter is a query parameter that may be left out; huma's own form for this
+// cannot tell 0 and false from nothing.
+type Filter[T any] struct {
+	Value T
+	Sent  bool
+}
+
+// Receiver is where the parameter's value goes.
+func (f *Filter[T]) Receiver() reflect.Value { return reflect.ValueOf(f).Elem().Field(0) }
+
+// OnParamSet notes that there is a value.
+func (f *Filter[T]) OnParamSet(sent bool, _ any) { f.Sent = sent }
+
+// Schema is the schema of the value.
+func (Filter[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+// OrNil is the value, or nil if none was sent.
+func (f Filter[T]) OrNil() *T {
+	if !f.Sent {
+		return nil
+	}
+	return &f.Value
+}
+
 // normalize renames documented parameters to their documented casing, drops
-// and lists the others, and refuses a parameter that has two values.
+// and lists the others, and refuses a parameter that has two values where the
+// operation takes one. Several values of one parameter mean any of them.
 func (q queryShape) normalize(raw string) (normal string, ignored []string, err error) {
 	if raw == "" {
 		return "", nil, nil
@@ -44,26 +77,44 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 		if !aliased {
 			documented = name
 		}
-		if !q.names[documented] {
+		repeats, known := q.repeats[documented]
+		if !known {
 			ignored = append(ignored, name)
 			continue
 		}
 		for _, v := range values[name] {
-			if strings.ContainsRune(v, 0) || !utf8.ValidString(v) {
-				fields = append(fields, fault.Field{In: "query", Path: documented, Code: "format", Message: "contains U+0000 or is no UTF-8: nothing stored can match"})
+			if slices.Contains(out[documented], v) {
+				continue
+			}
+			if problem := refuseValue(v, len(out[documented]), repeats); problem != nil {
+				problem.In, problem.Path = "query", documented
+				fields = append(fields, *problem)
 				break
 			}
-			if out.Has(documented) && out.Get(documented) != v {
-				fields = append(fields, fault.Field{In: "query", Path: documented, Code: "ambiguous_field", Message: "is given twice with different values"})
-				break
-			}
-			out.Set(documented, v)
+			out.Add(documented, v)
 		}
 	}
 	if len(fields) > 0 {
 		return "", nil, errInvalid.WithFields(fields...)
 	}
 	return out.Encode(), ignored, nil
+}
+
+// maxRepeats bounds how many values a parameter may have.
+const maxRepeats = 50
+
+// refuseValue says what is wrong with one more value of a parameter, if
+// anything is.
+func refuseValue(v string, before int, repeats bool) *fault.Field {
+	switch {
+	case strings.ContainsRune(v, 0) || !utf8.ValidString(v):
+		return &fault.Field{Code: "format", Message: "contains U+0000 or invalid UTF-8: nothing stored can match"}
+	case before > 0 && !repeats:
+		return &fault.Field{Code: "ambiguous_field", Message: "is given twice with different values"}
+	case before >= maxRepeats:
+		return &fault.Field{Code: "length", Message: "must be given at most 50 times", Limit: maxRepeats}
+	}
+	return nil
 }
 
 // headerList joins names that a caller sent into a header value that cannot

@@ -13,7 +13,7 @@ import (
 )
 
 // errRate is what a caller sees whose limit is spent.
-var errRate = fault.New(fault.RateLimited, "rate_limit_exceeded", "This key has made as many requests as it may in an hour. Retry-After says when the next one is free.")
+var errRate = fault.New(fault.RateLimited, "rate_limit_exceeded", "The key has reached its hourly limit. Wait as long as Retry-After says.")
 
 // Quota is where a key stands after a request was counted.
 type Quota struct {
@@ -98,7 +98,7 @@ func (op Op) permit(r *request.Info, caller principal.Caller) error {
 		return nil
 	case caller.Suspended:
 		return errSuspended
-	case !caller.May(op.Scope):
+	case !caller.May(op.Scope), op.Also != "" && !caller.May(op.Also):
 		return errRole.With("role", caller.Role)
 	case caller.Role == principal.Annotator && r.Method != http.MethodGet && r.Method != http.MethodHead && !op.Annotators:
 		return errRole.With("role", caller.Role)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"mime"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -68,7 +67,7 @@ func RegisterRaw(e *Edge, op Op, handler RawHandler) {
 	o.unsupported = fault.New(fault.UnsupportedMediaType, errMediaType.Reason,
 		"Send the body as "+strings.Join(op.ContentTypes, " or ")+", plain or with Content-Encoding: gzip.")
 	o.document()
-	e.add(op, reflect.TypeFor[RawRequest]())
+	e.add(op)
 	e.raws = append(e.raws, o)
 	e.router.Method(op.Method, op.Path, http.HandlerFunc(o.serve))
 }
@@ -86,6 +85,8 @@ func (o *rawOp) check() {
 	switch {
 	case !o.raw():
 		panic("httpapi: " + o.ID + " is raw and names no ContentTypes")
+	case o.Message == "":
+		panic("httpapi: " + o.ID + " is raw and does not name its Message")
 	case o.Scope == principal.Public:
 		panic("httpapi: " + o.ID + " is raw and public: memory is given to recognised callers only")
 	case o.Method != http.MethodPost || strings.Contains(o.Path, "{"):

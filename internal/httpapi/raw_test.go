@@ -176,7 +176,7 @@ func TestRawErrorsAreInTheEncodingOfTheRequest(t *testing.T) {
 		"a spent limit": {fault.New(fault.RateLimited, "spent", "Spent.").With("retryAfterSeconds", 42), 429, codes.ResourceExhausted, "42", "Spent."},
 		"an outage":     {fault.New(fault.Unavailable, "away", "Away."), 503, codes.Unavailable, "1", "Away."},
 		"a deadline":    {context.DeadlineExceeded, 503, codes.Unavailable, "1", "too long"},
-		"a plain error": {errors.New("hunter2"), 500, codes.Internal, "", "our side"},
+		"a plain error": {errors.New("hunter2"), 500, codes.Internal, "", "The server failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -418,19 +418,22 @@ func TestRawOperationsAreDocumented(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(newRawKit(t).edge.OpenAPI(), &doc))
 	op := doc.Paths["/v1/traces"]["post"]
-	content := map[string]any{
-		protobuf:  map[string]any{"schema": map[string]any{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}},
-		plainJSON: map[string]any{"schema": map[string]any{"type": "object", "additionalProperties": true}},
+	content := func(message string) map[string]any {
+		return map[string]any{
+			protobuf:  map[string]any{"schema": map[string]any{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}},
+			plainJSON: map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/" + message}},
+		}
 	}
-	require.Equal(t, map[string]any{"required": true, "content": content}, op["requestBody"])
+	require.Equal(t, map[string]any{"required": true, "content": content("ExportRequest")}, op["requestBody"])
+	require.Equal(t, []any{"ExportRequest"}, op["x-request-validators"])
 	responses := op["responses"].(map[string]any)
-	require.Equal(t, content, responses["200"].(map[string]any)["content"])
+	require.Equal(t, content("ExportResponse"), responses["200"].(map[string]any)["content"])
 	require.Len(t, responses, 9)
 	for status, name := range map[string]string{"400": "OtlpValidationError", "401": "OtlpUnauthorized", "403": "OtlpForbidden", "404": "OtlpNotFound", "409": "OtlpConflict", "429": "OtlpRateLimited", "500": "OtlpInternalError", "default": "OtlpTransportError"} {
 		require.Equal(t, map[string]any{"$ref": "#/components/responses/" + name}, responses[status])
 		require.Contains(t, doc.Components.Responses, name)
 	}
-	require.Contains(t, doc.Components.Schemas, "OtlpEnvelope")
+	require.Contains(t, doc.Components.Schemas, "OtlpError")
 	require.Equal(t, []any{map[string]any{"apiKey": []any{"traces:write"}}}, op["security"])
 	require.Equal(t, "sha256:"+strings.Repeat("a", 64), op["x-source-hash"])
 	require.Regexp(t, "^sha256:[0-9a-f]{64}$", op["x-contract-hash"])
@@ -442,7 +445,7 @@ func TestRawOperationsAreDocumented(t *testing.T) {
 
 func TestRegisterRawRefusesMistakes(t *testing.T) {
 	t.Parallel()
-	good := httpapi.Op{ID: "odd", Method: "POST", Path: "/odd", Tag: "Odd", Scope: principal.TracesWrite, Status: 200, ContentTypes: []string{protobuf}, RPC: "a.B/C"}
+	good := httpapi.Op{ID: "odd", Method: "POST", Path: "/odd", Tag: "Odd", Scope: principal.TracesWrite, Status: 200, ContentTypes: []string{protobuf}, Message: "Odd", RPC: "a.B/C"}
 	register := func(ops ...httpapi.Op) func() {
 		return func() {
 			e := httpapi.New(httpapi.Options{})
@@ -455,6 +458,7 @@ func TestRegisterRawRefusesMistakes(t *testing.T) {
 	for says, change := range map[string]func(*httpapi.Op){
 		"httpapi: odd needs the scope traces:writ, which no key can have":            func(op *httpapi.Op) { op.Scope = "traces:writ" },
 		"httpapi: odd is raw and public: memory is given to recognised callers only": func(op *httpapi.Op) { op.Scope = principal.Public },
+		"httpapi: odd is raw and does not name its Message":                          func(op *httpapi.Op) { op.Message = "" },
 		"httpapi: odd is raw and names no ContentTypes":                              func(op *httpapi.Op) { op.ContentTypes = nil },
 		"httpapi: odd has an RPC and does not take application/x-protobuf":           func(op *httpapi.Op) { op.ContentTypes = []string{plainJSON} },
 		"httpapi: the RPC of odd is /a.B/C: write package.Service/Method":            func(op *httpapi.Op) { op.RPC = "/a.B/C" },

@@ -19,9 +19,9 @@ func (o *rawOp) document() {
 		Description: o.Description,
 		Tags:        []string{o.Tag},
 		Security:    o.security(),
-		RequestBody: &huma.RequestBody{Required: true, Content: o.content()},
+		RequestBody: &huma.RequestBody{Required: true, Content: o.content("Request")},
 		Responses: map[string]*huma.Response{
-			strconv.Itoa(o.Status): {Description: "In the encoding of the request.", Content: o.content()},
+			strconv.Itoa(o.Status): {Description: "Stored. The body has the encoding of the request.", Content: o.content("Response")},
 		},
 	}
 	if o.RPC != "" {
@@ -31,13 +31,17 @@ func (o *rawOp) document() {
 	referToErrors(d, otlpPrefix)
 }
 
-// content says that a body is taken as it comes.
-func (o *rawOp) content() map[string]*huma.MediaType {
+// content names the message that a body is, in each encoding.
+func (o *rawOp) content(direction string) map[string]*huma.MediaType {
 	content := map[string]*huma.MediaType{}
+	registry := o.edge.api.OpenAPI().Components.Schemas
 	for _, media := range o.ContentTypes {
 		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 		if media == mediaJSON {
-			content[media].Schema = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+			content[media].Schema = Named(registry, o.Message+direction, &huma.Schema{
+				Type: huma.TypeObject, AdditionalProperties: true,
+				Description: "The OpenTelemetry message " + o.Message + direction + ", in its JSON encoding.",
+			})
 		}
 	}
 	return content

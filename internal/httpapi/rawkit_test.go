@@ -62,11 +62,11 @@ func newRawKit(t testing.TB, change ...func(*httpapi.Options)) *rawKit {
 	}
 	httpapi.RegisterRaw(k.edge, httpapi.Op{
 		ID: "export", Method: "POST", Path: "/v1/traces", Tag: "Traces", Summary: "Take spans", Scope: principal.TracesWrite, Status: 200,
-		BodyLimit: rawLimit, Metered: true, ContentTypes: []string{protobuf, plainJSON}, RPC: exportRPC, Admit: k.budget.admit,
+		BodyLimit: rawLimit, Metered: true, ContentTypes: []string{protobuf, plainJSON}, RPC: exportRPC, Message: "Export", Admit: k.budget.admit,
 	}, serve)
 	httpapi.RegisterRaw(k.edge, httpapi.Op{
 		ID: "addNote", Method: "POST", Path: "/v1/notes", Tag: "Notes", Summary: "Add a note", Scope: principal.EvalWrite, Status: 200,
-		BodyLimit: 1000, ContentTypes: []string{protobuf, plainJSON}, RPC: notesRPC,
+		BodyLimit: 1000, ContentTypes: []string{protobuf, plainJSON}, RPC: notesRPC, Message: "Note",
 	}, serve)
 	require.NoError(t, k.edge.Seal())
 	return k

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"io"
 	"net/http"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -33,6 +32,9 @@ type Op struct {
 
 	// Scope is the one scope that a key needs. principal.Public needs no key.
 	Scope principal.Scope
+	// Also is a second scope that a key needs, for operations that copy from one
+	// scope's data into another's.
+	Also principal.Scope
 	// Status is the success status.
 	Status int
 	// Again is the success status of a repetition that changes nothing, zero if
@@ -45,6 +47,9 @@ type Op struct {
 	Strict bool
 	// OptionalBody allows the body to be absent.
 	OptionalBody bool
+	// Repeatable marks a write that has the same effect however often it is
+	// made, such as telemetry; it takes no Idempotency-Key.
+	Repeatable bool
 	// Annotators lets members whose role is annotator call a write.
 	Annotators bool
 	// ContentType of the response, if it is not JSON.
@@ -57,6 +62,9 @@ type Op struct {
 
 	// ContentTypes are the media types that a raw body may have.
 	ContentTypes []string
+	// Message names what is sent: the document calls the bodies of request and
+	// response by it, with Request and Response behind it.
+	Message string
 	// RPC is the gRPC method that serves the same operation, in the form
 	// package.Service/Method; empty for none. Its messages are handed over as
 	// application/x-protobuf.
@@ -71,7 +79,7 @@ func (op Op) raw() bool { return len(op.ContentTypes) > 0 }
 
 // Mutates reports whether the operation takes an Idempotency-Key.
 func (op Op) Mutates() bool {
-	if op.raw() {
+	if op.raw() || op.Repeatable {
 		return false
 	}
 	return op.Method == http.MethodPost || op.Method == http.MethodPut || op.Method == http.MethodPatch
@@ -123,7 +131,15 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 		responses[strconv.Itoa(op.Again)] = &again
 	}
 	gate.learn(e.api)
-	e.add(op, reflect.TypeFor[I]())
+	e.add(op)
+}
+
+// scopes are the scopes that a key needs.
+func (op Op) scopes() []principal.Scope {
+	if op.Also == "" {
+		return []principal.Scope{op.Scope}
+	}
+	return []principal.Scope{op.Scope, op.Also}
 }
 
 // security is what the document says about the key that the operation needs.
@@ -132,8 +148,10 @@ func (op Op) security() []map[string][]string {
 		return nil
 	}
 	scopes := []string{}
-	if op.Scope != principal.AnyKey {
-		scopes = append(scopes, string(op.Scope))
+	for _, s := range op.scopes() {
+		if s != principal.AnyKey {
+			scopes = append(scopes, string(s))
+		}
 	}
 	return []map[string][]string{{"apiKey": scopes}}
 }
@@ -153,13 +171,9 @@ type gate struct {
 // learn reads the registered operation's documented names.
 func (g *gate) learn(api huma.API) {
 	doc := findOperation(api.OpenAPI(), g.op.Method, g.op.Path)
-	var names []string
 	missing := strings.Count(g.op.Path, "{")
 	for _, p := range doc.Parameters {
-		switch p.In {
-		case "query":
-			names = append(names, p.Name)
-		case "path":
+		if p.In == "path" {
 			missing--
 			if p.Schema.Type == huma.TypeInteger {
 				g.integers = append(g.integers, p.Name)
@@ -169,7 +183,7 @@ func (g *gate) learn(api huma.API) {
 	if missing != 0 {
 		panic("httpapi: " + g.op.ID + " does not declare every path parameter; embedded structs must be exported")
 	}
-	g.query = newQueryShape(names)
+	g.query = newQueryShape(doc.Parameters)
 	registry := api.OpenAPI().Components.Schemas
 	if doc.RequestBody != nil {
 		g.hasBody = true
@@ -373,7 +387,7 @@ func idempotencyParam() *huma.Param {
 	limit := 255
 	return &huma.Param{
 		Name: "Idempotency-Key", In: "header",
-		Description: "Makes the request safe to repeat: the same key and content within 24 hours has one effect and returns the first answer, marked Idempotent-Replayed: true.",
+		Description: "Makes the request safe to retry: repeating it with the same key and content within 24 hours has no further effect and returns the first response, with the header Idempotent-Replayed: true.",
 		Schema:      &huma.Schema{Type: huma.TypeString, MaxLength: &limit},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
+	e.Name(schemas)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getMe", Method: http.MethodGet, Path: "/api/me", Tag: "Access", Scope: principal.AnyKey, Status: 200,
 		Summary:     "Who the key is",

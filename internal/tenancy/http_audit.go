@@ -35,7 +35,7 @@ type listAuditOutput struct{ Body listAuditBody }
 
 type listAuditBody struct {
 	AuditLogs []auditBody `json:"audit_logs"`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
 type auditBody struct {
@@ -84,14 +84,8 @@ func (s *Service) getAuditLogs(ctx context.Context, in *listAuditInput) (*listAu
 	if err != nil {
 		return nil, err
 	}
-	out := listAuditOutput{Body: listAuditBody{Paging: httpapi.Paging{Limit: in.Limit, Offset: in.Offset}}}
-	if len(entries) > in.Limit {
-		entries = entries[:in.Limit]
-		out.Body.HasMore, out.Body.NextCursor = true, httpapi.NextCursor(entries[in.Limit-1].ID)
-	}
-	if in.IncludeTotal {
-		out.Body.Total = &total
-	}
+	var out listAuditOutput
+	entries, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, entries, total, func(e AuditEntry) int64 { return e.ID })
 	out.Body.AuditLogs = make([]auditBody, len(entries))
 	for i, e := range entries {
 		out.Body.AuditLogs[i] = toAuditBody(e)

@@ -138,14 +138,6 @@ type listKeysBody struct {
 	httpapi.Paging
 }
 
-type deletedKeyOutput struct{ Body deletedNumber }
-
-// deletedNumber is the response of a deletion of something with an integer id.
-type deletedNumber struct {
-	ID      int64 `json:"id"`
-	Deleted bool  `json:"deleted"`
-}
-
 func (s *Service) getKeys(ctx context.Context, in *listKeysInput) (*listKeysOutput, error) {
 	keys, total, err := s.Keys(ctx, principal.From(ctx).Org, in.Limit, in.Offset)
 	if err != nil {
@@ -202,12 +194,12 @@ func (s *Service) patchKey(ctx context.Context, in *updateKeyInput) (*keyOutput,
 	})
 }
 
-func (s *Service) deleteKey(ctx context.Context, in *KeyPath) (*deletedKeyOutput, error) {
-	return commit(ctx, s, func(tx postgres.Tx) (*deletedKeyOutput, error) {
+func (s *Service) deleteKey(ctx context.Context, in *KeyPath) (*httpapi.DeletedOutput[int64], error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
 		if err := s.RevokeKeyTx(ctx, tx, in.ID); err != nil {
 			return nil, err
 		}
-		return &deletedKeyOutput{Body: deletedNumber{ID: in.ID, Deleted: true}}, nil
+		return httpapi.NewDeleted(in.ID), nil
 	})
 }
 

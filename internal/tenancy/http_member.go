@@ -83,8 +83,6 @@ type listMembersBody struct {
 	httpapi.Paging
 }
 
-type deletedMemberOutput struct{ Body deletedText }
-
 func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*listMembersOutput, error) {
 	members, total, err := s.Members(ctx, principal.From(ctx).Org, in.Limit, in.Offset)
 	if err != nil {
@@ -140,16 +138,16 @@ func (s *Service) patchMember(ctx context.Context, in *updateMemberInput) (*memb
 	})
 }
 
-func (s *Service) deleteMember(ctx context.Context, in *MemberPath) (*deletedMemberOutput, error) {
+func (s *Service) deleteMember(ctx context.Context, in *MemberPath) (*httpapi.DeletedOutput[string], error) {
 	user, err := parseUser(in.UserID)
 	if err != nil {
 		return nil, err
 	}
-	return commit(ctx, s, func(tx postgres.Tx) (*deletedMemberOutput, error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
 		if err := s.RemoveMemberTx(ctx, tx, user); err != nil {
 			return nil, err
 		}
-		return &deletedMemberOutput{Body: deletedText{ID: user.String(), Deleted: true}}, nil
+		return httpapi.NewDeleted(user.String()), nil
 	})
 }
 

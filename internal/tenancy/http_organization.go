@@ -86,14 +86,6 @@ type organizationBody struct {
 	Version            int64            `json:"version"`
 }
 
-type deletedOrganizationOutput struct{ Body deletedText }
-
-// deletedText is the response of a deletion of something with a UUID.
-type deletedText struct {
-	ID      string `json:"id" format:"uuid"`
-	Deleted bool   `json:"deleted"`
-}
-
 func (s *Service) getOrganization(ctx context.Context, _ *struct{}) (*organizationOutput, error) {
 	o, err := s.Organization(ctx, principal.From(ctx).Org)
 	if err != nil {
@@ -116,16 +108,16 @@ func (s *Service) patchOrganization(ctx context.Context, in *updateOrganizationI
 	})
 }
 
-func (s *Service) deleteOrganization(ctx context.Context, in *deleteOrganizationInput) (*deletedOrganizationOutput, error) {
+func (s *Service) deleteOrganization(ctx context.Context, in *deleteOrganizationInput) (*httpapi.DeletedOutput[string], error) {
 	org := principal.From(ctx).Org
 	if id, err := principal.ParseOrgID(in.Confirm); err != nil || id != org {
 		return nil, fault.Invalid("query", "confirm", "enum", "must be the organization's id")
 	}
-	return commit(ctx, s, func(tx postgres.Tx) (*deletedOrganizationOutput, error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
 		if err := s.DeleteOrganizationTx(ctx, tx); err != nil {
 			return nil, err
 		}
-		return &deletedOrganizationOutput{Body: deletedText{ID: org.String(), Deleted: true}}, nil
+		return httpapi.NewDeleted(org.String()), nil
 	})
 }
 

@@ -164,12 +164,12 @@ func (s *Service) patchProviderKey(ctx context.Context, in *updateProviderKeyInp
 	})
 }
 
-func (s *Service) deleteProviderKey(ctx context.Context, in *ProviderKeyPath) (*deletedKeyOutput, error) {
-	return commit(ctx, s, func(tx postgres.Tx) (*deletedKeyOutput, error) {
+func (s *Service) deleteProviderKey(ctx context.Context, in *ProviderKeyPath) (*httpapi.DeletedOutput[int64], error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
 		if err := s.DeleteProviderKeyTx(ctx, tx, in.ID); err != nil {
 			return nil, err
 		}
-		return &deletedKeyOutput{Body: deletedNumber{ID: in.ID, Deleted: true}}, nil
+		return httpapi.NewDeleted(in.ID), nil
 	})
 }
 

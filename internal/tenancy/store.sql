@@ -265,3 +265,13 @@ WHERE org_id = @org_id AND completed_at IS NULL;
 -- Ends the certificate with what was deleted.
 UPDATE deletion_certificates SET completed_at = @completed_at, contents = @contents, digest = @digest
 WHERE org_id = @org_id AND completed_at IS NULL;
+
+-- name: NameActors :many
+-- The names that people and keys have now, those that are gone included.
+SELECT 'user' AS type, m.user_id::text AS id, coalesce(nullif(m.name, ''), m.email)::text AS name
+FROM members m
+WHERE m.org_id = @org_id AND m.user_id = ANY (@users::uuid[])
+UNION ALL
+SELECT 'service_key', k.id::text, k.name
+FROM api_keys k
+WHERE k.org_id = @org_id AND k.id = ANY (@keys::bigint[]);

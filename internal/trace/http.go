@@ -28,6 +28,7 @@ const headerIngest = "X-Ingest"
 
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
+	e.Name(schemas)
 	s.registerReads(e)
 	s.registerWrites(e)
 	s.registerOTLP(e)
@@ -36,7 +37,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 func (s *Service) registerOTLP(e *httpapi.Edge) {
 	httpapi.RegisterRaw(e, httpapi.Op{
 		ID: "sendTraces", Method: http.MethodPost, Path: "/v1/traces", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
-		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", ContentTypes: []string{mediaProtobuf, mediaJSON},
+		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", Message: "ExportTraceService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
 		Summary: "Send spans as OTLP",
 		Description: "Takes an ExportTraceServiceRequest, also over gRPC on port 4317. 200 means that the accepted spans are stored and can be read, " +
@@ -45,14 +46,14 @@ func (s *Service) registerOTLP(e *httpapi.Edge) {
 	}, s.postTraces)
 	httpapi.RegisterRaw(e, httpapi.Op{
 		ID: "sendLogs", Method: http.MethodPost, Path: "/v1/logs", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
-		RPC: "opentelemetry.proto.collector.logs.v1.LogsService/Export", ContentTypes: []string{mediaProtobuf, mediaJSON},
+		RPC: "opentelemetry.proto.collector.logs.v1.LogsService/Export", Message: "ExportLogsService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
 		Summary:     "Send GenAI events as OTLP log records",
 		Description: "Takes an ExportLogsServiceRequest. Records that name a trace, such as `gen_ai.evaluation.result`, are shown with their span; others are rejected in `partialSuccess`.",
 	}, s.postLogs)
 	httpapi.RegisterRaw(e, httpapi.Op{
 		ID: "sendMetrics", Method: http.MethodPost, Path: "/v1/metrics", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
-		RPC: "opentelemetry.proto.collector.metrics.v1.MetricsService/Export", ContentTypes: []string{mediaProtobuf, mediaJSON},
+		RPC: "opentelemetry.proto.collector.metrics.v1.MetricsService/Export", Message: "ExportMetricsService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
 		Summary:     "Take OTLP metrics and drop them",
 		Description: "Exporters that send metrics beside traces need not be told not to. Nothing of them is kept.",

@@ -24,9 +24,9 @@ type toDatasetInput struct {
 }
 
 type toDatasetBody struct {
-	DatasetID     httpapi.ID `json:"datasetId"`
-	TraceIDs      traceNames `json:"traceIds" doc:"Ids or numbers of traces."`
-	IncludeOutput *bool      `json:"includeOutput,omitempty" doc:"Whether the output becomes the expected output; true if absent."`
+	DatasetID     httpapi.IDInput `json:"datasetId"`
+	TraceIDs      traceNames      `json:"traceIds" doc:"Ids or numbers of traces."`
+	IncludeOutput *bool           `json:"includeOutput,omitempty" doc:"Whether the output becomes the expected output; true if absent."`
 }
 
 type promotedOutput struct {

@@ -78,7 +78,7 @@ type listTracesOutput struct {
 
 type listTracesBody struct {
 	Traces []TraceBody `json:"traces"`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
 type traceDetailOutput struct {
@@ -104,7 +104,7 @@ type listSpansOutput struct {
 
 type listSpansBody struct {
 	Spans []spanBody `json:"spans"`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
 func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTracesOutput, error) {
@@ -129,9 +129,9 @@ func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTrac
 	}
 	var out listTracesOutput
 	out.Body.Traces = toTraceBodies(found.Traces)
-	out.Body.Paging = httpapi.Paging{Limit: in.Limit, Offset: in.Offset, HasMore: found.More}
+	out.Body.CursorPaging = httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset, HasMore: found.More}
 	if found.More {
-		out.Body.NextCursor = toCursor(found.Next)
+		out.Body.NextCursor = httpapi.OrNull(toCursor(found.Next))
 	}
 	if in.IncludeTotal {
 		out.Body.Total = &total
@@ -168,9 +168,9 @@ func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*listSpansO
 	}
 	var out listSpansOutput
 	out.Body.Spans = toSpanBodies(found.Spans)
-	out.Body.Paging = httpapi.Paging{Limit: in.Limit, Offset: in.Offset, HasMore: found.More}
+	out.Body.CursorPaging = httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset, HasMore: found.More}
 	if found.More {
-		out.Body.NextCursor = toSpanCursor(found.Next)
+		out.Body.NextCursor = httpapi.OrNull(toSpanCursor(found.Next))
 	}
 	if in.IncludeTotal {
 		total, err := s.CountSpans(ctx, org, id)

@@ -72,7 +72,7 @@ type itemsOutput struct {
 
 type itemsBody struct {
 	Items []itemBody `json:"items"`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
 type itemBody struct {
@@ -188,13 +188,7 @@ func (b *bare) getItems(ctx context.Context, in *listInput) (*itemsOutput, error
 		return nil, err
 	}
 	var out itemsOutput
-	out.Body.Paging = httpapi.Paging{Limit: in.Limit, Offset: in.Offset}
-	if len(items) > in.Limit {
-		items = items[:in.Limit]
-		out.Body.HasMore = true
-		out.Body.NextCursor = httpapi.NextCursor(int64(items[in.Limit-1].ID))
-	}
-	out.Body.Items = items
+	out.Body.Items, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, items, 0, func(i itemBody) int64 { return int64(i.ID) })
 	return &out, nil
 }
 

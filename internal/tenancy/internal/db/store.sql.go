@@ -988,6 +988,49 @@ func (q *Queries) LockOrganization(ctx context.Context, orgID principal.OrgID) (
 	return id, err
 }
 
+const nameActors = `-- name: NameActors :many
+SELECT 'user' AS type, m.user_id::text AS id, coalesce(nullif(m.name, ''), m.email)::text AS name
+FROM members m
+WHERE m.org_id = $1 AND m.user_id = ANY ($2::uuid[])
+UNION ALL
+SELECT 'service_key', k.id::text, k.name
+FROM api_keys k
+WHERE k.org_id = $1 AND k.id = ANY ($3::bigint[])
+`
+
+type NameActorsParams struct {
+	OrgID principal.OrgID
+	Users []uuid.UUID
+	Keys  []int64
+}
+
+type NameActorsRow struct {
+	Type string
+	ID   string
+	Name string
+}
+
+// The names that people and keys have now, those that are gone included.
+func (q *Queries) NameActors(ctx context.Context, arg NameActorsParams) ([]NameActorsRow, error) {
+	rows, err := q.db.Query(ctx, nameActors, arg.OrgID, arg.Users, arg.Keys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []NameActorsRow{}
+	for rows.Next() {
+		var i NameActorsRow
+		if err := rows.Scan(&i.Type, &i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const removeMember = `-- name: RemoveMember :execrows
 UPDATE members SET removed_at = $1
 WHERE org_id = $2 AND user_id = $3 AND removed_at IS NULL

@@ -1,0 +1,55 @@
+package evaluation
+
+import (
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/stat"
+)
+
+// schemas are the public names of the domain's wire types. Clients are generated
+// from them: renaming one is a breaking change.
+var schemas = httpapi.Schemas{
+	"AddResults":                putResultsBody{},
+	"AddedResults":              putResultsAnswer{},
+	"Artifact":                  artifactBody{},
+	"ArtifactList":              artifactsBody{},
+	"ComparedFigure":            comparedBody{},
+	"ComparedItems":             changesBody{},
+	"Comparison":                comparisonBody{},
+	"CreateEvaluation":          createBody{},
+	"Evaluation":                evaluationBody{},
+	"EvaluationList":            listBody{},
+	"EvaluationMetric":          metricBody{},
+	"EvaluationMetricList":      metricsBody{},
+	"EvaluationMetricParameter": parameterBody{},
+	"EvaluationWarning":         warningBody{},
+	"ItemScores":                itemScoresBody{},
+	"PassRule":                  passRuleOut{},
+	"PassRuleInput":             passRuleBody{},
+	"Regression":                regressionBody{},
+	"Result":                    resultBody{},
+	"ResultErrorInput":          sentError{},
+	"ResultInput":               sentBody{},
+	"ResultList":                resultsBody{},
+	"ResultUsage":               usageBody{},
+	"Run":                       runBody{},
+	"RunError":                  runErrorBody{},
+	"RunList":                   listRunsBody{},
+	"RunNote":                   noteBody{},
+	"RunProgress":               progressBody{},
+	"ScoreExplanation":          explanationBody{},
+	"StartRun":                  startBody{},
+	"Statistics":                statisticsBody{},
+	"Target":                    targetOut{},
+	"TargetInput":               targetBody{},
+	"UpdateEvaluation":          updateBody{},
+	"Estimate":                  stat.Estimate{},
+	"Interval":                  stat.Interval{},
+	"FigureComparison":          stat.Comparison{},
+	"ComparisonFamily":          stat.Family{},
+	"ItemsForDifference":        stat.ItemsFor{},
+	"MissingScores":             stat.Missing{},
+	"Resolution":                stat.Resolution{},
+	"ComparisonTests":           stat.Tests{},
+	"VarianceComponents":        stat.Variance{},
+	"Verdict":                   stat.Verdict{},
+}

@@ -1,0 +1,38 @@
+package tenancy
+
+import (
+	"github.com/assayhq/assay/internal/httpapi"
+)
+
+// schemas are the public names of the domain's wire types. Clients are generated
+// from them: renaming one is a breaking change.
+var schemas = httpapi.Schemas{
+	"RedactionRule":       RedactionRule{},
+	"ModelPrice":          Price{},
+	"ApiKey":              KeyFields{},
+	"ApiKeyList":          listKeysBody{},
+	"ApiKeyUsage":         usageBody{},
+	"ApiKeyUsageDay":      usageDayBody{},
+	"ApiKeyUsageEndpoint": usageEndpointBody{},
+	"ApiKeyUsageWindow":   usageWindow{},
+	"AuditActor":          actorBody{},
+	"AuditLog":            listAuditBody{},
+	"AuditLogEntry":       auditBody{},
+	"CreateApiKey":        createKeyBody{},
+	"CreateProviderKey":   createProviderKeyBody{},
+	"CreatedApiKey":       createdKeyBody{},
+	"InviteMember":        inviteBody{},
+	"Me":                  meBody{},
+	"Member":              memberBody{},
+	"MemberList":          listMembersBody{},
+	"Organization":        organizationBody{},
+	"ProviderKey":         providerKeyBody{},
+	"ProviderKeyList":     listProviderKeysBody{},
+	"ProviderKeyTest":     testedBody{},
+	"RateLimitWindow":     currentWindowBody{},
+	"RotateApiKey":        rotateBody{},
+	"UpdateApiKey":        updateKeyBody{},
+	"UpdateMember":        updateMemberBody{},
+	"UpdateOrganization":  updateOrganizationBody{},
+	"UpdateProviderKey":   updateProviderKeyBody{},
+}

@@ -1,0 +1,38 @@
+package trace
+
+import (
+	"github.com/assayhq/assay/internal/httpapi"
+)
+
+// schemas are the public names of the domain's wire types. Clients are generated
+// from them: renaming one is a breaking change.
+var schemas = httpapi.Schemas{
+	"AddTracesToDataset": toDatasetBody{},
+	"AddedSpan":          addedSpanBody{},
+	"AddedSpans":         addedSpansBody{},
+	"AddedTrace":         promotedItem{},
+	"AddedTraces":        promotedBody{},
+	"Conversation":       conversationBody{},
+	"ConversationTotals": conversationTotals{},
+	"ConversationTurn":   turnBody{},
+	"CreateFeedback":     createFeedbackBody{},
+	"CreateTrace":        createTraceBody{},
+	"DeletedTrace":       deletedTraceBody{},
+	"Feedback":           feedbackBody{},
+	"Percentiles":        percentilesBody{},
+	"Proportion":         proportionBody{},
+	"RejectedSpan":       rejectedSpanBody{},
+	"SkippedTrace":       unpromotedTrace{},
+	"Span":               spanBody{},
+	"SpanList":           listSpansBody{},
+	"SpanStatus":         spanStatusBody{},
+	"TimeWindow":         windowBody{},
+	"Trace":              TraceBody{},
+	"TraceDetail":        traceDetailBody{},
+	"TraceList":          listTracesBody{},
+	"TraceMetricGroup":   metricGroup{},
+	"TraceMetricPoint":   metricPoint{},
+	"TraceMetrics":       metricsBody{},
+	"UpdateTrace":        updateTraceBody{},
+	"Usage":              usageBody{},
+}
