@@ -13,6 +13,7 @@ type Config struct {
 	ChunkTime     time.Duration `setting:"chunk_time" default:"15s" help:"About how long one chunk of a run takes; shorter gives way sooner to others, longer costs the engine less."`
 	Heartbeat     time.Duration `setting:"heartbeat" default:"20s" help:"How long a worker may be silent about a chunk before another executes it; cancelling takes up to as long."`
 	ClientTimeout time.Duration `setting:"client_timeout" default:"24h" help:"How long a run whose results a client sends waits for the next of them."`
+	KeepDeleted   time.Duration `setting:"keep_deleted" default:"720h" help:"How long a deleted evaluation is kept before it is removed for good, with its runs, results and artifacts."`
 }
 
 // Validate says what to change when the configuration cannot work.
@@ -32,6 +33,9 @@ func (c Config) Validate() error {
 	}
 	if c.ClientTimeout < time.Minute {
 		errs = append(errs, fmt.Errorf("client_timeout is %s: give 1m or more", c.ClientTimeout))
+	}
+	if c.KeepDeleted < 0 {
+		errs = append(errs, errors.New("keep_deleted is negative: give a duration such as 720h, or 0 to remove at once"))
 	}
 	return errors.Join(errs...)
 }
