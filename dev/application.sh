@@ -43,7 +43,7 @@ application_start() {
 	for setting in ASSAY_POSTGRES_URL ASSAY_POSTGRES_OWNER_URL ASSAY_CLICKHOUSE_URL ASSAY_CLICKHOUSE_READER_URL; do
 		export "$setting=$(sed -E "s#/assay(\?|\$)#/$name\1#" <<<"${!setting}")"
 	done
-	export ASSAY_KEY_PEPPER="a pepper for $label alone"
+	export ASSAY_KEY_PEPPER="a pepper for the checks of $label alone"
 	export ASSAY_HTTP_ADDR=127.0.0.1:0 ASSAY_HTTP_INTERNAL_ADDR= ASSAY_TRACE_GRPC_ADDR=127.0.0.1:0
 	export ASSAY_BLOB_URL=file://$work/blobs ASSAY_TEMPORAL_QUEUE_PREFIX=$name
 	export PATH=$work:$PATH

@@ -64,4 +64,4 @@ operations("/api/conversations/{conversationId}", conversationId="schemathesis")
 key = call("POST", "/api/developer/api-keys", {"name": "Schemathesis", "scopes": ["eval:read"]})["id"]
 operations("/api/developer/api-keys/{id}", id=key)
 member = call("POST", "/api/organizations/current/members", {"email": "schemathesis@example.com", "role": "viewer"})
-operations("/api/organizations/current/members/{userId}", userId=member["id"])
+operations("/api/organizations/current/members/{userId}", userId=member.get("id") or member["user_id"])
