@@ -64,7 +64,7 @@ func TestFindEvaluation(t *testing.T) {
 		"99":                     `evaluation "99" not found: use its ID or name`,
 		"":                       `"" is not an evaluation: use its ID or name`,
 		strings.Repeat("x", 201): `is not an evaluation: use its ID or name`,
-		"\x1b[2J":                `there is no evaluation " [2J"`,
+		"\x1b[2J":                `evaluation " [2J" not found`,
 	} {
 		_, err := c.FindEvaluation(t.Context(), name)
 		require.ErrorContains(t, err, want, name)
