@@ -241,7 +241,7 @@ func TestRunCompareAndGateOnARealServer(t *testing.T) {
 	require.Equal(t, 1, fail.Code, fail.Out)
 	open := run(env, "gate", e.ID, "--run", "new", "--require", "pass_rate>=0.89")
 	require.Equal(t, 3, open.Code, open.Out+open.Err)
-	require.Regexp(t, `If it truly is 90\.0%, about [\d,]+ items in all \([\d,]+ more\)\s+would show it`, open.Out)
+	require.Regexp(t, `If the true value is 90\.0%, about [\d,]+\s+items\s+in\s+total\s+\([\d,]+\s+more\)\s+would\s+decide\s+it`, open.Out)
 
 	all, err := c.Runs(t.Context(), e.ID, "")
 	require.NoError(t, err)
