@@ -103,21 +103,34 @@ application_fail() {
 	exit 1
 }
 
-# python_packages FILE prints the folder that has the packages of a lock file,
-# and fills it if it is not there. The folder appears complete or not at all,
-# and one installer works at a time.
+# python_packages FILE prints the folder that has the packages of a lock file;
+# node_packages FOLDER the same for the folder of a package-lock.json. What is
+# not there is installed, outside the checkout.
 python_packages() {
-	local cache=${ASSAY_CACHE:-$HOME/.cache/assay} home
-	home=$cache/python-$({ cat "$1"; python3 --version; } | sha256sum | cut -c1-16)
+	packages "$({ cat "$1"; python3 --version; } | sha256sum)" \
+		python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --no-deps --target . -r "$PWD/$1"
+}
+
+node_packages() {
+	packages "$({ cat "$1"/package.json "$1"/package-lock.json; node --version; } | sha256sum)" \
+		bash -c 'cp "$0"/package.json "$0"/package-lock.json . && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error' "$PWD/$1"
+}
+
+# packages KEY COMMAND… prints the folder of the key, which the command fills if
+# it is missing. The folder appears complete or not at all, and one installer
+# works at a time.
+packages() {
+	local home=${ASSAY_CACHE:-$HOME/.cache/assay}/packages-${1:0:16}
+	shift
 	if [ ! -d "$home" ]; then
-		mkdir -p "$cache"
+		mkdir -p "${home%/*}"
 		exec 9>"$home.lock"
 		flock 9
 		if [ ! -d "$home" ]; then
-			echo "installing $1" >&2
+			echo "installing packages into $home" >&2
 			rm -rf "$home.partial"
-			python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check \
-				--no-deps --target "$home.partial" -r "$1" >&2
+			mkdir -p "$home.partial"
+			(cd "$home.partial" && "$@") >&2
 			mv "$home.partial" "$home"
 		fi
 		exec 9>&-

@@ -27,8 +27,6 @@ def operations(prefix, **ids):
     print(f'[[operations]]\ninclude-path-regex = "{pattern}"\nparameters = {{ {values} }}\n')
 
 
-print("# own key", call("GET", "/api/me")["api_key_id"])
-
 dataset = call("POST", "/api/datasets", {"name": "Schemathesis"})["id"]
 items = call("POST", f"/api/datasets/{dataset}/items", {"items": [{"input": "a", "expectedOutput": "a"}, {"input": "b", "output": "b"}]})
 call("POST", f"/api/datasets/{dataset}/versions", {"note": "first"})
@@ -64,4 +62,4 @@ operations("/api/conversations/{conversationId}", conversationId="schemathesis")
 key = call("POST", "/api/developer/api-keys", {"name": "Schemathesis", "scopes": ["eval:read"]})["id"]
 operations("/api/developer/api-keys/{id}", id=key)
 member = call("POST", "/api/organizations/current/members", {"email": "schemathesis@example.com", "role": "viewer"})
-operations("/api/organizations/current/members/{userId}", userId=member.get("id") or member["user_id"])
+operations("/api/organizations/current/members/{userId}", userId=member["id"])
