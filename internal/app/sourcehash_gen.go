@@ -65,7 +65,7 @@ var sourceHashes = map[string]string{
 	"sendLogs":              "da476bcbf51adf17811868a6c77904835da1029bd01be0fc1c76c79576b24d2d",
 	"sendMetrics":           "f1a0c46f639984876de319c8779a2cf1396eb2beecfda1b80b360b162287cf63",
 	"sendTraces":            "fb897aa099f9c18fef3d694f599da4ee1f6eff719e6db4233c2013771ce64ea1",
-	"startRun":              "96d3d535e8fb956d29a3cac35c3957560bc834fb686225943fd9b3cf7fc3c0f6",
+	"startRun":              "82bd063ce7422beebc1354fad7b82d7190e98ec25bad3ff9dd6015c96ab00d3b",
 	"streamRunEvents":       "dec62f9ad8bc478afa297b788540a28430908bb487257adde2e2b472beec55bf",
 	"testProviderKey":       "b3823759eb8a103497b9cf2e40da2e0baa2a3d088d1049367045df7bcf09f100",
 	"tracesToDataset":       "073fb00fcc5456730d514a1b25e0312d3610f17c59c3cd0cc94290fd4e0c7312",

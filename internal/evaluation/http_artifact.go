@@ -84,7 +84,7 @@ type artifactBody struct {
 	Content      httpapi.JSON  `json:"content,omitzero" doc:"The content itself, for JSON of up to 256 KiB. Lists leave it out."`
 	DownloadPath string        `json:"download_path"`
 	CreatedAt    httpapi.Time  `json:"created_at"`
-	ExpiresAt    *httpapi.Time `json:"expires_at" nullable:"true"`
+	ExpiresAt    *httpapi.Time `json:"expires_at" nullable:"true" doc:"Always null: a file stays as long as its organization."`
 }
 
 type artifactOutput struct {
@@ -180,16 +180,11 @@ func (s *Service) getArtifactContent(ctx context.Context, in *ArtifactPath) (*hu
 }
 
 func toArtifactBody(a Artifact) artifactBody {
-	b := artifactBody{
+	return artifactBody{
 		ArtifactID: httpapi.ID(a.ID), EvaluationID: httpapi.ID(a.Evaluation), RunID: httpapi.ID(a.Run), Kind: a.Kind, Name: a.Name,
 		ContentType: a.ContentType, SizeBytes: a.Size, SHA256: hex.EncodeToString(a.Digest[:]), CreatedAt: httpapi.Time(a.CreatedAt),
 		DownloadPath: fmt.Sprintf("/api/evaluations/%d/artifacts/%d/content", a.Evaluation, a.ID),
 	}
-	if a.ExpiresAt != nil {
-		at := httpapi.Time(*a.ExpiresAt)
-		b.ExpiresAt = &at
-	}
-	return b
 }
 
 func toNoteBody(n Note) noteBody {

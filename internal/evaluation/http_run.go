@@ -73,6 +73,7 @@ type startBody struct {
 	ReleaseID      string      `json:"releaseId,omitempty" maxLength:"200"`
 	Environment    string      `json:"environment,omitempty" enum:"dev,staging,production"`
 	BaselineRunID  httpapi.ID  `json:"baselineRunId,omitempty" doc:"A run of this evaluation to compare with."`
+	Baseline       string      `json:"baseline,omitempty" enum:"latest,previous" doc:"Instead of baselineRunId: the newest run there is, or the newest completed one. It is chosen when the run is started, so that a repetition with the same Idempotency-Key is the same request."`
 	SampleSize     int         `json:"sampleSize,omitempty" minimum:"1" maximum:"10000000" doc:"Take so many items, drawn at random with the seed."`
 	Seed           *int64      `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Of the order and the sample; absent, the run draws one."`
 	Repetitions    int         `json:"repetitions,omitempty" minimum:"1" maximum:"100" doc:"How often each item is executed."`
@@ -88,7 +89,7 @@ type runBody struct {
 	RunID          httpapi.ID         `json:"run_id"`
 	EvaluationID   httpapi.ID         `json:"evaluation_id"`
 	Status         Status             `json:"status" enum:"running,completed,failed,cancelled"`
-	Phase          Phase              `json:"phase" enum:"queued,executing,scoring,aggregating,done"`
+	Phase          Phase              `json:"phase" enum:"queued,executing,aggregating,done"`
 	StartedAt      httpapi.Time       `json:"started_at"`
 	CompletedAt    *httpapi.Time      `json:"completed_at" nullable:"true"`
 	Overall        *float64           `json:"overall,omitempty"`
@@ -151,7 +152,7 @@ type progressOutput struct {
 type progressBody struct {
 	RunID      httpapi.ID     `json:"run_id"`
 	Status     Status         `json:"status" enum:"running,completed,failed,cancelled"`
-	Phase      Phase          `json:"phase" enum:"queued,executing,scoring,aggregating,done"`
+	Phase      Phase          `json:"phase" enum:"queued,executing,aggregating,done"`
 	ItemsTotal int            `json:"items_total" doc:"Items times repetitions; 0 while queued."`
 	ItemsDone  int            `json:"items_done"`
 	Passed     int            `json:"passed"`
@@ -203,7 +204,7 @@ func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, erro
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*runOutput, error) {
 		b := in.Body
 		r, err := s.StartTx(ctx, tx, id, Request{
-			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: int64(b.BaselineRunID),
+			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: int64(b.BaselineRunID), Baseline: Baseline(b.Baseline),
 			SampleSize: b.SampleSize, Seed: b.Seed, Repetitions: b.Repetitions, ClusterKey: b.ClusterKey, Concurrency: b.Concurrency,
 			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.Object(),
 		})

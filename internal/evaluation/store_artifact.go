@@ -44,7 +44,7 @@ func (s store) listArtifacts(ctx context.Context, org principal.OrgID, evaluatio
 		total = r.Total
 		all[i] = fromArtifactRow(db.FindArtifactRow{
 			ID: r.ID, EvaluationID: r.EvaluationID, RunID: r.RunID, Kind: r.Kind, Name: r.Name, ContentType: r.ContentType, SizeBytes: r.SizeBytes,
-			Sha256: r.Sha256, Object: r.Object, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
+			Sha256: r.Sha256, Object: r.Object, CreatedAt: r.CreatedAt,
 		})
 	}
 	return all, total, nil
@@ -53,7 +53,7 @@ func (s store) listArtifacts(ctx context.Context, org principal.OrgID, evaluatio
 func fromArtifactRow(r db.FindArtifactRow) Artifact {
 	a := Artifact{
 		ID: r.ID, Evaluation: r.EvaluationID, Run: r.RunID, Kind: ArtifactKind(r.Kind), Name: r.Name, ContentType: r.ContentType, Size: r.SizeBytes,
-		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, object: r.Object,
+		CreatedAt: r.CreatedAt, object: r.Object,
 	}
 	copy(a.Digest[:], r.Sha256)
 	return a
