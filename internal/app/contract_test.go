@@ -147,16 +147,16 @@ var seeds = []seed{
 		prefix: "/api/evaluations",
 		params: evaluated,
 		bodies: map[string]string{
-			"createEvaluation": `{"name":"Support answers","datasetId":"later","metrics":["exact_match"],"tags":["support"],"metadata":{"Team":"care"}}`,
-			"updateEvaluation": `{"description":"better","passRule":{"minOverall":0.8}}`,
-			"startRun":         `{"seed":1,"repetitions":2}`,
+			"createEvaluation":   `{"name":"Support answers","datasetId":"later","metrics":["exact_match"],"tags":["support"],"metadata":{"Team":"care"}}`,
+			"updateEvaluation":   `{"description":"better","passRule":{"minOverall":0.8}}`,
+			"startEvaluationRun": `{"seed":1,"repetitions":2}`,
 		},
 		made: func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string {
 			page, err := c.Items(t.Context(), params["dataset"], "")
 			require.NoError(t, err)
-			return map[string]string{"putResults": `{"results":[{"testCaseId":"` + page.Items[0].ID + `","output":"Because."}]}`}
+			return map[string]string{"addEvaluationRunResults": `{"results":[{"testCaseId":"` + page.Items[0].ID + `","output":"Because."}]}`}
 		},
-		queries: map[string]func(*testkit.Client) string{"compareRuns": completed},
+		queries: map[string]func(*testkit.Client) string{"compareEvaluationRuns": completed},
 	},
 	{prefix: "/api/health"},
 	{prefix: "/api/openapi.json"},
