@@ -111,18 +111,13 @@ type runBody struct {
 	BudgetUSD      *float64           `json:"budget_usd,omitempty"`
 	Margin         *float64           `json:"margin,omitempty"`
 	ConfigDigest   string             `json:"config_digest,omitempty" doc:"Names the plan, the dataset version and the repetitions: equal digests, equal conditions for every item that both have."`
-	Usage          usageBody          `json:"usage"`
+	Calls          int64              `json:"calls" doc:"Requests to the target, retries included."`
+	Usage          httpapi.Usage      `json:"usage" doc:"Tokens of all requests to the target."`
 	CostUSD        float64            `json:"cost_usd"`
 	Statistics     *statisticsBody    `json:"statistics,omitempty"`
 	Error          *runErrorBody      `json:"error,omitempty"`
 	Metadata       httpapi.JSON       `json:"metadata"`
 	CreatedBy      string             `json:"created_by"`
-}
-
-type usageBody struct {
-	Calls        int64 `json:"calls" doc:"How often the target was asked."`
-	InputTokens  int64 `json:"input_tokens"`
-	OutputTokens int64 `json:"output_tokens"`
 }
 
 type runErrorBody struct {
@@ -272,7 +267,8 @@ func toRunBody(r Run) runBody {
 	}
 	if o := r.Outcome; o != nil {
 		b.Overall, b.Metrics, b.Items, b.Passed, b.Failed, b.Errored, b.Skipped = o.Overall, o.Metrics, o.Items, o.Passed, o.Failed, o.Errored, o.Skipped
-		b.Usage, b.CostUSD = usageBody{o.Calls, o.InputTokens, o.OutputTokens}, float64(o.CostNanoUSD)/1e9
+		b.Calls, b.CostUSD = o.Calls, float64(o.CostNanoUSD)/1e9
+		b.Usage = httpapi.NewUsage(uint64(o.InputTokens), uint64(o.OutputTokens), 0, 0)
 		b.Statistics = toStatistics(o)
 	}
 	return b

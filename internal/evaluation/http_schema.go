@@ -30,7 +30,6 @@ var schemas = httpapi.Schemas{
 	"ResultErrorInput":          sentError{},
 	"ResultInput":               sentBody{},
 	"ResultList":                resultsBody{},
-	"ResultUsage":               usageBody{},
 	"Run":                       runBody{},
 	"RunError":                  runErrorBody{},
 	"RunList":                   listRunsBody{},

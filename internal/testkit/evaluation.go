@@ -71,13 +71,10 @@ type Run struct {
 	Repetitions    int                `json:"repetitions"`
 	ConfigDigest   string             `json:"config_digest"`
 	CostUSD        float64            `json:"cost_usd"`
-	Usage          struct {
-		Calls        int64 `json:"calls"`
-		InputTokens  int64 `json:"input_tokens"`
-		OutputTokens int64 `json:"output_tokens"`
-	} `json:"usage"`
-	Statistics *Statistics `json:"statistics"`
-	Error      *struct {
+	Calls          int64              `json:"calls"`
+	Usage          TokenUsage         `json:"usage"`
+	Statistics     *Statistics        `json:"statistics"`
+	Error          *struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	} `json:"error"`

@@ -49,7 +49,7 @@ type turnBody struct {
 	AgentName     string        `json:"agent_name"`
 	Input         httpapi.JSON  `json:"input,omitzero"`
 	Output        httpapi.JSON  `json:"output,omitzero"`
-	Usage         usageBody     `json:"usage"`
+	Usage         httpapi.Usage `json:"usage"`
 	CostUSD       *float64      `json:"cost_usd" nullable:"true" doc:"US dollars; null if unknown."`
 	SpanCount     int           `json:"span_count"`
 	ErrorCount    int           `json:"error_count"`
@@ -57,13 +57,13 @@ type turnBody struct {
 }
 
 type conversationTotals struct {
-	Turns          int       `json:"turns"`
-	FailedTurns    int       `json:"failed_turns"`
-	Spans          int       `json:"spans"`
-	Errors         int       `json:"errors"`
-	Usage          usageBody `json:"usage"`
-	CostUSD        *float64  `json:"cost_usd" nullable:"true" doc:"The sum of the known costs; null if none is known."`
-	CostKnownTurns int       `json:"cost_known_turns" doc:"How many turns the cost is of."`
+	Turns          int           `json:"turns"`
+	FailedTurns    int           `json:"failed_turns"`
+	Spans          int           `json:"spans"`
+	Errors         int           `json:"errors"`
+	Usage          httpapi.Usage `json:"usage"`
+	CostUSD        *float64      `json:"cost_usd" nullable:"true" doc:"The sum of the known costs; null if none is known."`
+	CostKnownTurns int           `json:"cost_known_turns" doc:"How many turns the cost is of."`
 }
 
 func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*conversationOutput, error) {

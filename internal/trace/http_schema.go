@@ -34,5 +34,4 @@ var schemas = httpapi.Schemas{
 	"TraceMetricPoint":   metricPoint{},
 	"TraceMetrics":       metricsBody{},
 	"UpdateTrace":        updateTraceBody{},
-	"Usage":              usageBody{},
 }

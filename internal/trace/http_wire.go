@@ -24,7 +24,7 @@ type TraceBody struct { //nolint:revive // a plain Body would read like the fiel
 	ReleaseID      string        `json:"release_id"`
 	Input          httpapi.JSON  `json:"input,omitzero" doc:"What went in. In a list: the beginning of it, as text."`
 	Output         httpapi.JSON  `json:"output,omitzero" doc:"What came out. In a list: the beginning of it, as text."`
-	Usage          usageBody     `json:"usage" doc:"The tokens of all spans."`
+	Usage          httpapi.Usage `json:"usage" doc:"The tokens of all spans."`
 	CostUSD        *float64      `json:"cost_usd" nullable:"true" doc:"The known costs of all spans in US dollars; null if none is known."`
 	SpanCount      int           `json:"span_count"`
 	ErrorCount     int           `json:"error_count" doc:"Spans that ended with an error."`
@@ -34,15 +34,6 @@ type TraceBody struct { //nolint:revive // a plain Body would read like the fiel
 	AutoClosed     bool          `json:"auto_closed" doc:"True if the trace reads as completed only because nothing came for 30 minutes."`
 	CreatedAt      httpapi.Time  `json:"created_at" doc:"When something of the trace arrived first."`
 	UpdatedAt      httpapi.Time  `json:"updated_at" doc:"When something of the trace arrived last."`
-}
-
-// usageBody are tokens on the wire.
-type usageBody struct {
-	InputTokens     uint64 `json:"input_tokens"`
-	OutputTokens    uint64 `json:"output_tokens"`
-	TotalTokens     uint64 `json:"total_tokens"`
-	CachedTokens    uint64 `json:"cached_tokens" doc:"Part of the input."`
-	ReasoningTokens uint64 `json:"reasoning_tokens" doc:"Part of the output."`
 }
 
 // spanBody is a span on the wire.
@@ -68,7 +59,7 @@ type spanBody struct {
 	Provider      string         `json:"provider,omitempty"`
 	ToolName      string         `json:"tool_name,omitempty"`
 	AgentName     string         `json:"agent_name,omitempty"`
-	Usage         usageBody      `json:"usage"`
+	Usage         httpapi.Usage  `json:"usage"`
 	CostUSD       *float64       `json:"cost_usd" nullable:"true" doc:"US dollars; null if unknown."`
 	FirstTokenMS  *float64       `json:"first_token_ms,omitempty" doc:"From the start to the first token, if that is known."`
 	IngestedAt    httpapi.Time   `json:"ingested_at" doc:"When this version of the span arrived."`
@@ -117,11 +108,8 @@ func toSpanBodies(spans []Span) []spanBody {
 	return out
 }
 
-func toUsageBody(u Usage) usageBody {
-	return usageBody{
-		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, TotalTokens: u.InputTokens + u.OutputTokens,
-		CachedTokens: u.CachedTokens, ReasoningTokens: u.ReasoningTokens,
-	}
+func toUsageBody(u Usage) httpapi.Usage {
+	return httpapi.NewUsage(u.InputTokens, u.OutputTokens, u.CachedTokens, u.ReasoningTokens)
 }
 
 // toCost is null for a cost that nobody knows.
