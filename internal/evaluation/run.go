@@ -16,7 +16,7 @@ import (
 )
 
 // ErrRunNotFound is returned when the evaluation has no such run.
-var ErrRunNotFound = fault.New(fault.NotFound, "run_not_found", "There is no such run of this evaluation.")
+var ErrRunNotFound = fault.New(fault.NotFound, "run_not_found", "The evaluation has no such run.")
 
 // Bounds of a run.
 const (
@@ -82,7 +82,7 @@ type Run struct {
 	Resolved   *Resolved // nil while queued
 	Outcome    *Outcome  // nil until the run has ended
 	Error      *RunError
-	CreatedBy  string
+	CreatedBy  principal.Actor
 	StartedAt  time.Time
 	UpdatedAt  time.Time
 	Completed  *time.Time
@@ -124,12 +124,12 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 			return Run{}, err
 		}
 		if b.Evaluation != evaluation {
-			return Run{}, fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
+			return Run{}, fault.Invalid("body", "/baselineRunId", "unknown_reference", "must be a run of this evaluation")
 		}
 	}
 	r := Run{
 		Evaluation: evaluation, Status: StatusRunning, Phase: PhaseQueued, Request: want,
-		CreatedBy: actor(ctx), StartedAt: s.now(),
+		CreatedBy: principal.ActorOf(ctx), StartedAt: s.now(),
 	}
 	r.UpdatedAt = r.StartedAt
 	if r, err = s.store.insertRunTx(ctx, tx, r); err != nil {
@@ -155,7 +155,7 @@ func (s *Service) FindRun(ctx context.Context, org principal.OrgID, evaluation, 
 
 // RunFilter selects runs; an empty field matches everything.
 type RunFilter struct {
-	Status                      Status
+	Statuses                    []Status // any of them
 	CreatedAfter, CreatedBefore *time.Time
 	Limit, Offset               int
 }
