@@ -27,8 +27,8 @@ type rule struct {
 	method, path string
 	scope        string
 	also         string // a second scope, for what copies from one area into another
-	annotators   bool // annotators may call it although it writes
-	people       bool // only a person may call it, not a service key
+	annotators   bool   // annotators may call it although it writes
+	people       bool   // only a person may call it, not a service key
 }
 
 // scopes are the scopes that a key needs.
