@@ -448,6 +448,7 @@ CREATE TABLE public.trace_feedback (
     comment text DEFAULT ''::text NOT NULL,
     user_id text DEFAULT ''::text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    creator text DEFAULT 'system'::text NOT NULL,
     CONSTRAINT trace_feedback_span_id_check CHECK ((length(span_id) = 8)),
     CONSTRAINT trace_feedback_trace_id_check CHECK ((length(trace_id) = 16)),
     CONSTRAINT trace_feedback_type_check CHECK ((type = ANY (ARRAY['thumbs'::text, 'rating'::text, 'comment'::text, 'correction'::text])))

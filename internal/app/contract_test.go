@@ -119,14 +119,14 @@ var seeds = []seed{
 			return map[string]string{"id": made(t, c, "/api/traces", map[string]any{"name": "seed", "input": "Why?", "output": "Because."}, "id")}
 		},
 		bodies: map[string]string{
-			"createTrace":    `{"name":"Answer a question","tags":["support"],"metadata":{"Team":"care"}}`,
-			"updateTrace":    `{"status":"completed","output":{"text":"Because."}}`,
-			"addSpans":       `{"name":"chat","startTime":"` + recently + `","attributes":{"gen_ai.request.model":"gpt-4o"}}`,
-			"createFeedback": `{"type":"thumbs","value":true}`,
+			"createTrace":      `{"name":"Answer a question","tags":["support"],"metadata":{"Team":"care"}}`,
+			"updateTrace":      `{"status":"completed","output":{"text":"Because."}}`,
+			"addTraceSpans":    `{"name":"chat","startTime":"` + recently + `","attributes":{"gen_ai.request.model":"gpt-4o"}}`,
+			"addTraceFeedback": `{"type":"thumbs","value":true}`,
 		},
 		made: func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string {
 			d := c.Dataset(t, testkit.Dataset{})
-			return map[string]string{"tracesToDataset": `{"datasetId":"` + d.ID + `","traceIds":["` + params["id"] + `"]}`}
+			return map[string]string{"addTracesToDataset": `{"datasetId":"` + d.ID + `","traceIds":["` + params["id"] + `"]}`}
 		},
 	},
 	{

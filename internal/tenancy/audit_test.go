@@ -173,7 +173,7 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 		path := someItem(t, us)
 		return write{path: path, refusalPath: path + "000"}
 	},
-	"createFeedback": func(t *testing.T, us *testkit.Client) write {
+	"addTraceFeedback": func(t *testing.T, us *testkit.Client) write {
 		body := map[string]any{"type": "comment", "comment": "Well done."}
 		return write{
 			path: "/api/traces/" + someTrace(t, us) + "/feedback", body: body, action: "trace.feedback_created", resource: "trace",
@@ -183,7 +183,7 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 	"deleteTrace": func(t *testing.T, us *testkit.Client) write {
 		return write{path: "/api/traces/" + someTrace(t, us), action: "trace.deleted", resource: "trace", refusalPath: "/api/traces/4711000"}
 	},
-	"tracesToDataset": func(t *testing.T, us *testkit.Client) write {
+	"addTracesToDataset": func(t *testing.T, us *testkit.Client) write {
 		body := map[string]any{"datasetId": us.Dataset(t, testkit.Dataset{}).ID, "traceIds": []string{someTrace(t, us)}}
 		return write{
 			path: "/api/traces/to-dataset", body: body,
@@ -249,7 +249,7 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 
 // telemetry is what tells about work and changes nothing: spans and traces by
 // the million leave no entry each.
-var telemetry = []string{"sendTraces", "sendLogs", "sendMetrics", "createTrace", "updateTrace", "addSpans"}
+var telemetry = []string{"sendTraces", "sendLogs", "sendMetrics", "createTrace", "updateTrace", "addTraceSpans"}
 
 func someKey(t testing.TB, us *testkit.Client) string {
 	t.Helper()
