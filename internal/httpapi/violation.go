@@ -124,7 +124,8 @@ func location(loc string) (in, path string) {
 		in, rest = "body", "["+index // the body itself is an array
 	}
 	if in != "body" {
-		return in, rest
+		name, _, _ := strings.Cut(rest, "[") // one value of a repeated parameter
+		return in, name
 	}
 	var b strings.Builder
 	for part := range strings.SplitSeq(rest, ".") {

@@ -88,6 +88,7 @@ func TestLocation(t *testing.T) {
 		"body.matrix[1][2]":      {"body", "/matrix/1/2"},
 		"body.a/b":               {"body", "/a~1b"},
 		"query.limit":            {"query", "limit"},
+		"query.status[1]":        {"query", "status"},
 		"path.id":                {"path", "id"},
 		"header.If-Match":        {"header", "If-Match"},
 		"query":                  {"query", ""},
