@@ -19,6 +19,8 @@ CREATE TABLE public.api_keys (
     superseded_at timestamp with time zone,
     over_owners boolean DEFAULT false NOT NULL,
     asserted boolean DEFAULT false NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    creator text DEFAULT 'system'::text NOT NULL,
     CONSTRAINT api_keys_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_keys_hash_check CHECK ((length(hash) = 32)),
     CONSTRAINT api_keys_key_id_check CHECK ((key_id ~ '^[0-9A-Za-z]{12}$'::text)),
@@ -97,6 +99,8 @@ CREATE TABLE public.dataset_items (
     source_type text,
     source_id text,
     created_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    updated_at timestamp with time zone,
     CONSTRAINT dataset_items_check CHECK ((valid_to > valid_from)),
     CONSTRAINT dataset_items_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT dataset_items_split_check CHECK ((split = ANY (ARRAY['train'::text, 'dev'::text, 'test'::text]))),
@@ -296,6 +300,7 @@ CREATE TABLE public.evaluations (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     version bigint DEFAULT 1 NOT NULL,
+    deleted_at timestamp with time zone,
     CONSTRAINT evaluations_dataset_version_check CHECK ((dataset_version > 0)),
     CONSTRAINT evaluations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
@@ -335,6 +340,7 @@ CREATE TABLE public.members (
     status text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     removed_at timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
     CONSTRAINT members_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'annotator'::text, 'viewer'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'active'::text])))

@@ -169,7 +169,7 @@ var seeds = []seed{
 			require.NoError(t, err)
 			_, err = c.Freeze(t.Context(), d.ID, "")
 			require.NoError(t, err)
-			return map[string]string{"id": d.ID, "itemId": added.Items[0].ID}
+			return map[string]string{"id": d.ID, "itemId": added.Items[0].ID, "datasetVersion": "1"}
 		},
 		bodies: map[string]string{
 			"addDatasetItems":      `{"input":{"question":"Why?"},"weight":2}`,

@@ -15,6 +15,7 @@ var kinds = map[string]string{
 	"/api/conversations/{conversationId}":          "conversation",
 	"/api/datasets/{id}":                           "dataset",
 	"/api/datasets/{id}/items/{itemId}":            "item",
+	"/api/datasets/{id}/versions/{datasetVersion}": "dataset version",
 	"/api/developer/api-keys/{id}":                 "api key",
 	"/api/developer/provider-keys/{id}":            "provider key",
 	"/api/evaluations/{id}":                        "evaluation",
