@@ -47,10 +47,10 @@ func TestWhatIsNotThereIsNull(t *testing.T) {
 	require.NoError(t, err)
 	version := read(t, "/versions/1")
 	require.Equal(t, "1", version["id"])
-	require.Equal(t, 1.0, version["dataset_version"])
+	require.EqualValues(t, 1, version["dataset_version"])
 	require.Contains(t, version, "note")
 	require.Nil(t, version["note"])
-	require.Equal(t, 1.0, read(t, "")["latest_dataset_version"])
+	require.EqualValues(t, 1, read(t, "")["latest_dataset_version"])
 }
 
 func TestNullIsTheSameContentAsNothing(t *testing.T) {
