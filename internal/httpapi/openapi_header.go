@@ -47,8 +47,23 @@ func declareHeaders(doc map[string]any, ops []Op) {
 		all := operation(doc, op)["responses"].(map[string]any)
 		for _, status := range []int{op.Status, op.Again} {
 			if r, ok := all[strconv.Itoa(status)].(map[string]any); ok {
+				describeOwn(r)
 				refer(r, op.headers())
 			}
+		}
+	}
+}
+
+// describeOwn moves the descriptions of an operation's own headers to where
+// documents have them; the framework leaves them in the schemas.
+func describeOwn(response map[string]any) {
+	own, _ := response["headers"].(map[string]any)
+	for _, h := range own {
+		header := h.(map[string]any)
+		schema, _ := header["schema"].(map[string]any)
+		if text, ok := schema["description"]; ok {
+			header["description"] = text
+			delete(schema, "description")
 		}
 	}
 }
