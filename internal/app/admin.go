@@ -15,14 +15,14 @@ import (
 // adminCommand is what the operator of a deployment does, with the databases'
 // credentials and no API key.
 type adminCommand struct {
-	Bootstrap    bootstrapCommand    `cmd:"" help:"Create an organization with its owner and a key that has every scope; the key is printed once."`
-	Key          keyCommand          `cmd:"" help:"Create a key of an organization that has every scope, when no other is left; it is printed once."`
-	Plan         planCommand         `cmd:"" help:"Set an organization's plan and, if it needs one of its own, its limit."`
-	Suspend      suspendCommand      `cmd:"" help:"Stop an organization from using the platform."`
-	Resume       resumeCommand       `cmd:"" help:"End a suspension."`
-	Certificate  certificateCommand  `cmd:"" help:"Print what was erased of a deleted organization, and when."`
+	Bootstrap    bootstrapCommand    `cmd:"" help:"Create an organization with an owner and an API key with all scopes. The key is printed once."`
+	Key          keyCommand          `cmd:"" help:"Create an API key with all scopes for an organization that has no valid key left. The key is printed once."`
+	Plan         planCommand         `cmd:"" help:"Set the plan of an organization and, optionally, a custom limit."`
+	Suspend      suspendCommand      `cmd:"" help:"Suspend an organization."`
+	Resume       resumeCommand       `cmd:"" help:"Resume a suspended organization."`
+	Certificate  certificateCommand  `cmd:"" help:"Print the erasure certificate of a deleted organization."`
 	NewMasterKey newMasterKeyCommand `cmd:"" help:"Print a new master key for ASSAY_SECRET_MASTER_KEY."`
-	RotateKeys   rotateKeysCommand   `cmd:"" help:"Wrap every organization's data key with the current master key; can be stopped and repeated."`
+	RotateKeys   rotateKeysCommand   `cmd:"" help:"Re-encrypt the data keys of all organizations with the current master key. Can be interrupted and repeated."`
 }
 
 // withApp connects to the engines for one command.
@@ -44,9 +44,9 @@ func (e *environment) withApp(fn func(*App) error) error {
 
 type bootstrapCommand struct {
 	Organization string `required:"" help:"Name of the organization." placeholder:"NAME"`
-	Email        string `default:"owner@localhost" help:"E-mail address of its owner."`
-	Name         string `default:"Owner" help:"Name of its owner."`
-	Environment  string `enum:"live,test" default:"live" help:"What the key is for: live or test."`
+	Email        string `default:"owner@localhost" help:"E-mail address of the owner."`
+	Name         string `default:"Owner" help:"Name of the owner."`
+	Environment  string `enum:"live,test" default:"live" help:"Environment of the key: live or test."`
 }
 
 // Run creates the organization and prints what cannot be shown again.
@@ -59,20 +59,20 @@ func (c bootstrapCommand) Run(e *environment) error {
 			return fmt.Errorf("create organization: %w", err)
 		}
 		fmt.Fprintf(e.out, "SERVICE_ORGANIZATION_ID=%s\nSERVICE_API_KEY=%s\n", made.Org, made.Key.Reveal())
-		fmt.Fprintln(e.out, "# Keep the key now: it is stored only as a hash and cannot be shown again.")
+		fmt.Fprintln(e.out, "# Save the key now. Only its hash is stored, so it cannot be shown again.")
 		return nil
 	})
 }
 
 // orgArg is the organization that a command is about.
 type orgArg struct {
-	Organization string `arg:"" help:"Id of the organization." placeholder:"UUID"`
+	Organization string `arg:"" help:"ID of the organization." placeholder:"UUID"`
 }
 
 func (o orgArg) id() (principal.OrgID, error) {
 	id, err := principal.ParseOrgID(o.Organization)
 	if err != nil {
-		return id, fmt.Errorf("%q is not the id of an organization: it is a UUID, which `assay admin bootstrap` printed", o.Organization)
+		return id, fmt.Errorf("%q is not an organization ID: use the UUID printed by `assay admin bootstrap`", o.Organization)
 	}
 	return id, nil
 }
@@ -100,8 +100,8 @@ func (c keyCommand) Run(e *environment) error {
 
 type planCommand struct {
 	orgArg
-	Plan  string `arg:"" enum:"free,pro,enterprise,self_hosted" help:"free, pro, enterprise or self_hosted."`
-	Limit int    `help:"Requests an hour and key, instead of what the plan says." placeholder:"N"`
+	Plan  string `arg:"" enum:"free,pro,enterprise,self_hosted" help:"Plan: free, pro, enterprise or self_hosted."`
+	Limit int    `help:"Requests per hour and key (default: the limit of the plan)." placeholder:"N"`
 }
 
 // Run sets the plan.
@@ -172,7 +172,7 @@ func (newMasterKeyCommand) Run(e *environment) error {
 		return err
 	}
 	fmt.Fprintf(e.out, "ASSAY_SECRET_MASTER_KEY=%s\n", key.Reveal())
-	fmt.Fprintln(e.out, "# Keep a copy in a safe place: without it the provider keys that are stored are lost.")
+	fmt.Fprintln(e.out, "# Keep a copy in a safe place. Without this key, stored provider keys are lost.")
 	return nil
 }
 
@@ -182,12 +182,12 @@ type rotateKeysCommand struct{}
 func (rotateKeysCommand) Run(e *environment) error {
 	return e.withApp(func(a *App) error {
 		done, err := a.Tenancy.RotateMasterKey(e.ctx, func(done, left int64) {
-			fmt.Fprintf(e.out, "%d rewrapped, %d left\n", done, left)
+			fmt.Fprintf(e.out, "%d re-encrypted, %d left\n", done, left)
 		})
 		if err != nil {
-			return fmt.Errorf("%w; %d data keys are done, run the command again for the rest", err, done)
+			return fmt.Errorf("%w; %d data keys were re-encrypted, run the command again for the rest", err, done)
 		}
-		fmt.Fprintf(e.out, "Every data key is wrapped with the current master key (%d now).\n", done)
+		fmt.Fprintf(e.out, "All data keys are encrypted with the current master key (%d re-encrypted now).\n", done)
 		return nil
 	})
 }

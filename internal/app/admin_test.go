@@ -98,9 +98,9 @@ func TestRotateKeys(t *testing.T) {
 	}
 	got = run(withSecrets(both), "admin", "rotate-keys")
 	require.Zero(t, got.Code, got.Err)
-	require.Equal(t, "3 rewrapped, 0 left\nEvery data key is wrapped with the current master key (3 now).\n", got.Out)
+	require.Equal(t, "3 re-encrypted, 0 left\nAll data keys are encrypted with the current master key (3 re-encrypted now).\n", got.Out)
 	got = run(withSecrets(both), "admin", "rotate-keys")
-	require.Equal(t, "Every data key is wrapped with the current master key (0 now).\n", got.Out)
+	require.Equal(t, "All data keys are encrypted with the current master key (0 re-encrypted now).\n", got.Out)
 
 	// The old key can go.
 	for c, id := range keys {

@@ -60,13 +60,13 @@ func (configCommand) Run(e *environment) error {
 		return err
 	}
 	if problem != nil {
-		return fmt.Errorf("the configuration has problems:\n%s", indent(problem.Error()))
+		return fmt.Errorf("invalid configuration:\n%s", indent(problem.Error()))
 	}
 	return nil
 }
 
 type healthCommand struct {
-	URL string `help:"Base URL of the process; by default the configured address on this machine." placeholder:"URL"`
+	URL string `help:"Base URL of the process (default: the configured address on this machine)." placeholder:"URL"`
 }
 
 // Run succeeds if the process is ready.
@@ -78,7 +78,7 @@ func (c healthCommand) Run(e *environment) error {
 		}
 		_, port, err := net.SplitHostPort(cfg.HTTP.Addr)
 		if err != nil {
-			return fmt.Errorf("ASSAY_HTTP_ADDR is %q: give host:port", cfg.HTTP.Addr)
+			return fmt.Errorf("ASSAY_HTTP_ADDR is %q: set it to host:port", cfg.HTTP.Addr)
 		}
 		c.URL = "http://" + net.JoinHostPort("127.0.0.1", port)
 	}
@@ -89,11 +89,11 @@ func (c healthCommand) Run(e *environment) error {
 	client := http.Client{Timeout: 5 * time.Second}
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("no answer from %s: %w", c.URL, err)
+		return fmt.Errorf("no response from %s: %w", c.URL, err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s is not ready: GET /api/health/ready answered %s", c.URL, res.Status)
+		return fmt.Errorf("%s is not ready: GET /api/health/ready returned %s", c.URL, res.Status)
 	}
 	fmt.Fprintln(e.out, "ready")
 	return nil
@@ -115,7 +115,7 @@ type versionCommand struct{}
 
 // Run prints the version of the binary and of the interface.
 func (versionCommand) Run(e *environment) error {
-	fmt.Fprintf(e.out, "assay %s, interface %s\n", e.build, httpapi.Version)
+	fmt.Fprintf(e.out, "assay %s, API %s\n", e.build, httpapi.Version)
 	return nil
 }
 

@@ -116,9 +116,9 @@ func (d *document) response(t *testing.T, op *docOperation, status int) *jsonsch
 func (d *document) envelope(t *testing.T, op operation) *jsonschema.Schema {
 	t.Helper()
 	if op.raw() {
-		return d.compile(t, pointer("components", "schemas", "OtlpEnvelope"))
+		return d.compile(t, pointer("components", "schemas", "OtlpError"))
 	}
-	return d.compile(t, pointer("components", "schemas", "Envelope"))
+	return d.compile(t, pointer("components", "schemas", "Error"))
 }
 
 // compile makes the schema at a pointer ready to check with; tests that run side by side share it.
@@ -248,11 +248,63 @@ func send(t *testing.T, c *testkit.Client, d *document, op operation, status int
 	require.NoError(t, err)
 	require.NoError(t, schema.Validate(value), "%s %d: %s", op.ID, status, res.Body)
 	checkTimes(t, value)
-	if status == http.StatusCreated && res.Header.Get("Location") != "" {
+	for _, at := range d.empty(d.success(op, status), value, "") {
+		t.Errorf("%s: %s is empty, and should be null", op.ID, at)
+	}
+	if status == http.StatusCreated {
 		found, err := c.Send(t.Context(), http.MethodGet, res.Header.Get("Location"), nil)
 		require.NoError(t, err)
-		require.Contains(t, []int{http.StatusOK, http.StatusMethodNotAllowed}, found.Status, "Location leads to what was made: %s", res.Header.Get("Location"))
+		require.Equal(t, http.StatusOK, found.Status, "%s: Location leads to what was made: %q", op.ID, res.Header.Get("Location"))
 	}
+}
+
+// success is the schema of an operation's success as the document has it; nil
+// for other statuses.
+func (d *document) success(op operation, status int) any {
+	r, _ := op.doc.all["responses"].(map[string]any)[strconv.Itoa(status)].(map[string]any)
+	content, _ := r["content"].(map[string]any)
+	media, _ := content["application/json"].(map[string]any)
+	return media["schema"]
+}
+
+// empty lists the documented strings of a response that are "": what has no
+// value is null. Free-form values are the caller's own.
+func (d *document) empty(schema, value any, at string) (found []string) {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return nil
+	}
+	s = d.resolve(s)
+	forms, _ := s["oneOf"].([]any)
+	for _, form := range forms {
+		found = append(found, d.empty(form, value, at)...)
+	}
+	switch v := value.(type) {
+	case string:
+		if v == "" && slices.Contains(types(s), "string") {
+			found = append(found, at)
+		}
+	case map[string]any:
+		props, _ := s["properties"].(map[string]any)
+		for name, p := range props {
+			found = append(found, d.empty(p, v[name], at+"/"+name)...)
+		}
+	case []any:
+		for i, e := range v {
+			found = append(found, d.empty(s["items"], e, at+"/"+strconv.Itoa(i))...)
+		}
+	}
+	return found
+}
+
+func TestEmptyStringsAreFound(t *testing.T) {
+	t.Parallel()
+	d := &document{all: map[string]any{"components": map[string]any{"schemas": map[string]any{
+		"Thing": map[string]any{"properties": map[string]any{"name": map[string]any{"type": []any{"string", "null"}}, "metadata": map[string]any{"type": "object"}}},
+	}}}}
+	things := map[string]any{"type": "array", "items": map[string]any{"oneOf": []any{map[string]any{"$ref": "#/components/schemas/Thing"}, map[string]any{"type": "null"}}}}
+	value := []any{nil, map[string]any{"name": "x", "metadata": map[string]any{"name": ""}}, map[string]any{"name": ""}}
+	require.Equal(t, []string{"/2/name"}, d.empty(things, value, ""))
 }
 
 var (

@@ -19,31 +19,31 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Config string `help:"YAML file with settings, also named by ASSAY_CONFIG; the environment wins over it." type:"path" placeholder:"FILE"`
+	Config string `help:"YAML file with settings (default: ASSAY_CONFIG). Environment variables take precedence." type:"path" placeholder:"FILE"`
 
-	All    allCommand    `cmd:"" group:"run" help:"Run everything in one process, after bringing the schemas up to date. For a laptop or a small team."`
-	Serve  serveCommand  `cmd:"" group:"run" help:"Serve the HTTP interface."`
-	Worker workerCommand `cmd:"" group:"run" help:"Run long work: workflows and the outbox."`
+	All    allCommand    `cmd:"" group:"run" help:"Run migrations, then the server and the worker in one process."`
+	Serve  serveCommand  `cmd:"" group:"run" help:"Run the HTTP server."`
+	Worker workerCommand `cmd:"" group:"run" help:"Run the worker: workflows and the outbox."`
 
-	SimulateProvider simulateProviderCommand `cmd:"" group:"use" help:"Serve a model provider without a model, for trying things and for tests."`
+	SimulateProvider simulateProviderCommand `cmd:"" group:"use" help:"Run a simulated model provider, for trials and tests."`
 	Tail             tailCommand             `cmd:"" group:"use" help:"Show traces as they arrive."`
-	Traces           tracesCommand           `cmd:"" group:"use" help:"Look at traces."`
-	Run              runCommand              `cmd:"" group:"use" help:"Start a run of an evaluation, and wait for how it ends."`
-	Compare          compareCommand          `cmd:"" group:"use" help:"Show how two runs of an evaluation differ, and what that proves."`
-	Gate             gateCommand             `cmd:"" group:"use" help:"Decide whether a run is good enough, for CI: pass, fail or inconclusive."`
+	Traces           tracesCommand           `cmd:"" group:"use" help:"Inspect traces."`
+	Run              runCommand              `cmd:"" group:"use" help:"Start a run of an evaluation and, optionally, wait for its result."`
+	Compare          compareCommand          `cmd:"" group:"use" help:"Compare two runs of an evaluation."`
+	Gate             gateCommand             `cmd:"" group:"use" help:"Check a run against requirements, for CI: pass, fail or inconclusive."`
 
-	Migrate migrateCommand `cmd:"" group:"operate" help:"Bring the PostgreSQL and ClickHouse schemas up to date."`
-	Admin   adminCommand   `cmd:"" group:"operate" help:"Organizations, plans, master keys: what the operator of a deployment does."`
-	Showcfg configCommand  `cmd:"" group:"operate" name:"config" help:"Print every setting, its value and where it came from; secrets are hidden."`
-	Health  healthCommand  `cmd:"" group:"operate" help:"Ask a running process whether it is ready."`
+	Migrate migrateCommand `cmd:"" group:"operate" help:"Migrate the PostgreSQL and ClickHouse schemas."`
+	Admin   adminCommand   `cmd:"" group:"operate" help:"Manage organizations, plans and master keys."`
+	Showcfg configCommand  `cmd:"" group:"operate" name:"config" help:"Print every setting with its value and source. Secrets are hidden."`
+	Health  healthCommand  `cmd:"" group:"operate" help:"Check whether a running process is ready."`
 
 	OpenAPI openapiCommand `cmd:"" group:"inspect" name:"openapi" help:"Print the OpenAPI document."`
 	Version versionCommand `cmd:"" group:"inspect" help:"Print the version."`
 }
 
-const description = `Assay tells a team whether its LLM application or agent is good enough to ship.
+const description = `Assay is a self-hosted platform for evaluating LLM applications and agents.
 
-Settings come from the environment or a YAML file; ` + "`assay config`" + ` lists them. To begin:
+Set options as environment variables or in a YAML file; ` + "`assay config`" + ` lists them. To get started:
 
     assay migrate
     assay admin bootstrap --organization "My team"
@@ -61,7 +61,7 @@ type environment struct {
 
 // Main runs one command, in the environment given, and returns the process's
 // exit code: 0 for success, 1 for a failure, 2 for a command line that cannot
-// be read. Commands about runs use 3 for what nobody knows.
+// be read. Commands about runs use 3 for inconclusive.
 func Main(build string, args, environ []string, out, errOut io.Writer) int {
 	var c cli
 	exit := -1
@@ -70,7 +70,7 @@ func Main(build string, args, environ []string, out, errOut io.Writer) int {
 		kong.Exit(func(code int) { exit = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
 		kong.ExplicitGroups([]kong.Group{
-			{Key: "run", Title: "Run:"}, {Key: "use", Title: "Use:"}, {Key: "operate", Title: "Operate:"}, {Key: "inspect", Title: "Inspect:"},
+			{Key: "run", Title: "Processes:"}, {Key: "use", Title: "Evaluation and traces:"}, {Key: "operate", Title: "Administration:"}, {Key: "inspect", Title: "Information:"},
 		}))
 	if err != nil {
 		panic(err) // the command line's own declaration is wrong
@@ -80,7 +80,7 @@ func Main(build string, args, environ []string, out, errOut io.Writer) int {
 		return exit // --help has printed
 	}
 	if err != nil {
-		fmt.Fprintf(errOut, "assay: %v\nRun `assay --help` for the commands.\n", err)
+		fmt.Fprintf(errOut, "assay: %v\nRun `assay --help` for a list of commands.\n", err)
 		return 2
 	}
 	for _, kv := range environ {
@@ -170,7 +170,7 @@ func (e *environment) play(role Role) error {
 func (e *environment) load() (Config, error) {
 	cfg, _, err := loadConfig(e.config, e.environ)
 	if err != nil {
-		return Config{}, fmt.Errorf("the configuration has problems:\n%s", indent(err.Error()))
+		return Config{}, fmt.Errorf("invalid configuration:\n%s", indent(err.Error()))
 	}
 	return cfg, nil
 }

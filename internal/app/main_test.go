@@ -94,7 +94,7 @@ func TestACommandLineThatCannotBeReadIsTwo(t *testing.T) {
 			got := run(nil, c.args...)
 			require.Equal(t, 2, got.Code)
 			require.Contains(t, got.Err, c.want)
-			require.Contains(t, got.Err, "Run `assay --help` for the commands.")
+			require.Contains(t, got.Err, "Run `assay --help` for a list of commands.")
 			require.Empty(t, got.Out)
 		})
 	}
@@ -246,6 +246,6 @@ func TestHealthCommand(t *testing.T) {
 		t.Parallel()
 		got := run(nil, "health", "--url", "http://127.0.0.1:1")
 		require.Equal(t, 1, got.Code)
-		require.Contains(t, got.Err, "no answer from http://127.0.0.1:1")
+		require.Contains(t, got.Err, "no response from http://127.0.0.1:1")
 	})
 }

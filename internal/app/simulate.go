@@ -10,17 +10,17 @@ import (
 )
 
 type simulateProviderCommand struct {
-	Addr       string        `help:"Address to listen on. Whoever can reach it can change the faults." default:"127.0.0.1:4010"`
-	Seed       uint64        `help:"Another seed is another weather; the same one is the same." default:"1"`
-	Key        []string      `help:"A key that is accepted; without any, every key is." placeholder:"KEY"`
-	Latency    time.Duration `help:"What every answer takes at least." placeholder:"50ms"`
-	Median     time.Duration `help:"Median of a lognormal time that is added to the latency." placeholder:"800ms"`
-	Sigma      float64       `help:"Sigma of that time." default:"0.5"`
-	RateLimit  float64       `help:"Share of calls that are answered 429." placeholder:"SHARE"`
-	RetryAfter time.Duration `help:"What those are asked to wait." default:"1s"`
-	Errors     float64       `help:"Share of calls that are answered 500." placeholder:"SHARE"`
-	Faults     string        `help:"File with faults in JSON, instead of the flags above; PUT /simulated/faults takes the same." type:"existingfile" placeholder:"FILE"`
-	Script     string        `help:"File with a script in JSON: which model answers what." type:"existingfile" placeholder:"FILE"`
+	Addr       string        `help:"Listen address. Any client that can reach it can change the faults." default:"127.0.0.1:4010"`
+	Seed       uint64        `help:"Seed of the simulated faults and latencies. The same seed reproduces them." default:"1"`
+	Key        []string      `help:"Accepted API key; repeatable (default: any key)." placeholder:"KEY"`
+	Latency    time.Duration `help:"Minimum latency of a response." placeholder:"50ms"`
+	Median     time.Duration `help:"Median of the lognormal latency added to the minimum." placeholder:"800ms"`
+	Sigma      float64       `help:"Sigma of the lognormal latency." default:"0.5"`
+	RateLimit  float64       `help:"Fraction of calls that get 429." placeholder:"FRACTION"`
+	RetryAfter time.Duration `help:"Retry-After of the 429 responses." default:"1s"`
+	Errors     float64       `help:"Fraction of calls that get 500." placeholder:"FRACTION"`
+	Faults     string        `help:"JSON file with faults, as for PUT /simulated/faults; replaces the flags above." type:"existingfile" placeholder:"FILE"`
+	Script     string        `help:"JSON file with a script that defines the answers of models." type:"existingfile" placeholder:"FILE"`
 }
 
 // Run serves until a signal ends it.
@@ -30,8 +30,8 @@ func (c simulateProviderCommand) Run(e *environment) error {
 		return err
 	}
 	return simulated.Serve(e.ctx, c.Addr, o, func(a net.Addr) {
-		fmt.Fprintf(e.out, "A simulated provider is at http://%s/v1, for OpenAI's and Anthropic's clients with any key.\n"+
-			"Faults: PUT http://%s/simulated/faults. What was asked: GET http://%s/simulated/calls.\n", a, a, a)
+		fmt.Fprintf(e.out, "Simulated provider: http://%s/v1, for OpenAI and Anthropic clients.\n"+
+			"Faults: PUT http://%s/simulated/faults. Calls received: GET http://%s/simulated/calls.\n", a, a, a)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 
 // remote is the Assay that a user's command asks, with the user's own key.
 type remote struct {
-	URL string `help:"Base URL of Assay; else ASSAY_URL, else http://localhost:4318." placeholder:"URL"`
+	URL string `help:"Base URL of Assay (default: ASSAY_URL, or http://localhost:4318)." placeholder:"URL"`
 }
 
 func (r remote) client(e *environment) (*client.Client, error) {
@@ -22,27 +22,27 @@ func (r remote) client(e *environment) (*client.Client, error) {
 
 type tailCommand struct {
 	remote
-	Environment string        `help:"Only traces of this environment, such as production." placeholder:"NAME"`
-	Agent       string        `help:"Only traces of this agent." placeholder:"NAME"`
-	User        string        `help:"Only traces of this user of the application." placeholder:"ID"`
-	Status      string        `enum:"running,completed,failed," default:"" help:"Only traces that are running, completed or failed." placeholder:"STATUS"`
-	Errors      bool          `help:"Only traces with an error in them."`
-	Search      string        `help:"Only traces with these words in a message or in a name." placeholder:"TEXT"`
-	Since       time.Duration `help:"Begin with the traces of the last while, such as 10m." placeholder:"TIME"`
-	JSON        bool          `name:"json" help:"Print each trace as a line of JSON, as the interface writes it."`
+	Environment string        `help:"Environment to filter by, such as production." placeholder:"NAME"`
+	Agent       string        `help:"Agent to filter by." placeholder:"NAME"`
+	User        string        `help:"User of the application to filter by." placeholder:"ID"`
+	Status      string        `enum:"running,completed,failed," default:"" help:"Status to filter by: running, completed or failed." placeholder:"STATUS"`
+	Errors      bool          `help:"Only traces with errors."`
+	Search      string        `help:"Words to search for in messages and names." placeholder:"TEXT"`
+	Since       time.Duration `help:"Period of past traces to show first, such as 10m." placeholder:"TIME"`
+	JSON        bool          `name:"json" help:"One JSON document per line, as returned by the API."`
 }
 
-// Help is what --help says beside the flags.
+// Help is the text of --help above the flags.
 func (tailCommand) Help() string {
-	return `A trace that is running is shown when it begins and again when it has ended. A line has: when, how the trace stands (▸ running, ✓ completed, ✗ failed, ◌ closed because nothing came) with the number of failed spans, its name, how long it took, tokens, cost, who did it, and the id for ` + "`assay traces get`" + `.
+	return `A running trace is shown when it starts and again when it ends. Each line has the time, the status (▸ running, ✓ completed, ✗ failed, ◌ closed for inactivity) with the number of failed spans, the name, the duration, tokens, cost, the agent or service, and the ID for ` + "`assay traces get`" + `.
 
-The key in SERVICE_API_KEY needs the scope traces:read. Ctrl-C ends.`
+The key in SERVICE_API_KEY needs the scope traces:read. Press Ctrl-C to stop.`
 }
 
 // Validate refuses a time in the future.
 func (c tailCommand) Validate() error {
 	if c.Since < 0 {
-		return errors.New("--since is negative: give how far to look back, such as 10m")
+		return errors.New("--since must not be negative: use a duration such as 10m")
 	}
 	return nil
 }
@@ -73,14 +73,14 @@ func (c tailCommand) Run(e *environment) error {
 }
 
 type tracesCommand struct {
-	Get tracesGetCommand `cmd:"" help:"Draw a trace as the tree of its spans, with time, tokens, cost and errors."`
+	Get tracesGetCommand `cmd:"" help:"Show a trace as a tree of spans, with time, tokens, cost and errors."`
 }
 
 type tracesGetCommand struct {
-	ID string `arg:"" help:"Id of the trace, or its number."`
+	ID string `arg:"" help:"ID or number of the trace."`
 	remote
-	Payload bool `help:"Also print what went in and came out of each span."`
-	JSON    bool `name:"json" help:"Print the trace as JSON, as the interface writes it."`
+	Payload bool `help:"Input and output of each span."`
+	JSON    bool `name:"json" help:"JSON output, as returned by the API."`
 }
 
 // Run prints the trace.

@@ -12,41 +12,41 @@ import (
 )
 
 type compareCommand struct {
-	Evaluation string `arg:"" help:"Id or name of the evaluation."`
-	Baseline   string `arg:"" help:"The run to compare with: its id, latest or previous."`
-	Candidate  string `arg:"" help:"The run that may be better or worse: its id, latest or previous."`
+	Evaluation string `arg:"" help:"ID or name of the evaluation."`
+	Baseline   string `arg:"" help:"Baseline run: an ID, latest or previous."`
+	Candidate  string `arg:"" help:"Candidate run: an ID, latest or previous."`
 	remote
-	Margin float64 `help:"The largest difference that does not matter, as a share of a metric's range, such as 0.02. Without one only better or worse can be shown." placeholder:"SHARE"`
-	JSON   bool    `name:"json" help:"Print the comparison as JSON, as the interface writes it."`
+	Margin float64 `help:"Largest difference that does not matter, as a fraction of a metric's range, such as 0.02. Required for the verdict unchanged." placeholder:"FRACTION"`
+	JSON   bool    `name:"json" help:"JSON output, as returned by the API."`
 }
 
-// Help is what --help says beside the flags.
+// Help is the text of --help above the flags.
 func (compareCommand) Help() string {
-	return `Items are matched, so that a difference is not hidden by hard and easy items. A verdict follows the interval of the difference: what is not shown is inconclusive, and "unchanged" needs a margin.
+	return `Runs are compared item by item, so that differences in difficulty between items do not hide a change. The verdict depends on the interval of the difference. A difference that is not shown is inconclusive; "unchanged" requires a margin.
 
-The word latest names the newest run, previous the newest completed run before the other one.
+The name latest refers to the newest run, and previous to the newest completed run before the other one.
 
-Exit codes: 0 compared, whatever the verdicts (` + "`assay gate`" + ` decides), 2 the command line is wrong, 3 the runs cannot be compared, or no answer.
+Exit codes: 0 compared, regardless of the verdicts (use ` + "`assay gate`" + ` to decide), 2 invalid command line, 3 runs not comparable or request failed.
 
 The key in SERVICE_API_KEY needs the scope eval:read.`
 }
 
-// Validate refuses words that name no runs.
+// Validate rejects words that do not name a run.
 func (c compareCommand) Validate() error {
 	for _, name := range []string{c.Baseline, c.Candidate} {
 		if !client.IsRun(name) {
-			return fmt.Errorf("%q is no run: give its id, latest or previous", name)
+			return fmt.Errorf("%q is not a run: use a run ID, latest or previous", name)
 		}
 	}
 	if c.Baseline == c.Candidate {
-		return errors.New("a run differs in nothing from itself: name two runs, such as previous latest")
+		return errors.New("the two runs are the same: name two different runs, such as previous latest")
 	}
 	return checkMargin(c.Margin)
 }
 
 func checkMargin(m float64) error {
 	if !(m >= 0 && m <= 1) {
-		return errors.New("--margin is a share of a metric's range: give a number from 0 to 1, such as 0.02")
+		return errors.New("--margin must be from 0 to 1, a fraction of a metric's range: use a number such as 0.02")
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (c compareCommand) run(e *environment) error {
 	}
 	for _, r := range []client.Run{baseline, candidate} {
 		if r.Status == client.StatusFailed || r.Status == client.StatusCancelled {
-			e.say(fmt.Sprintf("run %s is %s: only the results that it has are compared", r.ID, r.Status))
+			e.say(fmt.Sprintf("run %s is %s: only its existing results are compared", r.ID, r.Status))
 		}
 	}
 	compared, err := from.Compare(e.ctx, evaluation.ID, baseline.ID, candidate.ID, c.Margin)
@@ -99,7 +99,7 @@ func findRuns(ctx context.Context, from *client.Client, evaluation client.Evalua
 		}
 		return from.Run(ctx, evaluation.ID, name)
 	}
-	// Previous is said of the other run, which is found first.
+	// Previous is relative to the other run, which is found first.
 	if candidate == client.Previous {
 		if b, err = find(baseline, client.Run{}); err == nil {
 			c, err = find(candidate, b)
@@ -108,7 +108,7 @@ func findRuns(ctx context.Context, from *client.Client, evaluation client.Evalua
 		b, err = find(baseline, c)
 	}
 	if err == nil && b.ID == c.ID {
-		err = fmt.Errorf("both are run %s, which differs in nothing from itself: name two runs", b.ID)
+		err = fmt.Errorf("both names refer to run %s: name two different runs", b.ID)
 	}
 	return b, c, err
 }

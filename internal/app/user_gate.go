@@ -14,27 +14,27 @@ import (
 const newRun = "new"
 
 type gateCommand struct {
-	Evaluation string `arg:"" help:"Id or name of the evaluation."`
+	Evaluation string `arg:"" help:"ID or name of the evaluation."`
 	remote
-	Require    []string `sep:"none" required:"" help:"What must be shown; may be given several times. A bar: pass_rate>=0.9, overall>0.8, latency_ms<=800. Or, against the baseline: overall:non_inferior, pass_rate:better, similarity:equivalent." placeholder:"RULE"`
-	Subject    string   `name:"run" default:"latest" help:"The run that is judged: its id, latest, which it is if nothing is said, or new to start one and wait." placeholder:"RUN"`
-	Baseline   string   `help:"The run to compare with: its id or previous. Without one, the baseline that the run was started with." placeholder:"RUN"`
-	Margin     float64  `help:"The largest loss that does not matter, as a share of a metric's range, such as 0.02." placeholder:"SHARE"`
-	MaxMissing float64  `default:"0.05" help:"Decide nothing by a metric of which more scores are missing than this share, 0.05 if nothing is said." placeholder:"SHARE"`
-	JUnit      string   `name:"junit" help:"Also write a JUnit report." type:"path" placeholder:"FILE"`
-	GitHub     bool     `name:"github" help:"Also print annotations for GitHub Actions."`
-	JSON       bool     `name:"json" help:"Print the decision as JSON."`
+	Require    []string `sep:"none" required:"" help:"Requirement; repeatable. A threshold: pass_rate>=0.9, overall>0.8, latency_ms<=800. Or a comparison with the baseline: overall:non_inferior, pass_rate:better, similarity:equivalent." placeholder:"RULE"`
+	Subject    string   `name:"run" default:"latest" help:"Run to check: an ID, latest, or new to start a run and wait for it (default: latest)." placeholder:"RUN"`
+	Baseline   string   `help:"Baseline run: an ID or previous (default: the baseline that the run was started with)." placeholder:"RUN"`
+	Margin     float64  `help:"Largest loss that does not matter, as a fraction of a metric's range, such as 0.02." placeholder:"FRACTION"`
+	MaxMissing float64  `default:"0.05" help:"Largest fraction of missing scores; above it, a requirement is inconclusive (default: 0.05)." placeholder:"FRACTION"`
+	JUnit      string   `name:"junit" help:"File for a JUnit report." type:"path" placeholder:"FILE"`
+	GitHub     bool     `name:"github" help:"Annotations for GitHub Actions."`
+	JSON       bool     `name:"json" help:"JSON output."`
 	waitFlags
 	startFlags
 }
 
-// Help is what --help says beside the flags.
+// Help is the text of --help above the flags.
 func (gateCommand) Help() string {
-	return `A bar such as pass_rate>=0.9 passes if the whole 95 % interval meets it, fails if the whole interval misses it, and is inconclusive otherwise. So each end errs about once in forty, for rates at most, by their exact intervals: what is truly below the bar passes with a chance of about 2.5 %, unless the gate is repeated until it passes. better, non_inferior and equivalent compare item by item with the baseline; non_inferior means that a loss of the margin is ruled out, at one-sided 95 %.
+	return `A threshold such as pass_rate>=0.9 passes if the whole 95% interval meets it, fails if the whole interval misses it, and is inconclusive otherwise. A value truly below the threshold therefore passes with a probability of about 2.5% (for rates at most 2.5%, by exact intervals), unless the gate is repeated until it passes. The claims better, non_inferior and equivalent compare with the baseline item by item; non_inferior means that a loss of the margin is ruled out, at one-sided 95%.
 
-What is not shown never passes: a run that failed, a metric without an interval, too many missing scores, runs that cannot be compared. The gate fails if one requirement fails, else it is inconclusive if one is.
+A requirement that is not shown to be met never passes: after a failed run, without an interval, with too many missing scores, or if the runs are not comparable. The gate fails if any requirement fails; otherwise it is inconclusive if any requirement is.
 
-Exit codes: 0 PASS, 1 FAIL, 2 the command line is wrong, 3 INCONCLUSIVE, also if no answer came.
+Exit codes: 0 PASS, 1 FAIL, 2 invalid command line, 3 INCONCLUSIVE or request failed.
 
 The key in SERVICE_API_KEY needs the scope eval:read, and eval:write for --run=new.`
 }
@@ -47,21 +47,21 @@ func (c gateCommand) Validate() error {
 	}
 	for _, r := range all {
 		if r.claim != "" && c.Subject == newRun && c.Baseline == "" {
-			return fmt.Errorf("--require %q compares with a baseline, and a new run has none: give --baseline", r.text)
+			return fmt.Errorf("--require %q needs a baseline, and a new run has none: add --baseline", r.text)
 		}
 		if claims[r.claim] && c.Margin == 0 {
-			return fmt.Errorf("--require %q needs a --margin: the largest loss that does not matter, such as 0.02", r.text)
+			return fmt.Errorf("--require %q needs --margin, the largest loss that does not matter: add one such as --margin=0.02", r.text)
 		}
 	}
 	switch {
 	case c.Subject != newRun && (!client.IsRun(c.Subject) || c.Subject == client.Previous):
-		return errors.New("--run is no run: give its id, latest or new")
+		return errors.New("--run must be a run ID, latest or new")
 	case c.Baseline != "" && (!client.IsRun(c.Baseline) || c.Baseline == client.Latest && c.Subject != newRun):
-		return errors.New("--baseline is no run to compare with: give its id or previous")
+		return errors.New("--baseline must be a run ID or previous")
 	case c.Subject != newRun && c.startFlags != (startFlags{}):
-		return errors.New("flags that start a run need --run=new")
+		return errors.New("flags for a new run require --run=new")
 	case !(c.MaxMissing >= 0 && c.MaxMissing <= 1):
-		return errors.New("--max-missing is a share: give a number from 0 to 1")
+		return errors.New("--max-missing must be from 0 to 1")
 	}
 	return errors.Join(checkMargin(c.Margin), c.startFlags.check(), c.waitFlags.check())
 }
@@ -189,23 +189,23 @@ func (c gateCommand) against(e *environment, from *client.Client, d *decision) (
 		r, err := from.PreviousRun(e.ctx, d.evaluation, d.run)
 		return r.ID, err
 	case c.Baseline != "" && c.Baseline == d.run.ID:
-		return "", &exitError{2, fmt.Errorf("--baseline is run %s itself: name another run", d.run.ID)}
+		return "", &exitError{2, fmt.Errorf("--baseline is run %s itself: use another run", d.run.ID)}
 	case c.Baseline != "":
 		return c.Baseline, nil
 	case d.run.BaselineRunID != "":
 		return d.run.BaselineRunID, nil
 	}
-	return "", &exitError{2, errors.New("a comparison is required and there is no baseline: give --baseline, or start runs with one")}
+	return "", &exitError{2, errors.New("a requirement compares with a baseline, and the run has none: add --baseline, or start runs with one")}
 }
 
-// conclude sums the requirements up. Those that nobody came to judge are
-// skipped, which is not passed.
+// conclude sums the requirements up. Those without a run to judge are skipped,
+// which is not passed.
 func (d *decision) conclude(texts []string) {
 	if d.problem != "" {
 		all, _ := parseRequirements(texts) // Validate has read them
 		d.judged = nil
 		for _, r := range all {
-			one := r.open("not judged, because there is no run to judge")
+			one := r.open("not checked, because there is no completed run")
 			one.skipped = true
 			d.judged = append(d.judged, one)
 		}
@@ -224,10 +224,10 @@ func (d *decision) conclude(texts []string) {
 	n := len(d.judged)
 	var parts []string
 	if failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s missed", failed, requirements(n)))
+		parts = append(parts, fmt.Sprintf("%d of %s failed", failed, requirements(n)))
 	}
 	if open > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s not decided by these items", open, requirements(n)))
+		parts = append(parts, fmt.Sprintf("%d of %s inconclusive", open, requirements(n)))
 	}
 	switch {
 	case failed > 0:

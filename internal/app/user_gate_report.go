@@ -44,7 +44,7 @@ func (c gateCommand) report(e *environment, d decision) error {
 		return err
 	}
 	if err := os.WriteFile(c.JUnit, text, 0o644); err != nil {
-		return fmt.Errorf("the JUnit report cannot be written: %w", err)
+		return fmt.Errorf("write the JUnit report: %w", err)
 	}
 	return nil
 }
@@ -115,18 +115,18 @@ func (d decision) wire() wireDecision {
 // failed, a warning for what is open.
 func (d decision) annotations() []string {
 	if d.problem != "" {
-		return []string{annotation("error", "Assay gate: no run to judge", d.problem)}
+		return []string{annotation("error", "Assay gate: no completed run", d.problem)}
 	}
 	var lines []string
 	for _, j := range d.judged {
 		message := strings.TrimSpace(j.because + ". " + j.help)
 		switch {
 		case j.verdict == verdictFail:
-			lines = append(lines, annotation("error", "Assay gate: "+j.text+" is missed", message))
+			lines = append(lines, annotation("error", "Assay gate: "+j.text+" failed", message))
 		case j.verdict == verdictInconclusive:
-			lines = append(lines, annotation("warning", "Assay gate: "+j.text+" is inconclusive", message))
+			lines = append(lines, annotation("warning", "Assay gate: "+j.text+" inconclusive", message))
 		case j.warning != "":
-			lines = append(lines, annotation("notice", "Assay gate: "+j.text+" is met", message+" ("+j.warning+")"))
+			lines = append(lines, annotation("notice", "Assay gate: "+j.text+" passed", message+" ("+j.warning+")"))
 		}
 	}
 	return lines
@@ -199,7 +199,7 @@ func (d decision) junit(at time.Time) ([]byte, error) {
 	}
 	if d.problem != "" {
 		s.Errors++
-		s.Cases = append(s.Cases, junitCase{Name: "a run to judge", Class: name, Time: "0", Error: &junitResult{d.problem, "no_run", d.problem}})
+		s.Cases = append(s.Cases, junitCase{Name: "completed run", Class: name, Time: "0", Error: &junitResult{d.problem, "no_run", d.problem}})
 	}
 	for _, j := range d.judged {
 		c := junitCase{Name: j.text, Class: name, Time: "0"}

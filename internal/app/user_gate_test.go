@@ -66,25 +66,25 @@ func TestGateCommand(t *testing.T) {
 			nil, 0,
 			[]string{"✓ PASS          pass_rate>=0.83\n                90.0% [83.0%, 94.5%] from 100 items: the whole interval meets it\n", "✓ PASS: 1 requirement met.\n"},
 		},
-		"the mean above the bar is not enough":   {[]string{"pass_rate>=0.85"}, nil, 3, []string{"? INCONCLUSIVE: 1 of 1 requirement not decided by these items.", "If it truly is 90.0%, about", "This run can resolve differences of 8 points or more."}},
+		"the mean above the bar is not enough":   {[]string{"pass_rate>=0.85"}, nil, 3, []string{"? INCONCLUSIVE: 1 of 1 requirement inconclusive.", "If the true value is 90.0%, about", "This run can resolve differences of 8 points or more."}},
 		"the whole interval below the bar fails": {[]string{"exact_match >= 80%"}, nil, 1, []string{"✗ FAIL          exact_match >= 80%\n", "the whole interval misses it"}},
 		"above is not at":                        {[]string{"pass_rate>0.83"}, nil, 3, nil},
 		"below the bar where less is better":     {[]string{"latency_ms<=534", "latency_ms<600"}, nil, 0, nil},
 		"above the bar where less is better":     {[]string{"latency_ms<=480"}, nil, 1, nil},
 		"the bar in the interval of less":        {[]string{"latency_ms<534"}, nil, 3, nil},
 		"a failure is a failure, also if more is open": {
-			[]string{"pass_rate>=0.83", "exact_match>=0.8", "overall>=0.9"}, nil, 1, []string{"✗ FAIL: 1 of 3 requirements missed, 1 of 3 requirements not decided by these items."},
+			[]string{"pass_rate>=0.83", "exact_match>=0.8", "overall>=0.9"}, nil, 1, []string{"✗ FAIL: 1 of 3 requirements failed, 1 of 3 requirements inconclusive."},
 		},
-		"a metric that was not measured never passes": {[]string{"faithfulness<=1"}, nil, 3, []string{"the run did not measure faithfulness"}},
+		"a metric that was not measured never passes": {[]string{"faithfulness<=1"}, nil, 3, []string{"the run has no metric faithfulness"}},
 		"better":                          {[]string{"pass_rate:better"}, []string{"--baseline=41"}, 0, []string{"run 42 against run 41", "difference +0.030 [0.010, 0.050] over 100 items: it is better"}},
 		"worse":                           {[]string{"exact_match:better"}, []string{"--baseline=previous"}, 1, []string{"it is worse"}},
-		"non-inferior":                    {[]string{"pass_rate:non_inferior"}, []string{"--baseline=41", "--margin=0.02"}, 0, []string{"it is not worse by the margin of 0.02"}},
-		"inferior":                        {[]string{"exact_match:non_inferior"}, []string{"--baseline=41", "--margin=0.02"}, 1, []string{"it is worse by more than the margin of 0.02"}},
+		"non-inferior":                    {[]string{"pass_rate:non_inferior"}, []string{"--baseline=41", "--margin=0.02"}, 0, []string{"a loss of 0.02 or more is ruled out"}},
+		"inferior":                        {[]string{"exact_match:non_inferior"}, []string{"--baseline=41", "--margin=0.02"}, 1, []string{"a loss of more than 0.02 is shown"}},
 		"unresolved never passes":         {[]string{"overall:non_inferior"}, []string{"--baseline=41", "--margin=0.02"}, 3, []string{"This comparison can resolve differences of 5 points or more."}},
 		"equivalent":                      {[]string{"similarity:equivalent"}, []string{"--baseline=41", "--margin=0.02"}, 0, nil},
-		"different":                       {[]string{"exact_match:equivalent"}, []string{"--baseline=41", "--margin=0.02"}, 1, []string{"it differs by more than the margin of 0.02"}},
+		"different":                       {[]string{"exact_match:equivalent"}, []string{"--baseline=41", "--margin=0.02"}, 1, []string{"the difference is larger than the margin of 0.02"}},
 		"perhaps different":               {[]string{"overall:equivalent"}, []string{"--baseline=41", "--margin=0.02"}, 3, nil},
-		"a margin needs a range":          {[]string{"latency_ms:non_inferior"}, []string{"--baseline=41", "--margin=0.02"}, 3, []string{"has no range that a margin could be a share of"}},
+		"a margin needs a range":          {[]string{"latency_ms:non_inferior"}, []string{"--baseline=41", "--margin=0.02"}, 3, []string{"has no range, so a margin cannot be applied"}},
 		"a comparison needs a baseline":   {[]string{"overall:better"}, nil, 2, nil},
 		"a run is no baseline of its own": {[]string{"overall:better"}, []string{"--baseline=42"}, 2, nil},
 		"a baseline that is not there":    {[]string{"overall:better"}, []string{"--run=99"}, 3, []string{"There is no such run"}},
@@ -119,12 +119,12 @@ func TestGateNeverPassesWhatIsNotShown(t *testing.T) {
 		"a run that was cancelled":  {wireRun("42", "cancelled", one(good)), "", "run 42 is cancelled, not completed"},
 		"a run without statistics":  {wireRun("42", "completed", ""), "", "run 42 has no statistics"},
 		"no interval":               {wireRun("42", "completed", one(`{"value":1,"se":null,"ci":null,"n":1,"status":"insufficient","warnings":["one independent unit"]}`)), "", "insufficient, one independent unit"},
-		"an open interval":          {wireRun("42", "completed", one(strings.Replace(good, `"upper":0.995`, `"upper":null`, 1))), "", "there is no interval"},
+		"an open interval":          {wireRun("42", "completed", one(strings.Replace(good, `"upper":0.995`, `"upper":null`, 1))), "", "no interval is available"},
 		"an estimate that is stale": {wireRun("42", "completed", one(strings.Replace(good, `"ok"`, `"stale"`, 1))), "", "stale"},
 		"a status of the future":    {wireRun("42", "completed", one(strings.Replace(good, `"ok"`, `"unheard_of"`, 1))), "", "unheard_of"},
-		"many missing scores":       {wireRun("42", "completed", one(strings.Replace(good, `"status"`, `"missing":{"rows":400,"share":0.4},"status"`, 1))), "", "400 scores (40%) are missing, more than the 5% of --max-missing"},
+		"many missing scores":       {wireRun("42", "completed", one(strings.Replace(good, `"status"`, `"missing":{"rows":400,"share":0.4},"status"`, 1))), "", "400 scores (40%) are missing, more than --max-missing allows (5%)"},
 		"many items that errored":   {strings.Replace(wireRun("42", "completed", one(good)), `"errored":1,`, `"errored":9,`, 1), "", "9 scores (9%) are missing"},
-		"runs that do not compare":  {wireRun("42", "completed", one(good)), not, "the runs cannot be compared"},
+		"runs that do not compare":  {wireRun("42", "completed", one(good)), not, "the runs are not comparable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -216,12 +216,12 @@ func TestGateReportsInXML(t *testing.T) {
 	require.Equal(t, 3, got.Code)
 	suites = readJUnit(t, file)
 	require.Equal(t, counts{4, 0, 1, 3}, suites.counts)
-	require.Contains(t, suites.Suite.Cases[0].Error.Message, "no answer from http://127.0.0.1:1")
+	require.Contains(t, suites.Suite.Cases[0].Error.Message, "no response from http://127.0.0.1:1")
 	require.NotNil(t, suites.Suite.Cases[1].Skipped)
 
 	got = run((&evaluations{}).serve(t, gated()), "gate", "7", "--require=pass_rate>=0.1", "--junit", "/no/such/folder/gate.xml")
 	require.Equal(t, 3, got.Code, "a report that is missing is no pass")
-	require.Contains(t, got.Err, "the JUnit report cannot be written")
+	require.Contains(t, got.Err, "write the JUnit report")
 }
 
 type counts struct {
@@ -269,8 +269,8 @@ func TestGateAnnotatesOnGitHub(t *testing.T) {
 		require.Equal(t, 1, got.Code)
 		commands := commandsIn(got.Out)
 		require.Len(t, commands, 2)
-		require.Equal(t, "::error title=Assay gate%3A exact_match>=80%25 is missed::0.700 [0.600, 0.780] from 99 items: the whole interval misses it.", commands[0])
-		require.True(t, strings.HasPrefix(commands[1], "::warning title=Assay gate%3A overall>=0.9 is inconclusive::0.910 [0.870, 0.950] from 99 items"), commands[1])
+		require.Equal(t, "::error title=Assay gate%3A exact_match>=80%25 failed::0.700 [0.600, 0.780] from 99 items: the whole interval misses it.", commands[0])
+		require.True(t, strings.HasPrefix(commands[1], "::warning title=Assay gate%3A overall>=0.9 inconclusive::0.910 [0.870, 0.950] from 99 items"), commands[1])
 	})
 
 	t.Run("names from elsewhere are no commands", func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestGateAnnotatesOnGitHub(t *testing.T) {
 		require.Equal(t, 3, got.Code)
 		commands := commandsIn(got.Out)
 		require.Len(t, commands, 1, got.Out)
-		require.True(t, strings.HasPrefix(commands[0], "::error title=Assay gate%3A no run to judge::run 42 is failed, not completed: timeout: "), commands[0])
+		require.True(t, strings.HasPrefix(commands[0], "::error title=Assay gate%3A no completed run::run 42 is failed, not completed: timeout: "), commands[0])
 		require.Contains(t, commands[0], "%250A", "a percent sign is escaped")
 		require.NotContains(t, strings.ReplaceAll(got.Out, commands[0], ""), "##[")
 
@@ -323,7 +323,7 @@ func TestCompareCommand(t *testing.T) {
 		require.Contains(t, s.asked, "GET "+runs+"/compare?baselineRunId=41&candidateRunId=42&margin=0.02")
 		for _, want := range []string{
 			"Support answers · run 41 → run 42\n", "▲ improved\n", "▼ regressed\n", "= no worse\n", "? inconclusive\n",
-			"5 items better · 1 worse · 94 the same\n", "17           overall 1→0  exact_match 1→0\n", "This comparison can resolve differences of 5 points or more.\n",
+			"5 items better · 1 worse · 94 unchanged\n", "17           overall 1→0  exact_match 1→0\n", "This comparison can resolve differences of 5 points or more.\n",
 		} {
 			require.Contains(t, got.Out, want)
 		}
@@ -345,7 +345,7 @@ func TestCompareCommand(t *testing.T) {
 		require.Equal(t, 3, got.Code)
 		require.Contains(t, got.Out, "! not comparable: the pass rules differ\n")
 		got = run(env, "compare", "7", "42", "latest")
-		require.Equal(t, result{3, "", "assay: both are run 42, which differs in nothing from itself: name two runs\n"}, got)
+		require.Equal(t, result{3, "", "assay: both names refer to run 42: name two different runs\n"}, got)
 		require.Equal(t, 3, run(env, "compare", "7", "99", "42").Code)
 		for _, args := range [][]string{{"compare", "7", "41"}, {"compare", "7", "41", "41"}, {"compare", "7", "41", "last"}, {"compare", "7", "41", "42", "--margin=-1"}} {
 			require.Equal(t, 2, run([]string{userKey}, args...).Code, args)

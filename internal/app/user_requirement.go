@@ -53,22 +53,22 @@ func parseRequirement(text string) (requirement, error) {
 		digits, percent := strings.CutSuffix(m[3], "%")
 		n, err := strconv.ParseFloat(digits, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-			return r, fmt.Errorf("--require %q: %q is no number", text, m[3])
+			return r, fmt.Errorf("--require %q: %q is not a number", text, m[3])
 		}
 		if r.threshold = n; percent {
 			r.threshold /= 100
 		}
 		if share := r.figure == "pass_rate" || r.figure == "overall"; share && (r.threshold < 0 || r.threshold > 1) {
-			return r, fmt.Errorf("--require %q: %s lies between 0 and 1: give a number such as 0.9, or 90%%", text, r.figure)
+			return r, fmt.Errorf("--require %q: %s is between 0 and 1: use a number such as 0.9, or 90%%", text, r.figure)
 		}
 	} else if at := strings.LastIndex(r.text, ":"); at > 0 { // names may have colons, too
 		r.figure, r.claim = r.text[:at], r.text[at+1:]
 		if _, known := claims[r.claim]; !known {
-			return r, fmt.Errorf("--require %q: %q is nothing that a comparison shows: better, non_inferior or equivalent", text, r.claim)
+			return r, fmt.Errorf("--require %q: unknown comparison %q: use better, non_inferior or equivalent", text, r.claim)
 		}
 	}
 	if !figureName.MatchString(r.figure) {
-		return r, fmt.Errorf("--require %q is no requirement: write one such as pass_rate>=0.9, latency_ms<=800 or overall:non_inferior", text)
+		return r, fmt.Errorf("--require %q is not a valid requirement: use one such as pass_rate>=0.9, latency_ms<=800 or overall:non_inferior", text)
 	}
 	return r, nil
 }
@@ -105,7 +105,7 @@ func (r requirement) judge(run client.Run, maxMissing float64) judged {
 	case r.figure == "overall":
 		e = s.Overall
 	case !ok:
-		return r.open("the run did not measure %s", r.figure)
+		return r.open("the run has no metric %s", r.figure)
 	}
 	if strict, ok := s.Gates[r.figure]; ok {
 		e = strict
@@ -114,7 +114,7 @@ func (r requirement) judge(run client.Run, maxMissing float64) judged {
 	shown.Percent, shown.Bar = r.figure == "pass_rate", &r.threshold
 	out := judged{requirement: r, verdict: verdictInconclusive, figure: &shown}
 	if e.CI == nil || e.Value == nil || e.CI.Lower == nil || e.CI.Upper == nil || !slices.Contains(decidable, e.Status) {
-		out.because = fmt.Sprintf("there is no interval to decide by: %s", strings.Join(append([]string{e.Status}, e.Warnings...), ", "))
+		out.because = fmt.Sprintf("no interval is available: %s", strings.Join(append([]string{e.Status}, e.Warnings...), ", "))
 		return out
 	}
 	if r.figure != "pass_rate" { // an item without a score did not pass
@@ -144,7 +144,7 @@ func (r requirement) judge(run client.Run, maxMissing float64) judged {
 	case fail:
 		out.verdict, out.because = verdictFail, text+": the whole interval misses it"
 	default:
-		out.because = text + ": the interval holds both sides of the bar"
+		out.because = text + ": the interval contains the threshold"
 		out.needed, out.help = moreItems(e, r.threshold, shown)
 	}
 	if e.Status != "ok" {
@@ -176,7 +176,7 @@ func tooMuchMissing(e client.Estimate, most float64) string {
 	if e.Missing == nil || e.Missing.Share <= most {
 		return ""
 	}
-	return fmt.Sprintf("%d scores (%.3g%%) are missing, more than the %.3g%% of --max-missing: what the others say may not be fair", e.Missing.Rows, 100*e.Missing.Share, 100*most)
+	return fmt.Sprintf("%d scores (%.3g%%) are missing, more than --max-missing allows (%.3g%%): the remaining scores may be biased", e.Missing.Rows, 100*e.Missing.Share, 100*most)
 }
 
 // Quantiles of the normal distribution: an end of a 95 % interval, and a power
@@ -198,31 +198,31 @@ func moreItems(e client.Estimate, bar float64, shown terminal.Estimate) (int, st
 	ratio := (z95 + z80) * se / apart
 	have := e.Size()
 	if n := math.Ceil(float64(have) * ratio * ratio); apart > 0 && n < 1e7 && n > float64(have) {
-		return int(n), fmt.Sprintf("If it truly is %s, about %s in all (%s more) would show it in four of five runs.", value, count(int(n)), terminal.Number(int(n)-have))
+		return int(n), fmt.Sprintf("If the true value is %s, about %s in total (%s more) would decide it in four of five runs.", value, count(int(n)), terminal.Number(int(n)-have))
 	} else if apart > 0 && n <= float64(have) {
-		return 0, "As many items again would probably show it: repeat the run with more."
+		return 0, "Twice as many items would probably decide it: repeat the run with more items."
 	}
-	return 0, fmt.Sprintf("%s is so near the bar that no reasonable number of items would show it.", value)
+	return 0, fmt.Sprintf("%s is too close to the threshold for any reasonable number of items to decide it.", value)
 }
 
 // judgeClaim holds a claim against a comparison.
 func (r requirement) judgeClaim(c client.Comparison, maxMissing float64) judged {
 	f, ok := c.Figure(r.figure)
 	if !ok {
-		return r.open("neither run measured %s", r.figure)
+		return r.open("neither run has a metric %s", r.figure)
 	}
 	out := judged{requirement: r, verdict: verdictInconclusive, level: c.Confidence}
 	out.figure = &terminal.Estimate{Name: r.figure, Value: f.Delta, Lower: f.CILow, Upper: f.CIHigh, N: f.Statistics.Matched, Status: f.Statistics.Difference.Status}
 	v := f.Statistics.Verdict
 	switch {
 	case !f.Statistics.Comparable:
-		out.because = "the runs cannot be compared: " + strings.Join(f.Statistics.Reasons, ", ")
+		out.because = "the runs are not comparable: " + strings.Join(f.Statistics.Reasons, ", ")
 		return out
 	case f.Delta == nil || f.CILow == nil || f.CIHigh == nil:
-		out.because = "there is no interval of the difference to decide by: " + f.Statistics.Difference.Status
+		out.because = "no interval of the difference is available: " + f.Statistics.Difference.Status
 		return out
 	case claims[r.claim] && v.NonInferiority == "":
-		out.because = r.figure + " has no range that a margin could be a share of: require a threshold, or better"
+		out.because = r.figure + " has no range, so a margin cannot be applied: use a threshold, or better"
 		return out
 	}
 	for _, e := range []client.Estimate{f.Statistics.Candidate, f.Statistics.Difference} {
@@ -238,7 +238,7 @@ func (r requirement) judgeClaim(c client.Comparison, maxMissing float64) judged 
 	case verdictPass, verdictFail:
 		out.because = text + ": " + r.says(shown, v.Margin)
 	default:
-		out.because = text + ": shows neither that it is " + r.claim + " nor that it is not"
+		out.because = text + ": " + r.claim + " is neither shown nor refuted"
 		if res := f.Statistics.Resolution; res != nil {
 			out.help = res.Sentence
 		}
@@ -285,13 +285,13 @@ func (r requirement) says(shown bool, margin float64) string {
 	case r.claim == "better":
 		return "it is worse"
 	case r.claim == "non_inferior" && shown:
-		return fmt.Sprintf("it is not worse by the margin of %g", margin)
+		return fmt.Sprintf("a loss of %g or more is ruled out", margin)
 	case r.claim == "non_inferior":
-		return fmt.Sprintf("it is worse by more than the margin of %g", margin)
+		return fmt.Sprintf("a loss of more than %g is shown", margin)
 	case shown:
-		return fmt.Sprintf("it differs by less than the margin of %g", margin)
+		return fmt.Sprintf("the difference is smaller than the margin of %g", margin)
 	}
-	return fmt.Sprintf("it differs by more than the margin of %g", margin)
+	return fmt.Sprintf("the difference is larger than the margin of %g", margin)
 }
 
 func signedText(e terminal.Estimate) string {

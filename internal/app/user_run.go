@@ -18,10 +18,10 @@ import (
 	"github.com/assayhq/assay/internal/terminal"
 )
 
-// Exit codes of the commands about runs, beside 0 and those of Main.
+// Exit codes of the commands about runs, in addition to 0 and those of Main.
 const (
 	exitFailed  = 1 // the run failed or was cancelled, or the gate says FAIL
-	exitUnknown = 3 // nobody knows: out of time, no answer, inconclusive
+	exitUnknown = 3 // inconclusive: timed out, no response, not decided
 )
 
 // exitError is an error with an exit code of its own. Without an error in it
@@ -42,8 +42,7 @@ func (e *exitError) Error() string {
 // Unwrap returns the error in it.
 func (e *exitError) Unwrap() error { return e.err }
 
-// unknown turns an error that has no exit code into one that says that nobody
-// knows.
+// unknown turns an error that has no exit code into an inconclusive one.
 func unknown(err error) error {
 	var coded *exitError
 	if err == nil || errors.As(err, &coded) {
@@ -54,26 +53,26 @@ func unknown(err error) error {
 
 // startFlags are what a run is started with.
 type startFlags struct {
-	Sample         int      `help:"Take so many items, drawn at random with the seed." placeholder:"N"`
-	Seed           *int64   `help:"Seed of the order and the sample; without one the run draws it." placeholder:"N"`
-	Repetitions    int      `help:"Execute each item so often." placeholder:"N"`
-	Concurrency    int      `help:"Work on so many items at once." placeholder:"N"`
-	Budget         *float64 `help:"Stop when the run has cost so much." placeholder:"USD"`
-	DatasetVersion int      `help:"Use a frozen version of the dataset." placeholder:"N"`
-	IdempotencyKey string   `help:"Start at most one run with this key within a day; again it returns the same run. In CI, name the job and its attempt." placeholder:"KEY"`
+	Sample         int      `help:"Number of items to draw at random." placeholder:"N"`
+	Seed           *int64   `help:"Seed of the order and the sample (default: random)." placeholder:"N"`
+	Repetitions    int      `help:"Number of executions of each item." placeholder:"N"`
+	Concurrency    int      `help:"Number of items in progress at the same time." placeholder:"N"`
+	Budget         *float64 `help:"Cost at which the run stops." placeholder:"USD"`
+	DatasetVersion int      `help:"Frozen version of the dataset." placeholder:"N"`
+	IdempotencyKey string   `help:"Idempotency key: a repeated start within a day returns the same run. In CI, use the job and its attempt." placeholder:"KEY"`
 }
 
 func (f startFlags) check() error {
 	for name, n := range map[string]int{"sample": f.Sample, "repetitions": f.Repetitions, "concurrency": f.Concurrency, "dataset-version": f.DatasetVersion} {
 		if n < 0 {
-			return fmt.Errorf("--%s is negative: give a number from 1", name)
+			return fmt.Errorf("--%s must not be negative: use a number from 1", name)
 		}
 	}
 	switch {
 	case f.Seed != nil && *f.Seed < 0:
-		return errors.New("--seed is negative: give a number from 0")
+		return errors.New("--seed must not be negative: use a number from 0")
 	case f.Budget != nil && !(*f.Budget >= 0 && *f.Budget <= 1e9):
-		return errors.New("--budget is no amount of dollars: give one such as 2.50")
+		return errors.New("--budget must be an amount in US dollars, such as 2.50")
 	}
 	return nil
 }
@@ -91,22 +90,22 @@ func (f startFlags) start(ctx context.Context, from *client.Client, evaluation c
 }
 
 type runCommand struct {
-	Evaluation string `arg:"" help:"Id or name of the evaluation."`
+	Evaluation string `arg:"" help:"ID or name of the evaluation."`
 	remote
-	Wait     bool   `help:"Show how the run goes on, and how it ended."`
-	Baseline string `help:"A run to compare with: its id, latest or previous." placeholder:"RUN"`
-	JSON     bool   `name:"json" help:"Print the run as JSON, as the interface writes it."`
+	Wait     bool   `help:"Wait for the run to end, and show its progress and result."`
+	Baseline string `help:"Baseline run: an ID, latest or previous." placeholder:"RUN"`
+	JSON     bool   `name:"json" help:"JSON output, as returned by the API."`
 	waitFlags
 	startFlags
 }
 
-// Help is what --help says beside the flags.
+// Help is the text of --help above the flags.
 func (runCommand) Help() string {
-	return `Progress goes to standard error: drawn in place on a terminal, else a line every ten seconds or ten percent. The result goes to standard output. While a run is under way its pass rate has an interval that holds however often you look.
+	return `Progress goes to standard error: in place on a terminal, otherwise a line every ten seconds or ten percent. The result goes to standard output. While a run is in progress, the interval of its pass rate remains valid no matter how often you look.
 
-Waiting outlasts restarts of the server. Ctrl-C ends the waiting and leaves the run running.
+The command keeps waiting across server restarts. Ctrl-C stops waiting and leaves the run in progress.
 
-Exit codes: 0 completed (without --wait: started), 1 failed or cancelled, 2 the command line is wrong, 3 nobody knows: out of time, interrupted, no answer.
+Exit codes: 0 completed (without --wait: started), 1 failed or cancelled, 2 invalid command line, 3 inconclusive: timed out, interrupted or request failed.
 
 The key in SERVICE_API_KEY needs the scopes eval:read and eval:write.`
 }
@@ -114,7 +113,7 @@ The key in SERVICE_API_KEY needs the scopes eval:read and eval:write.`
 // Validate refuses numbers that no run takes.
 func (c runCommand) Validate() error {
 	if c.Baseline != "" && !client.IsRun(c.Baseline) {
-		return errors.New("--baseline is no run: give its id, latest or previous")
+		return errors.New("--baseline must be a run ID, latest or previous")
 	}
 	return errors.Join(c.startFlags.check(), c.waitFlags.check())
 }
@@ -179,7 +178,7 @@ func (c runCommand) print(e *environment, from *client.Client, evaluation client
 	}
 	compared, err := from.Compare(e.ctx, evaluation.ID, r.BaselineRunID, r.ID, 0)
 	if err != nil {
-		e.say("the comparison with run " + r.BaselineRunID + " is missing: " + err.Error())
+		e.say("could not compare with run " + r.BaselineRunID + ": " + err.Error())
 		return nil
 	}
 	fmt.Fprintln(e.out)
@@ -267,7 +266,7 @@ func toEstimate(name string, e client.Estimate) terminal.Estimate {
 		out.Lower, out.Upper = e.CI.Lower, e.CI.Upper
 	}
 	if m := e.Missing; m != nil && m.Rows > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d without a score (%.3g%%) are left out", m.Rows, math.Ceil(1000*m.Share)/10))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d without a score (%.3g%%), left out", m.Rows, math.Ceil(1000*m.Share)/10))
 	}
 	return out
 }

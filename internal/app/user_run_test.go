@@ -92,7 +92,7 @@ func progress(status string, done int) string {
 const (
 	runs   = "/api/evaluations/7/runs"
 	run42  = runs + "/42"
-	header = "Run 42 of \"Support answers\". The interval holds however often you look.\n"
+	header = "Run 42 of \"Support answers\". The interval stays valid as you watch.\n"
 )
 
 func TestRunCommand(t *testing.T) {
@@ -171,7 +171,7 @@ func TestRunCommand(t *testing.T) {
 		env := (&evaluations{}).serve(t, map[string][]string{"POST " + runs: {wireRun("42", "running", "")}, "GET " + run42 + "/progress": {progress("running", 50)}})
 		got := run(env, "run", "7", "--wait", "--timeout=100ms")
 		require.Equal(t, 3, got.Code)
-		require.Regexp(t, `assay: run 42 has not ended within 100ms and goes on: GET http://\S+/runs/42/progress looks again, POST http://\S+/runs/42/cancel cancels it\n$`, got.Err)
+		require.Regexp(t, `assay: run 42 did not end within 100ms and is still in progress: GET http://\S+/runs/42/progress shows its progress, POST http://\S+/runs/42/cancel cancels it\n$`, got.Err)
 		for _, args := range [][]string{{"run", "nothing"}, {"run", "7", "--baseline=latest"}} {
 			require.Equal(t, 3, run(env, args...).Code, args)
 		}
@@ -232,7 +232,7 @@ func TestRunCompareAndGateOnARealServer(t *testing.T) {
 	compared := run(env, "compare", e.ID, "previous", "latest", "--margin=0.05")
 	require.Zero(t, compared.Code, compared.Err)
 	require.Regexp(t, `overall +0\.9\d+ +0\.9\d+ +0\.0+ .*= (unchanged|no worse)`, compared.Out)
-	require.Contains(t, compared.Out, "0 items better · 0 worse · 200 the same")
+	require.Contains(t, compared.Out, "0 items better · 0 worse · 200 unchanged")
 
 	pass := run(env, "gate", "Support answers", "--require", "pass_rate>=0.8", "--require", "exact_match>=80%", "--require", "overall:non_inferior", "--margin=0.05", "--baseline=previous")
 	require.Zero(t, pass.Code, pass.Out+pass.Err)
@@ -241,7 +241,7 @@ func TestRunCompareAndGateOnARealServer(t *testing.T) {
 	require.Equal(t, 1, fail.Code, fail.Out)
 	open := run(env, "gate", e.ID, "--run", "new", "--require", "pass_rate>=0.89")
 	require.Equal(t, 3, open.Code, open.Out+open.Err)
-	require.Regexp(t, `If it truly is 90\.0%, about [\d,]+ items in all \([\d,]+ more\)\s+would show it`, open.Out)
+	require.Regexp(t, `If the true value is 90\.0%, about [\d,]+\s+items\s+in\s+total\s+\([\d,]+\s+more\)\s+would\s+decide\s+it`, open.Out)
 
 	all, err := c.Runs(t.Context(), e.ID, "")
 	require.NoError(t, err)

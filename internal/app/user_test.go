@@ -91,7 +91,7 @@ func TestTailCommand(t *testing.T) {
 		got := run([]string{userKey}, "tail", "--url", url, "--environment=prod", "--agent=support", "--user=u", "--status=failed", "--errors", "--search=two words")
 
 		require.Equal(t, 1, got.Code)
-		require.Equal(t, "assay: the key in SERVICE_API_KEY is refused: The key was revoked.\n", got.Err)
+		require.Equal(t, "assay: the key in SERVICE_API_KEY was rejected: The key was revoked.\n", got.Err)
 		lines := strings.Split(strings.TrimSpace(got.Out), "\n")
 		require.Len(t, lines, 3)
 		require.Regexp(t, `^\d\d:\d\d:\d\d ▸ +ask +… +support +`+firstTrace+`$`, lines[0])
@@ -150,7 +150,7 @@ func TestTracesGetCommand(t *testing.T) {
 		require.Equal(t, []string{"/api/traces/" + firstTrace}, *asked)
 		for _, want := range []string{
 			"ask  ✗ failed\n", firstTrace + "  #7\n", ", took 2.00s\n", "environment prod · tags a\n", "3 spans, 1 error · 10→2 tokens · $0.2500\n",
-			"│  no answer\n", "└─ chat  gpt", "1.00s  10→2  $0.2500\n", "The trace has 3 spans; the first 2 are shown.\n",
+			"│  no answer\n", "└─ chat  gpt", "1.00s  10→2  $0.2500\n", "Showing the first 2 of 3 spans.\n",
 		} {
 			require.Contains(t, got.Out, want)
 		}
@@ -179,9 +179,9 @@ func TestTracesGetCommand(t *testing.T) {
 		t.Parallel()
 		url, asked := assay(t)
 		got := run([]string{userKey}, "traces", "get", "my-trace", "--url", url)
-		require.Equal(t, result{1, "", "assay: \"my-trace\" is not the id of a trace: it has 32 hexadecimal digits, or is the trace's number\n"}, got)
+		require.Equal(t, result{1, "", "assay: \"my-trace\" is not a trace ID: use its 32 hexadecimal digits, or the trace number\n"}, got)
 		require.Empty(t, *asked)
 		got = run([]string{userKey}, "traces", "get", firstTrace, "--url", url)
-		require.Equal(t, result{1, "", "assay: the key in SERVICE_API_KEY is refused: The key was revoked.\n"}, got)
+		require.Equal(t, result{1, "", "assay: the key in SERVICE_API_KEY was rejected: The key was revoked.\n"}, got)
 	})
 }

@@ -14,13 +14,13 @@ import (
 
 // waitFlags say how a run is waited for.
 type waitFlags struct {
-	Timeout           time.Duration `help:"Wait so long at most, 6h if nothing is said; 0 waits without end." default:"6h" placeholder:"TIME"`
-	CancelOnInterrupt bool          `help:"Cancel the run on Ctrl-C or when the job is ended, instead of leaving it running."`
+	Timeout           time.Duration `help:"Maximum wait (default: 6h). 0 means no limit." default:"6h" placeholder:"TIME"`
+	CancelOnInterrupt bool          `help:"Cancel the run on Ctrl-C or SIGTERM, instead of leaving it in progress."`
 }
 
 func (f waitFlags) check() error {
 	if f.Timeout < 0 {
-		return errors.New("--timeout is negative: give how long to wait, such as 30m")
+		return errors.New("--timeout must not be negative: use a duration such as 30m")
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func (f waitFlags) follow(e *environment, from *client.Client, evaluation client
 	case e.ctx.Err() != nil:
 		err = f.interrupted(e, from, evaluation, r)
 	case errors.Is(err, client.ErrTimeout):
-		err = fmt.Errorf("run %s has not ended within %s and goes on: %s", r.ID, f.Timeout, again(from, evaluation, r))
+		err = fmt.Errorf("run %s did not end within %s and is still in progress: %s", r.ID, f.Timeout, again(from, evaluation, r))
 	}
 	return client.Run{}, nil, err
 }
@@ -46,7 +46,7 @@ func (f waitFlags) follow(e *environment, from *client.Client, evaluation client
 // interrupted leaves the run or cancels it, as the flag says.
 func (f waitFlags) interrupted(e *environment, from *client.Client, evaluation client.Evaluation, r client.Run) error {
 	if !f.CancelOnInterrupt {
-		return fmt.Errorf("interrupted; run %s goes on: %s", r.ID, again(from, evaluation, r))
+		return fmt.Errorf("interrupted; run %s is still in progress: %s", r.ID, again(from, evaluation, r))
 	}
 	// The signal has ended the context; the cancellation has a little time.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
@@ -55,17 +55,17 @@ func (f waitFlags) interrupted(e *environment, from *client.Client, evaluation c
 	var refused *client.Error
 	switch {
 	case err == nil:
-		return &exitError{exitFailed, fmt.Errorf("interrupted; run %s is cancelled, its results so far stay: %s", r.ID, from.RunURL(evaluation.ID, r.ID))}
+		return &exitError{exitFailed, fmt.Errorf("interrupted; run %s is cancelled, results so far are kept: %s", r.ID, from.RunURL(evaluation.ID, r.ID))}
 	case errors.As(err, &refused) && refused.Fault.Reason == "invalid_transition":
-		return fmt.Errorf("interrupted; run %s had ended already: %s", r.ID, from.RunURL(evaluation.ID, r.ID))
+		return fmt.Errorf("interrupted; run %s had already ended: %s", r.ID, from.RunURL(evaluation.ID, r.ID))
 	}
-	return fmt.Errorf("interrupted; run %s could not be cancelled and goes on (%w): %s", r.ID, err, again(from, evaluation, r))
+	return fmt.Errorf("interrupted; run %s could not be cancelled and is still in progress (%w): %s", r.ID, err, again(from, evaluation, r))
 }
 
 // again says how to look at a run that goes on, and how to end it.
 func again(from *client.Client, evaluation client.Evaluation, r client.Run) string {
 	url := from.RunURL(evaluation.ID, r.ID)
-	return fmt.Sprintf("GET %s/progress looks again, POST %s/cancel cancels it", url, url)
+	return fmt.Sprintf("GET %s/progress shows its progress, POST %s/cancel cancels it", url, url)
 }
 
 const (

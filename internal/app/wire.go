@@ -193,13 +193,13 @@ func Document() ([]byte, error) {
 // checks are what readiness asks.
 func (a *App) checks() []httpapi.Check {
 	checks := []httpapi.Check{
-		{Name: "postgres", Probe: a.checkPostgres, Advice: "PostgreSQL does not answer, its role is unsafe or its schema is old: see the log, check ASSAY_POSTGRES_URL, run `assay migrate`."},
-		{Name: "clickhouse", Probe: a.clickhouse.Ping, Advice: "ClickHouse does not answer: check ASSAY_CLICKHOUSE_URL and the server."},
-		{Name: "blobs", Probe: a.blobs.Ping, Optional: true, Advice: "Object storage does not answer, so telemetry is refused while ClickHouse is away: check ASSAY_BLOB_URL."},
-		{Name: "temporal", Probe: a.temporal.Ping, Advice: "Temporal does not answer: check ASSAY_TEMPORAL_ADDRESS and the server."},
+		{Name: "postgres", Probe: a.checkPostgres, Advice: "PostgreSQL does not respond, its role is unsafe or its schema is outdated: see the log, check ASSAY_POSTGRES_URL, run `assay migrate`."},
+		{Name: "clickhouse", Probe: a.clickhouse.Ping, Advice: "ClickHouse does not respond: check ASSAY_CLICKHOUSE_URL and the server."},
+		{Name: "blobs", Probe: a.blobs.Ping, Optional: true, Advice: "Object storage does not respond, so telemetry is rejected while ClickHouse is unavailable: check ASSAY_BLOB_URL."},
+		{Name: "temporal", Probe: a.temporal.Ping, Advice: "Temporal does not respond: check ASSAY_TEMPORAL_ADDRESS and the server."},
 	}
 	if a.redis != nil {
-		checks = append(checks, httpapi.Check{Name: "redis", Probe: a.redis.Ping, Optional: true, Advice: "Redis does not answer, so each replica counts its own rate limits: check ASSAY_REDIS_URL and the server."})
+		checks = append(checks, httpapi.Check{Name: "redis", Probe: a.redis.Ping, Optional: true, Advice: "Redis does not respond, so each replica counts rate limits on its own: check ASSAY_REDIS_URL and the server."})
 	}
 	return checks
 }

@@ -73,14 +73,14 @@ func (e *Error) Error() string {
 	said := e.Fault.Error()
 	switch {
 	case e.Fault.Message == "":
-		said = fmt.Sprintf("%s answered %d %s, not as Assay does: is the URL right?", e.url, e.Status, http.StatusText(e.Status))
+		said = fmt.Sprintf("%s returned %d %s, which is not an Assay response: check the URL", e.url, e.Status, http.StatusText(e.Status))
 	case e.Fault.Reason == "insufficient_scope":
 		scope, _ := e.Fault.Details["requiredScope"].(string)
 		said = fmt.Sprintf("the key in %s lacks the scope %s: use a key that has it", EnvKey, plain(scope))
 	case e.Status == http.StatusUnauthorized:
-		said = fmt.Sprintf("the key in %s is refused: %s", EnvKey, said)
+		said = fmt.Sprintf("the key in %s was rejected: %s", EnvKey, said)
 	case e.Fault.Reason == "unknown_route":
-		said = fmt.Sprintf("%s has no such route: is it an Assay that keeps %s?", e.url, e.keeps())
+		said = fmt.Sprintf("%s does not exist: check the URL, and that this Assay version supports %s", e.url, e.keeps())
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		said = fmt.Sprintf("%s Try again in %s.", said, e.RetryAfter)
 	}

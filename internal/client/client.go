@@ -39,7 +39,7 @@ const (
 )
 
 // errFormat is an answer that no Assay gives.
-var errFormat = errors.New("the answer is not what Assay answers: is the URL right?")
+var errFormat = errors.New("not an Assay response: check the URL")
 
 // Client calls one Assay with one key.
 type Client struct {
@@ -83,13 +83,13 @@ func New(base, apiKey string, transport http.RoundTripper) (*Client, error) {
 	u, err := url.Parse(base)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("the URL %q cannot be used: it should look like %s or https://assay.example.com", plain(base), DefaultURL)
+		return nil, fmt.Errorf("invalid URL %q: use one such as %s or https://assay.example.com", plain(base), DefaultURL)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("the URL of Assay has no user, query or fragment: the key belongs into %s", EnvKey)
+		return nil, fmt.Errorf("the URL must not have a user, query or fragment: set the key in %s", EnvKey)
 	case apiKey == "":
-		return nil, fmt.Errorf("%s is not set: export a key with the scopes that the command's --help names; `assay admin bootstrap` prints the first one", EnvKey)
+		return nil, fmt.Errorf("%s is not set: set it to an API key with the scopes listed in the command's --help; `assay admin bootstrap` prints the first key", EnvKey)
 	case strings.ContainsFunc(apiKey, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return nil, fmt.Errorf("%s has characters that no key has: copy it again, without quotes and spaces", EnvKey)
+		return nil, fmt.Errorf("%s contains invalid characters: copy the key again, without quotes and spaces", EnvKey)
 	}
 	return &Client{
 		base: strings.TrimRight(base, "/"),
@@ -124,7 +124,7 @@ func (c *Client) do(req *http.Request, out any) (Answer, error) {
 	case err != nil:
 		return Answer{}, c.unanswered(err)
 	case len(body) > maxAnswer:
-		return Answer{}, fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
+		return Answer{}, fmt.Errorf("the response is larger than %d MiB", maxAnswer>>20)
 	}
 	a := answer(res.Header)
 	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
@@ -141,11 +141,11 @@ func (c *Client) unanswered(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		if u.Timeout() {
-			return fmt.Errorf("no answer from %s within %s", c.base, timeout)
+			return fmt.Errorf("no response from %s within %s", c.base, timeout)
 		}
 		err = u.Err
 	}
-	return fmt.Errorf("no answer from %s: %w", c.base, err)
+	return fmt.Errorf("no response from %s: %w", c.base, err)
 }
 
 // plain takes control characters out of a text from elsewhere, so that it can

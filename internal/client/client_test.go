@@ -98,7 +98,7 @@ func TestTrace(t *testing.T) {
 
 	for _, id := range []string{"", "abc", "../keys", "4bf92f3577b34da6a3ce929d0e0e47361", "\x1b[2J"} {
 		_, err := c.Trace(t.Context(), id)
-		require.ErrorContains(t, err, "is not the id of a trace", id)
+		require.ErrorContains(t, err, "is not a trace ID", id)
 		require.NotContains(t, err.Error(), "\x1b")
 	}
 	_, err = c.Trace(t.Context(), "#1042")
@@ -114,10 +114,10 @@ func TestRefusals(t *testing.T) {
 		want   string
 		retry  time.Duration
 	}{
-		"401": {401, envelope("key_revoked", "The key was revoked."), nil, "the key in SERVICE_API_KEY is refused: The key was revoked.", 0},
+		"401": {401, envelope("key_revoked", "The key was revoked."), nil, "the key in SERVICE_API_KEY was rejected: The key was revoked.", 0},
 		"404": {404, envelope("trace_not_found", "There is no such trace."), nil, "There is no such trace.", 0},
 		"404 of an older server": {
-			404, envelope("unknown_route", "There is no such route."), nil, "/api/traces has no such route: is it an Assay that keeps traces?", 0,
+			404, envelope("unknown_route", "There is no such route."), nil, "/api/traces does not exist: check the URL, and that this Assay version supports traces", 0,
 		},
 		"400 names the fields": {400, envelope("invalid_request", "The request is not valid."), nil, "query status: must be running.", 0},
 		"429":                  {429, envelope("rate_limit_exceeded", "Too many requests."), []string{"Retry-After", "36"}, "Too many requests. query status: must be running. Try again in 36s.", 36 * time.Second},
@@ -125,7 +125,7 @@ func TestRefusals(t *testing.T) {
 			429, envelope("rate_limit_exceeded", "Too many."), []string{"Date", "Sat, 31 Jan 2026 12:00:00 GMT", "Retry-After", "Sat, 31 Jan 2026 12:01:00 GMT"}, "Try again in 1m0s.", time.Minute,
 		},
 		"503":                         {503, envelope("not_ready", "The service is not ready."), []string{"Retry-After", "2"}, "The service is not ready. query status: must be running. (request 3f1c)", 2 * time.Second},
-		"a proxy":                     {502, "<html>Bad gateway</html>", nil, "answered 502 Bad Gateway, not as Assay does: is the URL right?", 0},
+		"a proxy":                     {502, "<html>Bad gateway</html>", nil, "returned 502 Bad Gateway, which is not an Assay response: check the URL", 0},
 		"escape codes are taken out":  {500, envelope("x", "\x1b[2Jgone\u009b1m"), nil, " [2Jgone 1m", 0},
 		"a wait that is beyond sense": {503, envelope("x", "x"), []string{"Retry-After", "99999999"}, "x", time.Hour},
 		"a wait that is no number":    {503, envelope("x", "x"), []string{"Retry-After", "soon"}, "x", 0},
@@ -158,11 +158,11 @@ func TestAnswersThatAreNotAssays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, _, err := serving(t, 200, body).Traces(t.Context(), client.Query{})
-			require.ErrorContains(t, err, "is the URL right?")
+			require.ErrorContains(t, err, "check the URL")
 		})
 	}
 	_, err := serving(t, 200, `{"spans":[]}`).Trace(t.Context(), strings.Repeat("a", 32))
-	require.ErrorContains(t, err, "is the URL right?")
+	require.ErrorContains(t, err, "check the URL")
 }
 
 func TestNoAnswer(t *testing.T) {
@@ -170,7 +170,7 @@ func TestNoAnswer(t *testing.T) {
 	c, err := client.New("http://127.0.0.1:1", apiKey, nil)
 	require.NoError(t, err)
 	_, _, err = c.Traces(t.Context(), client.Query{Search: "private words"})
-	require.ErrorContains(t, err, "no answer from http://127.0.0.1:1: ")
+	require.ErrorContains(t, err, "no response from http://127.0.0.1:1: ")
 	require.NotContains(t, err.Error(), "private")
 }
 
@@ -181,7 +181,7 @@ func TestASlowServerIsNotWaitedForForever(t *testing.T) {
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = c.Trace(t.Context(), "1")
-		require.ErrorContains(t, err, "no answer from http://assay.test within 30s")
+		require.ErrorContains(t, err, "no response from http://assay.test within 30s")
 		require.Equal(t, 30*time.Second, time.Since(began))
 	})
 }
@@ -196,10 +196,10 @@ func TestFromEnviron(t *testing.T) {
 	}{
 		"no key":                 {"", nil, "SERVICE_API_KEY is not set"},
 		"an empty key":           {"", []string{"SERVICE_API_KEY= "}, "SERVICE_API_KEY is not set"},
-		"a key with a line feed": {"", []string{"SERVICE_API_KEY=a\nb"}, "has characters that no key has"},
-		"a URL without a scheme": {"localhost:4318", []string{good}, "cannot be used: it should look like http://localhost:4318"},
-		"a URL with a key in it": {"http://u:hunter2@h", []string{good}, "has no user, query or fragment"},
-		"a bad ASSAY_URL":        {"", []string{good, "ASSAY_URL=ftp://h"}, "cannot be used"},
+		"a key with a line feed": {"", []string{"SERVICE_API_KEY=a\nb"}, "contains invalid characters"},
+		"a URL without a scheme": {"localhost:4318", []string{good}, "invalid URL \"localhost:4318\": use one such as http://localhost:4318"},
+		"a URL with a key in it": {"http://u:hunter2@h", []string{good}, "must not have a user, query or fragment"},
+		"a bad ASSAY_URL":        {"", []string{good, "ASSAY_URL=ftp://h"}, "invalid URL"},
 		"the flag wins":          {"http://h", []string{good, "ASSAY_URL=ftp://h"}, ""},
 		"a path below a proxy":   {"https://h/assay/", []string{good}, ""},
 		"the default":            {"", []string{good}, ""},

@@ -46,7 +46,7 @@ func (c *Client) FindEvaluation(ctx context.Context, name string) (Evaluation, e
 		}
 	}
 	if name == "" || len([]rune(name)) > maxName {
-		return Evaluation{}, fmt.Errorf("%q is neither the id nor the name of an evaluation", plain(name))
+		return Evaluation{}, fmt.Errorf("%q is not an evaluation: use its ID or name", plain(name))
 	}
 	hits, err := c.searchEvaluations(ctx, name)
 	if err != nil {
@@ -67,10 +67,10 @@ func (c *Client) FindEvaluation(ctx context.Context, name string) (Evaluation, e
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return Evaluation{}, fmt.Errorf("%s are called %q: give the id of one, such as %s", several(len(found)), plain(name), found[0].ID)
+			return Evaluation{}, fmt.Errorf("%s are named %q: use an ID, such as %s", several(len(found)), plain(name), found[0].ID)
 		}
 	}
-	return Evaluation{}, fmt.Errorf("there is no evaluation %q%s", plain(name), near(hits))
+	return Evaluation{}, fmt.Errorf("evaluation %q not found%s", plain(name), near(hits))
 }
 
 func several(n int) string { return fmt.Sprintf("%d evaluations", n) }
@@ -84,9 +84,9 @@ func near(hits []Evaluation) string {
 		}
 	}
 	if len(names) == 0 {
-		return ": give its id or its name"
+		return ": use its ID or name"
 	}
-	return "; there is " + strings.Join(names, ", ")
+	return "; did you mean " + strings.Join(names, ", ") + "?"
 }
 
 // searchEvaluations returns every evaluation whose name holds the text, in any

@@ -24,7 +24,7 @@ func (f *follower) pace() time.Duration {
 	}
 	if wait >= 2*max(f.slowed, interval) {
 		f.slowed = wait
-		f.Say(fmt.Sprintf("This key has %d of its %d requests an hour left: asking every %s.", f.quota.Remaining, f.quota.Limit, wait))
+		f.Say(fmt.Sprintf("This key has %d of %d requests per hour left: polling every %s.", f.quota.Remaining, f.quota.Limit, wait))
 	}
 	return wait
 }
@@ -45,7 +45,7 @@ func (f *follower) wait(err error) (time.Duration, error) {
 		return 0, show.error
 	case errors.As(err, &refused) && refused.Status == http.StatusTooManyRequests:
 		wait := max(interval, refused.RetryAfter)
-		f.Say(fmt.Sprintf("The limit of this key is reached: asking again in %s.", wait))
+		f.Say(fmt.Sprintf("The rate limit of this key is reached: retrying in %s.", wait))
 		return wait, nil
 	case errors.As(err, &refused) && refused.Status < http.StatusInternalServerError && refused.Status != http.StatusRequestTimeout,
 		errors.Is(err, errFormat) && !f.met:
@@ -53,7 +53,7 @@ func (f *follower) wait(err error) (time.Duration, error) {
 	}
 	if f.away == "" {
 		f.away = strings.TrimSuffix(err.Error(), ".")
-		f.Say(f.away + "; asking until it answers, Ctrl-C ends.")
+		f.Say(f.away + "; retrying. Press Ctrl-C to stop.")
 	}
 	f.backoff = min(max(interval, 2*f.backoff), maxBackoff)
 	if refused != nil {

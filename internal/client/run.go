@@ -223,7 +223,7 @@ func (c *Client) LatestRun(ctx context.Context, e Evaluation) (Run, error) {
 		return Run{}, err
 	}
 	if len(runs) == 0 {
-		return Run{}, fmt.Errorf("%q has no run yet: start one with `assay run %s`", plain(e.Name), e.ID)
+		return Run{}, fmt.Errorf("%q has no runs yet: start one with `assay run %s`", plain(e.Name), e.ID)
 	}
 	return runs[0], nil
 }

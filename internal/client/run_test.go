@@ -58,13 +58,13 @@ func TestFindEvaluation(t *testing.T) {
 		require.Equal(t, want, e.ID, name)
 	}
 	for name, want := range map[string]string{
-		"suppor":                 `there is no evaluation "suppor"; there is "Support" (1), "support answers" (2), "SUPPORT" (9)`,
-		"sUpPoRt":                `2 evaluations are called "sUpPoRt": give the id of one, such as 1`,
-		"Twin":                   `2 evaluations are called "Twin": give the id of one, such as 5`,
-		"99":                     `there is no evaluation "99": give its id or its name`,
-		"":                       `"" is neither the id nor the name of an evaluation`,
-		strings.Repeat("x", 201): `is neither the id nor the name of an evaluation`,
-		"\x1b[2J":                `there is no evaluation " [2J"`,
+		"suppor":                 `evaluation "suppor" not found; did you mean "Support" (1), "support answers" (2), "SUPPORT" (9)?`,
+		"sUpPoRt":                `2 evaluations are named "sUpPoRt": use an ID, such as 1`,
+		"Twin":                   `2 evaluations are named "Twin": use an ID, such as 5`,
+		"99":                     `evaluation "99" not found: use its ID or name`,
+		"":                       `"" is not an evaluation: use its ID or name`,
+		strings.Repeat("x", 201): `is not an evaluation: use its ID or name`,
+		"\x1b[2J":                `evaluation " [2J" not found`,
 	} {
 		_, err := c.FindEvaluation(t.Context(), name)
 		require.ErrorContains(t, err, want, name)
@@ -100,7 +100,7 @@ func TestRunsAreNamed(t *testing.T) {
 	_, err = c.PreviousRun(t.Context(), e, before)
 	require.EqualError(t, err, `"Support" has no completed run before run 2`)
 	_, err = asking(t, func(r *http.Request) (*http.Response, error) { return respond(r, 200, `{"runs":[]}`), nil }).LatestRun(t.Context(), e)
-	require.EqualError(t, err, "\"Support\" has no run yet: start one with `assay run 7`")
+	require.EqualError(t, err, "\"Support\" has no runs yet: start one with `assay run 7`")
 }
 
 func TestStartRun(t *testing.T) {
@@ -143,7 +143,7 @@ func TestStartRun(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "42", r.ID)
 			require.Equal(t, []string{"k", "k", "k", "k"}, keys)
-			require.Equal(t, []string{"no answer from http://assay.test: connect: connection refused; asking until it answers."}, said)
+			require.Equal(t, []string{"no response from http://assay.test: connect: connection refused; retrying."}, said)
 
 			began := time.Now()
 			_, err = asking(t, func(*http.Request) (*http.Response, error) { return nil, errRefused }).StartPatiently(t.Context(), "7", client.Start{}, "k", func(string) {})
@@ -252,7 +252,7 @@ func TestWait(t *testing.T) {
 			require.NoError(t, got.err)
 			require.Equal(t, "completed", got.run.Status)
 			require.Len(t, got.said, 2)
-			require.Equal(t, "http://assay.test answers again.", got.said[1])
+			require.Equal(t, "http://assay.test is reachable again.", got.said[1])
 		})
 	})
 
@@ -288,7 +288,7 @@ func TestWait(t *testing.T) {
 				return res, nil
 			})
 			require.NoError(t, got.err)
-			require.Contains(t, got.said[0], "of its 100 requests an hour left: asking every")
+			require.Contains(t, got.said[0], "of 100 requests per hour left: polling every")
 		})
 	})
 
@@ -304,7 +304,7 @@ func TestWait(t *testing.T) {
 			})
 			require.NoError(t, got.err)
 			require.Equal(t, 3, got.asked)
-			require.Equal(t, []string{"The limit of this key is reached: asking again in 2m0s."}, got.said)
+			require.Equal(t, []string{"The rate limit of this key is reached: retrying in 2m0s."}, got.said)
 		})
 	})
 
@@ -314,7 +314,7 @@ func TestWait(t *testing.T) {
 			got := wait(t, time.Minute, nil, func(r *http.Request) (*http.Response, error) {
 				return refuse(r, 401, "key_revoked", "The key was revoked."), nil
 			})
-			require.EqualError(t, got.err, "the key in SERVICE_API_KEY is refused: The key was revoked.")
+			require.EqualError(t, got.err, "the key in SERVICE_API_KEY was rejected: The key was revoked.")
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_, err := client.Wait{Client: asking(t, func(*http.Request) (*http.Response, error) { return nil, context.Canceled }), Now: time.Now, Show: func(client.Progress) {}, Say: func(string) {}}.Until(ctx)

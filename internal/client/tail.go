@@ -112,7 +112,7 @@ func (f *follower) round(ctx context.Context) (time.Duration, error) {
 		return f.wait(err)
 	}
 	if f.away != "" {
-		f.Say(f.Client.base + " answers again.")
+		f.Say(f.Client.base + " is reachable again.")
 	}
 	f.away, f.backoff = "", 0
 	return f.pace(), nil
@@ -274,7 +274,7 @@ func (f *follower) shrink() {
 func (f *follower) sayCut() {
 	if !f.cut {
 		f.cut = true
-		f.Say("There are more traces than a tail can read at once: some that arrive late may be left out. Narrow it, for example with --environment or --errors.")
+		f.Say("There are more traces than tail can read at once: some late ones may be missing. Add a filter, such as --environment or --errors.")
 	}
 }
 

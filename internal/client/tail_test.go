@@ -206,7 +206,7 @@ func TestTail(t *testing.T) {
 			require.Equal(t, []string{"completed"}, got.of(id(99_999)))
 			require.Len(t, got.shown, 1)
 			require.Len(t, got.said, 1)
-			require.Contains(t, got.said[0], "more traces than a tail can read")
+			require.Contains(t, got.said[0], "more traces than tail can read")
 		})
 	})
 
@@ -228,8 +228,8 @@ func TestTail(t *testing.T) {
 			got := tail(t, s, 130*time.Minute, nil)
 			require.Len(t, got.shown, 100)
 			require.Equal(t, []string{
-				"no answer from http://assay.test: connect: connection refused; asking until it answers, Ctrl-C ends.",
-				"http://assay.test answers again.",
+				"no response from http://assay.test: connect: connection refused; retrying. Press Ctrl-C to stop.",
+				"http://assay.test is reachable again.",
 			}, got.said)
 		})
 	})
@@ -285,7 +285,7 @@ func TestTailEndsWhenWaitingDoesNotHelp(t *testing.T) {
 	}{
 		"a key that is unknown": {
 			func(r *http.Request) *http.Response { return refuse(r, 401, "key_unknown", "There is no such key.") },
-			"the key in SERVICE_API_KEY is refused: There is no such key.",
+			"the key in SERVICE_API_KEY was rejected: There is no such key.",
 		},
 		"a key without the scope": {
 			func(r *http.Request) *http.Response { return refuse(r, 401, "insufficient_scope", "No.") },
@@ -305,11 +305,11 @@ func TestTailEndsWhenWaitingDoesNotHelp(t *testing.T) {
 		},
 		"an address that is no Assay's": {
 			func(r *http.Request) *http.Response { return respond(r, 200, "<html>") },
-			"is the URL right?",
+			"check the URL",
 		},
 		"a page that is not there": {
 			func(r *http.Request) *http.Response { return respond(r, 404, "not found") },
-			"http://assay.test/api/traces answered 404 Not Found, not as Assay does: is the URL right?",
+			"http://assay.test/api/traces returned 404 Not Found, which is not an Assay response: check the URL",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -351,7 +351,7 @@ func TestTailWaitsAsItIsTold(t *testing.T) {
 			}
 			got := tail(t, s, 5*time.Minute+10*time.Second, nil)
 			require.NoError(t, got.err)
-			require.Equal(t, []string{"The limit of this key is reached: asking again in 4m50s."}, got.said)
+			require.Equal(t, []string{"The rate limit of this key is reached: retrying in 4m50s."}, got.said)
 			refused := slices.IndexFunc(s.requests, func(at time.Time) bool { return at.Sub(now) > 10*time.Second })
 			require.Equal(t, 290*time.Second, s.requests[refused+1].Sub(s.requests[refused]))
 		})
@@ -376,8 +376,8 @@ func TestTailWaitsAsItIsTold(t *testing.T) {
 			got := tail(t, s, 11*time.Minute, nil)
 			require.NoError(t, got.err)
 			require.Len(t, got.said, 2)
-			require.Contains(t, got.said[0], "the answer is not what Assay answers")
-			require.Contains(t, got.said[1], "answers again")
+			require.Contains(t, got.said[0], "not an Assay response")
+			require.Contains(t, got.said[1], "is reachable again")
 			var gaps []string
 			for i := range s.requests[1:] {
 				if d := s.requests[i+1].Sub(s.requests[i]); d > time.Second && (len(gaps) == 0 || gaps[len(gaps)-1] != d.String()) {
@@ -394,7 +394,7 @@ func TestTailWaitsAsItIsTold(t *testing.T) {
 			s := &server{latency: time.Hour}
 			got := tail(t, s, 5*time.Minute, nil)
 			require.NoError(t, got.err)
-			require.Equal(t, []string{"no answer from http://assay.test within 30s; asking until it answers, Ctrl-C ends."}, got.said)
+			require.Equal(t, []string{"no response from http://assay.test within 30s; retrying. Press Ctrl-C to stop."}, got.said)
 		})
 	})
 
@@ -432,7 +432,7 @@ func TestTailWaitsAsItIsTold(t *testing.T) {
 				require.NotEmpty(t, got.said)
 				require.LessOrEqual(t, len(got.said), 40)
 				for _, text := range got.said {
-					require.Contains(t, text, "requests an hour left: asking every ")
+					require.Contains(t, text, "requests per hour left: polling every ")
 				}
 			})
 		})

@@ -168,7 +168,7 @@ var traceID = regexp.MustCompile(`^([0-9a-f]{32}|[0-9]{1,16})$`)
 func (c *Client) Trace(ctx context.Context, id string) (Detail, error) {
 	id = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(id), "#"))
 	if !traceID.MatchString(id) {
-		return Detail{}, fmt.Errorf("%q is not the id of a trace: it has 32 hexadecimal digits, or is the trace's number", plain(id))
+		return Detail{}, fmt.Errorf("%q is not a trace ID: use its 32 hexadecimal digits, or the trace number", plain(id))
 	}
 	var raw jsontext.Value
 	if _, err := c.get(ctx, "/api/traces/"+id, nil, &raw); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // ErrTimeout is returned when a run has not ended, or the server has not
 // answered, within the time that was given.
-var ErrTimeout = errors.New("the time is up")
+var ErrTimeout = errors.New("timed out")
 
 const (
 	// A run is looked at every second in its first minutes. Who waits longer
@@ -117,7 +117,7 @@ type patience struct {
 func (p *patience) after(err error) (time.Duration, error) {
 	if err == nil {
 		if p.away {
-			p.Say(p.base + " answers again.")
+			p.Say(p.base + " is reachable again.")
 		}
 		p.met, p.away, p.backoff = true, false, 0
 		return 0, nil
@@ -128,7 +128,7 @@ func (p *patience) after(err error) (time.Duration, error) {
 		switch s := refused.Status; {
 		case s == http.StatusTooManyRequests:
 			wait := max(interval, refused.RetryAfter)
-			p.Say(fmt.Sprintf("The limit of this key is reached: asking again in %s.", wait))
+			p.Say(fmt.Sprintf("The rate limit of this key is reached: retrying in %s.", wait))
 			return wait, nil
 		case refused.Fault.Reason == "idempotency_in_progress":
 			return max(p.backoff, refused.RetryAfter), nil
@@ -141,7 +141,7 @@ func (p *patience) after(err error) (time.Duration, error) {
 	}
 	if !p.away {
 		p.away = true
-		p.Say(strings.TrimSuffix(err.Error(), ".") + "; asking until it answers.")
+		p.Say(strings.TrimSuffix(err.Error(), ".") + "; retrying.")
 	}
 	return p.backoff, nil
 }
@@ -162,7 +162,7 @@ func (p *patience) pace(q Quota, waited time.Duration) time.Duration {
 	}
 	if wait >= 2*max(p.slowed, usual) {
 		p.slowed = wait
-		p.Say(fmt.Sprintf("This key has %d of its %d requests an hour left: asking every %s.", q.Remaining, q.Limit, wait))
+		p.Say(fmt.Sprintf("This key has %d of %d requests per hour left: polling every %s.", q.Remaining, q.Limit, wait))
 	}
 	return wait
 }

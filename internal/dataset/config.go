@@ -7,7 +7,7 @@ import (
 
 // Config of datasets.
 type Config struct {
-	KeepDeleted time.Duration `setting:"keep_deleted" default:"720h" help:"How long a deleted dataset is kept before it is removed for good."`
+	KeepDeleted time.Duration `setting:"keep_deleted" default:"720h" help:"Retention of a deleted dataset before it is removed permanently."`
 }
 
 // Validate says what to change when the configuration cannot work.

@@ -8,11 +8,11 @@ import (
 
 // Config says how runs are executed.
 type Config struct {
-	Slots         int           `setting:"slots" default:"32" help:"Most chunks of runs that one worker executes at once; the rest waits its turn, organizations in turn."`
-	Concurrency   int           `setting:"concurrency" default:"16" help:"How many items of a run are worked on at once unless the run says otherwise."`
-	ChunkTime     time.Duration `setting:"chunk_time" default:"15s" help:"About how long one chunk of a run takes; shorter gives way sooner to others, longer costs the engine less."`
-	Heartbeat     time.Duration `setting:"heartbeat" default:"20s" help:"How long a worker may be silent about a chunk before another executes it; cancelling takes up to as long."`
-	ClientTimeout time.Duration `setting:"client_timeout" default:"24h" help:"How long a run whose results a client sends waits for the next of them."`
+	Slots         int           `setting:"slots" default:"32" help:"Maximum chunks of runs that a worker executes concurrently. Further chunks wait, and organizations take turns."`
+	Concurrency   int           `setting:"concurrency" default:"16" help:"Default number of items of a run in progress at the same time."`
+	ChunkTime     time.Duration `setting:"chunk_time" default:"15s" help:"Approximate duration of a chunk of a run. Shorter yields to other runs sooner, longer costs Temporal less."`
+	Heartbeat     time.Duration `setting:"heartbeat" default:"20s" help:"Time without a heartbeat after which another worker executes a chunk. Cancelling a run can take as long."`
+	ClientTimeout time.Duration `setting:"client_timeout" default:"24h" help:"Maximum wait for the next result of a run whose results a client sends."`
 }
 
 // Validate says what to change when the configuration cannot work.

@@ -29,10 +29,10 @@ const Version = "4.0.1"
 // Config of the edge.
 type Config struct {
 	Addr            string        `setting:"addr" default:":4318" help:"Address of the public listener."`
-	InternalAddr    string        `setting:"internal_addr" default:"127.0.0.1:9464" help:"Address of the internal listener: /metrics and profiles. Keep it off the public network."`
-	RequestTimeout  time.Duration `setting:"request_timeout" default:"30s" help:"Longest time one request may take."`
-	DrainDelay      time.Duration `setting:"drain_delay" default:"0s" help:"How long a shutdown goes on serving while readiness says 503; behind a load balancer, a little more than the interval of its checks."`
-	ShutdownTimeout time.Duration `setting:"shutdown_timeout" default:"25s" help:"Longest time a shutdown waits for accepted requests."`
+	InternalAddr    string        `setting:"internal_addr" default:"127.0.0.1:9464" help:"Address of the internal listener for metrics and profiles; empty disables it. Keep it off the public network."`
+	RequestTimeout  time.Duration `setting:"request_timeout" default:"30s" help:"Maximum duration of a request."`
+	DrainDelay      time.Duration `setting:"drain_delay" default:"0s" help:"Time that a shutdown continues to serve while readiness is 503. Behind a load balancer, use slightly more than its check interval."`
+	ShutdownTimeout time.Duration `setting:"shutdown_timeout" default:"25s" help:"Maximum wait for accepted requests at shutdown."`
 }
 
 // Validate says what to change when the configuration cannot work.

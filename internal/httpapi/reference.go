@@ -53,6 +53,10 @@ type (
 				Default string `json:"default"`
 			} `json:"variables"`
 		} `json:"servers"`
+		Tags []struct {
+			Name        string `json:"name"`
+			Description string `json:"description"`
+		} `json:"tags"`
 		Paths      map[string]map[string]jsontext.Value `json:"paths"`
 		Components struct {
 			Schemas         map[string]*refSchema  `json:"schemas"`
@@ -90,7 +94,9 @@ type (
 		Ref         string              `json:"$ref"`
 		Description string              `json:"description"`
 		Content     map[string]refMedia `json:"content"`
-		Headers     map[string]struct{} `json:"headers"`
+		Headers     map[string]struct {
+			Ref string `json:"$ref"`
+		} `json:"headers"`
 	}
 	refMedia struct {
 		Schema *refSchema `json:"schema"`
@@ -109,6 +115,7 @@ type (
 	pair      struct{ Name, Text string }
 	groupView struct {
 		Name, Anchor string
+		About        []paragraph
 		Ops          []opView
 	}
 	opView struct {
@@ -178,7 +185,9 @@ func (d *refDocument) page() (pageView, error) {
 			}
 			v := d.operation(op, method, route, base)
 			groups[v.tag] = append(groups[v.tag], v)
-			scopes[v.Scope] = !v.Public && v.Scope != ""
+			for scope := range strings.FieldsSeq(v.Scope) {
+				scopes[scope] = !v.Public
+			}
 			for _, status := range v.Errors {
 				errs[status] = cmp.Or(errs[status], d.response(op.Responses[status]).Description)
 			}
@@ -186,7 +195,13 @@ func (d *refDocument) page() (pageView, error) {
 	}
 	for _, tag := range slices.Sorted(maps.Keys(groups)) {
 		anchor := "tag-" + strings.Join(strings.Fields(strings.ToLower(tag)), "-")
-		p.Groups = append(p.Groups, groupView{Name: tag, Anchor: anchor, Ops: groups[tag]})
+		g := groupView{Name: tag, Anchor: anchor, Ops: groups[tag]}
+		for _, t := range d.Tags {
+			if t.Name == tag {
+				g.About = prose(t.Description)
+			}
+		}
+		p.Groups = append(p.Groups, g)
 	}
 	for _, status := range slices.Sorted(maps.Keys(errs)) {
 		p.Errors = append(p.Errors, pair{Name: status, Text: errs[status]})

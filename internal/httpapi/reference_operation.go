@@ -51,7 +51,12 @@ func (d *refDocument) operation(op refOperation, method, route, base string) opV
 // otherwise.
 func (d *refDocument) result(status string, declared refResponse) resultView {
 	r := d.response(declared)
-	v := resultView{Status: status, Text: r.Description, Headers: slices.Sorted(maps.Keys(r.Headers))}
+	v := resultView{Status: status, Text: r.Description}
+	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
+		if r.Headers[name].Ref == "" { // those of every operation would hide its own
+			v.Headers = append(v.Headers, name)
+		}
+	}
 	for _, media := range slices.Sorted(maps.Keys(r.Content)) {
 		v.Media = media
 		if media == "application/json" {

@@ -52,7 +52,8 @@ type Op struct {
 	Repeatable bool
 	// Annotators lets members whose role is annotator call a write.
 	Annotators bool
-	// ContentType of the response, if it is not JSON.
+	// ContentType of the response, if it is not JSON; */* if it depends on the
+	// resource.
 	ContentType string
 	// Metered leaves the operation out of the hourly limit of requests: its
 	// handler measures what it takes in, and refuses with a RateLimited fault.
@@ -106,7 +107,7 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 	}
 	if op.ContentType != "" {
 		d.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): {
-			Content: map[string]*huma.MediaType{op.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Content: map[string]*huma.MediaType{op.ContentType: {Schema: contentSchema(e.api.OpenAPI().Components.Schemas, op.ContentType)}},
 		}}
 	}
 	d.Security = op.security()
@@ -132,6 +133,26 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 	}
 	gate.learn(e.api)
 	e.add(op)
+}
+
+// MediaEvents is the content type of a stream of Server-Sent Events.
+const MediaEvents = "text/event-stream"
+
+// contentSchema is the schema of a response that is not plain JSON.
+func contentSchema(r huma.Registry, media string) *huma.Schema {
+	switch {
+	case media == MediaEvents:
+		return Named(r, "ServerSentEvent", &huma.Schema{
+			Type: huma.TypeObject, Required: []string{"event", "data"}, Description: "One event of the stream.",
+			Properties: map[string]*huma.Schema{
+				"event": {Type: huma.TypeString, Description: "The kind of event; the operation lists them."},
+				"data":  {Type: huma.TypeString, Description: "The event's JSON value."},
+			},
+		})
+	case strings.HasSuffix(media, "+json"):
+		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	}
+	return &huma.Schema{Type: huma.TypeString}
 }
 
 // scopes are the scopes that a key needs.

@@ -48,9 +48,9 @@ var (
 
 // Config of keys.
 type Config struct {
-	Pepper         secret.Text `setting:"pepper" help:"Secret that keys are hashed with; at least 32 characters. Make one with: openssl rand -hex 32"`
-	PepperVersion  int         `setting:"pepper_version" default:"1" help:"Number of the pepper; raise it when you replace the pepper."`
-	PreviousPepper secret.Text `setting:"previous_pepper" help:"The pepper before, numbered one less; keys made with it keep working."`
+	Pepper         secret.Text `setting:"pepper" help:"Secret for hashing API keys, at least 32 characters. Generate one with: openssl rand -hex 32"`
+	PepperVersion  int         `setting:"pepper_version" default:"1" help:"Number of the pepper. Increase it by one when you replace the pepper."`
+	PreviousPepper secret.Text `setting:"previous_pepper" help:"Previous pepper, whose number is one less. Keys created with it remain valid."`
 }
 
 // Validate says what to change when the configuration cannot work.

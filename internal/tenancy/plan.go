@@ -8,10 +8,10 @@ import (
 // PlanConfig is what organizations get when nobody says otherwise.
 type PlanConfig struct {
 	Default        string `setting:"default" default:"self_hosted" help:"Plan of new organizations: free, pro, enterprise or self_hosted."`
-	SelfHostedHour int    `setting:"self_hosted_hour" default:"1000000" help:"Requests an hour and key on the self_hosted plan."`
-	SpansHour      int    `setting:"spans_hour" default:"100000000" help:"Spans an hour and key that telemetry may send."`
-	BytesHour      int    `setting:"bytes_hour" default:"1000000000000" help:"Bytes an hour and key that telemetry may send, after decompression."`
-	EnterpriseHour int    `setting:"enterprise_hour" default:"100000" help:"Requests an hour and key on the enterprise plan, unless an organization has a limit of its own."`
+	SelfHostedHour int    `setting:"self_hosted_hour" default:"1000000" help:"Requests per hour and key on the self_hosted plan."`
+	SpansHour      int    `setting:"spans_hour" default:"100000000" help:"Spans and log records per hour and key."`
+	BytesHour      int    `setting:"bytes_hour" default:"1000000000000" help:"Bytes of telemetry per hour and key, after decompression."`
+	EnterpriseHour int    `setting:"enterprise_hour" default:"100000" help:"Requests per hour and key on the enterprise plan, unless the organization has a custom limit."`
 }
 
 // Validate says what to change when the configuration cannot work.

@@ -57,11 +57,11 @@ type Fall struct {
 
 // legend says what a verdict means. The margin is put in where there is a verb.
 var legend = []struct{ verdict, says string }{
-	{"improved", "the interval is wholly on the better side"},
-	{"regressed", "the interval is wholly on the worse side"},
+	{"improved", "the whole interval is on the better side"},
+	{"regressed", "the whole interval is on the worse side"},
 	{"unchanged", "the difference is shown to be smaller than the margin of %s"},
-	{"no worse", "shown to be not worse by the margin of %s"},
-	{"inconclusive", "these items show no difference, and not that there is none"},
+	{"no worse", "a loss of %s or more is ruled out"},
+	{"inconclusive", "these items show neither a difference nor its absence"},
 }
 
 // Comparison draws how two runs differ.
@@ -167,11 +167,11 @@ func signed(x *float64, digits int) string {
 }
 
 func (s Style) changes(out io.Writer, c Comparison) {
-	facts := []string{many(c.Items.Improved, "item") + " better", grouped(c.Items.Regressed) + " worse", grouped(c.Items.Unchanged) + " the same"}
+	facts := []string{many(c.Items.Improved, "item") + " better", grouped(c.Items.Regressed) + " worse", grouped(c.Items.Unchanged) + " unchanged"}
 	for _, f := range []struct {
 		n    int
 		says string
-	}{{c.Items.Changed, "with other content"}, {c.Items.OnlyBaseline, "only in run " + oneLine(c.Baseline)}, {c.Items.OnlyCandidate, "only in run " + oneLine(c.Candidate)}} {
+	}{{c.Items.Changed, "with changed content"}, {c.Items.OnlyBaseline, "only in run " + oneLine(c.Baseline)}, {c.Items.OnlyCandidate, "only in run " + oneLine(c.Candidate)}} {
 		if f.n > 0 {
 			facts = append(facts, grouped(f.n)+" "+f.says)
 		}
@@ -195,7 +195,7 @@ func (s Style) changes(out io.Writer, c Comparison) {
 			}
 			rows[i] = []cell{{oneLine(r.Item), ""}, {oneLine(r.By) + " " + arrow(r.Baseline, r.Candidate), red}, {strings.Join(falls, ", "), ""}}
 		}
-		s.table(out, []field{{head: "WORST ITEMS"}, {head: "FELL"}, {head: "BECAUSE OF"}}, rows)
+		s.table(out, []field{{head: "WORST ITEMS"}, {head: "CHANGE"}, {head: "METRICS"}}, rows)
 	}
 	if len(c.Links) > 0 {
 		fmt.Fprintln(out)

@@ -103,7 +103,7 @@ func (r row) sign() string {
 // words are the span's name, and what is said beside it.
 func (r row) words() (name, detail string) {
 	if name = oneLine(r.Name); name == "" {
-		name = "(no name)"
+		name = "(unnamed)"
 	}
 	var parts []string
 	for _, text := range []string{r.note, oneLine(r.Model), oneLine(r.Tool)} {
@@ -132,7 +132,7 @@ func (r row) colour() string {
 // tree draws the spans.
 func (s Style) tree(out io.Writer, t Trace, payload bool) {
 	if len(t.Spans) == 0 {
-		fmt.Fprintln(out, "It has no spans yet.")
+		fmt.Fprintln(out, "No spans yet.")
 		return
 	}
 	all := rows(arrange(t.Spans))

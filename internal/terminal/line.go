@@ -62,7 +62,7 @@ func (s Style) Line(e Event) string {
 	}
 	name := oneLine(e.Name)
 	if name == "" {
-		name = "(no name)"
+		name = "(unnamed)"
 	}
 	parts := []column{
 		{"time", 8, e.At.Format("15:04:05"), dim, false},

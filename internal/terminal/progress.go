@@ -29,7 +29,7 @@ type Progress struct {
 }
 
 // Holds is what may be said of the interval of a run that is under way.
-const Holds = "The interval holds however often you look."
+const Holds = "The interval stays valid as you watch."
 
 // Progress draws a frame, in lines that fit.
 func (s Style) Progress(p Progress) []string {
@@ -60,7 +60,7 @@ func (s Style) Progress(p Progress) []string {
 // bar draws how much is done and how much of that passed.
 func (s Style) bar(p Progress) string {
 	if p.Total == 0 {
-		return s.paint(dim, cut("waits for a worker to take it", s.Width))
+		return s.paint(dim, cut("waiting for a worker", s.Width))
 	}
 	facts := []string{percent(p), grouped(p.Done) + "/" + grouped(p.Total)}
 	if p.Rate > 0 && p.Status == "running" {
@@ -139,7 +139,7 @@ func (s Style) counts(p Progress) string {
 func (s Style) rate(p Progress) []string {
 	e := p.PassRate
 	if e == nil || e.Value == nil {
-		return []string{s.paint(dim, "pass rate  not yet"), ""}
+		return []string{s.paint(dim, "pass rate  not available yet"), ""}
 	}
 	value, interval := e.texts()
 	text := "pass rate  " + right(value, 6)
@@ -151,7 +151,7 @@ func (s Style) rate(p Progress) []string {
 	line += strings.Repeat(" ", gap) + interval
 	says := ""
 	if p.Status == "running" {
-		says = s.paint(dim, cut(fmt.Sprintf("%s (The first %s in random order.)", Holds, grouped(e.N)), s.Width))
+		says = s.paint(dim, cut(fmt.Sprintf("%s (First %s in random order.)", Holds, grouped(e.N)), s.Width))
 	}
 	return []string{line, says}
 }
@@ -159,7 +159,7 @@ func (s Style) rate(p Progress) []string {
 // ProgressLine is the same on one line, for a log.
 func (s Style) ProgressLine(p Progress) string {
 	if p.Total == 0 {
-		return oneLine(p.Phase) + " for " + duration(p.Elapsed) + ", waits for a worker to take it"
+		return oneLine(p.Phase) + " for " + duration(p.Elapsed) + ", waiting for a worker"
 	}
 	facts := []string{
 		fmt.Sprintf("%4s  %s/%s", percent(p), grouped(p.Done), grouped(p.Total)),

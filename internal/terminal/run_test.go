@@ -153,17 +153,17 @@ func TestComparisonIsDrawn(t *testing.T) {
 func TestGateIsDrawn(t *testing.T) {
 	t.Parallel()
 	g := terminal.Gate{
-		Name: "Support answers", Run: "42", Baseline: "41", Verdict: "FAIL", Summary: "1 of 3 requirements missed, 1 of 3 requirements not decided by these items.",
+		Name: "Support answers", Run: "42", Baseline: "41", Verdict: "FAIL", Summary: "1 of 3 requirements failed, 1 of 3 requirements inconclusive.",
 		Requirements: []terminal.Requirement{
 			{Text: "pass_rate>=0.8", Verdict: "PASS", Because: "83.0% [82.3%, 83.7%] from 12000 items: the whole interval meets it"},
 			{Text: "judge:tone-of-voice.with_a_very_long_name_that_somebody_gave_it>=0.8", Verdict: "FAIL", Because: "0.710 [0.680, 0.740] from 900 items: the whole interval misses it"},
-			{Text: "overall:non_inferior", Verdict: "INCONCLUSIVE", Because: "difference -0.011 [-0.031, 0.009] over 1000 items: shows neither that it is non_inferior nor that it is not", Help: "This comparison can resolve differences of 2.7 points or more; " + hostile},
+			{Text: "overall:non_inferior", Verdict: "INCONCLUSIVE", Because: "difference -0.011 [-0.031, 0.009] over 1000 items: non_inferior is neither shown nor refuted", Help: "This comparison can resolve differences of 2.7 points or more; " + hostile},
 		},
 		Notes: []string{"http://localhost:4318/api/evaluations/7/runs/42"},
 	}
 	drawn(t, "gate", func(s terminal.Style, w io.Writer) error { return s.Gate(w, g) })
 	drawn(t, "gate_unknown", func(s terminal.Style, w io.Writer) error {
-		return s.Gate(w, terminal.Gate{Name: hostile, Verdict: "INCONCLUSIVE", Summary: "no answer from http://localhost:4318: connection refused"})
+		return s.Gate(w, terminal.Gate{Name: hostile, Verdict: "INCONCLUSIVE", Summary: "no response from http://localhost:4318: connection refused"})
 	})
 }
 

@@ -40,7 +40,7 @@ func (s Style) Trace(w io.Writer, t Trace, now time.Time, payload bool) error {
 	fmt.Fprintln(out)
 	s.tree(out, t, payload)
 	if t.Truncated {
-		fmt.Fprintf(out, "\n%s\n", s.paint(yellow, fmt.Sprintf("The trace has %s; the first %d are shown.", plural(t.SpanCount, "span"), len(t.Spans))))
+		fmt.Fprintf(out, "\n%s\n", s.paint(yellow, fmt.Sprintf("Showing the first %d of %s.", len(t.Spans), plural(t.SpanCount, "span"))))
 	}
 	return out.Flush()
 }
@@ -48,12 +48,12 @@ func (s Style) Trace(w io.Writer, t Trace, now time.Time, payload bool) error {
 func (s Style) head(out io.Writer, t Trace, now time.Time) {
 	name := oneLine(t.Name)
 	if name == "" {
-		name = "(no name)"
+		name = "(unnamed)"
 	}
 	sign, colour := mark(t.Status, t.AutoClosed, t.ErrorCount)
 	status := sign + " " + oneLine(t.Status)
 	if t.AutoClosed {
-		status += " (nothing new came, so it was closed)"
+		status += " (closed for inactivity)"
 	}
 	fmt.Fprintf(out, "%s  %s\n", s.paint(bold, name), s.paint(colour, status))
 	id := oneLine(t.ID)

@@ -57,7 +57,7 @@ func arrange(spans []Span) []*node {
 			n.note = "parent " + oneLine(n.Parent) + " is missing"
 			lost = append(lost, n)
 		case parent == n:
-			n.note = "is its own parent"
+			n.note = "parent is the span itself"
 			lost = append(lost, n)
 		default:
 			parent.kids = append(parent.kids, n)
@@ -74,7 +74,7 @@ func arrange(spans []Span) []*node {
 		n := earliestOfCircle(n, byID)
 		parent := byID[n.Parent]
 		parent.kids = slices.DeleteFunc(parent.kids, func(k *node) bool { return k == n })
-		n.note = "its parents go in a circle"
+		n.note = "parents form a cycle"
 		lost = append(lost, n)
 		reach(n, reached)
 	}

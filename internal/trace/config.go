@@ -9,11 +9,11 @@ import (
 
 // Config says how telemetry is taken and kept.
 type Config struct {
-	RetentionDays int           `setting:"retention_days" default:"90" help:"How long traces of an organization without a retention of its own are kept: 7, 30, 90, 400 or 3650 days."`
-	InflightBytes int           `setting:"inflight_bytes" default:"268435456" help:"Most bytes of telemetry that one process holds at once; what is above is refused with 503 and a time to retry."`
-	GroupInterval time.Duration `setting:"group_interval" default:"200ms" help:"Shortest time between two small writes to ClickHouse. Longer makes fewer parts, shorter a quicker reply."`
-	InsertTimeout time.Duration `setting:"insert_timeout" default:"6s" help:"How long a write to ClickHouse may take before its block goes to object storage; below the time-out of the senders, which is 10 seconds in most."`
-	GRPCAddr      string        `setting:"grpc_addr" default:":4317" help:"Address of the OTLP/gRPC listener; empty for none."`
+	RetentionDays int           `setting:"retention_days" default:"90" help:"Retention of traces in days unless the organization sets its own: 7, 30, 90, 400 or 3650."`
+	InflightBytes int           `setting:"inflight_bytes" default:"268435456" help:"Maximum bytes of telemetry in progress per process. Above it, requests get 503 with Retry-After."`
+	GroupInterval time.Duration `setting:"group_interval" default:"200ms" help:"Minimum time between two small writes to ClickHouse. Longer creates fewer parts, shorter gives faster responses."`
+	InsertTimeout time.Duration `setting:"insert_timeout" default:"6s" help:"Maximum duration of a write to ClickHouse before its data goes to object storage. Must be below the senders' timeout, usually 10 seconds."`
+	GRPCAddr      string        `setting:"grpc_addr" default:":4317" help:"Address of the OTLP/gRPC listener; empty disables it."`
 }
 
 // Validate says what to change when the configuration cannot work.

@@ -1,9 +1,9 @@
-// Command contract holds api/openapi.json against api/CHANGELOG.md and against
-// the document that was committed before it.
+// Command contract holds api/openapi.json against api/CHANGELOG.md, against the
+// base interface and against the document that was committed before it.
 //
 // It fails when the contract has changed and the newest entry of the changelog
-// does not name the new one, or when the change breaks clients and the entry
-// has no Breaking paragraph.
+// does not name the new one, when an operation departs from the base, or when
+// the change breaks clients and the entry has no Breaking paragraph.
 package main
 
 import (
@@ -44,6 +44,11 @@ func run(ctx context.Context) error {
 	if err := named(doc, string(log)); err != nil {
 		return err
 	}
+	report, err := conforms(doc)
+	if err != nil {
+		return err
+	}
+	fmt.Println(report)
 	before, err := previous(ctx, doc)
 	if err != nil || before == nil {
 		return err

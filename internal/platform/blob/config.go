@@ -13,7 +13,7 @@ import (
 
 // Config says where objects are kept.
 type Config struct {
-	URL string `setting:"url" default:"file:///var/lib/assay/blobs" help:"Where objects are kept: a folder that every replica sees, file:///var/lib/assay/blobs, or a bucket, s3://BUCKET?region=REGION. A store other than AWS also needs &endpoint=https://HOST and often &use_path_style=true. S3 credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from the role of the machine."`
+	URL string `setting:"url" default:"file:///var/lib/assay/blobs" help:"Object storage: a folder shared by all replicas, file:///var/lib/assay/blobs, or a bucket, s3://BUCKET?region=REGION. A store other than AWS also needs &endpoint=https://HOST and often &use_path_style=true. S3 credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from the role of the machine."`
 }
 
 // Validate says what to change when the configuration cannot work.

@@ -18,9 +18,9 @@ import (
 
 // Config says how to reach ClickHouse.
 type Config struct {
-	URL       secret.Text `setting:"url" help:"Connection URL of the native protocol: clickhouse://USER:PASSWORD@HOST:9000/DATABASE."`
-	ReaderURL secret.Text `setting:"reader_url" help:"Connection URL of a user that can only read, with limits; empty reads with url."`
-	Cluster   string      `setting:"cluster" help:"Name of the cluster in the server's remote_servers; empty for a single node."`
+	URL       secret.Text `setting:"url" help:"Connection URL for the native protocol: clickhouse://USER:PASSWORD@HOST:9000/DATABASE."`
+	ReaderURL secret.Text `setting:"reader_url" help:"Connection URL of a read-only user with limits (default: url)."`
+	Cluster   string      `setting:"cluster" help:"Cluster name in the server's remote_servers; empty for a single node."`
 }
 
 // Validate says what to change when the configuration cannot work.

@@ -11,8 +11,8 @@ import (
 
 // Config says which destinations may be called beside public https ones.
 type Config struct {
-	Allow []string `setting:"allow" help:"Private destinations that may be called, over http too: ranges such as 10.0.0.0/8 and HOST:PORT such as judge.internal:443. Every organization of the deployment can reach them."`
-	Ports []string `setting:"ports" default:"443,8443" help:"Ports of public addresses that may be called. Empty means 443."`
+	Allow []string `setting:"allow" help:"Private destinations that may be called, also over http: ranges such as 10.0.0.0/8 and HOST:PORT such as judge.internal:443. All organizations of the deployment can reach them."`
+	Ports []string `setting:"ports" default:"443,8443" help:"Ports of public addresses that may be called. If empty, only 443."`
 }
 
 // Validate says what to change when the configuration cannot work.

@@ -13,9 +13,9 @@ import (
 
 // Config says how to reach PostgreSQL.
 type Config struct {
-	URL      secret.Text `setting:"url" help:"Connection URL of the runtime role. The role must not own the tables, be a superuser or bypass row security."`
-	OwnerURL secret.Text `setting:"owner_url" help:"Connection URL of the role that owns the tables; used by migrations only."`
-	MaxConns int         `setting:"max_conns" default:"20" help:"Connections a process may hold."`
+	URL      secret.Text `setting:"url" help:"Connection URL of the runtime role. The role must not own the tables, be a superuser or bypass row-level security."`
+	OwnerURL secret.Text `setting:"owner_url" help:"Connection URL of the role that owns the tables. Only migrations use it."`
+	MaxConns int         `setting:"max_conns" default:"20" help:"Maximum connections per process."`
 }
 
 // Validate says what to change when the configuration cannot work.

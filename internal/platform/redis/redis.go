@@ -13,7 +13,7 @@ import (
 
 // Config says how to reach Redis.
 type Config struct {
-	URL secret.Text `setting:"url" help:"Connection URL, redis://HOST:6379/0. Empty means that this is the only replica."`
+	URL secret.Text `setting:"url" help:"Connection URL, such as redis://HOST:6379/0. Leave empty if there is only one replica."`
 }
 
 // Validate says what to change when the configuration cannot work.

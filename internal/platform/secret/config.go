@@ -15,8 +15,8 @@ const howToMake = "make one with `assay admin new-master-key`"
 // a job: add the next key to OtherMasterKeys, so that every replica can open
 // what it wraps; exchange the two; rewrap every data key; remove the old key.
 type Config struct {
-	MasterKey       Text `setting:"master_key" help:"Key that wraps the organizations' data keys. Make one with assay admin new-master-key and keep a copy: without it the stored provider keys are lost."`
-	OtherMasterKeys Text `setting:"other_master_keys" help:"Master keys that open data keys and never wrap new ones, separated by commas: the next or the previous key while master_key is rotated."`
+	MasterKey       Text `setting:"master_key" help:"Key that encrypts the organizations' data keys. Generate one with assay admin new-master-key and keep a copy: without it, stored provider keys are lost."`
+	OtherMasterKeys Text `setting:"other_master_keys" help:"Comma-separated master keys used only for decryption: the next or the previous key during a rotation of master_key."`
 }
 
 // Enabled reports whether there is a master key. Without one nothing can be

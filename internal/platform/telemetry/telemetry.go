@@ -26,10 +26,10 @@ import (
 
 // Config of logs, traces and metrics.
 type Config struct {
-	LogLevel   string  `setting:"log_level" default:"info" help:"debug, info, warn or error. Each request is logged at debug."`
-	LogFormat  string  `setting:"log_format" default:"json" help:"json, or text for people."`
-	TracesURL  string  `setting:"traces_url" help:"OTLP/HTTP endpoint for the process's own traces; empty sends none."`
-	TraceRatio float64 `setting:"trace_ratio" default:"0.01" help:"Share of requests that are traced when the caller did not decide."`
+	LogLevel   string  `setting:"log_level" default:"info" help:"Log level: debug, info, warn or error. Each request is logged at debug."`
+	LogFormat  string  `setting:"log_format" default:"json" help:"Log format: json, or human-readable text."`
+	TracesURL  string  `setting:"traces_url" help:"OTLP/HTTP endpoint for the process's own traces; empty disables them."`
+	TraceRatio float64 `setting:"trace_ratio" default:"0.01" help:"Fraction of requests traced if the caller did not decide."`
 }
 
 // Validate says what to change when the configuration cannot work.

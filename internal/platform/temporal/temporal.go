@@ -22,7 +22,7 @@ import (
 type Config struct {
 	Address     string `setting:"address" default:"localhost:7233" help:"host:port of the Temporal frontend."`
 	Namespace   string `setting:"namespace" default:"assay" help:"Namespace of the workflows."`
-	QueuePrefix string `setting:"queue_prefix" default:"assay" help:"Prefix of the task queues; deployments that share a namespace use different ones."`
+	QueuePrefix string `setting:"queue_prefix" default:"assay" help:"Prefix of the task queues. Must be unique among deployments that share a namespace."`
 }
 
 // Validate says what to change when the configuration cannot work.
