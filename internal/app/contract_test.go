@@ -73,7 +73,10 @@ var seeds = []seed{
 	{prefix: "/api/audit-logs"},
 	{
 		prefix: "/api/me",
-		bodies: map[string]string{"createMyAPIKey": `{"name":"My laptop","scopes":["eval:read"]}`},
+		params: func(t *testing.T, c *testkit.Client) map[string]string {
+			return map[string]string{"id": made(t, c, "/api/me/api-keys", map[string]any{"name": "seed of my own", "scopes": []string{"eval:read"}}, "id")}
+		},
+		bodies: map[string]string{"createMyApiKey": `{"name":"My laptop","scopes":["eval:read"]}`},
 	},
 	{
 		prefix: "/api/developer/api-keys",
@@ -81,9 +84,9 @@ var seeds = []seed{
 			return map[string]string{"id": made(t, c, "/api/developer/api-keys", map[string]any{"name": "seed", "scopes": []string{"eval:read"}}, "id")}
 		},
 		bodies: map[string]string{
-			"createAPIKey": `{"name":"CI gate","scopes":["eval:read"]}`,
-			"updateAPIKey": `{"name":"better"}`,
-			"rotateAPIKey": `{"graceSeconds":60}`,
+			"createApiKey": `{"name":"CI gate","scopes":["eval:read"]}`,
+			"updateApiKey": `{"name":"better"}`,
+			"rotateApiKey": `{"graceSeconds":60}`,
 		},
 	},
 	{
@@ -99,7 +102,7 @@ var seeds = []seed{
 	{
 		prefix: "/api/organizations/current",
 		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"userId": made(t, c, "/api/organizations/current/members", map[string]any{"email": "seed@example.com", "role": "member"}, "user_id")}
+			return map[string]string{"userId": made(t, c, "/api/organizations/current/members", map[string]any{"email": "seed@example.com", "role": "member"}, "id")}
 		},
 		bodies: map[string]string{
 			"updateOrganization": `{"name":"better"}`,
@@ -536,7 +539,7 @@ func person(t *testing.T, k *testkit.Kit) *testkit.Client {
 	for _, s := range principal.Scopes {
 		scopes = append(scopes, string(s))
 	}
-	key, err := c.CreateKey(t.Context(), testkit.NewKey{Name: "owner", Scopes: scopes, Environment: "test", Personal: true}, testkit.OnBehalfOf(c.Owner.String()))
+	key, err := c.CreateKey(t.Context(), testkit.NewKey{Name: "owner", Scopes: scopes, Mode: "test", Personal: true}, testkit.OnBehalfOf(c.Owner.String()))
 	require.NoError(t, err)
 	return c.With(key.Key)
 }

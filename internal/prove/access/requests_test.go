@@ -21,6 +21,7 @@ var kinds = map[string]string{
 	"/api/evaluations/{id}":                        "evaluation",
 	"/api/evaluations/{id}/artifacts/{artifactId}": "artifact",
 	"/api/evaluations/{id}/runs/{runId}":           "run",
+	"/api/me/api-keys/{id}":                        "personal key",
 	"/api/organizations/current/members/{userId}":  "member",
 	"/api/traces/{id}":                             "trace",
 }
@@ -36,7 +37,7 @@ var references = map[string][]string{
 	"parentSpanId":   {"trace"},
 	"providerKeyId":  {"provider key"},
 	"releaseId":      {"conversation"},
-	"resourceId":     {"dataset", "evaluation", "item", "run", "api key", "provider key", "member"},
+	"resourceId":     {"dataset", "evaluation", "item", "run", "api key", "personal key", "provider key", "member"},
 	"runId":          {"run"},
 	"spanId":         {"trace"},
 	"testCaseId":     {"item"},

@@ -128,6 +128,12 @@ func (w *world) seed(t testing.TB, c *testkit.Client, label string) map[string][
 		out["api key"] = append(out["api key"], strconv.FormatInt(k.ID, 10))
 	}
 	for i := range perKind {
+		mine := testkit.NewKey{Name: fmt.Sprintf("%s, personal %d", label, i), Scopes: allScopes, Personal: true}
+		k, err := c.CreateKey(ctx, mine, testkit.OnBehalfOf(c.Owner.String()))
+		require.NoError(t, err)
+		out["personal key"] = append(out["personal key"], strconv.FormatInt(k.ID, 10))
+	}
+	for i := range perKind {
 		var made struct {
 			ID int64 `json:"id"`
 		}
@@ -173,7 +179,7 @@ func (w *world) seed(t testing.TB, c *testkit.Client, label string) map[string][
 	for i := range perKind {
 		m, err := c.Invite(ctx, testkit.Member{Email: fmt.Sprintf("m%d@example.com", i), Name: label, Role: "member"})
 		require.NoError(t, err)
-		out["member"] = append(out["member"], m.UserID)
+		out["member"] = append(out["member"], m.ID)
 	}
 	return out
 }
