@@ -100,6 +100,7 @@ CREATE TABLE public.dataset_items (
     source_id text,
     created_at timestamp with time zone NOT NULL,
     version bigint DEFAULT 1 NOT NULL,
+    updated_at timestamp with time zone,
     CONSTRAINT dataset_items_check CHECK ((valid_to > valid_from)),
     CONSTRAINT dataset_items_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT dataset_items_split_check CHECK ((split = ANY (ARRAY['train'::text, 'dev'::text, 'test'::text]))),
@@ -218,13 +219,13 @@ CREATE TABLE public.evaluation_run_chunks (
     failed integer NOT NULL,
     errored integer NOT NULL,
     skipped integer NOT NULL,
-    calls bigint NOT NULL,
-    input_tokens bigint NOT NULL,
-    output_tokens bigint NOT NULL,
+    calls bigint DEFAULT 0 NOT NULL,
+    input_tokens bigint DEFAULT 0 NOT NULL,
+    output_tokens bigint DEFAULT 0 NOT NULL,
     cost_nano_usd bigint NOT NULL,
-    overall_sum double precision NOT NULL,
-    overall_sum2 double precision NOT NULL,
-    scored integer NOT NULL,
+    overall_sum double precision DEFAULT 0 NOT NULL,
+    overall_sum2 double precision DEFAULT 0 NOT NULL,
+    scored integer DEFAULT 0 NOT NULL,
     updated_at timestamp with time zone NOT NULL
 );
 
@@ -448,6 +449,7 @@ CREATE TABLE public.trace_feedback (
     comment text DEFAULT ''::text NOT NULL,
     user_id text DEFAULT ''::text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    creator text DEFAULT 'system'::text NOT NULL,
     CONSTRAINT trace_feedback_span_id_check CHECK ((length(span_id) = 8)),
     CONSTRAINT trace_feedback_trace_id_check CHECK ((length(trace_id) = 16)),
     CONSTRAINT trace_feedback_type_check CHECK ((type = ANY (ARRAY['thumbs'::text, 'rating'::text, 'comment'::text, 'correction'::text])))

@@ -71,6 +71,7 @@ type Run struct {
 	Errored        int                `json:"errored"`
 	Skipped        int                `json:"skipped"`
 	DatasetVersion *int               `json:"dataset_version"`
+	BaselineRunID  string             `json:"baseline_run_id"`
 	Seed           *int64             `json:"seed"`
 	Repetitions    int                `json:"repetitions"`
 	ConfigDigest   string             `json:"config_digest"`
