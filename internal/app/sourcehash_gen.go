@@ -67,7 +67,7 @@ var sourceHashes = map[string]string{
 	"sendLogs":                     "da476bcbf51adf17811868a6c77904835da1029bd01be0fc1c76c79576b24d2d",
 	"sendMetrics":                  "f1a0c46f639984876de319c8779a2cf1396eb2beecfda1b80b360b162287cf63",
 	"sendTraces":                   "fb897aa099f9c18fef3d694f599da4ee1f6eff719e6db4233c2013771ce64ea1",
-	"startEvaluationRun":           "63cff83397743cf9eb6c12036b53ce0a36bb69a48a6a0b6de7a298934a818844",
+	"startEvaluationRun":           "64439e2279a558af1c1de82f5e1126f0a465b1327372162f8a27e177ec049472",
 	"streamEvaluationRunEvents":    "dec62f9ad8bc478afa297b788540a28430908bb487257adde2e2b472beec55bf",
 	"testProviderKey":              "b3823759eb8a103497b9cf2e40da2e0baa2a3d088d1049367045df7bcf09f100",
 	"updateAPIKey":                 "edb6f22c05bae3731a88e74a60adc4769d83f42b280d3741de7431fe0dc96974",

@@ -41,7 +41,6 @@ type Artifact struct {
 	Size        int64
 	Digest      [32]byte // SHA-256
 	CreatedAt   time.Time
-	ExpiresAt   *time.Time
 
 	object string // the folder of its parts
 }

@@ -85,7 +85,7 @@ type artifactBody struct {
 	Content      httpapi.JSON               `json:"content" doc:"The content itself, for JSON of up to 256 KiB; otherwise, and in lists, null."`
 	DownloadPath string                     `json:"download_path" doc:"Path that returns the content."`
 	CreatedAt    httpapi.Time               `json:"created_at" doc:"When the artifact was first written."`
-	ExpiresAt    httpapi.Null[httpapi.Time] `json:"expires_at" doc:"When the content is removed; null if it is kept."`
+	ExpiresAt    httpapi.Null[httpapi.Time] `json:"expires_at" doc:"Always null: the content is kept until the evaluation or the organization is deleted."`
 }
 
 type artifactOutput struct {
@@ -184,7 +184,7 @@ func toArtifactBody(a Artifact) artifactBody {
 	return artifactBody{
 		ID: httpapi.ID(a.ID), ArtifactID: httpapi.ID(a.ID), EvaluationID: httpapi.ID(a.Evaluation), RunID: httpapi.ID(a.Run), Kind: a.Kind, Name: a.Name,
 		ContentType: a.ContentType, SizeBytes: a.Size, SHA256: hex.EncodeToString(a.Digest[:]), CreatedAt: httpapi.Time(a.CreatedAt),
-		DownloadPath: fmt.Sprintf("/api/evaluations/%d/artifacts/%d/content", a.Evaluation, a.ID), ExpiresAt: toTime(a.ExpiresAt),
+		DownloadPath: fmt.Sprintf("/api/evaluations/%d/artifacts/%d/content", a.Evaluation, a.ID),
 	}
 }
 

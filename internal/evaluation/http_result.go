@@ -61,13 +61,13 @@ type resultBody struct {
 	CostUSD        *float64                      `json:"cost_usd" doc:"Cost in US dollars; null if unknown."`
 	Calls          int                           `json:"calls" doc:"Requests to the target, retries included."`
 	Attempts       []attemptBody                 `json:"attempts" doc:"Failed attempts before the last one."`
-	Error          httpapi.Null[resultErrorBody] `json:"error" doc:"Why there is no output; null if there is one."`
+	Error          httpapi.Null[resultErrorBody] `json:"error" doc:"Why the output is missing; null if it is there."`
 }
 
 type explanationBody struct {
 	Metric string  `json:"metric" doc:"The metric."`
 	Text   *string `json:"text" doc:"Explanation of the score; null if there is none."`
-	Reason *string `json:"reason" doc:"Why there is no score; null if there is one."`
+	Reason *string `json:"reason" doc:"Why the score is missing; null if it is there."`
 }
 
 type attemptBody struct {
@@ -108,7 +108,7 @@ type sentBody struct {
 	DurationMS  *float64        `json:"durationMs,omitempty" minimum:"0" maximum:"86400000" doc:"Time that the application took, in milliseconds."`
 	CostUSD     *float64        `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
 	Usage       sentUsage       `json:"usage,omitzero" doc:"Tokens used."`
-	Error       *sentError      `json:"error,omitempty" doc:"Why there is no output."`
+	Error       *sentError      `json:"error,omitempty" doc:"Why the output is missing."`
 	Skipped     bool            `json:"skipped,omitempty" doc:"Whether the item was left out on purpose and does not count."`
 	OTelTraceID string          `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$" doc:"W3C trace id of the application's work."`
 }

@@ -76,6 +76,7 @@ type startBody struct {
 	ReleaseID      string           `json:"releaseId,omitempty" maxLength:"64" pattern:"^[a-z0-9][a-z0-9._-]{2,63}$" doc:"The release that is measured." example:"rel-2026.03"`
 	Environment    string           `json:"environment,omitempty" enum:"development,test,staging,production" doc:"Where the measured application runs."`
 	BaselineRunID  *httpapi.IDInput `json:"baselineRunId,omitempty" doc:"A run of this evaluation to compare with."`
+	Baseline       string           `json:"baseline,omitempty" enum:"latest,previous" doc:"Instead of baselineRunId: latest for the newest run, previous for the newest completed one, as of the start of this run."`
 	SampleSize     int              `json:"sampleSize,omitempty" minimum:"1" maximum:"10000000" doc:"Number of items to draw at random with the seed; absent for all items."`
 	Seed           *int64           `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Seed of the order and the sample; absent, the run draws one."`
 	Repetitions    int              `json:"repetitions,omitempty" minimum:"1" maximum:"100" doc:"How often each item is executed; 1 if absent."`
@@ -211,7 +212,7 @@ func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, erro
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*runOutput, error) {
 		b := in.Body
 		r, err := s.StartTx(ctx, tx, id, Request{
-			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID),
+			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID), Baseline: Baseline(b.Baseline),
 			SampleSize: b.SampleSize, Seed: b.Seed, Repetitions: b.Repetitions, ClusterKey: b.ClusterKey, Concurrency: b.Concurrency,
 			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.Object(),
 		})

@@ -221,6 +221,17 @@ func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, er
 	return fromRunRow(db.FindRunRow(r))
 }
 
+func (s store) newestRunTx(ctx context.Context, tx postgres.Tx, evaluation int64, completed bool) (int64, error) {
+	id, err := db.New(tx).NewestRun(ctx, db.NewestRunParams{OrgID: tx.Org, EvaluationID: evaluation, Completed: completed})
+	if postgres.NoRows(err) {
+		return 0, ErrRunNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find newest run: %w", err)
+	}
+	return id, nil
+}
+
 func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int64, f RunFilter) ([]Run, int64, error) {
 	q := db.New(s.db.Org(org))
 	p := db.ListRunsParams{

@@ -138,6 +138,13 @@ FROM evaluation_runs
 WHERE org_id = @org_id AND id = @id
 FOR UPDATE;
 
+-- name: NewestRun :one
+-- The newest run of an evaluation, however it stands, or the newest completed one.
+SELECT id FROM evaluation_runs
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND (NOT @completed::bool OR status = 'completed')
+ORDER BY id DESC
+LIMIT 1;
+
 -- name: ListRuns :many
 -- A page of an evaluation's runs, newest first.
 SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
@@ -197,17 +204,16 @@ ORDER BY page;
 
 -- name: PutChunk :exec
 -- A chunk's counts replace what it said before, unless they know of less.
-INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at)
-VALUES (@org_id, @run_id, @chunk, @size, @done, @passed, @failed, @errored, @skipped, @calls, @input_tokens, @output_tokens, @cost_nano_usd, @overall_sum, @overall_sum2, @scored, @updated_at)
+INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at)
+VALUES (@org_id, @run_id, @chunk, @size, @done, @passed, @failed, @errored, @skipped, @cost_nano_usd, @updated_at)
 ON CONFLICT (org_id, run_id, chunk) DO UPDATE SET
   size = excluded.size, done = excluded.done, passed = excluded.passed, failed = excluded.failed, errored = excluded.errored, skipped = excluded.skipped,
-  calls = excluded.calls, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, cost_nano_usd = excluded.cost_nano_usd,
-  overall_sum = excluded.overall_sum, overall_sum2 = excluded.overall_sum2, scored = excluded.scored, updated_at = excluded.updated_at
+  cost_nano_usd = excluded.cost_nano_usd, updated_at = excluded.updated_at
 WHERE excluded.done >= evaluation_run_chunks.done;
 
 -- name: Chunks :many
 -- How far each chunk of a run is.
-SELECT chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at
+SELECT chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at
 FROM evaluation_run_chunks
 WHERE org_id = @org_id AND run_id = @run_id
 ORDER BY chunk;
@@ -244,13 +250,13 @@ RETURNING id;
 
 -- name: FindArtifact :one
 -- One artifact of an evaluation.
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
 FROM evaluation_artifacts
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND id = @id;
 
 -- name: ListArtifacts :many
 -- A page of an evaluation's artifacts, newest first.
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
 FROM evaluation_artifacts
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('run_id')::bigint IS NULL OR run_id = sqlc.narg('run_id'))

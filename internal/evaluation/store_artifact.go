@@ -57,7 +57,7 @@ func (s store) listArtifacts(ctx context.Context, org principal.OrgID, evaluatio
 func fromArtifactRow(r db.FindArtifactRow) Artifact {
 	a := Artifact{
 		ID: r.ID, Evaluation: r.EvaluationID, Run: r.RunID, Kind: ArtifactKind(r.Kind), Name: r.Name, ContentType: r.ContentType, Size: r.SizeBytes,
-		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, object: r.Object,
+		CreatedAt: r.CreatedAt, object: r.Object,
 	}
 	copy(a.Digest[:], r.Sha256)
 	return a

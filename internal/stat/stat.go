@@ -112,7 +112,7 @@ type Variance struct {
 	_               struct{} `nullable:"true"`
 	Within          float64  `json:"within" doc:"Variance between repetitions of one item."`
 	Between         float64  `json:"between" doc:"Variance between items."`
-	GenerationShare *float64 `json:"generation_share" doc:"Part of a single score's variance that comes from repetition; null if there is no variance."`
+	GenerationShare *float64 `json:"generation_share" doc:"Part of a single score's variance that comes from repetition; null without variance."`
 	// OptimalEpochs is the number of repetitions that gives the smallest error
 	// for the money, given Options.CostRatio.
 	OptimalEpochs *int `json:"optimal_epochs" doc:"Number of repetitions with the smallest error for the same cost; null if the cost is unknown."`

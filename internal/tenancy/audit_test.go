@@ -204,23 +204,23 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 			refusalPath: path, refusalBody: map[string]any{"name": "x", "expectedVersion": 4711},
 		}
 	},
-	"archiveEvaluation": func(t *testing.T, us *testkit.Client) write {
+	"deleteEvaluation": func(t *testing.T, us *testkit.Client) write {
 		return write{
-			path: "/api/evaluations/" + us.Evaluation(t, "later", nil).ID, action: "evaluation.archived", resource: "evaluation",
+			path: "/api/evaluations/" + us.Evaluation(t, "later", nil).ID, action: "evaluation.deleted", resource: "evaluation",
 			refusalPath: "/api/evaluations/4711000",
 		}
 	},
-	"startRun": func(t *testing.T, us *testkit.Client) write {
+	"startEvaluationRun": func(t *testing.T, us *testkit.Client) write {
 		return write{
 			path: "/api/evaluations/" + us.Evaluation(t, "later", nil).ID + "/runs", body: map[string]any{"seed": 1}, action: "run.started", resource: "run",
 			refusalPath: "/api/evaluations/4711000/runs", refusalBody: map[string]any{},
 		}
 	},
-	"cancelRun": func(t *testing.T, us *testkit.Client) write {
+	"cancelEvaluationRun": func(t *testing.T, us *testkit.Client) write {
 		path := someRun(t, us, us.Evaluation(t, "later", nil).ID)
 		return write{path: path + "/cancel", action: "run.cancelled", resource: "run", refusalPath: path + "000/cancel"}
 	},
-	"putResults": func(t *testing.T, us *testkit.Client) write {
+	"addEvaluationRunResults": func(t *testing.T, us *testkit.Client) write {
 		d := us.Dataset(t, testkit.Dataset{})
 		added, err := us.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "Why?", ExpectedOutput: "Because."}})
 		require.NoError(t, err)

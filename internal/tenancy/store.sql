@@ -37,17 +37,22 @@ INSERT INTO members (org_id, user_id, email, name, role, status, created_at)
 VALUES (@org_id, @user_id, @email, @name, @role, @status, @created_at);
 
 -- name: FindMember :one
--- One person who is in the organization.
-SELECT user_id, email, name, role, status, created_at
-FROM members
-WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
+-- One person who is in the organization. Whoever has used a key of their own
+-- has come in.
+SELECT m.user_id, m.email, m.name, m.role, m.created_at,
+       (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+             THEN 'active' ELSE m.status END)::text AS status
+FROM members m
+WHERE m.org_id = @org_id AND m.user_id = @user_id AND m.removed_at IS NULL;
 
 -- name: ListMembers :many
--- A page of members, newest first.
-SELECT user_id, email, name, role, status, created_at
-FROM members
-WHERE org_id = @org_id AND removed_at IS NULL
-ORDER BY created_at DESC, user_id DESC
+-- A page of members, newest first, with the status that FindMember gives.
+SELECT m.user_id, m.email, m.name, m.role, m.created_at,
+       (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+             THEN 'active' ELSE m.status END)::text AS status
+FROM members m
+WHERE m.org_id = @org_id AND m.removed_at IS NULL
+ORDER BY m.created_at DESC, m.user_id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
 -- name: CountMembers :one

@@ -13,7 +13,7 @@ import (
 )
 
 const chunks = `-- name: Chunks :many
-SELECT chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at
+SELECT chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at
 FROM evaluation_run_chunks
 WHERE org_id = $1 AND run_id = $2
 ORDER BY chunk
@@ -25,21 +25,15 @@ type ChunksParams struct {
 }
 
 type ChunksRow struct {
-	Chunk        int32
-	Size         int32
-	Done         int32
-	Passed       int32
-	Failed       int32
-	Errored      int32
-	Skipped      int32
-	Calls        int64
-	InputTokens  int64
-	OutputTokens int64
-	CostNanoUsd  int64
-	OverallSum   float64
-	OverallSum2  float64
-	Scored       int32
-	UpdatedAt    time.Time
+	Chunk       int32
+	Size        int32
+	Done        int32
+	Passed      int32
+	Failed      int32
+	Errored     int32
+	Skipped     int32
+	CostNanoUsd int64
+	UpdatedAt   time.Time
 }
 
 // How far each chunk of a run is.
@@ -60,13 +54,7 @@ func (q *Queries) Chunks(ctx context.Context, arg ChunksParams) ([]ChunksRow, er
 			&i.Failed,
 			&i.Errored,
 			&i.Skipped,
-			&i.Calls,
-			&i.InputTokens,
-			&i.OutputTokens,
 			&i.CostNanoUsd,
-			&i.OverallSum,
-			&i.OverallSum2,
-			&i.Scored,
 			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
@@ -204,7 +192,7 @@ func (q *Queries) DeleteEvaluation(ctx context.Context, arg DeleteEvaluationPara
 }
 
 const findArtifact = `-- name: FindArtifact :one
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
 FROM evaluation_artifacts
 WHERE org_id = $1 AND evaluation_id = $2 AND id = $3
 `
@@ -226,7 +214,6 @@ type FindArtifactRow struct {
 	Sha256       []byte
 	Object       string
 	CreatedAt    time.Time
-	ExpiresAt    *time.Time
 }
 
 // One artifact of an evaluation.
@@ -244,7 +231,6 @@ func (q *Queries) FindArtifact(ctx context.Context, arg FindArtifactParams) (Fin
 		&i.Sha256,
 		&i.Object,
 		&i.CreatedAt,
-		&i.ExpiresAt,
 	)
 	return i, err
 }
@@ -467,7 +453,7 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) (int64, er
 }
 
 const listArtifacts = `-- name: ListArtifacts :many
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
 FROM evaluation_artifacts
 WHERE org_id = $1 AND evaluation_id = $2
   AND ($3::bigint IS NULL OR run_id = $3)
@@ -500,7 +486,6 @@ type ListArtifactsRow struct {
 	Sha256       []byte
 	Object       string
 	CreatedAt    time.Time
-	ExpiresAt    *time.Time
 }
 
 // A page of an evaluation's artifacts, newest first.
@@ -533,7 +518,6 @@ func (q *Queries) ListArtifacts(ctx context.Context, arg ListArtifactsParams) ([
 			&i.Sha256,
 			&i.Object,
 			&i.CreatedAt,
-			&i.ExpiresAt,
 		); err != nil {
 			return nil, err
 		}
@@ -872,6 +856,27 @@ func (q *Queries) MoveRun(ctx context.Context, arg MoveRunParams) (int64, error)
 	return result.RowsAffected(), nil
 }
 
+const newestRun = `-- name: NewestRun :one
+SELECT id FROM evaluation_runs
+WHERE org_id = $1 AND evaluation_id = $2 AND (NOT $3::bool OR status = 'completed')
+ORDER BY id DESC
+LIMIT 1
+`
+
+type NewestRunParams struct {
+	OrgID        principal.OrgID
+	EvaluationID int64
+	Completed    bool
+}
+
+// The newest run of an evaluation, however it stands, or the newest completed one.
+func (q *Queries) NewestRun(ctx context.Context, arg NewestRunParams) (int64, error) {
+	row := q.db.QueryRow(ctx, newestRun, arg.OrgID, arg.EvaluationID, arg.Completed)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const notes = `-- name: Notes :many
 SELECT at, level, message FROM evaluation_run_notes
 WHERE org_id = $1 AND run_id = $2
@@ -1073,33 +1078,26 @@ func (q *Queries) PutArtifact(ctx context.Context, arg PutArtifactParams) (int64
 }
 
 const putChunk = `-- name: PutChunk :exec
-INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (org_id, run_id, chunk) DO UPDATE SET
   size = excluded.size, done = excluded.done, passed = excluded.passed, failed = excluded.failed, errored = excluded.errored, skipped = excluded.skipped,
-  calls = excluded.calls, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, cost_nano_usd = excluded.cost_nano_usd,
-  overall_sum = excluded.overall_sum, overall_sum2 = excluded.overall_sum2, scored = excluded.scored, updated_at = excluded.updated_at
+  cost_nano_usd = excluded.cost_nano_usd, updated_at = excluded.updated_at
 WHERE excluded.done >= evaluation_run_chunks.done
 `
 
 type PutChunkParams struct {
-	OrgID        principal.OrgID
-	RunID        int64
-	Chunk        int32
-	Size         int32
-	Done         int32
-	Passed       int32
-	Failed       int32
-	Errored      int32
-	Skipped      int32
-	Calls        int64
-	InputTokens  int64
-	OutputTokens int64
-	CostNanoUsd  int64
-	OverallSum   float64
-	OverallSum2  float64
-	Scored       int32
-	UpdatedAt    time.Time
+	OrgID       principal.OrgID
+	RunID       int64
+	Chunk       int32
+	Size        int32
+	Done        int32
+	Passed      int32
+	Failed      int32
+	Errored     int32
+	Skipped     int32
+	CostNanoUsd int64
+	UpdatedAt   time.Time
 }
 
 // A chunk's counts replace what it said before, unless they know of less.
@@ -1114,13 +1112,7 @@ func (q *Queries) PutChunk(ctx context.Context, arg PutChunkParams) error {
 		arg.Failed,
 		arg.Errored,
 		arg.Skipped,
-		arg.Calls,
-		arg.InputTokens,
-		arg.OutputTokens,
 		arg.CostNanoUsd,
-		arg.OverallSum,
-		arg.OverallSum2,
-		arg.Scored,
 		arg.UpdatedAt,
 	)
 	return err

@@ -239,9 +239,11 @@ func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, e
 }
 
 const findMember = `-- name: FindMember :one
-SELECT user_id, email, name, role, status, created_at
-FROM members
-WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL
+SELECT m.user_id, m.email, m.name, m.role, m.created_at,
+       (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+             THEN 'active' ELSE m.status END)::text AS status
+FROM members m
+WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL
 `
 
 type FindMemberParams struct {
@@ -254,11 +256,12 @@ type FindMemberRow struct {
 	Email     string
 	Name      string
 	Role      string
-	Status    string
 	CreatedAt time.Time
+	Status    string
 }
 
-// One person who is in the organization.
+// One person who is in the organization. Whoever has used a key of their own
+// has come in.
 func (q *Queries) FindMember(ctx context.Context, arg FindMemberParams) (FindMemberRow, error) {
 	row := q.db.QueryRow(ctx, findMember, arg.OrgID, arg.UserID)
 	var i FindMemberRow
@@ -267,8 +270,8 @@ func (q *Queries) FindMember(ctx context.Context, arg FindMemberParams) (FindMem
 		&i.Email,
 		&i.Name,
 		&i.Role,
-		&i.Status,
 		&i.CreatedAt,
+		&i.Status,
 	)
 	return i, err
 }
@@ -797,10 +800,12 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 }
 
 const listMembers = `-- name: ListMembers :many
-SELECT user_id, email, name, role, status, created_at
-FROM members
-WHERE org_id = $1 AND removed_at IS NULL
-ORDER BY created_at DESC, user_id DESC
+SELECT m.user_id, m.email, m.name, m.role, m.created_at,
+       (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+             THEN 'active' ELSE m.status END)::text AS status
+FROM members m
+WHERE m.org_id = $1 AND m.removed_at IS NULL
+ORDER BY m.created_at DESC, m.user_id DESC
 LIMIT $3 OFFSET $2
 `
 
@@ -815,11 +820,11 @@ type ListMembersRow struct {
 	Email     string
 	Name      string
 	Role      string
-	Status    string
 	CreatedAt time.Time
+	Status    string
 }
 
-// A page of members, newest first.
+// A page of members, newest first, with the status that FindMember gives.
 func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]ListMembersRow, error) {
 	rows, err := q.db.Query(ctx, listMembers, arg.OrgID, arg.RowOffset, arg.RowLimit)
 	if err != nil {
@@ -834,8 +839,8 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 			&i.Email,
 			&i.Name,
 			&i.Role,
-			&i.Status,
 			&i.CreatedAt,
+			&i.Status,
 		); err != nil {
 			return nil, err
 		}
