@@ -219,13 +219,13 @@ CREATE TABLE public.evaluation_run_chunks (
     failed integer NOT NULL,
     errored integer NOT NULL,
     skipped integer NOT NULL,
-    calls bigint NOT NULL,
-    input_tokens bigint NOT NULL,
-    output_tokens bigint NOT NULL,
+    calls bigint DEFAULT 0 NOT NULL,
+    input_tokens bigint DEFAULT 0 NOT NULL,
+    output_tokens bigint DEFAULT 0 NOT NULL,
     cost_nano_usd bigint NOT NULL,
-    overall_sum double precision NOT NULL,
-    overall_sum2 double precision NOT NULL,
-    scored integer NOT NULL,
+    overall_sum double precision DEFAULT 0 NOT NULL,
+    overall_sum2 double precision DEFAULT 0 NOT NULL,
+    scored integer DEFAULT 0 NOT NULL,
     updated_at timestamp with time zone NOT NULL
 );
 
@@ -449,6 +449,7 @@ CREATE TABLE public.trace_feedback (
     comment text DEFAULT ''::text NOT NULL,
     user_id text DEFAULT ''::text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    creator text DEFAULT 'system'::text NOT NULL,
     CONSTRAINT trace_feedback_span_id_check CHECK ((length(span_id) = 8)),
     CONSTRAINT trace_feedback_trace_id_check CHECK ((length(trace_id) = 16)),
     CONSTRAINT trace_feedback_type_check CHECK ((type = ANY (ARRAY['thumbs'::text, 'rating'::text, 'comment'::text, 'correction'::text])))

@@ -215,6 +215,9 @@ func walk(t *testing.T, k *testkit.Kit, d *document) {
 		for _, p := range namesOf(d, op) {
 			require.Regexp(t, snake, p, "%s: response names are snake_case", op.ID)
 		}
+		if op.before != nil {
+			op.before(t, c)
+		}
 		send(t, c, d, op, op.Status, op.path+op.query, op.body)
 		if !op.public() {
 			send(t, &testkit.Client{}, d, op, http.StatusUnauthorized, k.URL+op.path, op.body)

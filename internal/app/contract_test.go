@@ -49,6 +49,8 @@ type seed struct {
 	made func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string
 	// queries are what accepted requests must say beyond path and body.
 	queries map[string]func(*testkit.Client) string
+	// before makes a call acceptable that others have made unacceptable.
+	before map[string]func(*testing.T, *testkit.Client)
 	// last names the operation after which the organization is of no more use.
 	last string
 }
@@ -120,14 +122,14 @@ var seeds = []seed{
 			return map[string]string{"id": made(t, c, "/api/traces", map[string]any{"name": "seed", "input": "Why?", "output": "Because."}, "id")}
 		},
 		bodies: map[string]string{
-			"createTrace":    `{"name":"Answer a question","tags":["support"],"metadata":{"Team":"care"}}`,
-			"updateTrace":    `{"status":"completed","output":{"text":"Because."}}`,
-			"addSpans":       `{"name":"chat","startTime":"` + recently + `","attributes":{"gen_ai.request.model":"gpt-4o"}}`,
-			"createFeedback": `{"type":"thumbs","value":true}`,
+			"createTrace":      `{"name":"Answer a question","tags":["support"],"metadata":{"Team":"care"}}`,
+			"updateTrace":      `{"status":"completed","output":{"text":"Because."}}`,
+			"addTraceSpans":    `{"name":"chat","startTime":"` + recently + `","attributes":{"gen_ai.request.model":"gpt-4o"}}`,
+			"addTraceFeedback": `{"type":"thumbs","value":true}`,
 		},
 		made: func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string {
 			d := c.Dataset(t, testkit.Dataset{})
-			return map[string]string{"tracesToDataset": `{"datasetId":"` + d.ID + `","traceIds":["` + params["id"] + `"]}`}
+			return map[string]string{"addTracesToDataset": `{"datasetId":"` + d.ID + `","traceIds":["` + params["id"] + `"]}`}
 		},
 	},
 	{
@@ -150,16 +152,17 @@ var seeds = []seed{
 		prefix: "/api/evaluations",
 		params: evaluated,
 		bodies: map[string]string{
-			"createEvaluation": `{"name":"Support answers","datasetId":"later","metrics":["exact_match"],"tags":["support"],"metadata":{"Team":"care"}}`,
-			"updateEvaluation": `{"description":"better","passRule":{"minOverall":0.8}}`,
-			"startRun":         `{"seed":1,"repetitions":2}`,
+			"createEvaluation":   `{"name":"Support answers","datasetId":"later","metrics":["exact_match"],"tags":["support"],"metadata":{"Team":"care"}}`,
+			"updateEvaluation":   `{"description":"better","passRule":{"minOverall":0.8}}`,
+			"startEvaluationRun": `{"seed":1,"repetitions":2}`,
 		},
 		made: func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string {
 			page, err := c.Items(t.Context(), params["dataset"], "")
 			require.NoError(t, err)
-			return map[string]string{"putResults": `{"results":[{"testCaseId":"` + page.Items[0].ID + `","output":"Because."}]}`}
+			return map[string]string{"addEvaluationRunResults": `{"results":[{"testCaseId":"` + page.Items[0].ID + `","output":"Because."}]}`}
 		},
-		queries: map[string]func(*testkit.Client) string{"compareRuns": completed},
+		queries: map[string]func(*testkit.Client) string{"compareEvaluationRuns": completed},
+		before:  map[string]func(*testing.T, *testkit.Client){"deleteEvaluation": cancelled},
 	},
 	{prefix: "/api/health"},
 	{prefix: "/api/openapi.json"},
@@ -222,6 +225,21 @@ func completed(c *testkit.Client) string {
 	return "?baselineRunId=" + runs[1].RunID + "&candidateRunId=" + runs[0].RunID
 }
 
+// cancelled cancels every run, so that nothing is in use.
+func cancelled(t *testing.T, c *testkit.Client) {
+	t.Helper()
+	all, _, err := c.ListEvaluations(t.Context(), "")
+	require.NoError(t, err)
+	for _, e := range all {
+		runs, err := c.Runs(t.Context(), e.ID, "status=running")
+		require.NoError(t, err)
+		for _, r := range runs {
+			_, err := c.CancelRun(t.Context(), e.ID, r.RunID)
+			require.NoError(t, err)
+		}
+	}
+}
+
 // waiting is a run that has begun and waits for its client.
 func waiting(t *testing.T, c *testkit.Client, evaluation string) testkit.Run {
 	t.Helper()
@@ -245,6 +263,8 @@ type operation struct {
 	// query is what an accepted request must say beyond path and body. Bad
 	// requests leave it out, so that none of them can be accepted by mistake.
 	query string
+	// before makes the call acceptable; nil if it is.
+	before func(*testing.T, *testkit.Client)
 }
 
 func (o operation) public() bool { return o.Scope == principal.Public }
@@ -280,7 +300,7 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 			path = strings.ReplaceAll(path, "{"+name+"}", value)
 		}
 		require.NotContains(t, path, "{", "the seed of %s does not name every path parameter of %s", s.prefix, op.ID)
-		o := operation{Op: op, path: path, doc: d.operation(t, op), only: methods[op.Path]}
+		o := operation{Op: op, path: path, doc: d.operation(t, op), only: methods[op.Path], before: s.before[op.ID]}
 		if q := s.queries[op.ID]; q != nil {
 			o.query = q(c)
 		}

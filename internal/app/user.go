@@ -147,10 +147,10 @@ func toTokens(u client.Usage) terminal.Tokens {
 	return terminal.Tokens{In: u.InputTokens, Out: u.OutputTokens}
 }
 
-func toDuration(ms *int64) *time.Duration {
+func toDuration(ms *float64) *time.Duration {
 	if ms == nil {
 		return nil
 	}
-	d := time.Duration(*ms) * time.Millisecond
+	d := time.Duration(*ms * float64(time.Millisecond))
 	return &d
 }

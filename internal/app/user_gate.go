@@ -144,11 +144,7 @@ func (c gateCommand) decide(e *environment) (d decision, err error) {
 func (c gateCommand) find(e *environment, from *client.Client, evaluation client.Evaluation) (client.Run, error) {
 	switch c.Subject {
 	case newRun:
-		baseline, err := baselineOf(e.ctx, from, evaluation, c.Baseline)
-		if err != nil {
-			return client.Run{}, err
-		}
-		return c.start(e.ctx, from, evaluation, baseline, e.say)
+		return c.start(e.ctx, from, evaluation, c.Baseline, e.say)
 	case client.Latest:
 		return from.LatestRun(e.ctx, evaluation)
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -78,15 +77,23 @@ func (f startFlags) check() error {
 }
 
 // start starts a run, once: trying again after a lost answer finds the first.
+// A baseline that is named by its place is sent as it is named: resolved here,
+// it would be another run at the second try, and the key would not fit.
 func (f startFlags) start(ctx context.Context, from *client.Client, evaluation client.Evaluation, baseline string, say func(string)) (client.Run, error) {
 	key := f.IdempotencyKey
 	if key == "" {
 		key = "assay-run-" + rand.Text()
 	}
-	return from.StartPatiently(ctx, evaluation.ID, client.Start{
-		DatasetVersion: f.DatasetVersion, BaselineRunID: baseline, SampleSize: f.Sample, Seed: f.Seed, Repetitions: f.Repetitions,
-		Concurrency: f.Concurrency, BudgetUSD: f.Budget,
-	}, key, say)
+	want := client.Start{
+		DatasetVersion: f.DatasetVersion, SampleSize: f.Sample, Seed: f.Seed, Repetitions: f.Repetitions, Concurrency: f.Concurrency, BudgetUSD: f.Budget,
+	}
+	switch baseline {
+	case client.Latest, client.Previous:
+		want.Baseline = baseline
+	default:
+		want.BaselineRunID = baseline
+	}
+	return from.StartPatiently(ctx, evaluation.ID, want, key, say)
 }
 
 type runCommand struct {
@@ -131,11 +138,7 @@ func (c runCommand) run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	baseline, err := baselineOf(e.ctx, from, evaluation, c.Baseline)
-	if err != nil {
-		return err
-	}
-	started, err := c.start(e.ctx, from, evaluation, baseline, e.say)
+	started, err := c.start(e.ctx, from, evaluation, c.Baseline, e.say)
 	if err != nil {
 		return err
 	}
@@ -183,19 +186,6 @@ func (c runCommand) print(e *environment, from *client.Client, evaluation client
 	}
 	fmt.Fprintln(e.out)
 	return style.Comparison(e.out, toComparison(evaluation, compared))
-}
-
-// baselineOf is the id of the run that a new run is compared with.
-func baselineOf(ctx context.Context, from *client.Client, evaluation client.Evaluation, name string) (string, error) {
-	switch name {
-	case client.Latest:
-		r, err := from.LatestRun(ctx, evaluation)
-		return r.ID, err
-	case client.Previous: // the new run comes after every other
-		r, err := from.PreviousRun(ctx, evaluation, client.Run{StartedAt: time.Now().Add(24 * time.Hour)})
-		return r.ID, err
-	}
-	return name, nil
 }
 
 // printJSON prints a document. Its texts may hold what GitHub's runner takes for

@@ -107,12 +107,12 @@ func TestRunCommand(t *testing.T) {
 	t.Run("starts", func(t *testing.T) {
 		t.Parallel()
 		s := &evaluations{}
-		env := s.serve(t, map[string][]string{"POST " + runs: {wireRun("42", "running", "")}, "GET " + runs: {`{"runs":[` + wireRun("41", "completed", "") + `]}`}})
+		env := s.serve(t, map[string][]string{"POST " + runs: {wireRun("42", "running", "")}})
 		got := run(env, "run", "support ANSWERS", "--baseline=previous", "--sample=10", "--seed=0", "--repetitions=2", "--concurrency=3", "--budget=1.5", "--dataset-version=4")
 		require.Zero(t, got.Code, got.Err)
 		require.Contains(t, got.Out, "▸ running  Support answers · run 42\n")
 		require.Contains(t, got.Out, run42)
-		require.Equal(t, "POST "+runs+` {"datasetVersion":4,"baselineRunId":"41","sampleSize":10,"seed":0,"repetitions":2,"concurrency":3,"budgetUsd":1.5}`, s.asked[len(s.asked)-1])
+		require.Equal(t, "POST "+runs+` {"datasetVersion":4,"baseline":"previous","sampleSize":10,"seed":0,"repetitions":2,"concurrency":3,"budgetUsd":1.5}`, s.asked[len(s.asked)-1])
 
 		got = run(env, "run", "7", "--json")
 		require.Zero(t, got.Code, got.Err)
@@ -172,9 +172,7 @@ func TestRunCommand(t *testing.T) {
 		got := run(env, "run", "7", "--wait", "--timeout=100ms")
 		require.Equal(t, 3, got.Code)
 		require.Regexp(t, `assay: run 42 did not end within 100ms and is still in progress: GET http://\S+/runs/42/progress shows its progress, POST http://\S+/runs/42/cancel cancels it\n$`, got.Err)
-		for _, args := range [][]string{{"run", "nothing"}, {"run", "7", "--baseline=latest"}} {
-			require.Equal(t, 3, run(env, args...).Code, args)
-		}
+		require.Equal(t, 3, run(env, "run", "nothing").Code)
 		got = run(nil, "run", "7")
 		require.Equal(t, 3, got.Code)
 		require.Contains(t, got.Err, "SERVICE_API_KEY is not set")
@@ -192,7 +190,7 @@ func TestRunCommand(t *testing.T) {
 
 // recorded makes an evaluation whose items have outputs, of which every n-th is
 // wrong; outputs may be changed afterwards.
-func recorded(t *testing.T, c *testkit.Client, items, wrong int) (testkit.Evaluation, testkit.Dataset) {
+func recorded(t *testing.T, c *testkit.Client, items, wrong int) testkit.Evaluation {
 	t.Helper()
 	d := c.Dataset(t, testkit.Dataset{})
 	all := make([]testkit.Item, items)
@@ -205,7 +203,31 @@ func recorded(t *testing.T, c *testkit.Client, items, wrong int) (testkit.Evalua
 	}
 	_, err := c.AddItems(t.Context(), d.ID, all)
 	require.NoError(t, err)
-	return c.Evaluation(t, d.ID, map[string]any{"name": "Support answers", "metrics": []string{"exact_match", "similarity"}}), d
+	return c.Evaluation(t, d.ID, map[string]any{"name": "Support answers", "metrics": []string{"exact_match", "similarity"}})
+}
+
+func TestARunIsStartedOnce(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	c := k.Org(t)
+	e := recorded(t, c, 10, 10)
+	env := []string{"SERVICE_API_KEY=" + c.Key.Reveal(), "ASSAY_URL=" + k.URL}
+	first, err := c.StartRun(t.Context(), e.ID, nil)
+	require.NoError(t, err)
+	job := []string{"run", e.ID, "--json", "--baseline=latest", "--idempotency-key=job-7-attempt-1"}
+
+	once := run(env, job...)
+	again := run(env, job...)
+
+	require.Zero(t, once.Code, once.Err)
+	require.Zero(t, again.Code, again.Err)
+	require.Equal(t, once.Out, again.Out, "the newest run is another by now, and the request the same")
+	var r testkit.Run
+	require.NoError(t, json.Unmarshal([]byte(again.Out), &r))
+	require.Equal(t, first.RunID, r.BaselineRunID)
+	all, err := c.Runs(t.Context(), e.ID, "")
+	require.NoError(t, err)
+	require.Len(t, all, 2)
 }
 
 func TestRunCompareAndGateOnARealServer(t *testing.T) {
@@ -213,7 +235,7 @@ func TestRunCompareAndGateOnARealServer(t *testing.T) {
 	k := testkit.New(t)
 	k.Work(t)
 	c := k.Org(t)
-	e, _ := recorded(t, c, 200, 10)
+	e := recorded(t, c, 200, 10)
 	env := []string{"SERVICE_API_KEY=" + c.Key.Reveal(), "ASSAY_URL=" + k.URL, "COLUMNS=80"}
 
 	first := run(env, "run", "support answers", "--wait", "--seed=1", "--json")

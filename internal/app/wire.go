@@ -87,7 +87,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	if err := a.newEvaluation(log, now); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	handlers := evaluation.Handlers(a.temporal)
+	handlers := evaluation.Handlers(a.temporal, cfg.Evaluation.KeepDeleted)
 	maps.Copy(handlers, map[string]change.Handler{
 		dataset.TopicDeleted:             dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted),
 		trace.TopicDeleted:               trace.StartDeletion(a.temporal),

@@ -131,5 +131,8 @@ func rank(n int) int {
 
 // String shows the ratio with its interval.
 func (r Ratio) String() string {
+	if r.Rounds == 1 {
+		return fmt.Sprintf("%.3f (measured once)", r.Median)
+	}
 	return fmt.Sprintf("%.3f (95 %% interval %.3f to %.3f, %d rounds)", r.Median, r.Low, r.High, r.Rounds)
 }

@@ -131,6 +131,7 @@ type Note struct {
 type Start struct {
 	DatasetVersion int      `json:"datasetVersion,omitzero"`
 	BaselineRunID  string   `json:"baselineRunId,omitzero"`
+	Baseline       string   `json:"baseline,omitzero"` // Latest or Previous, which the server resolves
 	SampleSize     int      `json:"sampleSize,omitzero"`
 	Seed           *int64   `json:"seed,omitzero"`
 	Repetitions    int      `json:"repetitions,omitzero"`

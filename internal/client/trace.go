@@ -25,7 +25,7 @@ type Trace struct {
 	Status         string    `json:"status"`
 	StartTime      time.Time `json:"start_time"`
 	EndTime        time.Time `json:"end_time"`
-	DurationMS     *int64    `json:"duration_ms"`
+	DurationMS     *float64  `json:"duration_ms"`
 	ConversationID string    `json:"conversation_id"`
 	UserID         string    `json:"user_id"`
 	Environment    string    `json:"environment"`
@@ -69,7 +69,7 @@ type Span struct {
 	PrimitiveType string         `json:"primitive_type"`
 	StartTime     time.Time      `json:"start_time"`
 	EndTime       time.Time      `json:"end_time"`
-	DurationMS    *int64         `json:"duration_ms"`
+	DurationMS    *float64       `json:"duration_ms"`
 	Status        SpanStatus     `json:"status"`
 	Input         jsontext.Value `json:"input"`
 	Output        jsontext.Value `json:"output"`

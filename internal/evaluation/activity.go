@@ -62,8 +62,10 @@ func unlessErased(err error) error {
 
 // ExecuteChunk executes a stretch of units, those that have no outcome yet.
 func (a *Activities) ExecuteChunk(ctx context.Context, c ChunkInput) (ChunkDone, error) {
-	defer temporal.KeepBeating(ctx)()
-	done, err := a.s.executeChunk(ctx, c, func(done int) { activity.RecordHeartbeat(ctx, done) })
+	// It is alive while it keeps the last answers of a run that was cancelled.
+	alive := context.WithoutCancel(ctx)
+	defer temporal.KeepBeating(alive)()
+	done, err := a.s.executeChunk(ctx, c, func(done int) { activity.RecordHeartbeat(alive, done) })
 	if erased(err) {
 		return ChunkDone{Ended: true}, nil
 	}

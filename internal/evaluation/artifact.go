@@ -13,10 +13,10 @@ import (
 )
 
 // ErrArtifactNotFound is returned when the evaluation has no such artifact.
-var ErrArtifactNotFound = fault.New(fault.NotFound, "artifact_not_found", "There is no such artifact of this evaluation.")
+var ErrArtifactNotFound = fault.New(fault.NotFound, "artifact_not_found", "The evaluation has no such artifact.")
 
 // ErrArtifactGone is returned for an artifact whose bytes are no longer kept.
-var ErrArtifactGone = fault.New(fault.NotFound, "artifact_gone", "The content of the artifact is no longer kept.")
+var ErrArtifactGone = fault.New(fault.NotFound, "artifact_gone", "The artifact's content is no longer available.")
 
 // ArtifactKind is what an artifact is.
 type ArtifactKind string
@@ -41,7 +41,6 @@ type Artifact struct {
 	Size        int64
 	Digest      [32]byte // SHA-256
 	CreatedAt   time.Time
-	ExpiresAt   *time.Time
 
 	object string // the folder of its parts
 }
@@ -94,6 +93,9 @@ func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 		return fmt.Errorf("write artifacts: run %d has not been concluded", r.ID)
 	}
 	e, err := s.Find(ctx, t.Org, r.Evaluation)
+	if errors.Is(err, ErrNotFound) {
+		return nil // deleted meanwhile: a purge removes the run
+	}
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (t *parquetTable) write(r Result, b resultBody) error {
 	}
 	t.put(doubleValue(b.DurationMS), doubleValue(b.CostUSD), wholeValue(r.InputTokens), wholeValue(r.OutputTokens),
 		wholeValue(b.Calls), textValue(r.ErrorCode), textValue(r.ErrorMessage), textValue(r.Cluster), textValue(r.Item.Split),
-		textValue(r.Item.Content.Input), textValue(r.Item.Content.ExpectedOutput), textValue(r.Output), textValue(b.OTelTraceID))
+		textValue(r.Item.Content.Input), textValue(r.Item.Content.ExpectedOutput), textValue(r.Output), textValue(traceText(r.Trace)))
 	reasons := make(map[string]string, len(r.Scores))
 	for _, sc := range r.Scores {
 		reasons[sc.Metric] = sc.Reason

@@ -97,7 +97,7 @@ func TestAllFilesOfResultsSayTheSame(t *testing.T) {
 	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}, "metrics": metrics})
 	r := executing(t, c, started(t, c, e.ID, map[string]any{"clusterKey": "topic"}))
 	require.NoError(t, c.PutResults(ctx, e.ID, r.RunID, []map[string]any{
-		{"testCaseId": id(0), "output": map[string]any{"is": []any{1, nil, "ä"}}, "durationMs": 1500.25, "costUsd": 0.29, "inputTokens": 4294967295, "outputTokens": 4, "otelTraceId": "5b8efff798038103d269b633813fc60c"},
+		{"testCaseId": id(0), "output": map[string]any{"is": []any{1, nil, "ä"}}, "durationMs": 1500.25, "costUsd": 0.29, "usage": map[string]any{"inputTokens": 4294967295, "output_tokens": 4}, "otelTraceId": "5b8efff798038103d269b633813fc60c"},
 		{"testCaseId": id(1), "output": "something"},
 		{"testCaseId": id(2), "error": map[string]any{"code": "crashed", "message": "It fell over."}},
 		{"testCaseId": id(3), "skipped": true},

@@ -19,12 +19,22 @@ const partSize = 8 << 20
 // artifactPrefix is where all artifacts of an organization are.
 func artifactPrefix(org principal.OrgID) string { return "artifacts/" + org.String() + "/" }
 
+// runPrefix is where the artifacts of a run are.
+func runPrefix(org principal.OrgID, run int64) string {
+	return fmt.Sprintf("%s%d/", artifactPrefix(org), run)
+}
+
 // EraseFiles removes every artifact of an organization and returns how many
 // objects there were.
-func (s *Service) EraseFiles(ctx context.Context, org principal.OrgID) (n int64, err error) {
+func (s *Service) EraseFiles(ctx context.Context, org principal.OrgID) (int64, error) {
+	return s.eraseFiles(ctx, artifactPrefix(org))
+}
+
+// eraseFiles removes every object under a prefix.
+func (s *Service) eraseFiles(ctx context.Context, prefix string) (n int64, err error) {
 	const page = 1000
 	for {
-		objects, err := s.blobs.List(ctx, artifactPrefix(org), "", page)
+		objects, err := s.blobs.List(ctx, prefix, "", page)
 		if err != nil {
 			return n, err
 		}
@@ -58,7 +68,7 @@ func (s *Service) create(ctx context.Context, org principal.OrgID, r Run, kind A
 	return &artifactFile{
 		Artifact: Artifact{
 			Evaluation: r.Evaluation, Run: r.ID, Kind: kind, Name: name, ContentType: contentType, CreatedAt: s.now(),
-			object: fmt.Sprintf("%s%d/%s", artifactPrefix(org), r.ID, name),
+			object: runPrefix(org, r.ID) + name,
 		},
 		ctx: ctx, blobs: s.blobs, hash: sha256.New(), known: func(a Artifact) error { return s.store.putArtifact(ctx, org, a) },
 	}

@@ -37,6 +37,9 @@ func (e *chunk) try(ctx context.Context, j job) (a answer, before []tried, err e
 		if err == nil || !errors.As(err, &f) || !f.again || n == maxTries {
 			return a, before, err
 		}
+		if e.isCancelled() {
+			return a, before, errEnded
+		}
 		before = append(before, tried{f.code, f.message})
 		e.note(ctx, f)
 		pause := min(500*time.Millisecond<<(n-1), maxPause)
@@ -48,9 +51,23 @@ func (e *chunk) try(ctx context.Context, j job) (a answer, before []tried, err e
 			e.mu.Unlock()
 			continue
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := e.pause(ctx, pause); err != nil {
 			return a, before, err
 		}
+	}
+}
+
+// pause waits, unless the run is cancelled meanwhile.
+func (e *chunk) pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-e.cancelled:
+		return errEnded
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -85,20 +102,9 @@ func (e *chunk) wait(ctx context.Context) error {
 		if pause <= 0 {
 			return ctx.Err()
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := e.pause(ctx, pause); err != nil {
 			return err
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -48,8 +48,8 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 		Dataset: d.ID, Version: v.Number, VersionDigest: v.Digest.String(), Items: len(items), Units: len(items) * r.Request.Repetitions,
 		Seed: seedOf(r), ConfigDigest: configDigest(r.Request, v),
 	}
-	if resolved.Units > maxUnits {
-		return r, &RunError{CodeDatasetNotFound, fmt.Sprintf("The run has %d items in %d repetitions, and %d is the most that one run takes. Take a sample with sampleSize.", len(items), r.Request.Repetitions, maxUnits)}
+	if why := tooMany(len(items), r.Request.Repetitions); why != nil {
+		return r, why
 	}
 	err = postgres.InTx(ctx, s.db, t.Org, func(tx postgres.Tx) error {
 		if err := s.store.putItemsTx(ctx, tx, t.Run, items); err != nil {
@@ -70,6 +70,15 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 	}
 	failpoint.Hit(failpoint.RunResolved)
 	return s.store.findRun(ctx, s.db.Org(t.Org), t.Org, t.Run)
+}
+
+// tooMany is why a run of so many items cannot begin, or nil.
+func tooMany(items, repetitions int) *RunError {
+	if items*repetitions <= maxUnits {
+		return nil
+	}
+	return &RunError{CodeTooManyUnits, fmt.Sprintf("%d items in %d repetitions are %d executions, and one run does %d at most. Take a sample with sampleSize, or repeat less often.",
+		items, repetitions, items*repetitions, maxUnits)}
 }
 
 // ready finds out what a plan names before anything is executed.

@@ -75,6 +75,37 @@ func TestCancelRun(t *testing.T) {
 		require.Equal(t, int32(14), n.Load())
 	})
 
+	t.Run("while its target answers: what is under way is paid for, and kept", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		k := working(t)
+		c := k.Org(t)
+		const width = 4
+		asked, answers := make(chan struct{}, 100), make(chan struct{})
+		target := application(t, func(w http.ResponseWriter, _ *http.Request) {
+			asked <- struct{}{}
+			<-answers
+			_, _ = fmt.Fprint(w, `{"output":"answer 0"}`)
+		})
+		d := filled(t, c, cases(100))
+		e := c.Evaluation(t, d.ID, map[string]any{"target": target})
+		r := started(t, c, e.ID, map[string]any{"concurrency": width})
+		for range width {
+			<-asked
+		}
+
+		_, err := c.CancelRun(ctx, e.ID, r.RunID)
+		require.NoError(t, err)
+		time.Sleep(2 * time.Second) // the worker has seen it by now
+		close(answers)
+
+		done := c.Ended(t, r)
+		require.Equal(t, "cancelled", done.Status)
+		require.Len(t, results(t, c, done), width)
+		require.Equal(t, width, done.Items, "they are in the figures")
+		require.Empty(t, asked, "nothing more is asked")
+	})
+
 	t.Run("while it waits for its client", func(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()

@@ -219,10 +219,10 @@ func (c *Compared) abstain(reason string) {
 	}
 	c.Comparable, c.Reasons = false, append(c.Reasons, reason)
 	v := stat.Verdict{Superiority: stat.SuperiorityUnresolved, Margin: c.Verdict.Margin, Level: c.Verdict.Level, LowerIsBetter: c.Verdict.LowerIsBetter}
-	if v.Margin > 0 {
+	if v.Margin != nil {
 		v.NonInferiority, v.Equivalence = stat.NonInferiorityUnresolved, stat.EquivalenceNotShown
 	}
-	c.Verdict, c.P, c.PMethod, c.Tests, c.Resolution = v, nil, "", stat.Tests{}, nil
+	c.Verdict, c.P, c.PMethod, c.Tests, c.Resolution = v, nil, nil, stat.Tests{}, nil
 }
 
 // changes says what became of each item, and which became worse.

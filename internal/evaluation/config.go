@@ -13,6 +13,7 @@ type Config struct {
 	ChunkTime     time.Duration `setting:"chunk_time" default:"15s" help:"Approximate duration of a chunk of a run. Shorter yields to other runs sooner, longer costs Temporal less."`
 	Heartbeat     time.Duration `setting:"heartbeat" default:"20s" help:"Time without a heartbeat after which another worker executes a chunk. Cancelling a run can take as long."`
 	ClientTimeout time.Duration `setting:"client_timeout" default:"24h" help:"Maximum wait for the next result of a run whose results a client sends."`
+	KeepDeleted   time.Duration `setting:"keep_deleted" default:"720h" help:"Retention of a deleted evaluation before it is removed permanently, with its runs, results and artifacts."`
 }
 
 // Validate says what to change when the configuration cannot work.
@@ -32,6 +33,9 @@ func (c Config) Validate() error {
 	}
 	if c.ClientTimeout < time.Minute {
 		errs = append(errs, fmt.Errorf("client_timeout is %s: give 1m or more", c.ClientTimeout))
+	}
+	if c.KeepDeleted < 0 {
+		errs = append(errs, errors.New("keep_deleted is negative: give a duration such as 720h, or 0 to remove at once"))
 	}
 	return errors.Join(errs...)
 }

@@ -19,10 +19,6 @@ type Count struct {
 	Calls, InputTokens, OutputTokens int64
 	CostNanoUSD                      int64
 
-	// Of the overall scores.
-	Scored                  int
-	OverallSum, OverallSum2 float64
-
 	UpdatedAt time.Time
 }
 
@@ -32,11 +28,6 @@ func (c *Count) add(b score.Brief) {
 		Status: b.Status, Outcomes: 1, CostNanoUSD: int64(b.CostNanoUSD),
 		InputTokens: int64(b.InputTokens), OutputTokens: int64(b.OutputTokens), Calls: int64(b.Calls),
 	})
-	if b.Overall != nil {
-		c.Scored++
-		c.OverallSum += *b.Overall
-		c.OverallSum2 += *b.Overall * *b.Overall
-	}
 }
 
 // addAll counts the outcomes of one status.
@@ -64,7 +55,6 @@ func (c Count) plus(o Count) Count {
 	c.Size, c.Done = c.Size+o.Size, c.Done+o.Done
 	c.Passed, c.Failed, c.Errored, c.Skipped = c.Passed+o.Passed, c.Failed+o.Failed, c.Errored+o.Errored, c.Skipped+o.Skipped
 	c.Calls, c.InputTokens, c.OutputTokens, c.CostNanoUSD = c.Calls+o.Calls, c.InputTokens+o.InputTokens, c.OutputTokens+o.OutputTokens, c.CostNanoUSD+o.CostNanoUSD
-	c.Scored, c.OverallSum, c.OverallSum2 = c.Scored+o.Scored, c.OverallSum+o.OverallSum, c.OverallSum2+o.OverallSum2
 	if o.UpdatedAt.After(c.UpdatedAt) {
 		c.UpdatedAt = o.UpdatedAt
 	}

@@ -3,7 +3,7 @@ package evaluation
 import (
 	"context"
 	"errors"
-	"reflect"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -24,17 +24,20 @@ import (
 )
 
 // ErrNotFound is returned when the organization has no such evaluation.
-var ErrNotFound = fault.New(fault.NotFound, "evaluation_not_found", "There is no such evaluation.")
+var ErrNotFound = fault.New(fault.NotFound, "evaluation_not_found", "The evaluation does not exist.")
 
 // ErrVersionConflict is returned when the evaluation has changed since the
 // caller read it.
 var ErrVersionConflict = fault.New(fault.Conflict, "version_conflict", "The evaluation has changed since you read it. Read it again and repeat the change.")
 
 // ErrArchived is returned for a run of an archived evaluation.
-var ErrArchived = fault.New(fault.Conflict, "evaluation_archived", "The evaluation is archived, so no run of it can begin. Restore it first.")
+var ErrArchived = fault.New(fault.Conflict, "evaluation_archived", "The evaluation is archived, so a run cannot be started. Restore it with archived: false first.")
 
 // ErrUnresolved is returned when a strict request names what does not exist.
 var ErrUnresolved = fault.New(fault.Validation, "unknown_reference", "The evaluation names something that does not exist.")
+
+// ErrInUse is returned for a deletion while a run is under way.
+var ErrInUse = fault.New(fault.Conflict, "in_use", "A run of the evaluation is under way. Cancel it or wait until it has ended, then delete the evaluation.")
 
 // Evaluation is what is measured, on which dataset and how.
 type Evaluation struct {
@@ -49,7 +52,7 @@ type Evaluation struct {
 	Tags           []string
 	Metadata       jsontext.Value
 	Archived       *time.Time
-	CreatedBy      string
+	CreatedBy      principal.Actor
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	Version        int64
@@ -62,9 +65,25 @@ type Evaluation struct {
 	latest    string // the newest run's status
 }
 
+// Summary is an evaluation in a list: without its configuration and statistics.
+type Summary struct {
+	ID             int64
+	Name           string
+	Status         Status
+	Overall        *float64 // of the newest completed run
+	DatasetID      string
+	DatasetVersion int
+	Tags           []string
+	Archived       bool
+	LatestRun      int64
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	Version        int64
+}
+
 // Filter selects evaluations; an empty field matches everything.
 type Filter struct {
-	Status        Status
+	Statuses      []Status // any of them
 	DatasetID     string
 	Tag           string
 	Search        string
@@ -116,19 +135,19 @@ func New(p Parts) *Service {
 	}
 }
 
-// CreateTx makes an evaluation. What it names need not exist yet; the warnings
-// say what does not, and make the creation fail if it is strict.
-func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, e Evaluation, strict bool) (Evaluation, []Warning, error) {
-	warnings, err := s.checkTx(ctx, tx, e, strict)
-	if err != nil {
-		return Evaluation{}, nil, err
+// CreateTx makes an evaluation. What it names need not exist yet, unless the
+// caller is strict.
+func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, e Evaluation, strict bool) (Evaluation, error) {
+	if err := s.checkTx(ctx, tx, e, strict); err != nil {
+		return Evaluation{}, err
 	}
-	e.Status, e.CreatedBy, e.CreatedAt = StatusPending, actor(ctx), s.now()
+	e.Status, e.CreatedBy, e.CreatedAt = StatusPending, principal.ActorOf(ctx), s.now()
 	e.UpdatedAt = e.CreatedAt
-	if e, err = s.store.insertTx(ctx, tx, e); err != nil {
-		return Evaluation{}, nil, err
+	e, err := s.store.insertTx(ctx, tx, e)
+	if err != nil {
+		return Evaluation{}, err
 	}
-	return e, warnings, s.auditTx(ctx, tx, "evaluation.created", "evaluation", e.ID, nil, e)
+	return e, s.auditTx(ctx, tx, "evaluation.created", "evaluation", e.ID, nil, e)
 }
 
 // Find returns one evaluation.
@@ -137,83 +156,116 @@ func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Eval
 }
 
 // List returns a page of evaluations, newest first, and how many there are.
-func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Evaluation, int64, error) {
+func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Summary, int64, error) {
 	return s.store.list(ctx, org, f)
 }
 
 // UpdateTx changes an evaluation; runs that have begun keep the plan they began
 // with. Edit gets the evaluation as it is and changes it in place. A nonzero
 // expected version must be the current one.
-func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, strict bool, edit func(*Evaluation)) (Evaluation, []Warning, error) {
+func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, strict bool, edit func(*Evaluation)) (Evaluation, error) {
 	before, err := s.store.lockTx(ctx, tx, id)
 	if err != nil {
-		return Evaluation{}, nil, err
+		return Evaluation{}, err
 	}
 	if expected != 0 && expected != before.Version {
-		return Evaluation{}, nil, ErrVersionConflict.With("currentVersion", before.Version)
+		return Evaluation{}, ErrVersionConflict.With("currentVersion", before.Version)
 	}
 	after := before
 	edit(&after)
-	warnings, err := s.checkTx(ctx, tx, after, strict)
-	if err != nil || reflect.DeepEqual(before, after) {
-		return after, warnings, err
+	if err := s.checkTx(ctx, tx, after, strict); err != nil || same(before, after) {
+		return before, err
 	}
 	after.UpdatedAt, after.Version = s.now(), before.Version+1
 	if err := s.store.updateTx(ctx, tx, before, after); err != nil {
-		return Evaluation{}, nil, err
-	}
-	after.Status = statusOf(after)
-	return after, warnings, s.auditTx(ctx, tx, "evaluation.updated", "evaluation", id, before, after)
-}
-
-// ArchiveTx puts an evaluation away: it stays readable, and no run of it can
-// begin. Archiving twice is archiving once.
-func (s *Service) ArchiveTx(ctx context.Context, tx postgres.Tx, id int64) (Evaluation, error) {
-	at := s.now()
-	before, err := s.store.lockTx(ctx, tx, id)
-	if err != nil || before.Archived != nil {
-		return before, err
-	}
-	after := before
-	after.Archived, after.UpdatedAt, after.Version = &at, at, before.Version+1
-	after.Status = statusOf(after)
-	if err := s.store.updateTx(ctx, tx, before, after); err != nil {
 		return Evaluation{}, err
 	}
-	return after, s.auditTx(ctx, tx, "evaluation.archived", "evaluation", id, before, after)
+	after.Status = statusOf(after)
+	return after, s.auditTx(ctx, tx, "evaluation.updated", "evaluation", id, before, after)
 }
 
-// checkTx refuses a plan that can never work and warns of what is not there yet.
-func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, strict bool) ([]Warning, error) {
-	_, warnings, err := s.measures(e.Plan)
-	if err != nil {
-		return nil, err
+// same reports whether an update would change nothing. Texts of JSON are the
+// same however they are written.
+func same(a, b Evaluation) bool {
+	text := func(e Evaluation) string {
+		v := jsontext.Value(encode([]any{e.Name, e.Description, e.DatasetID, e.DatasetVersion, e.Plan, e.Tags, e.Metadata, e.Archived}))
+		if err := v.Canonicalize(); err != nil {
+			panic(fmt.Sprintf("evaluation: what is stored is not JSON: %v", err))
+		}
+		return string(v)
 	}
-	if err := errors.Join(e.Plan.PassRule.check(e.Plan.Metrics), s.checkTarget(e.Plan.Target)); err != nil {
-		return nil, err
+	return text(a) == text(b)
+}
+
+// mostNamed is how many runs a refusal names.
+const mostNamed = 20
+
+// DeleteTx removes an evaluation with its runs, results and artifacts: nothing
+// of it can be read once the transaction is committed, and its content is
+// purged after the retention time. It is refused while a run is under way.
+func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
+	before, err := s.store.lockTx(ctx, tx, id) // no run begins meanwhile
+	if err != nil {
+		return err
+	}
+	running, err := s.store.runningTx(ctx, tx, id, mostNamed)
+	if err != nil {
+		return err
+	}
+	if len(running) > 0 {
+		ids := make([]string, len(running))
+		for i, run := range running {
+			ids[i] = strconv.FormatInt(run, 10)
+		}
+		return ErrInUse.With("runIds", ids)
+	}
+	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
+		return err
+	}
+	if err := s.log.PublishTx(ctx, tx, TopicDeleted, "evaluation/"+strconv.FormatInt(id, 10), Purge{Org: tx.Org, Evaluation: id, NotBefore: s.now()}); err != nil {
+		return err
+	}
+	return s.auditTx(ctx, tx, "evaluation.deleted", "evaluation", id, before, nil)
+}
+
+// checkTx refuses a plan that can never work, and, if the caller is strict, one
+// that names what does not exist.
+func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, strict bool) error {
+	if _, _, err := s.measures(e.Plan); err != nil {
+		return err
+	}
+	if err := errors.Join(e.Plan.PassRule.check(e.Plan.Metrics), s.checkTarget(e.Plan.Target)); err != nil || !strict {
+		return err
+	}
+	_, warnings, err := s.resolve(e, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
+	if err != nil || len(warnings) == 0 {
+		return err
+	}
+	var fields []fault.Field
+	for _, w := range warnings {
+		fields = append(fields, fault.Field{In: "body", Path: w.path(), Code: "unknown_reference", Message: w.Message})
+	}
+	return ErrUnresolved.WithFields(fields...)
+}
+
+// resolve looks up what an evaluation names: how many items its dataset has, and
+// what does not exist.
+func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, error)) (items int64, warnings []Warning, err error) {
+	// Parameters that a metric no longer takes are for the next change to mend.
+	_, warnings, _ = s.measures(e.Plan)
+	for _, id := range e.Plan.Judges {
+		name := strconv.FormatInt(id, 10)
+		warnings = append(warnings, Warning{"judge_config_unresolved", name, "The judge configuration " + name + " does not exist."})
 	}
 	id, err := datasetID(e.DatasetID)
+	var d dataset.Dataset
 	if err == nil {
-		_, err = s.datasets.FindTx(ctx, tx, id)
+		d, err = find(id)
 	}
-	if err != nil && !errors.Is(err, dataset.ErrNotFound) {
-		return nil, err
+	if errors.Is(err, dataset.ErrNotFound) {
+		return 0, append(warnings, Warning{"dataset_unresolved", e.DatasetID, "The dataset " + e.DatasetID + " does not exist. Runs fail until it does."}), nil
 	}
-	if err != nil {
-		warnings = append(warnings, Warning{"dataset_unresolved", e.DatasetID, "There is no dataset " + e.DatasetID + ". A run will fail until there is one."})
-	}
-	if strict && len(warnings) > 0 {
-		var fields []fault.Field
-		for _, w := range warnings {
-			path := "/datasetId"
-			if w.Code == "metric_unresolved" {
-				path = "/metrics"
-			}
-			fields = append(fields, fault.Field{In: "body", Path: path, Code: "unknown_reference", Message: w.Message})
-		}
-		return nil, ErrUnresolved.WithFields(fields...)
-	}
-	return warnings, nil
+	return d.ItemCount, warnings, err
 }
 
 // findDataset looks a dataset up by the text that an evaluation has.
@@ -232,19 +284,6 @@ func datasetID(text string) (int64, error) {
 		return 0, dataset.ErrNotFound
 	}
 	return id, nil
-}
-
-// actor names who does something, in the way that rows remember it.
-func actor(ctx context.Context) string {
-	c := principal.From(ctx)
-	switch {
-	case c.User != nil:
-		return "user/" + c.User.String()
-	case c.KeyID != "":
-		return "key/" + c.KeyID
-	default:
-		return "system"
-	}
 }
 
 func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action, resource string, id int64, before, after any) error {

@@ -36,7 +36,10 @@ func TestEvaluation(t *testing.T) {
 		require.EqualValues(t, 1, made.Version)
 		require.Equal(t, []string{"exact_match", "contains"}, made.MetricNames)
 		require.Equal(t, 7, *made.DatasetVersion)
-		require.Equal(t, map[string]any{"type": "model", "provider": "simulated", "model": "echo", "params": map[string]any{"temperature": 0.5}}, made.Target)
+		require.Equal(t, map[string]any{
+			"type": "model", "provider": "simulated", "model": "echo", "params": map[string]any{"temperature": 0.5}, "url": nil, "secret_ref": nil,
+			"timeout_ms": nil, "concurrency": nil, "provider_key_id": nil, "prompt": nil, "system": nil,
+		}, made.Target, "what is not set is null")
 		require.Equal(t, map[string]any{
 			"metric_thresholds": map[string]any{"exact_match": 1.0}, "mode": "all", "weights": map[string]any{"exact_match": 2.0}, "min_overall": 0.25,
 		}, made.PassRule)
@@ -46,8 +49,9 @@ func TestEvaluation(t *testing.T) {
 		found, err := c.GetEvaluation(ctx, made.ID)
 		require.NoError(t, err)
 		require.Equal(t, 3, found.Items, "before any run, those of the dataset")
-		found.Items = 0
 		require.Equal(t, made, found)
+		require.Equal(t, "service_key", string(found.CreatedBy.Type))
+		require.NotEmpty(t, *found.CreatedBy.ID)
 	})
 
 	t.Run("what cannot work is refused, with its place", func(t *testing.T) {
@@ -125,8 +129,10 @@ func TestEvaluation(t *testing.T) {
 		require.NoError(t, err)
 		want := e
 		want.Name, want.Description, want.DatasetVersion, want.Tags, want.Metadata, want.Version = "new", "", nil, []string{}, map[string]any{}, 2
-		want.MetricNames, want.Target, want.PassRule = []string{"similarity"}, map[string]any{"type": "client"}, map[string]any{"min_overall": 0.9}
+		want.MetricNames, want.Target, want.PassRule = []string{"similarity"}, after.Target, after.PassRule
 		require.Equal(t, want, after)
+		require.Equal(t, "client", after.Target["type"])
+		require.Equal(t, map[string]any{"metric_thresholds": map[string]any{}, "mode": nil, "weights": map[string]any{}, "min_overall": 0.9}, after.PassRule)
 
 		same, err := c.UpdateEvaluation(ctx, e.ID, map[string]any{"name": "new"})
 		require.NoError(t, err)
@@ -205,6 +211,11 @@ func TestEvaluation(t *testing.T) {
 			"status=running&tag=t1":  nil,
 			"search=number&limit=1":  {4},
 			"status=failed&search=x": nil,
+
+			"status=running&status=archived":              {2, 1},
+			"status=pending&status=cancelled&tag=t1":      {3},
+			"status=pending&status=cancelled&limit=2":     {4, 3},
+			"status=pending&status=completed&search=none": nil,
 		} {
 			got, _, err := c.ListEvaluations(ctx, escape(query))
 			require.NoError(t, err, query)
@@ -217,9 +228,11 @@ func TestEvaluation(t *testing.T) {
 			}
 			require.Equal(t, wanted, names, query)
 		}
-		_, total, err := c.ListEvaluations(ctx, "limit=2")
-		require.NoError(t, err)
-		require.Equal(t, 5, total)
+		for query, want := range map[string]int{"limit=2": 5, "limit=1&status=pending&status=running": 3, "limit=1&tag=t1": 2, "limit=1&offset=9": 5, "tag=none": 0} {
+			_, total, err := c.ListEvaluations(ctx, query)
+			require.NoError(t, err)
+			require.Equal(t, want, total, query)
+		}
 		found, err := c.GetEvaluation(ctx, made[2].ID)
 		require.NoError(t, err)
 		require.Equal(t, run.RunID, *found.LatestRunID)

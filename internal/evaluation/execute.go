@@ -49,6 +49,10 @@ type chunk struct {
 	busy    time.Duration
 	fresh   int // units that were executed now
 	noted   map[string]bool
+
+	cancel sync.Once
+	// cancelled is closed when the run is found cancelled.
+	cancelled chan struct{}
 }
 
 // executeChunk executes the units from one number up to another, those that
@@ -61,7 +65,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, beat func(done
 	}
 	e := &chunk{
 		Service: s, org: c.Org, run: run, index: c.Index, beat: beat, width: max(1, c.Width),
-		noted: map[string]bool{}, count: Count{Size: c.To - c.From},
+		noted: map[string]bool{}, count: Count{Size: c.To - c.From}, cancelled: make(chan struct{}),
 	}
 	if e.measures, err = s.measuresOf(run); err != nil {
 		return ChunkDone{}, err
@@ -143,12 +147,20 @@ func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 
 // execute works on units, several at once. While some are worked on, the next
 // are read and the last are stored, so that nobody waits for a store who has
-// something else to do.
+// something else to do. When the run is cancelled nothing more is begun, and what
+// is answered is stored.
 func (e *chunk) execute(ctx context.Context, left []unit) error {
 	if err := e.look(ctx); err != nil {
 		return err
 	}
+	if e.isCancelled() {
+		return errEnded
+	}
+	ctx, stop := e.outlive(ctx)
+	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
+	asking, hangUp := e.asking(ctx)
+	defer hangUp()
 	work := make(chan job, readBatch)
 	done := make(chan score.Outcome, e.width) // a slow store holds up who would fill the memory
 	g.Go(func() error {
@@ -157,14 +169,21 @@ func (e *chunk) execute(ctx context.Context, left []unit) error {
 	})
 	g.Go(func() error {
 		defer close(done)
-		return e.answer(ctx, work, done)
+		return e.answer(ctx, asking, work, done)
 	})
 	g.Go(func() error { return e.keep(ctx, done) })
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if e.isCancelled() {
+		return errEnded
+	}
+	return nil
 }
 
-// answer executes units until there are none.
-func (e *chunk) answer(ctx context.Context, work <-chan job, done chan<- score.Outcome) error {
+// answer executes units until there are none. Calls are made with a context of
+// their own, which ends before the work does.
+func (e *chunk) answer(ctx, asking context.Context, work <-chan job, done chan<- score.Outcome) error {
 	width := e.width
 	if !e.run.Request.Plan.Target.paid() {
 		width = min(width, runtime.GOMAXPROCS(0))
@@ -173,7 +192,7 @@ func (e *chunk) answer(ctx context.Context, work <-chan job, done chan<- score.O
 	for range width {
 		g.Go(func() error {
 			for j := range work {
-				if err := e.unit(ctx, j, done); err != nil {
+				if err := e.unit(ctx, asking, j, done); err != nil {
 					return err
 				}
 			}
@@ -226,16 +245,19 @@ func (e *chunk) ended() bool {
 	if b := e.run.Request.BudgetUSD; b != nil && e.stop == nil && float64(e.spent+e.paid) >= *b*1e9 {
 		e.stop = &RunError{CodeBudgetExceeded, fmt.Sprintf("The run has cost US$ %.4f of its budget of US$ %.4f. Results so far are kept.", float64(e.spent+e.paid)/1e9, *b)}
 	}
-	return e.stop != nil
+	return e.stop != nil || e.isCancelled()
 }
 
 // unit executes one unit, unless the run cannot go on.
-func (e *chunk) unit(ctx context.Context, j job, done chan<- score.Outcome) error {
+func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- score.Outcome) error {
 	if e.ended() {
 		return nil
 	}
 	began := e.clock()
-	a, tries, err := e.try(ctx, j)
+	a, tries, err := e.try(asking, j)
+	if err != nil && e.isCancelled() {
+		return nil // there is no answer to keep, and none is asked for any more
+	}
 	var f *failure
 	if err != nil && !errors.As(err, &f) {
 		return err
@@ -317,20 +339,4 @@ func (e *chunk) flush(ctx context.Context, ready []score.Outcome) error {
 	failpoint.Hit(failpoint.ChunkCounted)
 	e.beat(count.Done)
 	return e.look(ctx)
-}
-
-// look finds out what others did to the run: the engine tells a chunk of a
-// cancellation much later than its row does.
-func (e *chunk) look(ctx context.Context) error {
-	running, spent, err := e.store.look(ctx, e.org, e.run, e.index)
-	if err != nil {
-		return err
-	}
-	if !running {
-		return errEnded
-	}
-	e.mu.Lock()
-	e.spent = spent
-	e.mu.Unlock()
-	return nil
 }

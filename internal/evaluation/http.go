@@ -3,14 +3,19 @@ package evaluation
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/request"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -19,34 +24,39 @@ const tag = "Evaluations"
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
+	e.Tag(tag, "Evaluations measure the outputs for the items of a dataset. Their runs produce results, statistics and artifacts, and can be compared.")
 	httpapi.Register(e, httpapi.Op{
 		ID: "listEvaluations", Method: http.MethodGet, Path: "/api/evaluations", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary: "List evaluations",
+		Summary:     "List evaluations",
+		Description: "Returns summaries, newest first. Get an evaluation for its configuration and statistics.",
 	}, s.getEvaluations)
 	httpapi.Register(e, httpapi.Op{
 		ID: "createEvaluation", Method: http.MethodPost, Path: "/api/evaluations", Tag: tag, Scope: principal.EvalWrite, Status: 201,
 		Summary: "Create an evaluation",
-		Description: "The dataset and the metrics are names that a run looks up when it begins. A name that stands for nothing yet is accepted with a warning, " +
-			"or refused if `strict` is set.",
+		Description: "Dataset, metrics and judges are names that a run looks up when it starts. A name that does not exist yet is accepted with a warning, " +
+			"or refused with `strict=true`.",
 	}, s.postEvaluation)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getEvaluation", Method: http.MethodGet, Path: "/api/evaluations/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "Get an evaluation",
-		Description: "Figures are those of the newest completed run; `statistics` says how sure they are.",
+		Description: "Figures come from the newest completed run; `statistics` has their intervals.",
 	}, s.getEvaluation)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateEvaluation", Method: http.MethodPatch, Path: "/api/evaluations/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200, OptionalBody: true,
-		Summary:     "Update an evaluation",
-		Description: "Fields that are absent stay as they are. Runs keep the plan that they began with. `archived: false` restores an archived evaluation.",
+		Summary: "Update an evaluation",
+		Description: "Fields that are absent keep their values. Runs keep the configuration that they started with. `archived: true` archives the evaluation: it stays " +
+			"readable and cannot be run; `archived: false` restores it. An evaluation can be sent back as it was read: that changes nothing.",
 	}, s.patchEvaluation)
 	httpapi.Register(e, httpapi.Op{
-		ID: "archiveEvaluation", Method: http.MethodDelete, Path: "/api/evaluations/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
-		Summary:     "Archive an evaluation",
-		Description: "It stays readable with its runs; no run of it can begin.",
+		ID: "deleteEvaluation", Method: http.MethodDelete, Path: "/api/evaluations/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
+		Summary: "Delete an evaluation",
+		Description: "The evaluation, its runs, results and artifacts return 404 from now on, and their content is removed after the retention time. " +
+			"While a run is under way the response is 409 `in_use`: cancel the run first. To keep an evaluation readable, archive it instead.",
 	}, s.deleteEvaluation)
 	httpapi.Register(e, httpapi.Op{
 		ID: "listEvaluationMetrics", Method: http.MethodGet, Path: "/api/evaluation-metrics", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary: "List the metrics that an evaluation can use",
+		Summary:     "List metrics",
+		Description: "Returns every metric that an evaluation can use, with its range, parameters and what it needs.",
 	}, s.getMetrics)
 	s.registerRuns(e)
 	s.registerResults(e)
@@ -57,7 +67,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 
 // Path is the path of an evaluation.
 type Path struct {
-	ID string `path:"id" maxLength:"32" doc:"The evaluation."`
+	ID string `path:"id" maxLength:"32" doc:"The evaluation's id."`
 }
 
 // evaluation is the number behind the path; a text that is no number names no
@@ -72,17 +82,17 @@ func (p Path) evaluation() (int64, error) {
 
 type listInput struct {
 	httpapi.Page
-	Number    int    `query:"page" minimum:"1" maximum:"2147483" doc:"The number of the page, from 1; not together with offset."`
-	Status    string `query:"status" enum:"pending,running,completed,failed,cancelled,archived"`
-	DatasetID string `query:"datasetId" maxLength:"200"`
-	Tag       string `query:"tag" maxLength:"64"`
-	Search    string `query:"search" maxLength:"200" doc:"Part of the name, in any case."`
+	Number    int      `query:"page" minimum:"1" maximum:"2147483" doc:"Number of the page, starting at 1. Cannot be combined with offset."`
+	Status    []string `query:"status,explode" enum:"pending,running,completed,failed,cancelled,archived" doc:"Only evaluations with this status. Repeat the parameter to match any of several."`
+	DatasetID string   `query:"datasetId" maxLength:"200" doc:"Only evaluations of this dataset."`
+	Tag       string   `query:"tag" maxLength:"64" doc:"Only evaluations with this tag."`
+	Search    string   `query:"search" maxLength:"200" doc:"Only evaluations whose name contains this text, ignoring case."`
 	httpapi.Created
 }
 
 // Strict turns warnings into refusals.
 type Strict struct {
-	Strict bool `query:"strict" doc:"Refuse names that stand for nothing yet, instead of warning of them."`
+	Strict bool `query:"strict" doc:"Whether to refuse names that do not exist yet instead of warning about them."`
 }
 
 type createInput struct {
@@ -91,17 +101,18 @@ type createInput struct {
 }
 
 type createBody struct {
-	Name           string            `json:"name" minLength:"1" maxLength:"200" example:"Support answers"`
-	Description    string            `json:"description,omitempty" maxLength:"10000"`
-	DatasetID      datasetText       `json:"datasetId" doc:"The dataset that runs use. It is looked up when a run begins."`
-	DatasetVersion int               `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"A frozen version; absent means the items as they are when a run begins."`
-	Metrics        metricList        `json:"metrics" doc:"What is measured: names from GET /api/evaluation-metrics."`
-	MetricParams   httpapi.Map       `json:"metricParams,omitempty" doc:"Parameters of metrics, by the metric's name."`
-	Target         *targetBody       `json:"target,omitempty" doc:"Where outputs come from; absent means that the items have them."`
-	JudgeConfigIDs []httpapi.IDInput `json:"judgeConfigIds,omitempty" maxItems:"50" doc:"Judges for metrics that need one."`
-	PassRule       *passRuleBody     `json:"passRule,omitempty" doc:"When an item passes; absent means when the mean of its scores between 0 and 1 is at least 0.5."`
-	Tags           tagList           `json:"tags,omitempty" doc:"Labels to filter by."`
-	Metadata       httpapi.Map       `json:"metadata,omitempty" doc:"Free-form; names are kept as sent."`
+	Name           string        `json:"name" minLength:"1" maxLength:"200" doc:"Name of the evaluation." example:"Support answers"`
+	Description    string        `json:"description,omitempty" maxLength:"10000" doc:"Free text."`
+	DatasetID      datasetText   `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
+	DatasetVersion int           `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the items as they are when a run starts."`
+	Metrics        metricsInput  `json:"metrics" doc:"Names of the metrics, from GET /api/evaluation-metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
+	MetricNames    metricList    `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
+	MetricParams   httpapi.Map   `json:"metricParams,omitempty" doc:"Parameters of metrics, keyed by the metric's name."`
+	Target         *targetBody   `json:"target,omitempty" doc:"Where outputs come from; absent for outputs recorded in the items."`
+	JudgeConfigIDs judgeList     `json:"judgeConfigIds,omitempty" doc:"Judge configurations for metrics that need a judge."`
+	PassRule       *passRuleBody `json:"passRule,omitempty" doc:"When an item passes; absent for a mean of at least 0.5 over its scores between 0 and 1."`
+	Tags           tagList       `json:"tags,omitempty" doc:"Labels to filter by."`
+	Metadata       httpapi.Map   `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
 }
 
 type updateInput struct {
@@ -112,66 +123,85 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Patch[nameText]     `json:"name,omitzero"`
-	Description     httpapi.Patch[longText]     `json:"description,omitzero"`
-	DatasetID       httpapi.Patch[datasetText]  `json:"datasetId,omitzero"`
-	DatasetVersion  httpapi.Patch[versionText]  `json:"datasetVersion,omitzero"`
-	Metrics         httpapi.Patch[metricList]   `json:"metrics,omitzero"`
-	MetricParams    httpapi.Patch[httpapi.Map]  `json:"metricParams,omitzero"`
-	Target          httpapi.Patch[targetBody]   `json:"target,omitzero"`
-	PassRule        httpapi.Patch[passRuleBody] `json:"passRule,omitzero"`
-	Tags            httpapi.Patch[tagList]      `json:"tags,omitzero"`
-	Metadata        httpapi.Patch[httpapi.Map]  `json:"metadata,omitzero"`
-	Archived        *bool                       `json:"archived,omitempty"`
-	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"Like If-Match: the version that the change is meant for."`
+	Name            httpapi.Set[nameText]       `json:"name,omitzero" doc:"Name of the evaluation."`
+	Description     httpapi.Patch[longText]     `json:"description,omitzero" doc:"Free text; null removes it."`
+	DatasetID       httpapi.Set[datasetText]    `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
+	DatasetVersion  httpapi.Patch[versionText]  `json:"datasetVersion,omitzero" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
+	Metrics         httpapi.Set[metricsInput]   `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
+	MetricNames     httpapi.Set[metricList]     `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
+	MetricParams    httpapi.Patch[httpapi.Map]  `json:"metricParams,omitzero" doc:"Parameters of metrics, keyed by the metric's name; null removes them."`
+	Target          httpapi.Patch[targetBody]   `json:"target,omitzero" doc:"Where outputs come from, replaced as a whole; null for outputs recorded in the items."`
+	JudgeConfigIDs  httpapi.Patch[judgeList]    `json:"judgeConfigIds,omitzero" doc:"Judge configurations for metrics that need a judge; null removes them."`
+	PassRule        httpapi.Patch[passRuleBody] `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
+	Tags            httpapi.Patch[tagList]      `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
+	Metadata        httpapi.Patch[httpapi.Map]  `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
+	Archived        httpapi.Set[bool]           `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
+	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
 }
 
 // evaluationBody is an evaluation on the wire.
 type evaluationBody struct {
-	ID             httpapi.ID         `json:"id"`
-	Name           string             `json:"name"`
-	Description    string             `json:"description"`
-	Status         Status             `json:"status" enum:"pending,running,completed,failed,cancelled,archived"`
-	Overall        *float64           `json:"overall,omitempty" doc:"Of the newest completed run; see statistics for how sure it is."`
-	Metrics        map[string]float64 `json:"metrics" doc:"Mean of each metric over scored items, of the newest completed run."`
-	MetricNames    []string           `json:"metric_names" doc:"What was asked for."`
-	MetricParams   httpapi.JSON       `json:"metric_params,omitzero"`
-	Items          int                `json:"items"`
-	Passed         int                `json:"passed"`
-	Failed         int                `json:"failed"`
-	DatasetID      string             `json:"dataset_id"`
-	DatasetVersion *int               `json:"dataset_version" nullable:"true"`
-	Target         targetOut          `json:"target"`
-	JudgeConfigIDs []httpapi.ID       `json:"judge_config_ids"`
-	PassRule       passRuleOut        `json:"pass_rule"`
-	Tags           []string           `json:"tags"`
-	Metadata       httpapi.JSON       `json:"metadata"`
-	LatestRunID    *httpapi.ID        `json:"latest_run_id,omitempty" doc:"Absent before the first run."`
-	Statistics     *statisticsBody    `json:"statistics,omitempty" doc:"The same figures with n, interval and method."`
-	CreatedBy      string             `json:"created_by"`
-	CreatedAt      httpapi.Time       `json:"created_at"`
-	UpdatedAt      httpapi.Time       `json:"updated_at"`
-	Version        int64              `json:"version" doc:"Counts changes of the evaluation; see If-Match."`
-	Warnings       []warningBody      `json:"warnings,omitempty"`
+	ID             httpapi.ID                   `json:"id" doc:"Id of the evaluation."`
+	Name           string                       `json:"name" doc:"Name of the evaluation."`
+	Description    *string                      `json:"description" doc:"Free text; null if there is none."`
+	Status         Status                       `json:"status" enum:"pending,running,completed,failed,cancelled,archived" doc:"archived, or running while a run is under way, or the status of the newest run; pending before the first run."`
+	Archived       bool                         `json:"archived" doc:"Whether the evaluation is archived: readable, and without new runs."`
+	Overall        *float64                     `json:"overall" doc:"Overall score of the newest completed run; null before one has completed or if it has no overall score."`
+	Metrics        map[string]float64           `json:"metrics" doc:"Mean score by metric, from the newest completed run."`
+	MetricNames    []string                     `json:"metric_names" doc:"The metrics that the evaluation measures."`
+	MetricParams   httpapi.Object               `json:"metric_params" doc:"Parameters of metrics, keyed by the metric's name."`
+	Items          int                          `json:"items" doc:"Items of the newest completed run that passed or failed; before there is one, items in the dataset."`
+	Passed         int                          `json:"passed" doc:"Items that passed in the newest completed run."`
+	Failed         int                          `json:"failed" doc:"Items that failed in the newest completed run."`
+	DatasetID      string                       `json:"dataset_id" doc:"The dataset whose items are measured."`
+	DatasetVersion *int                         `json:"dataset_version" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
+	Target         targetOut                    `json:"target" doc:"Where outputs come from."`
+	JudgeConfigIDs []int64                      `json:"judge_config_ids" doc:"Judge configurations for metrics that need a judge."`
+	PassRule       passRuleOut                  `json:"pass_rule" doc:"When an item passes."`
+	Tags           []string                     `json:"tags" doc:"Labels to filter by."`
+	Metadata       httpapi.Object               `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
+	LatestRunID    httpapi.Null[httpapi.ID]     `json:"latest_run_id" doc:"The newest run; null before the first."`
+	Statistics     httpapi.Null[statisticsBody] `json:"statistics" doc:"The figures of the newest completed run with their intervals; null before a run has completed."`
+	CreatedBy      httpapi.Actor                `json:"created_by" doc:"Who created the evaluation."`
+	CreatedAt      httpapi.Time                 `json:"created_at" doc:"When the evaluation was created."`
+	UpdatedAt      httpapi.Time                 `json:"updated_at" doc:"When the evaluation last changed."`
+	Version        int64                        `json:"version" doc:"Number of the evaluation's current version; send it as If-Match to change this version only."`
+	Warnings       []warningBody                `json:"warnings" doc:"Names in the configuration that do not exist now. Runs fail until they do."`
+}
+
+// summaryBody is an evaluation in a list.
+type summaryBody struct {
+	ID             httpapi.ID               `json:"id" doc:"Id of the evaluation."`
+	Name           string                   `json:"name" doc:"Name of the evaluation."`
+	Status         Status                   `json:"status" enum:"pending,running,completed,failed,cancelled,archived" doc:"archived, or running while a run is under way, or the status of the newest run; pending before the first run."`
+	Archived       bool                     `json:"archived" doc:"Whether the evaluation is archived: readable, and without new runs."`
+	Overall        *float64                 `json:"overall" doc:"Overall score of the newest completed run; null before one has completed or if it has no overall score."`
+	DatasetID      string                   `json:"dataset_id" doc:"The dataset whose items are measured."`
+	DatasetVersion *int                     `json:"dataset_version" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
+	Tags           []string                 `json:"tags" doc:"Labels to filter by."`
+	LatestRunID    httpapi.Null[httpapi.ID] `json:"latest_run_id" doc:"The newest run; null before the first."`
+	CreatedAt      httpapi.Time             `json:"created_at" doc:"When the evaluation was created."`
+	UpdatedAt      httpapi.Time             `json:"updated_at" doc:"When the evaluation last changed."`
+	Version        int64                    `json:"version" doc:"Number of the evaluation's current version."`
 }
 
 type warningBody struct {
-	Code    string `json:"code" enum:"dataset_unresolved,metric_unresolved"`
-	Subject string `json:"subject" doc:"The name that stands for nothing."`
-	Message string `json:"message"`
+	Code    string `json:"code" enum:"dataset_unresolved,metric_unresolved,judge_config_unresolved" doc:"What kind of name does not exist."`
+	Subject string `json:"subject" doc:"The name that does not exist."`
+	Message string `json:"message" doc:"Explanation."`
 }
 
 type statisticsBody struct {
-	Overall    stat.Estimate            `json:"overall"`
-	PassRate   stat.Estimate            `json:"pass_rate"`
-	Metrics    map[string]stat.Estimate `json:"metrics"`
-	Gates      map[string]stat.Estimate `json:"gates,omitempty" doc:"The pass rate and the metrics that pass or fail, with intervals for decisions: wider than those for display, they miss the truth at most as often as they say."`
-	Resolution *stat.Resolution         `json:"resolution,omitempty" doc:"The smallest difference that as many items can show, and how many items smaller ones need."`
+	Overall    stat.Estimate            `json:"overall" doc:"Overall score."`
+	PassRate   stat.Estimate            `json:"pass_rate" doc:"Share of items that passed."`
+	Metrics    map[string]stat.Estimate `json:"metrics" doc:"Mean score by metric."`
+	Gates      map[string]stat.Estimate `json:"gates" doc:"Pass rate and pass-or-fail metrics with intervals for decisions: wider than those for display, they miss the truth at most as often as their level says."`
+	Resolution *stat.Resolution         `json:"resolution" doc:"The smallest difference that this many items can show; null if the data do not give it."`
 }
 
 type evaluationOutput struct {
-	ETag     string `header:"ETag"`
-	Location string `header:"Location"`
+	ETag     string `header:"ETag" doc:"The evaluation's version, for If-Match."`
+	Location string `header:"Location" doc:"Path of the new evaluation; sent with 201."`
 	Body     evaluationBody
 }
 
@@ -180,8 +210,8 @@ type listOutput struct {
 }
 
 type listBody struct {
-	Evaluations []evaluationBody `json:"evaluations"`
-	Page        int              `json:"page" doc:"The number of this page, from 1."`
+	Evaluations []summaryBody `json:"evaluations" doc:"The evaluations of this page, newest first."`
+	Page        int           `json:"page" doc:"Number of this page, starting at 1."`
 	httpapi.Paging
 }
 
@@ -192,16 +222,16 @@ func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutpu
 		}
 		in.Offset = (in.Number - 1) * in.Limit
 	}
-	f := Filter{Status: Status(in.Status), DatasetID: in.DatasetID, Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	f := Filter{Statuses: fromStatuses[Status](in.Status), DatasetID: in.DatasetID, Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	all, total, err := s.List(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
 	}
 	var out listOutput
-	out.Body.Evaluations = make([]evaluationBody, len(all))
+	out.Body.Evaluations = make([]summaryBody, len(all))
 	for i, e := range all {
-		out.Body.Evaluations[i] = toEvaluationBody(e, nil)
+		out.Body.Evaluations[i] = toSummaryBody(e)
 	}
 	out.Body.Page = in.Offset/max(1, in.Limit) + 1
 	out.Body.Paging = in.Page.Paging(len(all), total)
@@ -209,23 +239,32 @@ func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutpu
 }
 
 func (s *Service) postEvaluation(ctx context.Context, in *createInput) (*evaluationOutput, error) {
+	b := in.Body
+	metrics, err := fromMetrics(ctx, b.Metrics, b.MetricNames)
+	if err != nil {
+		return nil, err
+	}
+	if metrics == nil {
+		return nil, fault.Invalid("body", "/metricNames", "required", "is required if metrics is an object")
+	}
+	params, err := fromParams(b.MetricParams)
+	if err != nil {
+		return nil, err
+	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*evaluationOutput, error) {
-		b := in.Body
-		params, err := fromParams(b.MetricParams)
-		if err != nil {
-			return nil, err
-		}
-		e, warnings, err := s.CreateTx(ctx, tx, Evaluation{
+		e, err := s.CreateTx(ctx, tx, Evaluation{
 			Name: b.Name, Description: b.Description, DatasetID: string(b.DatasetID), DatasetVersion: b.DatasetVersion,
-			Plan: Plan{Metrics: b.Metrics, Params: params, Target: fromTarget(b.Target), Judges: fromIDs(b.JudgeConfigIDs), PassRule: fromPassRule(b.PassRule)},
+			Plan: Plan{Metrics: metrics, Params: params, Target: fromTarget(b.Target), Judges: fromIDs(b.JudgeConfigIDs), PassRule: fromPassRule(b.PassRule)},
 			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.Object(),
 		}, in.Strict.Strict)
 		if err != nil {
 			return nil, err
 		}
-		out := toEvaluationOutput(e, warnings)
-		out.Location = "/api/evaluations/" + strconv.FormatInt(e.ID, 10)
-		return out, nil
+		out, err := s.showTx(ctx, tx, e)
+		if err == nil {
+			out.Location = "/api/evaluations/" + strconv.FormatInt(e.ID, 10)
+		}
+		return out, err
 	})
 }
 
@@ -239,14 +278,28 @@ func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutpu
 	if err != nil {
 		return nil, err
 	}
-	out := toEvaluationOutput(e, nil)
-	if e.Outcome == nil {
-		// Before any run the items are those of the dataset, if there is one.
-		if d, err := s.findDataset(ctx, org, e.DatasetID); err == nil {
-			out.Body.Items = int(d.ItemCount)
-		}
+	items, warnings, err := s.resolve(e, func(id int64) (dataset.Dataset, error) { return s.datasets.Find(ctx, org, id) })
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	by, err := s.people.Actors(ctx, org, e.CreatedBy)
+	if err != nil {
+		return nil, err
+	}
+	return toEvaluationOutput(e, items, warnings, by[0]), nil
+}
+
+// showTx is an evaluation as getEvaluation would show it.
+func (s *Service) showTx(ctx context.Context, tx postgres.Tx, e Evaluation) (*evaluationOutput, error) {
+	items, warnings, err := s.resolve(e, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
+	if err != nil {
+		return nil, err
+	}
+	by, err := s.people.ActorsTx(ctx, tx, e.CreatedBy)
+	if err != nil {
+		return nil, err
+	}
+	return toEvaluationOutput(e, items, warnings, by[0]), nil
 }
 
 func (s *Service) patchEvaluation(ctx context.Context, in *updateInput) (*evaluationOutput, error) {
@@ -258,49 +311,44 @@ func (s *Service) patchEvaluation(ctx context.Context, in *updateInput) (*evalua
 	if err != nil {
 		return nil, err
 	}
+	metrics, err := fromMetrics(ctx, in.Body.Metrics.Value, in.Body.MetricNames.Value)
+	if err != nil {
+		return nil, err
+	}
 	params, err := fromParams(in.Body.MetricParams.Value)
 	if err != nil {
 		return nil, err
 	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*evaluationOutput, error) {
-		e, warnings, err := s.UpdateTx(ctx, tx, id, expected, in.Strict.Strict, func(e *Evaluation) { in.Body.apply(e, params, s) })
+		e, err := s.UpdateTx(ctx, tx, id, expected, in.Strict.Strict, func(e *Evaluation) { in.Body.apply(e, metrics, params, s) })
 		if err != nil {
 			return nil, err
 		}
-		return toEvaluationOutput(e, warnings), nil
+		return s.showTx(ctx, tx, e)
 	})
 }
 
-func (s *Service) deleteEvaluation(ctx context.Context, in *Path) (*evaluationOutput, error) {
+func (s *Service) deleteEvaluation(ctx context.Context, in *Path) (*httpapi.DeletedOutput[string], error) {
 	id, err := in.evaluation()
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*evaluationOutput, error) {
-		e, err := s.ArchiveTx(ctx, tx, id)
-		if err != nil {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
+		if err := s.DeleteTx(ctx, tx, id); err != nil {
 			return nil, err
 		}
-		return toEvaluationOutput(e, nil), nil
+		return httpapi.NewDeleted(in.ID), nil
 	})
 }
 
-// apply makes the sent changes. What cannot be cleared stays when it is null.
-func (b updateBody) apply(e *Evaluation, params map[string]metric.Params, s *Service) {
-	if b.Name.Sent && !b.Name.Null {
-		e.Name = string(b.Name.Value)
-	}
-	if b.Description.Sent {
-		e.Description = string(b.Description.Value)
-	}
-	if b.DatasetID.Sent && !b.DatasetID.Null {
-		e.DatasetID = string(b.DatasetID.Value)
-	}
-	if b.DatasetVersion.Sent {
-		e.DatasetVersion = int(b.DatasetVersion.Value)
-	}
-	if b.Metrics.Sent && !b.Metrics.Null {
-		e.Plan.Metrics = b.Metrics.Value
+// apply makes the sent changes.
+func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]metric.Params, s *Service) {
+	b.Name.Apply((*nameText)(&e.Name))
+	b.Description.Apply((*longText)(&e.Description))
+	b.DatasetID.Apply((*datasetText)(&e.DatasetID))
+	b.DatasetVersion.Apply((*versionText)(&e.DatasetVersion))
+	if metrics != nil {
+		e.Plan.Metrics = metrics
 	}
 	if b.MetricParams.Sent {
 		e.Plan.Params = params
@@ -309,6 +357,9 @@ func (b updateBody) apply(e *Evaluation, params map[string]metric.Params, s *Ser
 		e.Plan.Target = fromTarget(nil)
 	} else if b.Target.Sent {
 		e.Plan.Target = fromTarget(&b.Target.Value)
+	}
+	if b.JudgeConfigIDs.Sent {
+		e.Plan.Judges = fromIDs(b.JudgeConfigIDs.Value)
 	}
 	if b.PassRule.Null {
 		e.Plan.PassRule = fromPassRule(nil)
@@ -321,42 +372,57 @@ func (b updateBody) apply(e *Evaluation, params map[string]metric.Params, s *Ser
 	if b.Metadata.Sent {
 		e.Metadata = b.Metadata.Value.Object()
 	}
-	if b.Archived != nil && *b.Archived != (e.Archived != nil) {
+	if b.Archived.Sent && b.Archived.Value != (e.Archived != nil) {
 		e.Archived = nil
-		if *b.Archived {
+		if b.Archived.Value {
 			at := s.now()
 			e.Archived = &at
 		}
 	}
 }
 
-func fromIDs(ids []httpapi.IDInput) (all []int64) {
+// fromMetrics are the names of the metrics that a request has, nil for none. The
+// object of a response is noted as ignored.
+func fromMetrics(ctx context.Context, m metricsInput, names metricList) ([]string, error) {
+	if m.shown {
+		header := request.From(ctx).Header
+		header.Set("X-Ignored-Fields", strings.TrimPrefix(header.Get("X-Ignored-Fields")+", /metrics", ", "))
+	}
+	switch {
+	case m.names == nil:
+		return names, nil
+	case names != nil && !slices.Equal(m.names, names):
+		return nil, fault.Invalid("body", "/metricNames", "ambiguous_field", "differs from metrics; send one of them")
+	}
+	return m.names, nil
+}
+
+// fromStatuses are the values of a filter.
+func fromStatuses[T ~string](values []string) (all []T) {
+	for _, v := range values {
+		all = append(all, T(v))
+	}
+	return all
+}
+
+func fromIDs(ids judgeList) (all []int64) {
 	for _, id := range ids {
 		all = append(all, int64(id))
 	}
 	return all
 }
 
-func toEvaluationOutput(e Evaluation, warnings []Warning) *evaluationOutput {
-	return &evaluationOutput{ETag: httpapi.ETag(e.Version), Body: toEvaluationBody(e, warnings)}
-}
-
-func toEvaluationBody(e Evaluation, warnings []Warning) evaluationBody {
+func toEvaluationOutput(e Evaluation, items int64, warnings []Warning, by httpapi.Actor) *evaluationOutput {
 	b := evaluationBody{
-		ID: httpapi.ID(e.ID), Name: e.Name, Description: e.Description, Status: e.Status, Metrics: map[string]float64{}, MetricNames: e.Plan.Metrics,
-		DatasetID: e.DatasetID, Target: toTarget(e.Plan.Target), JudgeConfigIDs: []httpapi.ID{}, PassRule: toPassRule(e.Plan.PassRule), Tags: e.Tags,
-		Metadata: httpapi.JSON(e.Metadata), CreatedBy: e.CreatedBy, CreatedAt: httpapi.Time(e.CreatedAt), UpdatedAt: httpapi.Time(e.UpdatedAt), Version: e.Version,
+		ID: httpapi.ID(e.ID), Name: e.Name, Description: httpapi.OrNull(e.Description), Status: e.Status, Archived: e.Archived != nil,
+		Metrics: map[string]float64{}, MetricNames: e.Plan.Metrics, Items: int(items), DatasetID: e.DatasetID, DatasetVersion: httpapi.OrNull(e.DatasetVersion),
+		Target: toTarget(e.Plan.Target), JudgeConfigIDs: e.Plan.Judges, PassRule: toPassRule(e.Plan.PassRule), Tags: e.Tags,
+		Metadata: httpapi.Object(e.Metadata), LatestRunID: toID(e.LatestRun), CreatedBy: by, CreatedAt: httpapi.Time(e.CreatedAt),
+		UpdatedAt: httpapi.Time(e.UpdatedAt), Version: e.Version, Warnings: []warningBody{},
 	}
 	if len(e.Plan.Params) > 0 {
 		b.MetricParams = encode(e.Plan.Params)
 	}
-	for _, id := range e.Plan.Judges {
-		b.JudgeConfigIDs = append(b.JudgeConfigIDs, httpapi.ID(id))
-	}
-	if e.DatasetVersion > 0 {
-		b.DatasetVersion = &e.DatasetVersion
-	}
-	b.LatestRunID = toID(e.LatestRun)
 	if o := e.Outcome; o != nil {
 		b.Overall, b.Metrics, b.Items, b.Passed, b.Failed = o.Overall, o.Metrics, o.Items, o.Passed, o.Failed
 		b.Statistics = toStatistics(o)
@@ -364,18 +430,26 @@ func toEvaluationBody(e Evaluation, warnings []Warning) evaluationBody {
 	for _, w := range warnings {
 		b.Warnings = append(b.Warnings, warningBody(w))
 	}
-	return b
+	return &evaluationOutput{ETag: httpapi.ETag(e.Version), Body: b}
 }
 
-func toID(id int64) *httpapi.ID {
-	if id == 0 {
-		return nil
+func toSummaryBody(e Summary) summaryBody {
+	return summaryBody{
+		ID: httpapi.ID(e.ID), Name: e.Name, Status: e.Status, Archived: e.Archived, Overall: e.Overall, DatasetID: e.DatasetID,
+		DatasetVersion: httpapi.OrNull(e.DatasetVersion), Tags: e.Tags, LatestRunID: toID(e.LatestRun), CreatedAt: httpapi.Time(e.CreatedAt),
+		UpdatedAt: httpapi.Time(e.UpdatedAt), Version: e.Version,
 	}
-	out := httpapi.ID(id)
-	return &out
 }
 
-func toStatistics(o *Outcome) *statisticsBody {
-	s := statisticsBody(o.Statistics)
-	return &s
+func toID(id int64) httpapi.Null[httpapi.ID] {
+	return httpapi.NullOf(httpapi.OrNull(httpapi.ID(id)))
+}
+
+func toTime(at *time.Time) httpapi.Null[httpapi.Time] {
+	return httpapi.NullOf((*httpapi.Time)(at))
+}
+
+func toStatistics(o *Outcome) httpapi.Null[statisticsBody] {
+	b := statisticsBody(o.Statistics)
+	return httpapi.NullOf(&b)
 }

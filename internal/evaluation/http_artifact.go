@@ -19,28 +19,28 @@ import (
 
 func (s *Service) registerArtifacts(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "listArtifacts", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		ID: "listEvaluationArtifacts", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "List the artifacts of an evaluation",
-		Description: "Artifacts are the files that runs leave behind. They are there shortly after a run has ended.",
+		Description: "Artifacts are the files that runs produce: report, results, comparison and log. They appear shortly after a run has ended.",
 	}, s.getArtifacts)
 	httpapi.Register(e, httpapi.Op{
-		ID: "getArtifact", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts/{artifactId}", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		ID: "getEvaluationArtifact", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts/{artifactId}", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "Get an artifact",
-		Description: "JSON of up to 256 KiB is also in `content`; everything else is at `download_path`.",
+		Description: "JSON of up to 256 KiB is included as `content`; anything else is available at `download_path`.",
 	}, s.getArtifact)
 	httpapi.Register(e, httpapi.Op{
-		ID: "getArtifactContent", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts/{artifactId}/content", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		ID: "getEvaluationArtifactContent", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts/{artifactId}/content", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		ContentType: "application/octet-stream",
 		Summary:     "Download an artifact",
-		Description: "The bytes, under the artifact's own content type. They contain texts of your applications: they are sent as an attachment, and a browser " +
-			"that shows them all the same runs no script in them. A download that fails on the way is cut off, never ended as if it were complete.",
+		Description: "Returns the bytes with the artifact's own content type, as an attachment. They contain text from your applications, so a browser that displays them " +
+			"is kept from running scripts in them. A download that fails midway is cut off rather than ended as if it were complete.",
 	}, s.getArtifactContent)
 }
 
 // ArtifactPath is the path of an artifact.
 type ArtifactPath struct {
 	Path
-	ArtifactID string `path:"artifactId" maxLength:"32" doc:"The artifact."`
+	ArtifactID string `path:"artifactId" maxLength:"32" doc:"The artifact's id."`
 }
 
 func (p ArtifactPath) ids() (evaluation, artifact int64, err error) {
@@ -58,7 +58,7 @@ type listArtifactsInput struct {
 	Path
 	httpapi.Page
 	RunID string `query:"runId" maxLength:"32" doc:"Only artifacts of this run."`
-	Kind  string `query:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log"`
+	Kind  string `query:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log" doc:"Only artifacts of this kind."`
 	httpapi.Created
 }
 
@@ -67,24 +67,25 @@ type listArtifactsOutput struct {
 }
 
 type artifactsBody struct {
-	Artifacts []artifactBody `json:"artifacts"`
+	Artifacts []artifactBody `json:"artifacts" doc:"The artifacts of this page, newest first."`
 	httpapi.Paging
 }
 
 // artifactBody is an artifact on the wire.
 type artifactBody struct {
-	ArtifactID   httpapi.ID    `json:"artifact_id"`
-	EvaluationID httpapi.ID    `json:"evaluation_id"`
-	RunID        httpapi.ID    `json:"run_id"`
-	Kind         ArtifactKind  `json:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log"`
-	Name         string        `json:"name"`
-	ContentType  string        `json:"content_type"`
-	SizeBytes    int64         `json:"size_bytes"`
-	SHA256       string        `json:"sha256" doc:"Of the bytes, in hexadecimal digits."`
-	Content      httpapi.JSON  `json:"content,omitzero" doc:"The content itself, for JSON of up to 256 KiB. Lists leave it out."`
-	DownloadPath string        `json:"download_path"`
-	CreatedAt    httpapi.Time  `json:"created_at"`
-	ExpiresAt    *httpapi.Time `json:"expires_at" nullable:"true"`
+	ID           httpapi.ID                 `json:"id" doc:"Id of the artifact."`
+	ArtifactID   httpapi.ID                 `json:"artifact_id" doc:"The same as id."`
+	EvaluationID httpapi.ID                 `json:"evaluation_id" doc:"The evaluation."`
+	RunID        httpapi.ID                 `json:"run_id" doc:"The run that produced the artifact."`
+	Kind         ArtifactKind               `json:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log" doc:"What the artifact contains."`
+	Name         string                     `json:"name" doc:"File name, unique within the run." example:"report.html"`
+	ContentType  string                     `json:"content_type" doc:"Media type of the content." example:"text/html; charset=utf-8"`
+	SizeBytes    int64                      `json:"size_bytes" doc:"Size of the content in bytes."`
+	SHA256       string                     `json:"sha256" doc:"SHA-256 digest of the content, in hexadecimal digits."`
+	Content      httpapi.JSON               `json:"content" doc:"The content itself, for JSON of up to 256 KiB; otherwise, and in lists, null."`
+	DownloadPath string                     `json:"download_path" doc:"Path that returns the content."`
+	CreatedAt    httpapi.Time               `json:"created_at" doc:"When the artifact was first written."`
+	ExpiresAt    httpapi.Null[httpapi.Time] `json:"expires_at" doc:"Always null: the content is kept until the evaluation or the organization is deleted."`
 }
 
 type artifactOutput struct {
@@ -180,16 +181,11 @@ func (s *Service) getArtifactContent(ctx context.Context, in *ArtifactPath) (*hu
 }
 
 func toArtifactBody(a Artifact) artifactBody {
-	b := artifactBody{
-		ArtifactID: httpapi.ID(a.ID), EvaluationID: httpapi.ID(a.Evaluation), RunID: httpapi.ID(a.Run), Kind: a.Kind, Name: a.Name,
+	return artifactBody{
+		ID: httpapi.ID(a.ID), ArtifactID: httpapi.ID(a.ID), EvaluationID: httpapi.ID(a.Evaluation), RunID: httpapi.ID(a.Run), Kind: a.Kind, Name: a.Name,
 		ContentType: a.ContentType, SizeBytes: a.Size, SHA256: hex.EncodeToString(a.Digest[:]), CreatedAt: httpapi.Time(a.CreatedAt),
 		DownloadPath: fmt.Sprintf("/api/evaluations/%d/artifacts/%d/content", a.Evaluation, a.ID),
 	}
-	if a.ExpiresAt != nil {
-		at := httpapi.Time(*a.ExpiresAt)
-		b.ExpiresAt = &at
-	}
-	return b
 }
 
 func toNoteBody(n Note) noteBody {

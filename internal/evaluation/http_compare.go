@@ -11,11 +11,11 @@ import (
 
 func (s *Service) registerCompare(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "compareRuns", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/compare", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		ID: "compareEvaluationRuns", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/compare", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary: "Compare two runs",
-		Description: "Items are matched by id and content, and differences are candidate minus baseline. A verdict follows the interval: `unchanged` is said only " +
-			"where the difference is shown to be smaller than the margin, `inconclusive` where nothing is shown. P-values are adjusted after Holm over all figures. " +
-			"The same two runs always give the same answer. A run that has not ended is 409.",
+		Description: "Items are matched by id and content, and differences are candidate minus baseline. A verdict follows the interval: `unchanged` requires that the " +
+			"difference is shown to be smaller than the margin; `inconclusive` means that nothing is shown. P-values are adjusted over all figures with Holm's method. " +
+			"The same two runs always give the same response. A run that has not ended returns 409.",
 	}, s.getComparison)
 }
 
@@ -23,7 +23,7 @@ type compareInput struct {
 	Path
 	BaselineRunID  string  `query:"baselineRunId" required:"true" maxLength:"32" doc:"The run to compare with."`
 	CandidateRunID string  `query:"candidateRunId" required:"true" maxLength:"32" doc:"The run that may be better or worse."`
-	Confidence     float64 `query:"confidence" minimum:"0.8" maximum:"0.999" default:"0.95" doc:"The level of intervals."`
+	Confidence     float64 `query:"confidence" minimum:"0.8" maximum:"0.999" default:"0.95" doc:"Confidence level of the intervals."`
 	Margin         float64 `query:"margin" minimum:"0" maximum:"1" doc:"The largest difference that does not matter, as a share of a metric's range. Absent or 0: the margin that the candidate run was started with, if it has one."`
 }
 
@@ -33,53 +33,53 @@ type compareOutput struct {
 
 // comparisonBody is a comparison on the wire.
 type comparisonBody struct {
-	EvaluationID   httpapi.ID       `json:"evaluation_id"`
-	BaselineRunID  httpapi.ID       `json:"baseline_run_id"`
-	CandidateRunID httpapi.ID       `json:"candidate_run_id"`
-	Confidence     float64          `json:"confidence"`
-	Margin         *float64         `json:"margin" nullable:"true" doc:"Null: no margin was declared, so only better or worse can be shown."`
-	Comparable     bool             `json:"comparable"`
-	Reasons        []string         `json:"incomparable_reasons"`
-	Overall        comparedBody     `json:"overall"`
-	PassRate       comparedBody     `json:"pass_rate"`
-	Metrics        []comparedBody   `json:"metrics"`
-	Items          changesBody      `json:"items"`
+	EvaluationID   httpapi.ID       `json:"evaluation_id" doc:"The evaluation that both runs belong to."`
+	BaselineRunID  httpapi.ID       `json:"baseline_run_id" doc:"The run compared with."`
+	CandidateRunID httpapi.ID       `json:"candidate_run_id" doc:"The run that may be better or worse."`
+	Confidence     float64          `json:"confidence" doc:"Confidence level of the intervals."`
+	Margin         *float64         `json:"margin" doc:"The largest difference that does not matter, as a share of a metric's range; null if none was declared, so that only better or worse can be shown."`
+	Comparable     bool             `json:"comparable" doc:"Whether the runs measure the same items well enough to compare them."`
+	Reasons        []string         `json:"incomparable_reasons" doc:"Why the runs cannot be compared."`
+	Overall        comparedBody     `json:"overall" doc:"Overall score of both runs."`
+	PassRate       comparedBody     `json:"pass_rate" doc:"Pass rate of both runs."`
+	Metrics        []comparedBody   `json:"metrics" doc:"Metrics of both runs."`
+	Items          changesBody      `json:"items" doc:"Items by what became of them."`
 	Regressions    []regressionBody `json:"regressions" doc:"Items that the candidate does worse, worst first, at most 50."`
 }
 
 type comparedBody struct {
-	Name       string          `json:"name"`
-	Better     string          `json:"better" enum:"higher,lower"`
-	Baseline   *float64        `json:"baseline" nullable:"true"`
-	Candidate  *float64        `json:"candidate" nullable:"true"`
-	Delta      *float64        `json:"delta" nullable:"true" doc:"Candidate minus baseline, over the items that both scored."`
-	CILow      *float64        `json:"ci_low" nullable:"true"`
-	CIHigh     *float64        `json:"ci_high" nullable:"true"`
-	Verdict    string          `json:"verdict" enum:"improved,regressed,unchanged,inconclusive"`
-	Statistics stat.Comparison `json:"statistics"`
+	Name       string          `json:"name" doc:"overall, pass_rate or the metric's name."`
+	Better     string          `json:"better" enum:"higher,lower" doc:"Which direction is better."`
+	Baseline   *float64        `json:"baseline" doc:"Value of the baseline; null if it has none."`
+	Candidate  *float64        `json:"candidate" doc:"Value of the candidate; null if it has none."`
+	Delta      *float64        `json:"delta" doc:"Candidate minus baseline, over the items that both scored; null if there are none."`
+	CILow      *float64        `json:"ci_low" doc:"Lower end of the interval of delta; null if it has none."`
+	CIHigh     *float64        `json:"ci_high" doc:"Upper end of the interval of delta; null if it has none."`
+	Verdict    string          `json:"verdict" enum:"improved,regressed,unchanged,inconclusive" doc:"What the interval shows, in a word."`
+	Statistics stat.Comparison `json:"statistics" doc:"The comparison in full."`
 }
 
 type changesBody struct {
-	Improved      int `json:"improved"`
-	Regressed     int `json:"regressed"`
-	Unchanged     int `json:"unchanged"`
-	Changed       int `json:"changed" doc:"In both runs, with different content: not compared."`
-	OnlyBaseline  int `json:"only_baseline"`
-	OnlyCandidate int `json:"only_candidate"`
+	Improved      int `json:"improved" doc:"Items that the candidate does better."`
+	Regressed     int `json:"regressed" doc:"Items that the candidate does worse."`
+	Unchanged     int `json:"unchanged" doc:"Items that both do equally well."`
+	Changed       int `json:"changed" doc:"Items in both runs whose content differs; they are not compared."`
+	OnlyBaseline  int `json:"only_baseline" doc:"Items of the baseline alone."`
+	OnlyCandidate int `json:"only_candidate" doc:"Items of the candidate alone."`
 }
 
 type regressionBody struct {
-	TestCaseID httpapi.ID     `json:"test_case_id"`
-	Delta      float64        `json:"delta"`
-	By         string         `json:"by" enum:"overall,pass_rate" doc:"What delta is a difference of: passes decide where a run has no overall score of the item."`
-	Baseline   itemScoresBody `json:"baseline"`
-	Candidate  itemScoresBody `json:"candidate"`
+	TestCaseID httpapi.ID     `json:"test_case_id" doc:"The dataset item."`
+	Delta      float64        `json:"delta" doc:"Candidate minus baseline."`
+	By         string         `json:"by" enum:"overall,pass_rate" doc:"The figure that delta is a difference of: the pass rate decides where a run has no overall score for the item."`
+	Baseline   itemScoresBody `json:"baseline" doc:"The item in the baseline."`
+	Candidate  itemScoresBody `json:"candidate" doc:"The item in the candidate."`
 }
 
 type itemScoresBody struct {
-	Overall  *float64            `json:"overall" nullable:"true"`
-	PassRate float64             `json:"pass_rate" doc:"Over the item's repetitions."`
-	Scores   map[string]*float64 `json:"scores"`
+	Overall  *float64            `json:"overall" doc:"Mean overall score; null if a part of it is missing."`
+	PassRate float64             `json:"pass_rate" doc:"Share of the item's repetitions that passed."`
+	Scores   map[string]*float64 `json:"scores" doc:"Mean score by metric; null where the metric could not be computed."`
 }
 
 func (s *Service) getComparison(ctx context.Context, in *compareInput) (*compareOutput, error) {

@@ -30,12 +30,12 @@ const (
 
 func (s *Service) registerEvents(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "streamRunEvents", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}/events", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		ID: "streamEvaluationRunEvents", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}/events", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		ContentType: mediaEvents,
-		Summary:     "Watch a run",
-		Description: "Server-Sent Events. `progress` has the body of the run's progress, at most once a second and only when something changed; `done` has it once more " +
-			"when the run has ended, and is the last event: close the stream then. A stream also ends before a request may take no longer; " +
-			"EventSource connects again by itself, and a stream always begins with the progress as it is.",
+		Summary:     "Stream the progress of a run",
+		Description: "Server-Sent Events. `progress` has the body of the run's progress, at most once a second and only when something changed. `done` has it once more " +
+			"when the run has ended and is the last event: close the stream then. A stream also ends shortly before the time limit of requests; " +
+			"EventSource reconnects by itself, and every stream begins with the current progress.",
 	}, s.getEvents)
 }
 

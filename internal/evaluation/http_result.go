@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/change"
@@ -21,51 +21,63 @@ import (
 
 func (s *Service) registerResults(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "listResults", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}/results", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		ID: "listEvaluationRunResults", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}/results", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "List the results of a run",
-		Description: "Results of a running run are listed as soon as they are there.",
+		Description: "Returns the results ordered by test case and repetition. While a run is under way, results appear as they are stored.",
 	}, s.getResults)
 	httpapi.Register(e, httpapi.Op{
-		ID: "putResults", Method: http.MethodPost, Path: "/api/evaluations/{id}/runs/{runId}/results", Tag: tag, Scope: principal.EvalWrite, Status: 201,
+		ID: "addEvaluationRunResults", Method: http.MethodPost, Path: "/api/evaluations/{id}/runs/{runId}/results", Tag: tag, Scope: principal.EvalWrite, Status: 201,
 		BodyLimit: httpapi.LargeBodyLimit,
-		Summary:   "Send results of a run whose target is client",
-		Description: "A result for the same test case and epoch replaces the one before. `final: true` completes the run. " +
-			"A run with another target, or one that has ended, is 409.",
+		Summary:   "Add results to a run",
+		Description: "For runs whose target is `client`. A result for the same test case and epoch replaces the earlier one. `final: true` completes the run. " +
+			"A run that has another target or has ended returns 409.",
 	}, s.postResults)
 }
 
 type resultsInput struct {
 	RunPath
 	httpapi.CursorPage
-	Status   string `query:"status" enum:"passed,failed,errored,skipped"`
-	Metric   string `query:"metric" maxLength:"64" doc:"Only results that this metric scored."`
-	MaxScore string `query:"maxScore" maxLength:"32" pattern:"^-?[0-9]+([.][0-9]+)?$" doc:"With metric: only scores up to this number."`
+	Status   []string                `query:"status,explode" enum:"passed,failed,errored,skipped" doc:"Only results with this status. Repeat the parameter to match any of several."`
+	Metric   string                  `query:"metric" maxLength:"64" doc:"Only results that this metric scored."`
+	MinScore httpapi.Filter[float64] `query:"minScore" doc:"With metric: only scores of at least this value."`
+	MaxScore httpapi.Filter[float64] `query:"maxScore" doc:"With metric: only scores of at most this value."`
 }
 
 // resultBody is a result on the wire.
 type resultBody struct {
-	TestCaseID     httpapi.ID          `json:"test_case_id"`
-	Epoch          int                 `json:"epoch"`
-	Status         score.Status        `json:"status" enum:"passed,failed,errored,skipped"`
-	Input          httpapi.JSON        `json:"input,omitzero"`
-	ExpectedOutput httpapi.JSON        `json:"expected_output,omitzero"`
-	Output         httpapi.JSON        `json:"output,omitzero"`
-	Scores         map[string]*float64 `json:"scores" doc:"Null where the metric could not be computed."`
-	Overall        *float64            `json:"overall" nullable:"true"`
-	Explanations   []explanationBody   `json:"explanations"`
-	ToolCalls      httpapi.JSON        `json:"tool_calls,omitzero"`
-	OTelTraceID    string              `json:"otel_trace_id,omitempty" doc:"The W3C trace id that the target was sent."`
-	DurationMS     *float64            `json:"duration_ms" nullable:"true"`
-	CostUSD        *float64            `json:"cost_usd" nullable:"true"`
-	Calls          int                 `json:"calls" doc:"How often the target was asked."`
-	Attempts       httpapi.JSON        `json:"attempts,omitzero" doc:"What went wrong before the last attempt."`
-	Error          *runErrorBody       `json:"error,omitempty"`
+	TestCaseID     httpapi.ID                    `json:"test_case_id" doc:"The dataset item."`
+	Epoch          int                           `json:"epoch" doc:"Number of the repetition, starting at 0."`
+	Status         score.Status                  `json:"status" enum:"passed,failed,errored,skipped" doc:"What became of the item."`
+	Input          httpapi.JSON                  `json:"input" doc:"Input of the item."`
+	ExpectedOutput httpapi.JSON                  `json:"expected_output" doc:"Expected output of the item; null if it has none."`
+	Output         httpapi.JSON                  `json:"output" doc:"Output that was scored; null if there is none."`
+	Scores         map[string]*float64           `json:"scores" doc:"Score by metric; null where the metric could not be computed."`
+	Overall        *float64                      `json:"overall" doc:"Overall score; null if a part of it is missing."`
+	Explanations   []explanationBody             `json:"explanations" doc:"What metrics say about their scores."`
+	ToolCalls      httpapi.JSON                  `json:"tool_calls" doc:"Tools that the target called; null if it reported none."`
+	OTelTraceID    *string                       `json:"otel_trace_id" doc:"W3C trace id that was sent to the target; null if there is none."`
+	DurationMS     *float64                      `json:"duration_ms" doc:"Time that the target took, in milliseconds; null if unknown."`
+	Usage          httpapi.Usage                 `json:"usage" doc:"Tokens of all requests to the target."`
+	CostUSD        *float64                      `json:"cost_usd" doc:"Cost in US dollars; null if unknown."`
+	Calls          int                           `json:"calls" doc:"Requests to the target, retries included."`
+	Attempts       []attemptBody                 `json:"attempts" doc:"Failed attempts before the last one."`
+	Error          httpapi.Null[resultErrorBody] `json:"error" doc:"Why the output is missing; null if it is there."`
 }
 
 type explanationBody struct {
-	Metric string `json:"metric"`
-	Text   string `json:"text"`
-	Reason string `json:"reason,omitempty" doc:"Why there is no score."`
+	Metric string  `json:"metric" doc:"The metric."`
+	Text   *string `json:"text" doc:"Explanation of the score; null if there is none."`
+	Reason *string `json:"reason" doc:"Why the score is missing; null if it is there."`
+}
+
+type attemptBody struct {
+	Code    string `json:"code" doc:"Machine-readable reason." example:"timeout"`
+	Message string `json:"message" doc:"Explanation."`
+}
+
+type resultErrorBody struct {
+	Code    *string `json:"code" doc:"Machine-readable reason; null if the client sent none." example:"timeout"`
+	Message string  `json:"message" doc:"Explanation."`
 }
 
 type resultsOutput struct {
@@ -73,7 +85,7 @@ type resultsOutput struct {
 }
 
 type resultsBody struct {
-	Results []resultBody `json:"results"`
+	Results []resultBody `json:"results" doc:"The results of this page."`
 	httpapi.CursorPaging
 }
 
@@ -83,37 +95,45 @@ type putResultsInput struct {
 }
 
 type putResultsBody struct {
-	Results []sentBody `json:"results,omitempty" maxItems:"1000"`
-	Final   bool       `json:"final,omitempty" doc:"There are no more results: complete the run."`
+	Results []sentBody `json:"results,omitempty" maxItems:"1000" doc:"The results; all are stored or none."`
+	Final   bool       `json:"final,omitempty" doc:"Whether these are the last results: completes the run."`
 }
 
 type sentBody struct {
-	TestCaseID   httpapi.IDInput `json:"testCaseId"`
-	Epoch        int             `json:"epoch,omitempty" minimum:"0" maximum:"99"`
-	Output       httpapi.JSON    `json:"output,omitzero"`
-	ToolCalls    httpapi.JSON    `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
-	Scores       numberMap       `json:"scores,omitempty" doc:"Scores that you computed; metrics without one are computed here."`
-	DurationMS   *float64        `json:"durationMs,omitempty" minimum:"0" maximum:"86400000"`
-	CostUSD      *float64        `json:"costUsd,omitempty" minimum:"0" maximum:"1000000"`
-	InputTokens  int             `json:"inputTokens,omitempty" minimum:"0" maximum:"4294967295"`
-	OutputTokens int             `json:"outputTokens,omitempty" minimum:"0" maximum:"4294967295"`
-	Error        *sentError      `json:"error,omitempty" doc:"Why there is no output."`
-	Skipped      bool            `json:"skipped,omitempty" doc:"The item was left out on purpose and does not count."`
-	OTelTraceID  string          `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$"`
+	TestCaseID  httpapi.IDInput `json:"testCaseId" doc:"The dataset item."`
+	Epoch       int             `json:"epoch,omitempty" minimum:"0" maximum:"99" doc:"Number of the repetition, starting at 0."`
+	Output      httpapi.JSON    `json:"output,omitzero" doc:"What the application answered."`
+	ToolCalls   httpapi.JSON    `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
+	Scores      numberMap       `json:"scores,omitempty" doc:"Scores that you computed, by metric; the other metrics are computed from the output."`
+	DurationMS  *float64        `json:"durationMs,omitempty" minimum:"0" maximum:"86400000" doc:"Time that the application took, in milliseconds."`
+	CostUSD     *float64        `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
+	Usage       sentUsage       `json:"usage,omitzero" doc:"Tokens used."`
+	Error       *sentError      `json:"error,omitempty" doc:"Why the output is missing."`
+	Skipped     bool            `json:"skipped,omitempty" doc:"Whether the item was left out on purpose and does not count."`
+	OTelTraceID string          `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$" doc:"W3C trace id of the application's work."`
+}
+
+type sentUsage struct {
+	InputTokens     int `json:"inputTokens,omitempty" minimum:"0" maximum:"4294967295" doc:"Tokens sent to models."`
+	OutputTokens    int `json:"outputTokens,omitempty" minimum:"0" maximum:"4294967295" doc:"Tokens generated by models."`
+	TotalTokens     int `json:"totalTokens,omitempty" minimum:"0" maximum:"8589934590" doc:"Ignored: the sum of input and output tokens is used."`
+	CachedTokens    int `json:"cachedTokens,omitempty" minimum:"0" maximum:"4294967295" doc:"Accepted but not stored."`
+	ReasoningTokens int `json:"reasoningTokens,omitempty" minimum:"0" maximum:"4294967295" doc:"Accepted but not stored."`
 }
 
 type sentError struct {
-	Code    string `json:"code,omitempty" maxLength:"64"`
-	Message string `json:"message" maxLength:"2000"`
+	Code    string `json:"code,omitempty" maxLength:"64" doc:"Machine-readable reason."`
+	Message string `json:"message" maxLength:"2000" doc:"Explanation."`
 }
 
 type putResultsOutput struct {
-	Body putResultsAnswer
+	Location string `header:"Location" doc:"Path of the run's results."`
+	Body     putResultsAnswer
 }
 
 type putResultsAnswer struct {
-	Accepted int  `json:"accepted"`
-	Final    bool `json:"final"`
+	Accepted int  `json:"accepted" doc:"Number of results stored."`
+	Final    bool `json:"final" doc:"Whether these were the last results."`
 }
 
 func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {
@@ -121,23 +141,18 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 	if err != nil {
 		return nil, err
 	}
-	var most *float64
-	if in.MaxScore != "" {
-		if in.Metric == "" {
-			return nil, fault.Invalid("query", "metric", "required", "is needed with maxScore: say which score is meant")
-		}
-		v, err := strconv.ParseFloat(in.MaxScore, 64)
-		if err != nil {
-			return nil, fault.Invalid("query", "maxScore", "format", "must be a number")
-		}
-		most = &v
+	if in.Metric == "" && (in.MinScore.Sent || in.MaxScore.Sent) {
+		return nil, fault.Invalid("query", "metric", "required", "is required with minScore or maxScore: it names the score")
 	}
 	after, err := fromResultCursor(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	org := principal.From(ctx).Org
-	f := score.Filter{Status: score.Status(in.Status), Metric: in.Metric, MaxScore: most, Limit: in.Limit + 1, Offset: in.Offset, After: after}
+	f := score.Filter{
+		Statuses: fromStatuses[score.Status](in.Status), Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
+		Limit: in.Limit + 1, Offset: in.Offset, After: after,
+	}
 	results, err := s.Results(ctx, org, evaluation, run, f)
 	if err != nil {
 		return nil, err
@@ -201,14 +216,16 @@ func (s *Service) postResults(ctx context.Context, in *putResultsInput) (*putRes
 		if err := s.PutTx(ctx, tx, evaluation, run, outcomes, in.Body.Final); err != nil {
 			return nil, err
 		}
-		return &putResultsOutput{Body: putResultsAnswer{Accepted: len(sent), Final: in.Body.Final}}, nil
+		return &putResultsOutput{
+			Location: fmt.Sprintf("/api/evaluations/%d/runs/%d/results", evaluation, run), Body: putResultsAnswer{Accepted: len(sent), Final: in.Body.Final},
+		}, nil
 	})
 }
 
 func fromSent(b sentBody) Sent {
 	one := Sent{
 		Item: int64(b.TestCaseID), Epoch: b.Epoch, Output: jsontext.Value(b.Output), ToolCalls: jsontext.Value(b.ToolCalls), Scores: b.Scores,
-		DurationMS: b.DurationMS, CostUSD: b.CostUSD, InputTokens: uint32(b.InputTokens), OutputTokens: uint32(b.OutputTokens), Skipped: b.Skipped,
+		DurationMS: b.DurationMS, CostUSD: b.CostUSD, InputTokens: uint32(b.Usage.InputTokens), OutputTokens: uint32(b.Usage.OutputTokens), Skipped: b.Skipped,
 	}
 	if b.Error != nil {
 		one.ErrorCode, one.ErrorMessage = b.Error.Code, b.Error.Message
@@ -223,16 +240,14 @@ func toResultBody(r Result) resultBody {
 	b := resultBody{
 		TestCaseID: httpapi.ID(r.Outcome.Item), Epoch: r.Epoch, Status: r.Status, Input: httpapi.JSON(r.Item.Content.Input),
 		ExpectedOutput: httpapi.JSON(r.Item.Content.ExpectedOutput), Output: httpapi.JSON(r.Output), Scores: map[string]*float64{}, Overall: r.Overall,
-		Explanations: []explanationBody{}, ToolCalls: httpapi.JSON(r.ToolCalls), Calls: r.Calls, Attempts: httpapi.JSON(r.Attempts),
+		Explanations: []explanationBody{}, ToolCalls: httpapi.JSON(r.ToolCalls), Calls: r.Calls, Attempts: toAttempts(r.Attempts),
+		Usage: httpapi.NewUsage(uint64(r.InputTokens), uint64(r.OutputTokens), 0, 0), OTelTraceID: httpapi.OrNull(traceText(r.Trace)),
 	}
 	for _, sc := range r.Scores {
 		b.Scores[sc.Metric] = sc.Value
 		if sc.Explanation != "" || sc.Reason != "" {
-			b.Explanations = append(b.Explanations, explanationBody{sc.Metric, sc.Explanation, sc.Reason})
+			b.Explanations = append(b.Explanations, explanationBody{sc.Metric, httpapi.OrNull(sc.Explanation), httpapi.OrNull(sc.Reason)})
 		}
-	}
-	if r.Trace != ([16]byte{}) {
-		b.OTelTraceID = hex.EncodeToString(r.Trace[:])
 	}
 	if r.Duration != nil {
 		ms := float64(r.Duration.Microseconds()) / 1000
@@ -243,7 +258,24 @@ func toResultBody(r Result) resultBody {
 		b.CostUSD = &usd
 	}
 	if r.ErrorCode != "" || r.ErrorMessage != "" {
-		b.Error = &runErrorBody{Code: r.ErrorCode, Message: r.ErrorMessage}
+		b.Error = httpapi.NullOf(&resultErrorBody{Code: httpapi.OrNull(r.ErrorCode), Message: r.ErrorMessage})
 	}
 	return b
+}
+
+// traceText is empty for a result that left no trace.
+func traceText(id [16]byte) string {
+	if id == ([16]byte{}) {
+		return ""
+	}
+	return hex.EncodeToString(id[:])
+}
+
+// toAttempts reads a stored list of attempts; one that cannot be read is empty.
+func toAttempts(text jsontext.Value) []attemptBody {
+	all := []attemptBody{}
+	if len(text) > 0 && json.Unmarshal(text, &all) != nil {
+		return []attemptBody{}
+	}
+	return all
 }

@@ -14,34 +14,37 @@ import (
 
 func (s *Service) registerRuns(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "listRuns", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary: "List the runs of an evaluation",
+		ID: "listEvaluationRuns", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		Summary:     "List the runs of an evaluation",
+		Description: "Returns the runs newest first, whatever their status.",
 	}, s.getRuns)
 	httpapi.Register(e, httpapi.Op{
-		ID: "startRun", Method: http.MethodPost, Path: "/api/evaluations/{id}/runs", Tag: tag, Scope: principal.EvalWrite, Status: 201, OptionalBody: true,
-		Summary:     "Start a run",
-		Description: "The run is promised when this answers: it will happen, also if the workflow engine is away now. Several runs of one evaluation may be under way.",
+		ID: "startEvaluationRun", Method: http.MethodPost, Path: "/api/evaluations/{id}/runs", Tag: tag, Scope: principal.EvalWrite, Status: 201, OptionalBody: true,
+		Summary: "Start a run",
+		Description: "Once this returns, the run takes place even if the workflow engine is unavailable at the moment. Several runs of one evaluation can be under way " +
+			"at the same time. An archived evaluation cannot be run: 409.",
 	}, s.postRun)
 	httpapi.Register(e, httpapi.Op{
-		ID: "getRun", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary: "Get a run",
+		ID: "getEvaluationRun", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		Summary:     "Get a run",
+		Description: "Figures and statistics appear once the run has ended; its progress is available while it runs.",
 	}, s.getRun)
 	httpapi.Register(e, httpapi.Op{
-		ID: "cancelRun", Method: http.MethodPost, Path: "/api/evaluations/{id}/runs/{runId}/cancel", Tag: tag, Scope: principal.EvalWrite, Status: 200, OptionalBody: true,
+		ID: "cancelEvaluationRun", Method: http.MethodPost, Path: "/api/evaluations/{id}/runs/{runId}/cancel", Tag: tag, Scope: principal.EvalWrite, Status: 200, OptionalBody: true,
 		Summary:     "Cancel a run",
-		Description: "Results so far stay readable. A run that has ended is 409.",
+		Description: "Results so far stay readable. A run that has ended cannot be cancelled: 409.",
 	}, s.postCancel)
 	httpapi.Register(e, httpapi.Op{
-		ID: "getRunProgress", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}/progress", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		ID: "getEvaluationRunProgress", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}/progress", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "Get the progress of a run",
-		Description: "The estimate holds however often one looks: it may be watched, and a run may be stopped on it.",
+		Description: "The interval of the estimate holds however often you look, so you may stop a run on it.",
 	}, s.getProgress)
 }
 
 // RunPath is the path of a run.
 type RunPath struct {
 	Path
-	RunID string `path:"runId" maxLength:"32" doc:"The run."`
+	RunID string `path:"runId" maxLength:"32" doc:"The run's id."`
 }
 
 // ids are the numbers behind the path.
@@ -59,7 +62,7 @@ func (p RunPath) ids() (evaluation, run int64, err error) {
 type listRunsInput struct {
 	Path
 	httpapi.Page
-	Status string `query:"status" enum:"running,completed,failed,cancelled"`
+	Status []string `query:"status,explode" enum:"running,completed,failed,cancelled" doc:"Only runs with this status. Repeat the parameter to match any of several."`
 	httpapi.Created
 }
 
@@ -69,69 +72,66 @@ type startInput struct {
 }
 
 type startBody struct {
-	DatasetVersion int             `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647"`
-	ReleaseID      string          `json:"releaseId,omitempty" maxLength:"200"`
-	Environment    string          `json:"environment,omitempty" enum:"dev,staging,production"`
-	BaselineRunID  httpapi.IDInput `json:"baselineRunId,omitempty" doc:"A run of this evaluation to compare with."`
-	SampleSize     int             `json:"sampleSize,omitempty" minimum:"1" maximum:"10000000" doc:"Take so many items, drawn at random with the seed."`
-	Seed           *int64          `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Of the order and the sample; absent, the run draws one."`
-	Repetitions    int             `json:"repetitions,omitempty" minimum:"1" maximum:"100" doc:"How often each item is executed."`
-	ClusterKey     string          `json:"clusterKey,omitempty" maxLength:"200" doc:"A key in the items' labels, context or input: items with the same value are not independent, and the intervals take that into account."`
-	Concurrency    int             `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"How many items are worked on at once."`
-	BudgetUSD      *float64        `json:"budgetUsd,omitempty" minimum:"0" maximum:"1000000000" doc:"The run stops when it has cost so much: failed, budget_exceeded, with the results so far."`
-	Margin         *float64        `json:"margin,omitempty" minimum:"0" maximum:"1" doc:"The largest difference of overall that does not matter."`
-	Metadata       httpapi.Map     `json:"metadata,omitempty"`
+	DatasetVersion int              `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the evaluation's own."`
+	ReleaseID      string           `json:"releaseId,omitempty" maxLength:"64" pattern:"^[a-z0-9][a-z0-9._-]{2,63}$" doc:"The release that is measured." example:"rel-2026.03"`
+	Environment    string           `json:"environment,omitempty" enum:"development,test,staging,production" doc:"Where the measured application runs."`
+	BaselineRunID  *httpapi.IDInput `json:"baselineRunId,omitempty" doc:"A run of this evaluation to compare with."`
+	Baseline       string           `json:"baseline,omitempty" enum:"latest,previous" doc:"Instead of baselineRunId: latest for the newest run, previous for the newest completed one, as of the start of this run."`
+	SampleSize     int              `json:"sampleSize,omitempty" minimum:"1" maximum:"10000000" doc:"Number of items to draw at random with the seed; absent for all items."`
+	Seed           *int64           `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Seed of the order and the sample; absent, the run draws one."`
+	Repetitions    int              `json:"repetitions,omitempty" minimum:"1" maximum:"100" doc:"How often each item is executed; 1 if absent."`
+	ClusterKey     string           `json:"clusterKey,omitempty" maxLength:"200" doc:"Key in the items' labels, context or input: items with the same value are not independent, and the intervals take that into account."`
+	Concurrency    int              `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"Number of items worked on at once; absent for the target's own."`
+	BudgetUSD      *float64         `json:"budgetUsd,omitempty" minimum:"0" maximum:"1000000000" doc:"Cost at which the run stops: failed with budget_exceeded, with the results so far."`
+	Margin         *float64         `json:"margin,omitempty" minimum:"0" maximum:"1" doc:"The largest difference of the overall score that does not matter."`
+	Metadata       httpapi.Map      `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
 }
 
 // runBody is a run on the wire.
 type runBody struct {
-	RunID          httpapi.ID         `json:"run_id"`
-	EvaluationID   httpapi.ID         `json:"evaluation_id"`
-	Status         Status             `json:"status" enum:"running,completed,failed,cancelled"`
-	Phase          Phase              `json:"phase" enum:"queued,executing,scoring,aggregating,done"`
-	StartedAt      httpapi.Time       `json:"started_at"`
-	CompletedAt    *httpapi.Time      `json:"completed_at" nullable:"true"`
-	Overall        *float64           `json:"overall,omitempty"`
-	Metrics        map[string]float64 `json:"metrics"`
-	Items          int                `json:"items" doc:"passed + failed"`
-	Passed         int                `json:"passed"`
-	Failed         int                `json:"failed"`
-	Errored        int                `json:"errored" doc:"The part of failed that produced no score."`
-	Skipped        int                `json:"skipped" doc:"Outside items."`
-	DatasetID      string             `json:"dataset_id"`
-	DatasetVersion *int               `json:"dataset_version" nullable:"true"`
-	ReleaseID      string             `json:"release_id,omitempty"`
-	Environment    string             `json:"environment,omitempty"`
-	BaselineRunID  *httpapi.ID        `json:"baseline_run_id,omitempty"`
-	SampleSize     int                `json:"sample_size,omitzero"`
-	Seed           *int64             `json:"seed" nullable:"true"`
-	Repetitions    int                `json:"repetitions"`
-	ClusterKey     string             `json:"cluster_key,omitempty"`
-	Concurrency    int                `json:"concurrency"`
-	BudgetUSD      *float64           `json:"budget_usd,omitempty"`
-	Margin         *float64           `json:"margin,omitempty"`
-	ConfigDigest   string             `json:"config_digest,omitempty" doc:"Names the plan, the dataset version and the repetitions: equal digests, equal conditions for every item that both have."`
-	Usage          usageBody          `json:"usage"`
-	CostUSD        float64            `json:"cost_usd"`
-	Statistics     *statisticsBody    `json:"statistics,omitempty"`
-	Error          *runErrorBody      `json:"error,omitempty"`
-	Metadata       httpapi.JSON       `json:"metadata"`
-	CreatedBy      string             `json:"created_by"`
-}
-
-type usageBody struct {
-	Calls        int64 `json:"calls" doc:"How often the target was asked."`
-	InputTokens  int64 `json:"input_tokens"`
-	OutputTokens int64 `json:"output_tokens"`
+	ID             httpapi.ID                   `json:"id" doc:"Id of the run."`
+	RunID          httpapi.ID                   `json:"run_id" doc:"The same as id."`
+	EvaluationID   httpapi.ID                   `json:"evaluation_id" doc:"The evaluation that was run."`
+	Status         Status                       `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run; a run is running from the moment it is started."`
+	Phase          Phase                        `json:"phase" enum:"queued,executing,aggregating,done" doc:"What the run is doing."`
+	StartedAt      httpapi.Time                 `json:"started_at" doc:"When the run was started."`
+	CompletedAt    httpapi.Null[httpapi.Time]   `json:"completed_at" doc:"When the run ended, in any status; null while it is running."`
+	Overall        *float64                     `json:"overall" doc:"Overall score; null until the run has ended or if it has no overall score."`
+	Metrics        map[string]float64           `json:"metrics" doc:"Mean score by metric; empty until the run has ended."`
+	Items          int                          `json:"items" doc:"Results that passed or failed."`
+	Passed         int                          `json:"passed" doc:"Results that passed."`
+	Failed         int                          `json:"failed" doc:"Results that failed."`
+	Errored        int                          `json:"errored" doc:"Failed results that have no scores because of an error."`
+	Skipped        int                          `json:"skipped" doc:"Results that were skipped; they are not part of items."`
+	DatasetID      string                       `json:"dataset_id" doc:"The dataset whose items were measured."`
+	DatasetVersion *int                         `json:"dataset_version" doc:"Version of the dataset; null while the run is queued, unless it was given."`
+	ReleaseID      *string                      `json:"release_id" doc:"The release that was measured; null if none was given."`
+	Environment    *string                      `json:"environment" enum:"development,test,staging,production" doc:"Where the measured application runs; null if it was not given."`
+	BaselineRunID  httpapi.Null[httpapi.ID]     `json:"baseline_run_id" doc:"The run to compare with; null if none was given."`
+	SampleSize     *int                         `json:"sample_size" doc:"Number of items drawn at random; null for all items."`
+	Seed           *int64                       `json:"seed" doc:"Seed of the order and the sample; null while the run is queued, unless it was given."`
+	Repetitions    int                          `json:"repetitions" doc:"How often each item is executed."`
+	ClusterKey     *string                      `json:"cluster_key" doc:"Key by which items are grouped; null if items are independent."`
+	Concurrency    int                          `json:"concurrency" doc:"Number of items worked on at once."`
+	BudgetUSD      *float64                     `json:"budget_usd" doc:"Cost at which the run stops; null if it has no budget."`
+	Margin         *float64                     `json:"margin" doc:"The largest difference of the overall score that does not matter; null if none was declared."`
+	ConfigDigest   *string                      `json:"config_digest" doc:"Digest of configuration, dataset version and repetitions: runs with equal digests had equal conditions for every item that both have. Null while the run is queued."`
+	Calls          int64                        `json:"calls" doc:"Requests to the target, retries included."`
+	Usage          httpapi.Usage                `json:"usage" doc:"Tokens of all requests to the target."`
+	CostUSD        float64                      `json:"cost_usd" doc:"Known cost of the run in US dollars."`
+	Statistics     httpapi.Null[statisticsBody] `json:"statistics" doc:"The figures with their intervals; null until the run has ended."`
+	Error          httpapi.Null[runErrorBody]   `json:"error" doc:"Why the run failed; null if it did not."`
+	Metadata       httpapi.Object               `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
+	CreatedBy      httpapi.Actor                `json:"created_by" doc:"Who started the run."`
 }
 
 type runErrorBody struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Code    string `json:"code" doc:"Machine-readable reason." example:"dataset_not_found"`
+	Message string `json:"message" doc:"Explanation."`
 }
 
 type runOutput struct {
-	Location string `header:"Location"`
+	Location string `header:"Location" doc:"Path of the new run; sent with 201."`
 	Body     runBody
 }
 
@@ -140,7 +140,7 @@ type listRunsOutput struct {
 }
 
 type listRunsBody struct {
-	Runs []runBody `json:"runs"`
+	Runs []runBody `json:"runs" doc:"The runs of this page, newest first."`
 	httpapi.Paging
 }
 
@@ -149,30 +149,30 @@ type progressOutput struct {
 }
 
 type progressBody struct {
-	RunID      httpapi.ID     `json:"run_id"`
-	Status     Status         `json:"status" enum:"running,completed,failed,cancelled"`
-	Phase      Phase          `json:"phase" enum:"queued,executing,scoring,aggregating,done"`
-	ItemsTotal int            `json:"items_total" doc:"Items times repetitions; 0 while queued."`
-	ItemsDone  int            `json:"items_done"`
-	Passed     int            `json:"passed"`
-	Failed     int            `json:"failed"`
-	Errored    int            `json:"errored"`
-	Percent    float64        `json:"percent"`
-	CostUSD    float64        `json:"cost_usd"`
-	Estimate   *stat.Estimate `json:"estimate,omitempty" doc:"The pass rate so far, from the first items of the random order."`
-	StartedAt  httpapi.Time   `json:"started_at"`
-	UpdatedAt  httpapi.Time   `json:"updated_at"`
-	ETASeconds *float64       `json:"eta_seconds,omitempty"`
-	Error      *runErrorBody  `json:"error,omitempty"`
-	Recent     []noteBody     `json:"recent"`
+	RunID      httpapi.ID                  `json:"run_id" doc:"The run."`
+	Status     Status                      `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run."`
+	Phase      Phase                       `json:"phase" enum:"queued,executing,aggregating,done" doc:"What the run is doing."`
+	ItemsTotal int                         `json:"items_total" doc:"Items times repetitions; 0 while the run is queued."`
+	ItemsDone  int                         `json:"items_done" doc:"Results so far, skipped ones included."`
+	Passed     int                         `json:"passed" doc:"Results that passed."`
+	Failed     int                         `json:"failed" doc:"Results that failed."`
+	Errored    int                         `json:"errored" doc:"Failed results that have no scores because of an error."`
+	Percent    float64                     `json:"percent" doc:"Share of the results that are done, from 0 to 100."`
+	CostUSD    float64                     `json:"cost_usd" doc:"Known cost so far in US dollars."`
+	Estimate   httpapi.Null[stat.Estimate] `json:"estimate" doc:"The pass rate so far, from the first items of the random order; null if there is none yet, and with repetitions or clusters until the run has ended."`
+	StartedAt  httpapi.Time                `json:"started_at" doc:"When the run was started."`
+	UpdatedAt  httpapi.Time                `json:"updated_at" doc:"When the progress last changed."`
+	ETASeconds *float64                    `json:"eta_seconds" doc:"Estimated time to the end in seconds; null if it is unknown."`
+	Error      httpapi.Null[runErrorBody]  `json:"error" doc:"Why the run failed; null if it did not."`
+	Recent     []noteBody                  `json:"recent" doc:"What happened lately, newest first."`
 
 	ended bool // and added up
 }
 
 type noteBody struct {
-	At      httpapi.Time `json:"at"`
-	Level   string       `json:"level" enum:"info,warning,error"`
-	Message string       `json:"message"`
+	At      httpapi.Time `json:"at" doc:"When it happened."`
+	Level   string       `json:"level" enum:"info,warning,error" doc:"Severity."`
+	Message string       `json:"message" doc:"What happened."`
 }
 
 func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutput, error) {
@@ -180,16 +180,25 @@ func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutp
 	if err != nil {
 		return nil, err
 	}
-	f := RunFilter{Status: Status(in.Status), Limit: in.Limit, Offset: in.Offset}
+	f := RunFilter{Statuses: fromStatuses[Status](in.Status), Limit: in.Limit, Offset: in.Offset}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	runs, total, err := s.Runs(ctx, principal.From(ctx).Org, id, f)
+	org := principal.From(ctx).Org
+	runs, total, err := s.Runs(ctx, org, id, f)
+	if err != nil {
+		return nil, err
+	}
+	who := make([]principal.Actor, len(runs))
+	for i, r := range runs {
+		who[i] = r.CreatedBy
+	}
+	by, err := s.people.Actors(ctx, org, who...)
 	if err != nil {
 		return nil, err
 	}
 	var out listRunsOutput
 	out.Body.Runs = make([]runBody, len(runs))
 	for i, r := range runs {
-		out.Body.Runs[i] = toRunBody(r)
+		out.Body.Runs[i] = toRunBody(r, by[i])
 	}
 	out.Body.Paging = in.Page.Paging(len(runs), total)
 	return &out, nil
@@ -203,14 +212,18 @@ func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, erro
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*runOutput, error) {
 		b := in.Body
 		r, err := s.StartTx(ctx, tx, id, Request{
-			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: int64(b.BaselineRunID),
+			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID), Baseline: Baseline(b.Baseline),
 			SampleSize: b.SampleSize, Seed: b.Seed, Repetitions: b.Repetitions, ClusterKey: b.ClusterKey, Concurrency: b.Concurrency,
 			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.Object(),
 		})
 		if err != nil {
 			return nil, err
 		}
-		return &runOutput{Location: fmt.Sprintf("/api/evaluations/%d/runs/%d", id, r.ID), Body: toRunBody(r)}, nil
+		out, err := s.showRunTx(ctx, tx, r)
+		if err == nil {
+			out.Location = fmt.Sprintf("/api/evaluations/%d/runs/%d", id, r.ID)
+		}
+		return out, err
 	})
 }
 
@@ -219,11 +232,25 @@ func (s *Service) getRun(ctx context.Context, in *RunPath) (*runOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.FindRun(ctx, principal.From(ctx).Org, evaluation, id)
+	org := principal.From(ctx).Org
+	r, err := s.FindRun(ctx, org, evaluation, id)
 	if err != nil {
 		return nil, err
 	}
-	return &runOutput{Body: toRunBody(r)}, nil
+	by, err := s.people.Actors(ctx, org, r.CreatedBy)
+	if err != nil {
+		return nil, err
+	}
+	return &runOutput{Body: toRunBody(r, by[0])}, nil
+}
+
+// showRunTx is a run as getRun would show it.
+func (s *Service) showRunTx(ctx context.Context, tx postgres.Tx, r Run) (*runOutput, error) {
+	by, err := s.people.ActorsTx(ctx, tx, r.CreatedBy)
+	if err != nil {
+		return nil, err
+	}
+	return &runOutput{Body: toRunBody(r, by[0])}, nil
 }
 
 func (s *Service) postCancel(ctx context.Context, in *RunPath) (*runOutput, error) {
@@ -236,7 +263,7 @@ func (s *Service) postCancel(ctx context.Context, in *RunPath) (*runOutput, erro
 		if err != nil {
 			return nil, err
 		}
-		return &runOutput{Body: toRunBody(r)}, nil
+		return s.showRunTx(ctx, tx, r)
 	})
 }
 
@@ -252,44 +279,34 @@ func (s *Service) getProgress(ctx context.Context, in *RunPath) (*progressOutput
 	return &progressOutput{Body: toProgressBody(p)}, nil
 }
 
-func toRunBody(r Run) runBody {
+func toRunBody(r Run, by httpapi.Actor) runBody {
 	b := runBody{
-		RunID: httpapi.ID(r.ID), EvaluationID: httpapi.ID(r.Evaluation), Status: r.Status, Phase: r.Phase, StartedAt: httpapi.Time(r.StartedAt),
-		Metrics: map[string]float64{}, DatasetID: r.Request.DatasetID, ReleaseID: r.Request.ReleaseID, Environment: r.Request.Environment,
-		BaselineRunID: toID(r.Request.BaselineRun), SampleSize: r.Request.SampleSize, Seed: r.Request.Seed, Repetitions: r.Request.Repetitions,
-		ClusterKey: r.Request.ClusterKey, Concurrency: r.Request.Concurrency, BudgetUSD: r.Request.BudgetUSD, Margin: r.Request.Margin,
-		Metadata: httpapi.JSON(r.Request.Metadata), CreatedBy: r.CreatedBy, Error: toRunError(r.Error),
-	}
-	if r.Completed != nil {
-		at := httpapi.Time(*r.Completed)
-		b.CompletedAt = &at
-	}
-	if v := r.Request.DatasetVersion; v > 0 {
-		b.DatasetVersion = &v
+		ID: httpapi.ID(r.ID), RunID: httpapi.ID(r.ID), EvaluationID: httpapi.ID(r.Evaluation), Status: r.Status, Phase: r.Phase,
+		StartedAt: httpapi.Time(r.StartedAt), CompletedAt: toTime(r.Completed), Metrics: map[string]float64{}, DatasetID: r.Request.DatasetID,
+		DatasetVersion: httpapi.OrNull(r.Request.DatasetVersion), ReleaseID: httpapi.OrNull(r.Request.ReleaseID),
+		Environment: httpapi.OrNull(r.Request.Environment), BaselineRunID: toID(r.Request.BaselineRun), SampleSize: httpapi.OrNull(r.Request.SampleSize),
+		Seed: r.Request.Seed, Repetitions: r.Request.Repetitions, ClusterKey: httpapi.OrNull(r.Request.ClusterKey), Concurrency: r.Request.Concurrency,
+		BudgetUSD: r.Request.BudgetUSD, Margin: r.Request.Margin, Metadata: httpapi.Object(r.Request.Metadata), CreatedBy: by, Error: toRunError(r.Error),
 	}
 	if d := r.Resolved; d != nil {
-		b.DatasetVersion, b.Seed, b.ConfigDigest = &d.Version, &d.Seed, d.ConfigDigest
+		b.DatasetVersion, b.Seed, b.ConfigDigest = &d.Version, &d.Seed, &d.ConfigDigest
 	}
 	if o := r.Outcome; o != nil {
 		b.Overall, b.Metrics, b.Items, b.Passed, b.Failed, b.Errored, b.Skipped = o.Overall, o.Metrics, o.Items, o.Passed, o.Failed, o.Errored, o.Skipped
-		b.Usage, b.CostUSD = usageBody{o.Calls, o.InputTokens, o.OutputTokens}, float64(o.CostNanoUSD)/1e9
+		b.Calls, b.CostUSD = o.Calls, float64(o.CostNanoUSD)/1e9
+		b.Usage = httpapi.NewUsage(uint64(o.InputTokens), uint64(o.OutputTokens), 0, 0)
 		b.Statistics = toStatistics(o)
 	}
 	return b
 }
 
-func toRunError(e *RunError) *runErrorBody {
-	if e == nil {
-		return nil
-	}
-	return &runErrorBody{Code: e.Code, Message: e.Message}
-}
+func toRunError(e *RunError) httpapi.Null[runErrorBody] { return httpapi.NullOf((*runErrorBody)(e)) }
 
 func toProgressBody(p Progress) progressBody {
 	r := p.Run
 	b := progressBody{
 		RunID: httpapi.ID(r.ID), Status: r.Status, Phase: r.Phase, ItemsTotal: p.Total, ItemsDone: p.Count.Done, Passed: p.Count.Passed,
-		Failed: p.Count.Failed, Errored: p.Count.Errored, Percent: p.Percent, CostUSD: float64(p.Count.CostNanoUSD) / 1e9, Estimate: p.Estimate,
+		Failed: p.Count.Failed, Errored: p.Count.Errored, Percent: p.Percent, CostUSD: float64(p.Count.CostNanoUSD) / 1e9, Estimate: httpapi.NullOf(p.Estimate),
 		StartedAt: httpapi.Time(r.StartedAt), UpdatedAt: httpapi.Time(later(r.UpdatedAt, p.Count.UpdatedAt)), Error: toRunError(r.Error), Recent: []noteBody{},
 		ended: r.Outcome != nil,
 	}

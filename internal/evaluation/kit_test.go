@@ -131,6 +131,14 @@ func workflowOf(t testing.TB, c *testkit.Client, r testkit.Run) string {
 	return evaluation.Ticket{Org: c.Org, Run: id}.WorkflowID()
 }
 
+// number is the number of an id.
+func number(t testing.TB, id string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(id, 10, 64)
+	require.NoError(t, err)
+	return n
+}
+
 // escape makes a query of a readable one.
 func escape(query string) string {
 	return strings.NewReplacer(" ", "%20", "search=%", "search=%25").Replace(query)

@@ -63,6 +63,18 @@ type Warning struct {
 	Message string
 }
 
+// path is where in a request the name stands.
+func (w Warning) path() string {
+	switch w.Code {
+	case "metric_unresolved":
+		return "/metrics"
+	case "judge_config_unresolved":
+		return "/judgeConfigIds"
+	default:
+		return "/datasetId"
+	}
+}
+
 // measure is a metric of a plan, ready to score.
 type measure struct {
 	metric.Definition
@@ -83,12 +95,12 @@ func (s *Service) measures(p Plan) ([]measure, []Warning, error) {
 		case errors.As(err, &bad):
 			return nil, nil, parameterFault(name, bad)
 		case errors.Is(err, metric.ErrNeedsJudge):
-			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("The metric %s needs a judge, and no judge of this evaluation supplies it. A run will fail until there is one.", name)})
+			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("The metric %s needs a judge, and no judge of this evaluation supplies it. Runs fail until one does.", name)})
 		default:
-			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("There is no metric %s. A run will fail until there is one; GET /api/evaluation-metrics lists those that exist.", name)})
+			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("The metric %s does not exist. Runs fail until it does; GET /api/evaluation-metrics lists the metrics that exist.", name)})
 		}
 		if slices.Contains(p.Metrics[:i], name) {
-			return nil, nil, fault.Invalid("body", fmt.Sprintf("/metrics/%d", i), "format", "names "+name+" a second time")
+			return nil, nil, fault.Invalid("body", fmt.Sprintf("/metrics/%d", i), "format", "repeats "+name)
 		}
 	}
 	return found, missing, nil
@@ -143,7 +155,7 @@ func (r PassRule) check(metrics []string) error {
 		for name, v := range numbers {
 			switch {
 			case !slices.Contains(metrics, name):
-				add(part+"/"+pointer(name), "unknown_reference", "is no metric of this evaluation")
+				add(part+"/"+pointer(name), "unknown_reference", "must be a metric of this evaluation")
 			case math.IsNaN(v) || math.Abs(v) > mostScore:
 				add(part+"/"+pointer(name), "max", "is beyond what any metric measures")
 			case part == "weights" && v < 0:
@@ -154,7 +166,7 @@ func (r PassRule) check(metrics []string) error {
 		}
 	}
 	if len(fields) == 0 && len(r.Weights) > 0 && weights == 0 {
-		add("weights", "min", "must have one above 0")
+		add("weights", "min", "must include a weight above 0")
 	}
 	if len(fields) == 0 {
 		return nil

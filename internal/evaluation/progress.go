@@ -101,7 +101,7 @@ func (s *Service) soFar(r Run, chunks []Count) (*stat.Estimate, error) {
 	}
 	rate := float64(prefix.Passed) / float64(n)
 	return &stat.Estimate{
-		Value: &rate, CI: &interval, N: n, Clusters: n, NEff: float64(n), Status: stat.StatusOK, Source: stat.SourceCode,
-		Method: interval.Method, AlgoVersion: stat.AlgoVersion,
+		Value: &rate, CI: &interval, N: n, Items: n, Clusters: n, NEff: float64(n), Status: stat.StatusOK, Source: stat.SourceCode,
+		Estimand: stat.EstimandPopulation, Method: interval.Method, AlgoVersion: stat.AlgoVersion,
 	}, nil
 }

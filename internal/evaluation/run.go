@@ -16,7 +16,7 @@ import (
 )
 
 // ErrRunNotFound is returned when the evaluation has no such run.
-var ErrRunNotFound = fault.New(fault.NotFound, "run_not_found", "There is no such run of this evaluation.")
+var ErrRunNotFound = fault.New(fault.NotFound, "run_not_found", "The evaluation has no such run.")
 
 // Bounds of a run.
 const (
@@ -33,6 +33,7 @@ type Request struct {
 	ReleaseID      string         `json:"release_id,omitzero"`
 	Environment    string         `json:"environment,omitzero"`
 	BaselineRun    int64          `json:"baseline_run,omitzero"`
+	Baseline       Baseline       `json:"-"` // instead of BaselineRun, which it becomes
 	SampleSize     int            `json:"sample_size,omitzero"`
 	Seed           *int64         `json:"seed,omitzero"`
 	Repetitions    int            `json:"repetitions"`
@@ -43,6 +44,15 @@ type Request struct {
 	Metadata       jsontext.Value `json:"metadata,omitzero"`
 	Plan           Plan           `json:"plan"`
 }
+
+// Baseline names a run to compare with by its place before the new run.
+type Baseline string
+
+// The places.
+const (
+	BaselineLatest   Baseline = "latest"   // the newest run, however it stands
+	BaselinePrevious Baseline = "previous" // the newest completed run
+)
 
 // Resolved is what a run works on, fixed when it begins.
 type Resolved struct {
@@ -65,6 +75,7 @@ type RunError struct {
 const (
 	CodeDatasetNotFound    = "dataset_not_found"
 	CodeDatasetEmpty       = "dataset_empty"
+	CodeTooManyUnits       = "too_many_units"
 	CodeProviderKeyMissing = "provider_key_missing"
 	CodeTargetUnreachable  = "target_unreachable"
 	CodeMetricUnresolved   = "metric_unresolved"
@@ -82,7 +93,7 @@ type Run struct {
 	Resolved   *Resolved // nil while queued
 	Outcome    *Outcome  // nil until the run has ended
 	Error      *RunError
-	CreatedBy  string
+	CreatedBy  principal.Actor
 	StartedAt  time.Time
 	UpdatedAt  time.Time
 	Completed  *time.Time
@@ -118,18 +129,13 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 	if want.Concurrency == 0 {
 		want.Concurrency = s.cfg.Concurrency
 	}
-	if want.BaselineRun != 0 {
-		b, err := s.store.findRun(ctx, tx, tx.Org, want.BaselineRun)
-		if err != nil && !errors.Is(err, ErrRunNotFound) {
-			return Run{}, err
-		}
-		if b.Evaluation != evaluation {
-			return Run{}, fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
-		}
+	if want.BaselineRun, err = s.baselineTx(ctx, tx, evaluation, want); err != nil {
+		return Run{}, err
 	}
+	want.Baseline = ""
 	r := Run{
 		Evaluation: evaluation, Status: StatusRunning, Phase: PhaseQueued, Request: want,
-		CreatedBy: actor(ctx), StartedAt: s.now(),
+		CreatedBy: principal.ActorOf(ctx), StartedAt: s.now(),
 	}
 	r.UpdatedAt = r.StartedAt
 	if r, err = s.store.insertRunTx(ctx, tx, r); err != nil {
@@ -139,6 +145,30 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 		return Run{}, err
 	}
 	return r, s.auditTx(ctx, tx, "run.started", "run", r.ID, nil, r)
+}
+
+// baselineTx is the run that a new run is to be compared with, zero if none was
+// asked for.
+func (s *Service) baselineTx(ctx context.Context, tx postgres.Tx, evaluation int64, want Request) (int64, error) {
+	switch {
+	case want.Baseline != "" && want.BaselineRun != 0:
+		return 0, fault.Invalid("body", "/baseline", "mutually_exclusive", "names a run, and so does baselineRunId: send one of them")
+	case want.Baseline != "":
+		id, err := s.store.newestRunTx(ctx, tx, evaluation, want.Baseline == BaselinePrevious)
+		if errors.Is(err, ErrRunNotFound) {
+			return 0, fault.Invalid("body", "/baseline", "unknown_reference", "names no run: the evaluation has none yet")
+		}
+		return id, err
+	case want.BaselineRun != 0:
+		b, err := s.store.findRun(ctx, tx, tx.Org, want.BaselineRun)
+		if err != nil && !errors.Is(err, ErrRunNotFound) {
+			return 0, err
+		}
+		if b.Evaluation != evaluation {
+			return 0, fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
+		}
+	}
+	return want.BaselineRun, nil
 }
 
 // FindRun returns one run of an evaluation.
@@ -155,7 +185,7 @@ func (s *Service) FindRun(ctx context.Context, org principal.OrgID, evaluation, 
 
 // RunFilter selects runs; an empty field matches everything.
 type RunFilter struct {
-	Status                      Status
+	Statuses                    []Status // any of them
 	CreatedAfter, CreatedBefore *time.Time
 	Limit, Offset               int
 }
@@ -169,9 +199,9 @@ func (s *Service) Runs(ctx context.Context, org principal.OrgID, evaluation int6
 	return s.store.listRuns(ctx, org, evaluation, f)
 }
 
-// CancelTx ends a running run. Its results so far stay readable; work that is
-// under way stops at the next heartbeat, and what it still writes changes
-// nothing.
+// CancelTx ends a running run. Its results so far stay readable. Nothing more is
+// asked of its target within about a second; what was asked already is paid for,
+// so answers that still come soon are results too, and are in the run's figures.
 func (s *Service) CancelTx(ctx context.Context, tx postgres.Tx, evaluation, id int64) (Run, error) {
 	if _, err := s.store.find(ctx, tx, tx.Org, evaluation); err != nil {
 		return Run{}, err

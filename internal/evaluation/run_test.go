@@ -107,6 +107,31 @@ func TestStartRun(t *testing.T) {
 			require.Equal(t, []string{"/baselineRunId"}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
 		}
 	})
+
+	t.Run("a baseline may be named by its place", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		c := k.Org(t)
+		d := filled(t, c, cases(2))
+		e := c.Evaluation(t, d.ID, nil)
+		for _, place := range []string{"latest", "previous"} {
+			_, err := c.StartRun(ctx, e.ID, map[string]any{"baseline": place})
+			require.Equal(t, []string{"/baseline"}, paths(t, refused(t, err, fault.Validation, "invalid_request")), "there is none yet")
+		}
+		done := ran(t, c, e.ID, nil)
+		failed := ran(t, c, e.ID, map[string]any{"datasetVersion": 9})
+		require.Equal(t, "failed", failed.Status)
+
+		previous, err := c.StartRun(ctx, e.ID, map[string]any{"baseline": "previous"})
+		require.NoError(t, err)
+		require.Equal(t, done.RunID, previous.BaselineRunID, "the newest completed one")
+		c.Ended(t, previous)
+		latest, err := c.StartRun(ctx, e.ID, map[string]any{"baseline": "latest"})
+		require.NoError(t, err)
+		require.Equal(t, previous.RunID, latest.BaselineRunID)
+		_, err = c.StartRun(ctx, e.ID, map[string]any{"baseline": "latest", "baselineRunId": done.RunID})
+		require.Equal(t, []string{"/baseline"}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
+	})
 }
 
 func TestARunWorksOnAFrozenVersion(t *testing.T) {

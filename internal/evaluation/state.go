@@ -23,7 +23,6 @@ type Phase string
 const (
 	PhaseQueued      Phase = "queued"
 	PhaseExecuting   Phase = "executing"
-	PhaseScoring     Phase = "scoring"
 	PhaseAggregating Phase = "aggregating"
 	PhaseDone        Phase = "done"
 )

@@ -57,7 +57,7 @@ func number(v int) *int32 {
 func (s store) insertTx(ctx context.Context, tx postgres.Tx, e Evaluation) (Evaluation, error) {
 	r, err := db.New(tx).InsertEvaluation(ctx, db.InsertEvaluationParams{
 		OrgID: tx.Org, Name: e.Name, Description: e.Description, DatasetID: e.DatasetID, DatasetVersion: number(e.DatasetVersion),
-		Plan: encode(e.Plan), Tags: e.Tags, Metadata: e.Metadata, CreatedBy: e.CreatedBy, CreatedAt: e.CreatedAt,
+		Plan: encode(e.Plan), Tags: e.Tags, Metadata: e.Metadata, CreatedBy: e.CreatedBy.String(), CreatedAt: e.CreatedAt,
 	})
 	if err != nil {
 		return Evaluation{}, fmt.Errorf("insert evaluation: %w", err)
@@ -87,27 +87,69 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Evaluation
 	return s.find(ctx, tx, tx.Org, id)
 }
 
-func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Evaluation, int64, error) {
-	rows, err := db.New(s.db.Org(org)).ListEvaluations(ctx, db.ListEvaluationsParams{
-		OrgID: org, DatasetID: orNull(f.DatasetID), Tag: orNull(f.Tag), Search: orNull(f.Search), Status: orNull(string(f.Status)),
+func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Summary, int64, error) {
+	q := db.New(s.db.Org(org))
+	p := db.ListEvaluationsParams{
+		OrgID: org, DatasetID: orNull(f.DatasetID), Tag: orNull(f.Tag), Search: orNull(f.Search), Statuses: texts(f.Statuses),
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
-	})
+	}
+	rows, err := q.ListEvaluations(ctx, p)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list evaluations: %w", err)
 	}
-	all := make([]Evaluation, len(rows))
-	var total int64
+	total, err := q.CountEvaluations(ctx, db.CountEvaluationsParams{
+		OrgID: org, DatasetID: p.DatasetID, Tag: p.Tag, Search: p.Search, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("count evaluations: %w", err)
+	}
+	all := make([]Summary, len(rows))
 	for i, r := range rows {
-		total = r.Total
-		if all[i], err = fromRow(db.FindEvaluationRow{
-			ID: r.ID, Name: r.Name, Description: r.Description, DatasetID: r.DatasetID, DatasetVersion: r.DatasetVersion, Plan: r.Plan, Tags: r.Tags,
-			Metadata: r.Metadata, ArchivedAt: r.ArchivedAt, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
-			LatestRun: r.LatestRun, LatestStatus: r.LatestStatus, Running: r.Running, Outcome: r.Outcome,
-		}); err != nil {
-			return nil, 0, err
+		all[i] = Summary{
+			ID: r.ID, Name: r.Name, DatasetID: r.DatasetID, Tags: r.Tags, Archived: r.ArchivedAt != nil, LatestRun: r.LatestRun,
+			CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
+			Status: statusOf(Evaluation{Archived: r.ArchivedAt, running: r.Running, latest: r.LatestStatus}),
+		}
+		if r.DatasetVersion != nil {
+			all[i].DatasetVersion = int(*r.DatasetVersion)
+		}
+		if r.Overall != nil {
+			if err := json.Unmarshal(r.Overall, &all[i].Overall); err != nil {
+				return nil, 0, fmt.Errorf("read stored overall: %w", err)
+			}
 		}
 	}
 	return all, total, nil
+}
+
+// texts are statuses as a column has them.
+func texts[T ~string](statuses []T) []string {
+	out := make([]string, len(statuses))
+	for i, s := range statuses {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// deleteTx hides an evaluation from every reader.
+func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
+	n, err := db.New(tx).DeleteEvaluation(ctx, db.DeleteEvaluationParams{OrgID: tx.Org, ID: id, DeletedAt: &at})
+	if err != nil {
+		return fmt.Errorf("delete evaluation: %w", err)
+	}
+	if n == 0 {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// runningTx are the ids of runs that are under way, at most limit of them.
+func (s store) runningTx(ctx context.Context, tx postgres.Tx, evaluation int64, limit int) ([]int64, error) {
+	ids, err := db.New(tx).RunningRuns(ctx, db.RunningRunsParams{OrgID: tx.Org, EvaluationID: evaluation, RowLimit: int32(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("find running runs: %w", err)
+	}
+	return ids, nil
 }
 
 func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Evaluation) error {
@@ -132,7 +174,7 @@ func fromRow(r db.FindEvaluationRow) (Evaluation, error) {
 	}
 	e := Evaluation{
 		ID: r.ID, Name: r.Name, Description: r.Description, DatasetID: r.DatasetID, Plan: *plan, Tags: r.Tags, Metadata: r.Metadata,
-		Archived: r.ArchivedAt, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
+		Archived: r.ArchivedAt, CreatedBy: principal.ParseActor(r.CreatedBy), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
 		LatestRun: r.LatestRun, running: r.Running, latest: r.LatestStatus,
 	}
 	if r.DatasetVersion != nil {
@@ -147,7 +189,7 @@ func fromRow(r db.FindEvaluationRow) (Evaluation, error) {
 
 func (s store) insertRunTx(ctx context.Context, tx postgres.Tx, r Run) (Run, error) {
 	id, err := db.New(tx).InsertRun(ctx, db.InsertRunParams{
-		OrgID: tx.Org, EvaluationID: r.Evaluation, Request: encode(r.Request), CreatedBy: r.CreatedBy, StartedAt: r.StartedAt,
+		OrgID: tx.Org, EvaluationID: r.Evaluation, Request: encode(r.Request), CreatedBy: r.CreatedBy.String(), StartedAt: r.StartedAt,
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("insert run: %w", err)
@@ -179,23 +221,36 @@ func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, er
 	return fromRunRow(db.FindRunRow(r))
 }
 
+func (s store) newestRunTx(ctx context.Context, tx postgres.Tx, evaluation int64, completed bool) (int64, error) {
+	id, err := db.New(tx).NewestRun(ctx, db.NewestRunParams{OrgID: tx.Org, EvaluationID: evaluation, Completed: completed})
+	if postgres.NoRows(err) {
+		return 0, ErrRunNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find newest run: %w", err)
+	}
+	return id, nil
+}
+
 func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int64, f RunFilter) ([]Run, int64, error) {
-	rows, err := db.New(s.db.Org(org)).ListRuns(ctx, db.ListRunsParams{
-		OrgID: org, EvaluationID: evaluation, Status: orNull(string(f.Status)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+	q := db.New(s.db.Org(org))
+	p := db.ListRunsParams{
+		OrgID: org, EvaluationID: evaluation, Statuses: texts(f.Statuses), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
-	})
+	}
+	rows, err := q.ListRuns(ctx, p)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list runs: %w", err)
 	}
+	total, err := q.CountRuns(ctx, db.CountRunsParams{
+		OrgID: org, EvaluationID: evaluation, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("count runs: %w", err)
+	}
 	all := make([]Run, len(rows))
-	var total int64
 	for i, r := range rows {
-		total = r.Total
-		if all[i], err = fromRunRow(db.FindRunRow{
-			ID: r.ID, EvaluationID: r.EvaluationID, Status: r.Status, Phase: r.Phase, Request: r.Request, Resolved: r.Resolved, Outcome: r.Outcome,
-			ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, CreatedBy: r.CreatedBy, StartedAt: r.StartedAt, UpdatedAt: r.UpdatedAt,
-			CompletedAt: r.CompletedAt, HeardAt: r.HeardAt, Final: r.Final,
-		}); err != nil {
+		if all[i], err = fromRunRow(db.FindRunRow(r)); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -208,7 +263,7 @@ func fromRunRow(r db.FindRunRow) (Run, error) {
 		return Run{}, err
 	}
 	out := Run{
-		ID: r.ID, Evaluation: r.EvaluationID, Status: Status(r.Status), Phase: Phase(r.Phase), Request: *request, CreatedBy: r.CreatedBy,
+		ID: r.ID, Evaluation: r.EvaluationID, Status: Status(r.Status), Phase: Phase(r.Phase), Request: *request, CreatedBy: principal.ParseActor(r.CreatedBy),
 		StartedAt: r.StartedAt, UpdatedAt: r.UpdatedAt, Completed: r.CompletedAt, HeardAt: r.HeardAt, Final: r.Final,
 	}
 	if out.Resolved, err = decode[Resolved](r.Resolved); err != nil {

@@ -18,39 +18,60 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT r.outcome FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'completed' ORDER BY r.id DESC LIMIT 1
 ) done ON true
-WHERE e.org_id = @org_id AND e.id = @id;
+WHERE e.org_id = @org_id AND e.id = @id AND e.deleted_at IS NULL;
 
 -- name: ListEvaluations :many
--- A page of evaluations, newest first; an absent filter matches everything.
-WITH found AS (
-  SELECT e.id, e.name, e.description, e.dataset_id, e.dataset_version, e.plan, e.tags, e.metadata, e.archived_at, e.created_by, e.created_at, e.updated_at, e.version,
-         coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
-         EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') AS running,
-         done.outcome
+-- A page of evaluations, newest first; an absent filter matches everything. What
+-- runs say is looked up for the page alone.
+WITH page AS (
+  SELECT e.org_id, e.id, e.name, e.dataset_id, e.dataset_version, e.tags, e.archived_at, e.created_at, e.updated_at, e.version
   FROM evaluations e
-  LEFT JOIN LATERAL (
-    SELECT r.id, r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1
-  ) latest ON true
-  LEFT JOIN LATERAL (
-    SELECT r.outcome FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'completed' ORDER BY r.id DESC LIMIT 1
-  ) done ON true
-  WHERE e.org_id = @org_id
+  WHERE e.org_id = @org_id AND e.deleted_at IS NULL
     AND (sqlc.narg('dataset_id')::text IS NULL OR e.dataset_id = sqlc.narg('dataset_id'))
     AND (sqlc.narg('tag')::text IS NULL OR sqlc.narg('tag') = ANY (e.tags))
     AND (sqlc.narg('search')::text IS NULL OR strpos(lower(e.name), lower(sqlc.narg('search'))) > 0)
     AND (sqlc.narg('created_after')::timestamptz IS NULL OR e.created_at > sqlc.narg('created_after'))
     AND (sqlc.narg('created_before')::timestamptz IS NULL OR e.created_at < sqlc.narg('created_before'))
+    AND (cardinality(@statuses::text[]) = 0 OR CASE
+      WHEN e.archived_at IS NOT NULL THEN 'archived'
+      WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
+      ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
+    END = ANY (@statuses::text[]))
+  ORDER BY e.id DESC
+  LIMIT @row_limit OFFSET @row_offset
 )
-SELECT f.*, count(*) OVER () AS total
-FROM found f
-WHERE sqlc.narg('status')::text IS NULL OR sqlc.narg('status') =
-  CASE WHEN f.archived_at IS NOT NULL THEN 'archived' WHEN f.running THEN 'running' WHEN f.latest_status = '' THEN 'pending' ELSE f.latest_status END
-ORDER BY f.id DESC
-LIMIT @row_limit OFFSET @row_offset;
+SELECT p.id, p.name, p.dataset_id, p.dataset_version, p.tags, p.archived_at, p.created_at, p.updated_at, p.version,
+       coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
+       EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = p.org_id AND r.evaluation_id = p.id AND r.status = 'running') AS running,
+       done.overall
+FROM page p
+LEFT JOIN LATERAL (
+  SELECT r.id, r.status FROM evaluation_runs r WHERE r.org_id = p.org_id AND r.evaluation_id = p.id ORDER BY r.id DESC LIMIT 1
+) latest ON true
+LEFT JOIN LATERAL (
+  SELECT (r.outcome -> 'overall')::json AS overall
+  FROM evaluation_runs r WHERE r.org_id = p.org_id AND r.evaluation_id = p.id AND r.status = 'completed' ORDER BY r.id DESC LIMIT 1
+) done ON true
+ORDER BY p.id DESC;
+
+-- name: CountEvaluations :one
+-- How many evaluations ListEvaluations has on all pages.
+SELECT count(*) FROM evaluations e
+WHERE e.org_id = @org_id AND e.deleted_at IS NULL
+  AND (sqlc.narg('dataset_id')::text IS NULL OR e.dataset_id = sqlc.narg('dataset_id'))
+  AND (sqlc.narg('tag')::text IS NULL OR sqlc.narg('tag') = ANY (e.tags))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(e.name), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR e.created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR e.created_at < sqlc.narg('created_before'))
+  AND (cardinality(@statuses::text[]) = 0 OR CASE
+    WHEN e.archived_at IS NOT NULL THEN 'archived'
+    WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
+    ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
+  END = ANY (@statuses::text[]));
 
 -- name: LockEvaluation :one
 -- The evaluation, kept from changing until the transaction ends.
-SELECT e.id FROM evaluations e WHERE e.org_id = @org_id AND e.id = @id FOR UPDATE;
+SELECT e.id FROM evaluations e WHERE e.org_id = @org_id AND e.id = @id AND e.deleted_at IS NULL FOR UPDATE;
 
 -- name: UpdateEvaluation :execrows
 -- Replaces the mutable fields, if the row is still the one that was read.
@@ -58,6 +79,45 @@ UPDATE evaluations
 SET name = @name, description = @description, dataset_id = @dataset_id, dataset_version = sqlc.narg('dataset_version'), plan = @plan,
     tags = @tags, metadata = @metadata, archived_at = sqlc.narg('archived_at'), updated_at = @updated_at, version = version + 1
 WHERE org_id = @org_id AND id = @id AND version = @expected_version;
+
+-- name: DeleteEvaluation :execrows
+-- Hides an evaluation and everything of it; a purge removes it.
+UPDATE evaluations SET deleted_at = @deleted_at
+WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL;
+
+-- name: RunningRuns :many
+-- The runs of an evaluation that are under way, as many as are worth naming.
+SELECT id FROM evaluation_runs
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND status = 'running'
+ORDER BY id
+LIMIT @row_limit;
+
+-- name: PurgeableRuns :many
+-- Runs of a deleted evaluation that are still there.
+SELECT r.id FROM evaluation_runs r
+JOIN evaluations e ON e.org_id = r.org_id AND e.id = r.evaluation_id
+WHERE r.org_id = @org_id AND r.evaluation_id = @evaluation_id AND e.deleted_at IS NOT NULL
+ORDER BY r.id
+LIMIT @row_limit;
+
+-- name: PurgeRunItems :exec
+DELETE FROM evaluation_run_items WHERE org_id = @org_id AND run_id = @run_id;
+
+-- name: PurgeRunChunks :exec
+DELETE FROM evaluation_run_chunks WHERE org_id = @org_id AND run_id = @run_id;
+
+-- name: PurgeRunNotes :exec
+DELETE FROM evaluation_run_notes WHERE org_id = @org_id AND run_id = @run_id;
+
+-- name: PurgeRunArtifacts :exec
+DELETE FROM evaluation_artifacts WHERE org_id = @org_id AND run_id = @run_id;
+
+-- name: PurgeRun :exec
+DELETE FROM evaluation_runs WHERE org_id = @org_id AND id = @id;
+
+-- name: PurgeEvaluation :exec
+-- The last of a deleted evaluation.
+DELETE FROM evaluations WHERE org_id = @org_id AND id = @id AND deleted_at IS NOT NULL;
 
 -- name: InsertRun :one
 -- A run of an evaluation that is not archived.
@@ -78,17 +138,31 @@ FROM evaluation_runs
 WHERE org_id = @org_id AND id = @id
 FOR UPDATE;
 
+-- name: NewestRun :one
+-- The newest run of an evaluation, however it stands, or the newest completed one.
+SELECT id FROM evaluation_runs
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND (NOT @completed::bool OR status = 'completed')
+ORDER BY id DESC
+LIMIT 1;
+
 -- name: ListRuns :many
 -- A page of an evaluation's runs, newest first.
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final,
-       count(*) OVER () AS total
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
 FROM evaluation_runs
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
-  AND (sqlc.narg('status')::text IS NULL OR status = sqlc.narg('status'))
+  AND (cardinality(@statuses::text[]) = 0 OR status = ANY (@statuses::text[]))
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR started_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR started_at < sqlc.narg('created_before'))
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
+
+-- name: CountRuns :one
+-- How many runs ListRuns has on all pages.
+SELECT count(*) FROM evaluation_runs
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id
+  AND (cardinality(@statuses::text[]) = 0 OR status = ANY (@statuses::text[]))
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR started_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR started_at < sqlc.narg('created_before'));
 
 -- name: ResolveRun :execrows
 -- Records what a running run works on.
@@ -130,17 +204,16 @@ ORDER BY page;
 
 -- name: PutChunk :exec
 -- A chunk's counts replace what it said before, unless they know of less.
-INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at)
-VALUES (@org_id, @run_id, @chunk, @size, @done, @passed, @failed, @errored, @skipped, @calls, @input_tokens, @output_tokens, @cost_nano_usd, @overall_sum, @overall_sum2, @scored, @updated_at)
+INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at)
+VALUES (@org_id, @run_id, @chunk, @size, @done, @passed, @failed, @errored, @skipped, @cost_nano_usd, @updated_at)
 ON CONFLICT (org_id, run_id, chunk) DO UPDATE SET
   size = excluded.size, done = excluded.done, passed = excluded.passed, failed = excluded.failed, errored = excluded.errored, skipped = excluded.skipped,
-  calls = excluded.calls, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, cost_nano_usd = excluded.cost_nano_usd,
-  overall_sum = excluded.overall_sum, overall_sum2 = excluded.overall_sum2, scored = excluded.scored, updated_at = excluded.updated_at
+  cost_nano_usd = excluded.cost_nano_usd, updated_at = excluded.updated_at
 WHERE excluded.done >= evaluation_run_chunks.done;
 
 -- name: Chunks :many
 -- How far each chunk of a run is.
-SELECT chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at
+SELECT chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at
 FROM evaluation_run_chunks
 WHERE org_id = @org_id AND run_id = @run_id
 ORDER BY chunk;
@@ -177,13 +250,13 @@ RETURNING id;
 
 -- name: FindArtifact :one
 -- One artifact of an evaluation.
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
 FROM evaluation_artifacts
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND id = @id;
 
 -- name: ListArtifacts :many
 -- A page of an evaluation's artifacts, newest first.
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at, count(*) OVER () AS total
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
 FROM evaluation_artifacts
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('run_id')::bigint IS NULL OR run_id = sqlc.narg('run_id'))
@@ -192,3 +265,12 @@ WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
+
+-- name: CountArtifacts :one
+-- How many artifacts ListArtifacts has on all pages.
+SELECT count(*) FROM evaluation_artifacts
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id
+  AND (sqlc.narg('run_id')::bigint IS NULL OR run_id = sqlc.narg('run_id'))
+  AND (sqlc.narg('kind')::text IS NULL OR kind = sqlc.narg('kind'))
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'));

@@ -32,20 +32,24 @@ func (s store) findArtifact(ctx context.Context, org principal.OrgID, evaluation
 }
 
 func (s store) listArtifacts(ctx context.Context, org principal.OrgID, evaluation int64, f ArtifactFilter) ([]Artifact, int64, error) {
-	rows, err := db.New(s.db.Org(org)).ListArtifacts(ctx, db.ListArtifactsParams{
-		OrgID: org, EvaluationID: evaluation, RunID: orNull(f.Run), Kind: orNull(string(f.Kind)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
-	})
+	q := db.New(s.db.Org(org))
+	p := db.ListArtifactsParams{
+		OrgID: org, EvaluationID: evaluation, RunID: orNull(f.Run), Kind: orNull(string(f.Kind)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+	}
+	rows, err := q.ListArtifacts(ctx, p)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list artifacts: %w", err)
 	}
+	total, err := q.CountArtifacts(ctx, db.CountArtifactsParams{
+		OrgID: org, EvaluationID: evaluation, RunID: p.RunID, Kind: p.Kind, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("count artifacts: %w", err)
+	}
 	all := make([]Artifact, len(rows))
-	var total int64
 	for i, r := range rows {
-		total = r.Total
-		all[i] = fromArtifactRow(db.FindArtifactRow{
-			ID: r.ID, EvaluationID: r.EvaluationID, RunID: r.RunID, Kind: r.Kind, Name: r.Name, ContentType: r.ContentType, SizeBytes: r.SizeBytes,
-			Sha256: r.Sha256, Object: r.Object, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
-		})
+		all[i] = fromArtifactRow(db.FindArtifactRow(r))
 	}
 	return all, total, nil
 }
@@ -53,7 +57,7 @@ func (s store) listArtifacts(ctx context.Context, org principal.OrgID, evaluatio
 func fromArtifactRow(r db.FindArtifactRow) Artifact {
 	a := Artifact{
 		ID: r.ID, Evaluation: r.EvaluationID, Run: r.RunID, Kind: ArtifactKind(r.Kind), Name: r.Name, ContentType: r.ContentType, Size: r.SizeBytes,
-		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, object: r.Object,
+		CreatedAt: r.CreatedAt, object: r.Object,
 	}
 	copy(a.Digest[:], r.Sha256)
 	return a

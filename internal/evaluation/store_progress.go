@@ -45,8 +45,7 @@ func (s store) items(ctx context.Context, org principal.OrgID, run int64, from, 
 func (s store) putChunk(ctx context.Context, org principal.OrgID, run int64, chunk int, c Count, at time.Time) error {
 	err := db.New(s.db.Org(org)).PutChunk(ctx, db.PutChunkParams{
 		OrgID: org, RunID: run, Chunk: int32(chunk), Size: int32(c.Size), Done: int32(c.Done), Passed: int32(c.Passed), Failed: int32(c.Failed),
-		Errored: int32(c.Errored), Skipped: int32(c.Skipped), Calls: c.Calls, InputTokens: c.InputTokens, OutputTokens: c.OutputTokens,
-		CostNanoUsd: c.CostNanoUSD, OverallSum: c.OverallSum, OverallSum2: c.OverallSum2, Scored: int32(c.Scored), UpdatedAt: at,
+		Errored: int32(c.Errored), Skipped: int32(c.Skipped), CostNanoUsd: c.CostNanoUSD, UpdatedAt: at,
 	})
 	if err != nil {
 		return fmt.Errorf("put chunk: %w", err)
@@ -64,8 +63,7 @@ func (s store) chunks(ctx context.Context, org principal.OrgID, run int64) ([]Co
 	for i, r := range rows {
 		all[i] = Count{
 			Chunk: int(r.Chunk), Size: int(r.Size), Done: int(r.Done), Passed: int(r.Passed), Failed: int(r.Failed), Errored: int(r.Errored), Skipped: int(r.Skipped),
-			Calls: r.Calls, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostNanoUSD: r.CostNanoUsd,
-			OverallSum: r.OverallSum, OverallSum2: r.OverallSum2, Scored: int(r.Scored), UpdatedAt: r.UpdatedAt,
+			CostNanoUSD: r.CostNanoUsd, UpdatedAt: r.UpdatedAt,
 		}
 	}
 	return all, nil

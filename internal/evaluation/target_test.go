@@ -29,7 +29,7 @@ func TestModelTarget(t *testing.T) {
 		target["type"], target["provider"] = "model", "simulated"
 		r := ran(t, c, c.Evaluation(t, d.ID, map[string]any{"target": target}).ID, nil)
 		require.Equal(t, "completed", r.Status, "%+v", r.Error)
-		require.EqualValues(t, 2, r.Usage.Calls)
+		require.EqualValues(t, 2, r.Calls)
 		require.Positive(t, r.Usage.InputTokens)
 		require.Positive(t, r.Usage.OutputTokens)
 		return results(t, c, r)
@@ -130,7 +130,8 @@ func TestHTTPTarget(t *testing.T) {
 		require.Empty(t, seen[0].Get("Authorization"))
 		require.InDelta(t, 0.29, r.CostUSD, 0)
 		require.InDelta(t, 0.29, *got.CostUSD, 0)
-		require.Equal(t, []int64{1, 7, 9}, []int64{r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens})
+		require.EqualValues(t, 1, r.Calls)
+		require.Equal(t, testkit.TokenUsage{InputTokens: 7, OutputTokens: 9, TotalTokens: 16}, r.Usage)
 	})
 
 	t.Run("trouble is tried again, and what went wrong is kept", func(t *testing.T) {

@@ -42,7 +42,7 @@ type engine interface {
 func (t Ticket) WorkflowID() string { return fmt.Sprintf("run:%s:%d", t.Org, t.Run) }
 
 // Handlers hand the domain's promises to the workflow engine.
-func Handlers(e engine) map[string]change.Handler {
+func Handlers(e engine, keepDeleted time.Duration) map[string]change.Handler {
 	read := func(do func(context.Context, Ticket) error) change.Handler {
 		return func(ctx context.Context, m change.Message) error {
 			var t Ticket
@@ -58,6 +58,7 @@ func Handlers(e engine) map[string]change.Handler {
 		}),
 		TopicCancelled: read(func(ctx context.Context, t Ticket) error { return e.Cancel(ctx, t.WorkflowID()) }),
 		TopicFinal:     read(func(ctx context.Context, t Ticket) error { return e.Signal(ctx, t.WorkflowID(), signalFinal) }),
+		TopicDeleted:   startPurge(e, keepDeleted),
 	}
 }
 
@@ -249,6 +250,7 @@ type Waiting struct {
 // Register puts the domain's workflows and short activities on its worker.
 func (s *Service) Register(r worker.Registry) {
 	r.RegisterWorkflow(RunWorkflow)
+	r.RegisterWorkflow(PurgeWorkflow)
 	r.RegisterActivity(&Activities{s})
 }
 

@@ -226,8 +226,26 @@ func TestHistories(t *testing.T) {
 			return k.App.Config.Temporal, workflowOf(t, c, r)
 		}
 	}
+	purge := func(wait time.Duration) temporaltest.Scene {
+		return func(t *testing.T) (temporal.Config, string) {
+			k := testkit.New(t)
+			k.Work(t)
+			c := k.Org(t)
+			e := c.Evaluation(t, filled(t, c, cases(5)).ID, nil)
+			c.Artifacts(t, ran(t, c, e.ID, nil))
+			require.NoError(t, c.DeleteEvaluation(t.Context(), e.ID))
+			engine, err := temporal.Open(k.App.Config.Temporal)
+			require.NoError(t, err)
+			t.Cleanup(engine.Close)
+			p := evaluation.Purge{Org: c.Org, Evaluation: number(t, e.ID), NotBefore: time.Now().Add(wait)}
+			require.NoError(t, engine.Start(t.Context(), evaluation.Queue, "recorded", evaluation.PurgeWorkflow, p))
+			return k.App.Config.Temporal, "recorded"
+		}
+	}
 	client := map[string]any{"target": map[string]any{"type": "client"}}
-	temporaltest.Histories(t, evaluation.RunWorkflow, map[string]temporaltest.Scene{
+	temporaltest.Histories(t, []any{evaluation.RunWorkflow, evaluation.PurgeWorkflow}, map[string]temporaltest.Scene{
+		"purge_at_once":         purge(0),
+		"purge_after_a_wait":    purge(time.Second),
 		"run_recorded":          run(nil, nil),
 		"run_that_cannot_begin": run(map[string]any{"metrics": []string{"charm"}}, nil),
 		"run_of_a_client": run(client, func(t *testing.T, c *testkit.Client, r testkit.Run) {

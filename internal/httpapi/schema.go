@@ -29,6 +29,7 @@ var edgeSchemas = Schemas{
 	"OtlpError":      otlpEnvelope{},
 	"Readiness":      readyBody{},
 	"ReadinessCheck": checkState{},
+	"Usage":          Usage{},
 }
 
 // Name gives types their public names. A domain calls it before it registers

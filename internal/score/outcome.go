@@ -128,12 +128,12 @@ func (s *Service) Done(ctx context.Context, r Run, items []int64) ([]Brief, erro
 
 // Filter selects outcomes of a run; an empty field matches everything.
 type Filter struct {
-	Status Status
+	Statuses []Status // any of them
 	// Items are the only items wanted, if there are any.
 	Items []int64
-	// Metric with MaxScore selects outcomes whose score is at most that.
-	Metric   string
-	MaxScore *float64
+	// Metric selects outcomes that it scored, between the bounds if there are any.
+	Metric             string
+	MinScore, MaxScore *float64
 	// After is the outcome that a page begins after.
 	After  Key
 	Limit  int

@@ -173,14 +173,17 @@ func TestPage(t *testing.T) {
 			total  int
 		}{
 			"everything":          {score.Filter{}, []int64{1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11, 12}, 13},
-			"a status":            {score.Filter{Status: score.StatusErrored}, []int64{3, 7, 11}, 3},
+			"a status":            {score.Filter{Statuses: []score.Status{score.StatusErrored}}, []int64{3, 7, 11}, 3},
+			"several statuses":    {score.Filter{Statuses: []score.Status{score.StatusErrored, score.StatusSkipped}}, []int64{3, 4, 7, 8, 11, 12}, 6},
 			"some items":          {score.Filter{Items: []int64{5, 9, 99}}, []int64{5, 5, 9}, 3},
 			"a page":              {score.Filter{Limit: 3, Offset: 4}, []int64{5, 5, 6}, 13},
 			"after an outcome":    {score.Filter{After: score.Key{Item: 5}, Limit: 2}, []int64{5, 6}, 8},
 			"behind the last":     {score.Filter{Limit: 3, Offset: 40}, nil, 13},
 			"scored by a metric":  {score.Filter{Metric: "exact_match"}, []int64{1, 2, 5, 6, 9, 10}, 6},
 			"scored at most":      {score.Filter{Metric: "exact_match", MaxScore: number(0.4)}, []int64{1, 2, 5}, 3},
-			"scored and a status": {score.Filter{Metric: "exact_match", Status: score.StatusFailed, MaxScore: number(0.5)}, []int64{2, 6}, 2},
+			"scored at least":     {score.Filter{Metric: "exact_match", MinScore: number(0.5)}, []int64{6, 9, 10}, 3},
+			"scored between":      {score.Filter{Metric: "exact_match", MinScore: number(0.1), MaxScore: number(0.4)}, []int64{2, 5}, 2},
+			"scored and a status": {score.Filter{Metric: "exact_match", Statuses: []score.Status{score.StatusFailed}, MaxScore: number(0.5)}, []int64{2, 6}, 2},
 			"by no metric":        {score.Filter{Metric: "charm"}, nil, 0},
 		} {
 			got, total := page(ctx, t, s, r, one.filter)
@@ -217,6 +220,29 @@ func TestALargeRunIsReadWhole(t *testing.T) {
 		require.Len(t, briefs, n)
 		for i, b := range briefs {
 			require.EqualValues(t, i+1, b.Item)
+		}
+	})
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, s *score.Service) {
+		ctx, r := t.Context(), newRun()
+		kept, foreign := r, newRun()
+		kept.ID = 9
+		later := score.Run{Org: r.Org, ID: 8, Started: start.AddDate(0, 1, 0)} // in another partition
+		for _, run := range []score.Run{r, later, kept, foreign} {
+			require.NoError(t, s.Insert(ctx, run, []score.Outcome{whole(1, 0), whole(2, 0)}))
+		}
+		for range 2 {
+			require.NoError(t, s.Erase(ctx, r.Org, []int64{r.ID, later.ID, 4711}))
+			for run, want := range map[score.Run]int{r: 0, later: 0, kept: 2, foreign: 2} {
+				_, total := page(ctx, t, s, run, score.Filter{})
+				require.Equal(t, want, total)
+				tallies, err := s.Tallies(ctx, run)
+				require.NoError(t, err)
+				require.Equal(t, want == 0, len(tallies) == 0)
+			}
 		}
 	})
 }

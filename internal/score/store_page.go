@@ -55,8 +55,8 @@ func (f Filter) where(r Run) (text string, args []any) {
 		b.WriteString(" AND " + condition)
 		args = append(args, values...)
 	}
-	if f.Status != "" {
-		add("status = ?", string(f.Status))
+	if len(f.Statuses) > 0 {
+		add("status IN (?)", f.Statuses)
 	}
 	if len(f.Items) > 0 {
 		add("item_id IN (?)", f.Items)
@@ -66,6 +66,9 @@ func (f Filter) where(r Run) (text string, args []any) {
 	}
 	if f.Metric != "" {
 		add("(item_id, epoch) IN (SELECT item_id, epoch"+of+" AND metric = ? AND scored", append(r.args(), f.Metric)...)
+		if f.MinScore != nil {
+			add("value >= ?", *f.MinScore)
+		}
 		if f.MaxScore != nil {
 			add("value <= ?", *f.MaxScore)
 		}

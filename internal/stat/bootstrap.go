@@ -73,7 +73,7 @@ func bootstrapMean(e *Estimate, s sample, o Options) limits {
 		}
 		return left
 	}, o)
-	e.N, e.Value = s.n(), ptr(s.mean())
+	e.N, e.Items, e.Value = s.n(), s.n(), ptr(s.mean())
 	if v := s.spread(s.mean()); v.clustered > 0 {
 		e.NEff = v.kish * v.naive / v.clustered
 	}
@@ -93,7 +93,7 @@ func compareFloat(a, b float64) int {
 // bootstrap fills an estimate of a statistic. leaveOut returns its values when
 // a part of the clusters is left out, or nil if one of them is undefined.
 func bootstrap(e *Estimate, clusters int, statistic func([]int) float64, leaveOut func() []float64, o Options) limits {
-	e.N, e.Clusters, e.NEff = clusters, clusters, float64(clusters)
+	e.N, e.Items, e.Clusters, e.NEff = clusters, clusters, clusters, float64(clusters)
 	draw := make([]int, clusters)
 	for i := range draw {
 		draw[i] = i
@@ -118,8 +118,8 @@ func bootstrap(e *Estimate, clusters int, statistic func([]int) float64, leaveOu
 	if clusters < minBootstrap {
 		return jackknife(e, left, o)
 	}
-	var replicates []float64
-	replicates, e.Seed = replicate(clusters, statistic, o)
+	replicates, seed := replicate(clusters, statistic, o)
+	e.Seed = &seed
 	if len(replicates) < o.Replicates*9/10 {
 		e.abstain(StatusNotIdentified, "the statistic is undefined on more than a tenth of the draws")
 		return nil
@@ -196,8 +196,8 @@ func jackknife(e *Estimate, left []float64, o Options) limits {
 	if v.naive == 0 {
 		return unvaried(e, len(left), o.Range, o.Level)
 	}
-	e.SE, e.DF = ptr(math.Sqrt(v.naive)*(g-1)), g-1
-	l := o.Range.within(tLimits(*e.Value, *e.SE, e.DF))
+	e.SE, e.DF = ptr(math.Sqrt(v.naive)*(g-1)), ptr(g-1)
+	l := o.Range.within(tLimits(*e.Value, *e.SE, *e.DF))
 	lower, upper := l(o.alpha())
 	e.between(lower, upper, o.Level, "jackknife_t")
 	e.warn("too few clusters for a bootstrap")

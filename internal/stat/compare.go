@@ -155,7 +155,7 @@ func (p pairs) difference(e *Estimate, m *match, binary bool, o CompareOptions) 
 	case !binary:
 		return populationMean(e, p.d, r, o.Level)
 	}
-	e.N, e.Clusters, e.NEff = p.d.n(), p.d.n(), float64(p.d.n())
+	e.N, e.Items, e.Clusters, e.NEff = p.d.n(), p.d.n(), p.d.n(), float64(p.d.n())
 	if p.d.n() == 0 {
 		e.abstain(StatusInsufficient, noScores)
 		return nil
@@ -229,15 +229,15 @@ func (c *Comparison) test(e *Estimate, p pairs, binary bool, o CompareOptions) {
 	if binary {
 		exact, midP := p.fourfold().mcnemar()
 		c.Tests.McNemarExact, c.Tests.McNemarMidP = &exact, &midP
-		c.P, c.PMethod = &midP, "mcnemar_mid_p"
+		c.P, c.PMethod = &midP, ptr("mcnemar_mid_p")
 		if o.Policy == PolicyGate {
-			c.P, c.PMethod = &exact, "mcnemar_exact"
+			c.P, c.PMethod = &exact, ptr("mcnemar_exact")
 		}
 		return
 	}
-	if e.SE != nil && e.DF > 0 {
-		c.Tests.T = ptr(tTest(*e.Value / *e.SE, e.DF))
-		c.P, c.PMethod = c.Tests.T, "t"
+	if e.SE != nil && e.df() > 0 {
+		c.Tests.T = ptr(tTest(*e.Value / *e.SE, *e.DF))
+		c.P, c.PMethod = c.Tests.T, ptr("t")
 	}
 	if o.Estimand == EstimandDataset || p.d.g < 2 {
 		return
@@ -245,10 +245,10 @@ func (c *Comparison) test(e *Estimate, p pairs, binary bool, o CompareOptions) {
 	flip, method, seed := signFlip(p.d.sums(0), o.Seed)
 	c.Tests.SignFlip = &flip
 	if seed != "" {
-		e.Seed = seed
+		e.Seed = &seed
 	}
 	if c.P == nil {
-		c.P, c.PMethod = &flip, method
+		c.P, c.PMethod = &flip, &method
 	}
 }
 

@@ -16,7 +16,7 @@ func (e entry) noise(weight float64) noise {
 // their repetitions vary.
 func (t *table) datasetMean(e *Estimate, o Options) {
 	s := t.means(o)
-	e.N, e.Clusters, e.NEff = s.n(), s.n(), float64(s.n())
+	e.N, e.Items, e.Clusters, e.NEff = s.n(), s.n(), s.n(), float64(s.n())
 	if s.n() == 0 {
 		e.abstain(StatusInsufficient, noScores)
 		return
@@ -50,7 +50,7 @@ func (t *table) datasetMean(e *Estimate, o Options) {
 
 // datasetDifference fills an estimate of the difference on exactly these items.
 func (m *match) datasetDifference(e *Estimate, p pairs, o CompareOptions) limits {
-	e.N, e.Clusters, e.NEff = p.d.n(), p.d.n(), float64(p.d.n())
+	e.N, e.Items, e.Clusters, e.NEff = p.d.n(), p.d.n(), p.d.n(), float64(p.d.n())
 	if p.d.n() == 0 {
 		e.abstain(StatusInsufficient, noScores)
 		return nil
@@ -99,8 +99,8 @@ func (e *Estimate) repetitions(noises []noise, s sample, r *Range, level float64
 	for _, n := range noises {
 		spare += n.df
 	}
-	e.SE, e.DF = &se, 1/inverse
-	l := r.within(tLimits(*e.Value, se, e.DF))
+	e.SE, e.DF = &se, ptr(1/inverse)
+	l := r.within(tLimits(*e.Value, se, *e.DF))
 	lower, upper := l(1 - level)
 	e.between(lower, upper, level, "within_item_t")
 	if spare < fewClusters {

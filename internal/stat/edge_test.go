@@ -1,13 +1,13 @@
 package stat_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/stat"
@@ -333,7 +333,7 @@ func TestBootstrapEdges(t *testing.T) {
 	}
 	e := estimate(stat.Bootstrap(len(x), ratio, stat.Options{Seed: stat.Seed{Organization: "o"}}))
 	require.Equal(t, "bca", e.CI.Method)
-	require.Len(t, e.Seed, 32)
+	require.Len(t, *e.Seed, 32)
 	again := estimate(stat.Bootstrap(len(x), ratio, stat.Options{Seed: stat.Seed{Organization: "o"}}))
 	require.Equal(t, e, again)
 	require.Equal(t, "jackknife_t", estimate(stat.Bootstrap(5, ratio, stat.Options{})).CI.Method)
@@ -349,14 +349,36 @@ func TestEstimateAsJSON(t *testing.T) {
 	e := must[stat.Estimate](t)(stat.Mean(items(0.2, 0.4), stat.Options{Range: stat.Unit(), Source: stat.SourceCode}))
 	out := must[[]byte](t)(json.Marshal(e))
 	require.JSONEq(t, `{
-		"value": 0.30000000000000004, "se": 0.1, "n": 2, "clusters": 2, "n_eff": 2, "df": 1,
+		"value": 0.30000000000000004, "se": 0.1, "n": 2, "items": 2, "clusters": 2, "n_eff": 2, "df": 1,
 		"ci": {"lower": 0, "upper": 1, "level": 0.95, "kind": "confidence", "method": "t"},
 		"status": "fragile", "source": "code", "estimand": "population", "method": "mean",
+		"deff": null, "variance": null, "missing": null, "failing_clusters": null, "seed": null,
 		"assumptions": ["clusters are independent"], "warnings": ["fewer than 10 independent units"], "algo_version": "1"
 	}`, string(out))
-	none := must[[]byte](t)(json.Marshal(must[stat.Estimate](t)(stat.Mean(nil, stat.Options{}))))
+	none := must[[]byte](t)(json.Marshal(must[stat.Estimate](t)(stat.Mean(nil, stat.Options{Source: stat.SourceCode}))))
 	require.JSONEq(t, `{
-		"value": null, "se": null, "ci": null, "n": 0, "clusters": 0, "n_eff": 0, "status": "insufficient",
-		"estimand": "population", "method": "mean", "warnings": ["no scores"], "algo_version": "1"
+		"value": null, "se": null, "ci": null, "n": 0, "items": 0, "clusters": 0, "n_eff": 0, "df": null, "status": "insufficient",
+		"source": "code", "estimand": "population", "method": "mean", "deff": null, "variance": null, "missing": null, "failing_clusters": null,
+		"assumptions": [], "warnings": ["no scores"], "seed": null, "algo_version": "1"
 	}`, string(none))
+}
+
+// Without a margin there is nothing to say about it, and that is null.
+func TestVerdictAsJSON(t *testing.T) {
+	t.Parallel()
+	margin := 0.1
+	for text, v := range map[string]stat.Verdict{
+		`{"superiority": "better", "non_inferiority": null, "equivalence": null, "margin": null, "level": 0.95, "lower_is_better": false}`: {
+			Superiority: stat.SuperiorityBetter, Level: 0.95,
+		},
+		`{"superiority": "worse", "non_inferiority": "refuted", "equivalence": "not_shown", "margin": 0.1, "level": 0.95, "lower_is_better": true}`: {
+			Superiority: stat.SuperiorityWorse, NonInferiority: stat.NonInferiorityRefuted, Equivalence: stat.EquivalenceNotShown, Margin: &margin, Level: 0.95, LowerIsBetter: true,
+		},
+	} {
+		out := must[[]byte](t)(json.Marshal(v))
+		require.JSONEq(t, text, string(out))
+		var back stat.Verdict
+		require.NoError(t, json.Unmarshal(out, &back))
+		require.Equal(t, v, back)
+	}
 }

@@ -47,7 +47,7 @@ func (t *table) mean(o Options) Estimate {
 // populationMean fills an estimate from a sample whose items stand for more
 // than themselves.
 func populationMean(e *Estimate, s sample, r *Range, level float64) limits {
-	e.N, e.Clusters = s.n(), s.g
+	e.N, e.Items, e.Clusters = s.n(), s.n(), s.g
 	if s.n() == 0 {
 		e.abstain(StatusInsufficient, noScores)
 		return nil
@@ -65,7 +65,7 @@ func populationMean(e *Estimate, s sample, r *Range, level float64) limits {
 		return unvaried(e, s.g, r, level)
 	}
 	se := math.Sqrt(v.clustered)
-	e.SE, e.DF, e.NEff = &se, float64(s.g-1), v.kish
+	e.SE, e.DF, e.NEff = &se, ptr(float64(s.g-1)), v.kish
 	if s.cluster != nil {
 		deff := v.clustered / v.naive
 		e.DesignEffect, e.NEff = &deff, v.kish/deff
@@ -74,7 +74,7 @@ func populationMean(e *Estimate, s sample, r *Range, level float64) limits {
 	if s.cluster != nil {
 		method = "clustered_t"
 	}
-	l := r.within(tLimits(mean, se, e.DF))
+	l := r.within(tLimits(mean, se, *e.DF))
 	lower, upper := l(1 - level)
 	e.between(lower, upper, level, method)
 	e.assume("clusters are independent")

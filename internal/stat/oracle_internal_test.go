@@ -180,7 +180,7 @@ func asking[T any](f func(in T) (outputs, error)) oracle {
 }
 
 func oracleEstimate(e Estimate, err error) (outputs, error) {
-	out := outputs{"value": e.Value, "se": e.SE, "df": e.DF, "n_eff": e.NEff, "status": string(e.Status), "lower": (*float64)(nil), "upper": (*float64)(nil)}
+	out := outputs{"value": e.Value, "se": e.SE, "df": e.df(), "n_eff": e.NEff, "status": string(e.Status), "lower": (*float64)(nil), "upper": (*float64)(nil)}
 	if e.CI != nil {
 		out["lower"], out["upper"] = e.CI.Lower, e.CI.Upper
 	}
@@ -265,7 +265,7 @@ var oracles = map[string]oracle{
 			return nil, err
 		}
 		e, err := Mean(in.Rows, Options{Estimand: EstimandDataset})
-		return together(out, outputs{"within": e.Variance.Within, "between": e.Variance.Between, "dataset_se": e.SE, "dataset_df": e.DF}), err
+		return together(out, outputs{"within": e.Variance.Within, "between": e.Variance.Between, "dataset_se": e.SE, "dataset_df": e.df()}), err
 	}),
 	"overall": asking(func(in struct{ Metrics []Metric }) (outputs, error) {
 		for i := range in.Metrics {

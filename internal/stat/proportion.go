@@ -60,7 +60,7 @@ func Proportion(passed, n int, o Options) (Estimate, error) {
 		return Estimate{}, inputErrorf("%d of %d passed", passed, n)
 	}
 	e := o.estimate("pass_rate")
-	e.N, e.Clusters, e.NEff = n, n, float64(n)
+	e.N, e.Items, e.Clusters, e.NEff = n, n, n, float64(n)
 	if n == 0 {
 		e.abstain(StatusInsufficient, noScores)
 		return e, nil
@@ -78,10 +78,7 @@ func Proportion(passed, n int, o Options) (Estimate, error) {
 // fillRate fills an estimate of a share from the items' shares, which come
 // from so many rows.
 func fillRate(e *Estimate, s sample, rows int, o Options) limits {
-	e.N, e.Clusters = rows, s.g
-	if rows != s.n() {
-		e.Items = s.n()
-	}
+	e.N, e.Items, e.Clusters = rows, s.n(), s.g
 	if s.n() == 0 {
 		e.abstain(StatusInsufficient, noScores)
 		return nil
@@ -115,7 +112,7 @@ func fillRate(e *Estimate, s sample, rows int, o Options) limits {
 	} else {
 		deff = math.Max(1, variance/(p*(1-p)/n))
 	}
-	e.NEff, e.DF, e.DesignEffect = n/deff, float64(s.g-1), &deff
+	e.NEff, e.DF, e.DesignEffect = n/deff, ptr(float64(s.g-1)), &deff
 	l := clusteredRate(p, n, e.NEff, float64(s.g), o)
 	e.rate(p, l, o)
 	e.assume("clusters are independent")

@@ -48,10 +48,7 @@ func Quantile(rows []Row, q float64, o Options) (Estimate, error) {
 func (e *Estimate) quantile(t *table, scores []float64, q float64, o Options) {
 	s := t.means(o)
 	n := len(scores)
-	e.N, e.Clusters, e.NEff = n, s.g, float64(n)
-	if n != s.n() {
-		e.Items = s.n()
-	}
+	e.N, e.Items, e.Clusters, e.NEff = n, s.n(), s.g, float64(n)
 	if n == 0 {
 		e.abstain(StatusInsufficient, noScores)
 		return

@@ -114,7 +114,7 @@ func TestReferenceClusters(t *testing.T) {
 	near(t, .6, *e.Value, "mean")
 	near(t, .19321836, *e.SE, "clustered se")
 	near(t, .16329932, *e.SE/math.Sqrt(*e.DesignEffect), "naive se")
-	near(t, 3.1824463, tCritical(.05, e.DF), "critical value")
+	near(t, 3.1824463, tCritical(.05, *e.DF), "critical value")
 
 	p := passRate(t, rows, Options{})
 	near(t, 1.5555556, *p.DesignEffect, "design effect")
@@ -256,18 +256,18 @@ func TestReferenceUnpaired(t *testing.T) {
 	c = compare(t, scores(.5, .4, .9, .3, .6, .2), scores(.8, .6, .9, .4, .7), CompareOptions{Unpaired: true})
 	near(t, .19666667, *c.Difference.Value, "difference")
 	near(t, .1329578, *c.Difference.SE, "se")
-	near(t, 8.9757282, c.Difference.DF, "degrees of freedom")
+	near(t, 8.9757282, *c.Difference.DF, "degrees of freedom")
 	near(t, .17331264, *c.Tests.T, "p")
 }
 
 func TestReferenceResolution(t *testing.T) {
 	t.Parallel()
 	se := .35 / math.Sqrt(200)
-	_, mde := Estimate{SE: &se, DF: 199}.resolving(Options{Level: .95})
+	_, mde := Estimate{SE: &se, DF: ptr(199.0)}.resolving(Options{Level: .95})
 	near(t, .069677292, mde, "with t")
 	_, mde = Estimate{SE: &se}.resolving(Options{Level: .95})
 	near(t, .069335697, mde, "with z")
-	r := resolve(Estimate{SE: &se, DF: 199, N: 200}, Options{Level: .95, Range: Unit()}, "This run", []float64{.03}, 0, 0)
+	r := resolve(Estimate{SE: &se, DF: ptr(199.0), N: 200}, Options{Level: .95, Range: Unit()}, "This run", []float64{.03}, 0, 0)
 	require.Equal(t, []ItemsFor{{Difference: .03, Items: 1069}}, r.ItemsFor)
 	require.Equal(t, "This run can resolve differences of 7 points or more; a 3-point difference needs about 1,069 items.", r.Sentence)
 
@@ -361,7 +361,7 @@ func TestReferenceVerdict(t *testing.T) {
 	near(t, .0076890813, tTest((diff+.01)/se, df)/2, "p of non-inferiority")
 	nearly(t, .02343, tTest((.03-diff)/se, df)/2, 1e-4, "p of equivalence")
 	v := CompareOptions{Options: Options{Level: .95}, Margin: .01}.verdict(l)
-	require.Equal(t, Verdict{SuperiorityUnresolved, NonInferiorityShown, EquivalenceNotShown, .01, .95, false}, v)
+	require.Equal(t, Verdict{SuperiorityUnresolved, NonInferiorityShown, EquivalenceNotShown, ptr(.01), .95, false}, v)
 	v = CompareOptions{Options: Options{Level: .95}, Margin: .03}.verdict(l)
 	require.Equal(t, EquivalenceShown, v.Equivalence)
 	require.Equal(t, OutcomeUnchanged, v.Outcome())

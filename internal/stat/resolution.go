@@ -62,7 +62,7 @@ func resolve(e Estimate, o Options, subject string, targets []float64, generatio
 		have = e.Items
 	}
 	n := float64(have)
-	if e.DF > 0 && e.DF < forecastDF {
+	if e.df() > 0 && e.df() < forecastDF {
 		targets = nil
 	}
 	for _, delta := range slices.Compact(targets) {
@@ -75,7 +75,7 @@ func resolve(e Estimate, o Options, subject string, targets []float64, generatio
 			// What remains of the variance when repetitions average out.
 			items := variance*n - generation/epochs
 			if k := math.Ceil(generation / (n*delta*delta/(z*z) - items)); k > epochs && k <= 1000 {
-				need.Epochs = int(k)
+				need.Epochs = ptr(int(k))
 			}
 		}
 		r.ItemsFor = append(r.ItemsFor, need)
@@ -84,8 +84,8 @@ func resolve(e Estimate, o Options, subject string, targets []float64, generatio
 	if len(r.ItemsFor) > 0 {
 		need := r.ItemsFor[0]
 		r.Sentence += fmt.Sprintf("; a %s difference needs about %s items", amount(need.Difference, points, false), grouped(need.Items))
-		if need.Epochs > 0 {
-			r.Sentence += fmt.Sprintf(" (or %d epochs on these %s)", need.Epochs, grouped(have))
+		if need.Epochs != nil {
+			r.Sentence += fmt.Sprintf(" (or %d epochs on these %s)", *need.Epochs, grouped(have))
 		}
 	}
 	r.Sentence += "."
@@ -101,8 +101,8 @@ const forecastDF = 9
 // the width of the interval stands for it.
 func (e Estimate) resolving(o Options) (variance, mde float64) {
 	switch {
-	case e.SE != nil && e.DF > 0:
-		return *e.SE * *e.SE, (tCritical(o.alpha(), e.DF) + tQuantile(power, e.DF)) * *e.SE
+	case e.SE != nil && e.df() > 0:
+		return *e.SE * *e.SE, (tCritical(o.alpha(), *e.DF) + tQuantile(power, *e.DF)) * *e.SE
 	case e.SE != nil:
 		return *e.SE * *e.SE, (normalCritical(o.alpha()) + normalQuantile(power)) * *e.SE
 	case e.CI != nil && e.CI.Lower != nil && e.CI.Upper != nil && e.N > 0:

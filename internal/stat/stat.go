@@ -59,65 +59,75 @@ const (
 // Interval is a range of plausible values. A missing end is unbounded or not
 // available.
 type Interval struct {
-	_      struct{} `nullable:"true"` // documents say that an interval may be absent
-	Lower  *float64 `json:"lower"`
-	Upper  *float64 `json:"upper"`
-	Level  float64  `json:"level"`
-	Kind   Kind     `json:"kind"`
-	Method string   `json:"method"`
+	_      struct{} `nullable:"true"` // documents say that there may be none
+	Lower  *float64 `json:"lower" doc:"Lower end; null if the interval is open below."`
+	Upper  *float64 `json:"upper" doc:"Upper end; null if the interval is open above."`
+	Level  float64  `json:"level" doc:"Confidence level, for example 0.95."`
+	Kind   Kind     `json:"kind" enum:"confidence,confidence_sequence,credible" doc:"confidence holds for one look at finished data; confidence_sequence holds however often you look; credible rests on a prior."`
+	Method string   `json:"method" doc:"How the interval was computed." example:"wilson"`
 }
 
 // Estimate is a number with what is needed to judge it. Its value, standard
 // error and interval are absent where the data do not give them; nothing in it
 // is ever infinite or not a number.
 type Estimate struct {
-	Value    *float64  `json:"value"`
-	SE       *float64  `json:"se"`
-	CI       *Interval `json:"ci"`
-	N        int       `json:"n"`              // items, or rows for pass rates and quantiles
-	Items    int       `json:"items,omitzero"` // where n counts repetitions as well
-	Clusters int       `json:"clusters"`       // independent units
-	NEff     float64   `json:"n_eff"`          // independent observations that would say as much
-	DF       float64   `json:"df,omitzero"`
-	Status   Status    `json:"status"`
-	Source   Source    `json:"source,omitzero"`
-	Estimand Estimand  `json:"estimand,omitzero"`
-	Method   string    `json:"method"`
+	Value    *float64  `json:"value" doc:"The estimate; null without data."`
+	SE       *float64  `json:"se" doc:"Standard error; null if the data do not give one."`
+	CI       *Interval `json:"ci" doc:"Interval around the value; null if the data do not give one."`
+	N        int       `json:"n" doc:"Observations: items, or results for pass rates and quantiles."`
+	Items    int       `json:"items" doc:"Distinct items among the observations."`
+	Clusters int       `json:"clusters" doc:"Independent units: clusters of items, or the items themselves."`
+	NEff     float64   `json:"n_eff" doc:"Number of independent observations that would carry the same information."`
+	DF       *float64  `json:"df" doc:"Degrees of freedom; null if the method has none."`
+	Status   Status    `json:"status" enum:"ok,fragile,degenerate,insufficient,undefined,not_identified,not_comparable,disconnected,stale,uncalibrated" doc:"How far the estimate can be trusted; the warnings give the reason."`
+	Source   Source    `json:"source" enum:"human,judge,hybrid,code" doc:"What produced the scores."`
+	Estimand Estimand  `json:"estimand" enum:"population,dataset" doc:"population: the estimate speaks about all items like these; dataset: about these items alone."`
+	Method   string    `json:"method" doc:"How the estimate was computed." example:"mean"`
 
 	// DesignEffect is how much clusters and weights inflate the variance.
-	DesignEffect *float64 `json:"deff,omitzero"`
+	DesignEffect *float64 `json:"deff" doc:"Factor by which clusters and weights inflate the variance; null if it was not computed."`
 	// Variance splits the variation into items and repetitions.
-	Variance *Variance `json:"variance,omitzero"`
+	Variance *Variance `json:"variance" doc:"Variance within and between items; null without repetitions."`
 	// Missing tells of scores that are not there.
-	Missing *Missing `json:"missing,omitzero"`
+	Missing *Missing `json:"missing" doc:"Scores that are missing, and how they were treated; null if none are."`
 	// FailingClusters counts the clusters with a failure, for pass rates.
-	FailingClusters *int `json:"failing_clusters,omitzero"`
+	FailingClusters *int `json:"failing_clusters" doc:"Clusters with at least one failure; null unless the estimate is a pass rate."`
 
-	Assumptions []string `json:"assumptions,omitzero"`
-	Warnings    []string `json:"warnings,omitzero"`
-	Seed        string   `json:"seed,omitzero"`
-	AlgoVersion string   `json:"algo_version"`
+	Assumptions []string `json:"assumptions" doc:"Assumptions that the interval rests on."`
+	Warnings    []string `json:"warnings" doc:"Reasons for caution."`
+	Seed        *string  `json:"seed" doc:"Seed of the random numbers; null if the method draws none."`
+	AlgoVersion string   `json:"algo_version" doc:"Generation of the algorithms; it changes when the same data would give different digits."`
+}
+
+// df are the degrees of freedom, zero if there are none.
+func (e Estimate) df() float64 {
+	if e.DF == nil {
+		return 0
+	}
+	return *e.DF
 }
 
 // Variance splits the variation of scores.
 type Variance struct {
-	Within          float64  `json:"within"`           // between repetitions of one item
-	Between         float64  `json:"between"`          // between items
-	GenerationShare *float64 `json:"generation_share"` // the part of one score's variance that repetitions cause
+	_               struct{} `nullable:"true"`
+	Within          float64  `json:"within" doc:"Variance between repetitions of one item."`
+	Between         float64  `json:"between" doc:"Variance between items."`
+	GenerationShare *float64 `json:"generation_share" doc:"Part of a single score's variance that comes from repetition; null without variance."`
 	// OptimalEpochs is the number of repetitions that gives the smallest error
 	// for the money, given Options.CostRatio.
-	OptimalEpochs *int `json:"optimal_epochs,omitzero"`
+	OptimalEpochs *int `json:"optimal_epochs" doc:"Number of repetitions with the smallest error for the same cost; null if the cost is unknown."`
 }
 
 // Missing tells how many scores are missing, what was done about them, and
 // between which values the estimate would lie had they all been there. The
 // bounds need a declared range.
 type Missing struct {
-	Rows   int           `json:"rows"`
-	Share  float64       `json:"share"`
-	Policy MissingPolicy `json:"policy"`
-	Lower  *float64      `json:"lower,omitzero"`
-	Upper  *float64      `json:"upper,omitzero"`
+	_      struct{}      `nullable:"true"`
+	Rows   int           `json:"rows" doc:"Number of missing scores."`
+	Share  float64       `json:"share" doc:"Missing scores as a share of all."`
+	Policy MissingPolicy `json:"policy" enum:"exclude,fail,bounds" doc:"exclude: they are left out; fail: they count as the lowest score; bounds: the interval covers whatever they could have been."`
+	Lower  *float64      `json:"lower" doc:"The estimate if every missing score were the lowest possible; null if the metric has no range."`
+	Upper  *float64      `json:"upper" doc:"The estimate if every missing score were the highest possible; null if the metric has no range."`
 }
 
 // Row is one score of one item.

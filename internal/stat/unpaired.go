@@ -63,7 +63,7 @@ func (s sample) alone(binary bool, o Options) (Estimate, limits) {
 // which shows no variation, join the intervals of the two sides.
 func (c *Comparison) welch(e *Estimate, la, lb limits, binary bool, o CompareOptions) limits {
 	a, b := &c.Baseline, &c.Candidate
-	e.N, e.Clusters, e.NEff = a.N+b.N, a.Clusters+b.Clusters, a.NEff+b.NEff
+	e.N, e.Items, e.Clusters, e.NEff = a.N+b.N, a.Items+b.Items, a.Clusters+b.Clusters, a.NEff+b.NEff
 	e.warn("unpaired: the runs measured different items")
 	if a.Value == nil || b.Value == nil {
 		e.abstain(StatusInsufficient, noScores)
@@ -74,9 +74,9 @@ func (c *Comparison) welch(e *Estimate, la, lb limits, binary bool, o CompareOpt
 		va, vb := *a.SE**a.SE, *b.SE**b.SE
 		e.SE = ptr(math.Sqrt(va + vb))
 		share := va / (va + vb)
-		e.DF = 1 / (share*share/float64(a.Clusters-1) + (1-share)*(1-share)/float64(b.Clusters-1))
-		c.Tests.T = ptr(tTest(*e.Value / *e.SE, e.DF))
-		c.P, c.PMethod = c.Tests.T, "t"
+		e.DF = ptr(1 / (share*share/float64(a.Clusters-1) + (1-share)*(1-share)/float64(b.Clusters-1)))
+		c.Tests.T = ptr(tTest(*e.Value / *e.SE, *e.DF))
+		c.P, c.PMethod = c.Tests.T, ptr("t")
 	}
 	var l limits
 	name := "welch"
@@ -95,7 +95,7 @@ func (c *Comparison) welch(e *Estimate, la, lb limits, binary bool, o CompareOpt
 		l, name = mover(*a.Value, *b.Value, la, lb), "joined_bounds"
 		e.Status = StatusDegenerate
 	default:
-		l = tLimits(*e.Value, *e.SE, e.DF)
+		l = tLimits(*e.Value, *e.SE, e.df())
 	}
 	l = o.differences().within(l)
 	lower, upper := l(o.alpha())

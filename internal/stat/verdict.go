@@ -4,9 +4,9 @@ package stat
 // equivalence are one-sided questions and take the interval that misses twice
 // as much.
 func (o CompareOptions) verdict(l limits) Verdict {
-	v := Verdict{Superiority: SuperiorityUnresolved, Margin: o.Margin, Level: o.Level, LowerIsBetter: o.LowerIsBetter}
+	v := Verdict{Superiority: SuperiorityUnresolved, Level: o.Level, LowerIsBetter: o.LowerIsBetter}
 	if o.Margin > 0 {
-		v.NonInferiority, v.Equivalence = NonInferiorityUnresolved, EquivalenceNotShown
+		v.NonInferiority, v.Equivalence, v.Margin = NonInferiorityUnresolved, EquivalenceNotShown, &o.Margin
 	}
 	if l == nil {
 		return v

@@ -133,7 +133,7 @@ func (o WatchOptions) checked() (WatchOptions, error) {
 // begin fills in what does not depend on the kind of sequence. It returns
 // false if there is none.
 func (e *Estimate) begin(s sample, o WatchOptions) bool {
-	e.N, e.Clusters, e.NEff = s.n(), s.g, float64(s.g)
+	e.N, e.Items, e.Clusters, e.NEff = s.n(), s.n(), s.g, float64(s.g)
 	if s.n() == 0 {
 		e.abstain(StatusInsufficient, noScores)
 		return false

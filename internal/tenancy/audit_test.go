@@ -181,7 +181,7 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 		path := someItem(t, us)
 		return write{path: path, refusalPath: path + "000"}
 	},
-	"createFeedback": func(t *testing.T, us *testkit.Client) write {
+	"addTraceFeedback": func(t *testing.T, us *testkit.Client) write {
 		body := map[string]any{"type": "comment", "comment": "Well done."}
 		return write{
 			path: "/api/traces/" + someTrace(t, us) + "/feedback", body: body, action: "trace.feedback_created", resource: "trace",
@@ -191,7 +191,7 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 	"deleteTrace": func(t *testing.T, us *testkit.Client) write {
 		return write{path: "/api/traces/" + someTrace(t, us), action: "trace.deleted", resource: "trace", refusalPath: "/api/traces/4711000"}
 	},
-	"tracesToDataset": func(t *testing.T, us *testkit.Client) write {
+	"addTracesToDataset": func(t *testing.T, us *testkit.Client) write {
 		body := map[string]any{"datasetId": us.Dataset(t, testkit.Dataset{}).ID, "traceIds": []string{someTrace(t, us)}}
 		return write{
 			path: "/api/traces/to-dataset", body: body,
@@ -212,23 +212,23 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 			refusalPath: path, refusalBody: map[string]any{"name": "x", "expectedVersion": 4711},
 		}
 	},
-	"archiveEvaluation": func(t *testing.T, us *testkit.Client) write {
+	"deleteEvaluation": func(t *testing.T, us *testkit.Client) write {
 		return write{
-			path: "/api/evaluations/" + us.Evaluation(t, "later", nil).ID, action: "evaluation.archived", resource: "evaluation",
+			path: "/api/evaluations/" + us.Evaluation(t, "later", nil).ID, action: "evaluation.deleted", resource: "evaluation",
 			refusalPath: "/api/evaluations/4711000",
 		}
 	},
-	"startRun": func(t *testing.T, us *testkit.Client) write {
+	"startEvaluationRun": func(t *testing.T, us *testkit.Client) write {
 		return write{
 			path: "/api/evaluations/" + us.Evaluation(t, "later", nil).ID + "/runs", body: map[string]any{"seed": 1}, action: "run.started", resource: "run",
 			refusalPath: "/api/evaluations/4711000/runs", refusalBody: map[string]any{},
 		}
 	},
-	"cancelRun": func(t *testing.T, us *testkit.Client) write {
+	"cancelEvaluationRun": func(t *testing.T, us *testkit.Client) write {
 		path := someRun(t, us, us.Evaluation(t, "later", nil).ID)
 		return write{path: path + "/cancel", action: "run.cancelled", resource: "run", refusalPath: path + "000/cancel"}
 	},
-	"putResults": func(t *testing.T, us *testkit.Client) write {
+	"addEvaluationRunResults": func(t *testing.T, us *testkit.Client) write {
 		d := us.Dataset(t, testkit.Dataset{})
 		added, err := us.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "Why?", ExpectedOutput: "Because."}})
 		require.NoError(t, err)
@@ -257,7 +257,7 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 
 // telemetry is what tells about work and changes nothing: spans and traces by
 // the million leave no entry each.
-var telemetry = []string{"sendTraces", "sendLogs", "sendMetrics", "createTrace", "updateTrace", "addSpans"}
+var telemetry = []string{"sendTraces", "sendLogs", "sendMetrics", "createTrace", "updateTrace", "addTraceSpans"}
 
 func someKey(t testing.TB, us *testkit.Client) string {
 	t.Helper()

@@ -20,7 +20,9 @@ var (
 	ErrOwnersOnly     = fault.New(fault.Forbidden, "owners_only", "Only an owner, or a service key created by an owner, can manage owners.")
 )
 
-// MemberStatus says whether a member has come in yet.
+// MemberStatus says whether a member has come in yet. A member comes in with the
+// first request that one of their personal keys makes; who speaks for them with
+// X-On-Behalf-Of is somebody else.
 type MemberStatus string
 
 // The statuses of members.

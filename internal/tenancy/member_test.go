@@ -47,6 +47,34 @@ func TestMembers(t *testing.T) {
 		require.Equal(t, changed, all[0], "newest first")
 	})
 
+	t.Run("a member is active once a key of theirs was used", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		us := k.Org(t)
+		status := func(user string) string {
+			t.Helper()
+			k.App.Tenancy.FlushMeter(ctx) // which a process does once a second
+			all, err := us.Members(ctx)
+			require.NoError(t, err)
+			for _, m := range all {
+				if m.ID == user {
+					return m.Status
+				}
+			}
+			return "missing"
+		}
+		ada, hers := us.Person(t, principal.Member)
+		require.Equal(t, "invited", status(ada.ID), "somebody else made the key for her")
+
+		_, _, err := hers.ListDatasets(ctx, "")
+
+		require.NoError(t, err)
+		require.Equal(t, "active", status(ada.ID))
+		changed, err := us.UpdateMember(ctx, ada.ID, map[string]any{"name": "Ada"})
+		require.NoError(t, err)
+		require.Equal(t, "active", changed.Status)
+	})
+
 	t.Run("a request that makes no sense is refused", func(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()

@@ -37,34 +37,46 @@ INSERT INTO members (org_id, user_id, email, name, role, status, created_at)
 VALUES (@org_id, @user_id, @email, @name, @role, @status, @created_at);
 
 -- name: FindMember :one
--- One person who is in the organization.
-SELECT user_id, email, name, role, status, created_at, version
-FROM members
-WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
+-- One person who is in the organization. Whoever has used a key of their own
+-- has come in.
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version,
+       (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+             THEN 'active' ELSE m.status END)::text AS status
+FROM members m
+WHERE m.org_id = @org_id AND m.user_id = @user_id AND m.removed_at IS NULL;
 
 -- name: ListMembers :many
--- A page of members, newest first; an absent filter matches everything.
-SELECT user_id, email, name, role, status, created_at, version
-FROM members
-WHERE org_id = @org_id AND removed_at IS NULL
-  AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
-  AND (sqlc.narg('roles')::text[] IS NULL OR role = ANY (sqlc.narg('roles')::text[]))
-  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(email), lower(sqlc.narg('search'))) > 0)
-  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
-  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
-ORDER BY created_at DESC, user_id DESC
+-- A page of members, newest first, with the status that FindMember gives; an
+-- absent filter matches everything.
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version, now.status
+FROM members m
+CROSS JOIN LATERAL (
+  SELECT (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE m.status END)::text AS status
+) now
+WHERE m.org_id = @org_id AND m.removed_at IS NULL
+  AND (sqlc.narg('statuses')::text[] IS NULL OR now.status = ANY (sqlc.narg('statuses')::text[]))
+  AND (sqlc.narg('roles')::text[] IS NULL OR m.role = ANY (sqlc.narg('roles')::text[]))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(m.name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(m.email), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR m.created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR m.created_at < sqlc.narg('created_before'))
+ORDER BY m.created_at DESC, m.user_id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
 -- name: CountMembers :one
 -- How many members the same filters match.
 SELECT count(*)
-FROM members
-WHERE org_id = @org_id AND removed_at IS NULL
-  AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
-  AND (sqlc.narg('roles')::text[] IS NULL OR role = ANY (sqlc.narg('roles')::text[]))
-  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(email), lower(sqlc.narg('search'))) > 0)
-  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
-  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'));
+FROM members m
+CROSS JOIN LATERAL (
+  SELECT (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE m.status END)::text AS status
+) now
+WHERE m.org_id = @org_id AND m.removed_at IS NULL
+  AND (sqlc.narg('statuses')::text[] IS NULL OR now.status = ANY (sqlc.narg('statuses')::text[]))
+  AND (sqlc.narg('roles')::text[] IS NULL OR m.role = ANY (sqlc.narg('roles')::text[]))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(m.name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(m.email), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR m.created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR m.created_at < sqlc.narg('created_before'));
 
 -- name: CountOwners :one
 -- How many members are owners.

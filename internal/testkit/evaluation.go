@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -17,6 +18,7 @@ type Evaluation struct {
 	Name           string             `json:"name,omitzero"`
 	Description    string             `json:"description,omitzero"`
 	Status         string             `json:"status,omitzero"`
+	Archived       bool               `json:"archived,omitzero"`
 	Overall        *float64           `json:"overall,omitzero"`
 	Metrics        map[string]float64 `json:"metrics,omitzero"`
 	MetricNames    []string           `json:"metric_names,omitzero"`
@@ -26,12 +28,13 @@ type Evaluation struct {
 	DatasetID      string             `json:"dataset_id,omitzero"`
 	DatasetVersion *int               `json:"dataset_version,omitzero"`
 	Target         map[string]any     `json:"target,omitzero"`
+	JudgeConfigIDs []int64            `json:"judge_config_ids,omitzero"`
 	PassRule       map[string]any     `json:"pass_rule,omitzero"`
 	Tags           []string           `json:"tags,omitzero"`
 	Metadata       map[string]any     `json:"metadata,omitzero"`
 	LatestRunID    *string            `json:"latest_run_id,omitzero"`
 	Statistics     *Statistics        `json:"statistics,omitzero"`
-	CreatedBy      string             `json:"created_by,omitzero"`
+	CreatedBy      httpapi.Actor      `json:"created_by,omitzero"`
 	Version        int64              `json:"version,omitzero"`
 	Warnings       []Warning          `json:"warnings,omitzero"`
 }
@@ -53,6 +56,7 @@ type Statistics struct {
 
 // Run is a run as a client sees it.
 type Run struct {
+	ID             string             `json:"id"`
 	RunID          string             `json:"run_id"`
 	EvaluationID   string             `json:"evaluation_id"`
 	Status         string             `json:"status"`
@@ -67,17 +71,16 @@ type Run struct {
 	Errored        int                `json:"errored"`
 	Skipped        int                `json:"skipped"`
 	DatasetVersion *int               `json:"dataset_version"`
+	BaselineRunID  string             `json:"baseline_run_id"`
 	Seed           *int64             `json:"seed"`
 	Repetitions    int                `json:"repetitions"`
 	ConfigDigest   string             `json:"config_digest"`
 	CostUSD        float64            `json:"cost_usd"`
-	Usage          struct {
-		Calls        int64 `json:"calls"`
-		InputTokens  int64 `json:"input_tokens"`
-		OutputTokens int64 `json:"output_tokens"`
-	} `json:"usage"`
-	Statistics *Statistics `json:"statistics"`
-	Error      *struct {
+	Calls          int64              `json:"calls"`
+	Usage          TokenUsage         `json:"usage"`
+	CreatedBy      httpapi.Actor      `json:"created_by"`
+	Statistics     *Statistics        `json:"statistics"`
+	Error          *struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	} `json:"error"`
@@ -167,9 +170,14 @@ func (c *Client) UpdateEvaluation(ctx context.Context, id string, patch map[stri
 }
 
 // ArchiveEvaluation archives an evaluation.
-func (c *Client) ArchiveEvaluation(ctx context.Context, id string) (out Evaluation, err error) {
-	_, err = c.Call(ctx, http.MethodDelete, "/api/evaluations/"+id, nil, &out)
-	return out, err
+func (c *Client) ArchiveEvaluation(ctx context.Context, id string) (Evaluation, error) {
+	return c.UpdateEvaluation(ctx, id, map[string]any{"archived": true})
+}
+
+// DeleteEvaluation deletes an evaluation.
+func (c *Client) DeleteEvaluation(ctx context.Context, id string) error {
+	_, err := c.Call(ctx, http.MethodDelete, "/api/evaluations/"+id, nil, nil)
+	return err
 }
 
 // ListEvaluations reads a page of evaluations.

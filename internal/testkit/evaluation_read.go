@@ -60,6 +60,7 @@ type ItemScores struct {
 
 // Artifact is a file that a run left behind.
 type Artifact struct {
+	ID           string         `json:"id"`
 	ArtifactID   string         `json:"artifact_id"`
 	EvaluationID string         `json:"evaluation_id"`
 	RunID        string         `json:"run_id"`

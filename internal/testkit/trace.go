@@ -36,7 +36,7 @@ type Trace struct {
 	Status         string         `json:"status"`
 	StartTime      time.Time      `json:"start_time"`
 	EndTime        time.Time      `json:"end_time"`
-	DurationMS     *int64         `json:"duration_ms"`
+	DurationMS     *float64       `json:"duration_ms"`
 	ConversationID string         `json:"conversation_id"`
 	UserID         string         `json:"user_id"`
 	Environment    string         `json:"environment"`
@@ -68,6 +68,7 @@ type Trace struct {
 
 // Span is a span as a client sees it.
 type Span struct {
+	ID            string    `json:"id"`
 	SpanID        string    `json:"span_id"`
 	ParentSpanID  string    `json:"parent_span_id"`
 	Name          string    `json:"name"`
@@ -75,7 +76,7 @@ type Span struct {
 	PrimitiveType string    `json:"primitive_type"`
 	StartTime     time.Time `json:"start_time"`
 	EndTime       time.Time `json:"end_time"`
-	DurationMS    *int64    `json:"duration_ms"`
+	DurationMS    *float64  `json:"duration_ms"`
 	Status        struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -168,6 +169,7 @@ type TraceMetrics struct {
 
 // Conversation is a conversation as a client sees it.
 type Conversation struct {
+	ID             string `json:"id"`
 	ConversationID string `json:"conversation_id"`
 	Turns          []struct {
 		TraceID       string     `json:"trace_id"`
@@ -181,17 +183,38 @@ type Conversation struct {
 		CostUSD       *float64   `json:"cost_usd"`
 		FeedbackCount int        `json:"feedback_count"`
 	} `json:"turns"`
-	Totals struct {
-		Turns          int        `json:"turns"`
-		FailedTurns    int        `json:"failed_turns"`
-		Spans          int        `json:"spans"`
-		Errors         int        `json:"errors"`
-		Usage          TokenUsage `json:"usage"`
-		CostUSD        *float64   `json:"cost_usd"`
-		CostKnownTurns int        `json:"cost_known_turns"`
-	} `json:"totals"`
-	HasMore bool `json:"has_more"`
-	Total   int  `json:"total"`
+	Totals  ConversationTotals `json:"totals"`
+	HasMore bool               `json:"has_more"`
+	Total   int                `json:"total"`
+}
+
+// ConversationTotals are of turns of a conversation.
+type ConversationTotals struct {
+	Turns          int        `json:"turns"`
+	FailedTurns    int        `json:"failed_turns"`
+	Spans          int        `json:"spans"`
+	Errors         int        `json:"errors"`
+	Usage          TokenUsage `json:"usage"`
+	CostUSD        *float64   `json:"cost_usd"`
+	CostKnownTurns int        `json:"cost_known_turns"`
+}
+
+// ConversationPage is a page of conversations.
+type ConversationPage struct {
+	Conversations []ListedConversation `json:"conversations"`
+	HasMore       bool                 `json:"has_more"`
+	NextCursor    string               `json:"next_cursor"`
+	Total         *int                 `json:"total"`
+}
+
+// ListedConversation is a conversation of a list.
+type ListedConversation struct {
+	ID             string             `json:"id"`
+	ConversationID string             `json:"conversation_id"`
+	UserID         *string            `json:"user_id"`
+	FirstStartTime time.Time          `json:"first_start_time"`
+	LastStartTime  time.Time          `json:"last_start_time"`
+	Totals         ConversationTotals `json:"totals"`
 }
 
 // Traces reads a page of traces.
@@ -239,6 +262,12 @@ func (c *Client) ExportTraces(ctx context.Context, query string) ([]Trace, error
 		out = append(out, t)
 	}
 	return out, nil
+}
+
+// Conversations reads a page of conversations.
+func (c *Client) Conversations(ctx context.Context, query string) (out ConversationPage, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/conversations?"+query, nil, &out)
+	return out, err
 }
 
 // Conversation reads a page of a conversation.

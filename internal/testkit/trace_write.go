@@ -35,6 +35,7 @@ func (r *Response) Deferred() bool { return r.Header.Get("X-Ingest") == "deferre
 type AddedSpans struct {
 	Spans []struct {
 		Index     int    `json:"index"`
+		ID        string `json:"id"`
 		SpanID    string `json:"span_id"`
 		Name      string `json:"name"`
 		StartTime string `json:"start_time"`
@@ -55,8 +56,6 @@ type AddedSpans struct {
 type DeletedTrace struct {
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
-	Purged  bool   `json:"purged"`
-	PurgeBy string `json:"purge_by"`
 }
 
 // TraceFeedback is feedback as a client sees it.

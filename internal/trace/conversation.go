@@ -13,7 +13,7 @@ import (
 
 // ErrConversationNotFound is returned when no trace of the organization is part
 // of the conversation.
-var ErrConversationNotFound = fault.New(fault.NotFound, "conversation_not_found", "There is no such conversation in this time. Set startAfter to look further back.")
+var ErrConversationNotFound = fault.New(fault.NotFound, "conversation_not_found", "The conversation does not exist in this window. Set startAfter to look further back.")
 
 // errConversationLong is returned when a conversation cannot be read at once.
 var errConversationLong = fault.New(fault.Validation, "too_much_data", "The conversation has more than 10,000 traces in this time. Narrow it with startAfter and startBefore.")
@@ -21,8 +21,8 @@ var errConversationLong = fault.New(fault.Validation, "too_much_data", "The conv
 const (
 	// maxTurns is how many traces of a conversation are put in order.
 	maxTurns = 10_000
-	// conversationTime is how far back a conversation is looked for, unless
-	// somebody says otherwise.
+	// conversationTime is how far back a conversation is looked for, unless the
+	// caller asks for another time.
 	conversationTime = 92 * 24 * time.Hour
 )
 

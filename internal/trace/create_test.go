@@ -232,7 +232,8 @@ func TestCreateTrace(t *testing.T) {
 			{map[string]any{"name": "x", "traceId": testkit.NewTraceID(), "otelTraceId": testkit.NewTraceID()}, []string{"/otelTraceId mutually_exclusive"}},
 			{map[string]any{"name": "x", "status": "running", "endTime": at(0)}, []string{"/endTime mutually_exclusive"}},
 			{map[string]any{"name": "x", "startTime": at(0), "endTime": at(-time.Hour)}, []string{"/endTime min"}},
-			{map[string]any{"name": "x", "startTime": "2020-01-01T00:00:00Z"}, []string{"/startTime min"}},
+			{map[string]any{"name": "x", "startTime": "1999-12-31T23:59:59Z"}, []string{"/startTime min"}},
+			{map[string]any{"name": "x", "environment": strings.Repeat("e", 65), "releaseId": strings.Repeat("r", 65)}, []string{"/environment length", "/releaseId length"}},
 			{
 				map[string]any{"name": "x", "spans": []any{span("ok", nil), map[string]any{"name": "no start"}, map[string]any{"startTime": at(0), "kind": "odd"}}},
 				[]string{"/spans/1/startTime required", "/spans/2/name required", "/spans/2/kind enum"},

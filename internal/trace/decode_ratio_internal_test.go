@@ -95,7 +95,7 @@ func decodeRatio(t *testing.T, name string, requests []traffic.Request, rounds i
 		in := intake{block: b, settings: settings, now: time.Now().UnixMicro()}
 		for _, r := range requests {
 			if err := d.traces(r.Body, &bad, func(r *row) error {
-				if reason := in.add(r); reason != "" {
+				if _, reason := in.add(r); reason != "" {
 					bad.add(reason)
 				}
 				return nil

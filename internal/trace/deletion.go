@@ -15,10 +15,6 @@ import (
 const TopicDeleted = "trace.deleted"
 
 const (
-	// purgeWithin is the time that a deletion promises: bytes are gone from the
-	// disks of the cluster, including the parts that a rewrite leaves behind for
-	// some minutes.
-	purgeWithin = time.Hour
 	// settleMargin is for clocks of processes that differ.
 	settleMargin = 30 * time.Second
 	// hideWithin bounds how long a caller waits for its trace to disappear.
@@ -58,9 +54,10 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id ID) (Deletion
 
 // settleTime is the longest that a row which has arrived can still be on its
 // way: it waits for the block before its own, for the pause between blocks and
-// for its own block.
+// for its own block. A row of an import waits until the live rows of its request
+// are stored, and then as many blocks again.
 func (s *Service) settleTime() time.Duration {
-	return 2*(s.cfg.InsertTimeout+deferTimeout) + s.cfg.GroupInterval + settleMargin
+	return 4*(s.cfg.InsertTimeout+deferTimeout) + s.cfg.GroupInterval + longestPause + settleMargin
 }
 
 // hide makes a deleted trace unreadable at once. The deletion is promised

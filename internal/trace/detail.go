@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -23,9 +21,8 @@ type Detail struct {
 	// more.
 	Spans     []Span
 	Truncated bool
-	// Events are the log records that name the trace and none of the spans, nil
-	// if there are none.
-	Events jsontext.Value
+	// Events are the log records that name the trace and none of the spans.
+	Events []SpanEvent
 	// Feedback is what was said last about the trace, newest first.
 	Feedback []Feedback
 }

@@ -19,8 +19,8 @@ var (
 func (s *storedSpan) span(events []storedEvent) Span {
 	out := Span{
 		ID: s.id, Parent: s.parent, Name: s.name, Kind: kindNames[s.kind], PrimitiveType: s.primitive, Start: at(s.start),
-		StatusCode: statusNames[s.status], StatusMessage: s.statusMessage, Attributes: s.attributes(),
-		Events: mergeEvents(s.events, events), Links: jsonList(s.links),
+		StatusCode: statusNames[s.status], StatusMessage: s.statusMessage, Attributes: s.attributes(), Resource: objectValue(s.resource),
+		Events: mergeEvents(s.events, events), Links: storedLinks(s.links),
 		Input: jsonValue(s.input), Output: jsonValue(s.output), System: jsonValue(s.system), Tools: jsonValue(s.tools),
 		Model: s.model, Provider: s.provider, ToolName: s.tool, AgentName: s.agent,
 		Usage: Usage{
@@ -32,9 +32,6 @@ func (s *storedSpan) span(events []storedEvent) Span {
 	}
 	if end := s.end(); end > 0 {
 		out.End = at(end)
-	}
-	if v := jsontext.Value(s.resource); v.Kind() == '{' && v.IsValid() {
-		out.Resource = v
 	}
 	return out
 }
@@ -63,62 +60,57 @@ func (s *storedSpan) attributes() jsontext.Value {
 	return append(b, '}')
 }
 
-// jsonList is a stored list; what is none becomes an empty one.
-func jsonList(text string) jsontext.Value {
-	if v := jsontext.Value(text); v.Kind() == '[' && v.IsValid() {
+// storedJSON is an event or a link as it is stored with its span.
+type storedJSON struct {
+	Time       time.Time      `json:"time"`
+	Name       string         `json:"name"`
+	TraceID    string         `json:"trace_id"`
+	SpanID     string         `json:"span_id"`
+	Attributes jsontext.Value `json:"attributes"`
+}
+
+// storedList reads a stored list; what is not a list of objects is empty.
+func storedList(text string) (list []storedJSON) {
+	if text == "" || json.Unmarshal([]byte(text), &list) != nil {
+		return nil
+	}
+	for i := range list {
+		list[i].Attributes = objectValue(list[i].Attributes)
+	}
+	return list
+}
+
+// objectValue is a text as the object that it is; nil if it is none.
+func objectValue[T ~string | ~[]byte](text T) jsontext.Value {
+	if v := jsontext.Value(text); v.Kind() == '{' && v.IsValid() {
 		return v
 	}
 	return nil
 }
 
-// mergeEvents adds log records to a span's own events, by time.
-func mergeEvents(own string, records []storedEvent) jsontext.Value {
-	list := jsonList(own)
-	if len(records) == 0 {
-		return list
+func storedLinks(text string) []SpanLink {
+	var out []SpanLink
+	for _, l := range storedList(text) {
+		out = append(out, SpanLink{TraceID: l.TraceID, SpanID: l.SpanID, Attributes: l.Attributes})
 	}
-	type timed struct {
-		at    time.Time
-		value jsontext.Value
-	}
-	var all []timed
-	var events []jsontext.Value
-	if list != nil && json.Unmarshal(list, &events) == nil {
-		for _, v := range events {
-			var e struct {
-				Time time.Time `json:"time"`
-			}
-			_ = json.Unmarshal(v, &e) // an event without a time comes first
-			all = append(all, timed{at: e.Time, value: v})
-		}
-	}
-	for i := range records {
-		all = append(all, timed{at: at(records[i].at), value: records[i].value()})
-	}
-	slices.SortStableFunc(all, func(a, b timed) int { return a.at.Compare(b.at) })
-	b := []byte{'['}
-	for i, e := range all {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, e.value...)
-	}
-	return append(b, ']')
+	return out
 }
 
-// value is the record in the form of an event.
-func (e *storedEvent) value() jsontext.Value {
-	b := appendTime([]byte(`{"time":`), e.at)
-	b = appendJSONString(append(b, `,"name":`...), []byte(e.name))
-	if e.severity != "" {
-		b = appendJSONString(append(b, `,"severity":`...), []byte(e.severity))
+// mergeEvents adds log records to a span's own events, by time. An event
+// without a time comes first.
+func mergeEvents(own string, records []storedEvent) []SpanEvent {
+	var out []SpanEvent
+	for _, e := range storedList(own) {
+		event := SpanEvent{Name: e.Name, Attributes: e.Attributes}
+		if e.Time.Unix() != 0 {
+			event.Time = e.Time
+		}
+		out = append(out, event)
 	}
-	if body := jsonValue(e.body); body != nil {
-		b = append(append(b, `,"body":`...), body...)
+	for i := range records {
+		r := &records[i]
+		out = append(out, SpanEvent{Time: at(r.at), Name: r.name, Severity: r.severity, Body: jsonValue(r.body), Attributes: objectValue(r.attributes)})
 	}
-	attributes := jsontext.Value(e.attributes)
-	if attributes.Kind() != '{' || !attributes.IsValid() {
-		attributes = jsontext.Value("{}")
-	}
-	return append(append(append(b, `,"attributes":`...), attributes...), '}')
+	slices.SortStableFunc(out, func(a, b SpanEvent) int { return a.Time.Compare(b.Time) })
+	return out
 }

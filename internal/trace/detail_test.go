@@ -107,7 +107,7 @@ func TestReadATrace(t *testing.T) {
 		require.Len(t, read.Spans, 2)
 		require.Equal(t, map[string]any{"b": true, "a": "text", "n": float64(7), "f": 1.5, "list": []any{"x", float64(2)}, "odd": "a\uFFFDb"}, read.Spans[0].Attributes)
 		require.Equal(t, map[string]any{"service.name": "shop"}, read.Spans[0].Resource)
-		require.EqualValues(t, 1, *read.Spans[0].DurationMS)
+		require.Equal(t, 1.5, *read.Spans[0].DurationMS)
 		require.Equal(t, root, read.Spans[1].ParentSpanID)
 		require.Nil(t, read.Spans[1].DurationMS, "it is open")
 		require.Equal(t, `{"a":1,"a":2}`, read.Spans[1].Input, "an object that repeats a name is text")

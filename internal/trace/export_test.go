@@ -146,6 +146,6 @@ func TestConversation(t *testing.T) {
 			name = talk
 		}
 		_, err := from.Conversation(t.Context(), name, "")
-		require.ErrorContains(t, err, "There is no such conversation")
+		require.ErrorContains(t, err, "The conversation does not exist")
 	}
 }

@@ -35,8 +35,9 @@ type Feedback struct {
 	Value   jsontext.Value `json:"value,omitzero"`
 	Comment string         `json:"comment"`
 	// UserID is the user of the application, not a member of the organization.
-	UserID    string    `json:"user_id"`
-	CreatedAt time.Time `json:"created_at"`
+	UserID    string          `json:"user_id"`
+	CreatedBy principal.Actor `json:"-"` // an audit entry has its own
+	CreatedAt time.Time       `json:"created_at"`
 }
 
 // check holds feedback against what its type needs and brings thumbs to their
@@ -101,7 +102,7 @@ func (s *Service) AddFeedbackTx(ctx context.Context, tx postgres.Tx, f Feedback)
 	if err := f.check(); err != nil {
 		return Feedback{}, err
 	}
-	f.CreatedAt = s.shown()
+	f.CreatedBy, f.CreatedAt = principal.ActorOf(ctx), s.shown()
 	f, err := s.store.insertFeedbackTx(ctx, tx, f)
 	if err != nil {
 		return Feedback{}, err

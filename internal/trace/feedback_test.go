@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -77,6 +78,34 @@ func TestFeedback(t *testing.T) {
 		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM trace_feedback WHERE trace_id = decode($1, 'hex')", about.ID).Scan(&rows))
 		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM audit_logs WHERE action = 'trace.feedback_created' AND resource_id = $1", about.ID).Scan(&audited))
 		require.Equal(t, []int{1, 1}, []int{rows, audited})
+	})
+
+	t.Run("it names who sent it and where it is shown", func(t *testing.T) {
+		t.Parallel()
+		about, err := us.CreateTrace(t.Context(), map[string]any{"name": "signed"})
+		require.NoError(t, err)
+		var got struct {
+			SpanID    *string        `json:"span_id"`
+			Value     any            `json:"value"`
+			UserID    *string        `json:"user_id"`
+			CreatedBy map[string]any `json:"created_by"`
+		}
+		res, err := us.Call(t.Context(), http.MethodPost, "/api/traces/"+about.ID+"/feedback", map[string]any{"type": "comment", "comment": "x"}, &got)
+		require.NoError(t, err)
+		require.Equal(t, "/api/traces/"+about.ID, res.Header.Get("Location"))
+		require.Nil(t, got.SpanID)
+		require.Nil(t, got.UserID)
+		require.Nil(t, got.Value)
+		require.Equal(t, "service_key", got.CreatedBy["type"])
+		var shown struct {
+			Feedback []struct {
+				CreatedBy map[string]any `json:"created_by"`
+			} `json:"feedback"`
+		}
+		_, err = us.Call(t.Context(), http.MethodGet, "/api/traces/"+about.ID, nil, &shown)
+		require.NoError(t, err)
+		require.Equal(t, got.CreatedBy, shown.Feedback[0].CreatedBy)
+		require.NotEmpty(t, got.CreatedBy["name"])
 	})
 
 	t.Run("secrets are removed from it", func(t *testing.T) {

@@ -29,6 +29,8 @@ const headerIngest = "X-Ingest"
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
+	e.Tag(tag, "What applications and agents did, as traces of spans: lists and search, details, conversations, metrics, export, feedback.")
+	e.Tag(tagOTLP, "Ingestion over OpenTelemetry's own protocol, OTLP, as HTTP and as gRPC on port 4317.")
 	s.registerReads(e)
 	s.registerWrites(e)
 	s.registerOTLP(e)
@@ -39,24 +41,24 @@ func (s *Service) registerOTLP(e *httpapi.Edge) {
 		ID: "sendTraces", Method: http.MethodPost, Path: "/v1/traces", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
 		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", Message: "ExportTraceService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
-		Summary: "Send spans as OTLP",
-		Description: "Takes an ExportTraceServiceRequest, also over gRPC on port 4317. 200 means that the accepted spans are stored and can be read, " +
-			"unless the header `X-Ingest: deferred` says that they are kept safe until ClickHouse is back. Spans that are not taken are counted in `partialSuccess`. " +
-			"Metered by spans and bytes, not by requests.",
+		Summary: "Send spans",
+		Description: "Takes an ExportTraceServiceRequest, also over gRPC on port 4317. 200 means that the accepted spans are stored and readable; " +
+			"with the header `X-Ingest: deferred` they are safe and become readable when ClickHouse is back. Rejected spans are counted in `partialSuccess`. " + startsInThePast +
+			"Limits count spans and bytes, not requests.",
 	}, s.postTraces)
 	httpapi.RegisterRaw(e, httpapi.Op{
 		ID: "sendLogs", Method: http.MethodPost, Path: "/v1/logs", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
 		RPC: "opentelemetry.proto.collector.logs.v1.LogsService/Export", Message: "ExportLogsService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
-		Summary:     "Send GenAI events as OTLP log records",
-		Description: "Takes an ExportLogsServiceRequest. Records that name a trace, such as `gen_ai.evaluation.result`, are shown with their span; others are rejected in `partialSuccess`.",
+		Summary:     "Send log records",
+		Description: "Takes an ExportLogsServiceRequest. Records that name a trace, such as `gen_ai.evaluation.result` events, become events of their span; others are rejected and counted in `partialSuccess`.",
 	}, s.postLogs)
 	httpapi.RegisterRaw(e, httpapi.Op{
 		ID: "sendMetrics", Method: http.MethodPost, Path: "/v1/metrics", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
 		RPC: "opentelemetry.proto.collector.metrics.v1.MetricsService/Export", Message: "ExportMetricsService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
-		Summary:     "Take OTLP metrics and drop them",
-		Description: "Exporters that send metrics beside traces need not be told not to. Nothing of them is kept.",
+		Summary:     "Accept and discard metrics",
+		Description: "Takes an ExportMetricsServiceRequest and stores nothing, so that exporters which always send metrics need no special configuration.",
 	}, s.postMetrics)
 }
 

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"encoding/binary"
 	"net/http"
 	"time"
 
@@ -11,18 +12,53 @@ import (
 
 func (s *Service) registerConversations(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
+		ID: "listConversations", Method: http.MethodGet, Path: "/api/conversations", Tag: tag, Scope: principal.TracesRead, Status: 200,
+		Summary: "List conversations",
+		Description: "Returns the conversations of which a trace starts within a window of up to 92 days, by their latest activity, newest first. " +
+			"Totals cover the turns that start in the window. A page may be shorter than its limit and still have a next one.",
+	}, s.getConversations)
+	httpapi.Register(e, httpapi.Op{
 		ID: "getConversation", Method: http.MethodGet, Path: "/api/conversations/{conversationId}", Tag: tag, Scope: principal.TracesRead, Status: 200,
 		Summary: "Get a conversation",
-		Description: "The traces that name the conversation, in the order in which they started, and the totals of all of them. " +
-			"A page whose inputs and outputs are large ends before its limit.",
+		Description: "Returns the traces of the conversation as turns, in the order of their start, and totals of all of them. " +
+			"A page with large inputs and outputs may be shorter than its limit.",
 	}, s.getConversation)
 }
 
+type listConversationsInput struct {
+	httpapi.CursorPage
+	UserID      string    `query:"userId" maxLength:"1024" doc:"Only conversations with a turn of this end user."`
+	Environment string    `query:"environment" maxLength:"1024" doc:"Only conversations with a turn in this environment."`
+	ServiceName string    `query:"serviceName" maxLength:"1024" doc:"Only conversations with a turn of this service."`
+	StartAfter  time.Time `query:"startAfter" doc:"Start of the window; by default 7 days before startBefore, at most 92 days."`
+	StartBefore time.Time `query:"startBefore" doc:"End of the window; by default the current time."`
+}
+
+type listConversationsOutput struct {
+	Body listConversationsBody
+}
+
+type listConversationsBody struct {
+	Window        windowBody               `json:"window" doc:"Window in which turns start."`
+	Conversations []listedConversationBody `json:"conversations" doc:"Conversations of this page."`
+	httpapi.CursorPaging
+}
+
+// listedConversationBody is a conversation without its turns.
+type listedConversationBody struct {
+	ID             string             `json:"id" doc:"Id of the conversation, as the application named it."`
+	ConversationID string             `json:"conversation_id" doc:"Same as id, under the name that traces have it by."`
+	UserID         *string            `json:"user_id" doc:"End user of the latest turn that names one; null if none does."`
+	FirstStartTime httpapi.Time       `json:"first_start_time" doc:"Start of the first turn in the window."`
+	LastStartTime  httpapi.Time       `json:"last_start_time" doc:"Start of the latest span that names the conversation; the list is ordered by it."`
+	Totals         conversationTotals `json:"totals" doc:"Totals of the turns in the window."`
+}
+
 type conversationInput struct {
-	ConversationID string `path:"conversationId" minLength:"1" maxLength:"1024"`
+	ConversationID string `path:"conversationId" minLength:"1" maxLength:"1024" doc:"Id of the conversation, as the application named it."`
 	httpapi.Page
-	StartAfter  time.Time `query:"startAfter" doc:"92 days before startBefore if absent."`
-	StartBefore time.Time `query:"startBefore"`
+	StartAfter  time.Time `query:"startAfter" doc:"Only turns that start after this time; by default 92 days before startBefore."`
+	StartBefore time.Time `query:"startBefore" doc:"Only turns that start before this time; by default the current time."`
 }
 
 type conversationOutput struct {
@@ -30,40 +66,81 @@ type conversationOutput struct {
 }
 
 type conversationBody struct {
-	ConversationID string             `json:"conversation_id"`
-	Window         windowBody         `json:"window" doc:"The time in which traces were looked for."`
-	Turns          []turnBody         `json:"turns"`
-	Totals         conversationTotals `json:"totals" doc:"Of all turns, not only of this page."`
+	ID             string             `json:"id" doc:"Id of the conversation, as the application named it."`
+	ConversationID string             `json:"conversation_id" doc:"Same as id, under the name that traces have it by."`
+	Window         windowBody         `json:"window" doc:"Window in which turns start."`
+	Turns          []turnBody         `json:"turns" doc:"Turns of this page, in the order of their start."`
+	Totals         conversationTotals `json:"totals" doc:"Totals of all turns in the window."`
 	httpapi.Paging
 }
 
 // turnBody is a trace as a turn of a conversation.
 type turnBody struct {
-	TraceID       string        `json:"trace_id" doc:"32 hexadecimal digits."`
-	Name          string        `json:"name"`
-	Status        Status        `json:"status" enum:"running,completed,failed"`
-	StartTime     httpapi.Time  `json:"start_time"`
-	EndTime       *httpapi.Time `json:"end_time,omitempty" doc:"Absent while the trace is running."`
-	DurationMS    *int64        `json:"duration_ms,omitempty" doc:"Absent while the trace is running."`
-	UserID        string        `json:"user_id"`
-	AgentName     string        `json:"agent_name"`
-	Input         httpapi.JSON  `json:"input,omitzero"`
-	Output        httpapi.JSON  `json:"output,omitzero"`
-	Usage         usageBody     `json:"usage"`
-	CostUSD       *float64      `json:"cost_usd" nullable:"true" doc:"US dollars; null if unknown."`
-	SpanCount     int           `json:"span_count"`
-	ErrorCount    int           `json:"error_count"`
-	FeedbackCount int64         `json:"feedback_count"`
+	TraceID       string                     `json:"trace_id" doc:"Id of the trace."`
+	Name          *string                    `json:"name" doc:"Name of the trace, or else of its root span; null if neither has one."`
+	Status        Status                     `json:"status" enum:"running,completed,failed" doc:"Status of the trace."`
+	StartTime     httpapi.Time               `json:"start_time" doc:"Start of the trace."`
+	EndTime       httpapi.Null[httpapi.Time] `json:"end_time" doc:"End of the trace; null while it is running."`
+	DurationMS    *float64                   `json:"duration_ms" doc:"Milliseconds from start to end, to the microsecond; null while the trace is running."`
+	UserID        *string                    `json:"user_id" doc:"End user of the application; null if unknown."`
+	AgentName     *string                    `json:"agent_name" doc:"Name of the agent; null if unknown."`
+	Input         httpapi.JSON               `json:"input" doc:"Input of the trace as any JSON value; null if there is none."`
+	Output        httpapi.JSON               `json:"output" doc:"Output of the trace as any JSON value; null if there is none."`
+	Usage         httpapi.Usage              `json:"usage" doc:"Tokens used by the turn."`
+	CostUSD       *float64                   `json:"cost_usd" doc:"Cost in US dollars; null if unknown."`
+	SpanCount     int                        `json:"span_count" doc:"Number of spans."`
+	ErrorCount    int                        `json:"error_count" doc:"Number of spans that ended with an error."`
+	FeedbackCount int64                      `json:"feedback_count" doc:"Number of feedback entries."`
 }
 
 type conversationTotals struct {
-	Turns          int       `json:"turns"`
-	FailedTurns    int       `json:"failed_turns"`
-	Spans          int       `json:"spans"`
-	Errors         int       `json:"errors"`
-	Usage          usageBody `json:"usage"`
-	CostUSD        *float64  `json:"cost_usd" nullable:"true" doc:"The sum of the known costs; null if none is known."`
-	CostKnownTurns int       `json:"cost_known_turns" doc:"How many turns the cost is of."`
+	Turns          int           `json:"turns" doc:"Number of turns."`
+	FailedTurns    int           `json:"failed_turns" doc:"Number of turns that failed."`
+	Spans          int           `json:"spans" doc:"Number of spans."`
+	Errors         int           `json:"errors" doc:"Number of spans that ended with an error."`
+	Usage          httpapi.Usage `json:"usage" doc:"Tokens used by the turns."`
+	CostUSD        *float64      `json:"cost_usd" doc:"Sum of the known costs in US dollars; null if none is known."`
+	CostKnownTurns int           `json:"cost_known_turns" doc:"Number of turns whose cost is known."`
+}
+
+func (s *Service) getConversations(ctx context.Context, in *listConversationsInput) (*listConversationsOutput, error) {
+	org := principal.From(ctx).Org
+	f := ConversationFilter{UserID: in.UserID, Environment: in.Environment, ServiceName: in.ServiceName, From: in.StartAfter, To: in.StartBefore}
+	after, err := fromConversationCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	var found ListedConversations
+	var total int64
+	err = together(ctx, func(ctx context.Context) (err error) {
+		found, err = s.ListConversations(ctx, org, f, ConversationPage{Limit: in.Limit, Offset: in.Offset, After: after})
+		return err
+	}, func(ctx context.Context) (err error) {
+		if in.IncludeTotal {
+			total, err = s.CountConversations(ctx, org, f)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := listConversationsBody{
+		Window: windowBody{From: httpapi.Time(found.From), To: httpapi.Time(found.To)}, Conversations: make([]listedConversationBody, len(found.Conversations)),
+		CursorPaging: httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset, HasMore: found.More},
+	}
+	for i, c := range found.Conversations {
+		out.Conversations[i] = listedConversationBody{
+			ID: c.ID, ConversationID: c.ID, UserID: httpapi.OrNull(c.UserID),
+			FirstStartTime: httpapi.Time(c.First), LastStartTime: httpapi.Time(c.Last), Totals: toConversationTotals(c.Totals),
+		}
+	}
+	if found.More {
+		out.NextCursor = httpapi.OrNull(toConversationCursor(found.Next))
+	}
+	if in.IncludeTotal {
+		out.Total = &total
+	}
+	return &listConversationsOutput{Body: out}, nil
 }
 
 func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*conversationOutput, error) {
@@ -73,14 +150,10 @@ func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*
 	if err != nil {
 		return nil, err
 	}
-	n := c.Totals
 	out := conversationBody{
-		ConversationID: in.ConversationID, Window: windowBody{From: httpapi.Time(c.From), To: httpapi.Time(c.To)}, Turns: make([]turnBody, len(c.Turns)),
-		Totals: conversationTotals{
-			Turns: n.Turns, FailedTurns: n.Failed, Spans: n.Spans, Errors: n.Errors,
-			Usage: toUsageBody(n.Usage), CostUSD: toCost(n.Cost), CostKnownTurns: n.CostKnown,
-		},
-		Paging: in.Page.Paging(len(c.Turns), int64(n.Turns)),
+		ID: in.ConversationID, ConversationID: in.ConversationID,
+		Window: windowBody{From: httpapi.Time(c.From), To: httpapi.Time(c.To)}, Turns: make([]turnBody, len(c.Turns)),
+		Totals: toConversationTotals(c.Totals), Paging: in.Page.Paging(len(c.Turns), int64(c.Totals.Turns)),
 	}
 	for i, t := range c.Turns {
 		out.Turns[i] = toTurnBody(t)
@@ -88,13 +161,32 @@ func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*
 	return &conversationOutput{Body: out}, nil
 }
 
+func toConversationTotals(n ConversationTotals) conversationTotals {
+	return conversationTotals{
+		Turns: n.Turns, FailedTurns: n.Failed, Spans: n.Spans, Errors: n.Errors,
+		Usage: toUsage(n.Usage), CostUSD: toCost(n.Cost), CostKnownTurns: n.CostKnown,
+	}
+}
+
 func toTurnBody(t Turn) turnBody {
 	b := turnBody{
-		TraceID: t.Trace.ID.String(), Name: t.Trace.Name, Status: t.Trace.Status, StartTime: httpapi.Time(t.Trace.Start),
-		UserID: t.Trace.UserID, AgentName: t.Trace.AgentName, Input: httpapi.JSON(t.Trace.Input), Output: httpapi.JSON(t.Trace.Output),
-		Usage: toUsageBody(t.Trace.Usage), CostUSD: toCost(t.Trace.Cost), SpanCount: t.Trace.SpanCount, ErrorCount: t.Trace.ErrorCount,
+		TraceID: t.Trace.ID.String(), Name: httpapi.OrNull(t.Trace.Name), Status: t.Trace.Status, StartTime: httpapi.Time(t.Trace.Start),
+		UserID: httpapi.OrNull(t.Trace.UserID), AgentName: httpapi.OrNull(t.Trace.AgentName), Input: httpapi.JSON(t.Trace.Input), Output: httpapi.JSON(t.Trace.Output),
+		Usage: toUsage(t.Trace.Usage), CostUSD: toCost(t.Trace.Cost), SpanCount: t.Trace.SpanCount, ErrorCount: t.Trace.ErrorCount,
 		FeedbackCount: t.Feedback,
 	}
 	b.EndTime, b.DurationMS = toEnd(t.Trace.Start, t.Trace.End)
 	return b
+}
+
+func toConversationCursor(p conversationPosition) string {
+	return encodeCursor(cursorOfConversations, p.last, binary.BigEndian.AppendUint64(nil, p.hash))
+}
+
+// fromConversationCursor is the zero position if there is no cursor.
+func fromConversationCursor(text string) (p conversationPosition, err error) {
+	var hash [8]byte
+	p.last, err = decodeCursor(cursorOfConversations, text, hash[:])
+	p.hash = binary.BigEndian.Uint64(hash[:])
+	return p, err
 }

@@ -12,10 +12,11 @@ import (
 
 func (s *Service) registerPromotion(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "tracesToDataset", Method: http.MethodPost, Path: "/api/traces/to-dataset", Tag: tag, Scope: principal.EvalWrite, Status: 200,
-		Summary: "Put traces into a dataset",
-		Description: "Each trace becomes an item: its input, and its output as the expected output unless `includeOutput` is false. The item's source names the trace. " +
-			"Content that the dataset already has, and traces without an input, are skipped and reported, so the call can be repeated.",
+		ID: "addTracesToDataset", Method: http.MethodPost, Path: "/api/traces/to-dataset", Tag: tag, Scope: principal.EvalWrite, Also: principal.TracesRead, Status: 200,
+		Summary: "Add traces to a dataset",
+		Description: "Makes an item of each trace, with its input and, unless `includeOutput` is false, its output as the expected output. The item's source names the trace. " +
+			"Traces without an input, and content that the dataset already has, are skipped and listed in `skipped`. " +
+			"The key needs both eval:write and traces:read, because payloads of traces are copied.",
 	}, s.postToDataset)
 }
 
@@ -24,9 +25,9 @@ type toDatasetInput struct {
 }
 
 type toDatasetBody struct {
-	DatasetID     httpapi.IDInput `json:"datasetId"`
-	TraceIDs      traceNames      `json:"traceIds" doc:"Ids or numbers of traces."`
-	IncludeOutput *bool           `json:"includeOutput,omitempty" doc:"Whether the output becomes the expected output; true if absent."`
+	DatasetID     httpapi.IDInput `json:"datasetId" doc:"Id of the dataset."`
+	TraceIDs      traceNames      `json:"traceIds" doc:"Traces to add, by id or trace_ref; at most 100."`
+	IncludeOutput *bool           `json:"includeOutput,omitempty" doc:"Whether the output becomes the expected output; true by default."`
 }
 
 type promotedOutput struct {
@@ -34,23 +35,23 @@ type promotedOutput struct {
 }
 
 type promotedBody struct {
-	Created int               `json:"created"`
-	Items   []promotedItem    `json:"items"`
-	Skipped []unpromotedTrace `json:"skipped"`
+	Created int               `json:"created" doc:"Number of items that were created."`
+	Items   []promotedItem    `json:"items" doc:"Traces that became items."`
+	Skipped []unpromotedTrace `json:"skipped" doc:"Traces that did not."`
 }
 
 type promotedItem struct {
 	Index         int        `json:"index" doc:"Position in the request."`
-	TraceID       string     `json:"trace_id"`
-	ItemID        httpapi.ID `json:"item_id"`
-	ContentDigest string     `json:"content_digest"`
+	TraceID       string     `json:"trace_id" doc:"Id of the trace."`
+	ItemID        httpapi.ID `json:"item_id" doc:"Id of the new dataset item."`
+	ContentDigest string     `json:"content_digest" doc:"Digest of the item's content."`
 }
 
 type unpromotedTrace struct {
-	Index   int        `json:"index" doc:"Position in the request."`
-	TraceID string     `json:"trace_id"`
-	ItemID  httpapi.ID `json:"item_id,omitzero" doc:"The item that has this content already."`
-	Reason  string     `json:"reason" enum:"duplicate,no_input"`
+	Index   int                      `json:"index" doc:"Position in the request."`
+	TraceID string                   `json:"trace_id" doc:"Id of the trace."`
+	ItemID  httpapi.Null[httpapi.ID] `json:"item_id" doc:"Id of the item that already has this content; null if the trace has no input."`
+	Reason  string                   `json:"reason" enum:"duplicate,no_input" doc:"Why the trace was skipped."`
 }
 
 func (s *Service) postToDataset(ctx context.Context, in *toDatasetInput) (*promotedOutput, error) {
@@ -73,7 +74,8 @@ func toPromotedOutput(p promotion) *promotedOutput {
 		case t.item == 0:
 			out.Body.Skipped = append(out.Body.Skipped, unpromotedTrace{Index: i, TraceID: t.id.String(), Reason: "no_input"})
 		case t.duplicate:
-			out.Body.Skipped = append(out.Body.Skipped, unpromotedTrace{Index: i, TraceID: t.id.String(), ItemID: httpapi.ID(t.item), Reason: "duplicate"})
+			item := httpapi.ID(t.item)
+			out.Body.Skipped = append(out.Body.Skipped, unpromotedTrace{Index: i, TraceID: t.id.String(), ItemID: httpapi.NullOf(&item), Reason: "duplicate"})
 		default:
 			out.Body.Items = append(out.Body.Items, promotedItem{Index: i, TraceID: t.id.String(), ItemID: httpapi.ID(t.item), ContentDigest: t.digest})
 		}

@@ -13,35 +13,24 @@ import (
 func (s *Service) registerDelete(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteTrace", Method: http.MethodDelete, Path: "/api/traces/{id}", Tag: tag, Scope: principal.TracesWrite, Status: 200,
-		Summary: "Delete a trace for good",
-		Description: "The trace, its spans and its feedback can no longer be read when this answers; their bytes are removed from the disks by `purge_by`. " +
-			"Spans that are sent later under the same id make a new trace. Copies that were put into datasets stay.",
+		Summary: "Delete a trace",
+		Description: "The trace, its spans and its feedback cannot be read any more once this responds, and their bytes are removed from the disks within an hour. " +
+			"Spans that arrive later under the same id make a new trace. Dataset items that were made from the trace stay.",
 	}, s.deleteTrace)
 }
 
-type deleteTraceOutput struct {
-	Body deletedTraceBody
-}
-
-type deletedTraceBody struct {
-	ID      string       `json:"id"`
-	Deleted bool         `json:"deleted"`
-	Purged  bool         `json:"purged" doc:"Whether nothing of the trace is on the disks any more."`
-	PurgeBy httpapi.Time `json:"purge_by" doc:"When nothing of the trace will be on the disks any more: within an hour."`
-}
-
-func (s *Service) deleteTrace(ctx context.Context, in *TracePath) (*deleteTraceOutput, error) {
+func (s *Service) deleteTrace(ctx context.Context, in *TracePath) (*httpapi.DeletedOutput[string], error) {
 	org := principal.From(ctx).Org
 	id, err := s.existing(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	out, err := change.Do(ctx, s.log, func(tx postgres.Tx) (*deleteTraceOutput, error) {
+	out, err := change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
 		d, err := s.DeleteTx(ctx, tx, id)
 		if err != nil {
 			return nil, err
 		}
-		return &deleteTraceOutput{Body: deletedTraceBody{ID: d.Trace, Deleted: true, PurgeBy: httpapi.Time(d.Requested.Add(purgeWithin))}}, nil
+		return httpapi.NewDeleted(d.Trace), nil
 	})
 	if err != nil {
 		return nil, err

@@ -18,25 +18,25 @@ const mediaLines = "application/x-ndjson"
 func (s *Service) registerExport(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "exportTraces", Method: http.MethodGet, Path: "/api/traces/export", Tag: tag, Scope: principal.TracesRead, Status: 200, ContentType: mediaLines,
-		Summary: "Export traces with their spans",
-		Description: "One trace on each line, as JSON in the form of a single trace without feedback, newest first. Each line has a `cursor`: " +
-			"with it the export goes on after that line. An export that fails on the way, or takes longer than a request may, is cut off, never ended as if it were complete.",
+		Summary: "Export traces",
+		Description: "Returns one trace per line, newest first, with its spans and without feedback. Each line has a `cursor`, which continues the export after that line. " +
+			"An export that fails on the way or runs out of time breaks the connection, so that it cannot be mistaken for a complete one.",
 	}, s.getExport)
 }
 
 type exportInput struct {
 	FilterQuery
-	Limit  int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most traces."`
-	Cursor string `query:"cursor" maxLength:"200" doc:"The cursor of a line; the export goes on after it."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of traces to return."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The cursor of the last line that was read; the export continues after it."`
 }
 
 // exportLine is a trace on its line.
 type exportLine struct {
 	Cursor string `json:"cursor"`
 	TraceBody
-	Spans          []spanBody   `json:"spans"`
-	SpansTruncated bool         `json:"spans_truncated"`
-	Events         httpapi.JSON `json:"events,omitzero"`
+	Spans          []spanBody      `json:"spans"`
+	SpansTruncated bool            `json:"spans_truncated"`
+	Events         []spanEventBody `json:"events"`
 }
 
 // getExport sends lines as they are read. What fails before the first line is
@@ -99,6 +99,6 @@ func (s *Service) getExport(ctx context.Context, in *exportInput) (*huma.StreamR
 
 func toExportLine(e *Exported) exportLine {
 	return exportLine{
-		Cursor: toCursor(e.At), TraceBody: toTraceBody(e.Trace), Spans: toSpanBodies(e.Spans), SpansTruncated: e.Truncated, Events: httpapi.JSON(e.Events),
+		Cursor: toCursor(e.At), TraceBody: toTraceBody(e.Trace), Spans: toSpanBodies(e.Spans), SpansTruncated: e.Truncated, Events: toEventBodies(e.Events),
 	}
 }

@@ -15,43 +15,45 @@ import (
 
 func (s *Service) registerFeedback(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "createFeedback", Method: http.MethodPost, Path: "/api/traces/{id}/feedback", Tag: tag, Scope: principal.TracesWrite, Status: 201, Annotators: true,
-		Summary: "Say something about a trace",
-		Description: "`thumbs` takes true or \"up\", false or \"down\" as its value; `rating` a number from 0 to 1; `comment` needs a comment; " +
-			"`correction` takes what would have been right. It is shown with the trace.",
+		ID: "addTraceFeedback", Method: http.MethodPost, Path: "/api/traces/{id}/feedback", Tag: tag, Scope: principal.TracesWrite, Status: 201, Annotators: true,
+		Summary: "Add feedback",
+		Description: "`thumbs` takes true or \"up\", false or \"down\" as its value, `rating` a number from 0 to 1, and `correction` the output that would have been right; `comment` needs a comment. " +
+			"The newest feedback is part of the trace that GET returns.",
 	}, s.postFeedback)
 }
 
-type createFeedbackInput struct {
+type addFeedbackInput struct {
 	TracePath
-	Body createFeedbackBody
+	Body addFeedbackBody
 }
 
-type createFeedbackBody struct {
-	Type    FeedbackType `json:"type" enum:"thumbs,rating,comment,correction"`
-	Value   httpapi.JSON `json:"value,omitzero" doc:"What the type asks for."`
-	Comment string       `json:"comment,omitempty" maxLength:"10000"`
-	SpanID  string       `json:"spanId,omitempty" maxLength:"16" doc:"The span that it is about, 16 hexadecimal digits; absent means the whole trace."`
-	UserID  string       `json:"userId,omitempty" maxLength:"200" doc:"The user of the application who says so."`
+type addFeedbackBody struct {
+	Type    FeedbackType `json:"type" enum:"thumbs,rating,comment,correction" doc:"Type of feedback, which decides what value may be."`
+	Value   httpapi.JSON `json:"value,omitzero" doc:"Value, as the type requires it."`
+	Comment string       `json:"comment,omitempty" maxLength:"10000" doc:"Free text."`
+	SpanID  string       `json:"spanId,omitempty" maxLength:"16" doc:"Id of the span that the feedback is about; absent for the whole trace."`
+	UserID  string       `json:"userId,omitempty" maxLength:"200" doc:"End user of the application who gave the feedback, as the application names them."`
 }
 
 // feedbackBody is feedback on the wire.
 type feedbackBody struct {
-	ID        int64        `json:"id"`
-	TraceID   string       `json:"trace_id"`
-	SpanID    string       `json:"span_id,omitempty"`
-	Type      FeedbackType `json:"type" enum:"thumbs,rating,comment,correction"`
-	Value     httpapi.JSON `json:"value,omitzero"`
-	Comment   string       `json:"comment"`
-	UserID    string       `json:"user_id"`
-	CreatedAt httpapi.Time `json:"created_at"`
+	ID        int64         `json:"id" doc:"Id, unique within the organization."`
+	TraceID   string        `json:"trace_id" doc:"Id of the trace."`
+	SpanID    *string       `json:"span_id" doc:"Id of the span that the feedback is about; null if it is about the whole trace."`
+	Type      FeedbackType  `json:"type" enum:"thumbs,rating,comment,correction" doc:"Type of feedback."`
+	Value     httpapi.JSON  `json:"value" doc:"A boolean for thumbs, a number from 0 to 1 for a rating, any JSON value for a correction; null for a comment without one."`
+	Comment   *string       `json:"comment" doc:"Free text; null if there is none."`
+	UserID    *string       `json:"user_id" doc:"End user of the application who gave the feedback; null if unknown."`
+	CreatedBy httpapi.Actor `json:"created_by" doc:"Member or key that sent the feedback."`
+	CreatedAt httpapi.Time  `json:"created_at" doc:"Time of creation."`
 }
 
 type feedbackOutput struct {
-	Body feedbackBody
+	Location string `header:"Location" doc:"Path of the trace, which shows its feedback."`
+	Body     feedbackBody
 }
 
-func (s *Service) postFeedback(ctx context.Context, in *createFeedbackInput) (*feedbackOutput, error) {
+func (s *Service) postFeedback(ctx context.Context, in *addFeedbackInput) (*feedbackOutput, error) {
 	f, err := in.Body.feedback()
 	if err != nil {
 		return nil, err
@@ -68,12 +70,16 @@ func (s *Service) postFeedback(ctx context.Context, in *createFeedbackInput) (*f
 		if err != nil {
 			return nil, err
 		}
-		return &feedbackOutput{Body: toFeedbackBody(f)}, nil
+		by, err := s.people.ActorsTx(ctx, tx, f.CreatedBy)
+		if err != nil {
+			return nil, err
+		}
+		return &feedbackOutput{Location: tracePath(f.Trace), Body: toFeedbackBody(f, by[0])}, nil
 	})
 }
 
 // feedback reads the body; null is no value.
-func (b createFeedbackBody) feedback() (Feedback, error) {
+func (b addFeedbackBody) feedback() (Feedback, error) {
 	f := Feedback{Type: b.Type, Comment: b.Comment, UserID: b.UserID}
 	if string(b.Value) != "null" {
 		f.Value = jsontext.Value(b.Value)
@@ -87,9 +93,9 @@ func (b createFeedbackBody) feedback() (Feedback, error) {
 	return f, f.check()
 }
 
-func toFeedbackBody(f Feedback) feedbackBody {
+func toFeedbackBody(f Feedback, by httpapi.Actor) feedbackBody {
 	return feedbackBody{
-		ID: f.ID, TraceID: f.Trace.String(), SpanID: f.Span.String(), Type: f.Type, Value: httpapi.JSON(f.Value),
-		Comment: f.Comment, UserID: f.UserID, CreatedAt: httpapi.Time(f.CreatedAt),
+		ID: f.ID, TraceID: f.Trace.String(), SpanID: httpapi.OrNull(f.Span.String()), Type: f.Type, Value: httpapi.JSON(f.Value),
+		Comment: httpapi.OrNull(f.Comment), UserID: httpapi.OrNull(f.UserID), CreatedBy: by, CreatedAt: httpapi.Time(f.CreatedAt),
 	}
 }

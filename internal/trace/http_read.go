@@ -18,20 +18,20 @@ func (s *Service) registerReads(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "listTraces", Method: http.MethodGet, Path: "/api/traces", Tag: tag, Scope: principal.TracesRead, Status: 200,
 		Summary: "List traces",
-		Description: "Newest first by the start of the trace. Traces are listed as soon as their first span is stored. Inputs and outputs are previews. " +
-			"Filters on what spans say find a trace by spans of its first day. Looking for rare matches ends after a while: " +
-			"then the page is short, perhaps empty, and `next_cursor` goes on.",
+		Description: "Returns traces by their start, newest first, as soon as their first span is stored. Inputs and outputs are previews. " +
+			"Filters look at the spans of the first day of a trace. The search for rare matches stops after some seconds: " +
+			"the page is then short, possibly empty, and `next_cursor` continues the search.",
 	}, s.getTraces)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getTrace", Method: http.MethodGet, Path: "/api/traces/{id}", Tag: tag, Scope: principal.TracesRead, Status: 200,
-		Summary: "Get a trace with its spans",
-		Description: "At most 1,000 spans, and fewer if their payloads are large: then `spans_truncated` is true and the list of spans has the others. " +
-			"Reading a trace gives it a number, `trace_ref`.",
+		Summary: "Get a trace",
+		Description: "Returns the trace with at most 1,000 spans, fewer if their payloads are large. If `spans_truncated` is true, list the spans to get the others. " +
+			"The first read assigns the trace its `trace_ref`.",
 	}, s.getTrace)
 	httpapi.Register(e, httpapi.Op{
-		ID: "listSpans", Method: http.MethodGet, Path: "/api/traces/{id}/spans", Tag: tag, Scope: principal.TracesRead, Status: 200,
+		ID: "listTraceSpans", Method: http.MethodGet, Path: "/api/traces/{id}/spans", Tag: tag, Scope: principal.TracesRead, Status: 200,
 		Summary:     "List the spans of a trace",
-		Description: "In the order of their start. A page whose payloads are large ends before its limit.",
+		Description: "Returns spans in the order of their start. A page with large payloads may be shorter than its limit.",
 	}, s.getSpans)
 	s.registerMetrics(e)
 	s.registerExport(e)
@@ -40,29 +40,32 @@ func (s *Service) registerReads(e *httpapi.Edge) {
 
 // FilterQuery are the filters of lists of traces.
 type FilterQuery struct {
-	Status         string    `query:"status" enum:"running,completed,failed"`
-	Search         string    `query:"search" maxLength:"200" doc:"Words of messages, answers and attributes, all of them in one span, or a part of a span's name; in any case."`
-	ConversationID string    `query:"conversationId" maxLength:"1024"`
-	UserID         string    `query:"userId" maxLength:"1024" doc:"The user of the application."`
-	Environment    string    `query:"environment" maxLength:"1024"`
-	AgentName      string    `query:"agentName" maxLength:"1024"`
-	ReleaseID      string    `query:"releaseId" maxLength:"1024"`
-	MinDurationMS  int64     `query:"minDurationMs" minimum:"0" maximum:"315360000000" doc:"Traces that have ended and took at least as long."`
-	HasError       string    `query:"hasError" enum:"true,false" doc:"Whether a span, or the trace itself, ended with an error."`
-	Tag            string    `query:"tag" maxLength:"1024"`
-	StartAfter     time.Time `query:"startAfter"`
-	StartBefore    time.Time `query:"startBefore"`
+	Status         []string                `query:"status,explode" enum:"running,completed,failed" doc:"Only traces with this status; repeat the parameter to allow several."`
+	Search         string                  `query:"search" maxLength:"200" doc:"Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive."`
+	ConversationID string                  `query:"conversationId" maxLength:"1024" doc:"Only traces of this conversation."`
+	UserID         string                  `query:"userId" maxLength:"1024" doc:"Only traces of this end user."`
+	Environment    string                  `query:"environment" maxLength:"1024" doc:"Only traces of this environment."`
+	AgentName      string                  `query:"agentName" maxLength:"1024" doc:"Only traces of this agent."`
+	ReleaseID      string                  `query:"releaseId" maxLength:"1024" doc:"Only traces of this release."`
+	MinDurationMS  httpapi.Filter[float64] `query:"minDurationMs" minimum:"0" maximum:"315360000000" doc:"Only traces that have ended and took at least this many milliseconds."`
+	HasError       httpapi.Filter[bool]    `query:"hasError" doc:"Whether a span, or the trace itself, ended with an error."`
+	Tag            string                  `query:"tag" maxLength:"1024" doc:"Only traces with this label."`
+	StartAfter     time.Time               `query:"startAfter" doc:"Only traces that start after this time."`
+	StartBefore    time.Time               `query:"startBefore" doc:"Only traces that start before this time."`
 }
 
 func (f FilterQuery) filter() Filter {
 	out := Filter{
-		Status: Status(f.Status), Search: strings.TrimSpace(f.Search), ConversationID: f.ConversationID, UserID: f.UserID, Environment: f.Environment,
-		AgentName: f.AgentName, ReleaseID: f.ReleaseID, Tag: f.Tag, MinDuration: time.Duration(f.MinDurationMS) * time.Millisecond,
+		Search: strings.TrimSpace(f.Search), ConversationID: f.ConversationID, UserID: f.UserID, Environment: f.Environment,
+		AgentName: f.AgentName, ReleaseID: f.ReleaseID, Tag: f.Tag, HasError: f.HasError.OrNil(),
 		StartAfter: f.StartAfter, StartBefore: f.StartBefore,
 	}
-	if f.HasError != "" {
-		has := f.HasError == "true"
-		out.HasError = &has
+	for _, status := range f.Status {
+		out.Status = append(out.Status, Status(status))
+	}
+	if f.MinDurationMS.Sent {
+		least := time.Duration(f.MinDurationMS.Value * float64(time.Millisecond))
+		out.MinDuration = &least
 	}
 	return out
 }
@@ -77,7 +80,7 @@ type listTracesOutput struct {
 }
 
 type listTracesBody struct {
-	Traces []TraceBody `json:"traces"`
+	Traces []TraceBody `json:"traces" doc:"Traces of this page."`
 	httpapi.CursorPaging
 }
 
@@ -87,10 +90,10 @@ type traceDetailOutput struct {
 
 type traceDetailBody struct {
 	TraceBody
-	Spans          []spanBody     `json:"spans" doc:"In the order of their start."`
-	SpansTruncated bool           `json:"spans_truncated" doc:"Whether the trace has more spans than are shown."`
-	Events         httpapi.JSON   `json:"events,omitzero" doc:"Log records that name the trace and none of its spans."`
-	Feedback       []feedbackBody `json:"feedback" doc:"The newest hundred, newest first."`
+	Spans          []spanBody      `json:"spans" doc:"Spans in the order of their start."`
+	SpansTruncated bool            `json:"spans_truncated" doc:"Whether the trace has more spans than these."`
+	Events         []spanEventBody `json:"events" doc:"Log records that name the trace and none of its spans; empty if spans_truncated is true."`
+	Feedback       []feedbackBody  `json:"feedback" doc:"The newest 100 entries, newest first."`
 }
 
 type listSpansInput struct {
@@ -103,7 +106,7 @@ type listSpansOutput struct {
 }
 
 type listSpansBody struct {
-	Spans []spanBody `json:"spans"`
+	Spans []spanBody `json:"spans" doc:"Spans of this page."`
 	httpapi.CursorPaging
 }
 
@@ -149,7 +152,15 @@ func (s *Service) getTrace(ctx context.Context, in *TracePath) (*traceDetailOutp
 	if err != nil {
 		return nil, err
 	}
-	return &traceDetailOutput{Body: toTraceDetailBody(d)}, nil
+	by := make([]principal.Actor, len(d.Feedback))
+	for i, f := range d.Feedback {
+		by[i] = f.CreatedBy
+	}
+	actors, err := s.people.Actors(ctx, org, by...)
+	if err != nil {
+		return nil, err
+	}
+	return &traceDetailOutput{Body: toTraceDetailBody(d, actors)}, nil
 }
 
 func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*listSpansOutput, error) {
@@ -190,21 +201,23 @@ func toTraceBodies(traces []Trace) []TraceBody {
 	return out
 }
 
-func toTraceDetailBody(d Detail) traceDetailBody {
+// toTraceDetailBody shows a trace; by is who gave each piece of its feedback.
+func toTraceDetailBody(d Detail, by []httpapi.Actor) traceDetailBody {
 	b := traceDetailBody{
 		TraceBody: toTraceBody(d.Trace), Spans: toSpanBodies(d.Spans), SpansTruncated: d.Truncated,
-		Events: httpapi.JSON(d.Events), Feedback: make([]feedbackBody, len(d.Feedback)),
+		Events: toEventBodies(d.Events), Feedback: make([]feedbackBody, len(d.Feedback)),
 	}
 	for i, f := range d.Feedback {
-		b.Feedback[i] = toFeedbackBody(f)
+		b.Feedback[i] = toFeedbackBody(f, by[i])
 	}
 	return b
 }
 
 // Cursors name a position: what list it is of, a start and an id.
 const (
-	cursorOfTraces = "t1"
-	cursorOfSpans  = "s1"
+	cursorOfTraces        = "t1"
+	cursorOfSpans         = "s1"
+	cursorOfConversations = "v1"
 )
 
 func toCursor(p position) string { return encodeCursor(cursorOfTraces, p.start, p.id[:]) }

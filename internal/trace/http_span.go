@@ -11,12 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/httpapi"
 )
 
 // Types of values in requests, so that their bounds hold in every place.
 type (
 	nameText   string
 	labelText  string
+	shortText  string
 	statusText string
 	tagList    []string
 )
@@ -30,6 +32,10 @@ func (nameText) Schema(huma.Registry) *huma.Schema { return bounded(1, maxName) 
 
 // Schema bounds an id or a short name of the sender's own.
 func (labelText) Schema(huma.Registry) *huma.Schema { return bounded(0, maxShort) }
+
+// Schema bounds an environment or a release. Telemetry may have longer ones: a
+// span is not rejected for its resource.
+func (shortText) Schema(huma.Registry) *huma.Schema { return bounded(0, 64) }
 
 // Schema lists the statuses.
 func (statusText) Schema(huma.Registry) *huma.Schema {
@@ -57,10 +63,10 @@ func (v *spanValue) UnmarshalJSON(b []byte) error {
 func (v spanValue) MarshalJSON() ([]byte, error) { return v, nil }
 
 // Schema documents a span.
-func (spanValue) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeObject, Properties: spanProperties(), AdditionalProperties: false}
+func (spanValue) Schema(r huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, Properties: spanProperties(), AdditionalProperties: false, Description: "A span to store."}
 	s.Extensions = map[string]any{"required": []string{"name", "startTime"}}
-	return s
+	return httpapi.Named(r, "SpanInput", s)
 }
 
 // addSpansBody is one span, or a list of spans.
@@ -92,10 +98,10 @@ func (addSpansBody) Schema(r huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, Properties: spanProperties(), AdditionalProperties: false}
 	s.Properties["spans"] = &huma.Schema{
 		Type: huma.TypeArray, MinItems: &low, MaxItems: &high, Items: spanValue{}.Schema(r),
-		Description: "Spans to add; not together with the fields of one span.",
+		Description: "Spans to add. Cannot be combined with the fields of one span.",
 	}
-	s.Description = "One span, or `{\"spans\": [...]}`."
-	return s
+	s.Description = "One span, or up to 500 as `{\"spans\": [...]}`."
+	return httpapi.Named(r, "AddSpans", s)
 }
 
 // Resolve refuses a body that is both forms at once.
@@ -138,36 +144,42 @@ func spanProperties() map[string]*huma.Schema {
 		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: doc}
 	}
 	anything := func(doc string) *huma.Schema { return &huma.Schema{Description: doc} }
-	name := bounded(1, maxName)
+	name := func(doc string) *huma.Schema {
+		s := bounded(1, maxName)
+		s.Description = doc
+		return s
+	}
 
 	properties := map[string]*huma.Schema{
-		"spanId":        str(16, "16 hexadecimal digits; made from the content if absent."),
-		"parentSpanId":  str(16, "16 hexadecimal digits; a root has none."),
-		"name":          name,
-		"kind":          enum("internal if absent.", slices.Sorted(maps.Keys(spanKinds))...),
-		"primitiveType": enum("What kind of step it is; told from the attributes if absent.", contractSteps[:]...),
-		"startTime":     at("More than an hour ahead of our clock it is replaced by the present."),
-		"endTime":       at("A span without an end is open; sending it again with one ends it."),
-		"durationMs":    number(huma.TypeNumber, maxDurationMS, "Instead of endTime."),
-		"status": object("How it went.", map[string]*huma.Schema{
-			"code": enum("unset if absent.", "unset", "ok", "error"), "message": str(maxMessage, ""),
+		"spanId":        str(16, "W3C span id, 16 hexadecimal digits; derived from the content if absent."),
+		"parentSpanId":  str(16, "Id of the parent span; absent for a root span."),
+		"name":          name("Name of the operation."),
+		"kind":          enum("OpenTelemetry span kind; internal by default.", slices.Sorted(maps.Keys(spanKinds))...),
+		"primitiveType": enum("Type of the step; inferred from the attributes if absent.", contractSteps[:]...),
+		"startTime":     at("Start of the span. A time more than an hour ahead is replaced by the current time."),
+		"endTime":       at("End of the span. A span without an end is open; send it again with an end to close it."),
+		"durationMs":    number(huma.TypeNumber, maxDurationMS, "Duration in milliseconds, as an alternative to endTime."),
+		"status": object("Outcome of the span.", map[string]*huma.Schema{
+			"code": enum("OpenTelemetry status code; unset by default.", "unset", "ok", "error"), "message": str(maxMessage, "Message, usually of an error."),
 		}),
-		"attributes": free("OpenTelemetry attributes; names are kept as sent. Conventions for language models are understood."),
-		"events": list("", object("", map[string]*huma.Schema{
-			"name": name, "time": at(""), "attributes": free(""),
+		"attributes": free("OpenTelemetry attributes; names are kept as sent. GenAI and OpenInference conventions are understood."),
+		"events": list("Events of the span.", object("An event.", map[string]*huma.Schema{
+			"name": name("Name of the event."), "time": at("Time of the event."), "attributes": free("Attributes of the event."),
 		}, "name")),
-		"links": list("", object("", map[string]*huma.Schema{
-			"traceId": str(32, ""), "spanId": str(16, ""), "attributes": free(""),
+		"links": list("Links to other spans.", object("A link.", map[string]*huma.Schema{
+			"traceId": str(32, "Id of the linked trace."), "spanId": str(16, "Id of the linked span."), "attributes": free("Attributes of the link."),
 		}, "traceId", "spanId")),
-		"input":    anything("What went in; any JSON value."),
-		"output":   anything("What came out; any JSON value."),
-		"model":    str(maxShort, ""),
-		"provider": str(maxShort, ""),
-		"usage": object("Tokens.", map[string]*huma.Schema{
-			"inputTokens": number(huma.TypeInteger, maxTokens, ""), "outputTokens": number(huma.TypeInteger, maxTokens, ""),
-			"cachedTokens": number(huma.TypeInteger, maxTokens, "Part of the input."), "reasoningTokens": number(huma.TypeInteger, maxTokens, "Part of the output."),
+		"input":    anything("Input of the step; any JSON value."),
+		"output":   anything("Output of the step; any JSON value."),
+		"model":    str(maxShort, "Model that answered."),
+		"provider": str(maxShort, "Provider of the model."),
+		"usage": object("Tokens used by the step.", map[string]*huma.Schema{
+			"inputTokens":     number(huma.TypeInteger, maxTokens, "Tokens sent to the model."),
+			"outputTokens":    number(huma.TypeInteger, maxTokens, "Tokens generated by the model."),
+			"cachedTokens":    number(huma.TypeInteger, maxTokens, "Part of the input that came from the provider's cache."),
+			"reasoningTokens": number(huma.TypeInteger, maxTokens, "Part of the output that was reasoning."),
 		}),
-		"costUsd": number(huma.TypeNumber, maxCost, "US dollars; computed from the model's price if absent."),
+		"costUsd": number(huma.TypeNumber, maxCost, "Cost in US dollars; computed from the model's price if absent."),
 	}
 	for key, p := range properties {
 		properties[key] = described(p)

@@ -3,89 +3,130 @@ package trace
 import (
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/assayhq/assay/internal/httpapi"
 )
 
 // TraceBody is a trace on the wire. It is exported because other bodies embed
 // it, and the framework reads exported fields only.
 type TraceBody struct { //nolint:revive // a plain Body would read like the field of an output
-	ID             string        `json:"id" doc:"32 hexadecimal digits." example:"0af7651916cd43dd8448eb211c80319c"`
-	TraceRef       int64         `json:"trace_ref,omitzero" doc:"The trace's number, once it has one."`
-	Name           string        `json:"name"`
-	Status         Status        `json:"status" enum:"running,completed,failed"`
-	StartTime      httpapi.Time  `json:"start_time"`
-	EndTime        *httpapi.Time `json:"end_time,omitempty" doc:"Absent while the trace is running."`
-	DurationMS     *int64        `json:"duration_ms,omitempty" doc:"Absent while the trace is running."`
-	ConversationID string        `json:"conversation_id"`
-	UserID         string        `json:"user_id" doc:"The user of the application."`
-	Environment    string        `json:"environment"`
-	ServiceName    string        `json:"service_name"`
-	AgentName      string        `json:"agent_name"`
-	ReleaseID      string        `json:"release_id"`
-	Input          httpapi.JSON  `json:"input,omitzero" doc:"What went in. In a list: the beginning of it, as text."`
-	Output         httpapi.JSON  `json:"output,omitzero" doc:"What came out. In a list: the beginning of it, as text."`
-	Usage          usageBody     `json:"usage" doc:"The tokens of all spans."`
-	CostUSD        *float64      `json:"cost_usd" nullable:"true" doc:"The known costs of all spans in US dollars; null if none is known."`
-	SpanCount      int           `json:"span_count"`
-	ErrorCount     int           `json:"error_count" doc:"Spans that ended with an error."`
-	Tags           []string      `json:"tags"`
-	Metadata       httpapi.JSON  `json:"metadata" doc:"Free-form; names are kept as sent."`
-	Stub           bool          `json:"stub" doc:"True while the trace has been named and nothing of it has arrived."`
-	AutoClosed     bool          `json:"auto_closed" doc:"True if the trace reads as completed only because nothing came for 30 minutes."`
-	CreatedAt      httpapi.Time  `json:"created_at" doc:"When something of the trace arrived first."`
-	UpdatedAt      httpapi.Time  `json:"updated_at" doc:"When something of the trace arrived last."`
-}
-
-// usageBody are tokens on the wire.
-type usageBody struct {
-	InputTokens     uint64 `json:"input_tokens"`
-	OutputTokens    uint64 `json:"output_tokens"`
-	TotalTokens     uint64 `json:"total_tokens"`
-	CachedTokens    uint64 `json:"cached_tokens" doc:"Part of the input."`
-	ReasoningTokens uint64 `json:"reasoning_tokens" doc:"Part of the output."`
+	ID             string                     `json:"id" doc:"W3C trace id: 32 lower-case hexadecimal digits." example:"0af7651916cd43dd8448eb211c80319c"`
+	TraceRef       *int64                     `json:"trace_ref" doc:"Number of the trace within the organization; null until the trace has been created or read by id."`
+	Name           *string                    `json:"name" doc:"Name of the trace, or else of its root span; null if neither has one."`
+	Status         Status                     `json:"status" enum:"running,completed,failed" doc:"A trace is running until its root span ends, and completed or failed from then on."`
+	StartTime      httpapi.Time               `json:"start_time" doc:"Start of the earliest span."`
+	EndTime        httpapi.Null[httpapi.Time] `json:"end_time" doc:"End of the root span; null while the trace is running."`
+	DurationMS     *float64                   `json:"duration_ms" doc:"Milliseconds from start to end, to the microsecond; null while the trace is running."`
+	ConversationID *string                    `json:"conversation_id" doc:"Conversation that the trace is a turn of; null if unknown."`
+	UserID         *string                    `json:"user_id" doc:"End user of the application, as the application names them; null if unknown."`
+	Environment    *string                    `json:"environment" doc:"Deployment environment; null if unknown."`
+	ServiceName    *string                    `json:"service_name" doc:"OpenTelemetry service name; null if unknown."`
+	AgentName      *string                    `json:"agent_name" doc:"Name of the agent; null if unknown."`
+	ReleaseID      *string                    `json:"release_id" doc:"Release of the application; null if unknown."`
+	Input          httpapi.JSON               `json:"input" doc:"Input of the trace as any JSON value, null if there is none. In a list, the beginning of it as text."`
+	Output         httpapi.JSON               `json:"output" doc:"Output of the trace as any JSON value, null if there is none. In a list, the beginning of it as text."`
+	Usage          httpapi.Usage              `json:"usage" doc:"Tokens used by all spans."`
+	CostUSD        *float64                   `json:"cost_usd" doc:"Sum of the known costs of all spans in US dollars; null if none is known."`
+	SpanCount      int                        `json:"span_count" doc:"Number of spans."`
+	ErrorCount     int                        `json:"error_count" doc:"Number of spans that ended with an error."`
+	Tags           []string                   `json:"tags" doc:"Labels, sorted."`
+	Metadata       httpapi.Object             `json:"metadata" doc:"Free-form object, as it was sent."`
+	Stub           bool                       `json:"stub" doc:"Whether the trace has only been referred to so far and nothing of it has arrived."`
+	AutoClosed     bool                       `json:"auto_closed" doc:"Whether the status is completed only because nothing has arrived for 30 minutes."`
+	CreatedAt      httpapi.Time               `json:"created_at" doc:"Arrival of the first part of the trace."`
+	UpdatedAt      httpapi.Time               `json:"updated_at" doc:"Arrival of the latest part of the trace."`
 }
 
 // spanBody is a span on the wire.
 type spanBody struct {
-	SpanID        string         `json:"span_id" doc:"16 hexadecimal digits." example:"b7ad6b7169203331"`
-	ParentSpanID  string         `json:"parent_span_id,omitempty" doc:"Absent if the span is a root."`
-	Name          string         `json:"name"`
-	Kind          string         `json:"kind" enum:"internal,server,client,producer,consumer"`
-	PrimitiveType string         `json:"primitive_type,omitempty" doc:"What kind of step the span is, if that is known." example:"model_call"`
-	StartTime     httpapi.Time   `json:"start_time"`
-	EndTime       *httpapi.Time  `json:"end_time,omitempty" doc:"Absent while the span is open."`
-	DurationMS    *int64         `json:"duration_ms,omitempty" doc:"Absent while the span is open."`
-	Status        spanStatusBody `json:"status"`
-	Attributes    httpapi.JSON   `json:"attributes" doc:"A flat object of OpenTelemetry attributes."`
-	Resource      httpapi.JSON   `json:"resource,omitzero" doc:"What sent the span."`
-	Events        httpapi.JSON   `json:"events" doc:"What happened during the span, with the log records that name it, by time."`
-	Links         httpapi.JSON   `json:"links"`
-	Input         httpapi.JSON   `json:"input,omitzero"`
-	Output        httpapi.JSON   `json:"output,omitzero"`
-	System        httpapi.JSON   `json:"system,omitzero" doc:"The system instructions of a call of a model."`
-	Tools         httpapi.JSON   `json:"tools,omitzero" doc:"The tools that a model could call."`
-	Model         string         `json:"model,omitempty"`
-	Provider      string         `json:"provider,omitempty"`
-	ToolName      string         `json:"tool_name,omitempty"`
-	AgentName     string         `json:"agent_name,omitempty"`
-	Usage         usageBody      `json:"usage"`
-	CostUSD       *float64       `json:"cost_usd" nullable:"true" doc:"US dollars; null if unknown."`
-	FirstTokenMS  *float64       `json:"first_token_ms,omitempty" doc:"From the start to the first token, if that is known."`
-	IngestedAt    httpapi.Time   `json:"ingested_at" doc:"When this version of the span arrived."`
+	ID            string                     `json:"id" doc:"W3C span id: 16 lower-case hexadecimal digits." example:"b7ad6b7169203331"`
+	SpanID        string                     `json:"span_id" doc:"Same as id, under its OpenTelemetry name." example:"b7ad6b7169203331"`
+	ParentSpanID  *string                    `json:"parent_span_id" doc:"Id of the parent span; null for a root span."`
+	Name          *string                    `json:"name" doc:"Name of the operation; null if the sender gave none."`
+	Kind          string                     `json:"kind" enum:"internal,server,client,producer,consumer" doc:"OpenTelemetry span kind."`
+	PrimitiveType httpapi.Null[stepText]     `json:"primitive_type" doc:"Type of the step; null if it is not known."`
+	StartTime     httpapi.Time               `json:"start_time" doc:"Start of the span."`
+	EndTime       httpapi.Null[httpapi.Time] `json:"end_time" doc:"End of the span; null while it is open."`
+	DurationMS    *float64                   `json:"duration_ms" doc:"Milliseconds from start to end, to the microsecond; null while the span is open."`
+	Status        spanStatusBody             `json:"status" doc:"Outcome of the span."`
+	Attributes    httpapi.Object             `json:"attributes" doc:"OpenTelemetry attributes, flat."`
+	Resource      httpapi.Object             `json:"resource" doc:"OpenTelemetry resource attributes of the sender."`
+	Events        []spanEventBody            `json:"events" doc:"Events of the span and log records that name it, by time."`
+	Links         []spanLinkBody             `json:"links" doc:"Links to other spans."`
+	Input         httpapi.JSON               `json:"input" doc:"Input of the step as any JSON value; null if there is none."`
+	Output        httpapi.JSON               `json:"output" doc:"Output of the step as any JSON value; null if there is none."`
+	System        httpapi.JSON               `json:"system" doc:"System instructions of a model call; null if there are none."`
+	Tools         httpapi.JSON               `json:"tools" doc:"Tools that were offered to the model; null if there were none."`
+	Model         *string                    `json:"model" doc:"Model that answered, or else the one requested; null if unknown."`
+	Provider      *string                    `json:"provider" doc:"Provider of the model; null if unknown."`
+	ToolName      *string                    `json:"tool_name" doc:"Name of the tool that was called; null if none was."`
+	AgentName     *string                    `json:"agent_name" doc:"Name of the agent; null if unknown."`
+	Usage         httpapi.Usage              `json:"usage" doc:"Tokens used by the step."`
+	CostUSD       *float64                   `json:"cost_usd" doc:"Cost in US dollars; null if unknown."`
+	FirstTokenMS  *float64                   `json:"first_token_ms" doc:"Milliseconds from start to the first token; null if unknown."`
+	IngestedAt    httpapi.Time               `json:"ingested_at" doc:"Arrival of this version of the span."`
 }
 
+// spanStatusBody is the outcome of a span on the wire.
 type spanStatusBody struct {
-	Code    string `json:"code" enum:"unset,ok,error"`
-	Message string `json:"message,omitempty"`
+	Code    string  `json:"code" enum:"unset,ok,error" doc:"OpenTelemetry status code."`
+	Message *string `json:"message" doc:"Message of the status, usually of an error; null if there is none."`
+}
+
+// spanEventBody is an event of a span, or a log record, on the wire.
+type spanEventBody struct {
+	Time       httpapi.Null[eventTime] `json:"time" doc:"Time of the event, to the microsecond; null if the sender gave none."`
+	Name       *string                 `json:"name" doc:"Name of the event; null if the sender gave none."`
+	Severity   *string                 `json:"severity" doc:"Severity text of a log record; null for an event of the span."`
+	Body       httpapi.JSON            `json:"body" doc:"Body of a log record as any JSON value; null for an event of the span."`
+	Attributes httpapi.Object          `json:"attributes" doc:"Attributes of the event."`
+}
+
+// spanLinkBody is a link to another span on the wire.
+type spanLinkBody struct {
+	TraceID    *string        `json:"trace_id" doc:"Id of the linked trace; null if the sender gave none."`
+	SpanID     *string        `json:"span_id" doc:"Id of the linked span; null if the sender gave none."`
+	Attributes httpapi.Object `json:"attributes" doc:"Attributes of the link."`
+}
+
+// stepText is the type of a step in a response.
+type stepText string
+
+// Schema lists the types.
+func (stepText) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, step := range contractSteps {
+		s.Enum = append(s.Enum, step)
+	}
+	return s
+}
+
+// eventTime is a time with microseconds: events of one span are often less than
+// a millisecond apart.
+type eventTime time.Time
+
+// MarshalJSON writes 2026-01-31T12:00:00.000000Z.
+func (t eventTime) MarshalJSON() ([]byte, error) {
+	return appendTime(nil, time.Time(t).UnixMicro()), nil
+}
+
+// UnmarshalJSON reads RFC 3339.
+func (t *eventTime) UnmarshalJSON(b []byte) error { return (*time.Time)(t).UnmarshalJSON(b) }
+
+// Schema documents the format.
+func (eventTime) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Examples: []any{"2026-01-31T12:00:00.000000Z"}}
 }
 
 func toTraceBody(t Trace) TraceBody {
 	b := TraceBody{
-		ID: t.ID.String(), TraceRef: t.Ref, Name: t.Name, Status: t.Status, StartTime: httpapi.Time(t.Start),
-		ConversationID: t.ConversationID, UserID: t.UserID, Environment: t.Environment, ServiceName: t.ServiceName,
-		AgentName: t.AgentName, ReleaseID: t.ReleaseID, Input: httpapi.JSON(t.Input), Output: httpapi.JSON(t.Output),
-		Usage: toUsageBody(t.Usage), CostUSD: toCost(t.Cost), SpanCount: t.SpanCount, ErrorCount: t.ErrorCount,
-		Tags: httpapi.OrEmpty(t.Tags), Metadata: orEmptyObject(t.Metadata), Stub: t.Stub, AutoClosed: t.AutoClosed,
+		ID: t.ID.String(), TraceRef: httpapi.OrNull(t.Ref), Name: httpapi.OrNull(t.Name), Status: t.Status, StartTime: httpapi.Time(t.Start),
+		ConversationID: httpapi.OrNull(t.ConversationID), UserID: httpapi.OrNull(t.UserID), Environment: httpapi.OrNull(t.Environment),
+		ServiceName: httpapi.OrNull(t.ServiceName), AgentName: httpapi.OrNull(t.AgentName), ReleaseID: httpapi.OrNull(t.ReleaseID),
+		Input: httpapi.JSON(t.Input), Output: httpapi.JSON(t.Output),
+		Usage: toUsage(t.Usage), CostUSD: toCost(t.Cost), SpanCount: t.SpanCount, ErrorCount: t.ErrorCount,
+		Tags: httpapi.OrEmpty(t.Tags), Metadata: httpapi.Object(t.Metadata), Stub: t.Stub, AutoClosed: t.AutoClosed,
 		CreatedAt: httpapi.Time(t.CreatedAt), UpdatedAt: httpapi.Time(t.UpdatedAt),
 	}
 	b.EndTime, b.DurationMS = toEnd(t.Start, t.End)
@@ -94,17 +135,17 @@ func toTraceBody(t Trace) TraceBody {
 
 func toSpanBody(s Span) spanBody {
 	b := spanBody{
-		SpanID: s.ID.String(), ParentSpanID: s.Parent.String(), Name: s.Name, Kind: s.Kind, PrimitiveType: s.PrimitiveType,
-		StartTime: httpapi.Time(s.Start), Status: spanStatusBody{Code: s.StatusCode, Message: s.StatusMessage},
-		Attributes: orEmptyObject(s.Attributes), Resource: httpapi.JSON(s.Resource), Events: orEmptyList(s.Events), Links: orEmptyList(s.Links),
+		ID: s.ID.String(), SpanID: s.ID.String(), ParentSpanID: httpapi.OrNull(s.Parent.String()), Name: httpapi.OrNull(s.Name), Kind: s.Kind,
+		PrimitiveType: httpapi.NullOf(httpapi.OrNull(stepText(s.PrimitiveType))), StartTime: httpapi.Time(s.Start),
+		Status:     spanStatusBody{Code: s.StatusCode, Message: httpapi.OrNull(s.StatusMessage)},
+		Attributes: httpapi.Object(s.Attributes), Resource: httpapi.Object(s.Resource), Events: toEventBodies(s.Events), Links: toLinkBodies(s.Links),
 		Input: httpapi.JSON(s.Input), Output: httpapi.JSON(s.Output), System: httpapi.JSON(s.System), Tools: httpapi.JSON(s.Tools),
-		Model: s.Model, Provider: s.Provider, ToolName: s.ToolName, AgentName: s.AgentName,
-		Usage: toUsageBody(s.Usage), CostUSD: toCost(s.Cost), IngestedAt: httpapi.Time(s.IngestedAt),
+		Model: httpapi.OrNull(s.Model), Provider: httpapi.OrNull(s.Provider), ToolName: httpapi.OrNull(s.ToolName), AgentName: httpapi.OrNull(s.AgentName),
+		Usage: toUsage(s.Usage), CostUSD: toCost(s.Cost), IngestedAt: httpapi.Time(s.IngestedAt),
 	}
 	b.EndTime, b.DurationMS = toEnd(s.Start, s.End)
 	if s.FirstToken > 0 {
-		ms := float64(s.FirstToken.Microseconds()) / 1000
-		b.FirstTokenMS = &ms
+		b.FirstTokenMS = milliseconds(s.FirstToken)
 	}
 	return b
 }
@@ -117,14 +158,31 @@ func toSpanBodies(spans []Span) []spanBody {
 	return out
 }
 
-func toUsageBody(u Usage) usageBody {
-	return usageBody{
-		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, TotalTokens: u.InputTokens + u.OutputTokens,
-		CachedTokens: u.CachedTokens, ReasoningTokens: u.ReasoningTokens,
+func toEventBodies(events []SpanEvent) []spanEventBody {
+	out := make([]spanEventBody, len(events))
+	for i, e := range events {
+		out[i] = spanEventBody{Name: httpapi.OrNull(e.Name), Severity: httpapi.OrNull(e.Severity), Body: httpapi.JSON(e.Body), Attributes: httpapi.Object(e.Attributes)}
+		if !e.Time.IsZero() {
+			at := eventTime(e.Time)
+			out[i].Time = httpapi.NullOf(&at)
+		}
 	}
+	return out
 }
 
-// toCost is null for a cost that nobody knows.
+func toLinkBodies(links []SpanLink) []spanLinkBody {
+	out := make([]spanLinkBody, len(links))
+	for i, l := range links {
+		out[i] = spanLinkBody{TraceID: httpapi.OrNull(l.TraceID), SpanID: httpapi.OrNull(l.SpanID), Attributes: httpapi.Object(l.Attributes)}
+	}
+	return out
+}
+
+func toUsage(u Usage) httpapi.Usage {
+	return httpapi.NewUsage(u.InputTokens, u.OutputTokens, u.CachedTokens, u.ReasoningTokens)
+}
+
+// toCost is null for a cost that is not known.
 func toCost(c Cost) *float64 {
 	if !c.Known {
 		return nil
@@ -134,24 +192,15 @@ func toCost(c Cost) *float64 {
 }
 
 // toEnd is nothing for what has not ended.
-func toEnd(start, end time.Time) (*httpapi.Time, *int64) {
+func toEnd(start, end time.Time) (at httpapi.Null[httpapi.Time], ms *float64) {
 	if end.IsZero() {
-		return nil, nil
+		return at, nil
 	}
-	at, ms := httpapi.Time(end), end.Sub(start).Milliseconds()
-	return &at, &ms
+	return httpapi.NullOf((*httpapi.Time)(&end)), milliseconds(end.Sub(start))
 }
 
-func orEmptyObject[T ~[]byte](v T) httpapi.JSON {
-	if len(v) == 0 {
-		return httpapi.JSON("{}")
-	}
-	return httpapi.JSON(v)
-}
-
-func orEmptyList[T ~[]byte](v T) httpapi.JSON {
-	if len(v) == 0 {
-		return httpapi.JSON("[]")
-	}
-	return httpapi.JSON(v)
+// milliseconds are exact to the microsecond.
+func milliseconds(d time.Duration) *float64 {
+	ms := float64(d.Microseconds()) / 1000
+	return &ms
 }

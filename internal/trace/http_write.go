@@ -21,34 +21,38 @@ func (s *Service) registerWrites(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "createTrace", Method: http.MethodPost, Path: "/api/traces", Tag: tag, Scope: principal.TracesWrite, Status: 201, Again: 200, BodyLimit: httpapi.LargeBodyLimit,
 		Summary: "Create a trace",
-		Description: "Spans may come with it, or later. The same id with the same content answers 200 and changes nothing; with other content 409 `already_exists`. " +
-			"A trace that so far is only named, or known only from telemetry, is filled. " + whenDeferred,
+		Description: "Spans may be part of the request or follow later. Repeating a request with the same id and content returns 200 and changes nothing; other content is 409 `already_exists`. " +
+			"A trace that is only referred to so far, or known only from telemetry, is completed. " + startsInThePast + whenDeferred,
 	}, s.postTrace)
 	httpapi.Register(e, httpapi.Op{
-		ID: "updateTrace", Method: http.MethodPatch, Path: "/api/traces/{id}", Tag: tag, Scope: principal.TracesWrite, Status: 200, OptionalBody: true,
+		ID: "updateTrace", Method: http.MethodPatch, Path: "/api/traces/{id}", Tag: tag, Scope: principal.TracesWrite, Status: 200, OptionalBody: true, Repeatable: true,
 		Summary: "Update a trace",
-		Description: "Fields that are absent stay as they are; null clears a field. A running trace can be completed or failed; one that has ended does not run again. " +
-			"Of two changes at the same moment the later one stays. " + whenDeferred,
+		Description: "Changes the fields that are sent; null clears a field. A running trace can become completed or failed, and one that has ended cannot become running again. " +
+			"Of two concurrent updates the later one wins. " + whenDeferred,
 	}, s.patchTrace)
 	httpapi.Register(e, httpapi.Op{
-		ID: "addSpans", Method: http.MethodPost, Path: "/api/traces/{id}/spans", Tag: tag, Scope: principal.TracesWrite, Status: 201, BodyLimit: httpapi.LargeBodyLimit,
-		Summary: "Add one span, or up to 500",
-		Description: "The body is one span, or `{\"spans\": [...]}`. Spans of an id that is not known yet make its trace. A span that is sent again replaces its earlier version, " +
-			"except that an open one never replaces an ended one. Spans that are not valid are listed in `rejected` and leave the others alone; if none is valid the answer is 400. " + whenDeferred,
+		ID: "addTraceSpans", Method: http.MethodPost, Path: "/api/traces/{id}/spans", Tag: tag, Scope: principal.TracesWrite, Status: 201, BodyLimit: httpapi.LargeBodyLimit, Repeatable: true,
+		Summary: "Add spans",
+		Description: "Takes one span, or up to 500 as `{\"spans\": [...]}`. A trace that does not exist yet is created. A span that is sent again replaces its earlier version, " +
+			"except that an open span never replaces an ended one. Invalid spans are listed in `rejected` and do not affect the others; if no span is valid, the response is 400. " +
+			startsInThePast + whenDeferred,
 	}, s.postSpans)
 	s.registerFeedback(e)
 	s.registerDelete(e)
 	s.registerPromotion(e)
 }
 
-const whenDeferred = "`X-Ingest: deferred` says that what was sent is safe and will be readable when ClickHouse is back."
+const (
+	startsInThePast = "Times in the past are accepted back to 2000-01-01, so that history can be imported; retention then counts from the import. "
+	whenDeferred    = "With `X-Ingest: deferred` the data is safe and becomes readable when ClickHouse is back."
+)
 
 // TracePath is the path of a trace. It is exported, like every struct that
 // inputs embed, because the framework reads exported fields only.
 //
 //nolint:revive // spans, feedback and conversations have paths too; Path alone would not say whose it is
 type TracePath struct {
-	ID string `path:"id" maxLength:"32" doc:"The trace: its 32 hexadecimal digits, or its number."`
+	ID string `path:"id" maxLength:"32" doc:"Id of the trace (32 hexadecimal digits), or its trace_ref."`
 }
 
 type createTraceInput struct {
@@ -56,23 +60,23 @@ type createTraceInput struct {
 }
 
 type createTraceBody struct {
-	TraceID        string       `json:"traceId,omitempty" maxLength:"32" doc:"32 hexadecimal digits; made if absent."`
-	OtelTraceID    string       `json:"otelTraceId,omitempty" maxLength:"32" doc:"The same as traceId."`
-	Name           nameText     `json:"name" example:"Answer a question"`
-	Status         statusText   `json:"status,omitempty" doc:"running if absent, or completed if there is an endTime."`
-	StartTime      time.Time    `json:"startTime,omitzero" doc:"The present if absent."`
-	EndTime        time.Time    `json:"endTime,omitzero" doc:"The present if absent and the trace is not running."`
-	ConversationID labelText    `json:"conversationId,omitempty"`
-	UserID         labelText    `json:"userId,omitempty" doc:"The user of the application."`
-	Environment    labelText    `json:"environment,omitempty" example:"production"`
-	ServiceName    labelText    `json:"serviceName,omitempty"`
-	AgentName      labelText    `json:"agentName,omitempty"`
-	ReleaseID      labelText    `json:"releaseId,omitempty"`
-	Input          httpapi.JSON `json:"input,omitzero" doc:"What went in; any JSON value."`
-	Output         httpapi.JSON `json:"output,omitzero" doc:"What came out; any JSON value."`
+	TraceID        string       `json:"traceId,omitempty" maxLength:"32" doc:"W3C trace id, 32 hexadecimal digits; generated if absent."`
+	OtelTraceID    string       `json:"otelTraceId,omitempty" maxLength:"32" doc:"Another name for traceId."`
+	Name           nameText     `json:"name" example:"Answer a question" doc:"Name of the trace."`
+	Status         statusText   `json:"status,omitempty" doc:"Status; by default completed if there is an endTime, otherwise running."`
+	StartTime      time.Time    `json:"startTime,omitzero" doc:"Start of the trace; by default the current time. A time more than an hour ahead is replaced by the current time."`
+	EndTime        time.Time    `json:"endTime,omitzero" doc:"End of the trace; by default the current time if the trace is not running."`
+	ConversationID labelText    `json:"conversationId,omitempty" doc:"Conversation that the trace is a turn of."`
+	UserID         labelText    `json:"userId,omitempty" doc:"End user of the application, as the application names them."`
+	Environment    shortText    `json:"environment,omitempty" example:"production" doc:"Deployment environment, for example development, test, staging or production."`
+	ServiceName    labelText    `json:"serviceName,omitempty" doc:"Name of the service."`
+	AgentName      labelText    `json:"agentName,omitempty" doc:"Name of the agent."`
+	ReleaseID      shortText    `json:"releaseId,omitempty" doc:"Release of the application."`
+	Input          httpapi.JSON `json:"input,omitzero" doc:"Input of the trace; any JSON value."`
+	Output         httpapi.JSON `json:"output,omitzero" doc:"Output of the trace; any JSON value."`
 	Tags           tagList      `json:"tags,omitempty" doc:"Labels to filter by."`
-	Metadata       httpapi.Map  `json:"metadata,omitempty" doc:"Free-form; names are kept as sent."`
-	Spans          []spanValue  `json:"spans,omitempty" maxItems:"500" doc:"Spans that come with the trace; all of them must be valid."`
+	Metadata       httpapi.Map  `json:"metadata,omitempty" doc:"Free-form object; names are kept as sent."`
+	Spans          []spanValue  `json:"spans,omitempty" maxItems:"500" doc:"Spans of the trace; all of them must be valid."`
 }
 
 type updateTraceInput struct {
@@ -81,18 +85,18 @@ type updateTraceInput struct {
 }
 
 type updateTraceBody struct {
-	Name           httpapi.Patch[nameText]     `json:"name,omitzero"`
-	Status         httpapi.Patch[statusText]   `json:"status,omitzero"`
-	EndTime        httpapi.Patch[httpapi.Time] `json:"endTime,omitzero"`
-	ConversationID httpapi.Patch[labelText]    `json:"conversationId,omitzero"`
-	UserID         httpapi.Patch[labelText]    `json:"userId,omitzero"`
-	Environment    httpapi.Patch[labelText]    `json:"environment,omitzero"`
-	AgentName      httpapi.Patch[labelText]    `json:"agentName,omitzero"`
-	ReleaseID      httpapi.Patch[labelText]    `json:"releaseId,omitzero"`
-	Input          httpapi.Patch[httpapi.JSON] `json:"input,omitzero"`
-	Output         httpapi.Patch[httpapi.JSON] `json:"output,omitzero"`
-	Tags           httpapi.Patch[tagList]      `json:"tags,omitzero"`
-	Metadata       httpapi.Patch[httpapi.Map]  `json:"metadata,omitzero"`
+	Name           httpapi.Set[nameText]       `json:"name,omitzero" doc:"Name of the trace."`
+	Status         httpapi.Set[statusText]     `json:"status,omitzero" doc:"Status."`
+	EndTime        httpapi.Set[httpapi.Time]   `json:"endTime,omitzero" doc:"End of the trace; by default the current time when the status ends the trace."`
+	ConversationID httpapi.Patch[labelText]    `json:"conversationId,omitzero" doc:"Conversation that the trace is a turn of."`
+	UserID         httpapi.Patch[labelText]    `json:"userId,omitzero" doc:"End user of the application."`
+	Environment    httpapi.Patch[shortText]    `json:"environment,omitzero" doc:"Deployment environment."`
+	AgentName      httpapi.Patch[labelText]    `json:"agentName,omitzero" doc:"Name of the agent."`
+	ReleaseID      httpapi.Patch[shortText]    `json:"releaseId,omitzero" doc:"Release of the application."`
+	Input          httpapi.Patch[httpapi.JSON] `json:"input,omitzero" doc:"Input of the trace; any JSON value."`
+	Output         httpapi.Patch[httpapi.JSON] `json:"output,omitzero" doc:"Output of the trace; any JSON value."`
+	Tags           httpapi.Patch[tagList]      `json:"tags,omitzero" doc:"Labels, which replace those that the request before set."`
+	Metadata       httpapi.Patch[httpapi.Map]  `json:"metadata,omitzero" doc:"Free-form object, which replaces the earlier one."`
 }
 
 type addSpansInput struct {
@@ -100,37 +104,44 @@ type addSpansInput struct {
 	Body addSpansBody
 }
 
-type writtenTraceOutput struct {
+type createTraceOutput struct {
 	Status   int
-	Ingest   string `header:"X-Ingest" doc:"deferred, if it is not readable yet."`
-	Location string `header:"Location"`
+	Ingest   string `header:"X-Ingest" enum:"deferred" doc:"deferred if the trace is stored safely but not readable yet; otherwise absent."`
+	Location string `header:"Location" doc:"Path of the trace."`
 	Body     TraceBody
 }
 
+type updateTraceOutput struct {
+	Ingest string `header:"X-Ingest" enum:"deferred" doc:"deferred if the change is stored safely but not readable yet; otherwise absent."`
+	Body   TraceBody
+}
+
 type addSpansOutput struct {
-	Ingest string `header:"X-Ingest" doc:"deferred, if the spans are not readable yet."`
-	Body   addedSpansBody
+	Ingest   string `header:"X-Ingest" enum:"deferred" doc:"deferred if the spans are stored safely but not readable yet; otherwise absent."`
+	Location string `header:"Location" doc:"Path of the spans of the trace."`
+	Body     addedSpansBody
 }
 
 type addedSpansBody struct {
-	Spans    []addedSpanBody    `json:"spans"`
-	Accepted int                `json:"accepted"`
-	Rejected []rejectedSpanBody `json:"rejected"`
+	Spans    []addedSpanBody    `json:"spans" doc:"Spans that were accepted."`
+	Accepted int                `json:"accepted" doc:"Number of spans that were accepted."`
+	Rejected []rejectedSpanBody `json:"rejected" doc:"Spans that were rejected."`
 }
 
 type addedSpanBody struct {
 	Index     int          `json:"index" doc:"Position in the request."`
-	SpanID    string       `json:"span_id"`
-	Name      string       `json:"name"`
-	StartTime httpapi.Time `json:"start_time" doc:"As it is stored."`
+	ID        string       `json:"id" doc:"Id of the span, as sent or generated."`
+	SpanID    string       `json:"span_id" doc:"Same as id, under its OpenTelemetry name."`
+	Name      string       `json:"name" doc:"Name, as stored."`
+	StartTime httpapi.Time `json:"start_time" doc:"Start of the span, as stored."`
 }
 
 type rejectedSpanBody struct {
 	Index  int           `json:"index" doc:"Position in the request."`
-	Errors []fault.Field `json:"errors" doc:"Every problem, with its place in the span."`
+	Errors []fault.Field `json:"errors" doc:"Problems of the span; paths are relative to it."`
 }
 
-func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*writtenTraceOutput, error) {
+func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*createTraceOutput, error) {
 	org := principal.From(ctx).Org
 	n, err := s.fromCreateBody(org, request.From(ctx).IdempotencyKey, in.Body)
 	if err != nil {
@@ -145,8 +156,7 @@ func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*written
 			return nil, err
 		}
 	}
-	out := toWrittenOutput(c.trace, c.deferred)
-	out.Status, out.Location = http.StatusCreated, "/api/traces/"+n.Trace.String()
+	out := &createTraceOutput{Status: http.StatusCreated, Ingest: toIngest(c.deferred), Location: tracePath(n.Trace), Body: toTraceBody(c.trace)}
 	switch {
 	case c.known && n.fromKey:
 		request.From(ctx).Header.Set("Idempotent-Replayed", "true")
@@ -156,7 +166,7 @@ func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*written
 	return out, nil
 }
 
-func (s *Service) patchTrace(ctx context.Context, in *updateTraceInput) (*writtenTraceOutput, error) {
+func (s *Service) patchTrace(ctx context.Context, in *updateTraceInput) (*updateTraceOutput, error) {
 	org := principal.From(ctx).Org
 	id, err := s.named(ctx, org, in.ID)
 	if err != nil {
@@ -166,9 +176,7 @@ func (s *Service) patchTrace(ctx context.Context, in *updateTraceInput) (*writte
 	if err != nil {
 		return nil, err
 	}
-	out := toWrittenOutput(t, deferred)
-	out.Status = http.StatusOK
-	return out, nil
+	return &updateTraceOutput{Ingest: toIngest(deferred), Body: toTraceBody(t)}, nil
 }
 
 func (s *Service) postSpans(ctx context.Context, in *addSpansInput) (*addSpansOutput, error) {
@@ -184,7 +192,7 @@ func (s *Service) postSpans(ctx context.Context, in *addSpansInput) (*addSpansOu
 	if len(added.Spans) == 0 {
 		return nil, invalidSpans(added.Rejected, in.Body.list)
 	}
-	return toAddSpansOutput(added), nil
+	return toAddSpansOutput(id, added), nil
 }
 
 // invalidSpans refuses a request in which no span is valid.
@@ -211,10 +219,10 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 		Name: string(b.Name), Status: Status(b.Status), Start: b.StartTime, End: b.EndTime,
 		ConversationID: string(b.ConversationID), UserID: string(b.UserID), Environment: string(b.Environment), ServiceName: string(b.ServiceName),
 		AgentName: string(b.AgentName), ReleaseID: string(b.ReleaseID), Input: given(jsontext.Value(b.Input)), Output: given(jsontext.Value(b.Output)),
-		Tags: b.Tags, Metadata: toMetadata(b.Metadata),
+		Tags: b.Tags, Metadata: b.Metadata.Text(),
 	}}
 	var c fieldCheck
-	s.checkTimes(&c, &n.ownRow)
+	checkTimes(&c, &n.ownRow)
 	switch text := b.TraceID + b.OtelTraceID; {
 	case b.TraceID != "" && b.OtelTraceID != "" && b.TraceID != b.OtelTraceID:
 		c.add("/otelTraceId", "mutually_exclusive", "differs from traceId")
@@ -239,7 +247,7 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 }
 
 // checkTimes settles the status and holds the times against it.
-func (s *Service) checkTimes(c *fieldCheck, o *ownRow) {
+func checkTimes(c *fieldCheck, o *ownRow) {
 	switch {
 	case o.Status == "" && o.End.IsZero():
 		o.Status = StatusRunning
@@ -248,8 +256,8 @@ func (s *Service) checkTimes(c *fieldCheck, o *ownRow) {
 	case o.Status == StatusRunning && !o.End.IsZero():
 		c.add("/endTime", "mutually_exclusive", "cannot be combined with the status running")
 	}
-	if !o.Start.IsZero() && o.Start.UnixMicro() < s.now().UnixMicro()-behind {
-		c.add("/startTime", "min", "is more than 400 days ago")
+	if !o.Start.IsZero() && o.Start.UnixMicro() < earliest {
+		c.add("/startTime", "min", tooEarly)
 	}
 	if !o.Start.IsZero() && !o.End.IsZero() && o.End.Before(o.Start) {
 		c.add("/endTime", "min", "must not be before startTime")
@@ -270,60 +278,35 @@ func (b createTraceBody) digest() (sum [sha256.Size]byte, err error) {
 	return sha256.Sum256(canonical), nil
 }
 
-// apply makes the sent changes. A name, a status and an end cannot be cleared:
-// null leaves them as they are.
+// apply makes the sent changes.
 func (b updateTraceBody) apply(o *ownRow) {
-	text := func(to *string, f httpapi.Patch[labelText]) {
-		if f.Sent {
-			*to = string(f.Value)
-		}
-	}
 	value := func(to *jsontext.Value, f httpapi.Patch[httpapi.JSON]) {
 		if f.Sent {
 			*to = given(jsontext.Value(f.Value))
 		}
 	}
-	if b.Name.Sent && !b.Name.Null {
-		o.Name = string(b.Name.Value)
-	}
-	if b.Status.Sent && !b.Status.Null {
+	b.Name.Apply((*nameText)(&o.Name))
+	if b.Status.Sent {
 		o.Status = Status(b.Status.Value)
 	}
-	if b.EndTime.Sent && !b.EndTime.Null {
-		o.End = time.Time(b.EndTime.Value)
-	}
-	text(&o.ConversationID, b.ConversationID)
-	text(&o.UserID, b.UserID)
-	text(&o.Environment, b.Environment)
-	text(&o.AgentName, b.AgentName)
-	text(&o.ReleaseID, b.ReleaseID)
+	b.EndTime.Apply((*httpapi.Time)(&o.End))
+	b.ConversationID.Apply((*labelText)(&o.ConversationID))
+	b.UserID.Apply((*labelText)(&o.UserID))
+	b.Environment.Apply((*shortText)(&o.Environment))
+	b.AgentName.Apply((*labelText)(&o.AgentName))
+	b.ReleaseID.Apply((*shortText)(&o.ReleaseID))
 	value(&o.Input, b.Input)
 	value(&o.Output, b.Output)
-	if b.Tags.Sent {
-		o.Tags = b.Tags.Value
-	}
+	b.Tags.Apply((*tagList)(&o.Tags))
 	if b.Metadata.Sent {
-		o.Metadata = toMetadata(b.Metadata.Value)
+		o.Metadata = b.Metadata.Value.Text()
 	}
 }
 
-// toMetadata encodes a free-form object; an absent one is nil.
-func toMetadata(m httpapi.Map) jsontext.Value {
-	if m == nil {
-		return nil
-	}
-	text, err := json.Marshal(m, json.Deterministic(true))
-	if err != nil {
-		panic("trace: a decoded object does not encode: " + err.Error())
-	}
-	return text
-}
+// tracePath is where a trace can be read.
+func tracePath(id ID) string { return "/api/traces/" + id.String() }
 
-func toWrittenOutput(t Trace, deferred bool) *writtenTraceOutput {
-	return &writtenTraceOutput{Ingest: toIngest(deferred), Body: toTraceBody(t)}
-}
-
-// toIngest is the value of the header that tells of deferred telemetry.
+// toIngest is the value of the header that marks deferred telemetry.
 func toIngest(deferred bool) string {
 	if deferred {
 		return "deferred"
@@ -331,11 +314,11 @@ func toIngest(deferred bool) string {
 	return ""
 }
 
-func toAddSpansOutput(a Added) *addSpansOutput {
-	out := &addSpansOutput{Ingest: toIngest(a.Deferred)}
+func toAddSpansOutput(trace ID, a Added) *addSpansOutput {
+	out := &addSpansOutput{Ingest: toIngest(a.Deferred), Location: tracePath(trace) + "/spans"}
 	out.Body = addedSpansBody{Spans: make([]addedSpanBody, len(a.Spans)), Accepted: len(a.Spans), Rejected: make([]rejectedSpanBody, len(a.Rejected))}
 	for i, s := range a.Spans {
-		out.Body.Spans[i] = addedSpanBody{Index: s.Index, SpanID: s.ID.String(), Name: s.Name, StartTime: httpapi.Time(time.UnixMicro(s.Start))}
+		out.Body.Spans[i] = addedSpanBody{Index: s.Index, ID: s.ID.String(), SpanID: s.ID.String(), Name: s.Name, StartTime: httpapi.Time(time.UnixMicro(s.Start))}
 	}
 	for i, r := range a.Rejected {
 		out.Body.Rejected[i] = rejectedSpanBody{Index: r.Index, Errors: r.Fields}

@@ -20,6 +20,8 @@ type Receipt struct {
 	// Reason is why the first of the rejected was not taken.
 	Reason   string
 	Deferred bool
+
+	later int // rows that are left to the other lane
 }
 
 // What a caller sees when telemetry is not taken.
@@ -46,15 +48,18 @@ func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, bod
 	}
 	d := decoders.Get().(*otlpDecoder)
 	defer decoders.Put(d)
-	return s.collect(ctx, func(b *block, got *Receipt) error {
-		in := intake{block: b, org: caller.Org, settings: settings, now: s.now().UnixMicro()}
+	return s.collect(ctx, len(body), func(b *block, p pass, got *Receipt) error {
+		in := intake{block: b, pass: p, org: caller.Org, settings: settings, now: s.now().UnixMicro()}
 		var bad rejected
 		err := d.traces(body, &bad, func(r *row) error {
-			if reason := in.add(r); reason != "" {
+			switch taken, reason := in.add(r); {
+			case reason != "":
 				bad.add(reason)
-				return nil
+			case taken:
+				got.Accepted++
+			default:
+				got.later++
 			}
-			got.Accepted++
 			return nil
 		})
 		got.Rejected, got.Reason = bad.spans, bad.reason
@@ -65,19 +70,21 @@ func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, bod
 	})
 }
 
-// collect lets fill add rows to the open block and waits until they are
-// stored. A fill that fails leaves nothing behind.
-func (s *Service) collect(ctx context.Context, fill func(*block, *Receipt) error) (Receipt, error) {
+// collect lets fill add the rows of a request of some size to the open blocks
+// and waits until they are stored. A fill that fails leaves nothing behind. It
+// runs a second time if the first pass leaves old rows to the other lane.
+func (s *Service) collect(ctx context.Context, size int, fill func(*block, pass, *Receipt) error) (Receipt, error) {
 	var got Receipt
-	deferred, err := s.store.group.Add(ctx, func(b *block) error {
-		got = Receipt{}
-		size := b.mark()
-		if err := fill(b, &got); err != nil {
-			b.rollback(size)
-			return err
+	deferred, err := s.store.lanes.add(ctx, s.now().UnixMicro(), size, func(b *block, p pass) (later bool, err error) {
+		// What is not taken is the same in both passes.
+		now := Receipt{}
+		if err := fill(b, p, &now); err != nil {
+			return false, err
 		}
 		failpoint.Hit(failpoint.Decoded)
-		return nil
+		got.Accepted += now.Accepted
+		got.Rejected, got.Reason = now.Rejected, now.Reason
+		return now.later > 0, nil
 	})
 	failpoint.Hit(failpoint.BeforeReply)
 	got.Deferred = deferred
@@ -99,6 +106,7 @@ func (s *Service) spend(ctx context.Context, caller principal.Caller, spans, byt
 // intake checks rows and adds them to a block.
 type intake struct {
 	block    *block
+	pass     pass
 	org      principal.OrgID
 	settings *orgSettings
 	now      int64 // microseconds since 1970
@@ -110,20 +118,24 @@ const (
 	// than that starts now, because a partition of the far future would never
 	// be dropped.
 	ahead = int64(time.Hour / time.Microsecond)
-	// behind is how old imported data may be: as long as anything is kept by
-	// the day.
-	behind = 400 * 24 * int64(time.Hour/time.Microsecond)
+	// earliest is 2000-01-01. Nothing that started before is telemetry: it is a
+	// time in the wrong unit, and nobody would find its trace.
+	earliest = 946_684_800 * micros
+	tooEarly = "must not be before 2000-01-01T00:00:00Z"
 )
 
-// add redacts, prices and appends a row; reason says why it is not taken.
-func (in *intake) add(r *row) (reason string) {
+// add redacts, prices and appends a row; reason says why it is rejected. A row
+// that is neither taken nor rejected belongs to the other pass.
+func (in *intake) add(r *row) (taken bool, reason string) {
 	switch {
 	case r.trace == ID{}:
-		return "trace_id is zero"
+		return false, "trace_id is zero"
 	case r.start <= 0:
-		return "start_time is missing"
-	case r.start < in.now-behind:
-		return "start_time is more than 400 days ago"
+		return false, "start_time is missing"
+	case r.start < earliest:
+		return false, "start_time is before 2000-01-01; it must be in nanoseconds since 1970"
+	case !in.pass.takes(r.start):
+		return false, ""
 	case r.end != 0 && r.end < r.start:
 		r.end = r.start
 	}
@@ -140,7 +152,7 @@ func (in *intake) add(r *row) (reason string) {
 	s := stored{org: in.org, ingested: in.now, retention: in.settings.retention}
 	s.cost, s.costKnown = in.cost(r)
 	in.block.appendSpan(r, s)
-	return ""
+	return true, ""
 }
 
 var keyClaimedStart = []byte("assay.claimed_start_time")

@@ -15,7 +15,7 @@ import (
 
 // Filter says which traces are meant; a zero field says nothing.
 type Filter struct {
-	Status         Status
+	Status         []Status // any of them
 	Search         string
 	ConversationID string
 	UserID         string
@@ -25,15 +25,14 @@ type Filter struct {
 	Tag            string
 	HasError       *bool
 	// MinDuration is held against traces that have ended.
-	MinDuration time.Duration
+	MinDuration *time.Duration
 	// StartAfter and StartBefore exclude the times themselves.
 	StartAfter, StartBefore time.Time
 }
 
 // filters reports whether the filter asks for more than a time.
 func (f Filter) filters() bool {
-	f.StartAfter, f.StartBefore = time.Time{}, time.Time{}
-	return f != Filter{}
+	return len(f.narrow()) > 0 || f.having() != ""
 }
 
 // Page says which part of a list is meant.
@@ -62,10 +61,6 @@ type position struct {
 func (p position) below(q position) bool {
 	return p.start < q.start || p.start == q.start && bytes.Compare(p.id[:], q.id[:]) < 0
 }
-
-// oldest is how long ago the start of anything stored can be: as old as data
-// may arrive, and as long as it may be kept.
-const oldest = 4100 * 24 * time.Hour
 
 const (
 	// maxExamined is how many traces one request looks at for matches, and
@@ -143,7 +138,7 @@ func (s *Service) Count(ctx context.Context, org principal.OrgID, f Filter) (int
 
 // window is the time in which the traces that are meant start.
 func (f Filter) window(now time.Time) window {
-	w := window{low: now.Add(-oldest).UnixMicro(), high: now.UnixMicro() + ahead}
+	w := window{low: earliest, high: now.UnixMicro() + ahead}
 	if !f.StartAfter.IsZero() {
 		w.low = max(w.low, f.StartAfter.UnixMicro()+1)
 	}

@@ -27,21 +27,23 @@ func (s *Service) IngestLogs(ctx context.Context, caller principal.Caller, body 
 	if err != nil {
 		return Receipt{}, err
 	}
-	return s.collect(ctx, func(b *block, got *Receipt) error {
-		in := logIntake{block: b, settings: settings, stored: stored{org: caller.Org, ingested: s.now().UnixMicro(), retention: settings.retention}}
+	return s.collect(ctx, len(body), func(b *block, p pass, got *Receipt) error {
+		in := logIntake{block: b, pass: p, settings: settings, stored: stored{org: caller.Org, ingested: s.now().UnixMicro(), retention: settings.retention}}
 		var bad rejected
 		err := eachMessage(body, 1, func(rl []byte) error {
 			return eachMessage(rl, 2, func(sl []byte) error {
 				return eachMessage(sl, 2, func(record []byte) error {
-					reason, err := in.add(record)
-					if err != nil {
+					taken, reason, err := in.add(record)
+					switch {
+					case err != nil:
 						return err
-					}
-					if reason != "" {
+					case reason != "":
 						bad.add(reason)
-						return nil
+					case taken:
+						got.Accepted++
+					default:
+						got.later++
 					}
-					got.Accepted++
 					return nil
 				})
 			})
@@ -57,14 +59,16 @@ func (s *Service) IngestLogs(ctx context.Context, caller principal.Caller, body 
 // logIntake reads log records and adds them to a block.
 type logIntake struct {
 	block    *block
+	pass     pass
 	settings *orgSettings
 	stored   stored
 	scratch  arena
 	redacted []byte
 }
 
-// add takes one LogRecord; reason says why it is not taken.
-func (in *logIntake) add(src []byte) (reason string, err error) {
+// add takes one LogRecord; reason says why it is rejected. One that is neither
+// taken nor rejected belongs to the other pass.
+func (in *logIntake) add(src []byte) (taken bool, reason string, err error) {
 	in.scratch.reset()
 	var r logRow
 	var fc easyproto.FieldContext
@@ -73,7 +77,7 @@ func (in *logIntake) add(src []byte) (reason string, err error) {
 	var body value
 	for rest := src; len(rest) > 0; {
 		if rest, err = fc.NextField(rest); err != nil {
-			return "", errProtobuf
+			return false, "", errProtobuf
 		}
 		ok := true
 		switch fc.FieldNum {
@@ -111,14 +115,14 @@ func (in *logIntake) add(src []byte) (reason string, err error) {
 			r.name, ok = fc.Bytes()
 		}
 		if err != nil {
-			return "", err
+			return false, "", err
 		}
 		if !ok {
-			return "", errProtobuf
+			return false, "", errProtobuf
 		}
 	}
 	if r.trace == (ID{}) {
-		return "the record names no trace", nil
+		return false, "the record names no trace", nil
 	}
 	if len(r.name) == 0 {
 		r.name = eventName
@@ -130,15 +134,18 @@ func (in *logIntake) add(src []byte) (reason string, err error) {
 	switch {
 	case r.time <= 0 || r.time > in.stored.ingested+ahead:
 		r.time = in.stored.ingested
-	case r.time < in.stored.ingested-behind:
-		return "the record is more than 400 days old", nil
+	case r.time < earliest:
+		return false, "the time of the record is before 2000-01-01; it must be in nanoseconds since 1970", nil
+	}
+	if !in.pass.takes(r.time) {
+		return false, "", nil
 	}
 	if err := in.texts(&r, src, &body); err != nil {
-		return "", err
+		return false, "", err
 	}
 	r.id = eventID(&r)
 	in.block.appendEvent(&r, in.stored)
-	return "", nil
+	return true, "", nil
 }
 
 // texts fills the record's body and attributes, redacted.

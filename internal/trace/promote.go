@@ -59,7 +59,7 @@ func (s *Service) gather(ctx context.Context, org principal.OrgID, names []strin
 	var fields []fault.Field
 	for i, gone := range missing {
 		if gone {
-			fields = append(fields, fault.Field{In: "body", Path: "/traceIds/" + strconv.Itoa(i), Code: "unknown_reference", Message: "names no trace of this organization"})
+			fields = append(fields, fault.Field{In: "body", Path: "/traceIds/" + strconv.Itoa(i), Code: "unknown_reference", Message: "the trace does not exist"})
 		}
 	}
 	if len(fields) > 0 {
@@ -92,7 +92,7 @@ func (s *Service) promoteTx(ctx context.Context, tx postgres.Tx, p *promotion) e
 	}
 	added, err := s.datasets.AddItemsTx(ctx, tx, p.dataset, items)
 	if errors.Is(err, dataset.ErrNotFound) {
-		return fault.Invalid("body", "/datasetId", "unknown_reference", "names no dataset of this organization")
+		return fault.Invalid("body", "/datasetId", "unknown_reference", "the dataset does not exist")
 	}
 	if err != nil {
 		return ofTraces(err, from)

@@ -96,16 +96,31 @@ func TestTracesToDataset(t *testing.T) {
 		require.Equal(t, []string{"/traceIds/1 format"}, fieldsOf(t, err))
 	})
 
-	t.Run("a golden dataset takes no traces, and a key needs the right scope", func(t *testing.T) {
+	t.Run("a key needs the right to write datasets and the right to read traces", func(t *testing.T) {
+		t.Parallel()
+		d := us.Dataset(t, testkit.Dataset{})
+		a := said(t, us, map[string]any{"input": "secret of a trace"})
+		body := map[string]any{"datasetId": d.ID, "traceIds": []any{a.ID}}
+		for lacking, scopes := range map[principal.Scope][]principal.Scope{
+			principal.TracesRead: {principal.EvalWrite, principal.EvalRead, principal.TracesWrite},
+			principal.EvalWrite:  {principal.TracesRead, principal.EvalRead, principal.TracesWrite},
+		} {
+			res, err := k.Key(t, us, scopes...).Call(t.Context(), http.MethodPost, "/api/traces/to-dataset", body, nil)
+			require.Error(t, err)
+			require.Equal(t, http.StatusUnauthorized, res.Status)
+			require.Equal(t, []any{"insufficient_scope", string(lacking)}, []any{detailsOf(t, err)["reason"], detailsOf(t, err)["requiredScope"]})
+		}
+		got, err := k.Key(t, us, principal.EvalWrite, principal.TracesRead).TracesToDataset(t.Context(), body)
+		require.NoError(t, err)
+		require.Equal(t, 1, got.Created)
+	})
+
+	t.Run("a golden dataset takes no traces", func(t *testing.T) {
 		t.Parallel()
 		golden := us.Dataset(t, testkit.Dataset{Purpose: "golden"})
 		a := said(t, us, map[string]any{"input": "A?"})
 		_, err := us.TracesToDataset(t.Context(), map[string]any{"datasetId": golden.ID, "traceIds": []any{a.ID}})
 		require.ErrorIs(t, err, dataset.ErrGolden)
-		weak := k.Key(t, us, principal.TracesWrite, principal.TracesRead, principal.EvalRead)
-		res, err := weak.Call(t.Context(), http.MethodPost, "/api/traces/to-dataset", map[string]any{"datasetId": golden.ID, "traceIds": []any{a.ID}}, nil)
-		require.Error(t, err)
-		require.Equal(t, http.StatusUnauthorized, res.Status)
 	})
 
 	t.Run("the list has bounds", func(t *testing.T) {

@@ -106,7 +106,6 @@ func (s *newSpan) fill(r *row) {
 // spanReader reads spans of one trace.
 type spanReader struct {
 	trace     ID
-	now       int64 // microseconds since 1970
 	check     fieldCheck
 	marshaler easyproto.Marshaler
 }
@@ -199,8 +198,8 @@ func (d *spanReader) times(m *easyproto.MessageMarshaler, in *spanJSON, s *newSp
 	start, ok := c.time("/startTime", in.StartTime)
 	if !ok {
 		c.required("/startTime", in.StartTime)
-	} else if start < d.now-behind {
-		c.add("/startTime", "min", "is more than 400 days ago")
+	} else if start < earliest {
+		c.add("/startTime", "min", tooEarly)
 	}
 	end, ended := c.time("/endTime", in.EndTime)
 	duration, lasted := c.number("/durationMs", in.DurationMS, 0, maxDurationMS)

@@ -36,7 +36,7 @@ func FuzzSpanJSON(f *testing.F) {
 	settings := &orgSettings{retention: 90, redactor: redactor, prices: price.NewTable(nil)}
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := spanReader{trace: ID{1}, now: now}
+		r := spanReader{trace: ID{1}}
 		span, fields := r.read(3, jsontext.Value(text))
 		if len(fields) > 0 {
 			for _, field := range fields {
@@ -61,10 +61,9 @@ func FuzzSpanJSON(f *testing.F) {
 
 func TestReadSpan(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	const base = `"name":"x","startTime":"2026-02-28T23:00:00Z"`
 	read := func(index int, text string) (newSpan, []fault.Field) {
-		r := spanReader{trace: ID{1}, now: now.UnixMicro()}
+		r := spanReader{trace: ID{1}}
 		return r.read(index, jsontext.Value(text))
 	}
 
@@ -96,7 +95,7 @@ func TestReadSpan(t *testing.T) {
 			`{` + base + `,"kind":1}`:                                              "/kind type",
 			`{` + base + `,"primitiveType":"x"}`:                                   "/primitiveType enum",
 			`{"name":"x","startTime":"yesterday"}`:                                 "/startTime format",
-			`{"name":"x","startTime":"2024-02-28T23:00:00Z"}`:                      "/startTime min",
+			`{"name":"x","startTime":"1999-02-28T23:00:00Z"}`:                      "/startTime min",
 		} {
 			_, fields := read(0, text)
 			require.NotEmpty(t, fields, text)
@@ -147,7 +146,7 @@ func BenchmarkSpanJSON(b *testing.B) {
 	text := jsontext.Value(`{"spanId":"00f067aa0ba902b7","name":"chat","kind":"client","startTime":"2026-02-28T23:00:00.123456Z","endTime":"2026-02-28T23:00:01Z",` +
 		`"attributes":{"gen_ai.operation.name":"chat","gen_ai.request.model":"gpt-4o","gen_ai.usage.input_tokens":812,"gen_ai.usage.output_tokens":95,"http.status":200,"region":"eu"},` +
 		`"input":[{"role":"user","content":"` + strings.Repeat("What is the best way to do it? ", 30) + `"}],"output":{"text":"` + strings.Repeat("It depends. ", 40) + `"}}`)
-	r := spanReader{trace: ID{1}, now: now}
+	r := spanReader{trace: ID{1}}
 	block := newBlock()
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()

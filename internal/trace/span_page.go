@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -121,7 +119,7 @@ func (p *spanPage) forget(deleted int64) {
 
 // spans are the spans of the page with their log records, and the records that
 // name none of them.
-func (p *spanPage) spans() (spans []Span, others jsontext.Value) {
+func (p *spanPage) spans() (spans []Span, others []SpanEvent) {
 	of := map[SpanID][]storedEvent{}
 	for _, e := range p.events {
 		of[e.span] = append(of[e.span], e)
@@ -142,9 +140,6 @@ func (p *spanPage) spans() (spans []Span, others jsontext.Value) {
 		if _, ok := of[e.span]; ok {
 			rest = append(rest, e)
 		}
-	}
-	if len(rest) == 0 {
-		return spans, nil
 	}
 	return spans, mergeEvents("", rest)
 }

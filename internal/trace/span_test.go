@@ -33,6 +33,8 @@ func TestAddSpans(t *testing.T) {
 		require.Equal(t, http.StatusCreated, res.Status)
 		require.Equal(t, 1, one.Accepted)
 		require.Empty(t, one.Rejected)
+		require.Equal(t, one.Spans[0].SpanID, one.Spans[0].ID)
+		require.Equal(t, "/api/traces/"+id+"/spans", res.Header.Get("Location"))
 		many, err := us.AddSpans(t.Context(), id, []map[string]any{span("a", nil), span("b", nil)})
 		require.NoError(t, err)
 		require.Equal(t, 2, many.Accepted)
@@ -144,7 +146,7 @@ func TestAddSpans(t *testing.T) {
 			span("good", nil),
 			span("bad", map[string]any{"startTime": nil, "kind": "sideways", "usage": map[string]any{"inputTokens": -1}, "events": []any{map[string]any{"time": "yesterday"}}}),
 			span("good", nil),
-			span("old", map[string]any{"startTime": "2020-01-01T00:00:00Z", "endTime": nil}),
+			span("old", map[string]any{"startTime": "1999-01-01T00:00:00Z", "endTime": nil}),
 		})
 		require.NoError(t, err)
 		require.Equal(t, http.StatusCreated, added.Response.Status)

@@ -3,7 +3,6 @@ package trace
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/blob"
@@ -23,27 +22,15 @@ type store struct {
 	db     *postgres.DB
 	ch     *clickhouse.DB
 	writer *writer
-	group  *clickhouse.Group[*block]
+	lanes  lanes
 }
 
-// Blocks of this size are written at once: they make parts that need little
-// merging, and a reader waits for no more than one of them.
-const (
-	enoughRows  = 20_000
-	enoughBytes = 16 << 20
-	maxBlock    = 48 << 20
-)
-
 func newStore(p Stores, cfg Config, now func() time.Time) store {
-	w := &writer{insert: p.Inserter, blobs: p.Blobs, timeout: cfg.InsertTimeout, now: now}
-	return store{
-		db: p.Postgres, ch: p.ClickHouse, writer: w,
-		group: clickhouse.NewGroup(clickhouse.GroupConfig{
-			Lanes: max(2, runtime.GOMAXPROCS(0)/2), Interval: cfg.GroupInterval,
-			EnoughRows: enoughRows, EnoughBytes: enoughBytes, MaxBytes: maxBlock,
-			WriteTimeout: cfg.InsertTimeout + deferTimeout,
-		}, newBlock, w.write),
+	w := func() *writer {
+		return &writer{insert: p.Inserter, blobs: p.Blobs, timeout: cfg.InsertTimeout, now: now}
 	}
+	live := w()
+	return store{db: p.Postgres, ch: p.ClickHouse, writer: live, lanes: newLanes(cfg, live.write, w().write)}
 }
 
 // drainQuietly inserts what is deferred; while ClickHouse is away that is no

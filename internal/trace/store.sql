@@ -35,13 +35,13 @@ WHERE org_id = @org_id AND trace_id = ANY (@trace_ids::bytea[]);
 
 -- name: InsertFeedback :one
 -- Keeps what somebody said about a trace.
-INSERT INTO trace_feedback (org_id, trace_id, span_id, type, value, comment, user_id, created_at)
-VALUES (@org_id, @trace_id, sqlc.narg('span_id'), @type, sqlc.narg('value'), @comment, @user_id, @created_at)
+INSERT INTO trace_feedback (org_id, trace_id, span_id, type, value, comment, user_id, creator, created_at)
+VALUES (@org_id, @trace_id, sqlc.narg('span_id'), @type, sqlc.narg('value'), @comment, @user_id, @creator, @created_at)
 RETURNING id;
 
 -- name: ListFeedback :many
 -- What was said about a trace, newest first.
-SELECT id, span_id, type, value, comment, user_id, created_at FROM trace_feedback
+SELECT id, span_id, type, value, comment, user_id, creator, created_at FROM trace_feedback
 WHERE org_id = @org_id AND trace_id = @trace_id
 ORDER BY id DESC
 LIMIT @row_limit;

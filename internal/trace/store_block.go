@@ -340,6 +340,17 @@ func (b *block) Rows() int {
 	return b.spans.start.Rows() + b.payloads.start.Rows() + b.events.time.Rows()
 }
 
+// days is how many days the block's rows start on.
+func (b *block) days() int {
+	seen := map[int64]bool{}
+	for _, starts := range [][]int64{b.spans.start.values, b.events.time.values} {
+		for _, at := range starts {
+			seen[at/day] = true
+		}
+	}
+	return len(seen)
+}
+
 // Bytes is about how much memory the rows take.
 func (b *block) Bytes() int { return b.size }
 

@@ -62,11 +62,11 @@ func ask(t *testing.T, cfg clickhouse.Config, org principal.OrgID, now time.Time
 	}
 
 	s := &Service{store: store{ch: ch}, now: func() time.Time { return now }}
-	yes := true
+	yes, long := true, 200*time.Millisecond
 	out := answers{lists: map[string][]Trace{}, totals: map[string]int64{}, groups: map[string]MetricGroup{}}
 	for name, f := range map[string]Filter{
-		"": {}, "user": {UserID: "u2"}, "two": {Environment: "production", Tag: "t1"}, "error": {HasError: &yes, Status: StatusFailed},
-		"search": {Search: "talk 17"}, "attribute": {Search: "MARK 18"}, "name": {Search: "STEP 2"}, "long": {MinDuration: 200 * time.Millisecond}, "none": {Status: StatusRunning},
+		"": {}, "user": {UserID: "u2"}, "two": {Environment: "production", Tag: "t1"}, "error": {HasError: &yes, Status: []Status{StatusFailed}},
+		"search": {Search: "talk 17"}, "attribute": {Search: "MARK 18"}, "name": {Search: "STEP 2"}, "long": {MinDuration: &long}, "none": {Status: []Status{StatusRunning}},
 	} {
 		for w := s.walk(org, f, Page{}); w.more(); {
 			found, _, err := w.next(t.Context(), 50)

@@ -12,7 +12,7 @@ import (
 func (s store) insertFeedbackTx(ctx context.Context, tx postgres.Tx, f Feedback) (Feedback, error) {
 	p := db.InsertFeedbackParams{
 		OrgID: tx.Org, TraceID: f.Trace[:], Type: string(f.Type), Value: f.Value,
-		Comment: f.Comment, UserID: f.UserID, CreatedAt: f.CreatedAt,
+		Comment: f.Comment, UserID: f.UserID, Creator: f.CreatedBy.String(), CreatedAt: f.CreatedAt,
 	}
 	if f.Span != (SpanID{}) {
 		p.SpanID = f.Span[:]
@@ -34,7 +34,7 @@ func (s store) listFeedback(ctx context.Context, org principal.OrgID, trace ID, 
 	for i, r := range rows {
 		out[i] = Feedback{
 			ID: r.ID, Trace: trace, Type: FeedbackType(r.Type), Value: r.Value,
-			Comment: r.Comment, UserID: r.UserID, CreatedAt: r.CreatedAt,
+			Comment: r.Comment, UserID: r.UserID, CreatedBy: principal.ParseActor(r.Creator), CreatedAt: r.CreatedAt,
 		}
 		copy(out[i].Span[:], r.SpanID)
 	}

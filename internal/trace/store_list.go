@@ -274,35 +274,3 @@ func (s store) total(ctx context.Context, q totalQuery) (int64, error) {
 	}
 	return int64(n), nil
 }
-
-// conversationQuery finds the traces of which a span names a conversation.
-type conversationQuery struct {
-	org   principal.OrgID
-	id    string
-	in    window
-	limit int
-}
-
-func (q conversationQuery) sql() (string, []any) {
-	n := forOrg(q.org)
-	q.in.set(n)
-	n.set("conversation", q.id)
-	n.set("limit", q.limit)
-	return "SELECT DISTINCT trace_id\nFROM spans\nWHERE org_id = @org AND " + within + " AND conversation_id = @conversation\nLIMIT @limit", n.args
-}
-
-func (s store) conversation(ctx context.Context, q conversationQuery) ([]ID, error) {
-	var out []ID
-	err := s.read(ctx, q, func(rows scanner) error {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		out = append(out, ID([]byte(id)))
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find traces of conversation: %w", err)
-	}
-	return out, nil
-}

@@ -21,14 +21,14 @@ import (
 func statements() map[string]statement {
 	org := principal.OrgID{0: 1, 15: 10}
 	start := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC).UnixMicro()
-	yes, no := true, false
+	yes, no, slow := true, false, 2*time.Second
 	one := scope{{id: ID{0: 0xab, 15: 1}, first: start, last: start + 90*micros}}
 	two := append(slices.Clone(one), bounds{id: ID{0: 0xcd, 15: 2}, first: start - minute, last: start})
 	long := append(slices.Clone(one), bounds{id: ID{0: 0xef, 15: 3}, first: start - 10*day, last: start})
 	in := window{low: start - day, high: start}
 	everything := Filter{
-		Status: StatusFailed, Search: "Refund policy?", ConversationID: "c-1", UserID: "u'1", Environment: "production", AgentName: "helper",
-		ReleaseID: "r-1", Tag: "beta", HasError: &yes, MinDuration: 2 * time.Second,
+		Status: []Status{StatusFailed}, Search: "Refund policy?", ConversationID: "c-1", UserID: "u'1", Environment: "production", AgentName: "helper",
+		ReleaseID: "r-1", Tag: "beta", HasError: &yes, MinDuration: &slow,
 	}
 	figures := MetricsQuery{From: at(start - day), To: at(start), GroupBy: GroupModel, Interval: time.Hour}
 	filtered := figures
@@ -36,7 +36,8 @@ func statements() map[string]statement {
 	return map[string]statement{
 		"candidates":          candidatesQuery{org: org, in: in, limit: 100},
 		"candidates_filtered": candidatesQuery{org: org, filter: everything, in: in, idle: 1000, limit: 100},
-		"candidates_running":  candidatesQuery{org: org, filter: Filter{Status: StatusRunning}, in: in, idle: 1000, limit: 100},
+		"candidates_running":  candidatesQuery{org: org, filter: Filter{Status: []Status{StatusRunning}}, in: in, idle: 1000, limit: 100},
+		"candidates_open":     candidatesQuery{org: org, filter: Filter{Status: []Status{StatusRunning, StatusFailed}}, in: in, idle: 1000, limit: 100},
 		"candidates_signs":    candidatesQuery{org: org, filter: Filter{Search: "???"}, in: in, idle: 1000, limit: 100},
 		"minute":              minuteQuery{candidatesQuery: candidatesQuery{org: org, in: in, limit: 100}, below: position{start: start, id: ID{1}}},
 		"bounds":              boundsQuery{org: org, ids: two.ids()},
@@ -53,10 +54,17 @@ func statements() map[string]statement {
 		"payloads_told":       toldQuery{org: org, texts: []toldOf{{trace: ID{1}, toldText: toldText{span: SpanID{2}, start: start}}}},
 		"events":              eventsQuery{org: org, ids: one.ids(), limit: 100},
 		"conversation":        conversationQuery{org: org, id: "c-1", in: in, limit: 100},
-		"groups":              groupsQuery{MetricsQuery: figures, org: org},
-		"metrics":             metricsQuery{MetricsQuery: figures, org: org},
-		"metrics_filtered":    metricsQuery{MetricsQuery: filtered, org: org},
-		"metrics_other":       metricsQuery{MetricsQuery: figures, org: org, shown: []string{"a", "b"}},
+		"conversations":       conversationsQuery{org: org, in: in, limit: 51},
+		"conversations_filtered": conversationsQuery{
+			org: org, filter: ConversationFilter{UserID: "u'1", Environment: "production", ServiceName: "web"}, in: in,
+			after: conversationPosition{last: start, hash: 7}, limit: 51, offset: 20,
+		},
+		"conversations_count":   conversationsQuery{org: org, in: in, count: true},
+		"conversations_figures": figuresQuery{org: org, in: in, ids: []string{"c-1", "c'2"}},
+		"groups":                groupsQuery{MetricsQuery: figures, org: org},
+		"metrics":               metricsQuery{MetricsQuery: figures, org: org},
+		"metrics_filtered":      metricsQuery{MetricsQuery: filtered, org: org},
+		"metrics_other":         metricsQuery{MetricsQuery: figures, org: org, shown: []string{"a", "b"}},
 	}
 }
 

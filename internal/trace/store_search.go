@@ -20,15 +20,21 @@ type window struct{ low, high int64 }
 // when, in milliseconds since 1970, something of a trace must have come for the
 // trace to be running.
 func (f Filter) values(n *named, idle int64) {
+	statuses := make([]string, len(f.Status))
+	for i, s := range f.Status {
+		statuses[i] = string(s)
+	}
 	n.set("idle", idle)
-	n.set("status", string(f.Status))
+	n.set("status", statuses)
 	n.set("conversation", f.ConversationID)
 	n.set("user", f.UserID)
 	n.set("environment", f.Environment)
 	n.set("agent", f.AgentName)
 	n.set("release", f.ReleaseID)
 	n.set("tag", f.Tag)
-	n.set("duration", f.MinDuration.Microseconds())
+	if f.MinDuration != nil {
+		n.set("duration", f.MinDuration.Microseconds())
+	}
 	n.set("search", f.Search)
 	n.set("words", words(f.Search))
 }
@@ -65,17 +71,30 @@ func (f Filter) narrow() []string {
 	if f.HasError != nil && *f.HasError {
 		add(rows("status = 'error'"))
 	}
-	switch f.Status {
-	case StatusFailed:
-		add(rows("status = 'error' AND parent_span_id = " + noSpan))
-	case StatusRunning:
-		// Something of it came a short time ago, however long after its start.
-		add("SELECT trace_id FROM trace_starts WHERE org_id = @org AND minute >= toDateTime(@since, 'UTC') AND last_ingest >= fromUnixTimestamp64Milli(@idle, 'UTC')")
+	if selects := f.statuses(rows); len(selects) > 0 {
+		add(selects...)
 	}
 	if f.Search != "" {
 		add(f.searches(rows)...)
 	}
 	return conditions
+}
+
+// statuses finds the traces that may have one of the statuses. None means that
+// every trace may: nothing about a single row shows that a trace is completed.
+func (f Filter) statuses(rows func(string) string) (selects []string) {
+	for _, status := range f.Status {
+		switch status {
+		case StatusFailed:
+			selects = append(selects, rows("status = 'error' AND parent_span_id = "+noSpan))
+		case StatusRunning:
+			// Something of it came a short time ago, however long after its start.
+			selects = append(selects, "SELECT trace_id FROM trace_starts WHERE org_id = @org AND minute >= toDateTime(@since, 'UTC') AND last_ingest >= fromUnixTimestamp64Milli(@idle, 'UTC')")
+		default:
+			return nil
+		}
+	}
+	return selects
 }
 
 // within bounds the start of a row by the arguments from and to.
@@ -150,11 +169,13 @@ func (f Filter) having() string {
 		{f.AgentName, "t_agent = @agent"},
 		{f.ReleaseID, "t_release = @release"},
 		{f.Tag, "has(t_tags, @tag)"},
-		{string(f.Status), "multiIf(t_ended, if(t_failed, 'failed', 'completed'), t_ingested < @idle, 'completed', 'running') = @status"},
 	} {
 		if c.value != "" {
 			conditions = append(conditions, c.condition)
 		}
+	}
+	if len(f.Status) > 0 {
+		conditions = append(conditions, "has(@status, multiIf(t_ended, if(t_failed, 'failed', 'completed'), t_ingested < @idle, 'completed', 'running'))")
 	}
 	if f.HasError != nil {
 		not := ""
@@ -163,7 +184,7 @@ func (f Filter) having() string {
 		}
 		conditions = append(conditions, not+"(t_errors > 0 OR t_ended AND t_failed)")
 	}
-	if f.MinDuration > 0 {
+	if f.MinDuration != nil {
 		// A trace that is running has no duration.
 		conditions = append(conditions, "multiIf(t_ended, t_end, t_ingested < @idle, greatest(t_last_end, t_last), t_first - 1) - t_first >= @duration")
 	}

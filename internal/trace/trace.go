@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNotFound is returned when the organization has no such trace.
-var ErrNotFound = fault.New(fault.NotFound, "trace_not_found", "There is no such trace.")
+var ErrNotFound = fault.New(fault.NotFound, "trace_not_found", "The trace does not exist.")
 
 // Status is where a trace stands.
 type Status string
@@ -83,8 +83,8 @@ type Span struct {
 	StatusMessage string
 	Attributes    jsontext.Value // flat object
 	Resource      jsontext.Value // object, nil if nothing is known
-	Events        jsontext.Value // array
-	Links         jsontext.Value // array
+	Events        []SpanEvent    // by time
+	Links         []SpanLink
 	Input, Output jsontext.Value // nil if there is none
 	System, Tools jsontext.Value
 	Model         string
@@ -95,4 +95,20 @@ type Span struct {
 	Cost          Cost
 	FirstToken    time.Duration
 	IngestedAt    time.Time
+}
+
+// SpanEvent is something that happened during a span: an event of the span, or
+// a log record that names it.
+type SpanEvent struct {
+	Time       time.Time // the zero time if the sender gave none
+	Name       string
+	Severity   string         // of a log record
+	Body       jsontext.Value // of a log record, nil if there is none
+	Attributes jsontext.Value // object
+}
+
+// SpanLink points to a span, usually of another trace.
+type SpanLink struct {
+	TraceID, SpanID string         // hexadecimal, as sent
+	Attributes      jsontext.Value // object
 }

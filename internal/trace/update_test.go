@@ -33,11 +33,20 @@ func TestUpdateTrace(t *testing.T) {
 		require.Equal(t, `"in"`, see.payload(made.ID, noSpan, "input"))
 		require.Equal(t, `{"a":1}`, see.payload(made.ID, noSpan, "output"))
 
-		_, err = us.PatchTrace(t.Context(), made.ID, map[string]any{"conversationId": nil, "tags": nil, "metadata": nil, "input": nil, "output": nil, "name": nil, "status": nil})
+		_, err = us.PatchTrace(t.Context(), made.ID, map[string]any{"conversationId": nil, "tags": nil, "metadata": nil, "input": nil, "output": nil})
 		require.NoError(t, err)
 		require.Equal(t, `m|open|unset||v|e|a|r|[]|`, see.value(made.ID, noSpan, whole))
 		require.Empty(t, see.payload(made.ID, noSpan, "concat(input, output)"))
 		require.Equal(t, 1, see.count("SELECT count() FROM spans FINAL WHERE org_id = ? AND trace_id = unhex(?)", made.ID))
+	})
+
+	t.Run("what a trace always has cannot be cleared", func(t *testing.T) {
+		t.Parallel()
+		made, err := us.CreateTrace(t.Context(), map[string]any{"name": "n"})
+		require.NoError(t, err)
+		_, err = us.PatchTrace(t.Context(), made.ID, map[string]any{"name": nil, "status": nil, "endTime": nil})
+		require.ElementsMatch(t, []string{"/name type", "/status type", "/endTime type"}, fieldsOf(t, err))
+		require.Equal(t, "n", see.value(made.ID, noSpan, "name"))
 	})
 
 	t.Run("nothing sent changes nothing", func(t *testing.T) {

@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,7 +96,7 @@ func (s *Service) AddSpans(ctx context.Context, org principal.OrgID, trace ID, s
 
 // readSpans checks spans one by one.
 func (s *Service) readSpans(trace ID, spans []jsontext.Value) (read []newSpan, rejected []Rejected) {
-	d := spanReader{trace: trace, now: s.now().UnixMicro()}
+	d := spanReader{trace: trace}
 	for i, raw := range spans {
 		span, fields := d.read(i, raw)
 		if len(fields) > 0 {
@@ -142,20 +143,34 @@ func (s *Service) write(ctx context.Context, org principal.OrgID, w *write, at i
 	if err != nil {
 		return Receipt{}, err
 	}
-	return s.collect(ctx, func(b *block, got *Receipt) error {
-		w.added, w.rejected = nil, nil
-		in := intake{block: b, org: org, settings: settings, now: at}
-		if w.own != nil {
-			var r row
-			w.own.fill(&r)
-			if reason := in.add(&r); reason != "" {
-				return fmt.Errorf("store the trace's own row: %s", reason)
-			}
-			w.own.keep(&r)
-			got.Accepted++
+	got, err := s.collect(ctx, size, func(b *block, p pass, got *Receipt) error {
+		w.rejected = nil
+		in := intake{block: b, pass: p, org: org, settings: settings, now: at}
+		if err := w.addOwn(&in, got); err != nil {
+			return err
 		}
 		return w.addSpans(&in, got)
 	})
+	slices.SortFunc(w.added, func(a, b AddedSpan) int { return a.Index - b.Index })
+	return got, err
+}
+
+func (w *write) addOwn(in *intake, got *Receipt) error {
+	if w.own == nil {
+		return nil
+	}
+	var r row
+	w.own.fill(&r)
+	switch taken, reason := in.add(&r); {
+	case reason != "":
+		return fmt.Errorf("store the trace's own row: %s", reason)
+	case taken:
+		w.own.keep(&r)
+		got.Accepted++
+	default:
+		got.later++
+	}
+	return nil
 }
 
 func (w *write) addSpans(in *intake, got *Receipt) error {
@@ -168,15 +183,19 @@ func (w *write) addSpans(in *intake, got *Receipt) error {
 		if err != nil {
 			return fmt.Errorf("read span %d: %w", s.index, err)
 		}
+		taken := false
 		if reason == "" {
-			reason = in.add(&d.row)
+			taken, reason = in.add(&d.row)
 		}
-		if reason != "" {
+		switch {
+		case reason != "":
 			w.rejected = append(w.rejected, Rejected{Index: s.index, Fields: []fault.Field{{In: "body", Code: "format", Message: reason}}})
-			continue
+		case taken:
+			w.added = append(w.added, AddedSpan{Index: s.index, ID: s.id, Name: string(d.row.name), Start: d.row.start})
+			got.Accepted++
+		default:
+			got.later++
 		}
-		w.added = append(w.added, AddedSpan{Index: s.index, ID: s.id, Name: string(d.row.name), Start: d.row.start})
-		got.Accepted++
 	}
 	return nil
 }

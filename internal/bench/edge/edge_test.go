@@ -66,6 +66,7 @@ func TestBench(t *testing.T) {
 		loads = append(loads, bench.Load{Conns: serve(t, opts), Requests: [][]byte{request}, Now: time.Now})
 	}
 	agree(t, loads, request)
+	bench.Quiet(t)
 
 	slice, fewest, most := 1000, bench.MinRounds, 30
 	switch {

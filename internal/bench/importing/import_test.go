@@ -1,11 +1,10 @@
-// Package importing_test measures what an import of 1,000 items costs beside a
+// Package importing_test measures what an import of 1,000 items costs next to a
 // bare COPY of the rows that it makes.
 package importing_test
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -92,11 +91,14 @@ func TestBench(t *testing.T) {
 	require.NoError(t, copies(other))
 	require.Equal(t, rows, read(t, owner, other))
 
-	measured, err := bench.Run(rounds, rounds, func(bench.Rounds) bool { return true }, timed(imports), timed(copies))
-	require.NoError(t, err)
-	got := measured.Ratio(0, 1)
-	_, _ = fmt.Fprintf(os.Stdout, "time of an import of %d items over HTTP ÷ COPY of their rows: %v\n", items, got)
-	_, _ = fmt.Fprintf(os.Stdout, "import ratio %.2f\n", got.Median)
+	bench.Report(t, func() bench.Figure {
+		measured, err := bench.Run(rounds, rounds, func(bench.Rounds) bool { return true }, timed(imports), timed(copies))
+		require.NoError(t, err)
+		return bench.Figure{
+			Name: "import", Goal: 2, Bound: 4, Got: measured.Ratio(0, 1),
+			Says: fmt.Sprintf("time of an import of %d items over HTTP ÷ COPY of their rows", items),
+		}
+	})
 }
 
 func read(t testing.TB, c *pgx.Conn, id int64) []stored {

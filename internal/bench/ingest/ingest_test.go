@@ -89,6 +89,7 @@ func measure(t *testing.T, s shape) []string {
 	ours, theirs := newTables(t, cfg.ClickHouse), newTables(t, bare)
 	l := capture(t, g, cfg, bare, ours)
 	agree(t, g, l, ours, theirs)
+	bench.Quiet(t)
 
 	load := bench.LoadAverage()
 	var slices [2][]slice

@@ -57,6 +57,7 @@ func TestBench(t *testing.T) {
 	require.NoError(t, err)
 	known := quickest(t, c, id)
 	cursor := agree(t, c, id)
+	bench.Quiet(t)
 
 	var sides []bench.Side
 	for _, query := range []string{skipped: fmt.Sprintf("limit=50&offset=%d", deep), first: "limit=50", followed: "limit=50&cursor=" + cursor} {

@@ -56,6 +56,7 @@ func TestBench(t *testing.T) {
 		loads = append(loads, bench.Load{Conns: serve(t, e), Requests: requests, Now: time.Now})
 	}
 	agree(t, loads, requests)
+	bench.Quiet(t)
 
 	var sides []bench.Side
 	for _, l := range loads {

@@ -2,15 +2,14 @@ package runs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
@@ -101,6 +100,27 @@ func (w *world) run(t testing.TB, e testkit.Evaluation, body map[string]any) (ou
 	return out
 }
 
+// complete runs an evaluation of ours to the end of its workflow. It waits at
+// the engine, since asking the application would be a part of what it costs.
+func (w *world) complete(t testing.TB, e testkit.Evaluation) {
+	t.Helper()
+	r, err := w.ours.StartRun(t.Context(), e.ID, nil)
+	require.NoError(t, err)
+	for {
+		err = w.engine.GetWorkflow(t.Context(), w.workflow(r), "").Get(t.Context(), nil)
+		var early *serviceerror.NotFound
+		if !errors.As(err, &early) {
+			break
+		}
+		time.Sleep(20 * time.Millisecond) // its promise is not handed over yet
+	}
+	require.NoError(t, err)
+	done, err := w.ours.GetRun(t.Context(), e.ID, r.RunID)
+	require.NoError(t, err)
+	require.Equal(t, "completed", done.Status)
+	require.Zero(t, done.Errored)
+}
+
 func (w *world) workflow(r testkit.Run) string {
 	return fmt.Sprintf("%s:run:%s:%s", w.kit.App.Config.Temporal.QueuePrefix, w.ours.Org, r.RunID)
 }
@@ -111,16 +131,4 @@ func (w *world) transitions(t testing.TB, r testkit.Run) int64 {
 	d, err := w.engine.DescribeWorkflowExecution(context.WithoutCancel(t.Context()), w.workflow(r), "")
 	require.NoError(t, err)
 	return d.GetWorkflowExecutionInfo().GetStateTransitionCount()
-}
-
-// peak is the most memory that the process has had, in bytes.
-func peak(t testing.TB) int {
-	t.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	require.NoError(t, err)
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	line, _, _ := strings.Cut(rest, "kB")
-	kb, err := strconv.Atoi(strings.TrimSpace(line))
-	require.NoError(t, err)
-	return kb << 10
 }

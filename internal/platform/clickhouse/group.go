@@ -39,6 +39,11 @@ type GroupConfig struct {
 // being written the next one fills. What Add returns is what became of the
 // caller's own rows.
 type Group[B Block] struct {
+	// Cost is how long a block keeps the next one of its lane from being
+	// written, where that is longer than the interval; nil is no longer. It is
+	// set before the first Add.
+	Cost func(B) time.Duration
+
 	cfg   GroupConfig
 	fresh func() B
 	write func(ctx context.Context, b B, token string) (deferred bool, err error)
@@ -53,6 +58,7 @@ type lane[B Block] struct {
 	spare   []B
 	writing bool
 	began   time.Time     // start of the last write
+	pause   time.Duration // from there to the start of the next one
 	enough  chan struct{} // signalled when the open block is large
 }
 
@@ -176,7 +182,10 @@ func (g *Group[B]) run(l *lane[B]) {
 		case <-l.enough:
 		default:
 		}
-		l.began = time.Now()
+		l.began, l.pause = time.Now(), g.cfg.Interval
+		if g.Cost != nil {
+			l.pause = max(l.pause, g.Cost(b.block))
+		}
 		l.open = g.newBatch(l)
 		close(b.taken)
 		l.turn <- struct{}{}
@@ -195,10 +204,10 @@ func (g *Group[B]) run(l *lane[B]) {
 	}
 }
 
-// pace waits until the interval since the last write has passed or the block
-// is large.
+// pace waits until the pause since the last write has passed or the block is
+// large.
 func (g *Group[B]) pace(l *lane[B]) {
-	wait := g.cfg.Interval - time.Since(l.began)
+	wait := l.pause - time.Since(l.began)
 	if wait <= 0 {
 		return
 	}

@@ -125,6 +125,21 @@ func TestGroup(t *testing.T) {
 		})
 	})
 
+	t.Run("a block that costs more than an interval holds up the next one for as long", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			w := &table{}
+			g := newGroup(groupConfig, w)
+			g.Cost = func(b *numbersBlock) time.Duration { return time.Duration(len(b.values)) * time.Second }
+			_, err := add(g, 1, 2, 3)()
+			require.NoError(t, err)
+			began := time.Now()
+			_, err = add(g, 4)()
+			require.NoError(t, err)
+			require.Equal(t, 3*time.Second, time.Since(began))
+		})
+	})
+
 	t.Run("a large block does not wait for the interval", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

@@ -113,8 +113,10 @@ func TestSeededHoles(t *testing.T) {
 // scratch is an edge that recognises the application's callers and has no
 // operations of the domains.
 func (w *world) scratch() *httpapi.Edge {
-	return httpapi.New(httpapi.Options{
+	e := httpapi.New(httpapi.Options{
 		Config: w.kit.App.Config.HTTP, Now: w.kit.Clock.Now,
 		Authenticate: w.kit.App.Tenancy.Authenticate, Speak: w.kit.App.Tenancy.Speak,
 	})
+	e.Name(httpapi.Schemas{"Hole": holeBody{}})
+	return e
 }

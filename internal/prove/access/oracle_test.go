@@ -52,15 +52,15 @@ func expect(r rule, f facts, hasID bool) want {
 		return want{}
 	case f.refused != "":
 		return want{status: http.StatusUnauthorized, reason: f.refused}
-	case r.scope != anyKey && !slices.Contains(f.scopes, r.scope):
-		return want{status: http.StatusUnauthorized, reason: "insufficient_scope", scope: r.scope}
+	case f.lacks(r) != "":
+		return want{status: http.StatusUnauthorized, reason: "insufficient_scope", scope: f.lacks(r)}
 	case f.speaks != forItself && !f.holds("admin:org"):
 		return want{status: http.StatusForbidden, reason: "on_behalf_of_forbidden"}
 	case f.speaks == forStranger:
 		return want{status: http.StatusForbidden, reason: "not_a_member"}
 	case f.suspended:
 		return want{status: http.StatusForbidden, reason: "organization_suspended"}
-	case r.scope != anyKey && !f.holds(r.scope):
+	case !f.holdsAll(r):
 		return want{status: http.StatusForbidden, reason: "role_forbids"}
 	case f.role == "annotator" && r.writes() && !r.annotators:
 		return want{status: http.StatusForbidden, reason: "role_forbids"}
@@ -72,6 +72,22 @@ func expect(r rule, f facts, hasID bool) want {
 		return want{status: http.StatusNotFound}
 	}
 	return want{}
+}
+
+// lacks is the first scope of the operation that the key was not given; empty
+// if it was given all.
+func (f facts) lacks(r rule) string {
+	for _, scope := range r.scopes() {
+		if !slices.Contains(f.scopes, scope) {
+			return scope
+		}
+	}
+	return ""
+}
+
+// holdsAll reports whether the key holds every scope of the operation.
+func (f facts) holdsAll(r rule) bool {
+	return !slices.ContainsFunc(r.scopes(), func(scope string) bool { return !f.holds(scope) })
 }
 
 // holds reports whether the key has the scope and its owner's role can hold

@@ -75,6 +75,7 @@ var requests = map[string]struct{ query, body, grants string }{
 	"POST /api/traces/{id}/spans":                       {body: `{"name":"Made #","startTime":"` + recently + `"}`},
 	"POST /api/traces/{id}/feedback":                    {body: `{"type":"comment","comment":"Made #"}`},
 	"POST /api/traces/to-dataset":                       {body: `{"datasetId":"1","traceIds":["1"]}`},
+	"GET /api/conversations":                            {query: "?startAfter=" + around(-24*time.Hour) + "&startBefore=" + around(24*time.Hour)},
 	"GET /api/traces/metrics":                           {query: "?startAfter=2026-01-01T00:00:00Z&startBefore=2026-02-01T00:00:00Z"},
 	"POST /v1/traces":                                   {body: `{}`},
 	"POST /v1/logs":                                     {body: `{}`},
@@ -82,7 +83,10 @@ var requests = map[string]struct{ query, body, grants string }{
 }
 
 // recently is a time that telemetry may have.
-var recently = time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+var recently = around(-time.Minute)
+
+// around is a time near the present, the same for all of a test.
+func around(offset time.Duration) string { return time.Now().Add(offset).UTC().Format(time.RFC3339) }
 
 var param = regexp.MustCompile(`\{[^}]*\}`)
 

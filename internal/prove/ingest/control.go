@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/prove/rig"
@@ -81,20 +79,8 @@ var controls = []control{
 }
 
 // named are the controls that are asked for.
-func named(names string) (out []control, err error) {
-	if names == "all" {
-		return controls, nil
-	}
-	for name := range strings.SplitSeq(names, ",") {
-		i := slices.IndexFunc(controls, func(c control) bool { return c.name == name })
-		if i < 0 && name != "" {
-			return nil, fmt.Errorf("there is no control %q", name)
-		}
-		if i >= 0 {
-			out = append(out, controls[i])
-		}
-	}
-	return out, nil
+func named(names string) ([]control, error) {
+	return rig.Chosen(controls, func(c control) string { return c.name }, names)
 }
 
 // sabotaged is the application without guards. It is built while the faults

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/assayhq/assay/internal/bench"
 )
 
 const (
@@ -94,7 +92,7 @@ func (f *flood) watch(peak *int64, do func() error) error {
 	defer tick.Stop()
 	var failed error
 	for {
-		memory, err := residentMemory(f.pid)
+		memory, err := bench.Memory(f.pid)
 		if failed == nil {
 			failed = err
 		}
@@ -139,21 +137,4 @@ func (f *flood) one(ctx context.Context, s *sender) error {
 		}
 	})
 	return nil
-}
-
-// residentMemory is what a process has in memory.
-func residentMemory(pid int) (int64, error) {
-	if runtime.GOOS != "linux" {
-		return 0, errors.New("memory is read from /proc, which only Linux has")
-	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("statm of %d says %q", pid, text)
-	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	return pages * int64(os.Getpagesize()), err
 }

@@ -16,7 +16,7 @@
 //
 // The last line is:
 //
-//	ingest lost 0 duplicated 0 late 0 acked N deferred N faults N points 10/10 memory R
+//	ingest lost 0 duplicated 0 late 0 acked N deferred N faults N points 10/10 memory R controls 5/5
 package main
 
 import (
@@ -44,7 +44,7 @@ func main() {
 	flag.IntVar(&o.faults, "faults", wholeFaults, "how many faults")
 	flag.IntVar(&o.spans, "spans", 200_000, "how many spans are acknowledged at least")
 	flag.IntVar(&o.senders, "senders", 8, "how many senders post at once")
-	flag.StringVar(&o.controls, "controls", "all", "which controls run: all, or names with commas")
+	flag.StringVar(&o.controls, "controls", "all", "which controls run: all, none, or names with commas")
 	flag.StringVar(&o.only, "only", "", "do only the faults whose names contain this")
 	flag.DurationVar(&o.away, "away", time.Minute, "how long ClickHouse is away during the flood; 0s for no flood")
 	flag.DurationVar(&o.ahead, "ahead", 0, "how far the clock of every sixteenth batch runs before ours")
@@ -81,7 +81,7 @@ func prove(ctx context.Context, o options) error {
 
 // run does the faults under load, then the flood, the check and the controls.
 func run(ctx context.Context, s *system, o options) (string, error) {
-	controls, err := named(o.controls)
+	chosen, err := named(o.controls)
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func run(ctx context.Context, s *system, o options) (string, error) {
 	}
 	fmt.Println(v)
 	p.fail(v.guilty())
-	if err := p.control(ctx, controls, without); err != nil {
+	if err := p.control(ctx, chosen, without); err != nil {
 		return "", err
 	}
 	if err := errors.Join(p.failures...); err != nil {
@@ -117,6 +117,6 @@ func run(ctx context.Context, s *system, o options) (string, error) {
 	if p.unproven != "" {
 		fmt.Println(p.unproven)
 	}
-	return fmt.Sprintf("ingest lost %d duplicated %d late %d acked %d deferred %d faults %d points %d/%d memory %.2f",
-		v.lost, v.duplicated, v.late, v.acked, v.deferred, p.faults, len(p.points), pointCount, memory), nil
+	return fmt.Sprintf("ingest lost %d duplicated %d late %d acked %d deferred %d faults %d points %d/%d memory %.2f controls %d/%d",
+		v.lost, v.duplicated, v.late, v.acked, v.deferred, p.faults, len(p.points), pointCount, memory, len(chosen), len(controls)), nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -24,6 +25,26 @@ type Guard struct {
 
 // ErrUnnoticed is what a control says that was not caught.
 var ErrUnnoticed = errors.New("the guard was removed and nothing was noticed: the proof proves nothing")
+
+// Chosen are the controls that names asks for: all, none, or some by their names
+// with commas between.
+func Chosen[C any](controls []C, name func(C) string, names string) ([]C, error) {
+	switch names {
+	case "all":
+		return controls, nil
+	case "none":
+		return nil, nil
+	}
+	var chosen []C
+	for wanted := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(controls, func(c C) bool { return name(c) == wanted })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no control %q", wanted)
+		}
+		chosen = append(chosen, controls[i])
+	}
+	return chosen, nil
+}
 
 const sabotage = `package %s
 

@@ -55,16 +55,14 @@ func (l *load) count(edit func(*verdict)) {
 
 // outcome is a run that has ended.
 type outcome struct {
-	Status  string  `json:"status"`
-	Items   int     `json:"items"`
-	Passed  int     `json:"passed"`
-	Failed  int     `json:"failed"`
-	Errored int     `json:"errored"`
-	Skipped int     `json:"skipped"`
-	CostUSD float64 `json:"cost_usd"`
-	Usage   struct {
-		Calls int `json:"calls"`
-	} `json:"usage"`
+	Status     string    `json:"status"`
+	Items      int       `json:"items"`
+	Passed     int       `json:"passed"`
+	Failed     int       `json:"failed"`
+	Errored    int       `json:"errored"`
+	Skipped    int       `json:"skipped"`
+	CostUSD    float64   `json:"cost_usd"`
+	Calls      int       `json:"calls"`
 	Statistics *struct{} `json:"statistics"`
 	Error      *struct {
 		Code string `json:"code"`
@@ -236,7 +234,7 @@ func (j *journey) compare(v *verdict, end outcome, t tally, p progress, chunks t
 		v.example("run %s (%s, %s): %s %+v and the results %+v", j.run, j.kind, end.Status, what, said, t)
 	}
 	if end.Items != t.passed+t.failed || end.Passed != t.passed || end.Failed != t.failed || end.Errored != t.errored || end.Skipped != t.skipped ||
-		end.Usage.Calls != t.calls || math.Abs(end.CostUSD-t.cost) > 1e-9 {
+		end.Calls != t.calls || math.Abs(end.CostUSD-t.cost) > 1e-9 {
 		differ("the run says", end)
 	}
 	if p.Done != t.done || p.Passed != t.passed || p.Failed != t.failed || p.Errored != t.errored {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
@@ -61,9 +59,14 @@ func stranger(run int64) int64 {
 }
 `
 
-// control runs the named controls. Each must be caught.
-func (s *system) control(ctx context.Context, names string) error {
-	if names == "none" || names == "" {
+// named are the controls that are asked for.
+func named(names string) ([]control, error) {
+	return rig.Chosen(controls, func(c control) string { return c.name }, names)
+}
+
+// control runs controls. Each must be caught.
+func (s *system) control(ctx context.Context, chosen []control) error {
+	if len(chosen) == 0 {
 		return nil
 	}
 	sources, err := sabotaged()
@@ -78,10 +81,7 @@ func (s *system) control(ctx context.Context, names string) error {
 	if err := s.targets.calm(simulated.Latency{Fixed: 200 * time.Millisecond}); err != nil {
 		return err
 	}
-	for i, c := range controls {
-		if names != "all" && !slices.Contains(strings.Split(names, ","), c.name) {
-			continue
-		}
+	for i, c := range chosen {
 		if err := s.unguarded(ctx, c, uint64(i)); err != nil {
 			return fmt.Errorf("control %s: %w", c.name, err)
 		}

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/assayhq/assay/internal/bench"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
@@ -54,11 +52,11 @@ func (s *system) large(ctx context.Context, items int) error {
 	if err := j.files(ctx); err != nil {
 		return err
 	}
-	server, err := peakMemory(s.server.PID())
+	server, err := bench.PeakMemory(s.server.PID())
 	if err != nil {
 		return err
 	}
-	worker, err := peakMemory(s.worker.PID())
+	worker, err := bench.PeakMemory(s.worker.PID())
 	if err != nil {
 		return err
 	}
@@ -102,16 +100,4 @@ func (j *journey) files(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// peakMemory is the most that a process has had in memory, in bytes.
-func peakMemory(pid int) (int, error) {
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return 0, fmt.Errorf("memory is read from /proc, which only Linux has: %w", err)
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	line, _, _ := strings.Cut(rest, "kB")
-	kb, err := strconv.Atoi(strings.TrimSpace(line))
-	return kb << 10, err
 }

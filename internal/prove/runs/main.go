@@ -18,7 +18,7 @@
 //
 // The last line is:
 //
-//	runs N ended N units N missing 0 doubled 0 miscounted 0 extra_calls 0 cancelled N faults N points 7/7
+//	runs N ended N units N missing 0 doubled 0 miscounted 0 extra_calls 0 cancelled N faults N points 7/7 controls 4/4
 package main
 
 import (
@@ -92,6 +92,10 @@ func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args.
 
 // run does the faults under load, then the check and the controls.
 func run(ctx context.Context, s *system, o options) (string, error) {
+	chosen, err := named(o.controls)
+	if err != nil {
+		return "", err
+	}
 	p := newProof(s, o.seed)
 	p.load.begin(ctx, o.width)
 	defer p.load.end()
@@ -117,9 +121,9 @@ func run(ctx context.Context, s *system, o options) (string, error) {
 	if err := s.large(ctx, o.large); err != nil {
 		return "", err
 	}
-	if err := s.control(ctx, o.controls); err != nil {
+	if err := s.control(ctx, chosen); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("runs %d ended %d units %d missing %d doubled %d miscounted %d extra_calls %d cancelled %d faults %d points %d/%d",
-		v.runs, v.ended, v.units, v.missing, v.doubled, v.miscounted, v.extra, v.cancelled, p.faults, len(p.points), pointCount), nil
+	return fmt.Sprintf("runs %d ended %d units %d missing %d doubled %d miscounted %d extra_calls %d cancelled %d faults %d points %d/%d controls %d/%d",
+		v.runs, v.ended, v.units, v.missing, v.doubled, v.miscounted, v.extra, v.cancelled, p.faults, len(p.points), pointCount, len(chosen), len(controls)), nil
 }

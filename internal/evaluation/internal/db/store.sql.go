@@ -13,7 +13,7 @@ import (
 )
 
 const chunks = `-- name: Chunks :many
-SELECT chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at
+SELECT chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at
 FROM evaluation_run_chunks
 WHERE org_id = $1 AND run_id = $2
 ORDER BY chunk
@@ -25,21 +25,15 @@ type ChunksParams struct {
 }
 
 type ChunksRow struct {
-	Chunk        int32
-	Size         int32
-	Done         int32
-	Passed       int32
-	Failed       int32
-	Errored      int32
-	Skipped      int32
-	Calls        int64
-	InputTokens  int64
-	OutputTokens int64
-	CostNanoUsd  int64
-	OverallSum   float64
-	OverallSum2  float64
-	Scored       int32
-	UpdatedAt    time.Time
+	Chunk       int32
+	Size        int32
+	Done        int32
+	Passed      int32
+	Failed      int32
+	Errored     int32
+	Skipped     int32
+	CostNanoUsd int64
+	UpdatedAt   time.Time
 }
 
 // How far each chunk of a run is.
@@ -60,13 +54,7 @@ func (q *Queries) Chunks(ctx context.Context, arg ChunksParams) ([]ChunksRow, er
 			&i.Failed,
 			&i.Errored,
 			&i.Skipped,
-			&i.Calls,
-			&i.InputTokens,
-			&i.OutputTokens,
 			&i.CostNanoUsd,
-			&i.OverallSum,
-			&i.OverallSum2,
-			&i.Scored,
 			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
@@ -79,8 +67,132 @@ func (q *Queries) Chunks(ctx context.Context, arg ChunksParams) ([]ChunksRow, er
 	return items, nil
 }
 
+const countArtifacts = `-- name: CountArtifacts :one
+SELECT count(*) FROM evaluation_artifacts
+WHERE org_id = $1 AND evaluation_id = $2
+  AND ($3::bigint IS NULL OR run_id = $3)
+  AND ($4::text IS NULL OR kind = $4)
+  AND ($5::timestamptz IS NULL OR created_at > $5)
+  AND ($6::timestamptz IS NULL OR created_at < $6)
+`
+
+type CountArtifactsParams struct {
+	OrgID         principal.OrgID
+	EvaluationID  int64
+	RunID         *int64
+	Kind          *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+}
+
+// How many artifacts ListArtifacts has on all pages.
+func (q *Queries) CountArtifacts(ctx context.Context, arg CountArtifactsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countArtifacts,
+		arg.OrgID,
+		arg.EvaluationID,
+		arg.RunID,
+		arg.Kind,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countEvaluations = `-- name: CountEvaluations :one
+SELECT count(*) FROM evaluations e
+WHERE e.org_id = $1 AND e.deleted_at IS NULL
+  AND ($2::text IS NULL OR e.dataset_id = $2)
+  AND ($3::text IS NULL OR $3 = ANY (e.tags))
+  AND ($4::text IS NULL OR strpos(lower(e.name), lower($4)) > 0)
+  AND ($5::timestamptz IS NULL OR e.created_at > $5)
+  AND ($6::timestamptz IS NULL OR e.created_at < $6)
+  AND (cardinality($7::text[]) = 0 OR CASE
+    WHEN e.archived_at IS NOT NULL THEN 'archived'
+    WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
+    ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
+  END = ANY ($7::text[]))
+`
+
+type CountEvaluationsParams struct {
+	OrgID         principal.OrgID
+	DatasetID     *string
+	Tag           *string
+	Search        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	Statuses      []string
+}
+
+// How many evaluations ListEvaluations has on all pages.
+func (q *Queries) CountEvaluations(ctx context.Context, arg CountEvaluationsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countEvaluations,
+		arg.OrgID,
+		arg.DatasetID,
+		arg.Tag,
+		arg.Search,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+		arg.Statuses,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countRuns = `-- name: CountRuns :one
+SELECT count(*) FROM evaluation_runs
+WHERE org_id = $1 AND evaluation_id = $2
+  AND (cardinality($3::text[]) = 0 OR status = ANY ($3::text[]))
+  AND ($4::timestamptz IS NULL OR started_at > $4)
+  AND ($5::timestamptz IS NULL OR started_at < $5)
+`
+
+type CountRunsParams struct {
+	OrgID         principal.OrgID
+	EvaluationID  int64
+	Statuses      []string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+}
+
+// How many runs ListRuns has on all pages.
+func (q *Queries) CountRuns(ctx context.Context, arg CountRunsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countRuns,
+		arg.OrgID,
+		arg.EvaluationID,
+		arg.Statuses,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deleteEvaluation = `-- name: DeleteEvaluation :execrows
+UPDATE evaluations SET deleted_at = $1
+WHERE org_id = $2 AND id = $3 AND deleted_at IS NULL
+`
+
+type DeleteEvaluationParams struct {
+	DeletedAt *time.Time
+	OrgID     principal.OrgID
+	ID        int64
+}
+
+// Hides an evaluation and everything of it; a purge removes it.
+func (q *Queries) DeleteEvaluation(ctx context.Context, arg DeleteEvaluationParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteEvaluation, arg.DeletedAt, arg.OrgID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const findArtifact = `-- name: FindArtifact :one
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
 FROM evaluation_artifacts
 WHERE org_id = $1 AND evaluation_id = $2 AND id = $3
 `
@@ -102,7 +214,6 @@ type FindArtifactRow struct {
 	Sha256       []byte
 	Object       string
 	CreatedAt    time.Time
-	ExpiresAt    *time.Time
 }
 
 // One artifact of an evaluation.
@@ -120,7 +231,6 @@ func (q *Queries) FindArtifact(ctx context.Context, arg FindArtifactParams) (Fin
 		&i.Sha256,
 		&i.Object,
 		&i.CreatedAt,
-		&i.ExpiresAt,
 	)
 	return i, err
 }
@@ -137,7 +247,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT r.outcome FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'completed' ORDER BY r.id DESC LIMIT 1
 ) done ON true
-WHERE e.org_id = $1 AND e.id = $2
+WHERE e.org_id = $1 AND e.id = $2 AND e.deleted_at IS NULL
 `
 
 type FindEvaluationParams struct {
@@ -343,7 +453,7 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) (int64, er
 }
 
 const listArtifacts = `-- name: ListArtifacts :many
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at, expires_at, count(*) OVER () AS total
+SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
 FROM evaluation_artifacts
 WHERE org_id = $1 AND evaluation_id = $2
   AND ($3::bigint IS NULL OR run_id = $3)
@@ -376,8 +486,6 @@ type ListArtifactsRow struct {
 	Sha256       []byte
 	Object       string
 	CreatedAt    time.Time
-	ExpiresAt    *time.Time
-	Total        int64
 }
 
 // A page of an evaluation's artifacts, newest first.
@@ -410,8 +518,6 @@ func (q *Queries) ListArtifacts(ctx context.Context, arg ListArtifactsParams) ([
 			&i.Sha256,
 			&i.Object,
 			&i.CreatedAt,
-			&i.ExpiresAt,
-			&i.Total,
 		); err != nil {
 			return nil, err
 		}
@@ -424,78 +530,79 @@ func (q *Queries) ListArtifacts(ctx context.Context, arg ListArtifactsParams) ([
 }
 
 const listEvaluations = `-- name: ListEvaluations :many
-WITH found AS (
-  SELECT e.id, e.name, e.description, e.dataset_id, e.dataset_version, e.plan, e.tags, e.metadata, e.archived_at, e.created_by, e.created_at, e.updated_at, e.version,
-         coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
-         EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') AS running,
-         done.outcome
+WITH page AS (
+  SELECT e.org_id, e.id, e.name, e.dataset_id, e.dataset_version, e.tags, e.archived_at, e.created_at, e.updated_at, e.version
   FROM evaluations e
-  LEFT JOIN LATERAL (
-    SELECT r.id, r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1
-  ) latest ON true
-  LEFT JOIN LATERAL (
-    SELECT r.outcome FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'completed' ORDER BY r.id DESC LIMIT 1
-  ) done ON true
-  WHERE e.org_id = $4
-    AND ($5::text IS NULL OR e.dataset_id = $5)
-    AND ($6::text IS NULL OR $6 = ANY (e.tags))
-    AND ($7::text IS NULL OR strpos(lower(e.name), lower($7)) > 0)
-    AND ($8::timestamptz IS NULL OR e.created_at > $8)
-    AND ($9::timestamptz IS NULL OR e.created_at < $9)
+  WHERE e.org_id = $1 AND e.deleted_at IS NULL
+    AND ($2::text IS NULL OR e.dataset_id = $2)
+    AND ($3::text IS NULL OR $3 = ANY (e.tags))
+    AND ($4::text IS NULL OR strpos(lower(e.name), lower($4)) > 0)
+    AND ($5::timestamptz IS NULL OR e.created_at > $5)
+    AND ($6::timestamptz IS NULL OR e.created_at < $6)
+    AND (cardinality($7::text[]) = 0 OR CASE
+      WHEN e.archived_at IS NOT NULL THEN 'archived'
+      WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
+      ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
+    END = ANY ($7::text[]))
+  ORDER BY e.id DESC
+  LIMIT $9 OFFSET $8
 )
-SELECT f.id, f.name, f.description, f.dataset_id, f.dataset_version, f.plan, f.tags, f.metadata, f.archived_at, f.created_by, f.created_at, f.updated_at, f.version, f.latest_run, f.latest_status, f.running, f.outcome, count(*) OVER () AS total
-FROM found f
-WHERE $1::text IS NULL OR $1 =
-  CASE WHEN f.archived_at IS NOT NULL THEN 'archived' WHEN f.running THEN 'running' WHEN f.latest_status = '' THEN 'pending' ELSE f.latest_status END
-ORDER BY f.id DESC
-LIMIT $3 OFFSET $2
+SELECT p.id, p.name, p.dataset_id, p.dataset_version, p.tags, p.archived_at, p.created_at, p.updated_at, p.version,
+       coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
+       EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = p.org_id AND r.evaluation_id = p.id AND r.status = 'running') AS running,
+       done.overall
+FROM page p
+LEFT JOIN LATERAL (
+  SELECT r.id, r.status FROM evaluation_runs r WHERE r.org_id = p.org_id AND r.evaluation_id = p.id ORDER BY r.id DESC LIMIT 1
+) latest ON true
+LEFT JOIN LATERAL (
+  SELECT (r.outcome -> 'overall')::json AS overall
+  FROM evaluation_runs r WHERE r.org_id = p.org_id AND r.evaluation_id = p.id AND r.status = 'completed' ORDER BY r.id DESC LIMIT 1
+) done ON true
+ORDER BY p.id DESC
 `
 
 type ListEvaluationsParams struct {
-	Status        *string
-	RowOffset     int32
-	RowLimit      int32
 	OrgID         principal.OrgID
 	DatasetID     *string
 	Tag           *string
 	Search        *string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	Statuses      []string
+	RowOffset     int32
+	RowLimit      int32
 }
 
 type ListEvaluationsRow struct {
 	ID             int64
 	Name           string
-	Description    string
 	DatasetID      string
 	DatasetVersion *int32
-	Plan           []byte
 	Tags           []string
-	Metadata       []byte
 	ArchivedAt     *time.Time
-	CreatedBy      string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	Version        int64
 	LatestRun      int64
 	LatestStatus   string
 	Running        bool
-	Outcome        []byte
-	Total          int64
+	Overall        []byte
 }
 
-// A page of evaluations, newest first; an absent filter matches everything.
+// A page of evaluations, newest first; an absent filter matches everything. What
+// runs say is looked up for the page alone.
 func (q *Queries) ListEvaluations(ctx context.Context, arg ListEvaluationsParams) ([]ListEvaluationsRow, error) {
 	rows, err := q.db.Query(ctx, listEvaluations,
-		arg.Status,
-		arg.RowOffset,
-		arg.RowLimit,
 		arg.OrgID,
 		arg.DatasetID,
 		arg.Tag,
 		arg.Search,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
+		arg.Statuses,
+		arg.RowOffset,
+		arg.RowLimit,
 	)
 	if err != nil {
 		return nil, err
@@ -507,22 +614,17 @@ func (q *Queries) ListEvaluations(ctx context.Context, arg ListEvaluationsParams
 		if err := rows.Scan(
 			&i.ID,
 			&i.Name,
-			&i.Description,
 			&i.DatasetID,
 			&i.DatasetVersion,
-			&i.Plan,
 			&i.Tags,
-			&i.Metadata,
 			&i.ArchivedAt,
-			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Version,
 			&i.LatestRun,
 			&i.LatestStatus,
 			&i.Running,
-			&i.Outcome,
-			&i.Total,
+			&i.Overall,
 		); err != nil {
 			return nil, err
 		}
@@ -535,11 +637,10 @@ func (q *Queries) ListEvaluations(ctx context.Context, arg ListEvaluationsParams
 }
 
 const listRuns = `-- name: ListRuns :many
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final,
-       count(*) OVER () AS total
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
 FROM evaluation_runs
 WHERE org_id = $1 AND evaluation_id = $2
-  AND ($3::text IS NULL OR status = $3)
+  AND (cardinality($3::text[]) = 0 OR status = ANY ($3::text[]))
   AND ($4::timestamptz IS NULL OR started_at > $4)
   AND ($5::timestamptz IS NULL OR started_at < $5)
 ORDER BY id DESC
@@ -549,7 +650,7 @@ LIMIT $7 OFFSET $6
 type ListRunsParams struct {
 	OrgID         principal.OrgID
 	EvaluationID  int64
-	Status        *string
+	Statuses      []string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
 	RowOffset     int32
@@ -572,7 +673,6 @@ type ListRunsRow struct {
 	CompletedAt  *time.Time
 	HeardAt      *time.Time
 	Final        bool
-	Total        int64
 }
 
 // A page of an evaluation's runs, newest first.
@@ -580,7 +680,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsR
 	rows, err := q.db.Query(ctx, listRuns,
 		arg.OrgID,
 		arg.EvaluationID,
-		arg.Status,
+		arg.Statuses,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
 		arg.RowOffset,
@@ -609,7 +709,6 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsR
 			&i.CompletedAt,
 			&i.HeardAt,
 			&i.Final,
-			&i.Total,
 		); err != nil {
 			return nil, err
 		}
@@ -622,7 +721,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsR
 }
 
 const lockEvaluation = `-- name: LockEvaluation :one
-SELECT e.id FROM evaluations e WHERE e.org_id = $1 AND e.id = $2 FOR UPDATE
+SELECT e.id FROM evaluations e WHERE e.org_id = $1 AND e.id = $2 AND e.deleted_at IS NULL FOR UPDATE
 `
 
 type LockEvaluationParams struct {
@@ -757,6 +856,27 @@ func (q *Queries) MoveRun(ctx context.Context, arg MoveRunParams) (int64, error)
 	return result.RowsAffected(), nil
 }
 
+const newestRun = `-- name: NewestRun :one
+SELECT id FROM evaluation_runs
+WHERE org_id = $1 AND evaluation_id = $2 AND (NOT $3::bool OR status = 'completed')
+ORDER BY id DESC
+LIMIT 1
+`
+
+type NewestRunParams struct {
+	OrgID        principal.OrgID
+	EvaluationID int64
+	Completed    bool
+}
+
+// The newest run of an evaluation, however it stands, or the newest completed one.
+func (q *Queries) NewestRun(ctx context.Context, arg NewestRunParams) (int64, error) {
+	row := q.db.QueryRow(ctx, newestRun, arg.OrgID, arg.EvaluationID, arg.Completed)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const notes = `-- name: Notes :many
 SELECT at, level, message FROM evaluation_run_notes
 WHERE org_id = $1 AND run_id = $2
@@ -790,6 +910,126 @@ func (q *Queries) Notes(ctx context.Context, arg NotesParams) ([]NotesRow, error
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const purgeEvaluation = `-- name: PurgeEvaluation :exec
+DELETE FROM evaluations WHERE org_id = $1 AND id = $2 AND deleted_at IS NOT NULL
+`
+
+type PurgeEvaluationParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+// The last of a deleted evaluation.
+func (q *Queries) PurgeEvaluation(ctx context.Context, arg PurgeEvaluationParams) error {
+	_, err := q.db.Exec(ctx, purgeEvaluation, arg.OrgID, arg.ID)
+	return err
+}
+
+const purgeRun = `-- name: PurgeRun :exec
+DELETE FROM evaluation_runs WHERE org_id = $1 AND id = $2
+`
+
+type PurgeRunParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+func (q *Queries) PurgeRun(ctx context.Context, arg PurgeRunParams) error {
+	_, err := q.db.Exec(ctx, purgeRun, arg.OrgID, arg.ID)
+	return err
+}
+
+const purgeRunArtifacts = `-- name: PurgeRunArtifacts :exec
+DELETE FROM evaluation_artifacts WHERE org_id = $1 AND run_id = $2
+`
+
+type PurgeRunArtifactsParams struct {
+	OrgID principal.OrgID
+	RunID int64
+}
+
+func (q *Queries) PurgeRunArtifacts(ctx context.Context, arg PurgeRunArtifactsParams) error {
+	_, err := q.db.Exec(ctx, purgeRunArtifacts, arg.OrgID, arg.RunID)
+	return err
+}
+
+const purgeRunChunks = `-- name: PurgeRunChunks :exec
+DELETE FROM evaluation_run_chunks WHERE org_id = $1 AND run_id = $2
+`
+
+type PurgeRunChunksParams struct {
+	OrgID principal.OrgID
+	RunID int64
+}
+
+func (q *Queries) PurgeRunChunks(ctx context.Context, arg PurgeRunChunksParams) error {
+	_, err := q.db.Exec(ctx, purgeRunChunks, arg.OrgID, arg.RunID)
+	return err
+}
+
+const purgeRunItems = `-- name: PurgeRunItems :exec
+DELETE FROM evaluation_run_items WHERE org_id = $1 AND run_id = $2
+`
+
+type PurgeRunItemsParams struct {
+	OrgID principal.OrgID
+	RunID int64
+}
+
+func (q *Queries) PurgeRunItems(ctx context.Context, arg PurgeRunItemsParams) error {
+	_, err := q.db.Exec(ctx, purgeRunItems, arg.OrgID, arg.RunID)
+	return err
+}
+
+const purgeRunNotes = `-- name: PurgeRunNotes :exec
+DELETE FROM evaluation_run_notes WHERE org_id = $1 AND run_id = $2
+`
+
+type PurgeRunNotesParams struct {
+	OrgID principal.OrgID
+	RunID int64
+}
+
+func (q *Queries) PurgeRunNotes(ctx context.Context, arg PurgeRunNotesParams) error {
+	_, err := q.db.Exec(ctx, purgeRunNotes, arg.OrgID, arg.RunID)
+	return err
+}
+
+const purgeableRuns = `-- name: PurgeableRuns :many
+SELECT r.id FROM evaluation_runs r
+JOIN evaluations e ON e.org_id = r.org_id AND e.id = r.evaluation_id
+WHERE r.org_id = $1 AND r.evaluation_id = $2 AND e.deleted_at IS NOT NULL
+ORDER BY r.id
+LIMIT $3
+`
+
+type PurgeableRunsParams struct {
+	OrgID        principal.OrgID
+	EvaluationID int64
+	RowLimit     int32
+}
+
+// Runs of a deleted evaluation that are still there.
+func (q *Queries) PurgeableRuns(ctx context.Context, arg PurgeableRunsParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, purgeableRuns, arg.OrgID, arg.EvaluationID, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -838,33 +1078,26 @@ func (q *Queries) PutArtifact(ctx context.Context, arg PutArtifactParams) (int64
 }
 
 const putChunk = `-- name: PutChunk :exec
-INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (org_id, run_id, chunk) DO UPDATE SET
   size = excluded.size, done = excluded.done, passed = excluded.passed, failed = excluded.failed, errored = excluded.errored, skipped = excluded.skipped,
-  calls = excluded.calls, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, cost_nano_usd = excluded.cost_nano_usd,
-  overall_sum = excluded.overall_sum, overall_sum2 = excluded.overall_sum2, scored = excluded.scored, updated_at = excluded.updated_at
+  cost_nano_usd = excluded.cost_nano_usd, updated_at = excluded.updated_at
 WHERE excluded.done >= evaluation_run_chunks.done
 `
 
 type PutChunkParams struct {
-	OrgID        principal.OrgID
-	RunID        int64
-	Chunk        int32
-	Size         int32
-	Done         int32
-	Passed       int32
-	Failed       int32
-	Errored      int32
-	Skipped      int32
-	Calls        int64
-	InputTokens  int64
-	OutputTokens int64
-	CostNanoUsd  int64
-	OverallSum   float64
-	OverallSum2  float64
-	Scored       int32
-	UpdatedAt    time.Time
+	OrgID       principal.OrgID
+	RunID       int64
+	Chunk       int32
+	Size        int32
+	Done        int32
+	Passed      int32
+	Failed      int32
+	Errored     int32
+	Skipped     int32
+	CostNanoUsd int64
+	UpdatedAt   time.Time
 }
 
 // A chunk's counts replace what it said before, unless they know of less.
@@ -879,13 +1112,7 @@ func (q *Queries) PutChunk(ctx context.Context, arg PutChunkParams) error {
 		arg.Failed,
 		arg.Errored,
 		arg.Skipped,
-		arg.Calls,
-		arg.InputTokens,
-		arg.OutputTokens,
 		arg.CostNanoUsd,
-		arg.OverallSum,
-		arg.OverallSum2,
-		arg.Scored,
 		arg.UpdatedAt,
 	)
 	return err
@@ -1006,6 +1233,40 @@ func (q *Queries) RunItems(ctx context.Context, arg RunItemsParams) ([]RunItemsR
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const runningRuns = `-- name: RunningRuns :many
+SELECT id FROM evaluation_runs
+WHERE org_id = $1 AND evaluation_id = $2 AND status = 'running'
+ORDER BY id
+LIMIT $3
+`
+
+type RunningRunsParams struct {
+	OrgID        principal.OrgID
+	EvaluationID int64
+	RowLimit     int32
+}
+
+// The runs of an evaluation that are under way, as many as are worth naming.
+func (q *Queries) RunningRuns(ctx context.Context, arg RunningRunsParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, runningRuns, arg.OrgID, arg.EvaluationID, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -26,9 +26,13 @@ const folder = "testdata/history/"
 // Histories replays what workflows of released binaries have done: a workflow
 // that is running while the binary is replaced goes on with the new code. New
 // files are recorded beside the old ones, as in -record _3; an old one is never
-// replaced.
+// replaced. The workflow is a function, or a []any of those of a package.
 func Histories(t *testing.T, workflow any, scenes map[string]Scene) {
 	t.Helper()
+	workflows, several := workflow.([]any)
+	if !several {
+		workflows = []any{workflow}
+	}
 	if *record != "" {
 		for name, scene := range scenes {
 			keep(t, folder+name+*record+".json", scene)
@@ -41,7 +45,9 @@ func Histories(t *testing.T, workflow any, scenes map[string]Scene) {
 		t.Run(f.Name(), func(t *testing.T) {
 			t.Parallel()
 			replayer := worker.NewWorkflowReplayer()
-			replayer.RegisterWorkflow(workflow)
+			for _, w := range workflows {
+				replayer.RegisterWorkflow(w)
+			}
 			require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, folder+f.Name()))
 		})
 	}

@@ -129,13 +129,17 @@ func (q *Queries) CountKeys(ctx context.Context, arg CountKeysParams) (int64, er
 
 const countMembers = `-- name: CountMembers :one
 SELECT count(*)
-FROM members
-WHERE org_id = $1 AND removed_at IS NULL
-  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
-  AND ($3::text[] IS NULL OR role = ANY ($3::text[]))
-  AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0 OR strpos(lower(email), lower($4)) > 0)
-  AND ($5::timestamptz IS NULL OR created_at > $5)
-  AND ($6::timestamptz IS NULL OR created_at < $6)
+FROM members m
+CROSS JOIN LATERAL (
+  SELECT (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE m.status END)::text AS status
+) now
+WHERE m.org_id = $1 AND m.removed_at IS NULL
+  AND ($2::text[] IS NULL OR now.status = ANY ($2::text[]))
+  AND ($3::text[] IS NULL OR m.role = ANY ($3::text[]))
+  AND ($4::text IS NULL OR strpos(lower(m.name), lower($4)) > 0 OR strpos(lower(m.email), lower($4)) > 0)
+  AND ($5::timestamptz IS NULL OR m.created_at > $5)
+  AND ($6::timestamptz IS NULL OR m.created_at < $6)
 `
 
 type CountMembersParams struct {
@@ -319,9 +323,11 @@ func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, e
 }
 
 const findMember = `-- name: FindMember :one
-SELECT user_id, email, name, role, status, created_at, version
-FROM members
-WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version,
+       (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+             THEN 'active' ELSE m.status END)::text AS status
+FROM members m
+WHERE m.org_id = $1 AND m.user_id = $2 AND m.removed_at IS NULL
 `
 
 type FindMemberParams struct {
@@ -334,12 +340,13 @@ type FindMemberRow struct {
 	Email     string
 	Name      string
 	Role      string
-	Status    string
 	CreatedAt time.Time
 	Version   int64
+	Status    string
 }
 
-// One person who is in the organization.
+// One person who is in the organization. Whoever has used a key of their own
+// has come in.
 func (q *Queries) FindMember(ctx context.Context, arg FindMemberParams) (FindMemberRow, error) {
 	row := q.db.QueryRow(ctx, findMember, arg.OrgID, arg.UserID)
 	var i FindMemberRow
@@ -348,9 +355,9 @@ func (q *Queries) FindMember(ctx context.Context, arg FindMemberParams) (FindMem
 		&i.Email,
 		&i.Name,
 		&i.Role,
-		&i.Status,
 		&i.CreatedAt,
 		&i.Version,
+		&i.Status,
 	)
 	return i, err
 }
@@ -907,15 +914,19 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 }
 
 const listMembers = `-- name: ListMembers :many
-SELECT user_id, email, name, role, status, created_at, version
-FROM members
-WHERE org_id = $1 AND removed_at IS NULL
-  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
-  AND ($3::text[] IS NULL OR role = ANY ($3::text[]))
-  AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0 OR strpos(lower(email), lower($4)) > 0)
-  AND ($5::timestamptz IS NULL OR created_at > $5)
-  AND ($6::timestamptz IS NULL OR created_at < $6)
-ORDER BY created_at DESC, user_id DESC
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version, now.status
+FROM members m
+CROSS JOIN LATERAL (
+  SELECT (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE m.status END)::text AS status
+) now
+WHERE m.org_id = $1 AND m.removed_at IS NULL
+  AND ($2::text[] IS NULL OR now.status = ANY ($2::text[]))
+  AND ($3::text[] IS NULL OR m.role = ANY ($3::text[]))
+  AND ($4::text IS NULL OR strpos(lower(m.name), lower($4)) > 0 OR strpos(lower(m.email), lower($4)) > 0)
+  AND ($5::timestamptz IS NULL OR m.created_at > $5)
+  AND ($6::timestamptz IS NULL OR m.created_at < $6)
+ORDER BY m.created_at DESC, m.user_id DESC
 LIMIT $8 OFFSET $7
 `
 
@@ -935,12 +946,13 @@ type ListMembersRow struct {
 	Email     string
 	Name      string
 	Role      string
-	Status    string
 	CreatedAt time.Time
 	Version   int64
+	Status    string
 }
 
-// A page of members, newest first; an absent filter matches everything.
+// A page of members, newest first, with the status that FindMember gives; an
+// absent filter matches everything.
 func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]ListMembersRow, error) {
 	rows, err := q.db.Query(ctx, listMembers,
 		arg.OrgID,
@@ -964,9 +976,9 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 			&i.Email,
 			&i.Name,
 			&i.Role,
-			&i.Status,
 			&i.CreatedAt,
 			&i.Version,
+			&i.Status,
 		); err != nil {
 			return nil, err
 		}

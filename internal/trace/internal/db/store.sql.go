@@ -246,8 +246,8 @@ func (q *Queries) InsertDeletion(ctx context.Context, arg InsertDeletionParams) 
 }
 
 const insertFeedback = `-- name: InsertFeedback :one
-INSERT INTO trace_feedback (org_id, trace_id, span_id, type, value, comment, user_id, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO trace_feedback (org_id, trace_id, span_id, type, value, comment, user_id, creator, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 RETURNING id
 `
 
@@ -259,6 +259,7 @@ type InsertFeedbackParams struct {
 	Value     []byte
 	Comment   string
 	UserID    string
+	Creator   string
 	CreatedAt time.Time
 }
 
@@ -272,6 +273,7 @@ func (q *Queries) InsertFeedback(ctx context.Context, arg InsertFeedbackParams) 
 		arg.Value,
 		arg.Comment,
 		arg.UserID,
+		arg.Creator,
 		arg.CreatedAt,
 	)
 	var id int64
@@ -280,7 +282,7 @@ func (q *Queries) InsertFeedback(ctx context.Context, arg InsertFeedbackParams) 
 }
 
 const listFeedback = `-- name: ListFeedback :many
-SELECT id, span_id, type, value, comment, user_id, created_at FROM trace_feedback
+SELECT id, span_id, type, value, comment, user_id, creator, created_at FROM trace_feedback
 WHERE org_id = $1 AND trace_id = $2
 ORDER BY id DESC
 LIMIT $3
@@ -299,6 +301,7 @@ type ListFeedbackRow struct {
 	Value     []byte
 	Comment   string
 	UserID    string
+	Creator   string
 	CreatedAt time.Time
 }
 
@@ -319,6 +322,7 @@ func (q *Queries) ListFeedback(ctx context.Context, arg ListFeedbackParams) ([]L
 			&i.Value,
 			&i.Comment,
 			&i.UserID,
+			&i.Creator,
 			&i.CreatedAt,
 		); err != nil {
 			return nil, err

@@ -1,6 +1,6 @@
 -- org = 01000000-0000-0000-0000-00000000000a
 -- idle = 1000
--- status = failed
+-- status = [failed]
 -- conversation = c-1
 -- user = u'1
 -- environment = production
@@ -53,4 +53,4 @@ FROM (
   ORDER BY version DESC
   LIMIT 1 BY trace_id, span_id)
 GROUP BY trace_id
-HAVING t_conversation = @conversation AND t_user = @user AND t_environment = @environment AND t_agent = @agent AND t_release = @release AND has(t_tags, @tag) AND multiIf(t_ended, if(t_failed, 'failed', 'completed'), t_ingested < @idle, 'completed', 'running') = @status AND (t_errors > 0 OR t_ended AND t_failed) AND multiIf(t_ended, t_end, t_ingested < @idle, greatest(t_last_end, t_last), t_first - 1) - t_first >= @duration
+HAVING t_conversation = @conversation AND t_user = @user AND t_environment = @environment AND t_agent = @agent AND t_release = @release AND has(t_tags, @tag) AND has(@status, multiIf(t_ended, if(t_failed, 'failed', 'completed'), t_ingested < @idle, 'completed', 'running')) AND (t_errors > 0 OR t_ended AND t_failed) AND multiIf(t_ended, t_end, t_ingested < @idle, greatest(t_last_end, t_last), t_first - 1) - t_first >= @duration

@@ -2,7 +2,7 @@
 -- first = 1772280030000000
 -- last = 1772366430000000
 -- idle = 1000
--- status = failed
+-- status = [failed]
 -- conversation = c-1
 -- user = u'1
 -- environment = production
@@ -84,4 +84,4 @@ FROM (
     UNION DISTINCT
     SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND hasAnyTokens(mapValues(attrs), ['refund', 'Refund', 'REFUND']) AND hasAnyTokens(mapValues(attrs), ['policy', 'Policy', 'POLICY'])))
 GROUP BY trace_id
-HAVING t_conversation = @conversation AND t_user = @user AND t_environment = @environment AND t_agent = @agent AND t_release = @release AND has(t_tags, @tag) AND multiIf(t_ended, if(t_failed, 'failed', 'completed'), t_ingested < @idle, 'completed', 'running') = @status AND (t_errors > 0 OR t_ended AND t_failed) AND multiIf(t_ended, t_end, t_ingested < @idle, greatest(t_last_end, t_last), t_first - 1) - t_first >= @duration)
+HAVING t_conversation = @conversation AND t_user = @user AND t_environment = @environment AND t_agent = @agent AND t_release = @release AND has(t_tags, @tag) AND has(@status, multiIf(t_ended, if(t_failed, 'failed', 'completed'), t_ingested < @idle, 'completed', 'running')) AND (t_errors > 0 OR t_ended AND t_failed) AND multiIf(t_ended, t_end, t_ingested < @idle, greatest(t_last_end, t_last), t_first - 1) - t_first >= @duration)
