@@ -57,20 +57,20 @@ func TestMembers(t *testing.T) {
 			all, err := us.Members(ctx)
 			require.NoError(t, err)
 			for _, m := range all {
-				if m.UserID == user {
+				if m.ID == user {
 					return m.Status
 				}
 			}
 			return "missing"
 		}
 		ada, hers := us.Person(t, principal.Member)
-		require.Equal(t, "invited", status(ada.UserID), "somebody else made the key for her")
+		require.Equal(t, "invited", status(ada.ID), "somebody else made the key for her")
 
 		_, _, err := hers.ListDatasets(ctx, "")
 
 		require.NoError(t, err)
-		require.Equal(t, "active", status(ada.UserID))
-		changed, err := us.UpdateMember(ctx, ada.UserID, map[string]any{"name": "Ada"})
+		require.Equal(t, "active", status(ada.ID))
+		changed, err := us.UpdateMember(ctx, ada.ID, map[string]any{"name": "Ada"})
 		require.NoError(t, err)
 		require.Equal(t, "active", changed.Status)
 	})

@@ -48,16 +48,14 @@ WHERE m.org_id = @org_id AND m.user_id = @user_id AND m.removed_at IS NULL;
 -- name: ListMembers :many
 -- A page of members, newest first, with the status that FindMember gives; an
 -- absent filter matches everything.
-SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version, m.status
-FROM (
-  SELECT i.org_id, i.user_id, i.email, i.name, i.role, i.created_at, i.version,
-         (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = i.org_id AND k.owner_id = i.user_id AND k.last_used_at IS NOT NULL)
-               THEN 'active' ELSE i.status END)::text AS status
-  FROM members i
-  WHERE i.org_id = @org_id AND i.removed_at IS NULL
-) m
-WHERE m.org_id = @org_id
-  AND (sqlc.narg('statuses')::text[] IS NULL OR m.status = ANY (sqlc.narg('statuses')::text[]))
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version, now.status
+FROM members m
+CROSS JOIN LATERAL (
+  SELECT (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE m.status END)::text AS status
+) now
+WHERE m.org_id = @org_id AND m.removed_at IS NULL
+  AND (sqlc.narg('statuses')::text[] IS NULL OR now.status = ANY (sqlc.narg('statuses')::text[]))
   AND (sqlc.narg('roles')::text[] IS NULL OR m.role = ANY (sqlc.narg('roles')::text[]))
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(m.name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(m.email), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR m.created_at > sqlc.narg('created_after'))
@@ -68,15 +66,13 @@ LIMIT @row_limit OFFSET @row_offset;
 -- name: CountMembers :one
 -- How many members the same filters match.
 SELECT count(*)
-FROM (
-  SELECT i.org_id, i.user_id, i.email, i.name, i.role, i.created_at, i.version,
-         (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = i.org_id AND k.owner_id = i.user_id AND k.last_used_at IS NOT NULL)
-               THEN 'active' ELSE i.status END)::text AS status
-  FROM members i
-  WHERE i.org_id = @org_id AND i.removed_at IS NULL
-) m
-WHERE m.org_id = @org_id
-  AND (sqlc.narg('statuses')::text[] IS NULL OR m.status = ANY (sqlc.narg('statuses')::text[]))
+FROM members m
+CROSS JOIN LATERAL (
+  SELECT (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE m.status END)::text AS status
+) now
+WHERE m.org_id = @org_id AND m.removed_at IS NULL
+  AND (sqlc.narg('statuses')::text[] IS NULL OR now.status = ANY (sqlc.narg('statuses')::text[]))
   AND (sqlc.narg('roles')::text[] IS NULL OR m.role = ANY (sqlc.narg('roles')::text[]))
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(m.name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(m.email), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR m.created_at > sqlc.narg('created_after'))

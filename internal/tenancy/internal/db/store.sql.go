@@ -129,15 +129,13 @@ func (q *Queries) CountKeys(ctx context.Context, arg CountKeysParams) (int64, er
 
 const countMembers = `-- name: CountMembers :one
 SELECT count(*)
-FROM (
-  SELECT i.org_id, i.user_id, i.email, i.name, i.role, i.created_at, i.version,
-         (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = i.org_id AND k.owner_id = i.user_id AND k.last_used_at IS NOT NULL)
-               THEN 'active' ELSE i.status END)::text AS status
-  FROM members i
-  WHERE i.org_id = $1 AND i.removed_at IS NULL
-) m
-WHERE m.org_id = $1
-  AND ($2::text[] IS NULL OR m.status = ANY ($2::text[]))
+FROM members m
+CROSS JOIN LATERAL (
+  SELECT (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE m.status END)::text AS status
+) now
+WHERE m.org_id = $1 AND m.removed_at IS NULL
+  AND ($2::text[] IS NULL OR now.status = ANY ($2::text[]))
   AND ($3::text[] IS NULL OR m.role = ANY ($3::text[]))
   AND ($4::text IS NULL OR strpos(lower(m.name), lower($4)) > 0 OR strpos(lower(m.email), lower($4)) > 0)
   AND ($5::timestamptz IS NULL OR m.created_at > $5)
@@ -916,16 +914,14 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 }
 
 const listMembers = `-- name: ListMembers :many
-SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version, m.status
-FROM (
-  SELECT i.org_id, i.user_id, i.email, i.name, i.role, i.created_at, i.version,
-         (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = i.org_id AND k.owner_id = i.user_id AND k.last_used_at IS NOT NULL)
-               THEN 'active' ELSE i.status END)::text AS status
-  FROM members i
-  WHERE i.org_id = $1 AND i.removed_at IS NULL
-) m
-WHERE m.org_id = $1
-  AND ($2::text[] IS NULL OR m.status = ANY ($2::text[]))
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version, now.status
+FROM members m
+CROSS JOIN LATERAL (
+  SELECT (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE m.status END)::text AS status
+) now
+WHERE m.org_id = $1 AND m.removed_at IS NULL
+  AND ($2::text[] IS NULL OR now.status = ANY ($2::text[]))
   AND ($3::text[] IS NULL OR m.role = ANY ($3::text[]))
   AND ($4::text IS NULL OR strpos(lower(m.name), lower($4)) > 0 OR strpos(lower(m.email), lower($4)) > 0)
   AND ($5::timestamptz IS NULL OR m.created_at > $5)
