@@ -100,6 +100,7 @@ CREATE TABLE public.dataset_items (
     source_id text,
     created_at timestamp with time zone NOT NULL,
     version bigint DEFAULT 1 NOT NULL,
+    updated_at timestamp with time zone,
     CONSTRAINT dataset_items_check CHECK ((valid_to > valid_from)),
     CONSTRAINT dataset_items_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT dataset_items_split_check CHECK ((split = ANY (ARRAY['train'::text, 'dev'::text, 'test'::text]))),

@@ -31,6 +31,7 @@ dataset = call("POST", "/api/datasets", {"name": "Schemathesis"})["id"]
 items = call("POST", f"/api/datasets/{dataset}/items", {"items": [{"input": "a", "expectedOutput": "a"}, {"input": "b", "output": "b"}]})
 call("POST", f"/api/datasets/{dataset}/versions", {"note": "first"})
 operations("/api/datasets/{id}/items/{itemId}", id=dataset, itemId=items["items"][0]["id"])
+operations("/api/datasets/{id}/versions/{datasetVersion}", id=dataset, datasetVersion="1")
 operations("/api/datasets/{id}", id=dataset)
 
 evaluation = call("POST", "/api/evaluations", {

@@ -46,14 +46,14 @@ type bootstrapCommand struct {
 	Organization string `required:"" help:"Name of the organization." placeholder:"NAME"`
 	Email        string `default:"owner@localhost" help:"E-mail address of the owner."`
 	Name         string `default:"Owner" help:"Name of the owner."`
-	Environment  string `enum:"live,test" default:"live" help:"Environment of the key: live or test."`
+	Mode         string `enum:"live,test" default:"live" help:"Mode of the key: live or test."`
 }
 
 // Run creates the organization and prints what cannot be shown again.
 func (c bootstrapCommand) Run(e *environment) error {
 	return e.withApp(func(a *App) error {
 		made, err := a.Tenancy.Bootstrap(e.ctx, c.Organization, tenancy.FirstMember{Email: c.Email, Name: c.Name}, tenancy.NewKey{
-			Name: "bootstrap", Environment: tenancy.Environment(c.Environment), Scopes: principal.Scopes,
+			Name: "bootstrap", Mode: tenancy.Mode(c.Mode), Scopes: principal.Scopes,
 		})
 		if err != nil {
 			return fmt.Errorf("create organization: %w", err)
@@ -89,7 +89,7 @@ func (c keyCommand) Run(e *environment) error {
 		return err
 	}
 	return e.withApp(func(a *App) error {
-		_, key, err := a.Tenancy.CreateKey(e.ctx, org, tenancy.NewKey{Name: c.Name, Environment: tenancy.EnvironmentLive, Scopes: principal.Scopes})
+		_, key, err := a.Tenancy.CreateKey(e.ctx, org, tenancy.NewKey{Name: c.Name, Mode: tenancy.ModeLive, Scopes: principal.Scopes})
 		if err != nil {
 			return fmt.Errorf("create key: %w", err)
 		}

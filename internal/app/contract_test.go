@@ -75,7 +75,10 @@ var seeds = []seed{
 	{prefix: "/api/audit-logs"},
 	{
 		prefix: "/api/me",
-		bodies: map[string]string{"createMyAPIKey": `{"name":"My laptop","scopes":["eval:read"]}`},
+		params: func(t *testing.T, c *testkit.Client) map[string]string {
+			return map[string]string{"id": made(t, c, "/api/me/api-keys", map[string]any{"name": "seed of my own", "scopes": []string{"eval:read"}}, "id")}
+		},
+		bodies: map[string]string{"createMyApiKey": `{"name":"My laptop","scopes":["eval:read"]}`},
 	},
 	{
 		prefix: "/api/developer/api-keys",
@@ -83,9 +86,9 @@ var seeds = []seed{
 			return map[string]string{"id": made(t, c, "/api/developer/api-keys", map[string]any{"name": "seed", "scopes": []string{"eval:read"}}, "id")}
 		},
 		bodies: map[string]string{
-			"createAPIKey": `{"name":"CI gate","scopes":["eval:read"]}`,
-			"updateAPIKey": `{"name":"better"}`,
-			"rotateAPIKey": `{"graceSeconds":60}`,
+			"createApiKey": `{"name":"CI gate","scopes":["eval:read"]}`,
+			"updateApiKey": `{"name":"better"}`,
+			"rotateApiKey": `{"graceSeconds":60}`,
 		},
 	},
 	{
@@ -101,7 +104,7 @@ var seeds = []seed{
 	{
 		prefix: "/api/organizations/current",
 		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"userId": made(t, c, "/api/organizations/current/members", map[string]any{"email": "seed@example.com", "role": "member"}, "user_id")}
+			return map[string]string{"userId": made(t, c, "/api/organizations/current/members", map[string]any{"email": "seed@example.com", "role": "member"}, "id")}
 		},
 		bodies: map[string]string{
 			"updateOrganization": `{"name":"better"}`,
@@ -172,7 +175,7 @@ var seeds = []seed{
 			require.NoError(t, err)
 			_, err = c.Freeze(t.Context(), d.ID, "")
 			require.NoError(t, err)
-			return map[string]string{"id": d.ID, "itemId": added.Items[0].ID}
+			return map[string]string{"id": d.ID, "itemId": added.Items[0].ID, "datasetVersion": "1"}
 		},
 		bodies: map[string]string{
 			"addDatasetItems":      `{"input":{"question":"Why?"},"weight":2}`,
@@ -556,7 +559,7 @@ func person(t *testing.T, k *testkit.Kit) *testkit.Client {
 	for _, s := range principal.Scopes {
 		scopes = append(scopes, string(s))
 	}
-	key, err := c.CreateKey(t.Context(), testkit.NewKey{Name: "owner", Scopes: scopes, Environment: "test", Personal: true}, testkit.OnBehalfOf(c.Owner.String()))
+	key, err := c.CreateKey(t.Context(), testkit.NewKey{Name: "owner", Scopes: scopes, Mode: "test", Personal: true}, testkit.OnBehalfOf(c.Owner.String()))
 	require.NoError(t, err)
 	return c.With(key.Key)
 }

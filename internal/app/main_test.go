@@ -87,7 +87,7 @@ func TestACommandLineThatCannotBeReadIsTwo(t *testing.T) {
 		"no command":             {nil, "expected one of"},
 		"an unknown flag":        {[]string{"serve", "--prot=1"}, "unknown flag --prot"},
 		"a missing flag":         {[]string{"admin", "bootstrap"}, "--organization"},
-		"a value that is no one": {[]string{"admin", "bootstrap", "--organization=x", "--environment=prod"}, "live"},
+		"a value that is no one": {[]string{"admin", "bootstrap", "--organization=x", "--mode=prod"}, "live"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -186,7 +186,7 @@ func TestBootstrapCommand(t *testing.T) {
 	t.Parallel()
 	k := testkit.New(t)
 
-	got := run(environ(k.App.Config), "admin", "bootstrap", "--organization", "My team", "--environment", "test")
+	got := run(environ(k.App.Config), "admin", "bootstrap", "--organization", "My team", "--mode", "test")
 
 	require.Zero(t, got.Code, got.Err)
 	values := map[string]string{}

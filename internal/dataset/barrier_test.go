@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -30,7 +31,7 @@ func TestPredicatesAlone(t *testing.T) {
 	require.NoError(t, err)
 
 	body := map[string]any{"name": "Taken", "input": "Taken", "note": "Taken"}
-	for _, path := range []string{"", "?version=1", "/items", "/items?version=1", "/items/" + item, "/items/" + item + "?version=1", "/versions"} {
+	for _, path := range []string{"", "?datasetVersion=1", "/items", "/items?datasetVersion=1", "/items/" + item, "/items/" + item + "?datasetVersion=1", "/versions", "/versions/1"} {
 		for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete, http.MethodPost} {
 			var in any
 			if method == http.MethodPatch || method == http.MethodPost {
@@ -48,7 +49,7 @@ func TestPredicatesAlone(t *testing.T) {
 	require.NoError(t, err)
 	for _, version := range []int{0, 1} {
 		_, err = us.GetItem(ctx, ours.ID, item, version)
-		require.ErrorContains(t, err, "no such item")
+		require.ErrorIs(t, err, dataset.ErrItemNotFound)
 	}
 	list, total, err := us.ListDatasets(ctx, "")
 	require.NoError(t, err)

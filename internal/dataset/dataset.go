@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNotFound is returned when the organization has no such dataset.
-var ErrNotFound = fault.New(fault.NotFound, "dataset_not_found", "There is no such dataset.")
+var ErrNotFound = fault.New(fault.NotFound, "dataset_not_found", "The dataset does not exist.")
 
 // ErrVersionConflict is returned when the dataset has changed since the caller
 // read it.
@@ -53,10 +53,11 @@ type Dataset struct {
 	UpdatedAt time.Time
 }
 
-// Filter selects datasets; an empty field matches everything.
+// Filter selects datasets; an empty field matches everything, and a list
+// matches any of its values.
 type Filter struct {
-	Status        Status
-	Purpose       Purpose
+	Status        []string
+	Purpose       []string
 	Tag           string
 	Search        string
 	CreatedAfter  *time.Time

@@ -16,27 +16,31 @@ const tag = "Datasets"
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
+	e.Tag(tag, "Collections of test cases, their items, and frozen versions of them.")
 	httpapi.Register(e, httpapi.Op{
 		ID: "listDatasets", Method: http.MethodGet, Path: "/api/datasets", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary: "List datasets",
+		Summary:     "List datasets",
+		Description: "Returns datasets, newest first. Filters are combined with AND.",
 	}, s.getDatasets)
 	httpapi.Register(e, httpapi.Op{
 		ID: "createDataset", Method: http.MethodPost, Path: "/api/datasets", Tag: tag, Scope: principal.EvalWrite, Status: 201,
-		Summary: "Create a dataset",
+		Summary:     "Create a dataset",
+		Description: "Creates an active dataset without items. Several datasets may have the same name.",
 	}, s.postDataset)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getDataset", Method: http.MethodGet, Path: "/api/datasets/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary: "Get a dataset",
+		Summary:     "Get a dataset",
+		Description: "Returns the dataset without its items.",
 	}, s.getDataset)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateDataset", Method: http.MethodPatch, Path: "/api/datasets/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200, OptionalBody: true,
 		Summary:     "Update a dataset",
-		Description: "Fields that are absent stay as they are; null clears a field. `status` archives and restores.",
+		Description: "Changes the fields that are sent and leaves the others as they are. Set `status` to archive a dataset or to restore it. The purpose cannot be changed.",
 	}, s.patchDataset)
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteDataset", Method: http.MethodDelete, Path: "/api/datasets/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
 		Summary:     "Delete a dataset",
-		Description: "A dataset that a running evaluation uses cannot be deleted: 409 `in_use`.",
+		Description: "Deletes the dataset with its items and versions; this cannot be undone. A dataset that a running evaluation uses cannot be deleted: 409 `in_use`.",
 	}, s.deleteDataset)
 	s.registerItems(e)
 	s.registerVersions(e)
@@ -45,11 +49,10 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 // Path is the path of a dataset. It is exported, like every struct that inputs
 // embed, because the framework reads exported fields only.
 type Path struct {
-	ID string `path:"id" maxLength:"32" doc:"The dataset."`
+	ID string `path:"id" maxLength:"32" doc:"The id of the dataset."`
 }
 
-// dataset is the number behind the path; a text that is no number names no
-// dataset.
+// dataset is the number behind the path; any other text is the id of no dataset.
 func (p Path) dataset() (int64, error) {
 	id, ok := httpapi.ParseID(p.ID)
 	if !ok {
@@ -60,10 +63,10 @@ func (p Path) dataset() (int64, error) {
 
 type listInput struct {
 	httpapi.Page
-	Status  string `query:"status" enum:"active,archived"`
-	Purpose string `query:"purpose" enum:"general,golden,calibration,regression"`
-	Tag     string `query:"tag" maxLength:"64"`
-	Search  string `query:"search" maxLength:"200" doc:"Part of the name, in any case."`
+	Status  []string `query:"status,explode" enum:"active,archived" doc:"Only datasets with this status. Repeat the parameter to match any of several."`
+	Purpose []string `query:"purpose,explode" enum:"general,golden,calibration,regression" doc:"Only datasets with this purpose. Repeat the parameter to match any of several."`
+	Tag     string   `query:"tag" maxLength:"64" doc:"Only datasets that have this tag."`
+	Search  string   `query:"search" maxLength:"200" doc:"Only datasets whose name contains this text, ignoring case."`
 	httpapi.Created
 }
 
@@ -72,12 +75,12 @@ type createInput struct {
 }
 
 type createBody struct {
-	Name        string      `json:"name" minLength:"1" maxLength:"200" example:"Support questions"`
-	Description string      `json:"description,omitempty" maxLength:"10000"`
-	Purpose     Purpose     `json:"purpose,omitempty" enum:"general,golden,calibration,regression" default:"general"`
-	Schema      httpapi.Map `json:"schema,omitempty" doc:"A JSON Schema (draft 2020-12) that every item must satisfy."`
-	Tags        tagList     `json:"tags,omitempty" doc:"Labels to filter by."`
-	Metadata    httpapi.Map `json:"metadata,omitempty" doc:"Free-form; names are kept as sent."`
+	Name        string      `json:"name" minLength:"1" maxLength:"200" example:"Support questions" doc:"Name; it need not be unique."`
+	Description string      `json:"description,omitempty" maxLength:"10000" doc:"What the dataset contains."`
+	Purpose     Purpose     `json:"purpose,omitempty" enum:"general,golden,calibration,regression" default:"general" doc:"What the dataset is used for; it cannot be changed later."`
+	Schema      httpapi.Map `json:"schema,omitempty" doc:"A JSON Schema (draft 2020-12) that every item must match."`
+	Tags        tagList     `json:"tags,omitempty" doc:"Tags to filter by."`
+	Metadata    httpapi.Map `json:"metadata,omitempty" doc:"Free-form object, stored as sent."`
 }
 
 type updateInput struct {
@@ -87,35 +90,40 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Patch[nameText]    `json:"name,omitzero"`
-	Description     httpapi.Patch[longText]    `json:"description,omitzero"`
-	Status          httpapi.Patch[statusText]  `json:"status,omitzero"`
-	Schema          httpapi.Patch[httpapi.Map] `json:"schema,omitzero"`
-	Tags            httpapi.Patch[tagList]     `json:"tags,omitzero"`
-	Metadata        httpapi.Patch[httpapi.Map] `json:"metadata,omitzero"`
-	ExpectedVersion int64                      `json:"expectedVersion,omitzero" minimum:"1" doc:"Like If-Match: the version that the change is meant for."`
+	Name            httpapi.Set[nameText]      `json:"name,omitzero" doc:"New name."`
+	Description     httpapi.Patch[longText]    `json:"description,omitzero" doc:"New description; null removes it."`
+	Status          httpapi.Set[statusText]    `json:"status,omitzero" doc:"archived makes the dataset read-only; active restores it."`
+	Schema          httpapi.Patch[httpapi.Map] `json:"schema,omitzero" doc:"New JSON Schema for items added or changed from now on; null removes it."`
+	Tags            httpapi.Patch[tagList]     `json:"tags,omitzero" doc:"New tags, replacing all existing ones; null removes them."`
+	Metadata        httpapi.Patch[httpapi.Map] `json:"metadata,omitzero" doc:"New metadata, replacing the existing object; null empties it."`
+	ExpectedVersion int64                      `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
 // datasetBody is a dataset on the wire.
 type datasetBody struct {
-	ID            httpapi.ID   `json:"id"`
-	Name          string       `json:"name"`
-	Description   string       `json:"description"`
-	Purpose       Purpose      `json:"purpose" enum:"general,golden,calibration,regression"`
-	Schema        httpapi.JSON `json:"schema,omitzero" doc:"The JSON Schema of the items, if there is one."`
-	ItemCount     int64        `json:"item_count"`
-	LatestVersion int          `json:"latest_version" doc:"The newest frozen version; 0 if there is none."`
-	Status        Status       `json:"status" enum:"active,archived"`
-	Tags          []string     `json:"tags"`
-	Metadata      httpapi.JSON `json:"metadata"`
-	CreatedAt     httpapi.Time `json:"created_at"`
-	UpdatedAt     httpapi.Time `json:"updated_at"`
-	Version       int64        `json:"version" doc:"Counts changes of the dataset; see If-Match."`
+	ID                   httpapi.ID                   `json:"id" doc:"Id of the dataset."`
+	Name                 string                       `json:"name" doc:"Name."`
+	Description          *string                      `json:"description" doc:"What the dataset contains."`
+	Purpose              Purpose                      `json:"purpose" enum:"general,golden,calibration,regression" doc:"What the dataset is used for."`
+	Schema               httpapi.Null[httpapi.Object] `json:"schema" doc:"The JSON Schema that items must match; null if any item is accepted."`
+	ItemCount            int64                        `json:"item_count" doc:"Number of items that the dataset has now."`
+	LatestDatasetVersion *int                         `json:"latest_dataset_version" doc:"Number of the newest frozen version; null if none was frozen."`
+	Status               Status                       `json:"status" enum:"active,archived" doc:"An archived dataset can be read but not written."`
+	Tags                 []string                     `json:"tags" doc:"Tags, in the order given."`
+	Metadata             httpapi.Object               `json:"metadata" doc:"Free-form object, as it was sent."`
+	CreatedAt            httpapi.Time                 `json:"created_at" doc:"When the dataset was created."`
+	UpdatedAt            httpapi.Time                 `json:"updated_at" doc:"When the dataset or its items last changed."`
+	Version              int64                        `json:"version" doc:"Counts changes of the dataset itself, not of its items; see If-Match."`
 }
 
 type datasetOutput struct {
-	ETag     string `header:"ETag"`
-	Location string `header:"Location"`
+	ETag string `header:"ETag" doc:"The dataset's version, to be sent as If-Match."`
+	Body datasetBody
+}
+
+type createdOutput struct {
+	ETag     string `header:"ETag" doc:"The dataset's version, to be sent as If-Match."`
+	Location string `header:"Location" doc:"Path of the dataset."`
 	Body     datasetBody
 }
 
@@ -124,12 +132,12 @@ type listOutput struct {
 }
 
 type listBody struct {
-	Datasets []datasetBody `json:"datasets"`
+	Datasets []datasetBody `json:"datasets" doc:"The datasets of this page, newest first."`
 	httpapi.Paging
 }
 
 func (s *Service) getDatasets(ctx context.Context, in *listInput) (*listOutput, error) {
-	f := Filter{Status: Status(in.Status), Purpose: Purpose(in.Purpose), Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	f := Filter{Status: in.Status, Purpose: in.Purpose, Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	datasets, total, err := s.List(ctx, principal.From(ctx).Org, f)
 	if err != nil {
@@ -144,8 +152,8 @@ func (s *Service) getDatasets(ctx context.Context, in *listInput) (*listOutput, 
 	return &out, nil
 }
 
-func (s *Service) postDataset(ctx context.Context, in *createInput) (*datasetOutput, error) {
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*datasetOutput, error) {
+func (s *Service) postDataset(ctx context.Context, in *createInput) (*createdOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
 		b := in.Body
 		d, err := s.CreateTx(ctx, tx, Dataset{
 			Name: b.Name, Description: b.Description, Purpose: b.Purpose, Schema: b.Schema.Text(),
@@ -154,9 +162,7 @@ func (s *Service) postDataset(ctx context.Context, in *createInput) (*datasetOut
 		if err != nil {
 			return nil, err
 		}
-		out := toDatasetOutput(d)
-		out.Location = "/api/datasets/" + strconv.FormatInt(d.ID, 10)
-		return out, nil
+		return &createdOutput{ETag: httpapi.ETag(d.Version), Location: location(d.ID), Body: toDatasetBody(d)}, nil
 	})
 }
 
@@ -203,13 +209,12 @@ func (s *Service) deleteDataset(ctx context.Context, in *Path) (*httpapi.Deleted
 	})
 }
 
-// apply makes the sent changes. A name and a status cannot be cleared: null
-// leaves them as they are.
+// apply makes the sent changes.
 func (b updateBody) apply(d *Dataset) {
-	if b.Name.Sent && !b.Name.Null {
+	if b.Name.Sent {
 		d.Name = string(b.Name.Value)
 	}
-	if b.Status.Sent && !b.Status.Null {
+	if b.Status.Sent {
 		d.Status = Status(b.Status.Value)
 	}
 	if b.Description.Sent {
@@ -226,14 +231,21 @@ func (b updateBody) apply(d *Dataset) {
 	}
 }
 
+// location is the path of a dataset.
+func location(id int64) string { return "/api/datasets/" + strconv.FormatInt(id, 10) }
+
 func toDatasetOutput(d Dataset) *datasetOutput {
 	return &datasetOutput{ETag: httpapi.ETag(d.Version), Body: toDatasetBody(d)}
 }
 
 func toDatasetBody(d Dataset) datasetBody {
-	return datasetBody{
-		ID: httpapi.ID(d.ID), Name: d.Name, Description: d.Description, Purpose: d.Purpose, Schema: httpapi.JSON(d.Schema),
-		ItemCount: d.ItemCount, LatestVersion: d.LatestVersion, Status: d.Status, Tags: d.Tags, Metadata: httpapi.JSON(d.Metadata),
+	b := datasetBody{
+		ID: httpapi.ID(d.ID), Name: d.Name, Description: httpapi.OrNull(d.Description), Purpose: d.Purpose,
+		ItemCount: d.ItemCount, LatestDatasetVersion: httpapi.OrNull(d.LatestVersion), Status: d.Status, Tags: d.Tags, Metadata: httpapi.Object(d.Metadata),
 		CreatedAt: httpapi.Time(d.CreatedAt), UpdatedAt: httpapi.Time(d.UpdatedAt), Version: d.Version,
 	}
+	if schema := httpapi.Object(d.Schema); schema != nil {
+		b.Schema = httpapi.NullOf(&schema)
+	}
+	return b
 }

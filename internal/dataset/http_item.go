@@ -19,33 +19,34 @@ func (s *Service) registerItems(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "listDatasetItems", Method: http.MethodGet, Path: "/api/datasets/{id}/items", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "List the items of a dataset",
-		Description: "The items as they are now, or those of a frozen `version`. Long lists are read with `cursor`.",
+		Description: "Returns the current items, newest first, or those of a frozen version if `datasetVersion` is given. Read long lists with `cursor`.",
 	}, s.getItems)
 	httpapi.Register(e, httpapi.Op{
 		ID: "addDatasetItems", Method: http.MethodPost, Path: "/api/datasets/{id}/items", Tag: tag, Scope: principal.EvalWrite, Status: 201, BodyLimit: httpapi.LargeBodyLimit,
-		Summary:     "Add one item, or up to 1,000",
-		Description: "The body is one item, or `{\"items\": [...]}`. Content that the dataset already has is skipped and reported, so an import can be repeated.",
+		Summary:     "Add items to a dataset",
+		Description: "The body is one item, or `{\"items\": [...]}` with up to 1,000. An item whose content the dataset already has is skipped and reported, so an import can be repeated.",
 	}, s.postItems)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getDatasetItem", Method: http.MethodGet, Path: "/api/datasets/{id}/items/{itemId}", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary: "Get an item",
+		Summary:     "Get an item",
+		Description: "Returns the item as it is now, or as a frozen version has it if `datasetVersion` is given.",
 	}, s.getItem)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateDatasetItem", Method: http.MethodPatch, Path: "/api/datasets/{id}/items/{itemId}", Tag: tag, Scope: principal.EvalWrite, Status: 200, OptionalBody: true,
 		Summary:     "Update an item",
-		Description: "Frozen versions keep the item as it was.",
+		Description: "Changes the fields that are sent and leaves the others as they are. Frozen versions keep the item as it was. The source cannot be changed.",
 	}, s.patchItem)
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteDatasetItem", Method: http.MethodDelete, Path: "/api/datasets/{id}/items/{itemId}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
 		Summary:     "Delete an item",
-		Description: "Frozen versions keep the item.",
+		Description: "Removes the item from the dataset. Frozen versions keep it.",
 	}, s.deleteItem)
 }
 
 // ItemPath is the path of an item.
 type ItemPath struct {
 	Path
-	ItemID string `path:"itemId" maxLength:"32" doc:"The item."`
+	ItemID string `path:"itemId" maxLength:"32" doc:"The id of the item."`
 }
 
 func (p ItemPath) both() (dataset, item int64, err error) {
@@ -62,32 +63,32 @@ func (p ItemPath) both() (dataset, item int64, err error) {
 type listItemsInput struct {
 	Path
 	httpapi.CursorPage
-	Version int `query:"version" minimum:"1" maximum:"2147483647" doc:"A frozen version; absent means the items as they are now."`
+	DatasetVersion int `query:"datasetVersion" minimum:"1" maximum:"2147483647" doc:"Number of a frozen version; if absent, the current items are returned."`
 }
 
 type getItemInput struct {
 	ItemPath
-	Version int `query:"version" minimum:"1" maximum:"2147483647" doc:"A frozen version; absent means the item as it is now."`
+	DatasetVersion int `query:"datasetVersion" minimum:"1" maximum:"2147483647" doc:"Number of a frozen version; if absent, the current item is returned."`
 }
 
 // ItemFields are the fields of an item in requests.
 type ItemFields struct {
-	Input          httpapi.JSON   `json:"input,omitzero" doc:"What the application is given. Required."`
-	ExpectedOutput httpapi.JSON   `json:"expectedOutput,omitzero" doc:"What a good answer is."`
-	Output         httpapi.JSON   `json:"output,omitzero" doc:"A recorded answer."`
-	Context        httpapi.JSON   `json:"context,omitzero" doc:"Retrieved or given context."`
-	Messages       httpapi.JSON   `json:"messages,omitzero" doc:"A conversation."`
-	Tools          httpapi.JSON   `json:"tools,omitzero" doc:"Tools that the application may call."`
-	Assertions     []httpapi.JSON `json:"assertions,omitzero" maxItems:"1000"`
-	Labels         httpapi.JSON   `json:"labels,omitzero" doc:"Free-form; names are kept as sent."`
-	Split          splitText      `json:"split,omitzero"`
+	Input          httpapi.JSON   `json:"input,omitzero" doc:"What the application is given: any JSON value but null. Required."`
+	ExpectedOutput httpapi.JSON   `json:"expectedOutput,omitzero" doc:"What a good answer is: any JSON value."`
+	Output         httpapi.JSON   `json:"output,omitzero" doc:"A recorded answer: any JSON value."`
+	Context        httpapi.JSON   `json:"context,omitzero" doc:"Retrieved or given context: any JSON value."`
+	Messages       httpapi.JSON   `json:"messages,omitzero" doc:"A conversation: any JSON value."`
+	Tools          httpapi.JSON   `json:"tools,omitzero" doc:"Tools that the application may call: any JSON value."`
+	Assertions     []httpapi.JSON `json:"assertions,omitzero" maxItems:"1000" doc:"Checks that an answer must pass."`
+	Labels         httpapi.JSON   `json:"labels,omitzero" doc:"Labels, stored as sent: any JSON value."`
+	Split          splitText      `json:"split,omitzero" doc:"The part of the dataset that the item belongs to."`
 	Weight         *float64       `json:"weight,omitempty" minimum:"0" maximum:"1000000" doc:"Relative weight; 1 if absent."`
-	Source         *sourceBody    `json:"source,omitempty" doc:"Where the item came from."`
+	Source         *sourceInput   `json:"source,omitempty" doc:"Where the item came from."`
 }
 
-type sourceBody struct {
-	Type string `json:"type" minLength:"1" maxLength:"64" example:"trace"`
-	ID   string `json:"id,omitempty" maxLength:"200"`
+type sourceInput struct {
+	Type string `json:"type" minLength:"1" maxLength:"64" example:"trace" doc:"Kind of source."`
+	ID   string `json:"id,omitempty" maxLength:"200" doc:"Id of the source, as its own system knows it."`
 }
 
 // missing reports whether there is no input; null is none.
@@ -101,7 +102,7 @@ type addItemsInput struct {
 // addItemsBody is one item, or a list of items.
 type addItemsBody struct {
 	ItemFields
-	Items []ItemFields `json:"items,omitzero" minItems:"1" maxItems:"1000"`
+	Items []ItemFields `json:"items,omitzero" minItems:"1" maxItems:"1000" doc:"The items to add; cannot be combined with input."`
 }
 
 // Resolve refuses a body that is neither one item nor a list of items.
@@ -129,41 +130,51 @@ func (b *addItemsBody) Resolve(huma.Context) []error {
 
 type updateItemInput struct {
 	ItemPath
+	httpapi.IfMatch
 	Body itemPatch
 }
 
 type itemPatch struct {
-	Input          httpapi.Patch[httpapi.JSON]   `json:"input,omitzero"`
-	ExpectedOutput httpapi.Patch[httpapi.JSON]   `json:"expectedOutput,omitzero"`
-	Output         httpapi.Patch[httpapi.JSON]   `json:"output,omitzero"`
-	Context        httpapi.Patch[httpapi.JSON]   `json:"context,omitzero"`
-	Messages       httpapi.Patch[httpapi.JSON]   `json:"messages,omitzero"`
-	Tools          httpapi.Patch[httpapi.JSON]   `json:"tools,omitzero"`
-	Assertions     httpapi.Patch[[]httpapi.JSON] `json:"assertions,omitzero"`
-	Labels         httpapi.Patch[httpapi.JSON]   `json:"labels,omitzero"`
-	Split          httpapi.Patch[splitText]      `json:"split,omitzero"`
-	Weight         httpapi.Patch[weightNumber]   `json:"weight,omitzero"`
+	Input           httpapi.Set[httpapi.JSON]     `json:"input,omitzero" doc:"New input: any JSON value but null."`
+	ExpectedOutput  httpapi.Patch[httpapi.JSON]   `json:"expectedOutput,omitzero" doc:"New expected output; null removes it."`
+	Output          httpapi.Patch[httpapi.JSON]   `json:"output,omitzero" doc:"New recorded answer; null removes it."`
+	Context         httpapi.Patch[httpapi.JSON]   `json:"context,omitzero" doc:"New context; null removes it."`
+	Messages        httpapi.Patch[httpapi.JSON]   `json:"messages,omitzero" doc:"New conversation; null removes it."`
+	Tools           httpapi.Patch[httpapi.JSON]   `json:"tools,omitzero" doc:"New tools; null removes them."`
+	Assertions      httpapi.Patch[[]httpapi.JSON] `json:"assertions,omitzero" doc:"New assertions, replacing all existing ones; null removes them."`
+	Labels          httpapi.Patch[httpapi.JSON]   `json:"labels,omitzero" doc:"New labels; null removes them."`
+	Split           httpapi.Patch[splitText]      `json:"split,omitzero" doc:"New split; null removes it."`
+	Weight          httpapi.Patch[weightNumber]   `json:"weight,omitzero" doc:"New weight; null resets it to 1."`
+	ExpectedVersion int64                         `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
 // itemBody is an item on the wire.
 type itemBody struct {
-	ID             httpapi.ID     `json:"id"`
-	Input          httpapi.JSON   `json:"input"`
-	ExpectedOutput httpapi.JSON   `json:"expected_output,omitzero"`
-	Output         httpapi.JSON   `json:"output,omitzero"`
-	Context        httpapi.JSON   `json:"context,omitzero"`
-	Messages       httpapi.JSON   `json:"messages,omitzero"`
-	Tools          httpapi.JSON   `json:"tools,omitzero"`
-	Assertions     []httpapi.JSON `json:"assertions"`
-	Labels         httpapi.JSON   `json:"labels,omitzero"`
-	Split          *string        `json:"split" enum:"train,dev,test" nullable:"true"`
-	Weight         float64        `json:"weight"`
-	Source         *sourceBody    `json:"source,omitempty"`
-	ContentDigest  string         `json:"content_digest" doc:"Names the content: equal digests, equal content."`
-	CreatedAt      httpapi.Time   `json:"created_at"`
+	ID             httpapi.ID               `json:"id" doc:"Id of the item, the same in every frozen version."`
+	Input          httpapi.JSON             `json:"input" doc:"What the application is given."`
+	ExpectedOutput httpapi.JSON             `json:"expected_output" doc:"What a good answer is."`
+	Output         httpapi.JSON             `json:"output" doc:"A recorded answer."`
+	Context        httpapi.JSON             `json:"context" doc:"Retrieved or given context."`
+	Messages       httpapi.JSON             `json:"messages" doc:"A conversation."`
+	Tools          httpapi.JSON             `json:"tools" doc:"Tools that the application may call."`
+	Assertions     []httpapi.JSON           `json:"assertions" doc:"Checks that an answer must pass."`
+	Labels         httpapi.JSON             `json:"labels" doc:"Labels, as they were sent."`
+	Split          *string                  `json:"split" enum:"train,dev,test" doc:"The part of the dataset that the item belongs to."`
+	Weight         float64                  `json:"weight" doc:"Relative weight."`
+	Source         httpapi.Null[sourceBody] `json:"source" doc:"Where the item came from."`
+	ContentDigest  string                   `json:"content_digest" doc:"Digest of everything but the source: items with equal digests have equal content."`
+	CreatedAt      httpapi.Time             `json:"created_at" doc:"When the item was added."`
+	UpdatedAt      httpapi.Time             `json:"updated_at" doc:"When the item last changed."`
+	Version        int64                    `json:"version" doc:"Counts changes of the item; see If-Match."`
+}
+
+type sourceBody struct {
+	Type string  `json:"type" doc:"Kind of source."`
+	ID   *string `json:"id" doc:"Id of the source, as its own system knows it."`
 }
 
 type itemOutput struct {
+	ETag string `header:"ETag" doc:"The item's version, to be sent as If-Match."`
 	Body itemBody
 }
 
@@ -172,30 +183,31 @@ type listItemsOutput struct {
 }
 
 type listItemsBody struct {
-	Items []itemBody `json:"items"`
+	Items []itemBody `json:"items" doc:"The items of this page, newest first."`
 	httpapi.CursorPaging
 }
 
 type addedItem struct {
-	Index         int        `json:"index" doc:"Position in the request."`
-	ID            httpapi.ID `json:"id"`
-	ContentDigest string     `json:"content_digest"`
+	Index         int        `json:"index" doc:"Position in the request, from 0."`
+	ID            httpapi.ID `json:"id" doc:"Id of the new item."`
+	ContentDigest string     `json:"content_digest" doc:"Digest of the item's content."`
 }
 
 type skippedItem struct {
-	Index  int        `json:"index" doc:"Position in the request."`
-	ID     httpapi.ID `json:"id" doc:"The item that has this content already."`
-	Reason string     `json:"reason" enum:"duplicate"`
+	Index  int        `json:"index" doc:"Position in the request, from 0."`
+	ID     httpapi.ID `json:"id" doc:"Id of the item that has this content already."`
+	Reason string     `json:"reason" enum:"duplicate" doc:"Why the item was not added."`
 }
 
 type addItemsOutput struct {
-	Body addedItemsBody
+	Location string `header:"Location" doc:"Path of the item if the request has one; otherwise the path of the dataset's items."`
+	Body     addedItemsBody
 }
 
 type addedItemsBody struct {
-	Created int           `json:"created"`
-	Items   []addedItem   `json:"items"`
-	Skipped []skippedItem `json:"skipped"`
+	Created int           `json:"created" doc:"Number of items that were added."`
+	Items   []addedItem   `json:"items" doc:"The items that were added."`
+	Skipped []skippedItem `json:"skipped" doc:"The items that were not added."`
 }
 
 func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsOutput, error) {
@@ -208,7 +220,7 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsO
 		return nil, err
 	}
 	// One more than asked for tells whether there is a next page.
-	items, total, err := s.Items(ctx, principal.From(ctx).Org, id, ItemPage{Version: in.Version, Below: below, Limit: in.Limit + 1, Offset: in.Offset})
+	items, total, err := s.Items(ctx, principal.From(ctx).Org, id, ItemPage{Version: in.DatasetVersion, Below: below, Limit: in.Limit + 1, Offset: in.Offset})
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +254,7 @@ func (s *Service) postItems(ctx context.Context, in *addItemsInput) (*addItemsOu
 		if err != nil {
 			return nil, err
 		}
-		return toAddItemsOutput(added), nil
+		return toAddItemsOutput(id, added), nil
 	})
 }
 
@@ -251,11 +263,11 @@ func (s *Service) getItem(ctx context.Context, in *getItemInput) (*itemOutput, e
 	if err != nil {
 		return nil, err
 	}
-	i, err := s.FindItem(ctx, principal.From(ctx).Org, dataset, item, in.Version)
+	i, err := s.FindItem(ctx, principal.From(ctx).Org, dataset, item, in.DatasetVersion)
 	if err != nil {
 		return nil, err
 	}
-	return &itemOutput{Body: toItemBody(i)}, nil
+	return toItemOutput(i), nil
 }
 
 func (s *Service) patchItem(ctx context.Context, in *updateItemInput) (*itemOutput, error) {
@@ -263,12 +275,16 @@ func (s *Service) patchItem(ctx context.Context, in *updateItemInput) (*itemOutp
 	if err != nil {
 		return nil, err
 	}
+	expected, err := in.Expected(in.Body.ExpectedVersion)
+	if err != nil {
+		return nil, err
+	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*itemOutput, error) {
-		i, err := s.UpdateItemTx(ctx, tx, dataset, item, in.Body.apply)
+		i, err := s.UpdateItemTx(ctx, tx, dataset, item, expected, in.Body.apply)
 		if err != nil {
 			return nil, err
 		}
-		return &itemOutput{Body: toItemBody(i)}, nil
+		return toItemOutput(i), nil
 	})
 }
 
@@ -285,16 +301,15 @@ func (s *Service) deleteItem(ctx context.Context, in *ItemPath) (*httpapi.Delete
 	})
 }
 
-// apply makes the sent changes; null clears a value, except the input, which
-// an item cannot be without.
+// apply makes the sent changes; null clears a value.
 func (p itemPatch) apply(i *Item) {
 	set := func(target *jsontext.Value, f httpapi.Patch[httpapi.JSON]) {
 		if f.Sent {
 			*target = jsontext.Value(f.Value)
 		}
 	}
-	if !p.Input.Null {
-		set(&i.Content.Input, p.Input)
+	if p.Input.Sent {
+		i.Content.Input = jsontext.Value(p.Input.Value)
 	}
 	set(&i.Content.ExpectedOutput, p.ExpectedOutput)
 	set(&i.Content.Output, p.Output)
@@ -319,9 +334,9 @@ func (p itemPatch) apply(i *Item) {
 func fromItemFields(f ItemFields) Item {
 	i := Item{
 		Content: Content{
-			Input: jsontext.Value(f.Input), ExpectedOutput: jsontext.Value(f.ExpectedOutput), Output: jsontext.Value(f.Output),
-			Context: jsontext.Value(f.Context), Messages: jsontext.Value(f.Messages), Tools: jsontext.Value(f.Tools),
-			Assertions: toValues(f.Assertions), Labels: jsontext.Value(f.Labels),
+			Input: jsontext.Value(f.Input), ExpectedOutput: fromJSON(f.ExpectedOutput), Output: fromJSON(f.Output),
+			Context: fromJSON(f.Context), Messages: fromJSON(f.Messages), Tools: fromJSON(f.Tools),
+			Assertions: toValues(f.Assertions), Labels: fromJSON(f.Labels),
 		},
 		Split:  string(f.Split),
 		Weight: 1,
@@ -335,27 +350,40 @@ func fromItemFields(f ItemFields) Item {
 	return i
 }
 
+// fromJSON is a value of an item; null is none, as it is in responses.
+func fromJSON(v httpapi.JSON) jsontext.Value {
+	if string(v) == "null" {
+		return nil
+	}
+	return jsontext.Value(v)
+}
+
+func toItemOutput(i Item) *itemOutput {
+	return &itemOutput{ETag: httpapi.ETag(i.Version), Body: toItemBody(i)}
+}
+
 func toItemBody(i Item) itemBody {
 	b := itemBody{
 		ID: httpapi.ID(i.ID), Input: httpapi.JSON(i.Content.Input), ExpectedOutput: httpapi.JSON(i.Content.ExpectedOutput),
 		Output: httpapi.JSON(i.Content.Output), Context: httpapi.JSON(i.Content.Context), Messages: httpapi.JSON(i.Content.Messages),
 		Tools: httpapi.JSON(i.Content.Tools), Assertions: make([]httpapi.JSON, len(i.Content.Assertions)), Labels: httpapi.JSON(i.Content.Labels),
-		Weight: i.Weight, ContentDigest: i.Digest.String(), CreatedAt: httpapi.Time(i.CreatedAt),
+		Split: httpapi.OrNull(i.Split), Weight: i.Weight, ContentDigest: i.Digest.String(),
+		CreatedAt: httpapi.Time(i.CreatedAt), UpdatedAt: httpapi.Time(i.UpdatedAt), Version: i.Version,
 	}
 	for n, a := range i.Content.Assertions {
 		b.Assertions[n] = httpapi.JSON(a)
 	}
-	if i.Split != "" {
-		b.Split = &i.Split
-	}
 	if i.Source.Type != "" {
-		b.Source = &sourceBody{Type: i.Source.Type, ID: i.Source.ID}
+		b.Source = httpapi.NullOf(&sourceBody{Type: i.Source.Type, ID: httpapi.OrNull(i.Source.ID)})
 	}
 	return b
 }
 
-func toAddItemsOutput(added []Added) *addItemsOutput {
-	var out addItemsOutput
+func toAddItemsOutput(dataset int64, added []Added) *addItemsOutput {
+	out := addItemsOutput{Location: location(dataset) + "/items"}
+	if len(added) == 1 {
+		out.Location += "/" + strconv.FormatInt(added[0].ID, 10)
+	}
 	out.Body.Items, out.Body.Skipped = []addedItem{}, []skippedItem{}
 	for _, a := range added {
 		if a.Duplicate {

@@ -2,7 +2,9 @@ package dataset
 
 import (
 	"context"
+	"math"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,13 +17,36 @@ import (
 func (s *Service) registerVersions(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "listDatasetVersions", Method: http.MethodGet, Path: "/api/datasets/{id}/versions", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary: "List frozen versions",
+		Summary:     "List the frozen versions of a dataset",
+		Description: "Returns frozen versions, newest first.",
 	}, s.getVersions)
 	httpapi.Register(e, httpapi.Op{
 		ID: "freezeDatasetVersion", Method: http.MethodPost, Path: "/api/datasets/{id}/versions", Tag: tag, Scope: principal.EvalWrite, Status: 201, OptionalBody: true,
-		Summary:     "Freeze the items as a version",
-		Description: "A frozen version never changes: later writes to the dataset leave it as it is.",
+		Summary:     "Freeze a version of a dataset",
+		Description: "Freezes the current items under the next number. A frozen version never changes, whatever is written to the dataset later.",
 	}, s.postVersion)
+	httpapi.Register(e, httpapi.Op{
+		ID: "getDatasetVersion", Method: http.MethodGet, Path: "/api/datasets/{id}/versions/{datasetVersion}", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		Summary:     "Get a frozen version of a dataset",
+		Description: "Returns the version without its items. To read them, list the dataset's items with `datasetVersion`.",
+	}, s.getVersion)
+}
+
+// VersionPath is the path of a frozen version.
+type VersionPath struct {
+	Path
+	DatasetVersion string `path:"datasetVersion" maxLength:"32" doc:"The number of the frozen version."`
+}
+
+func (p VersionPath) both() (dataset int64, number int, err error) {
+	if dataset, err = p.dataset(); err != nil {
+		return 0, 0, err
+	}
+	n, ok := httpapi.ParseID(p.DatasetVersion)
+	if !ok || n > math.MaxInt32 {
+		return 0, 0, ErrVersionNotFound
+	}
+	return dataset, int(n), nil
 }
 
 type listVersionsInput struct {
@@ -35,20 +60,26 @@ type freezeInput struct {
 }
 
 type freezeBody struct {
-	Note string `json:"note,omitempty" maxLength:"2000" doc:"Why this version was made."`
+	Note string `json:"note,omitempty" maxLength:"2000" doc:"Why this version was frozen."`
 }
 
 // versionBody is a frozen version on the wire.
 type versionBody struct {
-	Version   int          `json:"version"`
-	ItemCount int64        `json:"item_count"`
-	Digest    string       `json:"digest" doc:"Names the contents: equal digests, equal items."`
-	Note      string       `json:"note"`
-	CreatedAt httpapi.Time `json:"created_at"`
+	ID             httpapi.ID   `json:"id" doc:"Id of the version within its dataset: the digits of dataset_version."`
+	DatasetVersion int          `json:"dataset_version" doc:"Number of the version, counted from 1 in each dataset."`
+	ItemCount      int64        `json:"item_count" doc:"Number of items in the version."`
+	Digest         string       `json:"digest" doc:"Digest of the items: versions with equal digests have equal items."`
+	Note           *string      `json:"note" doc:"Why this version was frozen."`
+	CreatedAt      httpapi.Time `json:"created_at" doc:"When the version was frozen."`
 }
 
 type versionOutput struct {
 	Body versionBody
+}
+
+type frozenOutput struct {
+	Location string `header:"Location" doc:"Path of the frozen version."`
+	Body     versionBody
 }
 
 type listVersionsOutput struct {
@@ -56,7 +87,7 @@ type listVersionsOutput struct {
 }
 
 type listVersionsBody struct {
-	Versions []versionBody `json:"versions"`
+	Versions []versionBody `json:"versions" doc:"The frozen versions of this page, newest first."`
 	httpapi.Paging
 }
 
@@ -78,22 +109,37 @@ func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*list
 	return &out, nil
 }
 
-func (s *Service) postVersion(ctx context.Context, in *freezeInput) (*versionOutput, error) {
+func (s *Service) postVersion(ctx context.Context, in *freezeInput) (*frozenOutput, error) {
 	id, err := in.dataset()
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*versionOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*frozenOutput, error) {
 		v, err := s.FreezeTx(ctx, tx, id, in.Body.Note)
 		if err != nil {
 			return nil, err
 		}
-		return &versionOutput{Body: toVersionBody(v)}, nil
+		return &frozenOutput{Location: location(id) + "/versions/" + strconv.Itoa(v.Number), Body: toVersionBody(v)}, nil
 	})
 }
 
+func (s *Service) getVersion(ctx context.Context, in *VersionPath) (*versionOutput, error) {
+	id, number, err := in.both()
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.FindVersion(ctx, principal.From(ctx).Org, id, number)
+	if err != nil {
+		return nil, err
+	}
+	return &versionOutput{Body: toVersionBody(v)}, nil
+}
+
 func toVersionBody(v Version) versionBody {
-	return versionBody{Version: v.Number, ItemCount: v.ItemCount, Digest: v.Digest.String(), Note: v.Note, CreatedAt: httpapi.Time(v.CreatedAt)}
+	return versionBody{
+		ID: httpapi.ID(v.Number), DatasetVersion: v.Number, ItemCount: v.ItemCount, Digest: v.Digest.String(),
+		Note: httpapi.OrNull(v.Note), CreatedAt: httpapi.Time(v.CreatedAt),
+	}
 }
 
 // The types below carry bounds into partial updates, where tags of the field

@@ -17,13 +17,17 @@ import (
 )
 
 // ErrItemNotFound is returned when the dataset has no such item.
-var ErrItemNotFound = fault.New(fault.NotFound, "dataset_item_not_found", "There is no such item in the dataset.")
+var ErrItemNotFound = fault.New(fault.NotFound, "dataset_item_not_found", "The dataset does not have this item.")
 
 // ErrDuplicate is returned when an item would get the content of another.
 var ErrDuplicate = fault.New(fault.Conflict, "already_exists", "The dataset already has an item with this content.")
 
+// ErrItemVersionConflict is returned when the item has changed since the caller
+// read it.
+var ErrItemVersionConflict = fault.New(fault.Conflict, "version_conflict", "The item has changed since you read it. Read it again and repeat the change.")
+
 // ErrGolden is returned for a direct write to a golden dataset.
-var ErrGolden = fault.New(fault.Forbidden, "kind_not_writable", "Items of a golden dataset are added by promotion, not written directly.")
+var ErrGolden = fault.New(fault.Forbidden, "kind_not_writable", "Items of a golden dataset cannot be written directly; they are added by promotion.")
 
 // Content is what an evaluation sees of an item. Values are kept as sent.
 type Content struct {
@@ -53,6 +57,10 @@ type Item struct {
 	Source    Source
 	Digest    Digest
 	CreatedAt time.Time
+	// UpdatedAt is when the item got its content, and CreatedAt until then.
+	UpdatedAt time.Time
+	// Version counts changes of the item.
+	Version int64
 
 	validFrom int
 }
@@ -187,8 +195,9 @@ func (s *Service) Items(ctx context.Context, org principal.OrgID, datasetID int6
 	return items, total, err
 }
 
-// UpdateItemTx changes an item. Frozen versions keep it as it was.
-func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, id int64, edit func(*Item)) (Item, error) {
+// UpdateItemTx changes an item. Frozen versions keep it as it was. A nonzero
+// expected version must be the current one.
+func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, id, expected int64, edit func(*Item)) (Item, error) {
 	d, err := s.writable(ctx, tx, datasetID)
 	if err != nil {
 		return Item{}, err
@@ -196,6 +205,9 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	before, err := s.store.findItem(ctx, tx, tx.Org, datasetID, id, 0)
 	if err != nil {
 		return Item{}, err
+	}
+	if expected != 0 && expected != before.Version {
+		return Item{}, ErrItemVersionConflict.With("currentVersion", before.Version)
 	}
 	after := before
 	edit(&after)
@@ -208,6 +220,7 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	if err := checkItem(d.Schema, after); err != nil {
 		return Item{}, err
 	}
+	after.UpdatedAt, after.Version = s.now(), before.Version+1
 	if err := s.store.reviseItemTx(ctx, tx, datasetID, d.latestVersion, before, after); err != nil {
 		return Item{}, err
 	}

@@ -82,7 +82,7 @@ func TestJourney(t *testing.T) {
 
 	// Pages of a version add up to the whole of it, newest first.
 	seen := map[string]bool{}
-	query := "limit=300&version=1&includeTotal=true"
+	query := "limit=300&datasetVersion=1&includeTotal=true"
 	for {
 		page, err := us.Items(ctx, d.ID, query)
 		require.NoError(t, err)
@@ -94,12 +94,12 @@ func TestJourney(t *testing.T) {
 		if !page.HasMore {
 			break
 		}
-		query = "limit=300&version=1&includeTotal=true&cursor=" + page.NextCursor
+		query = "limit=300&datasetVersion=1&includeTotal=true&cursor=" + page.NextCursor
 	}
 	require.Len(t, seen, 1000)
 
 	// Another organization sees none of it, whatever it tries.
-	for _, path := range []string{"", "/items", "/items/" + corrected, "/versions"} {
+	for _, path := range []string{"", "/items", "/items/" + corrected, "/versions", "/versions/1"} {
 		for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete, http.MethodPost} {
 			res, err := them.Call(ctx, method, "/api/datasets/"+d.ID+path, map[string]any{"input": "x", "name": "x"}, nil)
 			require.Error(t, err)
@@ -114,6 +114,6 @@ func TestJourney(t *testing.T) {
 	// In the end the dataset is deleted, once.
 	require.NoError(t, us.DeleteDataset(ctx, d.ID))
 	require.ErrorIs(t, us.DeleteDataset(ctx, d.ID), dataset.ErrNotFound)
-	_, err = us.Items(ctx, d.ID, "version=1")
+	_, err = us.Items(ctx, d.ID, "datasetVersion=1")
 	require.ErrorIs(t, err, dataset.ErrNotFound)
 }

@@ -49,6 +49,8 @@ func TestListOfDatasets(t *testing.T) {
 		"everything":          {"", func(testkit.Dataset) bool { return true }},
 		"a status":            {"status=archived", func(d testkit.Dataset) bool { return d.Status == "archived" }},
 		"a purpose":           {"purpose=general", func(d testkit.Dataset) bool { return d.Purpose == "general" }},
+		"several statuses":    {"status=active&status=archived", func(testkit.Dataset) bool { return true }},
+		"several purposes":    {"purpose=golden&purpose=regression", func(d testkit.Dataset) bool { return d.Purpose == "golden" || d.Purpose == "regression" }},
 		"a tag":               {"tag=en", func(d testkit.Dataset) bool { return slices.Contains(d.Tags, "en") }},
 		"part of a tag":       {"tag=e", func(testkit.Dataset) bool { return false }},
 		"part of a name":      {"search=SUPPORT", func(d testkit.Dataset) bool { return strings.Contains(strings.ToLower(d.Name), "support") }},
@@ -162,7 +164,7 @@ func TestPagesOfItems(t *testing.T) {
 		require.Equal(rt, whole, byCursor)
 
 		for cursor, more := "", true; more; {
-			page, err := us.Items(ctx, d.ID, "version=1&limit="+strconv.Itoa(limit)+"&cursor="+cursor)
+			page, err := us.Items(ctx, d.ID, "datasetVersion=1&limit="+strconv.Itoa(limit)+"&cursor="+cursor)
 			require.NoError(rt, err)
 			ofVersion = append(ofVersion, ids(page)...)
 			cursor, more = page.NextCursor, page.HasMore

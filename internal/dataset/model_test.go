@@ -40,7 +40,7 @@ func TestFrozenVersionsNeverChange(t *testing.T) {
 		read := func(rt *rapid.T, version int) map[string]string {
 			query := "limit=1000&includeTotal=true"
 			if version > 0 {
-				query += fmt.Sprintf("&version=%d", version)
+				query += fmt.Sprintf("&datasetVersion=%d", version)
 			}
 			page, err := us.Items(ctx, d.ID, query)
 			require.NoError(rt, err)

@@ -48,9 +48,9 @@ func TestPatchOfADataset(t *testing.T) {
 	}
 
 	for name, patch := range map[string]map[string]any{
-		"an empty patch changes nothing":                          {},
-		"a patch to what is there changes nothing":                {"name": "Name", "tags": []string{"a", "b"}, "metadata": map[string]any{"k": "v"}},
-		"null leaves a name and a status, which cannot be absent": {"name": nil, "status": nil},
+		"an empty patch changes nothing":           {},
+		"a patch to what is there changes nothing": {"name": "Name", "tags": []string{"a", "b"}, "metadata": map[string]any{"k": "v"}},
+		"what only responses have is ignored":      {"id": "9", "purpose": "golden", "item_count": 9, "created_at": "then"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,6 +68,16 @@ func TestPatchOfADataset(t *testing.T) {
 		_, err := us.Call(t.Context(), http.MethodPatch, "/api/datasets/"+before.ID, nil, &got)
 		require.NoError(t, err)
 		require.Equal(t, before, got)
+	})
+
+	t.Run("a name and a status cannot be null", func(t *testing.T) {
+		t.Parallel()
+		d := us.Dataset(t, full)
+		_, err := us.UpdateDataset(t.Context(), d.ID, map[string]any{"name": nil, "status": nil, "description": nil})
+		require.ElementsMatch(t, []field{{"/name", "type"}, {"/status", "type"}}, fields(t, err))
+		after, err := us.GetDataset(t.Context(), d.ID)
+		require.NoError(t, err)
+		require.Equal(t, d, after)
 	})
 
 	t.Run("bounds hold as on creation", func(t *testing.T) {
@@ -110,7 +120,10 @@ func TestPatchOfAnItem(t *testing.T) {
 		})
 		require.NoError(t, err)
 		plain := 1.0
-		want := testkit.Item{ID: id, Input: "one", Assertions: []any{}, Weight: &plain, ContentDigest: got.ContentDigest, CreatedAt: got.CreatedAt}
+		want := testkit.Item{
+			ID: id, Input: "one", Assertions: []any{}, Weight: &plain, ContentDigest: got.ContentDigest,
+			CreatedAt: got.CreatedAt, UpdatedAt: got.UpdatedAt, Version: 2,
+		}
 		require.Equal(t, want, got)
 		read, err := us.GetItem(t.Context(), d.ID, id, 0)
 		require.NoError(t, err)
@@ -122,9 +135,22 @@ func TestPatchOfAnItem(t *testing.T) {
 		id := item(t, "two")
 		before, err := us.GetItem(t.Context(), d.ID, id, 0)
 		require.NoError(t, err)
-		got, err := us.UpdateItem(t.Context(), d.ID, id, map[string]any{"input": nil})
+		_, err = us.UpdateItem(t.Context(), d.ID, id, map[string]any{"input": nil, "expectedOutput": "other"})
+		require.Equal(t, []field{{"/input", "type"}}, fields(t, err))
+		after, err := us.GetItem(t.Context(), d.ID, id, 0)
 		require.NoError(t, err)
-		require.Equal(t, before, got)
+		require.Equal(t, before, after)
+	})
+
+	t.Run("an item that was read can be sent back and changes nothing", func(t *testing.T) {
+		t.Parallel()
+		id := item(t, "four")
+		var read, got map[string]any
+		_, err := us.Call(t.Context(), http.MethodGet, "/api/datasets/"+d.ID+"/items/"+id, nil, &read)
+		require.NoError(t, err)
+		_, err = us.Call(t.Context(), http.MethodPatch, "/api/datasets/"+d.ID+"/items/"+id, read, &got)
+		require.NoError(t, err)
+		require.Equal(t, read, got)
 	})
 
 	t.Run("a value of any type is kept as it is", func(t *testing.T) {

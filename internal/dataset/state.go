@@ -19,7 +19,7 @@ var transitions = fault.Moves[Status]{
 }
 
 // ErrTransition is returned for a move that the table does not have.
-var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The dataset cannot go to that status from where it is.")
+var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The dataset cannot change to that status from its current one.")
 
 // ErrArchived is returned for a write to an archived dataset.
 var ErrArchived = fault.New(fault.Conflict, "dataset_archived", "The dataset is archived. Set its status to active first.")

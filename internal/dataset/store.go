@@ -40,11 +40,11 @@ func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int6
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Dataset, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountDatasetsParams{
-		OrgID: org, Status: postgres.OrNull(string(f.Status)), Purpose: postgres.OrNull(string(f.Purpose)), Tag: postgres.OrNull(f.Tag),
+		OrgID: org, Statuses: f.Status, Purposes: f.Purpose, Tag: postgres.OrNull(f.Tag),
 		Search: postgres.OrNull(f.Search), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 	}
 	rows, err := q.ListDatasets(ctx, db.ListDatasetsParams{
-		OrgID: count.OrgID, Status: count.Status, Purpose: count.Purpose, Tag: count.Tag,
+		OrgID: count.OrgID, Statuses: count.Statuses, Purposes: count.Purposes, Tag: count.Tag,
 		Search: count.Search, CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
 	})

@@ -15,8 +15,8 @@ WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL;
 SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, version, created_at, updated_at
 FROM datasets
 WHERE org_id = @org_id AND deleted_at IS NULL
-  AND (sqlc.narg('status')::text IS NULL OR status = sqlc.narg('status'))
-  AND (sqlc.narg('purpose')::text IS NULL OR purpose = sqlc.narg('purpose'))
+  AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
+  AND (sqlc.narg('purposes')::text[] IS NULL OR purpose = ANY (sqlc.narg('purposes')::text[]))
   AND (sqlc.narg('tag')::text IS NULL OR sqlc.narg('tag') = ANY (tags))
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
@@ -29,8 +29,8 @@ LIMIT @row_limit OFFSET @row_offset;
 SELECT count(*)
 FROM datasets
 WHERE org_id = @org_id AND deleted_at IS NULL
-  AND (sqlc.narg('status')::text IS NULL OR status = sqlc.narg('status'))
-  AND (sqlc.narg('purpose')::text IS NULL OR purpose = sqlc.narg('purpose'))
+  AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
+  AND (sqlc.narg('purposes')::text[] IS NULL OR purpose = ANY (sqlc.narg('purposes')::text[]))
   AND (sqlc.narg('tag')::text IS NULL OR sqlc.narg('tag') = ANY (tags))
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
@@ -87,7 +87,7 @@ CROSS JOIN LATERAL (
 
 -- name: FindItem :one
 -- The current revision of an item.
-SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
+SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version
 FROM dataset_items
 WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_to IS NULL
 ORDER BY valid_from DESC
@@ -95,7 +95,7 @@ LIMIT 1;
 
 -- name: FindItemInVersion :one
 -- The revision of an item that a frozen version contains.
-SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
+SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version
 FROM dataset_items
 WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id
   AND valid_from <= @version AND (valid_to IS NULL OR valid_to > @version)
@@ -106,7 +106,7 @@ LIMIT 1;
 -- A page of current items, newest first. The inner query skips within the
 -- index to where the page begins; the outer one reads on from there. Both are
 -- ordered scans of one index, which the planner chooses without statistics too.
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
 FROM dataset_items i
 WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.valid_to IS NULL
   AND i.id <= (
@@ -120,7 +120,7 @@ LIMIT @row_limit;
 -- name: ListItemsInVersion :many
 -- A page of a frozen version's items, newest first. It begins at the highest
 -- item that the version has, however many were added since.
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
 FROM dataset_items i
 WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.id < @below
   AND i.id <= (SELECT v.max_item FROM dataset_versions v WHERE v.org_id = @org_id AND v.dataset_id = @dataset_id AND v.number = @version)
@@ -130,13 +130,13 @@ LIMIT @row_limit OFFSET @row_offset;
 
 -- name: InsertRevision :exec
 -- A new revision of an item whose earlier one belongs to a frozen version.
-INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at)
-VALUES (@org_id, @dataset_id, @id, @valid_from, @digest, @content, sqlc.narg('split'), @weight, sqlc.narg('source_type'), sqlc.narg('source_id'), @created_at);
+INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version)
+VALUES (@org_id, @dataset_id, @id, @valid_from, @digest, @content, sqlc.narg('split'), @weight, sqlc.narg('source_type'), sqlc.narg('source_id'), @created_at, @updated_at, @version);
 
 -- name: ReplaceRevision :exec
 -- Changes a revision in place; no frozen version contains it.
 UPDATE dataset_items
-SET digest = @digest, content = @content, split = sqlc.narg('split'), weight = @weight
+SET digest = @digest, content = @content, split = sqlc.narg('split'), weight = @weight, updated_at = @updated_at, version = @version
 WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from = @valid_from;
 
 -- name: CloseRevision :exec
@@ -217,10 +217,10 @@ LIMIT @row_limit;
 -- name: FindItemsInVersion :many
 -- Some items as a frozen version has them. One look into the index for each,
 -- which the planner chooses without statistics too.
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
 FROM unnest(@ids::bigint[]) AS wanted (id)
 CROSS JOIN LATERAL (
-  SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at
+  SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version
   FROM dataset_items d
   WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = wanted.id
     AND d.valid_from <= @version AND (d.valid_to IS NULL OR d.valid_to > @version)

@@ -119,6 +119,7 @@ func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64
 		err = q.ReplaceRevision(ctx, db.ReplaceRevisionParams{
 			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(before.validFrom),
 			Digest: after.Digest[:], Content: content, Split: postgres.OrNull(after.Split), Weight: after.Weight,
+			UpdatedAt: &after.UpdatedAt, Version: after.Version,
 		})
 	} else {
 		if err := s.endItemTx(ctx, tx, datasetID, latest, before); err != nil {
@@ -127,6 +128,7 @@ func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64
 		err = q.InsertRevision(ctx, db.InsertRevisionParams{
 			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(latest + 1),
 			Digest: after.Digest[:], Content: content, Split: postgres.OrNull(after.Split), Weight: after.Weight,
+			UpdatedAt: &after.UpdatedAt, Version: after.Version,
 			SourceType: postgres.OrNull(after.Source.Type), SourceID: postgres.OrNull(after.Source.ID), CreatedAt: after.CreatedAt,
 		})
 	}
@@ -158,7 +160,11 @@ func (s store) endItemTx(ctx context.Context, tx postgres.Tx, datasetID int64, l
 
 func fromItemRow(r db.FindItemRow) (Item, error) {
 	i := Item{
-		ID: r.ID, Weight: r.Weight, Digest: Digest(r.Digest), CreatedAt: r.CreatedAt, validFrom: int(r.ValidFrom),
+		ID: r.ID, Weight: r.Weight, Digest: Digest(r.Digest), CreatedAt: r.CreatedAt, UpdatedAt: r.CreatedAt, Version: r.Version,
+		validFrom: int(r.ValidFrom),
+	}
+	if r.UpdatedAt != nil {
+		i.UpdatedAt = *r.UpdatedAt
 	}
 	if r.Split != nil {
 		i.Split = *r.Split

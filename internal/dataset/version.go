@@ -10,7 +10,7 @@ import (
 )
 
 // ErrVersionNotFound is returned when the dataset has no such frozen version.
-var ErrVersionNotFound = fault.New(fault.NotFound, "dataset_version_not_found", "The dataset has no such frozen version.")
+var ErrVersionNotFound = fault.New(fault.NotFound, "dataset_version_not_found", "The dataset does not have this frozen version.")
 
 // Version is a frozen state of a dataset. Its items and their contents never
 // change, and its digest names them: equal digests mean equal contents.
@@ -37,6 +37,14 @@ func (s *Service) FreezeTx(ctx context.Context, tx postgres.Tx, datasetID int64,
 		return Version{}, err
 	}
 	return v, s.auditTx(ctx, tx, "dataset.version_frozen", datasetID, nil, v)
+}
+
+// FindVersion returns one frozen version.
+func (s *Service) FindVersion(ctx context.Context, org principal.OrgID, datasetID int64, number int) (Version, error) {
+	if _, err := s.store.find(ctx, s.db.Org(org), org, datasetID); err != nil {
+		return Version{}, err
+	}
+	return s.store.findVersion(ctx, s.db.Org(org), org, datasetID, number)
 }
 
 // Versions returns a page of frozen versions, newest first, and how many there

@@ -224,6 +224,7 @@ func collectNames(s *shape, into map[string]bool, depth int) {
 		return
 	}
 	collectNames(s.elements, into, depth+1)
+	collectNames(s.values, into, depth+1)
 	for name, f := range s.fields {
 		into[name] = true
 		collectNames(f, into, depth+1)

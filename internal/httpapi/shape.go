@@ -16,6 +16,7 @@ type shape struct {
 	fields   map[string]*shape // by documented (camelCase) name
 	aliases  map[string]string // snake_case name → documented name
 	elements *shape            // of an array
+	values   *shape            // of a map, whose own names are the caller's
 	text     bool              // a documented string, which a database must be able to hold
 }
 
@@ -53,6 +54,11 @@ func buildShape(r huma.Registry, s *huma.Schema, seen map[string]*shape) *shape 
 			}
 		}
 		return out
+	}
+	if of, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		if values := buildShape(r, of, seen); values != nil && values.fields != nil {
+			return &shape{values: values}
+		}
 	}
 	return nil
 }
@@ -123,6 +129,8 @@ func (n *normalizer) value(s *shape, at string) error {
 		return n.object(s, at)
 	case s != nil && kind == '[' && s.elements != nil:
 		return n.array(s, at)
+	case s != nil && kind == '{' && s.values != nil:
+		return n.entries(s, at)
 	}
 	v, err := n.dec.ReadValue()
 	if err != nil {
@@ -142,6 +150,27 @@ func (n *normalizer) array(s *shape, at string) error {
 	}
 	for i := 0; n.dec.PeekKind() != ']'; i++ {
 		if err := n.value(s.elements, at+"/"+strconv.Itoa(i)); err != nil {
+			return err
+		}
+	}
+	return n.copyToken()
+}
+
+// entries keeps the names of a map and reads the fields of its values.
+func (n *normalizer) entries(s *shape, at string) error {
+	if err := n.copyToken(); err != nil {
+		return err
+	}
+	for n.dec.PeekKind() != '}' {
+		name, err := n.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		sent := name.String()
+		if err := n.enc.WriteToken(jsontext.String(sent)); err != nil {
+			return err
+		}
+		if err := n.value(s.values, at+"/"+escapePointer(sent)); err != nil {
 			return err
 		}
 	}

@@ -18,11 +18,11 @@ import (
 
 // Faults of key management.
 var (
-	ErrKeyNotFound     = fault.New(fault.NotFound, "api_key_not_found", "There is no such API key.")
-	ErrKeyNameTaken    = fault.New(fault.Conflict, "already_exists", "An active key has this name. Choose another, or revoke that key.")
-	ErrScopeEscalation = fault.New(fault.Forbidden, "scope_escalation", "A key cannot get a scope that its creator does not have.")
-	ErrNotAPerson      = fault.New(fault.Forbidden, "not_a_person", "A service key belongs to nobody, so it cannot make a personal key. Use a personal key, or X-On-Behalf-Of with a key that has admin:org.")
-	ErrKeyEnded        = fault.New(fault.Conflict, "invalid_transition", "The key is revoked, expired or rotated and cannot be changed.")
+	ErrKeyNotFound     = fault.New(fault.NotFound, "api_key_not_found", "The API key does not exist.")
+	ErrKeyNameTaken    = fault.New(fault.Conflict, "already_exists", "An active API key already has this name. Choose another name, or delete that key.")
+	ErrScopeEscalation = fault.New(fault.Forbidden, "scope_escalation", "An API key cannot have a scope that its creator does not have.")
+	ErrNotAPerson      = fault.New(fault.Forbidden, "not_a_person", "A service key does not belong to a person, so it cannot have personal keys. Use a personal key, or X-On-Behalf-Of with a key that has admin:org.")
+	ErrKeyEnded        = fault.New(fault.Conflict, "invalid_transition", "The API key has expired or was rotated, so it cannot be changed.")
 )
 
 // KeyStatus says whether a key works.
@@ -37,29 +37,31 @@ const (
 
 // Key is an API key as it can be shown: without its secret.
 type Key struct {
-	ID          int64
-	KeyID       string
-	Name        string
-	Environment Environment
-	Scopes      []principal.Scope
-	Last4       string
+	ID     int64
+	KeyID  string
+	Name   string
+	Mode   Mode
+	Scopes []principal.Scope
+	Last4  string
 	// Owner is set on a personal key, which ends with the membership.
 	Owner *uuid.UUID
 	// OverOwners lets a service key decide about owners.
 	OverOwners bool
-	// Asserted is true if somebody else made the personal key for its owner.
+	// Asserted is true if someone else made the personal key for its owner.
 	Asserted   bool
-	CreatedBy  *uuid.UUID
+	CreatedBy  principal.Actor
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 	Superseded *time.Time
 	LastUsedAt *time.Time
+	// Version counts changes of the key.
+	Version int64
 }
 
 // Prefix is the part of a key that may be shown.
 func (k Key) Prefix() string {
-	return keyPrefix + "_" + string(k.Environment) + "_" + k.KeyID
+	return keyPrefix + "_" + string(k.Mode) + "_" + k.KeyID
 }
 
 // StatusAt says whether the key works at a time.
@@ -75,20 +77,35 @@ func (k Key) StatusAt(now time.Time) KeyStatus {
 
 // NewKey describes a key to make.
 type NewKey struct {
-	Name        string
-	Environment Environment
-	Scopes      []principal.Scope
-	ExpiresAt   *time.Time
+	Name      string
+	Mode      Mode
+	Scopes    []principal.Scope
+	ExpiresAt *time.Time
 	// Personal makes the key end with its creator's membership.
 	Personal bool
 }
 
-// Keys returns a page of keys, newest first, and how many there are.
-func (s *Service) Keys(ctx context.Context, org principal.OrgID, limit, offset int) ([]Key, int64, error) {
-	return s.store.keys(ctx, org, limit, offset)
+// KeyFilter selects keys; an empty field matches everything, and a list matches
+// any of its values.
+type KeyFilter struct {
+	// Status matches keys that are not revoked if it is empty.
+	Status []string
+	// Owner matches the personal keys of one member.
+	Owner                       *uuid.UUID
+	Search                      string
+	CreatedAfter, CreatedBefore *time.Time
+	Limit, Offset               int
 }
 
-// Key returns one key.
+// Keys returns a page of keys, newest first, and how many there are.
+func (s *Service) Keys(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
+	if len(f.Status) == 0 {
+		f.Status = []string{string(KeyActive), string(KeyExpired)}
+	}
+	return s.store.keys(ctx, org, f, s.now())
+}
+
+// Key returns one key that is not revoked.
 func (s *Service) Key(ctx context.Context, org principal.OrgID, id int64) (Key, error) {
 	return s.store.key(ctx, s.db.Org(org), org, id)
 }
@@ -113,14 +130,14 @@ func (s *Service) CreateKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 }
 
 func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Key, secret.Text, error) {
-	made := newKey(k.Environment)
+	made := newKey(k.Mode)
 	key := Key{
-		KeyID: made.id, Name: k.Name, Environment: k.Environment, Scopes: k.Scopes, Last4: made.whole[len(made.whole)-4:],
-		CreatedBy: principal.From(ctx).User, CreatedAt: s.now(), ExpiresAt: k.ExpiresAt,
+		KeyID: made.id, Name: k.Name, Mode: k.Mode, Scopes: k.Scopes, Last4: made.whole[len(made.whole)-4:],
+		CreatedBy: principal.ActorOf(ctx), CreatedAt: s.now(), ExpiresAt: k.ExpiresAt, Version: 1,
 	}
 	key.OverOwners = mayTouchOwners(ctx) && (k.Personal || slices.Contains(k.Scopes, principal.AdminOrg))
 	if k.Personal {
-		key.Owner, key.Asserted = key.CreatedBy, principal.From(ctx).Asserted
+		key.Owner, key.Asserted = principal.From(ctx).User, principal.From(ctx).Asserted
 		if err := s.mayActAsTx(ctx, tx, *key.Owner); err != nil {
 			return Key{}, "", err
 		}
@@ -135,11 +152,15 @@ func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 	return key, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.created", nil, &key)
 }
 
-// UpdateKeyTx renames a key or changes its scopes or expiry.
-func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id int64, edit func(*Key)) (Key, error) {
+// UpdateKeyTx renames a key or changes its scopes or expiry. A nonzero expected
+// version must be the current one.
+func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id, expected int64, edit func(*Key)) (Key, error) {
 	before, err := s.store.lockKeyTx(ctx, tx, id)
 	if err != nil {
 		return Key{}, err
+	}
+	if expected != 0 && expected != before.Version {
+		return Key{}, ErrVersionConflict.With("currentVersion", before.Version)
 	}
 	after := before
 	edit(&after)
@@ -159,6 +180,7 @@ func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id int64, edi
 	if err := s.store.freeNameTx(ctx, tx, after.Name, s.now()); err != nil {
 		return Key{}, err
 	}
+	after.Version = before.Version + 1
 	if err := s.store.updateKeyTx(ctx, tx, after); err != nil {
 		return Key{}, s.endedTx(ctx, tx, id, err)
 	}
@@ -192,10 +214,11 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	if err := s.store.supersedeKeyTx(ctx, tx, id, s.now(), end); err != nil {
 		return Key{}, "", s.endedTx(ctx, tx, id, err)
 	}
-	made := newKey(old.Environment)
+	made := newKey(old.Mode)
 	next := Key{
-		KeyID: made.id, Name: old.Name, Environment: old.Environment, Scopes: old.Scopes, Last4: made.whole[len(made.whole)-4:],
-		Owner: old.Owner, OverOwners: old.OverOwners, Asserted: asserted, CreatedBy: principal.From(ctx).User, CreatedAt: s.now(), ExpiresAt: old.ExpiresAt,
+		KeyID: made.id, Name: old.Name, Mode: old.Mode, Scopes: old.Scopes, Last4: made.whole[len(made.whole)-4:],
+		Owner: old.Owner, OverOwners: old.OverOwners, Asserted: asserted, CreatedBy: principal.ActorOf(ctx), CreatedAt: s.now(), ExpiresAt: old.ExpiresAt,
+		Version: 1,
 	}
 	if next.ID, err = s.store.insertKeyTx(ctx, tx, next, made.hash(s.cfg.Pepper), s.cfg.PepperVersion); err != nil {
 		return Key{}, "", err
@@ -239,16 +262,17 @@ func (s *Service) RevokeKeyTx(ctx context.Context, tx postgres.Tx, id int64) err
 	if err != nil {
 		return err
 	}
-	if before.RevokedAt != nil {
-		return ErrKeyNotFound
-	}
-	if err := s.mayManageTx(ctx, tx, before); err != nil {
+	return s.revokeKeyTx(ctx, tx, before)
+}
+
+func (s *Service) revokeKeyTx(ctx context.Context, tx postgres.Tx, k Key) error {
+	if err := s.mayManageTx(ctx, tx, k); err != nil {
 		return err
 	}
-	if err := s.store.revokeKeyTx(ctx, tx, id, s.now()); err != nil {
+	if err := s.store.revokeKeyTx(ctx, tx, k.ID, s.now()); err != nil {
 		return err
 	}
-	return s.auditRevokedTx(ctx, tx, []Key{before})
+	return s.auditRevokedTx(ctx, tx, []Key{k})
 }
 
 // RevokeKey ends a key outside a request.
@@ -288,7 +312,7 @@ func (s *Service) changeable(k Key) error {
 	return nil
 }
 
-// endedTx tells where a key is that somebody else ended after it was read.
+// endedTx says in which state a key is that was ended after it was read.
 func (s *Service) endedTx(ctx context.Context, tx postgres.Tx, id int64, err error) error {
 	if !errors.Is(err, ErrKeyEnded) {
 		return err

@@ -38,7 +38,10 @@ func TestCreateKey(t *testing.T) {
 		require.Equal(t, made.Key.Reveal()[:21], made.KeyPrefix)
 		require.Equal(t, made.Key.Reveal()[len(made.Key.Reveal())-4:], made.Last4)
 		require.Equal(t, "active", made.Status)
-		require.Nil(t, made.CreatedBy, "the creator is a service key")
+		me, err := us.Me(ctx)
+		require.NoError(t, err)
+		id, name := strconv.FormatInt(me.APIKeyID, 10), "everything"
+		require.Equal(t, testkit.Actor{Type: "service_key", ID: &id, Name: &name}, made.CreatedBy)
 
 		hidden := made.Key.Reveal()[22:54]
 		path := "/api/developer/api-keys/" + strconv.FormatInt(made.ID, 10)
@@ -110,7 +113,7 @@ func TestCreateKey(t *testing.T) {
 			"no scopes":        {map[string]any{"name": "x", "scopes": []string{}}, "/scopes", "length"},
 			"scopes missing":   {map[string]any{"name": "x"}, "/scopes", "required"},
 			"name empty":       {map[string]any{"name": "", "scopes": reading}, "/name", "length"},
-			"environment odd":  {map[string]any{"name": "x", "scopes": reading, "environment": "staging"}, "/environment", "enum"},
+			"mode odd":         {map[string]any{"name": "x", "scopes": reading, "mode": "staging"}, "/mode", "enum"},
 			"expiry past":      {map[string]any{"name": "x", "scopes": reading, "expiresAt": soon(k, -time.Minute)}, "/expiresAt", "min"},
 			"personal, nobody": {map[string]any{"name": "x", "scopes": reading, "personal": true}, "/personal", "unknown_reference"},
 			"misspelt field":   {map[string]any{"name": "x", "scopes": reading, "expiry": "never"}, "/expiry", "unknown_field"},
@@ -209,7 +212,7 @@ func TestKeyRotation(t *testing.T) {
 		t.Helper()
 		k := testkit.New(t)
 		us := k.Org(t)
-		n := testkit.NewKey{Name: "turning", Scopes: reading, Environment: "test"}
+		n := testkit.NewKey{Name: "turning", Scopes: reading, Mode: "test"}
 		if expires != 0 {
 			n.ExpiresAt = soon(k, expires)
 		}
@@ -229,7 +232,7 @@ func TestKeyRotation(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, old.Name, next.Name)
 		require.Equal(t, old.Scopes, next.Scopes)
-		require.Equal(t, "test", next.Environment)
+		require.Equal(t, "test", next.Mode)
 		require.NotEqual(t, old.KeyPrefix, next.KeyPrefix)
 		_, err = us.With(next.Key).Me(t.Context())
 		require.NoError(t, err)
@@ -274,14 +277,16 @@ func TestKeyRotation(t *testing.T) {
 		require.NoError(t, us.RevokeKey(ctx, revoked.ID))
 		k.Clock.Advance(time.Minute + time.Second)
 
-		for id, state := range map[int64]string{revoked.ID: "revoked", expiring.ID: "expired"} {
-			_, err = us.RotateKey(ctx, id, 0)
-			details := refused(t, err, fault.Conflict, "invalid_transition")
-			require.Equal(t, state, details["currentState"])
-			require.Empty(t, details["allowedTransitions"])
-			_, err = us.UpdateKey(ctx, id, map[string]any{"name": "again"})
-			require.Equal(t, state, refused(t, err, fault.Conflict, "invalid_transition")["currentState"])
-		}
+		_, err = us.RotateKey(ctx, expiring.ID, 0)
+		details := refused(t, err, fault.Conflict, "invalid_transition")
+		require.Equal(t, "expired", details["currentState"])
+		require.Empty(t, details["allowedTransitions"])
+		_, err = us.UpdateKey(ctx, expiring.ID, map[string]any{"name": "again"})
+		require.Equal(t, "expired", refused(t, err, fault.Conflict, "invalid_transition")["currentState"])
+		_, err = us.RotateKey(ctx, revoked.ID, 0)
+		require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
+		_, err = us.UpdateKey(ctx, revoked.ID, map[string]any{"name": "again"})
+		require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
 	})
 
 	t.Run("a rotated key has one successor", func(t *testing.T) {
@@ -321,9 +326,20 @@ func TestKeysEnd(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, res.Status)
 	require.Equal(t, `Bearer error="invalid_token"`, res.Header.Get("WWW-Authenticate"))
 	require.ErrorIs(t, us.RevokeKey(ctx, made.ID), tenancy.ErrKeyNotFound, "twice")
-	got, err := us.GetKey(ctx, made.ID)
+	_, err = us.GetKey(ctx, made.ID)
+	require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
+	_, err = us.Usage(ctx, made.ID)
+	require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
+
+	// What was deleted is listed for those who ask.
+	page, err := us.ListKeys(ctx, "search=ending")
 	require.NoError(t, err)
-	require.Equal(t, "revoked", got.Status)
+	require.Empty(t, page.APIKeys)
+	require.Zero(t, page.Total)
+	page, err = us.ListKeys(ctx, "search=ending&status=revoked")
+	require.NoError(t, err)
+	require.Len(t, page.APIKeys, 1)
+	require.Equal(t, "revoked", page.APIKeys[0].Status)
 
 	// The name of a key that has ended is free.
 	_, err = us.CreateKey(ctx, testkit.NewKey{Name: "ending", Scopes: reading, ExpiresAt: soon(k, time.Minute)})

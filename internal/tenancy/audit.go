@@ -9,14 +9,13 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
-// AuditEntry is one thing that somebody did.
+// AuditEntry is one thing that was done.
 type AuditEntry struct {
-	ID           int64
-	At           time.Time
-	ActorType    string
-	User         *uuid.UUID
+	ID    int64
+	At    time.Time
+	Actor principal.Actor
+	// Key is the key that was used, also where the actor is a person.
 	Key          *int64
-	Asserted     bool
 	Action       string
 	ResourceType string
 	ResourceID   string

@@ -54,28 +54,36 @@ func keeping(t testing.TB, allow ...string) *testkit.Kit {
 // writes makes, for every mutating operation, what it needs and the call. An
 // operation that is not here fails TestEveryWriteIsAudited.
 var writes = map[string]func(t *testing.T, us *testkit.Client) write{
-	"createAPIKey": func(*testing.T, *testkit.Client) write {
+	"createApiKey": func(*testing.T, *testkit.Client) write {
 		return write{
 			path: "/api/developer/api-keys", body: testkit.NewKey{Name: "audited", Scopes: reading}, action: "api_key.created", resource: "api_key",
 			refusalPath: "/api/developer/api-keys", refusalBody: testkit.NewKey{Name: "everything", Scopes: reading},
 		}
 	},
-	"createMyAPIKey": func(*testing.T, *testkit.Client) write {
+	"createMyApiKey": func(*testing.T, *testkit.Client) write {
 		return write{
 			path: "/api/me/api-keys", body: testkit.NewKey{Name: "mine", Scopes: reading}, action: "api_key.created", resource: "api_key", person: true,
 			refusalPath: "/api/me/api-keys", refusalBody: testkit.NewKey{Name: "nobody's", Scopes: reading},
 		}
 	},
-	"updateAPIKey": func(t *testing.T, us *testkit.Client) write {
+	"updateApiKey": func(t *testing.T, us *testkit.Client) write {
 		return write{
 			path: "/api/developer/api-keys/" + someKey(t, us), body: map[string]any{"name": "renamed"}, action: "api_key.updated", resource: "api_key",
 			refusalPath: "/api/developer/api-keys/" + someKey(t, us), refusalBody: map[string]any{"name": "everything"},
 		}
 	},
-	"revokeAPIKey": func(t *testing.T, us *testkit.Client) write {
+	"deleteMyApiKey": func(t *testing.T, us *testkit.Client) write {
+		k, err := us.CreateMyKey(t.Context(), testkit.NewKey{Name: "mine to end", Scopes: reading}, testkit.OnBehalfOf(us.Owner.String()))
+		require.NoError(t, err)
+		return write{
+			path: "/api/me/api-keys/" + strconv.FormatInt(k.ID, 10), action: "api_key.revoked", resource: "api_key", person: true,
+			refusalPath: "/api/me/api-keys/" + someKey(t, us),
+		}
+	},
+	"deleteApiKey": func(t *testing.T, us *testkit.Client) write {
 		return write{path: "/api/developer/api-keys/" + someKey(t, us), action: "api_key.revoked", resource: "api_key", refusalPath: "/api/developer/api-keys/4711000"}
 	},
-	"rotateAPIKey": func(t *testing.T, us *testkit.Client) write {
+	"rotateApiKey": func(t *testing.T, us *testkit.Client) write {
 		return write{
 			path: "/api/developer/api-keys/" + someKey(t, us) + "/rotate", body: map[string]any{"graceSeconds": 60}, action: "api_key.rotated", resource: "api_key",
 			refusalPath: "/api/developer/api-keys/4711000/rotate", refusalBody: map[string]any{},
@@ -102,14 +110,14 @@ var writes = map[string]func(t *testing.T, us *testkit.Client) write{
 	"updateMember": func(t *testing.T, us *testkit.Client) write {
 		m, _ := us.Person(t, principal.Member)
 		return write{
-			path: "/api/organizations/current/members/" + m.UserID, body: map[string]any{"role": "viewer"}, action: "member.updated", resource: "member",
+			path: "/api/organizations/current/members/" + m.ID, body: map[string]any{"role": "viewer"}, action: "member.updated", resource: "member",
 			refusalPath: "/api/organizations/current/members/" + us.Owner.String(), refusalBody: map[string]any{"role": "viewer"},
 		}
 	},
 	"removeMember": func(t *testing.T, us *testkit.Client) write {
 		m, _ := us.Person(t, principal.Member)
 		return write{
-			path: "/api/organizations/current/members/" + m.UserID, action: "member.removed", resource: "member",
+			path: "/api/organizations/current/members/" + m.ID, action: "member.removed", resource: "member",
 			refusalPath: "/api/organizations/current/members/" + us.Owner.String(),
 		}
 	},
@@ -440,12 +448,12 @@ func TestAuditLog(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, log, 2)
 		require.Equal(t, "user", log[0].Actor.Type)
-		require.True(t, log[0].Actor.Asserted, "somebody else made the key for its owner")
+		require.True(t, log[0].Actor.Asserted, "another person made the key for its owner")
 		require.Equal(t, d.ID, log[0].ResourceID)
 		require.Equal(t, "user", log[1].Actor.Type)
 		require.True(t, log[1].Actor.Asserted)
-		require.Equal(t, us.Owner.String(), *log[1].Actor.UserID)
-		require.Equal(t, me.APIKeyID, *log[1].Actor.APIKeyID)
+		require.Equal(t, us.Owner.String(), *log[1].Actor.ID)
+		require.Equal(t, me.APIKeyID, *log[1].APIKeyID)
 		require.Regexp(t, "^sha256:[0-9a-f]{64}$", *log[1].AfterDigest)
 		require.Nil(t, log[1].BeforeDigest)
 	})

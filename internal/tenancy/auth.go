@@ -11,7 +11,7 @@ import (
 
 // Faults of speaking for somebody.
 var (
-	ErrNotAllowedToSpeak = fault.New(fault.Forbidden, "on_behalf_of_forbidden", "Only a key with the scope admin:org may send X-On-Behalf-Of.")
+	ErrNotAllowedToSpeak = fault.New(fault.Forbidden, "on_behalf_of_forbidden", "Only an API key with the scope admin:org may send X-On-Behalf-Of.")
 	ErrNotAMember        = fault.New(fault.Forbidden, "not_a_member", "X-On-Behalf-Of must name a member of the organization.")
 )
 

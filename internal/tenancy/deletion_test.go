@@ -182,7 +182,7 @@ func TestDeletionIsRefused(t *testing.T) {
 	require.NoError(t, inPerson.DeleteOrganization(ctx, us.Org.String()))
 	cert, err := k.App.Tenancy.Certificate(ctx, us.Org)
 	require.NoError(t, err)
-	require.Equal(t, "user "+owner.UserID, cert.RequestedBy)
+	require.Equal(t, "user "+owner.ID, cert.RequestedBy)
 	require.Nil(t, cert.CompletedAt)
 	require.ErrorIs(t, k.App.Tenancy.Suspend(ctx, us.Org), tenancy.ErrTransition)
 	require.ErrorIs(t, k.App.Tenancy.Resume(ctx, us.Org), tenancy.ErrTransition)

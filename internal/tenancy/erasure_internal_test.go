@@ -35,7 +35,7 @@ func service(t testing.TB) *Service {
 func deleted(t testing.TB, s *Service) principal.OrgID {
 	t.Helper()
 	ctx := t.Context()
-	made, err := s.Bootstrap(ctx, "Test", FirstMember{Email: "owner@example.com"}, NewKey{Name: "first", Environment: EnvironmentTest, Scopes: principal.Scopes})
+	made, err := s.Bootstrap(ctx, "Test", FirstMember{Email: "owner@example.com"}, NewKey{Name: "first", Mode: ModeTest, Scopes: principal.Scopes})
 	require.NoError(t, err)
 	for range 3 {
 		s.Meter(Request{Org: made.Org, KeyID: "AAAAAAAAAAAA", Operation: "getMe", Status: 200, At: time.Now()})

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/assayhq/assay/internal/change"
@@ -13,16 +14,18 @@ import (
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
+	e.Tag(tagAccess, "What the current key may do, and the personal keys of the person behind it.")
+	e.Tag(tagKeys, "Keys that applications and people use to call this interface.")
+	e.Tag(tagOrganization, "The organization that a key belongs to, and its settings.")
+	e.Tag(tagMembers, "The people in an organization and their roles.")
+	e.Tag(tagAudit, "A record of every change: who made it, when, and to what.")
+	e.Tag(tagProviderKeys, "Credentials for model providers, stored encrypted.")
 	httpapi.Register(e, httpapi.Op{
-		ID: "getMe", Method: http.MethodGet, Path: "/api/me", Tag: "Access", Scope: principal.AnyKey, Status: 200,
-		Summary:     "Who the key is",
-		Description: "The organization, the key and what it may do. Every valid key may ask.",
+		ID: "getMe", Method: http.MethodGet, Path: "/api/me", Tag: tagAccess, Scope: principal.AnyKey, Status: 200,
+		Summary:     "Describe the current key",
+		Description: "Returns the organization, the key and what the key may do. Any valid key may call this.",
 	}, s.getMe)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createMyAPIKey", Method: http.MethodPost, Path: "/api/me/api-keys", Tag: "Access", Scope: principal.AnyKey, Status: 201, Strict: true, Annotators: true,
-		Summary:     "Create a personal API key",
-		Description: "For a person, whatever their role: the key has at most what its owner has now, and ends with the membership. `key` is shown in this answer and never again.",
-	}, s.postMyKey)
+	s.registerMyKeys(e)
 	s.registerKeys(e)
 	s.registerOrganization(e)
 	s.registerMembers(e)
@@ -30,8 +33,18 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	s.registerProviderKeys(e)
 }
 
-// LearnRoutes tells the service how operations are called. It is told when the
-// route table is complete.
+// The areas of the domain's operations.
+const (
+	tagAccess       = "Access"
+	tagKeys         = "API keys"
+	tagOrganization = "Organization"
+	tagMembers      = "Members"
+	tagAudit        = "Audit log"
+	tagProviderKeys = "Provider keys"
+)
+
+// LearnRoutes lets the service know how operations are called, once the route
+// table is complete.
 func (s *Service) LearnRoutes(ops []httpapi.Op) {
 	for _, op := range ops {
 		s.routes[op.ID] = route{Method: op.Method, Path: op.Path}
@@ -51,15 +64,16 @@ type meOutput struct {
 }
 
 type meBody struct {
-	OrganizationID   string   `json:"organization_id" format:"uuid"`
-	OrganizationName string   `json:"organization_name"`
-	Plan             Plan     `json:"plan" enum:"free,pro,enterprise,self_hosted"`
-	APIKeyID         int64    `json:"api_key_id"`
-	KeyPrefix        string   `json:"key_prefix" doc:"The part of the key that may be shown."`
-	Scopes           []string `json:"scopes" doc:"What the key may do now: its scopes, narrowed by its owner's role."`
-	UserID           *string  `json:"user_id" format:"uuid" nullable:"true" doc:"The owner of a personal key; null for a service key."`
-	Role             *string  `json:"role" enum:"owner,admin,member,annotator,viewer" nullable:"true"`
-	HourlyLimit      int      `json:"hourly_limit" doc:"Requests that the key may make in an hour."`
+	OrganizationID   string     `json:"organization_id" format:"uuid" doc:"Id of the organization that the key belongs to."`
+	OrganizationName string     `json:"organization_name" doc:"Name of the organization."`
+	Plan             Plan       `json:"plan" enum:"free,pro,enterprise,self_hosted" doc:"Plan of the organization."`
+	APIKeyID         int64      `json:"api_key_id" doc:"Id of the key."`
+	KeyPrefix        string     `json:"key_prefix" example:"asy_live_7Gq2mZ0aKc4T" doc:"The part of the key that may be shown."`
+	Mode             Mode       `json:"mode" enum:"live,test" doc:"Whether the key is for live use or for tests."`
+	Scopes           scopeNames `json:"scopes" doc:"What the key may do now: its scopes, limited by the role of its owner."`
+	UserID           *string    `json:"user_id" format:"uuid" doc:"Id of the member who owns the key; null for a service key."`
+	Role             *string    `json:"role" enum:"owner,admin,member,annotator,viewer" doc:"Role of the key's owner; null for a service key."`
+	HourlyLimit      int        `json:"hourly_limit" doc:"Requests that the key may make in an hour."`
 }
 
 func (s *Service) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
@@ -69,12 +83,15 @@ func (s *Service) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
 		return nil, err
 	}
 	k, err := s.Key(ctx, c.Org, c.Key)
+	if errors.Is(err, ErrKeyNotFound) {
+		return nil, ErrKeyRevoked // a moment ago
+	}
 	if err != nil {
 		return nil, err
 	}
 	b := meBody{
-		OrganizationID: c.Org.String(), OrganizationName: o.Name, Plan: o.Plan, APIKeyID: c.Key, KeyPrefix: k.Prefix(),
-		Scopes: []string{}, HourlyLimit: c.HourlyLimit,
+		OrganizationID: c.Org.String(), OrganizationName: o.Name, Plan: o.Plan, APIKeyID: c.Key, KeyPrefix: k.Prefix(), Mode: k.Mode,
+		Scopes: scopeNames{}, HourlyLimit: c.HourlyLimit,
 	}
 	for _, scope := range c.Scopes {
 		if c.May(scope) {
@@ -85,9 +102,6 @@ func (s *Service) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
 		id := c.User.String()
 		b.UserID = &id
 	}
-	if c.Role != "" {
-		role := string(c.Role)
-		b.Role = &role
-	}
+	b.Role = httpapi.OrNull(string(c.Role))
 	return &meOutput{Body: b}, nil
 }

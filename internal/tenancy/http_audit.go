@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"net/http"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -15,47 +14,40 @@ import (
 
 func (s *Service) registerAudit(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "listAuditLogs", Method: http.MethodGet, Path: "/api/audit-logs", Tag: "Audit log", Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Who did what",
-		Description: "One entry for every write, newest first. Contents are never in the log; digests tell whether they changed.",
+		ID: "listAuditLogs", Method: http.MethodGet, Path: "/api/audit-logs", Tag: tagAudit, Scope: principal.AdminOrg, Status: 200,
+		Summary:     "List the audit log",
+		Description: "Returns one entry for every change, newest first. Content is never part of the log; digests show whether it changed. Filters are combined with AND.",
 	}, s.getAuditLogs)
 }
 
 type listAuditInput struct {
 	httpapi.CursorPage
-	Action        string    `query:"action" maxLength:"100" doc:"For example dataset.created."`
-	ResourceType  string    `query:"resourceType" maxLength:"100"`
-	ResourceID    string    `query:"resourceId" maxLength:"200"`
-	UserID        string    `query:"userId" maxLength:"64"`
-	CreatedAfter  time.Time `query:"createdAfter"`
-	CreatedBefore time.Time `query:"createdBefore"`
+	Action       string `query:"action" maxLength:"100" doc:"Only entries with this action, for example dataset.created."`
+	ResourceType string `query:"resourceType" maxLength:"100" doc:"Only entries about this type of resource, for example dataset."`
+	ResourceID   string `query:"resourceId" maxLength:"200" doc:"Only entries about the resource with this id."`
+	UserID       string `query:"userId" maxLength:"64" doc:"Only entries whose actor is the member with this id."`
+	httpapi.Created
 }
 
 type listAuditOutput struct{ Body listAuditBody }
 
 type listAuditBody struct {
-	AuditLogs []auditBody `json:"audit_logs"`
+	AuditLogs []auditBody `json:"audit_logs" doc:"The entries of this page, newest first."`
 	httpapi.CursorPaging
 }
 
 type auditBody struct {
-	ID           int64        `json:"id"`
-	At           httpapi.Time `json:"at"`
-	Actor        actorBody    `json:"actor"`
-	Action       string       `json:"action"`
-	ResourceType string       `json:"resource_type"`
-	ResourceID   string       `json:"resource_id"`
-	RequestID    string       `json:"request_id"`
-	IP           string       `json:"ip"`
-	BeforeDigest *string      `json:"before_digest" nullable:"true"`
-	AfterDigest  *string      `json:"after_digest" nullable:"true"`
-}
-
-type actorBody struct {
-	Type     string  `json:"type" enum:"user,api_key,system"`
-	UserID   *string `json:"user_id" format:"uuid" nullable:"true"`
-	APIKeyID *int64  `json:"api_key_id" nullable:"true"`
-	Asserted bool    `json:"asserted" doc:"The key only said that it spoke for the user."`
+	ID           int64         `json:"id" doc:"Id of the entry; later entries have higher ids."`
+	At           httpapi.Time  `json:"at" doc:"When the change was made."`
+	Actor        httpapi.Actor `json:"actor" doc:"Who made the change."`
+	APIKeyID     *int64        `json:"api_key_id" doc:"Id of the API key that was used; null for a change by the system."`
+	Action       string        `json:"action" doc:"What happened, for example dataset.created."`
+	ResourceType string        `json:"resource_type" doc:"Type of the resource that changed."`
+	ResourceID   string        `json:"resource_id" doc:"Id of the resource that changed."`
+	RequestID    *string       `json:"request_id" doc:"Id of the request that made the change; null for a change by the system."`
+	IP           *string       `json:"ip" doc:"IP address that the request came from; null for a change by the system."`
+	BeforeDigest *string       `json:"before_digest" doc:"Digest of the resource before the change; null if it did not exist."`
+	AfterDigest  *string       `json:"after_digest" doc:"Digest of the resource after the change; null if it no longer exists."`
 }
 
 func (s *Service) getAuditLogs(ctx context.Context, in *listAuditInput) (*listAuditOutput, error) {
@@ -74,36 +66,35 @@ func (s *Service) getAuditLogs(ctx context.Context, in *listAuditInput) (*listAu
 		}
 		f.User = &id
 	}
-	if !in.CreatedAfter.IsZero() {
-		f.CreatedAfter = &in.CreatedAfter
-	}
-	if !in.CreatedBefore.IsZero() {
-		f.CreatedBefore = &in.CreatedBefore
-	}
-	entries, total, err := s.AuditLog(ctx, principal.From(ctx).Org, f)
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	org := principal.From(ctx).Org
+	entries, total, err := s.AuditLog(ctx, org, f)
 	if err != nil {
 		return nil, err
 	}
 	var out listAuditOutput
 	entries, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, entries, total, func(e AuditEntry) int64 { return e.ID })
+	by := make([]principal.Actor, len(entries))
+	for i, e := range entries {
+		by[i] = e.Actor
+	}
+	actors, err := s.Actors(ctx, org, by...)
+	if err != nil {
+		return nil, err
+	}
 	out.Body.AuditLogs = make([]auditBody, len(entries))
 	for i, e := range entries {
-		out.Body.AuditLogs[i] = toAuditBody(e)
+		out.Body.AuditLogs[i] = toAuditBody(e, actors[i])
 	}
 	return &out, nil
 }
 
-func toAuditBody(e AuditEntry) auditBody {
-	b := auditBody{
-		ID: e.ID, At: httpapi.Time(e.At), Actor: actorBody{Type: e.ActorType, APIKeyID: e.Key, Asserted: e.Asserted},
-		Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID, RequestID: e.RequestID, IP: e.IP,
+func toAuditBody(e AuditEntry, actor httpapi.Actor) auditBody {
+	return auditBody{
+		ID: e.ID, At: httpapi.Time(e.At), Actor: actor, APIKeyID: e.Key,
+		Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID, RequestID: httpapi.OrNull(e.RequestID), IP: httpapi.OrNull(e.IP),
 		BeforeDigest: toDigest(e.Before), AfterDigest: toDigest(e.After),
 	}
-	if e.User != nil {
-		id := e.User.String()
-		b.Actor.UserID = &id
-	}
-	return b
 }
 
 func toDigest(sum []byte) *string {

@@ -11,79 +11,96 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
 )
 
 func (s *Service) registerKeys(e *httpapi.Edge) {
-	const tag = "API keys"
+	const tag = tagKeys
 	httpapi.Register(e, httpapi.Op{
-		ID: "listAPIKeys", Method: http.MethodGet, Path: "/api/developer/api-keys", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "List API keys",
+		ID: "listApiKeys", Method: http.MethodGet, Path: "/api/developer/api-keys", Tag: tag, Scope: principal.AdminOrg, Status: 200,
+		Summary:     "List API keys",
+		Description: "Returns the organization's keys, newest first. Deleted keys are included only if `status=revoked` is given. Filters are combined with AND.",
 	}, s.getKeys)
 	httpapi.Register(e, httpapi.Op{
-		ID: "createAPIKey", Method: http.MethodPost, Path: "/api/developer/api-keys", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
+		ID: "createApiKey", Method: http.MethodPost, Path: "/api/developer/api-keys", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
 		Summary:     "Create an API key",
-		Description: "`key` is shown in this answer and never again. A key cannot get a scope that its creator lacks.",
+		Description: "`key` is shown in this response only. A key cannot have a scope that its creator does not have.",
 	}, s.postKey)
 	httpapi.Register(e, httpapi.Op{
-		ID: "getAPIKey", Method: http.MethodGet, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "Get an API key",
+		ID: "getApiKey", Method: http.MethodGet, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
+		Summary:     "Get an API key",
+		Description: "Returns the key without its secret part, which is not stored.",
 	}, s.getKey)
 	httpapi.Register(e, httpapi.Op{
-		ID: "updateAPIKey", Method: http.MethodPatch, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
-		Summary: "Rename an API key, or change its scopes or expiry",
+		ID: "updateApiKey", Method: http.MethodPatch, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
+		Summary:     "Update an API key",
+		Description: "Changes the name, scopes or expiry. A key that has expired or was rotated cannot be changed: 409 `invalid_transition`.",
 	}, s.patchKey)
 	httpapi.Register(e, httpapi.Op{
-		ID: "revokeAPIKey", Method: http.MethodDelete, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Revoke an API key",
-		Description: "The key stops working at once; on other replicas within two seconds.",
+		ID: "deleteApiKey", Method: http.MethodDelete, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
+		Summary:     "Delete an API key",
+		Description: "Revokes the key: it stops working at once, on other replicas within two seconds. It stays visible in the list with `status=revoked` and in the audit log.",
 	}, s.deleteKey)
 	httpapi.Register(e, httpapi.Op{
-		ID: "rotateAPIKey", Method: http.MethodPost, Path: "/api/developer/api-keys/{id}/rotate", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true, OptionalBody: true,
-		Summary:     "Replace an API key",
-		Description: "Returns a new key with the same name and scopes. The old one works on for `graceSeconds`.",
+		ID: "rotateApiKey", Method: http.MethodPost, Path: "/api/developer/api-keys/{id}/rotate", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true, OptionalBody: true,
+		Summary:     "Rotate an API key",
+		Description: "Returns a new key with the same name and scopes. The old key keeps working for `graceSeconds`.",
 	}, s.postRotate)
 	httpapi.Register(e, httpapi.Op{
-		ID: "getAPIKeyUsage", Method: http.MethodGet, Path: "/api/developer/api-keys/{id}/usage", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "What an API key was used for",
+		ID: "getApiKeyUsage", Method: http.MethodGet, Path: "/api/developer/api-keys/{id}/usage", Tag: tag, Scope: principal.AdminOrg, Status: 200,
+		Summary:     "Get the usage of an API key",
+		Description: "Returns requests, errors and latencies of the last days, and where the key stands in its rate limit. Requests of the last seconds may be missing.",
 	}, s.getUsage)
 }
 
 // KeyPath is the path of a key.
 type KeyPath struct {
-	ID int64 `path:"id" minimum:"1" maximum:"9007199254740991" doc:"The API key."`
+	ID int64 `path:"id" minimum:"1" maximum:"9007199254740991" doc:"The id of the API key."`
 }
 
-type listKeysInput struct{ httpapi.Page }
+type listKeysInput struct {
+	httpapi.Page
+	Status []string `query:"status,explode" enum:"active,expired,revoked" doc:"Only keys with this status; active and expired if absent. Repeat the parameter to match any of several."`
+	Search string   `query:"search" maxLength:"200" doc:"Only keys whose name contains this text, ignoring case."`
+	httpapi.Created
+}
+
+func (in listKeysInput) filter() KeyFilter {
+	f := KeyFilter{Status: in.Status, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	return f
+}
 
 type createKeyInput struct{ Body createKeyBody }
 
 type createKeyBody struct {
-	Name        string      `json:"name" minLength:"1" maxLength:"200" example:"CI gate"`
-	Scopes      scopeList   `json:"scopes" doc:"What the key may do."`
-	Environment Environment `json:"environment,omitempty" enum:"live,test" default:"live"`
-	ExpiresAt   *time.Time  `json:"expiresAt,omitempty" doc:"When the key stops working; absent means never."`
-	Personal    bool        `json:"personal,omitzero" doc:"The key ends with your membership. Needs a caller who is a person."`
+	Name      string     `json:"name" minLength:"1" maxLength:"200" example:"CI gate" doc:"Name, unique among the organization's active keys."`
+	Scopes    scopeList  `json:"scopes" doc:"What the key may do."`
+	Mode      Mode       `json:"mode,omitempty" enum:"live,test" default:"live" doc:"Whether the key is for live use or for tests; it is part of the key's text."`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the key stops working; if absent, it does not expire."`
+	Personal  bool       `json:"personal,omitzero" doc:"Whether the key belongs to you and ends with your membership. Requires a personal key or X-On-Behalf-Of."`
 }
 
-// Resolve refuses an expiry in the past and a personal key without a person.
+// Resolve refuses a personal key without a person.
 func (b *createKeyBody) Resolve(ctx huma.Context) []error {
-	var errs []error
 	if b.Personal && principal.From(ctx.Context()).User == nil {
-		errs = append(errs, fault.Invalid("body", "/personal", "unknown_reference", "needs a person: use a personal key, or X-On-Behalf-Of"))
+		return []error{fault.Invalid("body", "/personal", "unknown_reference", "requires a person: use a personal key, or X-On-Behalf-Of")}
 	}
-	return errs
+	return nil
 }
 
 type updateKeyInput struct {
 	KeyPath
+	httpapi.IfMatch
 	Body updateKeyBody
 }
 
 type updateKeyBody struct {
-	Name      httpapi.Patch[keyName]      `json:"name,omitzero"`
-	Scopes    httpapi.Patch[scopeList]    `json:"scopes,omitzero"`
-	ExpiresAt httpapi.Patch[httpapi.Time] `json:"expiresAt,omitzero"`
+	Name            httpapi.Set[keyName]        `json:"name,omitzero" doc:"New name, unique among the organization's active keys."`
+	Scopes          httpapi.Set[scopeList]      `json:"scopes,omitzero" doc:"New scopes, replacing all existing ones."`
+	ExpiresAt       httpapi.Patch[httpapi.Time] `json:"expiresAt,omitzero" doc:"New expiry; null removes it."`
+	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
 type rotateInput struct {
@@ -92,36 +109,41 @@ type rotateInput struct {
 }
 
 type rotateBody struct {
-	GraceSeconds int `json:"graceSeconds,omitzero" minimum:"0" maximum:"86400" doc:"How long the old key works on; 0 ends it at once."`
+	GraceSeconds int `json:"graceSeconds,omitzero" minimum:"0" maximum:"86400" doc:"Seconds that the old key keeps working; 0 ends it at once."`
 }
 
 // KeyFields is a key on the wire.
 type KeyFields struct {
-	ID          int64         `json:"id"`
-	Name        string        `json:"name"`
-	KeyPrefix   string        `json:"key_prefix" example:"asy_live_7Gq2mZ0aKc4T"`
-	Last4       string        `json:"last4"`
-	Scopes      []string      `json:"scopes"`
-	Environment Environment   `json:"environment" enum:"live,test"`
-	Personal    bool          `json:"personal"`
-	CreatedBy   *string       `json:"created_by" format:"uuid" nullable:"true"`
-	CreatedAt   httpapi.Time  `json:"created_at"`
-	ExpiresAt   *httpapi.Time `json:"expires_at,omitempty"`
-	LastUsedAt  *httpapi.Time `json:"last_used_at,omitempty" doc:"To the minute."`
-	Status      KeyStatus     `json:"status" enum:"active,expired,revoked"`
+	ID         int64                      `json:"id" doc:"Id of the key."`
+	Name       string                     `json:"name" doc:"Name, unique among the organization's active keys."`
+	KeyPrefix  string                     `json:"key_prefix" example:"asy_live_7Gq2mZ0aKc4T" doc:"The beginning of the key, which may be shown."`
+	Last4      string                     `json:"last4" doc:"The last four characters of the key."`
+	Scopes     scopeNames                 `json:"scopes" doc:"What the key may do. The role of a personal key's owner may allow less."`
+	Mode       Mode                       `json:"mode" enum:"live,test" doc:"Whether the key is for live use or for tests."`
+	Personal   bool                       `json:"personal" doc:"Whether the key belongs to a member and ends with the membership."`
+	CreatedBy  httpapi.Actor              `json:"created_by" doc:"Who created or rotated the key."`
+	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the key was created."`
+	ExpiresAt  httpapi.Null[httpapi.Time] `json:"expires_at" doc:"When the key stops working; null if it does not expire."`
+	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" doc:"When the key was last used, to the minute; null if it never was."`
+	Status     KeyStatus                  `json:"status" enum:"active,expired,revoked" doc:"Whether the key works; revoked keys were deleted."`
+	Version    int64                      `json:"version" doc:"Counts changes of the key; see If-Match."`
 }
 
-type keyOutput struct{ Body KeyFields }
+type keyOutput struct {
+	ETag string `header:"ETag" doc:"The key's version, to be sent as If-Match."`
+	Body KeyFields
+}
 
 type createdKeyOutput struct {
-	Location string `header:"Location"`
+	ETag     string `header:"ETag" doc:"The key's version, to be sent as If-Match."`
+	Location string `header:"Location" doc:"Path of the key."`
 	Body     createdKeyBody
 }
 
 type createdKeyBody struct {
 	KeyFields
-	Key            string `json:"key" doc:"The key itself, shown once. A repeated request gets it redacted."`
-	OrganizationID string `json:"organization_id" format:"uuid"`
+	Key            string `json:"key" doc:"The key itself. It is shown once; the response to a repeated request has it redacted."`
+	OrganizationID string `json:"organization_id" format:"uuid" doc:"Id of the organization that the key belongs to."`
 }
 
 // WithoutSecrets is what is remembered of the answer: the key stays unread.
@@ -134,63 +156,64 @@ func (o *createdKeyOutput) WithoutSecrets() any {
 type listKeysOutput struct{ Body listKeysBody }
 
 type listKeysBody struct {
-	APIKeys []KeyFields `json:"api_keys"`
+	APIKeys []KeyFields `json:"api_keys" doc:"The keys of this page, newest first."`
 	httpapi.Paging
 }
 
 func (s *Service) getKeys(ctx context.Context, in *listKeysInput) (*listKeysOutput, error) {
-	keys, total, err := s.Keys(ctx, principal.From(ctx).Org, in.Limit, in.Offset)
+	org := principal.From(ctx).Org
+	keys, total, err := s.Keys(ctx, org, in.filter())
 	if err != nil {
 		return nil, err
 	}
-	out := listKeysOutput{Body: listKeysBody{APIKeys: make([]KeyFields, len(keys)), Paging: in.Page.Paging(len(keys), total)}}
-	for i, k := range keys {
-		out.Body.APIKeys[i] = s.toKeyBody(k)
-	}
-	return &out, nil
+	return s.toKeyList(ctx, org, in.Page, keys, total)
 }
 
 func (s *Service) postKey(ctx context.Context, in *createKeyInput) (*createdKeyOutput, error) {
-	b := in.Body
+	return s.createKey(ctx, in.Body, keysPath)
+}
+
+// createKey makes a key that is then found below a path.
+func (s *Service) createKey(ctx context.Context, b createKeyBody, below string) (*createdKeyOutput, error) {
 	if b.ExpiresAt != nil && !b.ExpiresAt.After(s.now()) {
 		return nil, fault.Invalid("body", "/expiresAt", "min", "must be in the future")
 	}
 	return commit(ctx, s, func(tx postgres.Tx) (*createdKeyOutput, error) {
-		k, text, err := s.CreateKeyTx(ctx, tx, NewKey{Name: b.Name, Environment: b.Environment, Scopes: b.Scopes.scopes(), ExpiresAt: b.ExpiresAt, Personal: b.Personal})
+		k, text, err := s.CreateKeyTx(ctx, tx, NewKey{Name: b.Name, Mode: b.Mode, Scopes: b.Scopes.scopes(), ExpiresAt: b.ExpiresAt, Personal: b.Personal})
 		if err != nil {
 			return nil, err
 		}
-		return s.toCreatedKey(tx.Org, k, text.Reveal()), nil
+		return s.toCreatedKeyTx(ctx, tx, k, text, below)
 	})
 }
 
-// postMyKey lets a member without admin:org make a key of their own.
-func (s *Service) postMyKey(ctx context.Context, in *createKeyInput) (*createdKeyOutput, error) {
-	if principal.From(ctx).User == nil {
-		return nil, ErrNotAPerson
-	}
-	in.Body.Personal = true
-	return s.postKey(ctx, in)
-}
-
 func (s *Service) getKey(ctx context.Context, in *KeyPath) (*keyOutput, error) {
-	k, err := s.Key(ctx, principal.From(ctx).Org, in.ID)
+	org := principal.From(ctx).Org
+	k, err := s.Key(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &keyOutput{Body: s.toKeyBody(k)}, nil
+	return s.toKeyOutput(ctx, org, k)
 }
 
 func (s *Service) patchKey(ctx context.Context, in *updateKeyInput) (*keyOutput, error) {
 	if at := in.Body.ExpiresAt; at.Sent && !at.Null && !time.Time(at.Value).After(s.now()) {
 		return nil, fault.Invalid("body", "/expiresAt", "min", "must be in the future")
 	}
+	expected, err := in.Expected(in.Body.ExpectedVersion)
+	if err != nil {
+		return nil, err
+	}
 	return commit(ctx, s, func(tx postgres.Tx) (*keyOutput, error) {
-		k, err := s.UpdateKeyTx(ctx, tx, in.ID, in.Body.apply)
+		k, err := s.UpdateKeyTx(ctx, tx, in.ID, expected, in.Body.apply)
 		if err != nil {
 			return nil, err
 		}
-		return &keyOutput{Body: s.toKeyBody(k)}, nil
+		creators, err := s.ActorsTx(ctx, tx, k.CreatedBy)
+		if err != nil {
+			return nil, err
+		}
+		return &keyOutput{ETag: httpapi.ETag(k.Version), Body: s.toKeyBody(k, creators[0])}, nil
 	})
 }
 
@@ -209,16 +232,16 @@ func (s *Service) postRotate(ctx context.Context, in *rotateInput) (*createdKeyO
 		if err != nil {
 			return nil, err
 		}
-		return s.toCreatedKey(tx.Org, k, text.Reveal()), nil
+		return s.toCreatedKeyTx(ctx, tx, k, text, keysPath)
 	})
 }
 
-// apply makes the sent changes; a name and scopes cannot be cleared.
+// apply makes the sent changes.
 func (b updateKeyBody) apply(k *Key) {
-	if b.Name.Sent && !b.Name.Null {
+	if b.Name.Sent {
 		k.Name = string(b.Name.Value)
 	}
-	if b.Scopes.Sent && !b.Scopes.Null {
+	if b.Scopes.Sent {
 		k.Scopes = b.Scopes.Value.scopes()
 	}
 	if b.ExpiresAt.Sent {
@@ -230,48 +253,75 @@ func (b updateKeyBody) apply(k *Key) {
 	}
 }
 
-func (s *Service) toKeyBody(k Key) KeyFields {
-	b := KeyFields{
-		ID: k.ID, Name: k.Name, KeyPrefix: k.Prefix(), Last4: k.Last4, Scopes: fromScopes(k.Scopes), Environment: k.Environment,
-		Personal: k.Owner != nil, CreatedAt: httpapi.Time(k.CreatedAt), ExpiresAt: toTime(k.ExpiresAt), LastUsedAt: toTime(k.LastUsedAt),
-		Status: k.StatusAt(s.now()),
+// keysPath is where keys are found by an administrator.
+const keysPath = "/api/developer/api-keys"
+
+func (s *Service) toKeyList(ctx context.Context, org principal.OrgID, page httpapi.Page, keys []Key, total int64) (*listKeysOutput, error) {
+	by := make([]principal.Actor, len(keys))
+	for i, k := range keys {
+		by[i] = k.CreatedBy
 	}
-	if k.CreatedBy != nil {
-		by := k.CreatedBy.String()
-		b.CreatedBy = &by
+	creators, err := s.Actors(ctx, org, by...)
+	if err != nil {
+		return nil, err
 	}
-	return b
+	out := listKeysOutput{Body: listKeysBody{APIKeys: make([]KeyFields, len(keys)), Paging: page.Paging(len(keys), total)}}
+	for i, k := range keys {
+		out.Body.APIKeys[i] = s.toKeyBody(k, creators[i])
+	}
+	return &out, nil
 }
 
-func (s *Service) toCreatedKey(org principal.OrgID, k Key, text string) *createdKeyOutput {
+func (s *Service) toKeyOutput(ctx context.Context, org principal.OrgID, k Key) (*keyOutput, error) {
+	creators, err := s.Actors(ctx, org, k.CreatedBy)
+	if err != nil {
+		return nil, err
+	}
+	return &keyOutput{ETag: httpapi.ETag(k.Version), Body: s.toKeyBody(k, creators[0])}, nil
+}
+
+func (s *Service) toCreatedKeyTx(ctx context.Context, tx postgres.Tx, k Key, text secret.Text, below string) (*createdKeyOutput, error) {
+	creators, err := s.ActorsTx(ctx, tx, k.CreatedBy)
+	if err != nil {
+		return nil, err
+	}
 	return &createdKeyOutput{
-		Location: "/api/developer/api-keys/" + strconv.FormatInt(k.ID, 10),
-		Body:     createdKeyBody{KeyFields: s.toKeyBody(k), Key: text, OrganizationID: org.String()},
+		ETag: httpapi.ETag(k.Version), Location: below + "/" + strconv.FormatInt(k.ID, 10),
+		Body: createdKeyBody{KeyFields: s.toKeyBody(k, creators[0]), Key: text.Reveal(), OrganizationID: tx.Org.String()},
+	}, nil
+}
+
+func (s *Service) toKeyBody(k Key, creator httpapi.Actor) KeyFields {
+	return KeyFields{
+		ID: k.ID, Name: k.Name, KeyPrefix: k.Prefix(), Last4: k.Last4, Scopes: fromScopes(k.Scopes), Mode: k.Mode,
+		Personal: k.Owner != nil, CreatedBy: creator, CreatedAt: httpapi.Time(k.CreatedAt), ExpiresAt: toTime(k.ExpiresAt), LastUsedAt: toTime(k.LastUsedAt),
+		Status: k.StatusAt(s.now()), Version: k.Version,
 	}
 }
 
-func toTime(t *time.Time) *httpapi.Time {
-	if t == nil {
-		return nil
-	}
-	out := httpapi.Time(*t)
-	return &out
-}
+func toTime(t *time.Time) httpapi.Null[httpapi.Time] { return httpapi.NullOf((*httpapi.Time)(t)) }
 
 // scopeList is the scopes of a key in a request.
 type scopeList []string
 
-// Schema lists the scopes that there are.
-func (scopeList) Schema(huma.Registry) *huma.Schema {
+// Schema lists the scopes, of which a key has at least one.
+func (scopeList) Schema(r huma.Registry) *huma.Schema {
 	least, most := 1, len(principal.Scopes)
+	s := scopeNames{}.Schema(r)
+	s.MinItems, s.MaxItems, s.UniqueItems = &least, &most, true
+	return s
+}
+
+// scopeNames are scopes in a response.
+type scopeNames []string
+
+// Schema lists the scopes.
+func (scopeNames) Schema(huma.Registry) *huma.Schema {
 	known := make([]any, len(principal.Scopes))
 	for i, s := range principal.Scopes {
 		known[i] = string(s)
 	}
-	return &huma.Schema{
-		Type: huma.TypeArray, MinItems: &least, MaxItems: &most, UniqueItems: true,
-		Items: &huma.Schema{Type: huma.TypeString, Enum: known},
-	}
+	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Enum: known}}
 }
 
 func (l scopeList) scopes() []principal.Scope { return toScopes(l) }

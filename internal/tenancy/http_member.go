@@ -12,79 +12,101 @@ import (
 )
 
 func (s *Service) registerMembers(e *httpapi.Edge) {
-	const tag = "Members"
+	const tag = tagMembers
 	httpapi.Register(e, httpapi.Op{
-		ID: "listMembers", Method: http.MethodGet, Path: "/api/organizations/current/members", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "List members",
+		ID: "listMembers", Method: http.MethodGet, Path: membersPath, Tag: tag, Scope: principal.AdminOrg, Status: 200,
+		Summary:     "List members",
+		Description: "Returns the organization's members, newest first. Filters are combined with AND.",
 	}, s.getMembers)
 	httpapi.Register(e, httpapi.Op{
-		ID: "inviteMember", Method: http.MethodPost, Path: "/api/organizations/current/members", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
-		Summary: "Invite a member",
+		ID: "inviteMember", Method: http.MethodPost, Path: membersPath, Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
+		Summary:     "Invite a member",
+		Description: "Adds a member with the status `invited`. Only owners can invite an owner: 403 `owners_only`.",
 	}, s.postMember)
 	httpapi.Register(e, httpapi.Op{
-		ID: "getMember", Method: http.MethodGet, Path: "/api/organizations/current/members/{userId}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "Get a member",
+		ID: "getMember", Method: http.MethodGet, Path: membersPath + "/{userId}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
+		Summary:     "Get a member",
+		Description: "Returns one member of the organization.",
 	}, s.getMember)
 	httpapi.Register(e, httpapi.Op{
-		ID: "updateMember", Method: http.MethodPatch, Path: "/api/organizations/current/members/{userId}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
-		Summary:     "Change a member's name or role",
-		Description: "A smaller role narrows the member's personal keys at once. The last owner stays one: 403 `last_owner`.",
+		ID: "updateMember", Method: http.MethodPatch, Path: membersPath + "/{userId}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
+		Summary:     "Update a member",
+		Description: "Changes a member's name or role. A lesser role limits the member's personal keys at once. The last owner cannot get another role: 403 `last_owner`.",
 	}, s.patchMember)
 	httpapi.Register(e, httpapi.Op{
-		ID: "removeMember", Method: http.MethodDelete, Path: "/api/organizations/current/members/{userId}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
+		ID: "removeMember", Method: http.MethodDelete, Path: membersPath + "/{userId}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
 		Summary:     "Remove a member",
-		Description: "Their personal keys end at once; service keys stay.",
+		Description: "Removes the member and revokes their personal keys at once. Service keys that they created stay valid.",
 	}, s.deleteMember)
 }
 
+const membersPath = "/api/organizations/current/members"
+
 // MemberPath is the path of a member.
 type MemberPath struct {
-	UserID string `path:"userId" maxLength:"64" doc:"The member."`
+	UserID string `path:"userId" maxLength:"64" doc:"The id of the member."`
 }
 
-type listMembersInput struct{ httpapi.Page }
+type listMembersInput struct {
+	httpapi.Page
+	Status []string `query:"status,explode" enum:"invited,active" doc:"Only members with this status. Repeat the parameter to match any of several."`
+	Role   []string `query:"role,explode" enum:"owner,admin,member,annotator,viewer" doc:"Only members with this role. Repeat the parameter to match any of several."`
+	Search string   `query:"search" maxLength:"320" doc:"Only members whose name or e-mail address contains this text, ignoring case."`
+	httpapi.Created
+}
 
 type inviteInput struct{ Body inviteBody }
 
 type inviteBody struct {
-	Email string   `json:"email" format:"email" maxLength:"320" example:"ada@example.com"`
-	Name  string   `json:"name,omitempty" maxLength:"200"`
-	Role  roleText `json:"role"`
+	Email string   `json:"email" format:"email" maxLength:"320" example:"ada@example.com" doc:"E-mail address, unique among the organization's members."`
+	Name  string   `json:"name,omitempty" maxLength:"200" doc:"Name of the person."`
+	Role  roleText `json:"role" doc:"What the person may do."`
 }
 
 type updateMemberInput struct {
 	MemberPath
+	httpapi.IfMatch
 	Body updateMemberBody
 }
 
 type updateMemberBody struct {
-	Name httpapi.Patch[memberName] `json:"name,omitzero"`
-	Role httpapi.Patch[roleText]   `json:"role,omitzero"`
+	Name            httpapi.Patch[memberName] `json:"name,omitzero" doc:"New name; null removes it."`
+	Role            httpapi.Set[roleText]     `json:"role,omitzero" doc:"New role."`
+	ExpectedVersion int64                     `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
 type memberBody struct {
-	UserID    string         `json:"user_id" format:"uuid"`
-	Email     string         `json:"email"`
-	Name      string         `json:"name"`
-	Role      principal.Role `json:"role" enum:"owner,admin,member,annotator,viewer"`
-	Status    MemberStatus   `json:"status" enum:"invited,active"`
-	CreatedAt httpapi.Time   `json:"created_at"`
+	ID        string         `json:"id" format:"uuid" doc:"Id of the member; actors and X-On-Behalf-Of use the same id."`
+	Email     string         `json:"email" doc:"E-mail address."`
+	Name      *string        `json:"name" doc:"Name of the person."`
+	Role      principal.Role `json:"role" enum:"owner,admin,member,annotator,viewer" doc:"What the member may do."`
+	Status    MemberStatus   `json:"status" enum:"invited,active" doc:"Whether the member has accepted the invitation."`
+	CreatedAt httpapi.Time   `json:"created_at" doc:"When the member was added."`
+	Version   int64          `json:"version" doc:"Counts changes of the member; see If-Match."`
 }
 
 type memberOutput struct {
-	Location string `header:"Location"`
+	ETag string `header:"ETag" doc:"The member's version, to be sent as If-Match."`
+	Body memberBody
+}
+
+type invitedOutput struct {
+	ETag     string `header:"ETag" doc:"The member's version, to be sent as If-Match."`
+	Location string `header:"Location" doc:"Path of the member."`
 	Body     memberBody
 }
 
 type listMembersOutput struct{ Body listMembersBody }
 
 type listMembersBody struct {
-	Members []memberBody `json:"members"`
+	Members []memberBody `json:"members" doc:"The members of this page, newest first."`
 	httpapi.Paging
 }
 
 func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*listMembersOutput, error) {
-	members, total, err := s.Members(ctx, principal.From(ctx).Org, in.Limit, in.Offset)
+	f := MemberFilter{Status: in.Status, Role: in.Role, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	members, total, err := s.Members(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +117,13 @@ func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*listMe
 	return &out, nil
 }
 
-func (s *Service) postMember(ctx context.Context, in *inviteInput) (*memberOutput, error) {
-	return commit(ctx, s, func(tx postgres.Tx) (*memberOutput, error) {
+func (s *Service) postMember(ctx context.Context, in *inviteInput) (*invitedOutput, error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*invitedOutput, error) {
 		m, err := s.InviteTx(ctx, tx, Member{Email: in.Body.Email, Name: in.Body.Name, Role: principal.Role(in.Body.Role)})
 		if err != nil {
 			return nil, err
 		}
-		return &memberOutput{Location: "/api/organizations/current/members/" + m.UserID.String(), Body: toMemberBody(m)}, nil
+		return &invitedOutput{ETag: httpapi.ETag(m.Version), Location: membersPath + "/" + m.UserID.String(), Body: toMemberBody(m)}, nil
 	})
 }
 
@@ -114,7 +136,7 @@ func (s *Service) getMember(ctx context.Context, in *MemberPath) (*memberOutput,
 	if err != nil {
 		return nil, err
 	}
-	return &memberOutput{Body: toMemberBody(m)}, nil
+	return toMemberOutput(m), nil
 }
 
 func (s *Service) patchMember(ctx context.Context, in *updateMemberInput) (*memberOutput, error) {
@@ -122,19 +144,23 @@ func (s *Service) patchMember(ctx context.Context, in *updateMemberInput) (*memb
 	if err != nil {
 		return nil, err
 	}
+	expected, err := in.Expected(in.Body.ExpectedVersion)
+	if err != nil {
+		return nil, err
+	}
 	return commit(ctx, s, func(tx postgres.Tx) (*memberOutput, error) {
-		m, err := s.UpdateMemberTx(ctx, tx, user, func(m *Member) {
+		m, err := s.UpdateMemberTx(ctx, tx, user, expected, func(m *Member) {
 			if in.Body.Name.Sent {
 				m.Name = string(in.Body.Name.Value)
 			}
-			if in.Body.Role.Sent && !in.Body.Role.Null {
+			if in.Body.Role.Sent {
 				m.Role = principal.Role(in.Body.Role.Value)
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
-		return &memberOutput{Body: toMemberBody(m)}, nil
+		return toMemberOutput(m), nil
 	})
 }
 
@@ -151,8 +177,15 @@ func (s *Service) deleteMember(ctx context.Context, in *MemberPath) (*httpapi.De
 	})
 }
 
+func toMemberOutput(m Member) *memberOutput {
+	return &memberOutput{ETag: httpapi.ETag(m.Version), Body: toMemberBody(m)}
+}
+
 func toMemberBody(m Member) memberBody {
-	return memberBody{UserID: m.UserID.String(), Email: m.Email, Name: m.Name, Role: m.Role, Status: m.Status, CreatedAt: httpapi.Time(m.CreatedAt)}
+	return memberBody{
+		ID: m.UserID.String(), Email: m.Email, Name: httpapi.OrNull(m.Name), Role: m.Role, Status: m.Status,
+		CreatedAt: httpapi.Time(m.CreatedAt), Version: m.Version,
+	}
 }
 
 type (

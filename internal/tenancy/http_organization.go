@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"regexp"
@@ -16,20 +17,21 @@ import (
 )
 
 func (s *Service) registerOrganization(e *httpapi.Edge) {
-	const tag = "Organization"
+	const tag = tagOrganization
 	httpapi.Register(e, httpapi.Op{
 		ID: "getOrganization", Method: http.MethodGet, Path: "/api/organizations/current", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "Get the organization and its settings",
+		Summary:     "Get the organization",
+		Description: "Returns the organization of the current key and its settings.",
 	}, s.getOrganization)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateOrganization", Method: http.MethodPatch, Path: "/api/organizations/current", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
-		Summary:     "Rename the organization or change its settings",
-		Description: "A setting that is absent stays as it is; null sets it back to the deployment's default.",
+		Summary:     "Update the organization",
+		Description: "Changes the name or the settings that are sent and leaves the others as they are; null restores a setting's default.",
 	}, s.patchOrganization)
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteOrganization", Method: http.MethodDelete, Path: "/api/organizations/current", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Delete the organization and everything in it",
-		Description: "Cannot be undone. Every key stops working at once; the data is erased in the background, and the operator of the deployment holds a certificate of what was erased and when. `confirm` must be the organization's id.",
+		Summary:     "Delete the organization",
+		Description: "Deletes the organization and everything in it; this cannot be undone. Every key stops working at once. The data is erased in the background, and the operator of the deployment can print a certificate of what was erased and when.",
 	}, s.deleteOrganization)
 }
 
@@ -39,12 +41,23 @@ type updateOrganizationInput struct {
 }
 
 type updateOrganizationBody struct {
-	Name               httpapi.Patch[keyName]          `json:"name,omitzero"`
-	RetentionDays      httpapi.Patch[retentionDays]    `json:"retentionDays,omitzero"`
-	SeparationOfDuties httpapi.Patch[dutySeparation]   `json:"separationOfDuties,omitzero"`
-	RedactionRules     httpapi.Patch[[]RedactionRule]  `json:"redactionRules,omitzero"`
-	PriceOverrides     httpapi.Patch[map[string]Price] `json:"priceOverrides,omitzero"`
-	ExpectedVersion    int64                           `json:"expectedVersion,omitzero" minimum:"1"`
+	Name               httpapi.Set[keyName]                 `json:"name,omitzero" doc:"New name."`
+	RetentionDays      httpapi.Patch[retentionDays]         `json:"retentionDays,omitzero" doc:"Days that traces are kept; null restores the deployment's default."`
+	SeparationOfDuties httpapi.Patch[dutySeparation]        `json:"separationOfDuties,omitzero" doc:"Who counts as the requester of an approval and so cannot approve it; null restores requester."`
+	RedactionRules     httpapi.Patch[[]redactionRuleInput]  `json:"redactionRules,omitzero" doc:"Rules that remove content before it is stored, replacing all existing ones; null removes them."`
+	PriceOverrides     httpapi.Patch[map[string]priceInput] `json:"priceOverrides,omitzero" doc:"Prices by model that replace the built-in ones; null removes them."`
+	ExpectedVersion    int64                                `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
+}
+
+type redactionRuleInput struct {
+	Name    string `json:"name" minLength:"1" maxLength:"64" doc:"Name, which replaces what is removed."`
+	Key     string `json:"key,omitempty" maxLength:"200" doc:"Name of a field whose value is removed. Cannot be combined with pattern."`
+	Pattern string `json:"pattern,omitempty" maxLength:"1000" doc:"RE2 expression; matching text is removed. Cannot be combined with key."`
+}
+
+type priceInput struct {
+	InputPerMillion  float64 `json:"inputPerMillion" minimum:"0" maximum:"1000000" doc:"US dollars per million input tokens."`
+	OutputPerMillion float64 `json:"outputPerMillion" minimum:"0" maximum:"1000000" doc:"US dollars per million output tokens."`
 }
 
 // Resolve refuses redaction rules that could not run.
@@ -53,37 +66,48 @@ func (b *updateOrganizationBody) Resolve(huma.Context) []error {
 	for i, r := range b.RedactionRules.Value {
 		at := "/redactionRules/" + strconv.Itoa(i)
 		if (r.Key == "") == (r.Pattern == "") {
-			errs = append(errs, fault.Invalid("body", at, "one_of_required", "needs either key or pattern"))
+			errs = append(errs, fault.Invalid("body", at, "one_of_required", "requires either key or pattern"))
 		}
 		if _, err := regexp.Compile(r.Pattern); err != nil {
-			errs = append(errs, fault.Invalid("body", at+"/pattern", "format", "is not a regular expression of the RE2 syntax"))
+			errs = append(errs, fault.Invalid("body", at+"/pattern", "format", "must be a regular expression in RE2 syntax"))
 		}
 	}
 	return errs
 }
 
 type deleteOrganizationInput struct {
-	Confirm string `query:"confirm" required:"true" maxLength:"64" doc:"The organization's id, to show that this is meant."`
+	Confirm string `query:"confirm" required:"true" maxLength:"64" doc:"The organization's id, as confirmation."`
 }
 
 type organizationOutput struct {
-	ETag string `header:"ETag"`
+	ETag string `header:"ETag" doc:"The organization's version, to be sent as If-Match."`
 	Body organizationBody
 }
 
 type organizationBody struct {
-	ID                 string           `json:"id" format:"uuid"`
-	Name               string           `json:"name"`
-	Status             Status           `json:"status" enum:"active,suspended,deleting"`
-	Plan               Plan             `json:"plan" enum:"free,pro,enterprise,self_hosted"`
-	HourlyLimit        int              `json:"hourly_limit"`
-	RetentionDays      *int             `json:"retention_days" nullable:"true" doc:"How long traces are kept; null means the deployment's default."`
-	SeparationOfDuties string           `json:"separation_of_duties" enum:"requester,key_owner,off"`
-	RedactionRules     []RedactionRule  `json:"redaction_rules"`
-	PriceOverrides     map[string]Price `json:"price_overrides"`
-	CreatedAt          httpapi.Time     `json:"created_at"`
-	UpdatedAt          httpapi.Time     `json:"updated_at"`
-	Version            int64            `json:"version"`
+	ID                 string               `json:"id" format:"uuid" doc:"Id of the organization."`
+	Name               string               `json:"name" doc:"Name."`
+	Status             Status               `json:"status" enum:"active,suspended,deleting" doc:"A suspended organization cannot use the platform."`
+	Plan               Plan                 `json:"plan" enum:"free,pro,enterprise,self_hosted" doc:"Plan, which sets the rate limit."`
+	HourlyLimit        int                  `json:"hourly_limit" doc:"Requests that each key may make in an hour."`
+	RetentionDays      *int                 `json:"retention_days" doc:"Days that traces are kept; null for the deployment's default."`
+	SeparationOfDuties string               `json:"separation_of_duties" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it."`
+	RedactionRules     []redactionRuleBody  `json:"redaction_rules" doc:"Rules that remove content before it is stored."`
+	PriceOverrides     map[string]priceBody `json:"price_overrides" doc:"Prices by model that replace the built-in ones."`
+	CreatedAt          httpapi.Time         `json:"created_at" doc:"When the organization was created."`
+	UpdatedAt          httpapi.Time         `json:"updated_at" doc:"When the organization last changed."`
+	Version            int64                `json:"version" doc:"Counts changes of the organization; see If-Match."`
+}
+
+type redactionRuleBody struct {
+	Name    string  `json:"name" doc:"Name, which replaces what is removed."`
+	Key     *string `json:"key" doc:"Name of a field whose value is removed; null if the rule has a pattern."`
+	Pattern *string `json:"pattern" doc:"RE2 expression; matching text is removed. Null if the rule has a key."`
+}
+
+type priceBody struct {
+	InputPerMillion  float64 `json:"input_per_million" doc:"US dollars per million input tokens."`
+	OutputPerMillion float64 `json:"output_per_million" doc:"US dollars per million output tokens."`
 }
 
 func (s *Service) getOrganization(ctx context.Context, _ *struct{}) (*organizationOutput, error) {
@@ -122,7 +146,7 @@ func (s *Service) deleteOrganization(ctx context.Context, in *deleteOrganization
 }
 
 func (b updateOrganizationBody) apply(o *Organization) {
-	if b.Name.Sent && !b.Name.Null {
+	if b.Name.Sent {
 		o.Name = string(b.Name.Value)
 	}
 	if b.RetentionDays.Sent {
@@ -132,30 +156,34 @@ func (b updateOrganizationBody) apply(o *Organization) {
 		o.Settings.SeparationOfDuties = string(b.SeparationOfDuties.Value)
 	}
 	if b.RedactionRules.Sent {
-		o.Settings.RedactionRules = b.RedactionRules.Value
+		o.Settings.RedactionRules = nil
+		for _, r := range b.RedactionRules.Value {
+			o.Settings.RedactionRules = append(o.Settings.RedactionRules, RedactionRule(r))
+		}
 	}
 	if b.PriceOverrides.Sent {
-		o.Settings.PriceOverrides = b.PriceOverrides.Value
+		o.Settings.PriceOverrides = nil
+		if len(b.PriceOverrides.Value) > 0 {
+			o.Settings.PriceOverrides = map[string]Price{}
+		}
+		for model, p := range b.PriceOverrides.Value {
+			o.Settings.PriceOverrides[model] = Price(p)
+		}
 	}
 }
 
 func toOrganizationOutput(o Organization) *organizationOutput {
 	b := organizationBody{
 		ID: o.ID.String(), Name: o.Name, Status: o.Status, Plan: o.Plan, HourlyLimit: o.HourlyLimit,
-		SeparationOfDuties: o.Settings.SeparationOfDuties, RedactionRules: o.Settings.RedactionRules, PriceOverrides: o.Settings.PriceOverrides,
+		RetentionDays: httpapi.OrNull(o.Settings.RetentionDays), SeparationOfDuties: cmp.Or(o.Settings.SeparationOfDuties, "requester"),
+		RedactionRules: make([]redactionRuleBody, len(o.Settings.RedactionRules)), PriceOverrides: map[string]priceBody{},
 		CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), Version: o.Version,
 	}
-	if o.Settings.RetentionDays > 0 {
-		b.RetentionDays = &o.Settings.RetentionDays
+	for i, r := range o.Settings.RedactionRules {
+		b.RedactionRules[i] = redactionRuleBody{Name: r.Name, Key: httpapi.OrNull(r.Key), Pattern: httpapi.OrNull(r.Pattern)}
 	}
-	if b.SeparationOfDuties == "" {
-		b.SeparationOfDuties = "requester"
-	}
-	if b.RedactionRules == nil {
-		b.RedactionRules = []RedactionRule{}
-	}
-	if b.PriceOverrides == nil {
-		b.PriceOverrides = map[string]Price{}
+	for model, p := range o.Settings.PriceOverrides {
+		b.PriceOverrides[model] = priceBody(p)
 	}
 	return &organizationOutput{ETag: httpapi.ETag(o.Version), Body: b}
 }
@@ -176,7 +204,7 @@ func (dutySeparation) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Enum: []any{"requester", "key_owner", "off"}}
 }
 
-// parseUser reads a user's id from a path; another text names nobody.
+// parseUser reads a user's id from a path; any other text is the id of no one.
 func parseUser(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != 36 {

@@ -18,51 +18,60 @@ import (
 )
 
 func (s *Service) registerProviderKeys(e *httpapi.Edge) {
-	const tag = "Provider keys"
+	const tag = tagProviderKeys
 	httpapi.Register(e, httpapi.Op{
 		ID: "listProviderKeys", Method: http.MethodGet, Path: "/api/developer/provider-keys", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "List provider keys",
+		Summary:     "List provider keys",
+		Description: "Returns the organization's provider keys without their secrets, newest first. Filters are combined with AND.",
 	}, s.getProviderKeys)
 	httpapi.Register(e, httpapi.Op{
 		ID: "createProviderKey", Method: http.MethodPost, Path: "/api/developer/provider-keys", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
-		Summary:     "Keep a provider's key",
+		Summary:     "Create a provider key",
 		Description: "The secret is encrypted for this organization and this base URL, and no operation returns it.",
 	}, s.postProviderKey)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getProviderKey", Method: http.MethodGet, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "Get a provider key",
+		Summary:     "Get a provider key",
+		Description: "Returns the provider key without its secret.",
 	}, s.getProviderKey)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateProviderKey", Method: http.MethodPatch, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
 		Summary:     "Update a provider key",
-		Description: "Changing the base URL needs the secret again: the stored one opens only for the destination that it was given for.",
+		Description: "Changes the fields that are sent and leaves the others as they are. Changing the base URL requires the secret again, because the stored one can only be used for the destination that it was given for.",
 	}, s.patchProviderKey)
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteProviderKey", Method: http.MethodDelete, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary: "Delete a provider key",
+		Summary:     "Delete a provider key",
+		Description: "Deletes the provider key and its secret; this cannot be undone.",
 	}, s.deleteProviderKey)
 	httpapi.Register(e, httpapi.Op{
-		ID: "testProviderKey", Method: http.MethodPost, Path: "/api/developer/provider-keys/{id}/test", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Try a provider key",
-		Description: "Lists the provider's models with the key. A key that the provider refuses becomes `invalid`.",
+		ID: "testProviderKey", Method: http.MethodPost, Path: "/api/developer/provider-keys/{id}/test", Tag: tag, Scope: principal.AdminOrg, Status: 200, Repeatable: true,
+		Summary:     "Test a provider key",
+		Description: "Calls the provider, listing its models. A key that the provider refuses becomes `invalid`, and one that it accepts `active`; a disabled key stays disabled.",
 	}, s.postProviderKeyTest)
 }
 
 // ProviderKeyPath is the path of a provider key.
 type ProviderKeyPath struct {
-	ID int64 `path:"id" minimum:"1" maximum:"9007199254740991" doc:"The provider key."`
+	ID int64 `path:"id" minimum:"1" maximum:"9007199254740991" doc:"The id of the provider key."`
 }
 
-type listProviderKeysInput struct{ httpapi.Page }
+type listProviderKeysInput struct {
+	httpapi.Page
+	Status   []string `query:"status,explode" enum:"active,invalid,disabled" doc:"Only provider keys with this status. Repeat the parameter to match any of several."`
+	Provider []string `query:"provider,explode" maxLength:"64" doc:"Only keys of this provider. Repeat the parameter to match any of several."`
+	Search   string   `query:"search" maxLength:"200" doc:"Only provider keys whose name contains this text, ignoring case."`
+	httpapi.Created
+}
 
 type createProviderKeyInput struct{ Body createProviderKeyBody }
 
 type createProviderKeyBody struct {
-	Provider string   `json:"provider" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -" example:"openai"`
-	Name     string   `json:"name" minLength:"1" maxLength:"200"`
-	BaseURL  string   `json:"baseUrl,omitempty" maxLength:"2000" doc:"Where the provider is called; known providers have one."`
-	Secret   string   `json:"secret" minLength:"1" maxLength:"10000" pattern:"^[!-~]+$" patternDescription:"printable ASCII characters without spaces" writeOnly:"true"`
-	Models   []string `json:"models,omitempty" maxItems:"200"`
+	Provider string     `json:"provider" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -" example:"openai" doc:"Provider, such as openai or anthropic."`
+	Name     string     `json:"name" minLength:"1" maxLength:"200" doc:"Name, unique among the organization's provider keys."`
+	BaseURL  string     `json:"baseUrl,omitempty" maxLength:"2000" doc:"URL below which the provider is called; required unless the provider is openai or anthropic."`
+	Secret   secretText `json:"secret" writeOnly:"true" doc:"The provider's key itself."`
+	Models   []string   `json:"models,omitempty" maxItems:"200" doc:"Models that the key is meant for."`
 }
 
 type updateProviderKeyInput struct {
@@ -72,53 +81,60 @@ type updateProviderKeyInput struct {
 }
 
 type updateProviderKeyBody struct {
-	Name            httpapi.Patch[keyName]        `json:"name,omitzero"`
-	BaseURL         httpapi.Patch[baseURL]        `json:"baseUrl,omitzero"`
-	Secret          string                        `json:"secret,omitempty" maxLength:"10000" pattern:"^[!-~]*$" patternDescription:"printable ASCII characters without spaces" writeOnly:"true"`
-	Models          httpapi.Patch[[]string]       `json:"models,omitzero"`
-	Status          httpapi.Patch[providerStatus] `json:"status,omitzero"`
-	ExpectedVersion int64                         `json:"expectedVersion,omitzero" minimum:"1"`
+	Name            httpapi.Set[keyName]        `json:"name,omitzero" doc:"New name, unique among the organization's provider keys."`
+	BaseURL         httpapi.Set[baseURL]        `json:"baseUrl,omitzero" doc:"New base URL; requires the secret again."`
+	Secret          httpapi.Set[secretText]     `json:"secret,omitzero" writeOnly:"true" doc:"New secret."`
+	Models          httpapi.Patch[modelList]    `json:"models,omitzero" doc:"New models, replacing all existing ones; null removes them."`
+	Status          httpapi.Set[providerStatus] `json:"status,omitzero" doc:"disabled stops evaluations from using the key; active allows it again."`
+	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
 type providerKeyBody struct {
-	ID         int64             `json:"id"`
-	Provider   string            `json:"provider"`
-	Name       string            `json:"name"`
-	BaseURL    string            `json:"base_url"`
-	Last4      string            `json:"last4"`
-	Models     []string          `json:"models"`
-	Status     ProviderKeyStatus `json:"status" enum:"active,invalid,disabled"`
-	LastUsedAt *httpapi.Time     `json:"last_used_at,omitempty"`
-	CreatedAt  httpapi.Time      `json:"created_at"`
-	UpdatedAt  httpapi.Time      `json:"updated_at"`
-	Version    int64             `json:"version"`
+	ID         int64                      `json:"id" doc:"Id of the provider key."`
+	Provider   string                     `json:"provider" doc:"Provider, such as openai or anthropic."`
+	Name       string                     `json:"name" doc:"Name, unique among the organization's provider keys."`
+	BaseURL    string                     `json:"base_url" doc:"URL below which the provider is called."`
+	Last4      string                     `json:"last4" doc:"The last four characters of the secret; dots if it is short."`
+	Models     []string                   `json:"models" doc:"Models that the key is meant for."`
+	Status     ProviderKeyStatus          `json:"status" enum:"active,invalid,disabled" doc:"Whether the key can be used; an invalid one was refused by the provider."`
+	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" doc:"When the key was last used; null if it never was."`
+	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the provider key was created."`
+	UpdatedAt  httpapi.Time               `json:"updated_at" doc:"When the provider key last changed."`
+	Version    int64                      `json:"version" doc:"Counts changes of the provider key; see If-Match."`
 }
 
 type providerKeyOutput struct {
-	ETag     string `header:"ETag"`
-	Location string `header:"Location"`
+	ETag string `header:"ETag" doc:"The provider key's version, to be sent as If-Match."`
+	Body providerKeyBody
+}
+
+type createdProviderKeyOutput struct {
+	ETag     string `header:"ETag" doc:"The provider key's version, to be sent as If-Match."`
+	Location string `header:"Location" doc:"Path of the provider key."`
 	Body     providerKeyBody
 }
 
 type listProviderKeysOutput struct{ Body listProviderKeysBody }
 
 type listProviderKeysBody struct {
-	ProviderKeys []providerKeyBody `json:"provider_keys"`
+	ProviderKeys []providerKeyBody `json:"provider_keys" doc:"The provider keys of this page, newest first."`
 	httpapi.Paging
 }
 
 type testedOutput struct{ Body testedBody }
 
 type testedBody struct {
-	OK        bool              `json:"ok"`
-	Status    ProviderKeyStatus `json:"status" enum:"active,invalid,disabled"`
-	HTTP      int               `json:"http_status" doc:"What the provider answered; 0 if it did not."`
-	LatencyMS int64             `json:"latency_ms"`
-	Message   string            `json:"message"`
+	OK         bool              `json:"ok" doc:"Whether the provider accepted the key."`
+	Status     ProviderKeyStatus `json:"status" enum:"active,invalid,disabled" doc:"Status of the provider key after the test."`
+	HTTPStatus *int              `json:"http_status" doc:"HTTP status of the provider's response; null if there was none."`
+	LatencyMS  float64           `json:"latency_ms" doc:"Milliseconds that the call took."`
+	Message    string            `json:"message" doc:"The result in words."`
 }
 
 func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput) (*listProviderKeysOutput, error) {
-	keys, total, err := s.ProviderKeys(ctx, principal.From(ctx).Org, in.Limit, in.Offset)
+	f := ProviderKeyFilter{Status: in.Status, Provider: in.Provider, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	keys, total, err := s.ProviderKeys(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
 	}
@@ -129,16 +145,16 @@ func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput
 	return &out, nil
 }
 
-func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*providerKeyOutput, error) {
+func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*createdProviderKeyOutput, error) {
 	b := in.Body
-	return commit(ctx, s, func(tx postgres.Tx) (*providerKeyOutput, error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*createdProviderKeyOutput, error) {
 		k, err := s.CreateProviderKeyTx(ctx, tx, ProviderKey{Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: httpapi.OrEmpty(b.Models)}, secret.Text(b.Secret))
 		if err != nil {
 			return nil, err
 		}
-		out := toProviderKeyOutput(k)
-		out.Location = "/api/developer/provider-keys/" + strconv.FormatInt(k.ID, 10)
-		return out, nil
+		return &createdProviderKeyOutput{
+			ETag: httpapi.ETag(k.Version), Location: "/api/developer/provider-keys/" + strconv.FormatInt(k.ID, 10), Body: toProviderKeyBody(k),
+		}, nil
 	})
 }
 
@@ -156,7 +172,7 @@ func (s *Service) patchProviderKey(ctx context.Context, in *updateProviderKeyInp
 		return nil, err
 	}
 	return commit(ctx, s, func(tx postgres.Tx) (*providerKeyOutput, error) {
-		k, err := s.UpdateProviderKeyTx(ctx, tx, in.ID, expected, secret.Text(in.Body.Secret), in.Body.apply)
+		k, err := s.UpdateProviderKeyTx(ctx, tx, in.ID, expected, secret.Text(in.Body.Secret.Value), in.Body.apply)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +190,7 @@ func (s *Service) deleteProviderKey(ctx context.Context, in *ProviderKeyPath) (*
 }
 
 // postProviderKeyTest calls the provider outside any transaction, and then
-// records what it said of the key.
+// records what it learnt about the key.
 func (s *Service) postProviderKeyTest(ctx context.Context, in *ProviderKeyPath) (*testedOutput, error) {
 	org := principal.From(ctx).Org
 	k, err := s.ProviderKey(ctx, org, in.ID)
@@ -182,18 +198,18 @@ func (s *Service) postProviderKeyTest(ctx context.Context, in *ProviderKeyPath) 
 		return nil, err
 	}
 	code, took, err := s.probe(ctx, org, k)
-	out := testedOutput{Body: testedBody{Status: k.Status, HTTP: code, LatencyMS: took.Milliseconds()}}
+	out := testedOutput{Body: testedBody{Status: k.Status, HTTPStatus: httpapi.OrNull(code), LatencyMS: float64(took.Microseconds()) / 1000}}
 	switch {
 	case errors.Is(err, egress.ErrUnreachable):
 		out.Body.Message = "The provider could not be reached."
 	case err != nil:
 		return nil, err
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		out.Body.Status, out.Body.Message = ProviderKeyInvalid, "The provider refuses the key."
+		out.Body.Status, out.Body.Message = ProviderKeyInvalid, "The provider refused the key."
 	case code >= http.StatusBadRequest:
-		out.Body.Message = "The provider answered with an error; the key was not judged."
+		out.Body.Message = "The provider returned an error that does not concern the key."
 	default:
-		out.Body.OK, out.Body.Status, out.Body.Message = true, ProviderKeyActive, "The provider accepts the key."
+		out.Body.OK, out.Body.Status, out.Body.Message = true, ProviderKeyActive, "The provider accepted the key."
 	}
 	if k.Status == ProviderKeyDisabled {
 		out.Body.Status = k.Status // a person's decision stands
@@ -231,25 +247,25 @@ func (s *Service) probe(ctx context.Context, org principal.OrgID, k ProviderKey)
 	} else {
 		req.Header.Set("Authorization", "Bearer "+text.Reveal())
 	}
-	began := s.now()
+	began := s.clock()
 	res, err := s.egress.HTTP(egress.Options{Timeout: 10 * time.Second}).Do(req)
 	if err != nil {
-		return 0, s.now().Sub(began), err
+		return 0, s.clock().Sub(began), err
 	}
-	return res.StatusCode, s.now().Sub(began), res.Body.Close()
+	return res.StatusCode, s.clock().Sub(began), res.Body.Close()
 }
 
 func (b updateProviderKeyBody) apply(k *ProviderKey) {
-	if b.Name.Sent && !b.Name.Null {
+	if b.Name.Sent {
 		k.Name = string(b.Name.Value)
 	}
-	if b.BaseURL.Sent && !b.BaseURL.Null {
+	if b.BaseURL.Sent {
 		k.BaseURL = string(b.BaseURL.Value)
 	}
 	if b.Models.Sent {
 		k.Models = httpapi.OrEmpty(b.Models.Value)
 	}
-	if b.Status.Sent && !b.Status.Null {
+	if b.Status.Sent {
 		k.Status = ProviderKeyStatus(b.Status.Value)
 	}
 }
@@ -267,8 +283,25 @@ func toProviderKeyBody(k ProviderKey) providerKeyBody {
 
 type (
 	baseURL        string
+	secretText     string
+	modelList      []string
 	providerStatus string
 )
+
+// Schema bounds a secret.
+func (secretText) Schema(huma.Registry) *huma.Schema {
+	least, most := 1, 10000
+	return &huma.Schema{
+		Type: huma.TypeString, MinLength: &least, MaxLength: &most,
+		Pattern: "^[!-~]+$", PatternDescription: "printable ASCII characters without spaces",
+	}
+}
+
+// Schema bounds a list of models.
+func (modelList) Schema(huma.Registry) *huma.Schema {
+	most := 200
+	return &huma.Schema{Type: huma.TypeArray, MaxItems: &most, Items: &huma.Schema{Type: huma.TypeString}}
+}
 
 // Schema bounds a URL.
 func (baseURL) Schema(huma.Registry) *huma.Schema {

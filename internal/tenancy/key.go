@@ -28,19 +28,19 @@ const (
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Environment says what a key is for.
-type Environment string
+// Mode says whether a key is for live use or for tests.
+type Mode string
 
-// The environments.
+// The modes.
 const (
-	EnvironmentLive Environment = "live"
-	EnvironmentTest Environment = "test"
+	ModeLive Mode = "live"
+	ModeTest Mode = "test"
 )
 
 // Faults of authentication.
 var (
 	ErrKeyIncomplete = fault.New(fault.Unauthorized, "key_incomplete", "The API key is incomplete: a part of it is missing or changed. Copy it again, whole.")
-	ErrKeyUnknown    = fault.New(fault.Unauthorized, "key_unknown", "There is no such API key.")
+	ErrKeyUnknown    = fault.New(fault.Unauthorized, "key_unknown", "The API key does not exist.")
 	ErrKeyRevoked    = fault.New(fault.Unauthorized, "key_revoked", "This API key was revoked. Create a new one.")
 	ErrKeyExpired    = fault.New(fault.Unauthorized, "key_expired", "This API key has expired. Create a new one.")
 	ErrProviderKey   = fault.New(fault.Unauthorized, "provider_key_not_accepted", "This looks like a model provider's key. Send an API key of this service, which begins with asy_.")
@@ -90,10 +90,10 @@ func parseKey(text string) (parsedKey, error) {
 		}
 		return parsedKey{}, ErrKeyUnknown
 	}
-	environment, rest, _ := strings.Cut(text[len(keyPrefix)+1:], "_")
+	mode, rest, _ := strings.Cut(text[len(keyPrefix)+1:], "_")
 	id, rest, _ := strings.Cut(rest, "_")
 	body, sum, _ := strings.Cut(rest, "_")
-	if environment != string(EnvironmentLive) && environment != string(EnvironmentTest) ||
+	if mode != string(ModeLive) && mode != string(ModeTest) ||
 		len(text) != keyLength || len(id) != idLength || len(body) != secretLength || !isBase62(id) || !isBase62(body) ||
 		sum != checksum(text[:len(text)-checksumLength-1]) {
 		return parsedKey{}, ErrKeyIncomplete
@@ -102,9 +102,9 @@ func parseKey(text string) (parsedKey, error) {
 }
 
 // newKey makes a key from the system's random source.
-func newKey(env Environment) parsedKey {
+func newKey(mode Mode) parsedKey {
 	id := randomBase62(idLength)
-	body := keyPrefix + "_" + string(env) + "_" + id + "_" + randomBase62(secretLength)
+	body := keyPrefix + "_" + string(mode) + "_" + id + "_" + randomBase62(secretLength)
 	return parsedKey{id: id, whole: body + "_" + checksum(body)}
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 func FuzzParseKey(f *testing.F) {
-	whole := newKey(EnvironmentLive).whole
+	whole := newKey(ModeLive).whole
 	for _, seed := range []string{
-		whole, newKey(EnvironmentTest).whole, whole[:len(whole)-1], whole + "0", strings.ToUpper(whole), "", "asy_", "asy_____", "asy_live__", "sk-abc", "eyJhbGciOi",
+		whole, newKey(ModeTest).whole, whole[:len(whole)-1], whole + "0", strings.ToUpper(whole), "", "asy_", "asy_____", "asy_live__", "sk-abc", "eyJhbGciOi",
 		strings.Replace(whole, "live", "prod", 1), strings.Repeat("_", keyLength), "asy_live_\xff", "asy_live_" + strings.Repeat("é", 30),
 	} {
 		f.Add(seed)
@@ -59,7 +59,7 @@ func TestKeyFormat(t *testing.T) {
 	require.Equal(t, parsedKey{id: "AAAAAAAAAAAA", whole: golden + "3Wy9GP"}, key)
 	require.Equal(t, "15477520072e7fa035b576c8aad3b85fc9fc0838c0c6fc62701cce7e4785f44e", hex.EncodeToString(key.hash("a pepper for tests, of 32 or more characters")))
 
-	for _, env := range []Environment{EnvironmentLive, EnvironmentTest} {
+	for _, env := range []Mode{ModeLive, ModeTest} {
 		seen := map[string]bool{}
 		for range 1000 {
 			k := newKey(env)

@@ -14,10 +14,10 @@ import (
 
 // Faults of members.
 var (
-	ErrMemberNotFound = fault.New(fault.NotFound, "member_not_found", "There is no such member.")
-	ErrMemberExists   = fault.New(fault.Conflict, "already_exists", "A member with this e-mail address is already here.")
-	ErrLastOwner      = fault.New(fault.Forbidden, "last_owner", "An organization cannot be without an owner. Make somebody else owner first.")
-	ErrOwnersOnly     = fault.New(fault.Forbidden, "owners_only", "Only an owner, or a service key that an owner made, can decide about owners.")
+	ErrMemberNotFound = fault.New(fault.NotFound, "member_not_found", "The member does not exist.")
+	ErrMemberExists   = fault.New(fault.Conflict, "already_exists", "A member with this e-mail address already exists.")
+	ErrLastOwner      = fault.New(fault.Forbidden, "last_owner", "An organization needs at least one owner. Give another member the role owner first.")
+	ErrOwnersOnly     = fault.New(fault.Forbidden, "owners_only", "Only an owner, or a service key created by an owner, can manage owners.")
 )
 
 // MemberStatus says whether a member has come in yet. A member comes in with the
@@ -39,11 +39,22 @@ type Member struct {
 	Role      principal.Role
 	Status    MemberStatus
 	CreatedAt time.Time
+	// Version counts changes of the member.
+	Version int64
+}
+
+// MemberFilter selects members; an empty field matches everything, and a list
+// matches any of its values.
+type MemberFilter struct {
+	Status, Role                []string
+	Search                      string
+	CreatedAfter, CreatedBefore *time.Time
+	Limit, Offset               int
 }
 
 // Members returns a page of members, newest first, and how many there are.
-func (s *Service) Members(ctx context.Context, org principal.OrgID, limit, offset int) ([]Member, int64, error) {
-	return s.store.members(ctx, org, limit, offset)
+func (s *Service) Members(ctx context.Context, org principal.OrgID, f MemberFilter) ([]Member, int64, error) {
+	return s.store.members(ctx, org, f)
 }
 
 // Member returns one member.
@@ -62,18 +73,22 @@ func (s *Service) InviteTx(ctx context.Context, tx postgres.Tx, m Member) (Membe
 
 func (s *Service) addMemberTx(ctx context.Context, tx postgres.Tx, m Member) (Member, error) {
 	m.UserID = uuid.Must(uuid.NewV7())
-	m.CreatedAt = s.now()
+	m.CreatedAt, m.Version = s.now(), 1
 	if err := s.store.insertMemberTx(ctx, tx, m); err != nil {
 		return Member{}, err
 	}
 	return m, s.log.AuditTx(ctx, tx, change.Entry{Action: "member.added", Resource: "member", ID: m.UserID.String(), After: m})
 }
 
-// UpdateMemberTx changes a member's name or role. The last owner stays one.
-func (s *Service) UpdateMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, edit func(*Member)) (Member, error) {
+// UpdateMemberTx changes a member's name or role. The last owner stays one. A
+// nonzero expected version must be the current one.
+func (s *Service) UpdateMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, expected int64, edit func(*Member)) (Member, error) {
 	before, owners, err := s.lockMemberTx(ctx, tx, user)
 	if err != nil {
 		return Member{}, err
+	}
+	if expected != 0 && expected != before.Version {
+		return Member{}, ErrVersionConflict.With("currentVersion", before.Version)
 	}
 	after := before
 	edit(&after)
@@ -86,6 +101,7 @@ func (s *Service) UpdateMemberTx(ctx context.Context, tx postgres.Tx, user uuid.
 	if before.Role == principal.Owner && after.Role != principal.Owner && owners == 1 {
 		return Member{}, ErrLastOwner
 	}
+	after.Version = before.Version + 1
 	if err := s.store.updateMemberTx(ctx, tx, after); err != nil {
 		return Member{}, err
 	}

@@ -24,8 +24,8 @@ func TestMembers(t *testing.T) {
 		us := k.Org(t)
 		ada, err := us.Invite(ctx, testkit.Member{Email: "Ada@Example.com", Name: "Ada", Role: "member"})
 		require.NoError(t, err)
-		require.NotEmpty(t, ada.UserID)
-		require.Equal(t, testkit.Member{UserID: ada.UserID, Email: "Ada@Example.com", Name: "Ada", Role: "member", Status: "invited"}, ada)
+		require.NotEmpty(t, ada.ID)
+		require.Equal(t, testkit.Member{ID: ada.ID, Email: "Ada@Example.com", Name: "Ada", Role: "member", Status: "invited", CreatedAt: ada.CreatedAt, Version: 1}, ada)
 
 		for _, email := range []string{"Ada@Example.com", "ada@example.com", "ADA@EXAMPLE.COM"} {
 			_, err = us.Invite(ctx, testkit.Member{Email: email, Role: "viewer"})
@@ -35,9 +35,9 @@ func TestMembers(t *testing.T) {
 		// In another organization the same person is another member.
 		there, err := k.Org(t).Invite(ctx, testkit.Member{Email: "ada@example.com", Role: "viewer"})
 		require.NoError(t, err)
-		require.NotEqual(t, ada.UserID, there.UserID)
+		require.NotEqual(t, ada.ID, there.ID)
 
-		changed, err := us.UpdateMember(ctx, ada.UserID, map[string]any{"role": "admin", "name": "Ada L."})
+		changed, err := us.UpdateMember(ctx, ada.ID, map[string]any{"role": "admin", "name": "Ada L."})
 		require.NoError(t, err)
 		require.Equal(t, "admin", changed.Role)
 		require.Equal(t, "Ada L.", changed.Name)
@@ -110,7 +110,7 @@ func TestMembers(t *testing.T) {
 
 		second, _ := us.Person(t, principal.Owner)
 		require.NoError(t, us.RemoveMember(ctx, us.Owner.String()))
-		require.ErrorIs(t, us.RemoveMember(ctx, second.UserID), tenancy.ErrLastOwner)
+		require.ErrorIs(t, us.RemoveMember(ctx, second.ID), tenancy.ErrLastOwner)
 	})
 
 	t.Run("of two owners one remains, whoever is quicker", func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestMembers(t *testing.T) {
 		ctx := t.Context()
 		us := k.Org(t)
 		second, _ := us.Person(t, principal.Owner)
-		owners := []string{us.Owner.String(), second.UserID}
+		owners := []string{us.Owner.String(), second.ID}
 		errs := make([]error, 50)
 		var wg sync.WaitGroup
 		for i := range errs {
@@ -161,13 +161,13 @@ func TestMembers(t *testing.T) {
 		admin, mine := us.Person(t, principal.Admin)
 		service, err := mine.CreateKey(ctx, testkit.NewKey{Name: "for the robot", Scopes: reading})
 		require.NoError(t, err)
-		require.Equal(t, &admin.UserID, service.CreatedBy)
+		require.Equal(t, testkit.Actor{Type: "user", ID: &admin.ID, Name: &admin.Email, Asserted: true}, service.CreatedBy, "another person made the key that made it")
 		require.False(t, service.Personal)
 		second, err := mine.CreateKey(ctx, testkit.NewKey{Name: "for my laptop", Scopes: reading, Personal: true})
 		require.NoError(t, err)
 		require.True(t, second.Personal)
 
-		require.NoError(t, us.RemoveMember(ctx, admin.UserID))
+		require.NoError(t, us.RemoveMember(ctx, admin.ID))
 
 		_, err = mine.Me(ctx)
 		require.ErrorIs(t, err, tenancy.ErrKeyRevoked)
@@ -175,13 +175,13 @@ func TestMembers(t *testing.T) {
 		require.ErrorIs(t, err, tenancy.ErrKeyRevoked)
 		_, err = us.With(service.Key).Me(ctx)
 		require.NoError(t, err)
-		_, err = us.Call(ctx, http.MethodGet, "/api/me", nil, nil, testkit.OnBehalfOf(admin.UserID))
+		_, err = us.Call(ctx, http.MethodGet, "/api/me", nil, nil, testkit.OnBehalfOf(admin.ID))
 		require.ErrorIs(t, err, tenancy.ErrNotAMember)
 
 		// They can come back, as somebody new.
 		again, err := us.Invite(ctx, testkit.Member{Email: strings.ToUpper(admin.Email), Role: "viewer"})
 		require.NoError(t, err)
-		require.NotEqual(t, admin.UserID, again.UserID)
+		require.NotEqual(t, admin.ID, again.ID)
 		_, err = mine.Me(ctx)
 		require.ErrorIs(t, err, tenancy.ErrKeyRevoked, "old keys stay dead")
 	})
@@ -194,7 +194,7 @@ func TestMembers(t *testing.T) {
 		_, err := mine.Members(ctx)
 		require.NoError(t, err)
 
-		_, err = us.UpdateMember(ctx, admin.UserID, map[string]any{"role": "viewer"})
+		_, err = us.UpdateMember(ctx, admin.ID, map[string]any{"role": "viewer"})
 		require.NoError(t, err)
 
 		_, err = mine.Members(ctx)
@@ -206,7 +206,7 @@ func TestMembers(t *testing.T) {
 		require.Equal(t, []string{"eval:read", "traces:read"}, me.Scopes)
 		require.Equal(t, "viewer", *me.Role)
 
-		_, err = us.UpdateMember(ctx, admin.UserID, map[string]any{"role": "admin"})
+		_, err = us.UpdateMember(ctx, admin.ID, map[string]any{"role": "admin"})
 		require.NoError(t, err)
 		_, err = mine.Members(ctx)
 		require.NoError(t, err, "a promotion widens them again")
@@ -230,15 +230,10 @@ func TestMembers(t *testing.T) {
 		ctx := t.Context()
 		us := k.Org(t)
 		member, viewer := us.Person(t, principal.Viewer)
-		var made struct {
-			ID        int64  `json:"id"`
-			Personal  bool   `json:"personal"`
-			CreatedBy string `json:"created_by"`
-		}
-		_, err := viewer.Call(ctx, http.MethodPost, "/api/me/api-keys", testkit.NewKey{Name: "mine", Scopes: reading}, &made)
+		made, err := viewer.CreateMyKey(ctx, testkit.NewKey{Name: "mine", Scopes: reading})
 		require.NoError(t, err)
 		require.True(t, made.Personal)
-		require.Equal(t, member.UserID, made.CreatedBy)
+		require.Equal(t, &member.ID, made.CreatedBy.ID)
 		_, err = viewer.Call(ctx, http.MethodPost, "/api/me/api-keys", testkit.NewKey{Name: "more", Scopes: []string{"eval:write"}}, nil)
 		require.ErrorIs(t, err, tenancy.ErrScopeEscalation)
 		_, err = us.Call(ctx, http.MethodPost, "/api/me/api-keys", testkit.NewKey{Name: "whose", Scopes: reading}, nil)
@@ -254,7 +249,7 @@ func TestMembers(t *testing.T) {
 		_, owner := us.Person(t, principal.Owner)
 		_, err := admin.Invite(ctx, testkit.Member{Email: "boss@example.com", Role: "owner"})
 		require.ErrorIs(t, err, tenancy.ErrOwnersOnly)
-		_, err = admin.UpdateMember(ctx, member.UserID, map[string]any{"role": "owner"})
+		_, err = admin.UpdateMember(ctx, member.ID, map[string]any{"role": "owner"})
 		require.ErrorIs(t, err, tenancy.ErrOwnersOnly)
 		_, err = admin.UpdateMember(ctx, us.Owner.String(), map[string]any{"role": "viewer"})
 		refused(t, err, fault.Forbidden, "owners_only")
@@ -270,7 +265,7 @@ func TestMembers(t *testing.T) {
 			require.ErrorIs(t, robot.RemoveMember(ctx, us.Owner.String()), tenancy.ErrOwnersOnly)
 			require.ErrorIs(t, robot.DeleteOrganization(ctx, us.Org.String()), tenancy.ErrOwnerDeletes)
 		}
-		_, err = admin.UpdateMember(ctx, member.UserID, map[string]any{"role": "viewer"})
+		_, err = admin.UpdateMember(ctx, member.ID, map[string]any{"role": "viewer"})
 		require.NoError(t, err)
 		require.NoError(t, owner.RemoveMember(ctx, us.Owner.String()))
 	})

@@ -22,7 +22,7 @@ import (
 var ErrVersionConflict = fault.New(fault.Conflict, "version_conflict", "The resource has changed since you read it. Read it again and repeat the change.")
 
 // ErrOrganizationNotFound is returned when there is no such organization.
-var ErrOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "There is no such organization.")
+var ErrOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "The organization does not exist.")
 
 // Plan says how much an organization may use.
 type Plan string
@@ -72,17 +72,18 @@ type Settings struct {
 	PriceOverrides map[string]Price `json:"price_overrides,omitzero"`
 }
 
-// RedactionRule removes the values of matching keys, or matching text.
+// RedactionRule removes the value of a field, or the text that a pattern
+// matches.
 type RedactionRule struct {
-	Name    string `json:"name" minLength:"1" maxLength:"64"`
-	Key     string `json:"key,omitempty" maxLength:"200" doc:"Name of a field whose value is removed."`
-	Pattern string `json:"pattern,omitempty" maxLength:"1000" doc:"RE2 expression; matching text is removed."`
+	Name    string `json:"name"`
+	Key     string `json:"key,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
 }
 
 // Price is what a million tokens of a model cost, in US dollars.
 type Price struct {
-	InputPerMillion  float64 `json:"input_per_million" minimum:"0" maximum:"1000000"`
-	OutputPerMillion float64 `json:"output_per_million" minimum:"0" maximum:"1000000"`
+	InputPerMillion  float64 `json:"input_per_million"`
+	OutputPerMillion float64 `json:"output_per_million"`
 }
 
 // Prices is the table of what models cost the organization.

@@ -32,13 +32,13 @@ func TestOrganization(t *testing.T) {
 		rules := []map[string]any{{"name": "cards", "pattern": `\d{16}`}, {"name": "passwords", "key": "password"}}
 		got, err := us.UpdateOrganization(ctx, map[string]any{
 			"name": "New name", "retentionDays": 30, "separationOfDuties": "key_owner", "redactionRules": rules,
-			"priceOverrides": map[string]any{"our-model": map[string]any{"input_per_million": 1.5, "output_per_million": 2}},
+			"priceOverrides": map[string]any{"our-model": map[string]any{"inputPerMillion": 1.5, "outputPerMillion": 2}},
 		})
 		require.NoError(t, err)
 		require.Equal(t, "New name", got.Name)
 		require.Equal(t, 30, *got.RetentionDays)
 		require.Equal(t, "key_owner", got.SeparationOfDuties)
-		require.Equal(t, rules, got.RedactionRules)
+		require.Equal(t, []map[string]any{{"name": "cards", "key": nil, "pattern": `\d{16}`}, {"name": "passwords", "key": "password", "pattern": nil}}, got.RedactionRules)
 		require.Equal(t, map[string]any{"our-model": map[string]any{"input_per_million": 1.5, "output_per_million": 2.0}}, got.PriceOverrides)
 		require.EqualValues(t, 2, got.Version)
 		read, err := us.Organization(ctx)
@@ -51,6 +51,9 @@ func TestOrganization(t *testing.T) {
 		same, err = us.UpdateOrganization(ctx, map[string]any{})
 		require.NoError(t, err)
 		require.Equal(t, got, same)
+		same, err = us.UpdateOrganization(ctx, map[string]any{"redaction_rules": got.RedactionRules, "price_overrides": got.PriceOverrides})
+		require.NoError(t, err)
+		require.Equal(t, got, same, "what was read can be sent back")
 
 		got, err = us.UpdateOrganization(ctx, map[string]any{"retentionDays": nil, "separationOfDuties": nil, "redactionRules": nil, "priceOverrides": nil})
 		require.NoError(t, err)

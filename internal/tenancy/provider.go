@@ -17,9 +17,9 @@ import (
 
 // Faults of provider keys.
 var (
-	ErrProviderKeyNotFound  = fault.New(fault.NotFound, "provider_key_not_found", "There is no such provider key.")
-	ErrProviderKeyNameTaken = fault.New(fault.Conflict, "already_exists", "A provider key has this name. Choose another.")
-	ErrNoMasterKey          = fault.New(fault.Conflict, "precondition_missing", "This deployment cannot keep provider keys: its operator has to set ASSAY_SECRET_MASTER_KEY.")
+	ErrProviderKeyNotFound  = fault.New(fault.NotFound, "provider_key_not_found", "The provider key does not exist.")
+	ErrProviderKeyNameTaken = fault.New(fault.Conflict, "already_exists", "A provider key with this name already exists. Choose another name.")
+	ErrNoMasterKey          = fault.New(fault.Conflict, "precondition_missing", "This deployment cannot store provider keys. Ask its operator to set ASSAY_SECRET_MASTER_KEY.")
 	ErrSecretNeeded         = fault.Invalid("body", "/secret", "required", "is required when the base URL changes: a secret is bound to its destination")
 )
 
@@ -58,10 +58,19 @@ var providerURLs = map[string]string{
 	"anthropic": "https://api.anthropic.com/v1",
 }
 
+// ProviderKeyFilter selects credentials; an empty field matches everything, and
+// a list matches any of its values.
+type ProviderKeyFilter struct {
+	Status, Provider            []string
+	Search                      string
+	CreatedAfter, CreatedBefore *time.Time
+	Limit, Offset               int
+}
+
 // ProviderKeys returns a page of credentials, newest first, and how many there
 // are.
-func (s *Service) ProviderKeys(ctx context.Context, org principal.OrgID, limit, offset int) ([]ProviderKey, int64, error) {
-	return s.store.providerKeys(ctx, org, limit, offset)
+func (s *Service) ProviderKeys(ctx context.Context, org principal.OrgID, f ProviderKeyFilter) ([]ProviderKey, int64, error) {
+	return s.store.providerKeys(ctx, org, f)
 }
 
 // ProviderKey returns one credential, its secret sealed.

@@ -56,7 +56,7 @@ func TestProviderKeys(t *testing.T) {
 		made, err := us.CreateProviderKey(ctx, map[string]any{"provider": "openai", "name": "judge", "secret": hiddenSecret, "models": []string{"gpt-5"}})
 		require.NoError(t, err)
 		require.Equal(t, testkit.ProviderKey{
-			ID: made.ID, Provider: "openai", Name: "judge", BaseURL: "https://api.openai.com/v1", Last4: "cdef", Models: []string{"gpt-5"}, Status: "active", Version: 1,
+			ID: made.ID, Provider: "openai", Name: "judge", BaseURL: "https://api.openai.com/v1", Last4: "cdef", Models: []string{"gpt-5"}, Status: "active", CreatedAt: made.CreatedAt, Version: 1,
 		}, made)
 		_, err = us.UpdateProviderKey(ctx, made.ID, map[string]any{"name": "renamed"})
 		require.NoError(t, err)
@@ -174,9 +174,9 @@ func TestProviderKeyTrial(t *testing.T) {
 			good bool
 			want testkit.Tested
 		}{
-			{true, testkit.Tested{OK: true, Status: "active", HTTP: 200, Message: "The provider accepts the key."}},
-			{false, testkit.Tested{OK: false, Status: "invalid", HTTP: 401, Message: "The provider refuses the key."}},
-			{true, testkit.Tested{OK: true, Status: "active", HTTP: 200, Message: "The provider accepts the key."}},
+			{true, testkit.Tested{OK: true, Status: "active", HTTP: new(200), Message: "The provider accepted the key."}},
+			{false, testkit.Tested{OK: false, Status: "invalid", HTTP: new(401), Message: "The provider refused the key."}},
+			{true, testkit.Tested{OK: true, Status: "active", HTTP: new(200), Message: "The provider accepted the key."}},
 		} {
 			good = step.good
 			got, err := us.TestProviderKey(ctx, made.ID)
@@ -219,7 +219,7 @@ func TestProviderKeyTrial(t *testing.T) {
 		require.NoError(t, err)
 		got, err := us.TestProviderKey(ctx, made.ID)
 		require.NoError(t, err)
-		require.Equal(t, testkit.Tested{Status: "active", HTTP: 404, Message: "The provider answered with an error; the key was not judged."}, got)
+		require.Equal(t, testkit.Tested{Status: "active", HTTP: new(404), Message: "The provider returned an error that does not concern the key."}, got)
 		srv.Close()
 		got, err = us.TestProviderKey(ctx, made.ID)
 		require.NoError(t, err)

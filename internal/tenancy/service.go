@@ -46,6 +46,7 @@ type Service struct {
 	meter    *meter
 	routes   map[string]route
 	now      func() time.Time
+	clock    func() time.Time
 }
 
 // route is how an operation is called, for figures of usage.
@@ -53,9 +54,12 @@ type route struct{ Method, Path string }
 
 // New makes the service.
 func New(p Parts) *Service {
+	// The interface shows milliseconds; what is stored is what is shown, so
+	// that a shown time can be used as a filter.
+	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	return &Service{
 		cfg: p.Config, plans: p.Plans, db: p.Postgres, store: store{db: p.Postgres, ch: p.ClickHouse}, log: p.Log,
 		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, secrets: p.Secrets, egress: p.Egress, files: p.EraseFiles, meter: newMeter(),
-		routes: map[string]route{}, now: p.Now,
+		routes: map[string]route{}, now: shown, clock: p.Now,
 	}
 }

@@ -4,7 +4,7 @@ import "github.com/assayhq/assay/internal/fault"
 
 // ErrTransition is returned for a move of an organization that the table does
 // not have.
-var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The organization cannot go to that status from where it is.")
+var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The organization cannot change to that status from its current one.")
 
 // transitions of an organization; what is not here is refused. Suspending and
 // resuming is the operator's; deleting is an owner's and cannot be undone.

@@ -131,13 +131,21 @@ func (s store) member(ctx context.Context, q db.DBTX, org principal.OrgID, user 
 	return fromMemberRow(db.ListMembersRow(r)), nil
 }
 
-func (s store) members(ctx context.Context, org principal.OrgID, limit, offset int) ([]Member, int64, error) {
+func (s store) members(ctx context.Context, org principal.OrgID, f MemberFilter) ([]Member, int64, error) {
 	q := db.New(s.db.Org(org))
-	rows, err := q.ListMembers(ctx, db.ListMembersParams{OrgID: org, RowLimit: int32(limit), RowOffset: int32(offset)})
+	count := db.CountMembersParams{
+		OrgID: org, Statuses: f.Status, Roles: f.Role, Search: postgres.OrNull(f.Search),
+		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+	}
+	rows, err := q.ListMembers(ctx, db.ListMembersParams{
+		OrgID: count.OrgID, Statuses: count.Statuses, Roles: count.Roles, Search: count.Search,
+		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
+		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list members: %w", err)
 	}
-	n, err := q.CountMembers(ctx, org)
+	total, err := q.CountMembers(ctx, count)
 	if err != nil {
 		return nil, 0, fmt.Errorf("count members: %w", err)
 	}
@@ -145,15 +153,15 @@ func (s store) members(ctx context.Context, org principal.OrgID, limit, offset i
 	for i, r := range rows {
 		out[i] = fromMemberRow(r)
 	}
-	return out, n.Members, nil
+	return out, total, nil
 }
 
 func (s store) ownersTx(ctx context.Context, tx postgres.Tx) (int64, error) {
-	n, err := db.New(tx).CountMembers(ctx, tx.Org)
+	n, err := db.New(tx).CountOwners(ctx, tx.Org)
 	if err != nil {
 		return 0, fmt.Errorf("count owners: %w", err)
 	}
-	return n.Owners, nil
+	return n, nil
 }
 
 func (s store) updateMemberTx(ctx context.Context, tx postgres.Tx, m Member) error {
@@ -172,7 +180,7 @@ func (s store) removeMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUI
 }
 
 func fromMemberRow(r db.ListMembersRow) Member {
-	return Member{UserID: r.UserID, Email: r.Email, Name: r.Name, Role: principal.Role(r.Role), Status: MemberStatus(r.Status), CreatedAt: r.CreatedAt}
+	return Member{UserID: r.UserID, Email: r.Email, Name: r.Name, Role: principal.Role(r.Role), Status: MemberStatus(r.Status), CreatedAt: r.CreatedAt, Version: r.Version}
 }
 
 // number is the value of a nullable integer; null is zero.

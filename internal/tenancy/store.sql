@@ -37,33 +37,58 @@ INSERT INTO members (org_id, user_id, email, name, role, status, created_at)
 VALUES (@org_id, @user_id, @email, @name, @role, @status, @created_at);
 
 -- name: FindMember :one
--- One person who is in the organization. Whoever has used a key of their own
--- has come in.
-SELECT m.user_id, m.email, m.name, m.role, m.created_at,
+-- One person who is in the organization. A member is active once a key of their
+-- own has been used.
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version,
        (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
              THEN 'active' ELSE m.status END)::text AS status
 FROM members m
 WHERE m.org_id = @org_id AND m.user_id = @user_id AND m.removed_at IS NULL;
 
 -- name: ListMembers :many
--- A page of members, newest first, with the status that FindMember gives.
-SELECT m.user_id, m.email, m.name, m.role, m.created_at,
-       (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
-             THEN 'active' ELSE m.status END)::text AS status
-FROM members m
-WHERE m.org_id = @org_id AND m.removed_at IS NULL
+-- A page of members, newest first, with the status that FindMember gives; an
+-- absent filter matches everything.
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version, m.status
+FROM (
+  SELECT i.org_id, i.user_id, i.email, i.name, i.role, i.created_at, i.version,
+         (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = i.org_id AND k.owner_id = i.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE i.status END)::text AS status
+  FROM members i
+  WHERE i.org_id = @org_id AND i.removed_at IS NULL
+) m
+WHERE m.org_id = @org_id
+  AND (sqlc.narg('statuses')::text[] IS NULL OR m.status = ANY (sqlc.narg('statuses')::text[]))
+  AND (sqlc.narg('roles')::text[] IS NULL OR m.role = ANY (sqlc.narg('roles')::text[]))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(m.name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(m.email), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR m.created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR m.created_at < sqlc.narg('created_before'))
 ORDER BY m.created_at DESC, m.user_id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
 -- name: CountMembers :one
--- How many members there are, and how many of them are owners.
-SELECT count(*) AS members, count(*) FILTER (WHERE role = 'owner') AS owners
-FROM members
-WHERE org_id = @org_id AND removed_at IS NULL;
+-- How many members the same filters match.
+SELECT count(*)
+FROM (
+  SELECT i.org_id, i.user_id, i.email, i.name, i.role, i.created_at, i.version,
+         (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = i.org_id AND k.owner_id = i.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE i.status END)::text AS status
+  FROM members i
+  WHERE i.org_id = @org_id AND i.removed_at IS NULL
+) m
+WHERE m.org_id = @org_id
+  AND (sqlc.narg('statuses')::text[] IS NULL OR m.status = ANY (sqlc.narg('statuses')::text[]))
+  AND (sqlc.narg('roles')::text[] IS NULL OR m.role = ANY (sqlc.narg('roles')::text[]))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(m.name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(m.email), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR m.created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR m.created_at < sqlc.narg('created_before'));
+
+-- name: CountOwners :one
+-- How many members are owners.
+SELECT count(*) FROM members WHERE org_id = @org_id AND role = 'owner' AND removed_at IS NULL;
 
 -- name: UpdateMember :execrows
 -- Changes a person's name and role.
-UPDATE members SET name = @name, role = @role, status = @status
+UPDATE members SET name = @name, role = @role, status = @status, version = version + 1
 WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
 
 -- name: RemoveMember :execrows
@@ -73,8 +98,8 @@ WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
 
 -- name: InsertKey :one
 -- Stores a key's hash; the key itself is stored nowhere.
-INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at)
-VALUES (@org_id, @key_id, @name, @environment, @scopes, @hash, @pepper_version, @last4, sqlc.narg('owner_id'), sqlc.narg('created_by'), @over_owners, @asserted, @created_at, sqlc.narg('expires_at'))
+INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at)
+VALUES (@org_id, @key_id, @name, @environment, @scopes, @hash, @pepper_version, @last4, sqlc.narg('owner_id'), sqlc.narg('created_by'), @creator, @over_owners, @asserted, @created_at, sqlc.narg('expires_at'))
 RETURNING id;
 
 -- name: FreeKeyName :exec
@@ -95,56 +120,69 @@ LEFT JOIN members m ON m.org_id = k.org_id AND m.user_id = k.owner_id
 WHERE k.key_id = @key_id;
 
 -- name: FindKey :one
--- One key of the organization.
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+-- One key of the organization that is not revoked.
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
 FROM api_keys
-WHERE org_id = @org_id AND id = @id;
+WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL;
 
 -- name: LockKey :one
--- One key of the organization, kept from changing until the transaction ends.
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+-- The key that FindKey finds, kept from changing until the transaction ends.
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
 FROM api_keys
-WHERE org_id = @org_id AND id = @id
+WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL
 FOR UPDATE;
 
 -- name: ListKeys :many
--- A page of keys, newest first.
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+-- A page of keys that have one of the statuses now, newest first; another
+-- filter that is absent matches everything.
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
 FROM api_keys
 WHERE org_id = @org_id
+  AND CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= @at THEN 'expired' ELSE 'active' END = ANY (@statuses::text[])
+  AND (sqlc.narg('owner_id')::uuid IS NULL OR owner_id = sqlc.narg('owner_id'))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
 -- name: CountKeys :one
--- How many keys there are.
-SELECT count(*) FROM api_keys WHERE org_id = @org_id;
+-- How many keys the same filters match.
+SELECT count(*)
+FROM api_keys
+WHERE org_id = @org_id
+  AND CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= @at THEN 'expired' ELSE 'active' END = ANY (@statuses::text[])
+  AND (sqlc.narg('owner_id')::uuid IS NULL OR owner_id = sqlc.narg('owner_id'))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'));
 
 -- name: UpdateKey :execrows
 -- Renames a key or changes what it may do; a revoked or rotated key stays as it
 -- is.
-UPDATE api_keys SET name = @name, scopes = @scopes, expires_at = sqlc.narg('expires_at')
+UPDATE api_keys SET name = @name, scopes = @scopes, expires_at = sqlc.narg('expires_at'), version = version + 1
 WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL AND superseded_at IS NULL;
 
 -- name: RevokeKey :one
 -- Ends a key at once.
-UPDATE api_keys SET revoked_at = @revoked_at
+UPDATE api_keys SET revoked_at = @revoked_at, version = version + 1
 WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL
 RETURNING key_id;
 
 -- name: SupersedeKey :execrows
 -- Lets a key work on for its grace; its name is free for its successor.
-UPDATE api_keys SET superseded_at = @superseded_at, expires_at = @expires_at
+UPDATE api_keys SET superseded_at = @superseded_at, expires_at = @expires_at, version = version + 1
 WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL AND superseded_at IS NULL;
 
 -- name: RevokeKeysOf :many
 -- Ends every personal key of a member.
-UPDATE api_keys SET revoked_at = @revoked_at
+UPDATE api_keys SET revoked_at = @revoked_at, version = version + 1
 WHERE org_id = @org_id AND owner_id = @owner_id AND revoked_at IS NULL
 RETURNING id, key_id;
 
 -- name: RevokeAllKeys :many
 -- Ends every key of the organization.
-UPDATE api_keys SET revoked_at = @revoked_at
+UPDATE api_keys SET revoked_at = @revoked_at, version = version + 1
 WHERE org_id = @org_id AND revoked_at IS NULL
 RETURNING id, key_id;
 
@@ -222,16 +260,28 @@ FROM provider_keys
 WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL;
 
 -- name: ListProviderKeys :many
--- A page of credentials, newest first.
+-- A page of credentials, newest first; an absent filter matches everything.
 SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
 FROM provider_keys
 WHERE org_id = @org_id AND deleted_at IS NULL
+  AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
+  AND (sqlc.narg('providers')::text[] IS NULL OR provider = ANY (sqlc.narg('providers')::text[]))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
 -- name: CountProviderKeys :one
--- How many credentials there are.
-SELECT count(*) FROM provider_keys WHERE org_id = @org_id AND deleted_at IS NULL;
+-- How many credentials the same filters match.
+SELECT count(*)
+FROM provider_keys
+WHERE org_id = @org_id AND deleted_at IS NULL
+  AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
+  AND (sqlc.narg('providers')::text[] IS NULL OR provider = ANY (sqlc.narg('providers')::text[]))
+  AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
+  AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
+  AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'));
 
 -- name: UpdateProviderKey :execrows
 -- Replaces the mutable fields, if the row is still the one that was read.

@@ -26,7 +26,7 @@ func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([
 	out := make([]AuditEntry, len(rows))
 	for i, r := range rows {
 		out[i] = AuditEntry{
-			ID: r.ID, At: r.At, ActorType: r.ActorType, User: r.UserID, Key: r.ApiKeyID, Asserted: r.Asserted, Action: r.Action,
+			ID: r.ID, At: r.At, Actor: auditActor(r), Key: r.ApiKeyID, Action: r.Action,
 			ResourceType: r.ResourceType, ResourceID: r.ResourceID, RequestID: r.RequestID, IP: r.Ip, Before: r.BeforeDigest, After: r.AfterDigest,
 		}
 	}
@@ -38,4 +38,16 @@ func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([
 		return nil, 0, fmt.Errorf("count audit log: %w", err)
 	}
 	return out, total, nil
+}
+
+// auditActor is who an entry says did it. Rows call a service key api_key.
+func auditActor(r db.ListAuditRow) principal.Actor {
+	switch {
+	case r.UserID != nil:
+		return principal.UserActor(*r.UserID, r.Asserted)
+	case r.ApiKeyID != nil:
+		return principal.KeyActor(*r.ApiKeyID)
+	default:
+		return principal.Actor{Type: principal.ActorSystem}
+	}
 }

@@ -63,8 +63,8 @@ func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error
 
 func (s store) insertKeyTx(ctx context.Context, tx postgres.Tx, k Key, hash []byte, pepperVersion int) (int64, error) {
 	id, err := db.New(tx).InsertKey(ctx, db.InsertKeyParams{
-		OrgID: tx.Org, KeyID: k.KeyID, Name: k.Name, Environment: string(k.Environment), Scopes: fromScopes(k.Scopes),
-		Hash: hash, PepperVersion: int32(pepperVersion), Last4: k.Last4, OwnerID: k.Owner, CreatedBy: k.CreatedBy,
+		OrgID: tx.Org, KeyID: k.KeyID, Name: k.Name, Environment: string(k.Mode), Scopes: fromScopes(k.Scopes),
+		Hash: hash, PepperVersion: int32(pepperVersion), Last4: k.Last4, OwnerID: k.Owner, CreatedBy: userOf(k.CreatedBy), Creator: k.CreatedBy.String(),
 		OverOwners: k.OverOwners, Asserted: k.Asserted,
 		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt,
 	})
@@ -108,13 +108,23 @@ func (s store) lockKeyTx(ctx context.Context, tx postgres.Tx, id int64) (Key, er
 	return fromKeyRow(db.ListKeysRow(r)), nil
 }
 
-func (s store) keys(ctx context.Context, org principal.OrgID, limit, offset int) ([]Key, int64, error) {
+// keys are the keys that the filter selects by the statuses that they have at a
+// time.
+func (s store) keys(ctx context.Context, org principal.OrgID, f KeyFilter, at time.Time) ([]Key, int64, error) {
 	q := db.New(s.db.Org(org))
-	rows, err := q.ListKeys(ctx, db.ListKeysParams{OrgID: org, RowLimit: int32(limit), RowOffset: int32(offset)})
+	count := db.CountKeysParams{
+		OrgID: org, At: &at, Statuses: f.Status, OwnerID: f.Owner, Search: postgres.OrNull(f.Search),
+		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+	}
+	rows, err := q.ListKeys(ctx, db.ListKeysParams{
+		OrgID: count.OrgID, At: count.At, Statuses: count.Statuses, OwnerID: count.OwnerID, Search: count.Search,
+		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
+		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list keys: %w", err)
 	}
-	total, err := q.CountKeys(ctx, org)
+	total, err := q.CountKeys(ctx, count)
 	if err != nil {
 		return nil, 0, fmt.Errorf("count keys: %w", err)
 	}
@@ -142,7 +152,7 @@ func (s store) updateKeyTx(ctx context.Context, tx postgres.Tx, k Key) error {
 func (s store) revokeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
 	_, err := db.New(tx).RevokeKey(ctx, db.RevokeKeyParams{OrgID: tx.Org, ID: id, RevokedAt: &at})
 	if postgres.NoRows(err) {
-		return ErrKeyNotFound // somebody else was quicker
+		return ErrKeyNotFound // someone else was quicker
 	}
 	if err != nil {
 		return fmt.Errorf("revoke key: %w", err)
@@ -194,11 +204,25 @@ func (s store) touchKey(ctx context.Context, org principal.OrgID, id int64, at t
 }
 
 func fromKeyRow(r db.ListKeysRow) Key {
-	return Key{
-		ID: r.ID, KeyID: r.KeyID, Name: r.Name, Environment: Environment(r.Environment), Scopes: toScopes(r.Scopes), Last4: r.Last4,
-		Owner: r.OwnerID, CreatedBy: r.CreatedBy, OverOwners: r.OverOwners, Asserted: r.Asserted, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
-		Superseded: r.SupersededAt, LastUsedAt: r.LastUsedAt,
+	k := Key{
+		ID: r.ID, KeyID: r.KeyID, Name: r.Name, Mode: Mode(r.Environment), Scopes: toScopes(r.Scopes), Last4: r.Last4,
+		Owner: r.OwnerID, CreatedBy: principal.ParseActor(r.Creator), OverOwners: r.OverOwners, Asserted: r.Asserted, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		Superseded: r.SupersededAt, LastUsedAt: r.LastUsedAt, Version: r.Version,
 	}
+	if k.CreatedBy.Type == principal.ActorSystem && r.CreatedBy != nil {
+		// An older release made the key: it notes the person alone.
+		k.CreatedBy = principal.UserActor(*r.CreatedBy, r.Asserted)
+	}
+	return k
+}
+
+// userOf is the person behind an actor, nil if it is none.
+func userOf(a principal.Actor) *uuid.UUID {
+	id, err := uuid.Parse(a.ID)
+	if a.Type != principal.ActorUser || err != nil {
+		return nil
+	}
+	return &id
 }
 
 func toScopes(texts []string) []principal.Scope {

@@ -91,13 +91,21 @@ func (s store) providerKey(ctx context.Context, q db.DBTX, org principal.OrgID, 
 	return fromProviderKeyRow(db.ListProviderKeysRow(r)), nil
 }
 
-func (s store) providerKeys(ctx context.Context, org principal.OrgID, limit, offset int) ([]ProviderKey, int64, error) {
+func (s store) providerKeys(ctx context.Context, org principal.OrgID, f ProviderKeyFilter) ([]ProviderKey, int64, error) {
 	q := db.New(s.db.Org(org))
-	rows, err := q.ListProviderKeys(ctx, db.ListProviderKeysParams{OrgID: org, RowLimit: int32(limit), RowOffset: int32(offset)})
+	count := db.CountProviderKeysParams{
+		OrgID: org, Statuses: f.Status, Providers: f.Provider, Search: postgres.OrNull(f.Search),
+		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+	}
+	rows, err := q.ListProviderKeys(ctx, db.ListProviderKeysParams{
+		OrgID: count.OrgID, Statuses: count.Statuses, Providers: count.Providers, Search: count.Search,
+		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
+		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list provider keys: %w", err)
 	}
-	total, err := q.CountProviderKeys(ctx, org)
+	total, err := q.CountProviderKeys(ctx, count)
 	if err != nil {
 		return nil, 0, fmt.Errorf("count provider keys: %w", err)
 	}

@@ -58,7 +58,7 @@ func TestAMemberMintsKeysWithinTheirRole(t *testing.T) {
 	require.NoError(t, err)
 
 	// An administrator makes Ada's first key for her.
-	first, err := us.CreateKey(ctx, testkit.NewKey{Name: "Ada", Scopes: []string{"eval:read", "eval:write"}, Personal: true}, testkit.Header("X-On-Behalf-Of", ada.UserID))
+	first, err := us.CreateKey(ctx, testkit.NewKey{Name: "Ada", Scopes: []string{"eval:read", "eval:write"}, Personal: true}, testkit.Header("X-On-Behalf-Of", ada.ID))
 	require.NoError(t, err)
 
 	// With it she makes one that can only read, and none that can do more.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Dataset is a dataset as a client sees it.
+// Dataset is a dataset as a client sees it. What is null reads as the zero value.
 type Dataset struct {
 	ID            string         `json:"id,omitzero"`
 	Name          string         `json:"name,omitzero"`
@@ -18,7 +18,7 @@ type Dataset struct {
 	Purpose       string         `json:"purpose,omitzero"`
 	Schema        map[string]any `json:"schema,omitzero"`
 	ItemCount     int            `json:"item_count,omitzero"`
-	LatestVersion int            `json:"latest_version,omitzero"`
+	LatestVersion int            `json:"latest_dataset_version,omitzero"`
 	Status        string         `json:"status,omitzero"`
 	Tags          []string       `json:"tags,omitzero"`
 	Metadata      map[string]any `json:"metadata,omitzero"`
@@ -33,12 +33,24 @@ type Item struct {
 	Input          any      `json:"input,omitzero"`
 	ExpectedOutput any      `json:"expected_output,omitzero"`
 	Output         any      `json:"output,omitempty"`
+	Context        any      `json:"context,omitempty"`
+	Messages       any      `json:"messages,omitempty"`
+	Tools          any      `json:"tools,omitempty"`
 	Assertions     []any    `json:"assertions,omitzero"`
 	Labels         any      `json:"labels,omitzero"`
 	Split          *string  `json:"split,omitzero"`
 	Weight         *float64 `json:"weight,omitzero"`
+	Source         *Source  `json:"source,omitzero"`
 	ContentDigest  string   `json:"content_digest,omitzero"`
 	CreatedAt      string   `json:"created_at,omitzero"`
+	UpdatedAt      string   `json:"updated_at,omitzero"`
+	Version        int      `json:"version,omitzero"`
+}
+
+// Source is where an item came from.
+type Source struct {
+	Type string  `json:"type"`
+	ID   *string `json:"id,omitzero"`
 }
 
 // Import is the answer to an import of items.
@@ -66,11 +78,12 @@ type ItemPage struct {
 
 // Version is a frozen version.
 type Version struct {
-	Version   int    `json:"version"`
-	ItemCount int    `json:"item_count"`
-	Digest    string `json:"digest"`
-	Note      string `json:"note"`
-	CreatedAt string `json:"created_at"`
+	ID        string  `json:"id"`
+	Version   int     `json:"dataset_version"`
+	ItemCount int     `json:"item_count"`
+	Digest    string  `json:"digest"`
+	Note      *string `json:"note"`
+	CreatedAt string  `json:"created_at"`
 }
 
 // Dataset makes a dataset; the fields of seed that are empty get a value.
@@ -134,15 +147,15 @@ func (c *Client) Items(ctx context.Context, id, query string) (out ItemPage, err
 func (c *Client) GetItem(ctx context.Context, id, item string, version int) (out Item, err error) {
 	path := "/api/datasets/" + id + "/items/" + item
 	if version != 0 {
-		path += "?version=" + strconv.Itoa(version)
+		path += "?datasetVersion=" + strconv.Itoa(version)
 	}
 	_, err = c.Call(ctx, http.MethodGet, path, nil, &out)
 	return out, err
 }
 
 // UpdateItem changes the fields of an item that patch has.
-func (c *Client) UpdateItem(ctx context.Context, id, item string, patch map[string]any) (out Item, err error) {
-	_, err = c.Call(ctx, http.MethodPatch, "/api/datasets/"+id+"/items/"+item, patch, &out)
+func (c *Client) UpdateItem(ctx context.Context, id, item string, patch map[string]any, opts ...Option) (out Item, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, "/api/datasets/"+id+"/items/"+item, patch, &out, opts...)
 	return out, err
 }
 
@@ -155,6 +168,12 @@ func (c *Client) DeleteItem(ctx context.Context, id, item string) error {
 // Freeze makes a frozen version.
 func (c *Client) Freeze(ctx context.Context, id, note string) (out Version, err error) {
 	_, err = c.Call(ctx, http.MethodPost, "/api/datasets/"+id+"/versions", map[string]any{"note": note}, &out)
+	return out, err
+}
+
+// GetVersion reads a frozen version.
+func (c *Client) GetVersion(ctx context.Context, id string, version int) (out Version, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/datasets/"+id+"/versions/"+strconv.Itoa(version), nil, &out)
 	return out, err
 }
 

@@ -100,7 +100,7 @@ func (k *Kit) WorkUntil(ctx context.Context) <-chan error {
 func (k *Kit) Org(t testing.TB) *Client {
 	t.Helper()
 	made, err := k.App.Tenancy.Bootstrap(t.Context(), "Test", tenancy.FirstMember{Email: "owner@example.com"}, tenancy.NewKey{
-		Name: "everything", Environment: tenancy.EnvironmentTest, Scopes: principal.Scopes,
+		Name: "everything", Mode: tenancy.ModeTest, Scopes: principal.Scopes,
 	})
 	require.NoError(t, err)
 	return &Client{Org: made.Org, Owner: made.Owner, Key: made.Key, base: k.URL}
@@ -110,7 +110,7 @@ func (k *Kit) Org(t testing.TB) *Client {
 func (k *Kit) Key(t testing.TB, of *Client, scopes ...principal.Scope) *Client {
 	t.Helper()
 	_, key, err := k.App.Tenancy.CreateKey(t.Context(), of.Org, tenancy.NewKey{
-		Name: "some " + random(), Environment: tenancy.EnvironmentTest, Scopes: scopes,
+		Name: "some " + random(), Mode: tenancy.ModeTest, Scopes: scopes,
 	})
 	require.NoError(t, err)
 	return &Client{Org: of.Org, Key: key, base: k.URL}

@@ -41,7 +41,7 @@ func (c *Client) Person(t testing.TB, role principal.Role) (Member, *Client) {
 	for _, s := range role.Scopes() {
 		scopes = append(scopes, string(s))
 	}
-	key, err := c.CreateKey(t.Context(), NewKey{Name: "of " + m.Email, Scopes: scopes, Personal: true}, OnBehalfOf(m.UserID))
+	key, err := c.CreateKey(t.Context(), NewKey{Name: "of " + m.Email, Scopes: scopes, Personal: true}, OnBehalfOf(m.ID))
 	require.NoError(t, err)
 	return m, c.With(key.Key)
 }
@@ -49,10 +49,11 @@ func (c *Client) Person(t testing.TB, role principal.Role) (Member, *Client) {
 // OnBehalfOf makes a request speak for a member.
 func OnBehalfOf(user string) Option { return Header("X-On-Behalf-Of", user) }
 
-// Me is what a key is told about itself.
+// Me is what a key can do.
 type Me struct {
 	OrganizationID string   `json:"organization_id"`
 	APIKeyID       int64    `json:"api_key_id"`
+	Mode           string   `json:"mode"`
 	Scopes         []string `json:"scopes"`
 	UserID         *string  `json:"user_id"`
 	Role           *string  `json:"role"`
@@ -61,11 +62,11 @@ type Me struct {
 
 // NewKey describes a key to make.
 type NewKey struct {
-	Name        string   `json:"name"`
-	Scopes      []string `json:"scopes"`
-	Environment string   `json:"environment,omitzero"`
-	ExpiresAt   string   `json:"expiresAt,omitzero"`
-	Personal    bool     `json:"personal,omitzero"`
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	Mode      string   `json:"mode,omitzero"`
+	ExpiresAt string   `json:"expiresAt,omitzero"`
+	Personal  bool     `json:"personal,omitzero"`
 }
 
 // Key is an API key as a client sees it; Key is set in the answer that made it.
@@ -75,47 +76,54 @@ type Key struct {
 	KeyPrefix      string      `json:"key_prefix"`
 	Last4          string      `json:"last4"`
 	Scopes         []string    `json:"scopes"`
-	Environment    string      `json:"environment"`
+	Mode           string      `json:"mode"`
 	Status         string      `json:"status"`
 	Personal       bool        `json:"personal"`
-	CreatedBy      *string     `json:"created_by"`
+	CreatedBy      Actor       `json:"created_by"`
 	CreatedAt      string      `json:"created_at"`
 	ExpiresAt      string      `json:"expires_at"`
 	LastUsedAt     string      `json:"last_used_at"`
+	Version        int64       `json:"version"`
 	Key            secret.Text `json:"-"`
 	OrganizationID string      `json:"organization_id"`
 }
 
-// Member is a member as a client sees it.
+// Actor is who did something, as a client sees it.
+type Actor struct {
+	Type     string  `json:"type"`
+	ID       *string `json:"id"`
+	Name     *string `json:"name"`
+	Asserted bool    `json:"asserted"`
+}
+
+// Member is a member as a client sees it. A name that is null reads as empty.
 type Member struct {
-	UserID string `json:"user_id"`
-	Email  string `json:"email"`
-	Name   string `json:"name"`
-	Role   string `json:"role"`
-	Status string `json:"status"`
+	ID        string `json:"id"`
+	Email     string `json:"email"`
+	Name      string `json:"name"`
+	Role      string `json:"role"`
+	Status    string `json:"status"`
+	CreatedAt string `json:"created_at"`
+	Version   int64  `json:"version"`
 }
 
 // AuditEntry is an entry of the audit log as a client sees it.
 type AuditEntry struct {
-	ID    int64 `json:"id"`
-	Actor struct {
-		Type     string  `json:"type"`
-		UserID   *string `json:"user_id"`
-		APIKeyID *int64  `json:"api_key_id"`
-		Asserted bool    `json:"asserted"`
-	} `json:"actor"`
+	ID           int64   `json:"id"`
+	Actor        Actor   `json:"actor"`
+	APIKeyID     *int64  `json:"api_key_id"`
 	Action       string  `json:"action"`
 	ResourceType string  `json:"resource_type"`
 	ResourceID   string  `json:"resource_id"`
-	RequestID    string  `json:"request_id"`
-	IP           string  `json:"ip"`
+	RequestID    *string `json:"request_id"`
+	IP           *string `json:"ip"`
 	BeforeDigest *string `json:"before_digest"`
 	AfterDigest  *string `json:"after_digest"`
 }
 
 // Usage is the usage of a key as a client sees it.
 type Usage struct {
-	KeyID         int64           `json:"key_id"`
+	APIKeyID      int64           `json:"api_key_id"`
 	TotalRequests int64           `json:"total_requests"`
 	ErrorRate     *float64        `json:"error_rate"`
 	P50           *float64        `json:"p50_latency_ms"`
@@ -138,10 +146,11 @@ type UsageDay struct {
 
 // UsageEndpoint is one operation of a key.
 type UsageEndpoint struct {
-	Method   string `json:"method"`
-	Route    string `json:"route"`
-	Requests int64  `json:"requests"`
-	Errors   int64  `json:"errors"`
+	Operation *string `json:"operation"`
+	Method    *string `json:"method"`
+	Route     *string `json:"route"`
+	Requests  int64   `json:"requests"`
+	Errors    int64   `json:"errors"`
 }
 
 // KeyPage is a page of keys.
@@ -179,21 +188,22 @@ type Organization struct {
 
 // ProviderKey is a provider key as a client sees it.
 type ProviderKey struct {
-	ID       int64    `json:"id"`
-	Provider string   `json:"provider"`
-	Name     string   `json:"name"`
-	BaseURL  string   `json:"base_url"`
-	Last4    string   `json:"last4"`
-	Models   []string `json:"models"`
-	Status   string   `json:"status"`
-	Version  int64    `json:"version"`
+	ID        int64    `json:"id"`
+	Provider  string   `json:"provider"`
+	Name      string   `json:"name"`
+	BaseURL   string   `json:"base_url"`
+	Last4     string   `json:"last4"`
+	Models    []string `json:"models"`
+	Status    string   `json:"status"`
+	CreatedAt string   `json:"created_at"`
+	Version   int64    `json:"version"`
 }
 
-// Tested is what a trial of a provider key told.
+// Tested is the result of a test of a provider key.
 type Tested struct {
 	OK      bool   `json:"ok"`
 	Status  string `json:"status"`
-	HTTP    int    `json:"http_status"`
+	HTTP    *int   `json:"http_status"`
 	Message string `json:"message"`
 }
 
@@ -240,9 +250,32 @@ func (c *Client) ListKeys(ctx context.Context, query string) (out KeyPage, err e
 	return out, err
 }
 
+// CreateMyKey makes a personal key.
+func (c *Client) CreateMyKey(ctx context.Context, k NewKey, opts ...Option) (Key, error) {
+	return c.newKey(ctx, "/api/me/api-keys", k, opts...)
+}
+
+// MyKeys reads a page of the caller's own keys, newest first.
+func (c *Client) MyKeys(ctx context.Context, query string, opts ...Option) (out KeyPage, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/me/api-keys?"+query, nil, &out, opts...)
+	return out, err
+}
+
+// GetMyKey reads one of the caller's own keys.
+func (c *Client) GetMyKey(ctx context.Context, id int64, opts ...Option) (out Key, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/me/api-keys/"+strconv.FormatInt(id, 10), nil, &out, opts...)
+	return out, err
+}
+
+// RevokeMyKey ends one of the caller's own keys.
+func (c *Client) RevokeMyKey(ctx context.Context, id int64, opts ...Option) error {
+	_, err := c.Call(ctx, http.MethodDelete, "/api/me/api-keys/"+strconv.FormatInt(id, 10), nil, nil, opts...)
+	return err
+}
+
 // UpdateKey changes the fields of a key that patch has.
-func (c *Client) UpdateKey(ctx context.Context, id int64, patch map[string]any) (out Key, err error) {
-	_, err = c.Call(ctx, http.MethodPatch, "/api/developer/api-keys/"+strconv.FormatInt(id, 10), patch, &out)
+func (c *Client) UpdateKey(ctx context.Context, id int64, patch map[string]any, opts ...Option) (out Key, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, "/api/developer/api-keys/"+strconv.FormatInt(id, 10), patch, &out, opts...)
 	return out, err
 }
 
@@ -315,13 +348,32 @@ func (c *Client) TestProviderKey(ctx context.Context, id int64) (out Tested, err
 	return out, err
 }
 
+// ListProviderKeys reads a page of provider keys, newest first, and the number
+// of all of them.
+func (c *Client) ListProviderKeys(ctx context.Context, query string) (out []ProviderKey, total int, err error) {
+	var page struct {
+		ProviderKeys []ProviderKey `json:"provider_keys"`
+		Total        int           `json:"total"`
+	}
+	_, err = c.Call(ctx, http.MethodGet, "/api/developer/provider-keys?"+query, nil, &page)
+	return page.ProviderKeys, page.Total, err
+}
+
 // Members lists members, newest first.
 func (c *Client) Members(ctx context.Context) ([]Member, error) {
+	out, _, err := c.ListMembers(ctx, "limit=1000")
+	return out, err
+}
+
+// ListMembers reads a page of members, newest first, and the number of all of
+// them.
+func (c *Client) ListMembers(ctx context.Context, query string) (out []Member, total int, err error) {
 	var page struct {
 		Members []Member `json:"members"`
+		Total   int      `json:"total"`
 	}
-	_, err := c.Call(ctx, http.MethodGet, "/api/organizations/current/members?limit=1000", nil, &page)
-	return page.Members, err
+	_, err = c.Call(ctx, http.MethodGet, "/api/organizations/current/members?"+query, nil, &page)
+	return page.Members, page.Total, err
 }
 
 // Invite adds a member.
@@ -331,8 +383,8 @@ func (c *Client) Invite(ctx context.Context, m Member) (out Member, err error) {
 }
 
 // UpdateMember changes a member.
-func (c *Client) UpdateMember(ctx context.Context, user string, patch map[string]any) (out Member, err error) {
-	_, err = c.Call(ctx, http.MethodPatch, "/api/organizations/current/members/"+user, patch, &out)
+func (c *Client) UpdateMember(ctx context.Context, user string, patch map[string]any, opts ...Option) (out Member, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, "/api/organizations/current/members/"+user, patch, &out, opts...)
 	return out, err
 }
 

@@ -8,7 +8,10 @@ ALTER TABLE api_keys
 
 ALTER TABLE members ADD COLUMN version bigint NOT NULL DEFAULT 1;
 
-ALTER TABLE dataset_items ADD COLUMN version bigint NOT NULL DEFAULT 1;
+-- An item that was never changed has no time of its last change.
+ALTER TABLE dataset_items
+  ADD COLUMN version    bigint NOT NULL DEFAULT 1,
+  ADD COLUMN updated_at timestamptz;
 
 ALTER TABLE trace_feedback ADD COLUMN creator text NOT NULL DEFAULT 'system';
 

@@ -42,7 +42,7 @@ type Path struct {
 type listInput struct {
 	Path
 	httpapi.CursorPage
-	Version int `query:"version" minimum:"1" maximum:"2147483647"`
+	DatasetVersion int `query:"datasetVersion" minimum:"1" maximum:"2147483647"`
 }
 
 type datasetOutput struct {
@@ -51,19 +51,19 @@ type datasetOutput struct {
 }
 
 type datasetBody struct {
-	ID            httpapi.ID   `json:"id"`
-	Name          string       `json:"name"`
-	Description   string       `json:"description"`
-	Purpose       string       `json:"purpose"`
-	Schema        httpapi.JSON `json:"schema,omitzero"`
-	ItemCount     int64        `json:"item_count"`
-	LatestVersion int          `json:"latest_version"`
-	Status        string       `json:"status"`
-	Tags          []string     `json:"tags"`
-	Metadata      httpapi.JSON `json:"metadata"`
-	CreatedAt     httpapi.Time `json:"created_at"`
-	UpdatedAt     httpapi.Time `json:"updated_at"`
-	Version       int64        `json:"version"`
+	ID                   httpapi.ID                   `json:"id"`
+	Name                 string                       `json:"name"`
+	Description          *string                      `json:"description"`
+	Purpose              string                       `json:"purpose"`
+	Schema               httpapi.Null[httpapi.Object] `json:"schema"`
+	ItemCount            int64                        `json:"item_count"`
+	LatestDatasetVersion *int                         `json:"latest_dataset_version"`
+	Status               string                       `json:"status"`
+	Tags                 []string                     `json:"tags"`
+	Metadata             httpapi.Object               `json:"metadata"`
+	CreatedAt            httpapi.Time                 `json:"created_at"`
+	UpdatedAt            httpapi.Time                 `json:"updated_at"`
+	Version              int64                        `json:"version"`
 }
 
 type itemsOutput struct {
@@ -76,19 +76,27 @@ type itemsBody struct {
 }
 
 type itemBody struct {
-	ID             httpapi.ID     `json:"id"`
-	Input          httpapi.JSON   `json:"input"`
-	ExpectedOutput httpapi.JSON   `json:"expected_output,omitzero"`
-	Output         httpapi.JSON   `json:"output,omitzero"`
-	Context        httpapi.JSON   `json:"context,omitzero"`
-	Messages       httpapi.JSON   `json:"messages,omitzero"`
-	Tools          httpapi.JSON   `json:"tools,omitzero"`
-	Assertions     []httpapi.JSON `json:"assertions"`
-	Labels         httpapi.JSON   `json:"labels,omitzero"`
-	Split          *string        `json:"split"`
-	Weight         float64        `json:"weight"`
-	ContentDigest  string         `json:"content_digest"`
-	CreatedAt      httpapi.Time   `json:"created_at"`
+	ID             httpapi.ID               `json:"id"`
+	Input          httpapi.JSON             `json:"input"`
+	ExpectedOutput httpapi.JSON             `json:"expected_output"`
+	Output         httpapi.JSON             `json:"output"`
+	Context        httpapi.JSON             `json:"context"`
+	Messages       httpapi.JSON             `json:"messages"`
+	Tools          httpapi.JSON             `json:"tools"`
+	Assertions     []httpapi.JSON           `json:"assertions"`
+	Labels         httpapi.JSON             `json:"labels"`
+	Split          *string                  `json:"split"`
+	Weight         float64                  `json:"weight"`
+	Source         httpapi.Null[sourceBody] `json:"source"`
+	ContentDigest  string                   `json:"content_digest"`
+	CreatedAt      httpapi.Time             `json:"created_at"`
+	UpdatedAt      httpapi.Time             `json:"updated_at"`
+	Version        int64                    `json:"version"`
+}
+
+type sourceBody struct {
+	Type string  `json:"type"`
+	ID   *string `json:"id"`
 }
 
 // newBare connects to the kit's database as the product does and builds an
@@ -157,9 +165,15 @@ func (b *bare) dataset(ctx context.Context, org principal.OrgID, text string) (d
 	var created, updated time.Time
 	var schema, metadata jsontext.Value
 	var number int64
-	err := b.pool.QueryRow(ctx, b.find, org, id).Scan(&number, &d.Name, &d.Description, &d.Purpose, &schema, &d.Status,
-		&d.Tags, &metadata, &d.ItemCount, &d.LatestVersion, &d.Version, &created, &updated)
-	d.ID, d.Schema, d.Metadata = httpapi.ID(number), httpapi.JSON(schema), httpapi.JSON(metadata)
+	var description string
+	var latest int
+	err := b.pool.QueryRow(ctx, b.find, org, id).Scan(&number, &d.Name, &description, &d.Purpose, &schema, &d.Status,
+		&d.Tags, &metadata, &d.ItemCount, &latest, &d.Version, &created, &updated)
+	d.ID, d.Description, d.LatestDatasetVersion = httpapi.ID(number), httpapi.OrNull(description), httpapi.OrNull(latest)
+	if s := httpapi.Object(schema); s != nil {
+		d.Schema = httpapi.NullOf(&s)
+	}
+	d.Metadata = httpapi.Object(metadata)
 	d.CreatedAt, d.UpdatedAt = httpapi.Time(created), httpapi.Time(updated)
 	return d, err
 }
@@ -199,14 +213,21 @@ func scanItem(row pgx.CollectableRow) (itemBody, error) {
 	var digest, text []byte
 	var sourceType, sourceID *string
 	var created time.Time
-	if err := row.Scan(&id, &from, &digest, &text, &i.Split, &i.Weight, &sourceType, &sourceID, &created); err != nil {
+	var updated *time.Time
+	if err := row.Scan(&id, &from, &digest, &text, &i.Split, &i.Weight, &sourceType, &sourceID, &created, &updated, &i.Version); err != nil {
 		return i, err
+	}
+	if updated == nil {
+		updated = &created
+	}
+	if sourceType != nil {
+		i.Source = httpapi.NullOf(&sourceBody{Type: *sourceType, ID: sourceID})
 	}
 	var c dataset.Content
 	if err := json.Unmarshal(text, &c); err != nil {
 		return i, err
 	}
-	i.ID, i.CreatedAt, i.ContentDigest = httpapi.ID(id), httpapi.Time(created), dataset.Digest(digest).String()
+	i.ID, i.CreatedAt, i.UpdatedAt, i.ContentDigest = httpapi.ID(id), httpapi.Time(created), httpapi.Time(*updated), dataset.Digest(digest).String()
 	i.Input, i.ExpectedOutput, i.Output, i.Context = httpapi.JSON(c.Input), httpapi.JSON(c.ExpectedOutput), httpapi.JSON(c.Output), httpapi.JSON(c.Context)
 	i.Messages, i.Tools, i.Labels = httpapi.JSON(c.Messages), httpapi.JSON(c.Tools), httpapi.JSON(c.Labels)
 	i.Assertions = make([]httpapi.JSON, len(c.Assertions))

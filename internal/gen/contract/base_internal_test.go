@@ -42,7 +42,7 @@ func TestBaseInterface(t *testing.T) { //nolint:paralleltest // it changes the w
 	})
 
 	t.Run("a field of another type", func(t *testing.T) {
-		broken := strings.Replace(string(doc), `"total"`, `"totals"`, -1)
+		broken := strings.Replace(string(doc), `"total"`, `"grand_total"`, -1)
 		_, err := conforms([]byte(broken))
 		require.ErrorContains(t, err, "GET /api/evaluations 200 total is optional, and the base says integer")
 	})

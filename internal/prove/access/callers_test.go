@@ -122,7 +122,7 @@ func (w *world) serviceKeys(t testing.TB) []caller {
 		add("all but "+s, without(s)...)
 	}
 	add("all scopes", allScopes...)
-	live, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "live", Scopes: allScopes, Environment: "live"})
+	live, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "live", Scopes: allScopes, Mode: "live"})
 	require.NoError(t, err)
 	return append(out, caller{name: "live key", headers: []header{bearer(live.Key.Reveal())}, facts: facts{scopes: allScopes}})
 }
@@ -147,9 +147,9 @@ func (w *world) person(t testing.TB, name, role string) (user, key string) {
 	t.Helper()
 	m, err := w.home.Invite(t.Context(), testkit.Member{Email: name + "@people.example", Name: name, Role: role})
 	require.NoError(t, err)
-	k, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "of " + name, Scopes: allScopes, Personal: true}, testkit.Header("X-On-Behalf-Of", m.UserID))
+	k, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "of " + name, Scopes: allScopes, Personal: true}, testkit.Header("X-On-Behalf-Of", m.ID))
 	require.NoError(t, err)
-	return m.UserID, k.Key.Reveal()
+	return m.ID, k.Key.Reveal()
 }
 
 // personalKeys are narrowed by the role that their owner has now.

@@ -79,7 +79,7 @@ func (m *matrix) identifiers(t testing.TB, r rule) {
 		m.pathParam(t, r, upTo)
 	}
 	if len(params(r.path)) > 1 {
-		got := m.sendHome(t, m.request(r.name(), func(upTo string) string { return middle(m.world.theirs[kinds[upTo]]) }))
+		got := m.sendHome(t, r, m.request(r.name(), func(upTo string) string { return middle(m.world.theirs[kinds[upTo]]) }))
 		m.check(got.status == http.StatusNotFound, "%s: the victim's whole path: want 404, got %d", r.name(), got.status)
 		m.quiet(r, "whole path", got)
 	}
@@ -104,7 +104,7 @@ func (m *matrix) pathParam(t testing.TB, r rule, upTo string) {
 	t.Helper()
 	kind := kinds[upTo]
 	with := func(text string) answer {
-		return m.sendHome(t, m.request(r.name(), func(p string) string {
+		return m.sendHome(t, r, m.request(r.name(), func(p string) string {
 			if p == upTo {
 				return text
 			}
@@ -138,14 +138,14 @@ func (m *matrix) queryParam(t testing.TB, r rule, name string, required bool) {
 		req := m.request(r.name(), func(upTo string) string { return middle(m.world.own[kinds[upTo]]) })
 		if given := regexp.MustCompile(name + "=[^&]*"); given.MatchString(req.target) {
 			req.target = given.ReplaceAllLiteralString(req.target, name+"="+text)
-			return m.sendHome(t, req)
+			return m.sendHome(t, r, req)
 		}
 		separator := "?"
 		if strings.Contains(req.target, "?") {
 			separator = "&"
 		}
 		req.target += separator + name + "=" + text
-		return m.sendHome(t, req)
+		return m.sendHome(t, r, req)
 	}
 	status := http.StatusOK
 	if required {
@@ -170,7 +170,7 @@ func (m *matrix) asserted(t testing.TB, r rule) {
 	with := func(org string) answer {
 		req := m.request(r.name(), func(upTo string) string { return middle(m.world.own[kinds[upTo]]) })
 		req.body = strings.Replace(req.body, "{", `{"organizationId":"`+org+`",`, 1)
-		return m.sendHome(t, req)
+		return m.sendHome(t, r, req)
 	}
 	never, theirs := with(absent("member")), with(m.world.victim.Org.String())
 	m.check(theirs.status == http.StatusForbidden && theirs.reason() == "organization_mismatch", "%s: another organization asserted: got %d %s", r.name(), theirs.status, theirs.reason())
@@ -178,9 +178,14 @@ func (m *matrix) asserted(t testing.TB, r rule) {
 	m.quiet(r, "asserted organization", theirs)
 }
 
-func (m *matrix) sendHome(t testing.TB, c call) answer {
+// sendHome calls an operation as the home organization, for its owner where
+// only a person may call.
+func (m *matrix) sendHome(t testing.TB, r rule, c call) answer {
 	t.Helper()
 	c.headers = append(c.headers, bearer(m.world.home.Key.Reveal()))
+	if r.people {
+		c.headers = append(c.headers, header{"X-On-Behalf-Of", m.world.home.Owner.String()})
+	}
 	return send(t.Context(), t, m.edge, c)
 }
 

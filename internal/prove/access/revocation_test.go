@@ -57,7 +57,7 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, err := us.Invite(t.Context(), testkit.Member{Email: strings.ReplaceAll(name, " ", ".") + "@example.com", Role: "admin"})
 			require.NoError(t, err)
-			key, err := us.CreateKey(t.Context(), testkit.NewKey{Name: name, Scopes: allScopes, Personal: true}, testkit.Header("X-On-Behalf-Of", m.UserID))
+			key, err := us.CreateKey(t.Context(), testkit.NewKey{Name: name, Scopes: allScopes, Personal: true}, testkit.Header("X-On-Behalf-Of", m.ID))
 			require.NoError(t, err)
 			asks := func(h http.Handler) int {
 				return send(t.Context(), t, h, call{method: "GET", target: "/api/audit-logs", headers: []header{bearer(key.Key.Reveal())}}).status
@@ -66,7 +66,7 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 				require.Equal(t, http.StatusOK, asks(h))
 			}
 
-			end(t, key.ID, m.UserID)
+			end(t, key.ID, m.ID)
 
 			// A key that a smaller role narrows is known, and may not: 403.
 			refused := []int{http.StatusUnauthorized, http.StatusForbidden}

@@ -103,6 +103,11 @@ func (w *world) seed(t testing.TB, c *testkit.Client, label string) map[string][
 	for i := range perKind {
 		out["dataset"] = append(out["dataset"], c.Dataset(t, testkit.Dataset{Name: fmt.Sprintf("%s %d", label, i)}).ID)
 	}
+	// Versions are counted in each dataset; no two datasets count from the same
+	// number.
+	w.look(t, c)
+	_, err := w.owner.Exec(ctx, "UPDATE datasets SET latest_version = 500000000 + id WHERE org_id = $1", c.Org.String())
+	require.NoError(t, err)
 	var items []testkit.Item
 	for i := range perKind {
 		items = append(items, testkit.Item{Input: fmt.Sprintf("%s %d", label, i)})
@@ -112,12 +117,21 @@ func (w *world) seed(t testing.TB, c *testkit.Client, label string) map[string][
 	for i := range perKind {
 		out["item"] = append(out["item"], added.Items[i].ID)
 	}
-	_, err = c.Freeze(ctx, middle(out["dataset"]), label)
-	require.NoError(t, err)
+	for range perKind {
+		v, err := c.Freeze(ctx, middle(out["dataset"]), label)
+		require.NoError(t, err)
+		out["dataset version"] = append(out["dataset version"], v.ID)
+	}
 	for i := range perKind {
 		k, err := c.CreateKey(ctx, testkit.NewKey{Name: fmt.Sprintf("%s %d", label, i), Scopes: allScopes})
 		require.NoError(t, err)
 		out["api key"] = append(out["api key"], strconv.FormatInt(k.ID, 10))
+	}
+	for i := range perKind {
+		mine := testkit.NewKey{Name: fmt.Sprintf("%s, personal %d", label, i), Scopes: allScopes, Personal: true}
+		k, err := c.CreateKey(ctx, mine, testkit.OnBehalfOf(c.Owner.String()))
+		require.NoError(t, err)
+		out["personal key"] = append(out["personal key"], strconv.FormatInt(k.ID, 10))
 	}
 	for i := range perKind {
 		var made struct {
@@ -165,7 +179,7 @@ func (w *world) seed(t testing.TB, c *testkit.Client, label string) map[string][
 	for i := range perKind {
 		m, err := c.Invite(ctx, testkit.Member{Email: fmt.Sprintf("m%d@example.com", i), Name: label, Role: "member"})
 		require.NoError(t, err)
-		out["member"] = append(out["member"], m.UserID)
+		out["member"] = append(out["member"], m.ID)
 	}
 	return out
 }

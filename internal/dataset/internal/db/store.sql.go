@@ -41,8 +41,8 @@ const countDatasets = `-- name: CountDatasets :one
 SELECT count(*)
 FROM datasets
 WHERE org_id = $1 AND deleted_at IS NULL
-  AND ($2::text IS NULL OR status = $2)
-  AND ($3::text IS NULL OR purpose = $3)
+  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
+  AND ($3::text[] IS NULL OR purpose = ANY ($3::text[]))
   AND ($4::text IS NULL OR $4 = ANY (tags))
   AND ($5::text IS NULL OR strpos(lower(name), lower($5)) > 0)
   AND ($6::timestamptz IS NULL OR created_at > $6)
@@ -51,8 +51,8 @@ WHERE org_id = $1 AND deleted_at IS NULL
 
 type CountDatasetsParams struct {
 	OrgID         principal.OrgID
-	Status        *string
-	Purpose       *string
+	Statuses      []string
+	Purposes      []string
 	Tag           *string
 	Search        *string
 	CreatedAfter  *time.Time
@@ -63,8 +63,8 @@ type CountDatasetsParams struct {
 func (q *Queries) CountDatasets(ctx context.Context, arg CountDatasetsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countDatasets,
 		arg.OrgID,
-		arg.Status,
-		arg.Purpose,
+		arg.Statuses,
+		arg.Purposes,
 		arg.Tag,
 		arg.Search,
 		arg.CreatedAfter,
@@ -189,7 +189,7 @@ func (q *Queries) FindDataset(ctx context.Context, arg FindDatasetParams) (FindD
 }
 
 const findItem = `-- name: FindItem :one
-SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
+SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version
 FROM dataset_items
 WHERE org_id = $1 AND dataset_id = $2 AND id = $3 AND valid_to IS NULL
 ORDER BY valid_from DESC
@@ -212,6 +212,8 @@ type FindItemRow struct {
 	SourceType *string
 	SourceID   *string
 	CreatedAt  time.Time
+	UpdatedAt  *time.Time
+	Version    int64
 }
 
 // The current revision of an item.
@@ -228,12 +230,14 @@ func (q *Queries) FindItem(ctx context.Context, arg FindItemParams) (FindItemRow
 		&i.SourceType,
 		&i.SourceID,
 		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Version,
 	)
 	return i, err
 }
 
 const findItemInVersion = `-- name: FindItemInVersion :one
-SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at
+SELECT id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version
 FROM dataset_items
 WHERE org_id = $1 AND dataset_id = $2 AND id = $3
   AND valid_from <= $4 AND (valid_to IS NULL OR valid_to > $4)
@@ -258,6 +262,8 @@ type FindItemInVersionRow struct {
 	SourceType *string
 	SourceID   *string
 	CreatedAt  time.Time
+	UpdatedAt  *time.Time
+	Version    int64
 }
 
 // The revision of an item that a frozen version contains.
@@ -279,15 +285,17 @@ func (q *Queries) FindItemInVersion(ctx context.Context, arg FindItemInVersionPa
 		&i.SourceType,
 		&i.SourceID,
 		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Version,
 	)
 	return i, err
 }
 
 const findItemsInVersion = `-- name: FindItemsInVersion :many
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
 FROM unnest($1::bigint[]) AS wanted (id)
 CROSS JOIN LATERAL (
-  SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at
+  SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version
   FROM dataset_items d
   WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.id = wanted.id
     AND d.valid_from <= $4 AND (d.valid_to IS NULL OR d.valid_to > $4)
@@ -313,6 +321,8 @@ type FindItemsInVersionRow struct {
 	SourceType *string
 	SourceID   *string
 	CreatedAt  time.Time
+	UpdatedAt  *time.Time
+	Version    int64
 }
 
 // Some items as a frozen version has them. One look into the index for each,
@@ -341,6 +351,8 @@ func (q *Queries) FindItemsInVersion(ctx context.Context, arg FindItemsInVersion
 			&i.SourceType,
 			&i.SourceID,
 			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -514,8 +526,8 @@ func (q *Queries) InsertItems(ctx context.Context, arg InsertItemsParams) ([]Ins
 }
 
 const insertRevision = `-- name: InsertRevision :exec
-INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 `
 
 type InsertRevisionParams struct {
@@ -530,6 +542,8 @@ type InsertRevisionParams struct {
 	SourceType *string
 	SourceID   *string
 	CreatedAt  time.Time
+	UpdatedAt  *time.Time
+	Version    int64
 }
 
 // A new revision of an item whose earlier one belongs to a frozen version.
@@ -546,6 +560,8 @@ func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) 
 		arg.SourceType,
 		arg.SourceID,
 		arg.CreatedAt,
+		arg.UpdatedAt,
+		arg.Version,
 	)
 	return err
 }
@@ -586,8 +602,8 @@ const listDatasets = `-- name: ListDatasets :many
 SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, version, created_at, updated_at
 FROM datasets
 WHERE org_id = $1 AND deleted_at IS NULL
-  AND ($2::text IS NULL OR status = $2)
-  AND ($3::text IS NULL OR purpose = $3)
+  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
+  AND ($3::text[] IS NULL OR purpose = ANY ($3::text[]))
   AND ($4::text IS NULL OR $4 = ANY (tags))
   AND ($5::text IS NULL OR strpos(lower(name), lower($5)) > 0)
   AND ($6::timestamptz IS NULL OR created_at > $6)
@@ -598,8 +614,8 @@ LIMIT $9 OFFSET $8
 
 type ListDatasetsParams struct {
 	OrgID         principal.OrgID
-	Status        *string
-	Purpose       *string
+	Statuses      []string
+	Purposes      []string
 	Tag           *string
 	Search        *string
 	CreatedAfter  *time.Time
@@ -628,8 +644,8 @@ type ListDatasetsRow struct {
 func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]ListDatasetsRow, error) {
 	rows, err := q.db.Query(ctx, listDatasets,
 		arg.OrgID,
-		arg.Status,
-		arg.Purpose,
+		arg.Statuses,
+		arg.Purposes,
 		arg.Tag,
 		arg.Search,
 		arg.CreatedAfter,
@@ -714,7 +730,7 @@ func (q *Queries) ListItemIDsInVersion(ctx context.Context, arg ListItemIDsInVer
 }
 
 const listItems = `-- name: ListItems :many
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
 FROM dataset_items i
 WHERE i.org_id = $1 AND i.dataset_id = $2 AND i.valid_to IS NULL
   AND i.id <= (
@@ -744,6 +760,8 @@ type ListItemsRow struct {
 	SourceType *string
 	SourceID   *string
 	CreatedAt  time.Time
+	UpdatedAt  *time.Time
+	Version    int64
 }
 
 // A page of current items, newest first. The inner query skips within the
@@ -774,6 +792,8 @@ func (q *Queries) ListItems(ctx context.Context, arg ListItemsParams) ([]ListIte
 			&i.SourceType,
 			&i.SourceID,
 			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -786,7 +806,7 @@ func (q *Queries) ListItems(ctx context.Context, arg ListItemsParams) ([]ListIte
 }
 
 const listItemsInVersion = `-- name: ListItemsInVersion :many
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at
+SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
 FROM dataset_items i
 WHERE i.org_id = $1 AND i.dataset_id = $2 AND i.id < $3
   AND i.id <= (SELECT v.max_item FROM dataset_versions v WHERE v.org_id = $1 AND v.dataset_id = $2 AND v.number = $4)
@@ -814,6 +834,8 @@ type ListItemsInVersionRow struct {
 	SourceType *string
 	SourceID   *string
 	CreatedAt  time.Time
+	UpdatedAt  *time.Time
+	Version    int64
 }
 
 // A page of a frozen version's items, newest first. It begins at the highest
@@ -844,6 +866,8 @@ func (q *Queries) ListItemsInVersion(ctx context.Context, arg ListItemsInVersion
 			&i.SourceType,
 			&i.SourceID,
 			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -1044,8 +1068,8 @@ func (q *Queries) RemoveRevision(ctx context.Context, arg RemoveRevisionParams) 
 
 const replaceRevision = `-- name: ReplaceRevision :exec
 UPDATE dataset_items
-SET digest = $1, content = $2, split = $3, weight = $4
-WHERE org_id = $5 AND dataset_id = $6 AND id = $7 AND valid_from = $8
+SET digest = $1, content = $2, split = $3, weight = $4, updated_at = $5, version = $6
+WHERE org_id = $7 AND dataset_id = $8 AND id = $9 AND valid_from = $10
 `
 
 type ReplaceRevisionParams struct {
@@ -1053,6 +1077,8 @@ type ReplaceRevisionParams struct {
 	Content   []byte
 	Split     *string
 	Weight    float64
+	UpdatedAt *time.Time
+	Version   int64
 	OrgID     principal.OrgID
 	DatasetID int64
 	ID        int64
@@ -1066,6 +1092,8 @@ func (q *Queries) ReplaceRevision(ctx context.Context, arg ReplaceRevisionParams
 		arg.Content,
 		arg.Split,
 		arg.Weight,
+		arg.UpdatedAt,
+		arg.Version,
 		arg.OrgID,
 		arg.DatasetID,
 		arg.ID,

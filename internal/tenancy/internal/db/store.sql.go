@@ -91,43 +91,125 @@ func (q *Queries) CountDataKeysToRewrap(ctx context.Context, current string) (in
 }
 
 const countKeys = `-- name: CountKeys :one
-SELECT count(*) FROM api_keys WHERE org_id = $1
+SELECT count(*)
+FROM api_keys
+WHERE org_id = $1
+  AND CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= $2 THEN 'expired' ELSE 'active' END = ANY ($3::text[])
+  AND ($4::uuid IS NULL OR owner_id = $4)
+  AND ($5::text IS NULL OR strpos(lower(name), lower($5)) > 0)
+  AND ($6::timestamptz IS NULL OR created_at > $6)
+  AND ($7::timestamptz IS NULL OR created_at < $7)
 `
 
-// How many keys there are.
-func (q *Queries) CountKeys(ctx context.Context, orgID principal.OrgID) (int64, error) {
-	row := q.db.QueryRow(ctx, countKeys, orgID)
+type CountKeysParams struct {
+	OrgID         principal.OrgID
+	At            *time.Time
+	Statuses      []string
+	OwnerID       *uuid.UUID
+	Search        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+}
+
+// How many keys the same filters match.
+func (q *Queries) CountKeys(ctx context.Context, arg CountKeysParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countKeys,
+		arg.OrgID,
+		arg.At,
+		arg.Statuses,
+		arg.OwnerID,
+		arg.Search,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+	)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
 const countMembers = `-- name: CountMembers :one
-SELECT count(*) AS members, count(*) FILTER (WHERE role = 'owner') AS owners
-FROM members
-WHERE org_id = $1 AND removed_at IS NULL
+SELECT count(*)
+FROM (
+  SELECT i.org_id, i.user_id, i.email, i.name, i.role, i.created_at, i.version,
+         (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = i.org_id AND k.owner_id = i.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE i.status END)::text AS status
+  FROM members i
+  WHERE i.org_id = $1 AND i.removed_at IS NULL
+) m
+WHERE m.org_id = $1
+  AND ($2::text[] IS NULL OR m.status = ANY ($2::text[]))
+  AND ($3::text[] IS NULL OR m.role = ANY ($3::text[]))
+  AND ($4::text IS NULL OR strpos(lower(m.name), lower($4)) > 0 OR strpos(lower(m.email), lower($4)) > 0)
+  AND ($5::timestamptz IS NULL OR m.created_at > $5)
+  AND ($6::timestamptz IS NULL OR m.created_at < $6)
 `
 
-type CountMembersRow struct {
-	Members int64
-	Owners  int64
+type CountMembersParams struct {
+	OrgID         principal.OrgID
+	Statuses      []string
+	Roles         []string
+	Search        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
 }
 
-// How many members there are, and how many of them are owners.
-func (q *Queries) CountMembers(ctx context.Context, orgID principal.OrgID) (CountMembersRow, error) {
-	row := q.db.QueryRow(ctx, countMembers, orgID)
-	var i CountMembersRow
-	err := row.Scan(&i.Members, &i.Owners)
-	return i, err
+// How many members the same filters match.
+func (q *Queries) CountMembers(ctx context.Context, arg CountMembersParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countMembers,
+		arg.OrgID,
+		arg.Statuses,
+		arg.Roles,
+		arg.Search,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countOwners = `-- name: CountOwners :one
+SELECT count(*) FROM members WHERE org_id = $1 AND role = 'owner' AND removed_at IS NULL
+`
+
+// How many members are owners.
+func (q *Queries) CountOwners(ctx context.Context, orgID principal.OrgID) (int64, error) {
+	row := q.db.QueryRow(ctx, countOwners, orgID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const countProviderKeys = `-- name: CountProviderKeys :one
-SELECT count(*) FROM provider_keys WHERE org_id = $1 AND deleted_at IS NULL
+SELECT count(*)
+FROM provider_keys
+WHERE org_id = $1 AND deleted_at IS NULL
+  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
+  AND ($3::text[] IS NULL OR provider = ANY ($3::text[]))
+  AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
+  AND ($5::timestamptz IS NULL OR created_at > $5)
+  AND ($6::timestamptz IS NULL OR created_at < $6)
 `
 
-// How many credentials there are.
-func (q *Queries) CountProviderKeys(ctx context.Context, orgID principal.OrgID) (int64, error) {
-	row := q.db.QueryRow(ctx, countProviderKeys, orgID)
+type CountProviderKeysParams struct {
+	OrgID         principal.OrgID
+	Statuses      []string
+	Providers     []string
+	Search        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+}
+
+// How many credentials the same filters match.
+func (q *Queries) CountProviderKeys(ctx context.Context, arg CountProviderKeysParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countProviderKeys,
+		arg.OrgID,
+		arg.Statuses,
+		arg.Providers,
+		arg.Search,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+	)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -186,9 +268,9 @@ func (q *Queries) FindDataKey(ctx context.Context, orgID principal.OrgID) ([]byt
 }
 
 const findKey = `-- name: FindKey :one
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
 FROM api_keys
-WHERE org_id = $1 AND id = $2
+WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL
 `
 
 type FindKeyParams struct {
@@ -205,6 +287,7 @@ type FindKeyRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
+	Creator      string
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -212,9 +295,10 @@ type FindKeyRow struct {
 	RevokedAt    *time.Time
 	SupersededAt *time.Time
 	LastUsedAt   *time.Time
+	Version      int64
 }
 
-// One key of the organization.
+// One key of the organization that is not revoked.
 func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, error) {
 	row := q.db.QueryRow(ctx, findKey, arg.OrgID, arg.ID)
 	var i FindKeyRow
@@ -227,6 +311,7 @@ func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, e
 		&i.Last4,
 		&i.OwnerID,
 		&i.CreatedBy,
+		&i.Creator,
 		&i.OverOwners,
 		&i.Asserted,
 		&i.CreatedAt,
@@ -234,12 +319,13 @@ func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, e
 		&i.RevokedAt,
 		&i.SupersededAt,
 		&i.LastUsedAt,
+		&i.Version,
 	)
 	return i, err
 }
 
 const findMember = `-- name: FindMember :one
-SELECT m.user_id, m.email, m.name, m.role, m.created_at,
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version,
        (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
              THEN 'active' ELSE m.status END)::text AS status
 FROM members m
@@ -257,11 +343,12 @@ type FindMemberRow struct {
 	Name      string
 	Role      string
 	CreatedAt time.Time
+	Version   int64
 	Status    string
 }
 
-// One person who is in the organization. Whoever has used a key of their own
-// has come in.
+// One person who is in the organization. A member is active once a key of their
+// own has been used.
 func (q *Queries) FindMember(ctx context.Context, arg FindMemberParams) (FindMemberRow, error) {
 	row := q.db.QueryRow(ctx, findMember, arg.OrgID, arg.UserID)
 	var i FindMemberRow
@@ -271,6 +358,7 @@ func (q *Queries) FindMember(ctx context.Context, arg FindMemberParams) (FindMem
 		&i.Name,
 		&i.Role,
 		&i.CreatedAt,
+		&i.Version,
 		&i.Status,
 	)
 	return i, err
@@ -475,8 +563,8 @@ func (q *Queries) InsertDataKey(ctx context.Context, arg InsertDataKeyParams) er
 }
 
 const insertKey = `-- name: InsertKey :one
-INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 RETURNING id
 `
 
@@ -491,6 +579,7 @@ type InsertKeyParams struct {
 	Last4         string
 	OwnerID       *uuid.UUID
 	CreatedBy     *uuid.UUID
+	Creator       string
 	OverOwners    bool
 	Asserted      bool
 	CreatedAt     time.Time
@@ -510,6 +599,7 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) (int64, er
 		arg.Last4,
 		arg.OwnerID,
 		arg.CreatedBy,
+		arg.Creator,
 		arg.OverOwners,
 		arg.Asserted,
 		arg.CreatedAt,
@@ -731,17 +821,28 @@ func (q *Queries) ListDataKeysToRewrap(ctx context.Context, arg ListDataKeysToRe
 }
 
 const listKeys = `-- name: ListKeys :many
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
 FROM api_keys
 WHERE org_id = $1
+  AND CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= $2 THEN 'expired' ELSE 'active' END = ANY ($3::text[])
+  AND ($4::uuid IS NULL OR owner_id = $4)
+  AND ($5::text IS NULL OR strpos(lower(name), lower($5)) > 0)
+  AND ($6::timestamptz IS NULL OR created_at > $6)
+  AND ($7::timestamptz IS NULL OR created_at < $7)
 ORDER BY id DESC
-LIMIT $3 OFFSET $2
+LIMIT $9 OFFSET $8
 `
 
 type ListKeysParams struct {
-	OrgID     principal.OrgID
-	RowOffset int32
-	RowLimit  int32
+	OrgID         principal.OrgID
+	At            *time.Time
+	Statuses      []string
+	OwnerID       *uuid.UUID
+	Search        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	RowOffset     int32
+	RowLimit      int32
 }
 
 type ListKeysRow struct {
@@ -753,6 +854,7 @@ type ListKeysRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
+	Creator      string
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -760,11 +862,23 @@ type ListKeysRow struct {
 	RevokedAt    *time.Time
 	SupersededAt *time.Time
 	LastUsedAt   *time.Time
+	Version      int64
 }
 
-// A page of keys, newest first.
+// A page of keys that have one of the statuses now, newest first; another
+// filter that is absent matches everything.
 func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysRow, error) {
-	rows, err := q.db.Query(ctx, listKeys, arg.OrgID, arg.RowOffset, arg.RowLimit)
+	rows, err := q.db.Query(ctx, listKeys,
+		arg.OrgID,
+		arg.At,
+		arg.Statuses,
+		arg.OwnerID,
+		arg.Search,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -781,6 +895,7 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 			&i.Last4,
 			&i.OwnerID,
 			&i.CreatedBy,
+			&i.Creator,
 			&i.OverOwners,
 			&i.Asserted,
 			&i.CreatedAt,
@@ -788,6 +903,7 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 			&i.RevokedAt,
 			&i.SupersededAt,
 			&i.LastUsedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -800,19 +916,33 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 }
 
 const listMembers = `-- name: ListMembers :many
-SELECT m.user_id, m.email, m.name, m.role, m.created_at,
-       (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
-             THEN 'active' ELSE m.status END)::text AS status
-FROM members m
-WHERE m.org_id = $1 AND m.removed_at IS NULL
+SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version, m.status
+FROM (
+  SELECT i.org_id, i.user_id, i.email, i.name, i.role, i.created_at, i.version,
+         (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = i.org_id AND k.owner_id = i.user_id AND k.last_used_at IS NOT NULL)
+               THEN 'active' ELSE i.status END)::text AS status
+  FROM members i
+  WHERE i.org_id = $1 AND i.removed_at IS NULL
+) m
+WHERE m.org_id = $1
+  AND ($2::text[] IS NULL OR m.status = ANY ($2::text[]))
+  AND ($3::text[] IS NULL OR m.role = ANY ($3::text[]))
+  AND ($4::text IS NULL OR strpos(lower(m.name), lower($4)) > 0 OR strpos(lower(m.email), lower($4)) > 0)
+  AND ($5::timestamptz IS NULL OR m.created_at > $5)
+  AND ($6::timestamptz IS NULL OR m.created_at < $6)
 ORDER BY m.created_at DESC, m.user_id DESC
-LIMIT $3 OFFSET $2
+LIMIT $8 OFFSET $7
 `
 
 type ListMembersParams struct {
-	OrgID     principal.OrgID
-	RowOffset int32
-	RowLimit  int32
+	OrgID         principal.OrgID
+	Statuses      []string
+	Roles         []string
+	Search        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	RowOffset     int32
+	RowLimit      int32
 }
 
 type ListMembersRow struct {
@@ -821,12 +951,23 @@ type ListMembersRow struct {
 	Name      string
 	Role      string
 	CreatedAt time.Time
+	Version   int64
 	Status    string
 }
 
-// A page of members, newest first, with the status that FindMember gives.
+// A page of members, newest first, with the status that FindMember gives; an
+// absent filter matches everything.
 func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]ListMembersRow, error) {
-	rows, err := q.db.Query(ctx, listMembers, arg.OrgID, arg.RowOffset, arg.RowLimit)
+	rows, err := q.db.Query(ctx, listMembers,
+		arg.OrgID,
+		arg.Statuses,
+		arg.Roles,
+		arg.Search,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -840,6 +981,7 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 			&i.Name,
 			&i.Role,
 			&i.CreatedAt,
+			&i.Version,
 			&i.Status,
 		); err != nil {
 			return nil, err
@@ -856,14 +998,24 @@ const listProviderKeys = `-- name: ListProviderKeys :many
 SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
 FROM provider_keys
 WHERE org_id = $1 AND deleted_at IS NULL
+  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
+  AND ($3::text[] IS NULL OR provider = ANY ($3::text[]))
+  AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
+  AND ($5::timestamptz IS NULL OR created_at > $5)
+  AND ($6::timestamptz IS NULL OR created_at < $6)
 ORDER BY id DESC
-LIMIT $3 OFFSET $2
+LIMIT $8 OFFSET $7
 `
 
 type ListProviderKeysParams struct {
-	OrgID     principal.OrgID
-	RowOffset int32
-	RowLimit  int32
+	OrgID         principal.OrgID
+	Statuses      []string
+	Providers     []string
+	Search        *string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	RowOffset     int32
+	RowLimit      int32
 }
 
 type ListProviderKeysRow struct {
@@ -881,9 +1033,18 @@ type ListProviderKeysRow struct {
 	UpdatedAt  time.Time
 }
 
-// A page of credentials, newest first.
+// A page of credentials, newest first; an absent filter matches everything.
 func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysParams) ([]ListProviderKeysRow, error) {
-	rows, err := q.db.Query(ctx, listProviderKeys, arg.OrgID, arg.RowOffset, arg.RowLimit)
+	rows, err := q.db.Query(ctx, listProviderKeys,
+		arg.OrgID,
+		arg.Statuses,
+		arg.Providers,
+		arg.Search,
+		arg.CreatedAfter,
+		arg.CreatedBefore,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -927,9 +1088,9 @@ func (q *Queries) LockCertificate(ctx context.Context, orgID principal.OrgID) er
 }
 
 const lockKey = `-- name: LockKey :one
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
 FROM api_keys
-WHERE org_id = $1 AND id = $2
+WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL
 FOR UPDATE
 `
 
@@ -947,6 +1108,7 @@ type LockKeyRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
+	Creator      string
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -954,9 +1116,10 @@ type LockKeyRow struct {
 	RevokedAt    *time.Time
 	SupersededAt *time.Time
 	LastUsedAt   *time.Time
+	Version      int64
 }
 
-// One key of the organization, kept from changing until the transaction ends.
+// The key that FindKey finds, kept from changing until the transaction ends.
 func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, error) {
 	row := q.db.QueryRow(ctx, lockKey, arg.OrgID, arg.ID)
 	var i LockKeyRow
@@ -969,6 +1132,7 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, e
 		&i.Last4,
 		&i.OwnerID,
 		&i.CreatedBy,
+		&i.Creator,
 		&i.OverOwners,
 		&i.Asserted,
 		&i.CreatedAt,
@@ -976,6 +1140,7 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, e
 		&i.RevokedAt,
 		&i.SupersededAt,
 		&i.LastUsedAt,
+		&i.Version,
 	)
 	return i, err
 }
@@ -1057,7 +1222,7 @@ func (q *Queries) RemoveMember(ctx context.Context, arg RemoveMemberParams) (int
 }
 
 const revokeAllKeys = `-- name: RevokeAllKeys :many
-UPDATE api_keys SET revoked_at = $1
+UPDATE api_keys SET revoked_at = $1, version = version + 1
 WHERE org_id = $2 AND revoked_at IS NULL
 RETURNING id, key_id
 `
@@ -1094,7 +1259,7 @@ func (q *Queries) RevokeAllKeys(ctx context.Context, arg RevokeAllKeysParams) ([
 }
 
 const revokeKey = `-- name: RevokeKey :one
-UPDATE api_keys SET revoked_at = $1
+UPDATE api_keys SET revoked_at = $1, version = version + 1
 WHERE org_id = $2 AND id = $3 AND revoked_at IS NULL
 RETURNING key_id
 `
@@ -1114,7 +1279,7 @@ func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (string, e
 }
 
 const revokeKeysOf = `-- name: RevokeKeysOf :many
-UPDATE api_keys SET revoked_at = $1
+UPDATE api_keys SET revoked_at = $1, version = version + 1
 WHERE org_id = $2 AND owner_id = $3 AND revoked_at IS NULL
 RETURNING id, key_id
 `
@@ -1263,7 +1428,7 @@ func (q *Queries) SetStatus(ctx context.Context, arg SetStatusParams) (int64, er
 }
 
 const supersedeKey = `-- name: SupersedeKey :execrows
-UPDATE api_keys SET superseded_at = $1, expires_at = $2
+UPDATE api_keys SET superseded_at = $1, expires_at = $2, version = version + 1
 WHERE org_id = $3 AND id = $4 AND revoked_at IS NULL AND superseded_at IS NULL
 `
 
@@ -1312,7 +1477,7 @@ func (q *Queries) TouchKey(ctx context.Context, arg TouchKeyParams) error {
 }
 
 const updateKey = `-- name: UpdateKey :execrows
-UPDATE api_keys SET name = $1, scopes = $2, expires_at = $3
+UPDATE api_keys SET name = $1, scopes = $2, expires_at = $3, version = version + 1
 WHERE org_id = $4 AND id = $5 AND revoked_at IS NULL AND superseded_at IS NULL
 `
 
@@ -1341,7 +1506,7 @@ func (q *Queries) UpdateKey(ctx context.Context, arg UpdateKeyParams) (int64, er
 }
 
 const updateMember = `-- name: UpdateMember :execrows
-UPDATE members SET name = $1, role = $2, status = $3
+UPDATE members SET name = $1, role = $2, status = $3, version = version + 1
 WHERE org_id = $4 AND user_id = $5 AND removed_at IS NULL
 `
 
