@@ -60,6 +60,7 @@ func TestEveryProblemSaysWhatToDo(t *testing.T) {
 		"ASSAY_KEY_PEPPER=hunter2":                "key.pepper is missing or shorter than 32 characters: make one with",
 		"ASSAY_KEY_PEPPER_VERSION=0":              "key.pepper_version must be 1 or more",
 		"ASSAY_DATASET_KEEP_DELETED=-1h":          "dataset.keep_deleted is negative: give a duration such as 720h",
+		"ASSAY_EVALUATION_KEEP_DELETED=-1h":       "evaluation.keep_deleted is negative: give a duration such as 720h",
 		"ASSAY_TELEMETRY_LOG_LEVEL=loud":          `telemetry.log_level is "loud": use debug, info, warn or error`,
 		"ASSAY_TELEMETRY_LOG_FORMAT=xml":          `telemetry.log_format is "xml": use json or text`,
 		"ASSAY_TELEMETRY_TRACE_RATIO=2":           "telemetry.trace_ratio is 2: give a share between 0 and 1",

@@ -40,24 +40,28 @@ func TestListener(t *testing.T) {
 
 func TestTreeCPU(t *testing.T) {
 	t.Parallel()
-	before, err := bench.TreeCPU(os.Getpid())
+	// A shell whose child works for a while, and which then waits.
+	parent := exec.CommandContext(t.Context(), "sh", "-c", `(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done); echo done; read -r end`)
+	in, err := parent.StdinPipe()
 	require.NoError(t, err)
-	own, err := bench.CPU(os.Getpid())
+	out, err := parent.StdoutPipe()
 	require.NoError(t, err)
-	busy := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
-	require.NoError(t, busy.Start())
-	grown := func(after time.Duration) bool {
-		t.Helper()
-		all, err := bench.TreeCPU(os.Getpid())
+	require.NoError(t, parent.Start())
+	tree := func() time.Duration {
+		used, err := bench.TreeCPU(parent.Process.Pid)
 		require.NoError(t, err)
-		ours, err := bench.CPU(os.Getpid())
-		require.NoError(t, err)
-		return (all-before)-(ours-own) >= after
+		return used
 	}
-	require.Eventually(t, func() bool { return grown(100 * time.Millisecond) }, 10*time.Second, 20*time.Millisecond, "a child counts while it runs")
-	require.NoError(t, busy.Process.Kill())
-	require.Error(t, busy.Wait())
-	require.True(t, grown(100*time.Millisecond), "and when it has ended")
+	require.Eventually(t, func() bool { return tree() >= 50*time.Millisecond }, time.Minute, time.Millisecond, "a child counts while it runs")
+	running := tree()
+	_, err = out.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, tree(), running, "and when it has ended")
+	own, err := bench.CPU(parent.Process.Pid)
+	require.NoError(t, err)
+	require.Less(t, own, 50*time.Millisecond, "the parent itself did nothing")
+	require.NoError(t, in.Close())
+	_ = parent.Wait() // read finds no line
 }
 
 func TestMemory(t *testing.T) {

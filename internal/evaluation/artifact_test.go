@@ -63,7 +63,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 	first, err := c.StartRun(t.Context(), e.ID, map[string]any{"clusterKey": "topic"})
 	require.NoError(t, err)
 	first = c.Ended(t, first)
-	r, err := c.StartRun(t.Context(), e.ID, map[string]any{"clusterKey": "topic", "baselineRunId": first.RunID, "releaseId": hostile[2]})
+	r, err := c.StartRun(t.Context(), e.ID, map[string]any{"clusterKey": "topic", "baselineRunId": first.RunID, "releaseId": "rel-2026.03"})
 	require.NoError(t, err)
 	r = c.Ended(t, r)
 	files := c.Artifacts(t, r)
@@ -199,6 +199,6 @@ func TestARunThatNeverBeganLeavesAReport(t *testing.T) {
 	files := c.Artifacts(t, r)
 	require.Len(t, files, 2)
 	page := string(c.Content(t, files["report.html"]).Body)
-	require.Contains(t, page, "There is no dataset 12345.")
+	require.Contains(t, page, "The dataset 12345 does not exist.")
 	require.NotContains(t, page, "NaN")
 }

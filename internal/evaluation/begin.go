@@ -63,7 +63,7 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 		return s.datasets.HoldTx(ctx, tx, d.ID, holder(t.Run))
 	})
 	if errors.Is(err, dataset.ErrNotFound) {
-		return r, &RunError{CodeDatasetNotFound, "There is no dataset " + r.Request.DatasetID + "."}
+		return r, &RunError{CodeDatasetNotFound, "The dataset " + r.Request.DatasetID + " does not exist."}
 	}
 	if err != nil {
 		return r, err
@@ -98,7 +98,7 @@ func (s *Service) ready(ctx context.Context, org principal.OrgID, p Plan) error 
 func (s *Service) snapshot(ctx context.Context, t Ticket, want Request) (d dataset.Dataset, v dataset.Version, err error) {
 	d, err = s.findDataset(ctx, t.Org, want.DatasetID)
 	if errors.Is(err, dataset.ErrNotFound) {
-		return d, v, &RunError{CodeDatasetNotFound, "There is no dataset " + want.DatasetID + "."}
+		return d, v, &RunError{CodeDatasetNotFound, "The dataset " + want.DatasetID + " does not exist."}
 	}
 	if err != nil {
 		return d, v, err

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -143,6 +144,11 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 	}
 	if in.Metric == "" && (in.MinScore.Sent || in.MaxScore.Sent) {
 		return nil, fault.Invalid("query", "metric", "required", "is required with minScore or maxScore: it names the score")
+	}
+	for name, bound := range map[string]httpapi.Filter[float64]{"minScore": in.MinScore, "maxScore": in.MaxScore} {
+		if math.IsNaN(bound.Value) || math.IsInf(bound.Value, 0) {
+			return nil, fault.Invalid("query", name, "type", "must be a finite number")
+		}
 	}
 	after, err := fromResultCursor(in.Cursor)
 	if err != nil {

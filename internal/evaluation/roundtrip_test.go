@@ -97,7 +97,9 @@ func TestUpdateEvaluation(t *testing.T) {
 		c := k.Org(t)
 		e := c.Evaluation(t, "later", nil)
 		for _, patch := range []map[string]any{
-			{"metrics": []string{"contains"}}, {"metricNames": []string{"similarity"}}, {"metric_names": []string{"json_valid"}},
+			{"metrics": []string{"contains"}},
+			{"metricNames": []string{"similarity"}},
+			{"metric_names": []string{"json_valid"}},
 			{"metrics": []string{"contains"}, "metricNames": []string{"contains"}},
 		} {
 			after, err := c.UpdateEvaluation(ctx, e.ID, patch)

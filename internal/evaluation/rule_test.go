@@ -139,4 +139,14 @@ func TestMissingScoresAreNeverZero(t *testing.T) {
 	require.Equal(t, 2, low.Total)
 	_, err = c.Results(t.Context(), e.ID, r.RunID, "maxScore=0")
 	require.Error(t, err)
+	for _, bad := range []string{"metric=json_valid&maxScore=NaN", "metric=json_valid&minScore=-Inf", "metric=json_valid&minScore=low"} {
+		_, err = c.Results(t.Context(), e.ID, r.RunID, bad)
+		refused(t, err, fault.Validation, "invalid_request")
+	}
+	none, err := c.Results(t.Context(), e.ID, r.RunID, "metric=json_valid&minScore=2")
+	require.NoError(t, err)
+	require.Empty(t, none.Results)
+	both, err := c.Results(t.Context(), e.ID, r.RunID, "status=passed&status=failed&status=errored&status=skipped")
+	require.NoError(t, err)
+	require.Equal(t, all, both.Results, "any of several statuses")
 }

@@ -46,20 +46,20 @@ func TestStartRun(t *testing.T) {
 		code, says      string
 	}{
 		"no dataset": {
-			dataset: func(*testing.T, *testkit.Client) string { return "4711000" }, code: "dataset_not_found", says: "There is no dataset 4711000.",
+			dataset: func(*testing.T, *testkit.Client) string { return "4711000" }, code: "dataset_not_found", says: "The dataset 4711000 does not exist.",
 		},
 		"a dataset that is no number": {
-			dataset: func(*testing.T, *testkit.Client) string { return "support" }, code: "dataset_not_found", says: "There is no dataset support.",
+			dataset: func(*testing.T, *testkit.Client) string { return "support" }, code: "dataset_not_found", says: "The dataset support does not exist.",
 		},
 		"no such version": {run: map[string]any{"datasetVersion": 9}, code: "dataset_not_found", says: "version"},
 		"no items": {
 			dataset: func(t *testing.T, c *testkit.Client) string { return c.Dataset(t, testkit.Dataset{}).ID }, code: "dataset_empty", says: "has no items",
 		},
-		"no such metric": {evaluation: map[string]any{"metrics": []string{"exact_match", "charm"}}, code: "metric_unresolved", says: "There is no metric charm."},
+		"no such metric": {evaluation: map[string]any{"metrics": []string{"exact_match", "charm"}}, code: "metric_unresolved", says: "The metric charm does not exist."},
 		"no judge":       {evaluation: map[string]any{"metrics": []string{"faithfulness"}}, code: "metric_unresolved", says: "needs a judge"},
 		"no provider key": {
 			evaluation: map[string]any{"target": map[string]any{"type": "model", "model": "gpt-5", "providerKeyId": "4711000"}},
-			code:       "provider_key_missing", says: "There is no provider key 4711000.",
+			code:       "provider_key_missing", says: "The provider key 4711000 does not exist.",
 		},
 	} {
 		t.Run("it fails and says why: "+name, func(t *testing.T) {

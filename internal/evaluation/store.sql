@@ -101,18 +101,23 @@ ORDER BY r.id
 LIMIT @row_limit;
 
 -- name: PurgeRunItems :exec
+-- The order of a purged run.
 DELETE FROM evaluation_run_items WHERE org_id = @org_id AND run_id = @run_id;
 
 -- name: PurgeRunChunks :exec
+-- The progress of a purged run.
 DELETE FROM evaluation_run_chunks WHERE org_id = @org_id AND run_id = @run_id;
 
 -- name: PurgeRunNotes :exec
+-- The notes of a purged run.
 DELETE FROM evaluation_run_notes WHERE org_id = @org_id AND run_id = @run_id;
 
 -- name: PurgeRunArtifacts :exec
+-- The artifacts of a purged run, whose bytes are gone.
 DELETE FROM evaluation_artifacts WHERE org_id = @org_id AND run_id = @run_id;
 
 -- name: PurgeRun :exec
+-- The last of a purged run.
 DELETE FROM evaluation_runs WHERE org_id = @org_id AND id = @id;
 
 -- name: PurgeEvaluation :exec

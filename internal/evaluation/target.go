@@ -181,7 +181,7 @@ func (s *Service) newModel(ctx context.Context, org principal.OrgID, t Target) (
 func (s *Service) openKey(ctx context.Context, org principal.OrgID, id int64, url string) (tenancy.ProviderKey, secret.Text, error) {
 	k, err := s.people.ProviderKey(ctx, org, id)
 	if errors.Is(err, tenancy.ErrProviderKeyNotFound) {
-		return k, "", &RunError{CodeProviderKeyMissing, fmt.Sprintf("There is no provider key %d.", id)}
+		return k, "", &RunError{CodeProviderKeyMissing, fmt.Sprintf("The provider key %d does not exist.", id)}
 	}
 	if err != nil {
 		return k, "", err
@@ -220,7 +220,7 @@ func (m *model) ask(ctx context.Context, r Run, i dataset.Item, epoch int) (answ
 		return a, modelFailure(ctx, err)
 	}
 	if a.output, err = json.Marshal(reply.Text); err != nil {
-		return a, &failure{code: string(llm.Malformed), message: "The answer is no text."}
+		return a, &failure{code: string(llm.Malformed), message: "The answer is not text."}
 	}
 	a.tools = []metric.ToolCall{}
 	for _, c := range reply.ToolCalls {

@@ -67,9 +67,10 @@ type thingView struct {
 
 type listThings struct {
 	httpapi.CursorPage
-	SortBy string               `query:"sortBy" enum:"name,age"`
-	Colour []string             `query:"colour,explode" enum:"red,green,blue"`
-	Broken httpapi.Filter[bool] `query:"isBroken"`
+	SortBy string                  `query:"sortBy" enum:"name,age"`
+	Colour []string                `query:"colour,explode" enum:"red,green,blue"`
+	Broken httpapi.Filter[bool]    `query:"isBroken"`
+	Weight httpapi.Filter[float64] `query:"minWeight"`
 }
 
 type thingsOut struct {

@@ -39,9 +39,9 @@ var rpcCodes = map[fault.Kind]codes.Code{
 // envelope of every error, and the fields that clients of the OpenTelemetry
 // protocol read.
 type otlpEnvelope struct {
-	Body    ErrorBody `json:"error"`
-	Code    int       `json:"code,omitzero" minimum:"1" maximum:"16" doc:"The status code of gRPC. Absent if the request was refused before its route was known."`
-	Message string    `json:"message,omitzero" doc:"Equal to error.message."`
+	Body    ErrorBody `json:"error" doc:"What went wrong."`
+	Code    int       `json:"code" minimum:"1" maximum:"16" doc:"The gRPC status code."`
+	Message string    `json:"message" doc:"Equal to error.message."`
 }
 
 // writeRawError answers in the encoding of the request.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,16 +17,18 @@ import (
 // queryShape knows the documented query parameters of an operation.
 type queryShape struct {
 	repeats map[string]bool // by documented name: whether it may have several values
+	numbers map[string]bool // which of them are numbers
 	aliases map[string]string
 }
 
 func newQueryShape(params []*huma.Param) queryShape {
-	q := queryShape{repeats: map[string]bool{}, aliases: map[string]string{}}
+	q := queryShape{repeats: map[string]bool{}, numbers: map[string]bool{}, aliases: map[string]string{}}
 	for _, p := range params {
 		if p.In != "query" {
 			continue
 		}
 		q.repeats[p.Name] = p.Schema.Type == huma.TypeArray
+		q.numbers[p.Name] = p.Schema.Type == huma.TypeNumber
 		if snake := snakeCase(p.Name); snake != p.Name {
 			q.aliases[snake] = p.Name
 		}
@@ -86,7 +89,11 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 			if slices.Contains(out[documented], v) {
 				continue
 			}
-			if problem := refuseValue(v, len(out[documented]), repeats); problem != nil {
+			problem := refuseValue(v, len(out[documented]), repeats)
+			if problem == nil && q.numbers[documented] && !plainNumber.MatchString(v) {
+				problem = &fault.Field{Code: "type", Message: "must be a number in decimal digits"}
+			}
+			if problem != nil {
 				problem.In, problem.Path = "query", documented
 				fields = append(fields, *problem)
 				break
@@ -99,6 +106,10 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 	}
 	return out.Encode(), ignored, nil
 }
+
+// plainNumber is a number as JSON writes it. The framework would also take NaN,
+// infinities and hexadecimal digits.
+var plainNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // maxRepeats bounds how many values a parameter may have.
 const maxRepeats = 50

@@ -506,3 +506,15 @@ func BenchmarkRaw(b *testing.B) {
 		})
 	}
 }
+
+// TestRefusedTelemetryIsAnsweredInItsOwnForm shows that an exporter can read why
+// its key was refused, although that is decided before the operation is reached.
+func TestRefusedTelemetryIsAnsweredInItsOwnForm(t *testing.T) {
+	t.Parallel()
+	k := newRawKit(t)
+	refused := k.post(t, "/v1/traces", strings.NewReader("{}"), "Content-Type: "+plainJSON, "Authorization: ")
+	require.Equal(t, http.StatusUnauthorized, refused.code)
+	require.Equal(t, 16, refused.json(t).Code)
+	refused = k.post(t, "/v1/traces", strings.NewReader(""), "Content-Type: "+protobuf, "Authorization: ")
+	require.Equal(t, int32(16), refused.status(t).GetCode())
+}

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -150,6 +151,16 @@ func TestQueryFilters(t *testing.T) {
 		t.Parallel()
 		a := k.do(t, "GET", "/things?colour=red&colour=pink", "")
 		require.Equal(t, http.StatusBadRequest, a.Status, a.Body)
+	})
+
+	t.Run("a number is written in decimal digits", func(t *testing.T) {
+		t.Parallel()
+		for _, v := range []string{"0", "-1", "1.5", "2e3", "1E-7"} {
+			require.Equal(t, http.StatusOK, k.do(t, "GET", "/things?minWeight="+v, "").Status, v)
+		}
+		for _, v := range []string{"NaN", "inf", "-Infinity", "0x1p-2", "1_000", "", "1.", ".5", "+1"} {
+			require.Equal(t, http.StatusBadRequest, k.do(t, "GET", "/things?min_weight="+url.QueryEscape(v), "").Status, v)
+		}
 	})
 
 	t.Run("false is not the same as nothing", func(t *testing.T) {

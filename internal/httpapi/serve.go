@@ -233,12 +233,12 @@ func (e *Edge) authenticate(next http.Handler) http.Handler {
 		}
 		token, err := bearer(r.Header.Values("Authorization"))
 		if err != nil {
-			writeError(w, r, err)
+			e.refuse(w, r, route, err)
 			return
 		}
 		caller, err := e.opts.Authenticate(r.Context(), token)
 		if err != nil {
-			writeError(w, r, err)
+			e.refuse(w, r, route, err)
 			return
 		}
 		if seen, ok := r.Context().Value(recognisedKey{}).(*recognised); ok {
@@ -246,10 +246,22 @@ func (e *Edge) authenticate(next http.Handler) http.Handler {
 		}
 		if !e.metered[route] {
 			if err := e.spend(r.Context(), w.Header(), caller); err != nil {
-				writeError(w, r, err)
+				e.refuse(w, r, route, err)
 				return
 			}
 		}
 		next.ServeHTTP(w, r.WithContext(principal.With(r.Context(), caller)))
 	})
+}
+
+// refuse answers a request that does not reach its operation, in the form that
+// the operation's errors have.
+func (e *Edge) refuse(w http.ResponseWriter, r *http.Request, route string, err error) {
+	for _, o := range e.raws {
+		if route == o.Method+" "+o.Path {
+			writeRawError(w, r, o.media(r.Header.Get("Content-Type")), err)
+			return
+		}
+	}
+	writeError(w, r, err)
 }

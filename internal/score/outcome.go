@@ -186,3 +186,9 @@ type Tally struct {
 func (s *Service) Tallies(ctx context.Context, r Run) ([]Tally, error) {
 	return s.store.tallies(ctx, r)
 }
+
+// Erase removes the results of an organization's runs from the disks. It can be
+// repeated: runs without results cost a look.
+func (s *Service) Erase(ctx context.Context, org principal.OrgID, runs []int64) error {
+	return s.store.erase(ctx, org, runs)
+}

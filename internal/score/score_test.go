@@ -22,18 +22,23 @@ func on(t *testing.T, fn func(t *testing.T, s *score.Service)) {
 	for kind, where := range map[string]func(testing.TB) clickhouse.Config{"single": clickhousetest.New, "cluster": clickhousetest.NewCluster} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			cfg := where(t)
-			ch, err := clickhouse.Open(cfg)
-			require.NoError(t, err)
-			t.Cleanup(func() { _ = ch.Close() })
-			inserter, err := clickhouse.NewInserter(cfg)
-			require.NoError(t, err)
-			t.Cleanup(func() { _ = inserter.Close() })
-			var ticks atomic.Int64 // later writes are later
-			now := func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Millisecond) }
-			fn(t, score.New(score.Stores{ClickHouse: ch, Inserter: inserter}, now))
+			fn(t, open(t, where(t)))
 		})
 	}
+}
+
+// open is a service on a store of its own.
+func open(t *testing.T, cfg clickhouse.Config) *score.Service {
+	t.Helper()
+	ch, err := clickhouse.Open(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ch.Close() })
+	inserter, err := clickhouse.NewInserter(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = inserter.Close() })
+	var ticks atomic.Int64 // later writes are later
+	now := func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Millisecond) }
+	return score.New(score.Stores{ClickHouse: ch, Inserter: inserter}, now)
 }
 
 var start = time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
@@ -224,27 +229,27 @@ func TestALargeRunIsReadWhole(t *testing.T) {
 	})
 }
 
+// A single node: the cluster of tests has no Keeper, which statements for every
+// node go through.
 func TestErase(t *testing.T) {
 	t.Parallel()
-	on(t, func(t *testing.T, s *score.Service) {
-		ctx, r := t.Context(), newRun()
-		kept, foreign := r, newRun()
-		kept.ID = 9
-		later := score.Run{Org: r.Org, ID: 8, Started: start.AddDate(0, 1, 0)} // in another partition
-		for _, run := range []score.Run{r, later, kept, foreign} {
-			require.NoError(t, s.Insert(ctx, run, []score.Outcome{whole(1, 0), whole(2, 0)}))
+	ctx, s, r := t.Context(), open(t, clickhousetest.New(t)), newRun()
+	kept, foreign := r, newRun()
+	kept.ID = 9
+	later := score.Run{Org: r.Org, ID: 8, Started: start.AddDate(0, 1, 0)} // in another partition
+	for _, run := range []score.Run{r, later, kept, foreign} {
+		require.NoError(t, s.Insert(ctx, run, []score.Outcome{whole(1, 0), whole(2, 0)}))
+	}
+	for range 2 {
+		require.NoError(t, s.Erase(ctx, r.Org, []int64{r.ID, later.ID, 4711}))
+		for run, want := range map[score.Run]int{r: 0, later: 0, kept: 2, foreign: 2} {
+			_, total := page(ctx, t, s, run, score.Filter{})
+			require.Equal(t, want, total)
+			tallies, err := s.Tallies(ctx, run)
+			require.NoError(t, err)
+			require.Equal(t, want == 0, len(tallies) == 0)
 		}
-		for range 2 {
-			require.NoError(t, s.Erase(ctx, r.Org, []int64{r.ID, later.ID, 4711}))
-			for run, want := range map[score.Run]int{r: 0, later: 0, kept: 2, foreign: 2} {
-				_, total := page(ctx, t, s, run, score.Filter{})
-				require.Equal(t, want, total)
-				tallies, err := s.Tallies(ctx, run)
-				require.NoError(t, err)
-				require.Equal(t, want == 0, len(tallies) == 0)
-			}
-		}
-	})
+	}
 }
 
 func TestAnOutageIsUnavailable(t *testing.T) {

@@ -37,8 +37,8 @@ INSERT INTO members (org_id, user_id, email, name, role, status, created_at)
 VALUES (@org_id, @user_id, @email, @name, @role, @status, @created_at);
 
 -- name: FindMember :one
--- One person who is in the organization. Whoever has used a key of their own
--- has come in.
+-- One person who is in the organization. A member is active once a key of their
+-- own has been used.
 SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version,
        (CASE WHEN EXISTS (SELECT 1 FROM api_keys k WHERE k.org_id = m.org_id AND k.owner_id = m.user_id AND k.last_used_at IS NOT NULL)
              THEN 'active' ELSE m.status END)::text AS status

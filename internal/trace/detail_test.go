@@ -107,10 +107,41 @@ func TestReadATrace(t *testing.T) {
 		require.Len(t, read.Spans, 2)
 		require.Equal(t, map[string]any{"b": true, "a": "text", "n": float64(7), "f": 1.5, "list": []any{"x", float64(2)}, "odd": "a\uFFFDb"}, read.Spans[0].Attributes)
 		require.Equal(t, map[string]any{"service.name": "shop"}, read.Spans[0].Resource)
-		require.Equal(t, 1.5, *read.Spans[0].DurationMS)
+		require.InDelta(t, 1.5, *read.Spans[0].DurationMS, 0)
 		require.Equal(t, root, read.Spans[1].ParentSpanID)
 		require.Nil(t, read.Spans[1].DurationMS, "it is open")
 		require.Equal(t, `{"a":1,"a":2}`, read.Spans[1].Input, "an object that repeats a name is text")
+	})
+
+	t.Run("what is not known is there and null", func(t *testing.T) {
+		t.Parallel()
+		id, root := testkit.NewTraceID(), testkit.NewSpanID()
+		us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: id, ID: root, Start: start, Events: []string{"said"}}))
+		var read map[string]any
+		_, err := us.Call(t.Context(), http.MethodGet, "/api/traces/"+id, nil, &read)
+		require.NoError(t, err)
+		nothing := func(of map[string]any) (names []string) {
+			for name, v := range of {
+				if v == nil {
+					names = append(names, name)
+				}
+			}
+			slices.Sort(names)
+			return names
+		}
+		require.Equal(t, []string{
+			"agent_name", "conversation_id", "cost_usd", "duration_ms", "end_time", "environment", "input", "name", "output", "release_id", "service_name", "user_id",
+		}, nothing(read))
+		require.Equal(t, []any{map[string]any{}, []any{}, []any{}}, []any{read["metadata"], read["events"], read["feedback"]})
+		span := read["spans"].([]any)[0].(map[string]any)
+		require.Equal(t, []string{
+			"agent_name", "cost_usd", "duration_ms", "end_time", "first_token_ms", "input", "model", "name", "output", "parent_span_id", "primitive_type", "provider", "system", "tool_name", "tools",
+		}, nothing(span))
+		require.Equal(t, []any{root, root, map[string]any{"code": "unset", "message": nil}}, []any{span["id"], span["span_id"], span["status"]})
+		require.Equal(t, []any{map[string]any{}, map[string]any{}, []any{}}, []any{span["attributes"], span["resource"], span["links"]})
+		event := span["events"].([]any)[0].(map[string]any)
+		require.Equal(t, []string{"body", "severity"}, nothing(event))
+		require.Equal(t, map[string]any{}, event["attributes"])
 	})
 
 	t.Run("a span that is sent again is replaced", func(t *testing.T) {

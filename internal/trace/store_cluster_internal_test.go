@@ -21,6 +21,7 @@ type answers struct {
 	spans   []storedSpan
 	payload map[payloadKey]payloadText
 	groups  map[string]MetricGroup
+	talks   []ListedConversation
 }
 
 // TestAClusterAnswersLikeOneNode asks both the same about the same rows.
@@ -51,8 +52,8 @@ func ask(t *testing.T, cfg clickhouse.Config, org principal.OrgID, now time.Time
 		for table, columns := range map[string][2]string{
 			"span_payloads": {"search_text, input", "concat('Talk of ', toString(n)), toString(n)"},
 			"spans": {
-				"parent_span_id, state, status, duration_us, name, user_id, environment, model, input_tokens, tags, attrs, input_preview",
-				"if(k = 0, toFixedString('', 8), root), 'ended', if(n % 7 = 0, 'error', 'ok'), 1000 * (n + 1), concat('step ', toString(k)), concat('u', toString(n % 5)), " +
+				"parent_span_id, state, status, duration_us, name, conversation_id, user_id, environment, model, input_tokens, tags, attrs, input_preview",
+				"if(k = 0, toFixedString('', 8), root), 'ended', if(n % 7 = 0, 'error', 'ok'), 1000 * (n + 1), concat('step ', toString(k)), concat('c', toString(n % 11)), concat('u', toString(n % 5)), " +
 					"if(n % 3 = 0, 'production', 'staging'), concat('m', toString(k)), n, [concat('t', toString(n % 4))], map('note', concat('Mark ', toString(n))), toString(n)",
 			},
 		} {
@@ -94,5 +95,10 @@ func ask(t *testing.T, cfg clickhouse.Config, org principal.OrgID, now time.Time
 	for _, g := range groups {
 		out.groups[g.Key] = g
 	}
+	talks, err := s.ListConversations(t.Context(), org, ConversationFilter{Environment: "staging"}, ConversationPage{Limit: 10})
+	require.NoError(t, err)
+	require.True(t, talks.More)
+	require.Len(t, talks.Conversations, 10)
+	out.talks = talks.Conversations
 	return out
 }

@@ -941,6 +941,7 @@ type PurgeRunParams struct {
 	ID    int64
 }
 
+// The last of a purged run.
 func (q *Queries) PurgeRun(ctx context.Context, arg PurgeRunParams) error {
 	_, err := q.db.Exec(ctx, purgeRun, arg.OrgID, arg.ID)
 	return err
@@ -955,6 +956,7 @@ type PurgeRunArtifactsParams struct {
 	RunID int64
 }
 
+// The artifacts of a purged run, whose bytes are gone.
 func (q *Queries) PurgeRunArtifacts(ctx context.Context, arg PurgeRunArtifactsParams) error {
 	_, err := q.db.Exec(ctx, purgeRunArtifacts, arg.OrgID, arg.RunID)
 	return err
@@ -969,6 +971,7 @@ type PurgeRunChunksParams struct {
 	RunID int64
 }
 
+// The progress of a purged run.
 func (q *Queries) PurgeRunChunks(ctx context.Context, arg PurgeRunChunksParams) error {
 	_, err := q.db.Exec(ctx, purgeRunChunks, arg.OrgID, arg.RunID)
 	return err
@@ -983,6 +986,7 @@ type PurgeRunItemsParams struct {
 	RunID int64
 }
 
+// The order of a purged run.
 func (q *Queries) PurgeRunItems(ctx context.Context, arg PurgeRunItemsParams) error {
 	_, err := q.db.Exec(ctx, purgeRunItems, arg.OrgID, arg.RunID)
 	return err
@@ -997,6 +1001,7 @@ type PurgeRunNotesParams struct {
 	RunID int64
 }
 
+// The notes of a purged run.
 func (q *Queries) PurgeRunNotes(ctx context.Context, arg PurgeRunNotesParams) error {
 	_, err := q.db.Exec(ctx, purgeRunNotes, arg.OrgID, arg.RunID)
 	return err

@@ -345,8 +345,8 @@ type FindMemberRow struct {
 	Status    string
 }
 
-// One person who is in the organization. Whoever has used a key of their own
-// has come in.
+// One person who is in the organization. A member is active once a key of their
+// own has been used.
 func (q *Queries) FindMember(ctx context.Context, arg FindMemberParams) (FindMemberRow, error) {
 	row := q.db.QueryRow(ctx, findMember, arg.OrgID, arg.UserID)
 	var i FindMemberRow

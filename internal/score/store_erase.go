@@ -12,12 +12,6 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
-// Erase removes the results of an organization's runs from the disks. It can be
-// repeated: runs without results cost a look.
-func (s *Service) Erase(ctx context.Context, org principal.OrgID, runs []int64) error {
-	return s.store.erase(ctx, org, runs)
-}
-
 func (s store) erase(ctx context.Context, org principal.OrgID, runs []int64) error {
 	var partitions []string
 	err := s.each(ctx, func(rows driver.Rows) error {

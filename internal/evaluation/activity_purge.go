@@ -1,0 +1,51 @@
+package evaluation
+
+import (
+	"context"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/assayhq/assay/internal/platform/temporal"
+)
+
+// PurgeEvaluation removes a deleted evaluation and everything of it. A second
+// attempt removes what the first left; what is not deleted is left alone.
+func (a *Activities) PurgeEvaluation(ctx context.Context, p Purge) error {
+	defer temporal.KeepBeating(ctx)()
+	for removed := 0; ; {
+		runs, err := a.s.purgeRuns(ctx, p)
+		if err != nil {
+			return err
+		}
+		if runs == 0 {
+			return a.s.store.purge(ctx, p)
+		}
+		removed += runs
+		activity.RecordHeartbeat(ctx, removed)
+	}
+}
+
+// purgeBatch is how many runs are removed at once: the store of results
+// rewrites its parts once for all of them.
+const purgeBatch = 100
+
+// purgeRuns removes some runs of a deleted evaluation and returns how many. Their
+// rows go last: they are where the rest is found.
+func (s *Service) purgeRuns(ctx context.Context, p Purge) (int, error) {
+	runs, err := s.store.purgeable(ctx, p, purgeBatch)
+	if err != nil || len(runs) == 0 {
+		return 0, err
+	}
+	if err := s.scores.Erase(ctx, p.Org, runs); err != nil {
+		return 0, err
+	}
+	for _, run := range runs {
+		if _, err := s.eraseFiles(ctx, runPrefix(p.Org, run)); err != nil {
+			return 0, err
+		}
+		if err := s.store.purgeRun(ctx, p.Org, run); err != nil {
+			return 0, err
+		}
+	}
+	return len(runs), nil
+}
