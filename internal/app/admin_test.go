@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/app"
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/testkit"
 )
@@ -72,7 +73,9 @@ func TestRotateKeys(t *testing.T) {
 	after := testkit.NewWith(t, alone)
 	for c, id := range keys {
 		_, err := c.At(after).TestProviderKey(t.Context(), id)
-		require.ErrorContains(t, err, "went wrong")
+		f, ok := fault.From(err)
+		require.True(t, ok)
+		require.Equal(t, fault.Internal, f.Kind)
 		break
 	}
 	got := run(withSecrets(alone), "admin", "rotate-keys")

@@ -59,7 +59,7 @@ type ProviderKeyPath struct {
 type listProviderKeysInput struct {
 	httpapi.Page
 	Status   []string `query:"status,explode" enum:"active,invalid,disabled" doc:"Only provider keys with this status. Repeat the parameter to match any of several."`
-	Provider []string `query:"provider,explode" maxLength:"64" doc:"Only keys of this provider. Repeat the parameter to match any of several."`
+	Provider string   `query:"provider" maxLength:"64" doc:"Only keys of this provider."`
 	Search   string   `query:"search" maxLength:"200" doc:"Only provider keys whose name contains this text, ignoring case."`
 	httpapi.Created
 }

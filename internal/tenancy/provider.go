@@ -61,8 +61,8 @@ var providerURLs = map[string]string{
 // ProviderKeyFilter selects credentials; an empty field matches everything, and
 // a list matches any of its values.
 type ProviderKeyFilter struct {
-	Status, Provider            []string
-	Search                      string
+	Status                      []string
+	Provider, Search            string
 	CreatedAfter, CreatedBefore *time.Time
 	Limit, Offset               int
 }

@@ -261,7 +261,7 @@ SELECT id, provider, name, base_url, secret, last4, models, status, version, las
 FROM provider_keys
 WHERE org_id = @org_id AND deleted_at IS NULL
   AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
-  AND (sqlc.narg('providers')::text[] IS NULL OR provider = ANY (sqlc.narg('providers')::text[]))
+  AND (sqlc.narg('provider')::text IS NULL OR provider = sqlc.narg('provider'))
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
@@ -274,7 +274,7 @@ SELECT count(*)
 FROM provider_keys
 WHERE org_id = @org_id AND deleted_at IS NULL
   AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
-  AND (sqlc.narg('providers')::text[] IS NULL OR provider = ANY (sqlc.narg('providers')::text[]))
+  AND (sqlc.narg('provider')::text IS NULL OR provider = sqlc.narg('provider'))
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'));

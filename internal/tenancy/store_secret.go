@@ -94,11 +94,11 @@ func (s store) providerKey(ctx context.Context, q db.DBTX, org principal.OrgID, 
 func (s store) providerKeys(ctx context.Context, org principal.OrgID, f ProviderKeyFilter) ([]ProviderKey, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountProviderKeysParams{
-		OrgID: org, Statuses: f.Status, Providers: f.Provider, Search: postgres.OrNull(f.Search),
+		OrgID: org, Statuses: f.Status, Provider: postgres.OrNull(f.Provider), Search: postgres.OrNull(f.Search),
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 	}
 	rows, err := q.ListProviderKeys(ctx, db.ListProviderKeysParams{
-		OrgID: count.OrgID, Statuses: count.Statuses, Providers: count.Providers, Search: count.Search,
+		OrgID: count.OrgID, Statuses: count.Statuses, Provider: count.Provider, Search: count.Search,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
 	})

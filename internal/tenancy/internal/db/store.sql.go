@@ -183,7 +183,7 @@ SELECT count(*)
 FROM provider_keys
 WHERE org_id = $1 AND deleted_at IS NULL
   AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
-  AND ($3::text[] IS NULL OR provider = ANY ($3::text[]))
+  AND ($3::text IS NULL OR provider = $3)
   AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
   AND ($5::timestamptz IS NULL OR created_at > $5)
   AND ($6::timestamptz IS NULL OR created_at < $6)
@@ -192,7 +192,7 @@ WHERE org_id = $1 AND deleted_at IS NULL
 type CountProviderKeysParams struct {
 	OrgID         principal.OrgID
 	Statuses      []string
-	Providers     []string
+	Provider      *string
 	Search        *string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
@@ -203,7 +203,7 @@ func (q *Queries) CountProviderKeys(ctx context.Context, arg CountProviderKeysPa
 	row := q.db.QueryRow(ctx, countProviderKeys,
 		arg.OrgID,
 		arg.Statuses,
-		arg.Providers,
+		arg.Provider,
 		arg.Search,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
@@ -995,7 +995,7 @@ SELECT id, provider, name, base_url, secret, last4, models, status, version, las
 FROM provider_keys
 WHERE org_id = $1 AND deleted_at IS NULL
   AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
-  AND ($3::text[] IS NULL OR provider = ANY ($3::text[]))
+  AND ($3::text IS NULL OR provider = $3)
   AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
   AND ($5::timestamptz IS NULL OR created_at > $5)
   AND ($6::timestamptz IS NULL OR created_at < $6)
@@ -1006,7 +1006,7 @@ LIMIT $8 OFFSET $7
 type ListProviderKeysParams struct {
 	OrgID         principal.OrgID
 	Statuses      []string
-	Providers     []string
+	Provider      *string
 	Search        *string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
@@ -1034,7 +1034,7 @@ func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysPara
 	rows, err := q.db.Query(ctx, listProviderKeys,
 		arg.OrgID,
 		arg.Statuses,
-		arg.Providers,
+		arg.Provider,
 		arg.Search,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
