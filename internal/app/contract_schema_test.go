@@ -112,10 +112,10 @@ func (d *document) response(t *testing.T, op *docOperation, status int) *jsonsch
 	return d.compile(t, at+pointer("content", "application/json", "schema"))
 }
 
-// envelope is the form of an operation's error answers.
-func (d *document) envelope(t *testing.T, op operation) *jsonschema.Schema {
+// envelope is the form of error answers, of raw operations or of all others.
+func (d *document) envelope(t *testing.T, raw bool) *jsonschema.Schema {
 	t.Helper()
-	if op.raw() {
+	if raw {
 		return d.compile(t, pointer("components", "schemas", "OtlpError"))
 	}
 	return d.compile(t, pointer("components", "schemas", "Error"))
