@@ -63,12 +63,12 @@ var (
 )
 
 // made creates an object and returns its id.
-func made(t *testing.T, c *testkit.Client, path string, body map[string]any, id string) string {
+func made(t *testing.T, c *testkit.Client, path string, body map[string]any) string {
 	t.Helper()
 	var out map[string]any
 	_, err := c.Call(t.Context(), http.MethodPost, path, body, &out)
 	require.NoError(t, err)
-	return fmt.Sprint(out[id])
+	return fmt.Sprint(out["id"])
 }
 
 var seeds = []seed{
@@ -76,14 +76,14 @@ var seeds = []seed{
 	{
 		prefix: "/api/me",
 		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"id": made(t, c, "/api/me/api-keys", map[string]any{"name": "seed of my own", "scopes": []string{"eval:read"}}, "id")}
+			return map[string]string{"id": made(t, c, "/api/me/api-keys", map[string]any{"name": "seed of my own", "scopes": []string{"eval:read"}})}
 		},
 		bodies: map[string]string{"createMyApiKey": `{"name":"My laptop","scopes":["eval:read"]}`},
 	},
 	{
 		prefix: "/api/developer/api-keys",
 		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"id": made(t, c, "/api/developer/api-keys", map[string]any{"name": "seed", "scopes": []string{"eval:read"}}, "id")}
+			return map[string]string{"id": made(t, c, "/api/developer/api-keys", map[string]any{"name": "seed", "scopes": []string{"eval:read"}})}
 		},
 		bodies: map[string]string{
 			"createApiKey": `{"name":"CI gate","scopes":["eval:read"]}`,
@@ -94,7 +94,7 @@ var seeds = []seed{
 	{
 		prefix: "/api/developer/provider-keys",
 		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"id": made(t, c, "/api/developer/provider-keys", map[string]any{"provider": "openai", "name": "seed", "secret": "sk-seed-of-a-test", "baseUrl": provider().URL}, "id")}
+			return map[string]string{"id": made(t, c, "/api/developer/provider-keys", map[string]any{"provider": "openai", "name": "seed", "secret": "sk-seed-of-a-test", "baseUrl": provider().URL})}
 		},
 		bodies: map[string]string{
 			"createProviderKey": `{"provider":"openai","name":"models","secret":"sk-secret-of-a-test"}`,
@@ -104,7 +104,7 @@ var seeds = []seed{
 	{
 		prefix: "/api/organizations/current",
 		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"userId": made(t, c, "/api/organizations/current/members", map[string]any{"email": "seed@example.com", "role": "member"}, "id")}
+			return map[string]string{"userId": made(t, c, "/api/organizations/current/members", map[string]any{"email": "seed@example.com", "role": "member"})}
 		},
 		bodies: map[string]string{
 			"updateOrganization": `{"name":"better"}`,
@@ -119,7 +119,7 @@ var seeds = []seed{
 	{
 		prefix: "/api/traces",
 		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"id": made(t, c, "/api/traces", map[string]any{"name": "seed", "input": "Why?", "output": "Because."}, "id")}
+			return map[string]string{"id": made(t, c, "/api/traces", map[string]any{"name": "seed", "input": "Why?", "output": "Because."})}
 		},
 		bodies: map[string]string{
 			"createTrace":      `{"name":"Answer a question","tags":["support"],"metadata":{"Team":"care"}}`,
@@ -135,7 +135,7 @@ var seeds = []seed{
 	{
 		prefix: "/api/conversations",
 		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			made(t, c, "/api/traces", map[string]any{"name": "turn", "conversationId": "seed"}, "id")
+			made(t, c, "/api/traces", map[string]any{"name": "turn", "conversationId": "seed"})
 			return map[string]string{"conversationId": "seed"}
 		},
 	},
