@@ -224,11 +224,11 @@ func TestDocumentLawsBite(t *testing.T) {
 	      "Thing": {"required": ["id", "status"], "properties": {
 	        "id": {"description": "Its id.", "type": "string"},
 	        "status": {"description": "Its status.", "type": ["string", "null"], "enum": ["open"]}}}}}}`
-	violations := func(t *testing.T, old, new string) []string {
+	violations := func(t *testing.T, old, seeded string) []string {
 		t.Helper()
 		require.Contains(t, good, old)
 		var doc map[string]any
-		require.NoError(t, json.Unmarshal([]byte(strings.Replace(good, old, new, 1)), &doc))
+		require.NoError(t, json.Unmarshal([]byte(strings.Replace(good, old, seeded, 1)), &doc))
 		return documentViolations(doc)
 	}
 	require.Empty(t, violations(t, "", ""))
