@@ -30,7 +30,7 @@ func (s *Service) registerArtifacts(e *httpapi.Edge) {
 	}, s.getArtifact)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getEvaluationArtifactContent", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts/{artifactId}/content", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		ContentType: "application/octet-stream",
+		ContentType: "*/*",
 		Summary:     "Download an artifact",
 		Description: "Returns the bytes with the artifact's own content type, as an attachment. They contain text from your applications, so a browser that displays them " +
 			"is kept from running scripts in them. A download that fails midway is cut off rather than ended as if it were complete.",
