@@ -255,11 +255,12 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- score.Outco
 	}
 	began := e.clock()
 	a, tries, err := e.try(asking, j)
-	if err != nil && e.isCancelled() {
-		return nil // there is no answer to keep, and none is asked for any more
-	}
 	var f *failure
-	if err != nil && !errors.As(err, &f) {
+	definite := errors.As(err, &f) && asking.Err() == nil
+	switch {
+	case err != nil && !definite && e.isCancelled():
+		return nil // there is no answer to keep, and none is asked for any more
+	case err != nil && f == nil:
 		return err
 	}
 	if f != nil && f.stop {

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -41,8 +42,10 @@ func (datasetText) Schema(huma.Registry) *huma.Schema {
 // UnmarshalJSON reads a text, or a number as its digits.
 func (d *datasetText) UnmarshalJSON(b []byte) error {
 	if jsontext.Value(b).Kind() == '0' {
-		*d = datasetText(b)
-		return nil
+		var n float64 // validation has seen that it is an integer
+		err := json.Unmarshal(b, &n)
+		*d = datasetText(strconv.FormatFloat(n, 'f', -1, 64))
+		return err
 	}
 	return json.Unmarshal(b, (*string)(d))
 }

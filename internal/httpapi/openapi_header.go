@@ -44,11 +44,12 @@ func declareHeaders(doc map[string]any, ops []Op) {
 		}
 	}
 	for _, op := range ops {
-		all := operation(doc, op)["responses"].(map[string]any)
+		item := operation(doc, op)
+		all := item["responses"].(map[string]any)
 		for _, status := range []int{op.Status, op.Again} {
 			if r, ok := all[strconv.Itoa(status)].(map[string]any); ok {
 				describeOwn(r)
-				refer(r, op.headers())
+				refer(r, op.headers(item["requestBody"] != nil))
 			}
 		}
 	}
@@ -69,13 +70,16 @@ func describeOwn(response map[string]any) {
 }
 
 // headers are the shared headers of a success.
-func (op Op) headers() []string {
+func (op Op) headers(takesBody bool) []string {
 	names := []string{"X-Request-Id", "X-Ignored-Params"}
 	if op.Scope != principal.Public && !op.Metered {
 		names = append(names, quotaNames...)
 	}
 	if op.Mutates() {
-		names = append(names, "Idempotent-Replayed", "X-Ignored-Fields")
+		names = append(names, "Idempotent-Replayed")
+	}
+	if takesBody && !op.raw() {
+		names = append(names, "X-Ignored-Fields")
 	}
 	return names
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // Actor is who did something, as rows remember it. The name is not part of it:
-// it is looked up when it is shown, and is gone when the member is.
+// it is looked up when it is shown.
 type Actor struct {
 	Type ActorType
 	// ID is the user's UUID or the number of the key; empty for the system.
@@ -74,6 +74,8 @@ func ParseActor(text string) Actor {
 	switch t := ActorType(kind); {
 	case t == ActorUser && id != "", t == ActorServiceKey && id != "":
 		return Actor{Type: t, ID: id, Asserted: isAsserted}
+	case kind == "key":
+		return Actor{Type: ActorServiceKey} // as rows had it before keys were named by number
 	default:
 		return Actor{Type: ActorSystem}
 	}

@@ -26,6 +26,11 @@ func TestActor(t *testing.T) {
 		}
 	})
 
+	t.Run("of an older form is still a service key", func(t *testing.T) {
+		t.Parallel()
+		require.Equal(t, principal.Actor{Type: principal.ActorServiceKey}, principal.ParseActor("key/7FA3Ccu35FDx"))
+	})
+
 	t.Run("of an unknown form names nobody", func(t *testing.T) {
 		t.Parallel()
 		for _, text := range []string{"", "user", "user/", "robot/7", "/asserted"} {

@@ -319,7 +319,7 @@ WHERE org_id = @org_id AND completed_at IS NULL;
 
 -- name: NameActors :many
 -- The names that people and keys have now, those that are gone included.
-SELECT 'user' AS type, m.user_id::text AS id, coalesce(nullif(m.name, ''), m.email)::text AS name
+SELECT 'user' AS type, m.user_id::text AS id, m.name AS name
 FROM members m
 WHERE m.org_id = @org_id AND m.user_id = ANY (@users::uuid[])
 UNION ALL

@@ -88,10 +88,21 @@ func (p pass) takes(start int64) bool { return (start < p.border) == p.imports }
 // other pass.
 func (l lanes) add(ctx context.Context, now int64, size int, fill func(*block, pass) (later bool, err error)) (deferred bool, err error) {
 	p := pass{border: now - recentMicros}
-	var later bool
+	var later, queued bool
+	defer func() {
+		if queued {
+			l.queue.leave(size)
+		}
+	}()
 	into := func(b *block) (err error) {
 		mark := b.mark()
-		if later, err = fill(b, p); err != nil {
+		later, err = fill(b, p)
+		if err == nil && later && !queued {
+			// Asked for now, so that nothing of a refused request is stored.
+			err = l.queue.enter(size)
+			queued = err == nil
+		}
+		if err != nil {
 			b.rollback(mark)
 		}
 		return err
@@ -100,10 +111,6 @@ func (l lanes) add(ctx context.Context, now int64, size int, fill func(*block, p
 	if err != nil || !later {
 		return deferred, err
 	}
-	if err := l.queue.enter(size); err != nil {
-		return false, err
-	}
-	defer l.queue.leave(size)
 	p.imports = true
 	late, err := l.imports.Add(ctx, into)
 	return deferred || late, err

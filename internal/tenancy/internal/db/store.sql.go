@@ -1155,7 +1155,7 @@ func (q *Queries) LockOrganization(ctx context.Context, orgID principal.OrgID) (
 }
 
 const nameActors = `-- name: NameActors :many
-SELECT 'user' AS type, m.user_id::text AS id, coalesce(nullif(m.name, ''), m.email)::text AS name
+SELECT 'user' AS type, m.user_id::text AS id, m.name AS name
 FROM members m
 WHERE m.org_id = $1 AND m.user_id = ANY ($2::uuid[])
 UNION ALL
