@@ -72,7 +72,7 @@ var sourceHashes = map[string]string{
 	"sendMetrics":                  "f1a0c46f639984876de319c8779a2cf1396eb2beecfda1b80b360b162287cf63",
 	"sendTraces":                   "fb897aa099f9c18fef3d694f599da4ee1f6eff719e6db4233c2013771ce64ea1",
 	"startEvaluationRun":           "64439e2279a558af1c1de82f5e1126f0a465b1327372162f8a27e177ec049472",
-	"streamEvaluationRunEvents":    "dec62f9ad8bc478afa297b788540a28430908bb487257adde2e2b472beec55bf",
+	"streamEvaluationRunEvents":    "0329fc51a8c1db01fd66ffe7c9f78f324f2ec5783ad6e33b3bd7d0302b41bf62",
 	"testProviderKey":              "7d704c802bddd6440c332c80906fd00f82b65283f72dd5ec49d591b46dae954b",
 	"updateApiKey":                 "2f04dcbea1012679df12aecef820701e03847f02398e24e9824527c513eaba9d",
 	"updateDataset":                "7f64f29bd7789aaa975a823ca8623d6da4791a44fc7e7c5127471e680b4cbcda",

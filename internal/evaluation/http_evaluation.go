@@ -1,8 +1,6 @@
 package evaluation
 
 import (
-	"time"
-
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/stat"
 )
@@ -98,10 +96,6 @@ func toSummaryBody(e Summary) summaryBody {
 
 func toID(id int64) httpapi.Null[httpapi.ID] {
 	return httpapi.NullOf(httpapi.OrNull(httpapi.ID(id)))
-}
-
-func toTime(at *time.Time) httpapi.Null[httpapi.Time] {
-	return httpapi.NullOf((*httpapi.Time)(at))
 }
 
 func toStatistics(o *Outcome) httpapi.Null[statisticsBody] {

@@ -16,8 +16,6 @@ import (
 	"github.com/assayhq/assay/internal/request"
 )
 
-const mediaEvents = "text/event-stream"
-
 // The pace of a stream of events.
 const (
 	lookEvery  = time.Second
@@ -31,7 +29,7 @@ const (
 func (s *Service) registerEvents(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "streamEvaluationRunEvents", Method: http.MethodGet, Path: "/api/evaluations/{id}/runs/{runId}/events", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		ContentType: mediaEvents,
+		ContentType: httpapi.MediaEvents,
 		Summary:     "Stream the progress of a run",
 		Description: "Server-Sent Events. `progress` has the body of the run's progress, at most once a second and only when something changed. `done` has it once more " +
 			"when the run has ended and is the last event: close the stream then. A stream also ends shortly before the time limit of requests; " +
@@ -54,7 +52,7 @@ func (s *Service) getEvents(ctx context.Context, in *RunPath) (*huma.StreamRespo
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(out huma.Context) {
-		out.SetHeader("Content-Type", mediaEvents)
+		out.SetHeader("Content-Type", httpapi.MediaEvents)
 		out.SetHeader("X-Accel-Buffering", "no") // a proxy that collects events makes them late
 		out.SetStatus(http.StatusOK)
 		_, w := humachi.Unwrap(out)

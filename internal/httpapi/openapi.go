@@ -18,7 +18,7 @@ import (
 // declaredErrors are the responses that every operation declares, by status.
 var declaredErrors = []struct {
 	status, name, description string
-	headers                   []string // beside those of every response
+	headers                   []string // in addition to those of every response
 }{
 	{"400", "ValidationError", "The parameters or the body are invalid; details.fields lists every problem.", nil},
 	{"401", "Unauthorized", "The API key is missing, malformed, incomplete, unknown, revoked or expired, or lacks a scope that the operation needs.", []string{"WWW-Authenticate"}},

@@ -23,3 +23,6 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Examples: []any{"2026-01-31T12:00:00.000Z"}}
 }
+
+// NullTime is a point in time as a response shows it, or null.
+func NullTime(t *time.Time) Null[Time] { return NullOf((*Time)(t)) }

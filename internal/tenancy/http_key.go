@@ -294,12 +294,10 @@ func (s *Service) toCreatedKeyTx(ctx context.Context, tx postgres.Tx, k Key, tex
 func (s *Service) toKeyBody(k Key, creator httpapi.Actor) KeyFields {
 	return KeyFields{
 		ID: k.ID, Name: k.Name, KeyPrefix: k.Prefix(), Last4: k.Last4, Scopes: fromScopes(k.Scopes), Mode: k.Mode,
-		Personal: k.Owner != nil, CreatedBy: creator, CreatedAt: httpapi.Time(k.CreatedAt), ExpiresAt: toTime(k.ExpiresAt), LastUsedAt: toTime(k.LastUsedAt),
+		Personal: k.Owner != nil, CreatedBy: creator, CreatedAt: httpapi.Time(k.CreatedAt), ExpiresAt: httpapi.NullTime(k.ExpiresAt), LastUsedAt: httpapi.NullTime(k.LastUsedAt),
 		Status: k.StatusAt(s.now()), Version: k.Version,
 	}
 }
-
-func toTime(t *time.Time) httpapi.Null[httpapi.Time] { return httpapi.NullOf((*httpapi.Time)(t)) }
 
 // scopeList is the scopes of a key in a request.
 type scopeList []string

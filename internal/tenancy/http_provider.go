@@ -277,7 +277,7 @@ func toProviderKeyOutput(k ProviderKey) *providerKeyOutput {
 func toProviderKeyBody(k ProviderKey) providerKeyBody {
 	return providerKeyBody{
 		ID: k.ID, Provider: k.Provider, Name: k.Name, BaseURL: k.BaseURL, Last4: k.Last4, Models: k.Models, Status: k.Status,
-		LastUsedAt: toTime(k.LastUsedAt), CreatedAt: httpapi.Time(k.CreatedAt), UpdatedAt: httpapi.Time(k.UpdatedAt), Version: k.Version,
+		LastUsedAt: httpapi.NullTime(k.LastUsedAt), CreatedAt: httpapi.Time(k.CreatedAt), UpdatedAt: httpapi.Time(k.UpdatedAt), Version: k.Version,
 	}
 }
 
