@@ -1,5 +1,17 @@
 -- The schema that the migrations produce. Written by `make gen`; do not edit.
 
+CREATE FUNCTION public.tenant_table(t regclass) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+BEGIN
+  EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', t);
+  EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', t);
+  EXECUTE format($p$CREATE POLICY org ON %s
+    USING      (org_id = nullif(current_setting('app.org', true), '')::uuid)
+    WITH CHECK (org_id = nullif(current_setting('app.org', true), '')::uuid)$p$, t);
+END
+$_$;
+
 CREATE TABLE public.api_keys (
     org_id uuid NOT NULL,
     id bigint NOT NULL,

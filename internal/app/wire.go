@@ -5,8 +5,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"time"
 
@@ -205,20 +203,7 @@ func (a *App) checks() []httpapi.Check {
 }
 
 func (a *App) checkPostgres(ctx context.Context) error {
-	return a.postgres.CheckSchema(ctx, newestMigration())
-}
-
-// newestMigration is the schema version that this binary needs.
-func newestMigration() int64 {
-	names, err := fs.Glob(db.Postgres(), "*.sql")
-	if err != nil || len(names) == 0 {
-		panic("app: the binary holds no migrations")
-	}
-	var version int64
-	if _, err := fmt.Sscanf(names[len(names)-1], "%d_", &version); err != nil {
-		panic("app: migration " + names[len(names)-1] + " has no number")
-	}
-	return version
+	return a.postgres.CheckSchema(ctx, db.Postgres())
 }
 
 // Close lets go of every engine.

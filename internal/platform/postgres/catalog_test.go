@@ -134,6 +134,7 @@ func TestCatalogBites(t *testing.T) {
 	)
 	mistakes := []struct{ name, sql, finding string }{
 		{"no mistake", table + secure + policy, ""},
+		{"no mistake, in one call", table + "SELECT tenant_table('careless')", ""},
 		{"no organization", "CREATE TABLE careless (id bigint);" + secure, "careless: has no org_id"},
 		{"an organization that may be absent", "CREATE TABLE careless (org_id uuid);" + secure + policy, "careless: org_id may be null"},
 		{"row security not enabled", table + "ALTER TABLE careless FORCE ROW LEVEL SECURITY;" + policy, "careless: row security is not enabled"},

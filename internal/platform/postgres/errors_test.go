@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"testing"
+	"testing/fstest"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,7 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 		err := db.Ping(t.Context())
 		require.ErrorIs(t, err, postgres.ErrUnavailable)
 		require.NotContains(t, err.Error(), "hunter2")
-		require.ErrorIs(t, db.CheckSchema(t.Context(), 1), postgres.ErrUnavailable)
+		require.ErrorIs(t, db.CheckSchema(t.Context(), fstest.MapFS{"1_first.sql": {}}), postgres.ErrUnavailable)
 		err = postgres.InTx(t.Context(), db, principal.NewOrgID(), func(postgres.Tx) error { return nil })
 		require.ErrorIs(t, err, postgres.ErrUnavailable)
 	})

@@ -24,15 +24,8 @@ func single(t testing.TB, cfg postgres.Config) *postgres.DB {
 	return db
 }
 
-// things is a table of the tests' own, with the policy that every table of the
-// product has.
-const things = `
-	CREATE TABLE things (org_id uuid NOT NULL, name text NOT NULL);
-	ALTER TABLE things ENABLE ROW LEVEL SECURITY;
-	ALTER TABLE things FORCE ROW LEVEL SECURITY;
-	CREATE POLICY org ON things
-	  USING      (org_id = nullif(current_setting('app.org', true), '')::uuid)
-	  WITH CHECK (org_id = nullif(current_setting('app.org', true), '')::uuid)`
+// things is a table of the tests' own, secured as every table of the product.
+const things = "CREATE TABLE things (org_id uuid NOT NULL, name text NOT NULL); SELECT tenant_table('things')"
 
 // scratch is a database of the test's own with that table.
 func scratch(t testing.TB) postgres.Config {

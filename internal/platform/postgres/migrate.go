@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver that the migration engine uses
@@ -46,7 +47,8 @@ func migrate(ctx context.Context, cfg Config, migrations fs.FS, up func(*goose.P
 	if err != nil {
 		return nil, fmt.Errorf("prepare migration lock: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations, goose.WithSessionLocker(locker))
+	// A branch that is merged late brings a migration older than the newest.
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations, goose.WithSessionLocker(locker), goose.WithAllowOutofOrder(true))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
@@ -64,16 +66,40 @@ func migrate(ctx context.Context, cfg Config, migrations fs.FS, up func(*goose.P
 // ErrSchemaBehind is returned by CheckSchema.
 var ErrSchemaBehind = errors.New("the database schema is older than this binary")
 
-// CheckSchema fails if the schema is older than want. A newer schema is fine:
-// migrations only add, so that the old binary keeps working during an upgrade.
-func (db *DB) CheckSchema(ctx context.Context, want int64) error {
-	var have int64
-	err := db.pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&have)
+// CheckSchema fails unless every given migration has been applied. A newer
+// schema is fine: migrations only add, so that the old binary keeps working
+// during an upgrade. Versions are times, and a branch that is merged late brings
+// an older one, so the newest version alone says nothing.
+func (db *DB) CheckSchema(ctx context.Context, migrations fs.FS) error {
+	want, err := Versions(migrations)
+	if err != nil {
+		return err
+	}
+	var missing []int64
+	err = db.pool.QueryRow(ctx, `
+		SELECT coalesce(array_agg(want ORDER BY want), '{}') FROM unnest($1::bigint[]) AS want
+		WHERE want NOT IN (SELECT version_id FROM goose_db_version WHERE is_applied)`, want).Scan(&missing)
 	if err != nil {
 		return fmt.Errorf("read schema version (has `assay migrate` run?): %w", translate(err))
 	}
-	if have < want {
-		return fmt.Errorf("%w: it is at %d and this binary needs %d; run `assay migrate`", ErrSchemaBehind, have, want)
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: it lacks %d migrations, the first is %d; run `assay migrate`", ErrSchemaBehind, len(missing), missing[0])
 	}
 	return nil
+}
+
+// Versions are the numbers that the names of migrations begin with, in order.
+func Versions(migrations fs.FS) ([]int64, error) {
+	names, err := fs.Glob(migrations, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(names))
+	for i, name := range names {
+		if out[i], err = goose.NumericComponent(name); err != nil {
+			return nil, fmt.Errorf("migration %s: %w", name, err)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"testing"
 
@@ -26,24 +25,19 @@ const (
 // versions are the numbers of the migrations, in order.
 func versions(t testing.TB) []int64 {
 	t.Helper()
-	names, err := fs.Glob(db.Postgres(), "*.sql")
+	out, err := postgres.Versions(db.Postgres())
 	require.NoError(t, err)
-	var out []int64
-	for _, name := range names {
-		var n int64
-		_, err := fmt.Sscanf(name, "%d_", &n)
-		require.NoError(t, err, name)
-		out = append(out, n)
-	}
-	require.True(t, slices.IsSorted(out))
 	return out
 }
 
 // fixture is the rows that belong after one migration.
 func fixture(t testing.TB, version int64) string {
 	t.Helper()
-	text, err := fs.ReadFile(db.PostgresFixtures(), fmt.Sprintf("%04d.sql", version))
-	require.NoError(t, err, "each migration has fixtures, so that the next one meets data")
+	names, err := fs.Glob(db.Postgres(), fmt.Sprintf("%04d_*.sql", version))
+	require.NoError(t, err)
+	require.Len(t, names, 1, "two migrations have the number %d", version)
+	text, err := fs.ReadFile(db.PostgresFixtures(), names[0])
+	require.NoError(t, err, "each migration has fixtures under its own name, so that the next one meets data")
 	return string(text)
 }
 

@@ -1,9 +1,11 @@
 package postgrestest_test
 
 import (
+	"io/fs"
 	"os/exec"
 	"regexp"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -16,6 +18,14 @@ import (
 
 // random is the key that some versions of pg_dump put into their output.
 var random = regexp.MustCompile(`(?m)^\\(un)?restrict .*\n`)
+
+// glob are the names of the SQL files of a folder, in order.
+func glob(t testing.TB, dir fs.FS) []string {
+	t.Helper()
+	names, err := fs.Glob(dir, "*.sql")
+	require.NoError(t, err)
+	return names
+}
 
 // dump is the schema of a database with its privileges, as text.
 func dump(t testing.TB, cfg postgres.Config) string {
@@ -89,17 +99,30 @@ func TestSeveralProcessesMayMigrateAtOnce(t *testing.T) {
 	require.Equal(t, len(versions(t)), total, "each migration ran once: %v", counts)
 }
 
+// TestMigrationsAreNamedByTime keeps two branches from taking one number: the
+// first eight have numbers, and everything since has the second it was made in.
+func TestMigrationsAreNamedByTime(t *testing.T) {
+	t.Parallel()
+	name := regexp.MustCompile(`^(000[1-8]|20[0-9]{12})_[a-z_]+\.sql$`)
+	migrations := glob(t, db.Postgres())
+	for _, m := range migrations {
+		require.Regexp(t, name, m, "name it by the current time: date -u +%%Y%%m%%d%%H%%M%%S")
+	}
+	require.Equal(t, migrations, glob(t, db.PostgresFixtures()), "each migration has fixtures under its own name")
+	for _, bad := range []string{"0009_next.sql", "next.sql", "20261115_next.sql", "20261115204500-next.sql"} {
+		require.NotRegexp(t, name, bad)
+	}
+}
+
 func TestCheckSchema(t *testing.T) {
 	t.Parallel()
-	newest := versions(t)[len(versions(t))-1]
-
 	t.Run("a database without tables says to migrate", func(t *testing.T) {
 		t.Parallel()
 		pg, err := postgres.Open(t.Context(), postgrestest.Empty(t))
 		require.NoError(t, err)
 		t.Cleanup(pg.Close)
 
-		require.ErrorContains(t, pg.CheckSchema(t.Context(), newest), "assay migrate")
+		require.ErrorContains(t, pg.CheckSchema(t.Context(), db.Postgres()), "assay migrate")
 	})
 
 	t.Run("an older schema is behind, a newer one is fine", func(t *testing.T) {
@@ -108,9 +131,31 @@ func TestCheckSchema(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(pg.Close)
 
-		require.ErrorIs(t, pg.CheckSchema(t.Context(), newest+1), postgres.ErrSchemaBehind)
-		require.NoError(t, pg.CheckSchema(t.Context(), newest))
-		require.NoError(t, pg.CheckSchema(t.Context(), newest-1))
+		newer := fstest.MapFS{"99991231235959_late.sql": {}}
+		older := fstest.MapFS{"0001_tenancy.sql": {}}
+		require.ErrorIs(t, pg.CheckSchema(t.Context(), newer), postgres.ErrSchemaBehind)
+		require.NoError(t, pg.CheckSchema(t.Context(), db.Postgres()))
+		require.NoError(t, pg.CheckSchema(t.Context(), older))
+	})
+
+	t.Run("a migration merged late is applied, and missed until then", func(t *testing.T) {
+		t.Parallel()
+		cfg := postgrestest.New(t)
+		pg, err := postgres.Open(t.Context(), cfg)
+		require.NoError(t, err)
+		t.Cleanup(pg.Close)
+
+		late := fstest.MapFS{"20200101000000_late.sql": {Data: []byte("-- +goose Up\nSELECT 1;\n")}}
+		for _, name := range glob(t, db.Postgres()) {
+			text, err := fs.ReadFile(db.Postgres(), name)
+			require.NoError(t, err)
+			late[name] = &fstest.MapFile{Data: text}
+		}
+		require.ErrorContains(t, pg.CheckSchema(t.Context(), late), "20200101000000")
+		applied, err := postgres.Migrate(t.Context(), cfg, late)
+		require.NoError(t, err)
+		require.Len(t, applied, 1)
+		require.NoError(t, pg.CheckSchema(t.Context(), late))
 	})
 
 	t.Run("a migration without an owner says what to set", func(t *testing.T) {
