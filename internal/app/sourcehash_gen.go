@@ -58,7 +58,7 @@ var sourceHashes = map[string]string{
 	"listDatasets":                 "2f822dc6d133dc1ad3b37e195c3d6cb893965089fdf49f89185f57191250792d",
 	"listEvaluationArtifacts":      "44ccb8e56adcd18ce189d0bf03e44784dfb98f5b4e0a03cdb829b041a9a184d4",
 	"listEvaluationMetrics":        "16454c07d5bbbacdbe0516f65198caa375c06d9e618cab6fce6a62d2cde3baee",
-	"listEvaluationRunResults":     "6ce8695b624617acd8c9ad2314c44f48dfb04198bf34bea5c6528fef95c74825",
+	"listEvaluationRunResults":     "984ccea827e4cc3f308197d070b5940d339fc9ba79cd90e2b4986c19041de1e2",
 	"listEvaluationRuns":           "8c62e456e983d0b05ab9ffbf908b14b9e38b9282887777188dee9a2d29791792",
 	"listEvaluations":              "522343479b1d270779056504712aebed9440db3bc8f2de8d75dd76250935b3ec",
 	"listMembers":                  "6424388aab570fe662205e80b11eea24f013b985561ffe7fb24336421343cacc",

@@ -24,7 +24,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/trace"
 )
@@ -157,7 +157,7 @@ func (a *App) newEvaluation(log *change.Log, now func() time.Time) error {
 		return err
 	}
 	a.Evaluation = evaluation.New(evaluation.Parts{
-		Postgres: a.postgres, Scores: score.New(score.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, People: a.Tenancy, Blobs: a.blobs,
+		Postgres: a.postgres, Results: result.New(result.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, People: a.Tenancy, Blobs: a.blobs,
 		Models: llm.New(out.HTTP(egress.Options{Timeout: modelTimeout}), llm.Inside("simulated", simulated.Transport(pretend))),
 		Egress: out, Config: a.Config.Evaluation, Log: log, Now: now,
 	})

@@ -12,20 +12,22 @@ var Domains = map[string][]string{
 	"tenancy":      nil,
 	"dataset":      {"tenancy"},
 	"webhook":      {"tenancy"},
-	"trace":        {"tenancy", "dataset"},
-	"score":        {"tenancy"},
+	"trace":        {"tenancy", "dataset", "score"},
+	"result":       nil,
+	"score":        nil,
 	"judge":        {"tenancy", "dataset", "score", "trace"},
-	"evaluation":   {"tenancy", "dataset", "judge", "score", "trace"},
-	"annotation":   {"tenancy", "dataset", "score"},
+	"evaluation":   {"tenancy", "dataset", "judge", "result", "score", "trace"},
+	"annotation":   {"tenancy", "dataset", "result", "score", "trace"},
 	"evidence":     {"tenancy", "score", "trace"},
 	"arena":        {"tenancy", "judge", "score"},
 	"adjudication": {"tenancy", "annotation", "dataset", "judge", "score"},
-	"release":      {"tenancy", "evaluation", "evidence"},
+	"release":      {"tenancy", "arena", "evaluation", "evidence", "score"},
 	"handoff":      {"tenancy", "evidence", "trace"},
 }
 
-// clickhouseDomains keep volume: spans, scores and, for usage, keys.
-var clickhouseDomains = []string{"trace", "score", "tenancy"}
+// clickhouseDomains keep volume: spans, outcomes of runs, scores and, for usage,
+// keys.
+var clickhouseDomains = []string{"trace", "result", "score", "tenancy"}
 
 // domainOf returns the domain that a folder belongs to, or "".
 func domainOf(dir string) string {

@@ -39,7 +39,7 @@ func Laws() []Law {
 		{"layer-http", "in a domain only http*.go speaks HTTP, so that rules can be called without a request", layer(layers[0])},
 		{"layer-store", "in a domain only store*.go speaks to a database driver, so that every query is found in one place", layer(layers[1])},
 		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[2])},
-		{"clickhouse", "only trace, score and tenancy use ClickHouse; everyone else asks them", clickhouse},
+		{"clickhouse", "only trace, result, score and tenancy use ClickHouse; everyone else asks them", clickhouse},
 		{"domain-order", "an arrow between domains points only where the table allows", floorLaw("domain-order")},
 		{"leaves", "a leaf imports nothing of ours", floorLaw("leaves")},
 		{"edge", "the HTTP edge knows faults, callers and requests, no domain and no technology", floorLaw("edge")},

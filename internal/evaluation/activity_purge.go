@@ -36,7 +36,7 @@ func (s *Service) purgeRuns(ctx context.Context, p Purge) (int, error) {
 	if err != nil || len(runs) == 0 {
 		return 0, err
 	}
-	if err := s.scores.Erase(ctx, p.Org, runs); err != nil {
+	if err := s.results.Erase(ctx, p.Org, runs); err != nil {
 		return 0, err
 	}
 	for _, run := range runs {

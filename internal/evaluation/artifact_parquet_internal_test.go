@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 )
 
 // tabled writes results that have an output of some size, and returns the file
@@ -21,9 +21,9 @@ func tabled(t *testing.T, metrics []string, results, size int) (content []byte, 
 	output := jsontext.Value(`"` + strings.Repeat("x", size) + `"`)
 	for i := range results {
 		v := float64(i)
-		r := Result{Outcome: score.Outcome{Key: score.Key{Item: int64(i)}, Status: score.StatusPassed, Output: output}}
+		r := Result{Outcome: result.Outcome{Key: result.Key{Item: int64(i)}, Status: result.StatusPassed, Output: output}}
 		for _, name := range metrics {
-			r.Scores = append(r.Scores, score.Score{Metric: name, Value: &v})
+			r.Scores = append(r.Scores, result.Score{Metric: name, Value: &v})
 		}
 		require.NoError(t, table.write(r, toResultBody(r)))
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 )
 
 // pageBytes is about how many bytes of results are in memory at a time, and
@@ -68,7 +68,7 @@ func (s *Service) eachResult(ctx context.Context, org principal.OrgID, r Run, fn
 	}
 	slices.Sort(items)
 	for some := range slices.Chunk(items, max(1, maxPage/r.Request.Repetitions)) {
-		sizes, err := s.scores.Sizes(ctx, r.at(org), some)
+		sizes, err := s.results.Sizes(ctx, r.at(org), some)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Service) eachResult(ctx context.Context, org principal.OrgID, r Run, fn
 
 // eachOf calls fn for the results of some items.
 func (s *Service) eachOf(ctx context.Context, org principal.OrgID, r Run, items []int64, fn func(Result) error) error {
-	page, err := s.scores.Page(ctx, r.at(org), score.Filter{Items: items, Limit: len(items) * r.Request.Repetitions})
+	page, err := s.results.Page(ctx, r.at(org), result.Filter{Items: items, Limit: len(items) * r.Request.Repetitions})
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 )
 
 // outcome scores what a target said.
-func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) score.Outcome {
-	o := score.Outcome{
-		Key: score.Key{Item: j.item, Epoch: j.epoch}, Cluster: cluster(j.content, e.run.Request.ClusterKey), Weight: j.content.Weight,
+func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) result.Outcome {
+	o := result.Outcome{
+		Key: result.Key{Item: j.item, Epoch: j.epoch}, Cluster: cluster(j.content, e.run.Request.ClusterKey), Weight: j.content.Weight,
 		Output: a.output, ToolCalls: a.toolsJSON, Trace: a.traceID, Duration: a.took, CostNanoUSD: a.cost,
 		InputTokens: a.usage.Input, OutputTokens: a.usage.Output, Calls: a.calls,
 	}
@@ -22,7 +22,7 @@ func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) score.Outcom
 	}
 	if f != nil {
 		// What an attempt before this one may have stored is replaced whole.
-		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = score.StatusErrored, f.code, f.message, unscored(e.measures)
+		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, f.code, f.message, unscored(e.measures)
 		return o
 	}
 	assess(&o, e.run.Request.Plan.PassRule, e.measures, caseOf(j.content, a), nil)
@@ -31,7 +31,7 @@ func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) score.Outcom
 
 // assess scores an outcome and decides whether it passed. An outcome without
 // any score has errored. Sent scores are those that a client computed.
-func assess(o *score.Outcome, rule PassRule, measures []measure, c metric.Case, sent map[string]float64) {
+func assess(o *result.Outcome, rule PassRule, measures []measure, c metric.Case, sent map[string]float64) {
 	scores := make([]metric.Score, len(measures))
 	scored := false
 	for i, m := range measures {
@@ -40,7 +40,7 @@ func assess(o *score.Outcome, rule PassRule, measures []measure, c metric.Case, 
 		} else {
 			scores[i] = m.score(c)
 		}
-		s := score.Score{Metric: m.Name, Reason: string(scores[i].Reason()), Explanation: scores[i].Explanation()}
+		s := result.Score{Metric: m.Name, Reason: string(scores[i].Reason()), Explanation: scores[i].Explanation()}
 		if v, ok := scores[i].Value(); ok {
 			s.Value, scored = &v, true
 		}
@@ -49,11 +49,11 @@ func assess(o *score.Outcome, rule PassRule, measures []measure, c metric.Case, 
 	o.Overall = rule.overall(measures, scores)
 	switch {
 	case !scored:
-		o.Status, o.ErrorCode, o.ErrorMessage = score.StatusErrored, "no_score", "No metric could be computed for the item."
+		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, "no_score", "No metric could be computed for the item."
 	case rule.passes(measures, scores):
-		o.Status = score.StatusPassed
+		o.Status = result.StatusPassed
 	default:
-		o.Status = score.StatusFailed
+		o.Status = result.StatusFailed
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -22,7 +22,7 @@ type side struct {
 	// passes has 1 or 0 for the same units, in the same order, which is that of
 	// keys. Those without an outcome come last.
 	overall, passes []stat.Row
-	keys            []score.Key
+	keys            []result.Key
 }
 
 // maxRead is how many units are in memory at once for statistics, whoever asks:
@@ -52,23 +52,23 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 	if r.Resolved == nil {
 		return out, nil
 	}
-	briefs, err := s.scores.Briefs(ctx, r.at(org))
+	briefs, err := s.results.Briefs(ctx, r.at(org))
 	if err != nil {
 		return nil, err
 	}
 	out.overall, out.passes = make([]stat.Row, 0, len(briefs)), make([]stat.Row, 0, len(briefs))
-	out.keys = make([]score.Key, 0, len(briefs))
+	out.keys = make([]result.Key, 0, len(briefs))
 	for i := range briefs {
 		b := &briefs[i]
 		out.count.add(*b)
-		if b.Status == score.StatusSkipped {
+		if b.Status == result.StatusSkipped {
 			continue
 		}
 		row := stat.Row{
 			Item: strconv.FormatInt(b.Item, 10), Content: hex.EncodeToString(b.Content[:]), Cluster: b.Cluster, Epoch: b.Epoch, Weight: b.Weight,
 		}
 		pass := row
-		if b.Status == score.StatusPassed {
+		if b.Status == result.StatusPassed {
 			pass.Score = 1
 		}
 		if row.Missing = b.Overall == nil; !row.Missing {
@@ -85,8 +85,8 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 // addMissing adds a row without a score for every unit that has no outcome:
 // because the run was stopped, or its client sent less than it was asked for.
 // What is not there is not left out silently.
-func (s *Service) addMissing(ctx context.Context, org principal.OrgID, to *side, there []score.Brief) error {
-	has := make(map[score.Key]bool, len(there))
+func (s *Service) addMissing(ctx context.Context, org principal.OrgID, to *side, there []result.Brief) error {
+	has := make(map[result.Key]bool, len(there))
 	for i := range there {
 		has[there[i].Key] = true
 	}
@@ -96,7 +96,7 @@ func (s *Service) addMissing(ctx context.Context, org principal.OrgID, to *side,
 	}
 	for _, id := range items {
 		for epoch := range to.run.Request.Repetitions {
-			k := score.Key{Item: id, Epoch: epoch}
+			k := result.Key{Item: id, Epoch: epoch}
 			if !has[k] {
 				row := stat.Row{Item: strconv.FormatInt(id, 10), Epoch: epoch, Missing: true}
 				to.overall, to.passes, to.keys = append(to.overall, row), append(to.passes, row), append(to.keys, k)
@@ -144,7 +144,7 @@ func (s *Service) metricRows(ctx context.Context, org principal.OrgID, of *side,
 	if of.run.Resolved == nil || !slices.Contains(of.run.Request.Plan.Metrics, name) {
 		return nil, nil
 	}
-	found, err := s.scores.Measures(ctx, of.run.at(org), name)
+	found, err := s.results.Measures(ctx, of.run.at(org), name)
 	if err != nil {
 		return nil, err
 	}

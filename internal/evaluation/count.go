@@ -3,7 +3,7 @@ package evaluation
 import (
 	"time"
 
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 )
 
 // Count is what became of some units of a run.
@@ -23,25 +23,25 @@ type Count struct {
 }
 
 // add counts one outcome.
-func (c *Count) add(b score.Brief) {
-	c.addAll(score.Tally{
+func (c *Count) add(b result.Brief) {
+	c.addAll(result.Tally{
 		Status: b.Status, Outcomes: 1, CostNanoUSD: int64(b.CostNanoUSD),
 		InputTokens: int64(b.InputTokens), OutputTokens: int64(b.OutputTokens), Calls: int64(b.Calls),
 	})
 }
 
 // addAll counts the outcomes of one status.
-func (c *Count) addAll(t score.Tally) {
+func (c *Count) addAll(t result.Tally) {
 	c.Done += t.Outcomes
 	switch t.Status {
-	case score.StatusPassed:
+	case result.StatusPassed:
 		c.Passed += t.Outcomes
-	case score.StatusFailed:
+	case result.StatusFailed:
 		c.Failed += t.Outcomes
-	case score.StatusErrored:
+	case result.StatusErrored:
 		c.Failed += t.Outcomes
 		c.Errored += t.Outcomes
-	case score.StatusSkipped:
+	case result.StatusSkipped:
 		c.Skipped += t.Outcomes
 	}
 	c.Calls += t.Calls

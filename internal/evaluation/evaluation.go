@@ -19,7 +19,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
@@ -95,7 +95,7 @@ type Filter struct {
 // Parts are what the service is built from.
 type Parts struct {
 	Postgres *postgres.DB
-	Scores   *score.Service
+	Results  *result.Service
 	Datasets *dataset.Service
 	People   *tenancy.Service
 	Models   *llm.Client
@@ -111,7 +111,7 @@ type Service struct {
 	cfg      Config
 	db       *postgres.DB
 	store    store
-	scores   *score.Service
+	results  *result.Service
 	datasets *dataset.Service
 	people   *tenancy.Service
 	models   *llm.Client
@@ -129,7 +129,7 @@ func New(p Parts) *Service {
 	// The interface shows milliseconds; what is stored is what is shown.
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	return &Service{
-		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, scores: p.Scores, datasets: p.Datasets, people: p.People,
+		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, results: p.Results, datasets: p.Datasets, people: p.People,
 		models: p.Models, egress: p.Egress, blobs: p.Blobs, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 		reading: semaphore.NewWeighted(maxRead),
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 )
 
 // How a chunk is executed.
@@ -119,13 +119,13 @@ func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	if err != nil || !e.run.Request.Plan.Target.paid() {
 		return units, err
 	}
-	wanted := make(map[score.Key]bool, len(units))
+	wanted := make(map[result.Key]bool, len(units))
 	items := make([]int64, 0, len(units))
 	for _, u := range units {
-		wanted[score.Key{Item: u.item, Epoch: u.epoch}] = true
+		wanted[result.Key{Item: u.item, Epoch: u.epoch}] = true
 		items = append(items, u.item)
 	}
-	done, err := e.scores.Done(ctx, e.run.at(e.org), items)
+	done, err := e.results.Done(ctx, e.run.at(e.org), items)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	e.paid = e.count.CostNanoUSD
 	left := units[:0]
 	for _, u := range units {
-		if wanted[score.Key{Item: u.item, Epoch: u.epoch}] {
+		if wanted[result.Key{Item: u.item, Epoch: u.epoch}] {
 			left = append(left, u)
 		}
 	}
@@ -162,7 +162,7 @@ func (e *chunk) execute(ctx context.Context, left []unit) error {
 	asking, hangUp := e.asking(ctx)
 	defer hangUp()
 	work := make(chan job, readBatch)
-	done := make(chan score.Outcome, e.width) // a slow store holds up who would fill the memory
+	done := make(chan result.Outcome, e.width) // a slow store holds up who would fill the memory
 	g.Go(func() error {
 		defer close(work)
 		return e.read(ctx, left, work)
@@ -183,7 +183,7 @@ func (e *chunk) execute(ctx context.Context, left []unit) error {
 
 // answer executes units until there are none. Calls are made with a context of
 // their own, which ends before the work does.
-func (e *chunk) answer(ctx, asking context.Context, work <-chan job, done chan<- score.Outcome) error {
+func (e *chunk) answer(ctx, asking context.Context, work <-chan job, done chan<- result.Outcome) error {
 	width := e.width
 	if !e.run.Request.Plan.Target.paid() {
 		width = min(width, runtime.GOMAXPROCS(0))
@@ -249,7 +249,7 @@ func (e *chunk) ended() bool {
 }
 
 // unit executes one unit, unless the run cannot go on.
-func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- score.Outcome) error {
+func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outcome) error {
 	if e.ended() {
 		return nil
 	}
@@ -289,10 +289,10 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- score.Outco
 
 // keep stores outcomes, many at once but none much later than it came, until
 // there are no more.
-func (e *chunk) keep(ctx context.Context, done <-chan score.Outcome) error {
+func (e *chunk) keep(ctx context.Context, done <-chan result.Outcome) error {
 	late := time.NewTicker(flushEvery)
 	defer late.Stop()
-	var ready []score.Outcome
+	var ready []result.Outcome
 	bytes := 0
 	for {
 		due := false
@@ -322,9 +322,9 @@ func (e *chunk) keep(ctx context.Context, done <-chan score.Outcome) error {
 
 // flush stores outcomes, then says how far the chunk is. An outcome counts when
 // it can be read.
-func (e *chunk) flush(ctx context.Context, ready []score.Outcome) error {
+func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
 	failpoint.Hit(failpoint.ChunkAnswered)
-	if err := e.scores.Insert(ctx, e.run.at(e.org), ready); err != nil {
+	if err := e.results.Insert(ctx, e.run.at(e.org), ready); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.ChunkStored)

@@ -17,7 +17,7 @@ import (
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 )
 
 func (s *Service) registerResults(e *httpapi.Edge) {
@@ -48,7 +48,7 @@ type resultsInput struct {
 type resultBody struct {
 	TestCaseID     httpapi.ID                    `json:"test_case_id" doc:"The dataset item."`
 	Epoch          int                           `json:"epoch" doc:"Number of the repetition, starting at 0."`
-	Status         score.Status                  `json:"status" enum:"passed,failed,errored,skipped" doc:"What became of the item."`
+	Status         result.Status                 `json:"status" enum:"passed,failed,errored,skipped" doc:"What became of the item."`
 	Input          httpapi.JSON                  `json:"input" doc:"Input of the item."`
 	ExpectedOutput httpapi.JSON                  `json:"expected_output" doc:"Expected output of the item; null if it has none."`
 	Output         httpapi.JSON                  `json:"output" doc:"Output that was scored; null if there is none."`
@@ -155,8 +155,8 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 		return nil, err
 	}
 	org := principal.From(ctx).Org
-	f := score.Filter{
-		Statuses: fromStatuses[score.Status](in.Status), Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
+	f := result.Filter{
+		Statuses: fromStatuses[result.Status](in.Status), Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
 		Limit: in.Limit + 1, Offset: in.Offset, After: after,
 	}
 	results, err := s.Results(ctx, org, evaluation, run, f)
@@ -174,7 +174,7 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 		out.Body.Results[i] = toResultBody(r)
 	}
 	if in.IncludeTotal {
-		f.After = score.Key{}
+		f.After = result.Key{}
 		total, err := s.CountResults(ctx, org, evaluation, run, f)
 		if err != nil {
 			return nil, err
@@ -187,11 +187,11 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 // A cursor names the result that a page ends with.
 const cursorOfResults = "r1:%d:%d"
 
-func toResultCursor(k score.Key) string {
+func toResultCursor(k result.Key) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorOfResults, k.Item, k.Epoch))
 }
 
-func fromResultCursor(text string) (k score.Key, err error) {
+func fromResultCursor(text string) (k result.Key, err error) {
 	if text == "" {
 		return k, nil
 	}

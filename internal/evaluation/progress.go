@@ -69,7 +69,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 
 // recount adds a run up from its results.
 func (s *Service) recount(ctx context.Context, org principal.OrgID, r Run) (c Count, err error) {
-	tallies, err := s.scores.Tallies(ctx, r.at(org))
+	tallies, err := s.results.Tallies(ctx, r.at(org))
 	for _, t := range tallies {
 		c.addAll(t)
 	}

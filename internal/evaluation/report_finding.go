@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -42,11 +42,11 @@ type errorGroup struct {
 
 // worstItem is a result that scored low, with its texts cut short.
 type worstItem struct {
-	score.Key
-	status                  score.Status
+	result.Key
+	status                  result.Status
 	overall                 *float64
 	input, expected, output excerpt
-	scores                  []score.Score
+	scores                  []result.Score
 }
 
 // spread is how the scores of a metric are distributed.
@@ -90,13 +90,13 @@ func (f *findings) add(r Result) {
 			s.add(*sc.Value)
 		}
 	}
-	if r.Status == score.StatusErrored {
+	if r.Status == result.StatusErrored {
 		f.addError(r)
 	}
-	if r.Status == score.StatusPassed || r.Status == score.StatusFailed {
+	if r.Status == result.StatusPassed || r.Status == result.StatusFailed {
 		f.addWorst(r)
 	}
-	if r.Status != score.StatusSkipped {
+	if r.Status != result.StatusSkipped {
 		f.addSlice(r)
 	}
 }
@@ -121,7 +121,7 @@ func (f *findings) addError(r Result) {
 // addWorst keeps a result if it is among the lowest. One that scored all there
 // is to score is no bad example.
 func (f *findings) addWorst(r Result) {
-	if r.Status == score.StatusPassed && (r.Overall == nil || *r.Overall >= 1) {
+	if r.Status == result.StatusPassed && (r.Overall == nil || *r.Overall >= 1) {
 		return
 	}
 	w := worstItem{Key: r.Key, status: r.Status, overall: r.Overall}
@@ -142,7 +142,7 @@ func (f *findings) addWorst(r Result) {
 // and those without an overall score last.
 func (w worstItem) compare(o worstItem) int {
 	rank := func(w worstItem) (passed int, overall float64) {
-		if w.status == score.StatusPassed {
+		if w.status == result.StatusPassed {
 			passed = 1
 		}
 		if w.overall == nil {
@@ -165,7 +165,7 @@ func (f *findings) addSlice(r Result) {
 		name = r.Cluster
 	}
 	row := stat.Row{Item: strconv.FormatInt(r.Outcome.Item, 10), Epoch: r.Epoch, Cluster: r.Cluster}
-	if r.Status == score.StatusPassed {
+	if r.Status == result.StatusPassed {
 		row.Score = 1
 	}
 	f.slices[name] = append(f.slices[name], row)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -105,7 +105,7 @@ func compareValues(a, b *float64) int {
 func worstOf(r Run, f *findings) (all []itemView, note string) {
 	for _, w := range f.worst {
 		v := itemView{ID: strconv.FormatInt(w.Item, 10), Status: string(w.status), Overall: "—", Input: w.input, Expected: w.expected, Output: w.output, Tone: "bad"}
-		if w.status == score.StatusPassed {
+		if w.status == result.StatusPassed {
 			v.Tone = "good"
 		}
 		if r.Request.Repetitions > 1 {
@@ -134,7 +134,7 @@ func worstOf(r Run, f *findings) (all []itemView, note string) {
 	return all, note
 }
 
-func itemScore(d metric.Definition, sc score.Score) itemScoreView {
+func itemScore(d metric.Definition, sc result.Score) itemScoreView {
 	v := itemScoreView{Metric: sc.Metric, Value: "no score", Text: sc.Explanation}
 	if sc.Value == nil {
 		if v.Text == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 )
 
 // ErrNotClient is returned for results of a run that makes its own.
@@ -26,18 +26,18 @@ var ErrQueued = fault.New(fault.Conflict, "run_queued", "The run has not begun y
 
 // Result is an outcome with the item that it is of.
 type Result struct {
-	score.Outcome
+	result.Outcome
 	Item dataset.Item
 }
 
 // Results returns a page of a run's results, in the order of items and epochs.
 // Results of a running run are there as soon as they are stored.
-func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, run int64, f score.Filter) ([]Result, error) {
+func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, run int64, f result.Filter) ([]Result, error) {
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	if err != nil || r.Resolved == nil {
 		return nil, err
 	}
-	page, err := s.scores.Page(ctx, r.at(org), f)
+	page, err := s.results.Page(ctx, r.at(org), f)
 	if err != nil || len(page) == 0 {
 		return nil, err
 	}
@@ -45,17 +45,17 @@ func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, 
 }
 
 // CountResults returns how many results of a run match, on all pages.
-func (s *Service) CountResults(ctx context.Context, org principal.OrgID, evaluation, run int64, f score.Filter) (int64, error) {
+func (s *Service) CountResults(ctx context.Context, org principal.OrgID, evaluation, run int64, f result.Filter) (int64, error) {
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	if err != nil || r.Resolved == nil {
 		return 0, err
 	}
-	n, err := s.scores.Count(ctx, r.at(org), f)
+	n, err := s.results.Count(ctx, r.at(org), f)
 	return int64(n), err
 }
 
 // withItems adds the items to outcomes.
-func (s *Service) withItems(ctx context.Context, org principal.OrgID, r Run, page []score.Outcome) ([]Result, error) {
+func (s *Service) withItems(ctx context.Context, org principal.OrgID, r Run, page []result.Outcome) ([]Result, error) {
 	ids := make([]int64, len(page))
 	for i, o := range page {
 		ids[i] = o.Item
@@ -88,7 +88,7 @@ type Sent struct {
 }
 
 // Assess scores what a client sent. What PutTx refuses has no outcomes.
-func (s *Service) Assess(ctx context.Context, org principal.OrgID, evaluation, run int64, sent []Sent) ([]score.Outcome, error) {
+func (s *Service) Assess(ctx context.Context, org principal.OrgID, evaluation, run int64, sent []Sent) ([]result.Outcome, error) {
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	switch {
 	case err != nil || r.Request.Plan.Target.Type != TargetClient:
@@ -111,7 +111,7 @@ const insertTime = 10 * time.Second
 // The run cannot end before the transaction does: what is accepted is in its
 // figures. That is why ClickHouse is asked inside of it, against the rule, and
 // given little time.
-func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int64, outcomes []score.Outcome, final bool) error {
+func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int64, outcomes []result.Outcome, final bool) error {
 	before, err := s.store.lockRunTx(ctx, tx, run)
 	switch {
 	case err != nil:
@@ -129,7 +129,7 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int
 	}
 	inserting, cancel := context.WithTimeout(ctx, insertTime)
 	defer cancel()
-	if err := s.scores.Insert(inserting, before.at(tx.Org), outcomes); err != nil {
+	if err := s.results.Insert(inserting, before.at(tx.Org), outcomes); err != nil {
 		return err
 	}
 	after, at := before, s.now()
@@ -144,16 +144,16 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int
 }
 
 // score makes outcomes of what a client sent.
-func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []Sent) ([]score.Outcome, error) {
+func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []Sent) ([]result.Outcome, error) {
 	measures, err := s.measuresOf(r)
 	if err != nil {
 		return nil, err
 	}
 	ids := make([]int64, len(sent))
-	last := make(map[score.Key]int, len(sent))
+	last := make(map[result.Key]int, len(sent))
 	for i, one := range sent {
 		ids[i] = one.Item
-		last[score.Key{Item: one.Item, Epoch: one.Epoch}] = i
+		last[result.Key{Item: one.Item, Epoch: one.Epoch}] = i
 	}
 	items, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids)
 	if err != nil {
@@ -163,13 +163,13 @@ func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []
 		return nil, err
 	}
 	var wrong []fault.Field
-	out := make([]score.Outcome, 0, len(sent))
+	out := make([]result.Outcome, 0, len(sent))
 	for i, one := range sent {
 		item, ok := items[one.Item]
 		faults := faultsOf(r, measures, one, ok, i)
 		wrong = append(wrong, faults...)
 		// Of a test case that comes twice the last counts.
-		if len(faults) == 0 && last[score.Key{Item: one.Item, Epoch: one.Epoch}] == i {
+		if len(faults) == 0 && last[result.Key{Item: one.Item, Epoch: one.Epoch}] == i {
 			out = append(out, s.outcomeOf(r, measures, item, one))
 		}
 	}
@@ -224,9 +224,9 @@ func (s *Service) drawn(ctx context.Context, org principal.OrgID, r Run, items m
 	return kept, nil
 }
 
-func (s *Service) outcomeOf(r Run, measures []measure, item dataset.Item, one Sent) score.Outcome {
-	o := score.Outcome{
-		Key: score.Key{Item: one.Item, Epoch: one.Epoch}, Cluster: cluster(item, r.Request.ClusterKey), Weight: item.Weight,
+func (s *Service) outcomeOf(r Run, measures []measure, item dataset.Item, one Sent) result.Outcome {
+	o := result.Outcome{
+		Key: result.Key{Item: one.Item, Epoch: one.Epoch}, Cluster: cluster(item, r.Request.ClusterKey), Weight: item.Weight,
 		Output: one.Output, ToolCalls: one.ToolCalls, Trace: one.TraceID, InputTokens: one.InputTokens, OutputTokens: one.OutputTokens,
 	}
 	copy(o.Content[:], item.Digest[:])
@@ -244,9 +244,9 @@ func (s *Service) outcomeOf(r Run, measures []measure, item dataset.Item, one Se
 	}
 	switch {
 	case one.Skipped:
-		o.Status, o.Scores = score.StatusSkipped, unscored(measures)
+		o.Status, o.Scores = result.StatusSkipped, unscored(measures)
 	case one.ErrorCode != "" || one.ErrorMessage != "":
-		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = score.StatusErrored, one.ErrorCode, one.ErrorMessage, unscored(measures)
+		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, one.ErrorCode, one.ErrorMessage, unscored(measures)
 	default:
 		assess(&o, r.Request.Plan.PassRule, measures, caseOf(item, a), one.Scores)
 	}
@@ -255,10 +255,10 @@ func (s *Service) outcomeOf(r Run, measures []measure, item dataset.Item, one Se
 
 // unscored says of every metric that it was not computed, in place of what it
 // may have said of a result that is replaced.
-func unscored(measures []measure) []score.Score {
-	all := make([]score.Score, len(measures))
+func unscored(measures []measure) []result.Score {
+	all := make([]result.Score, len(measures))
 	for i, m := range measures {
-		all[i] = score.Score{Metric: m.Name, Reason: string(metric.ReasonNotComputed)}
+		all[i] = result.Score{Metric: m.Name, Reason: string(metric.ReasonNotComputed)}
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/result"
 )
 
 // ErrRunNotFound is returned when the evaluation has no such run.
@@ -102,8 +102,8 @@ type Run struct {
 }
 
 // at is where the run's results are.
-func (r Run) at(org principal.OrgID) score.Run {
-	return score.Run{Org: org, ID: r.ID, Started: r.StartedAt}
+func (r Run) at(org principal.OrgID) result.Run {
+	return result.Run{Org: org, ID: r.ID, Started: r.StartedAt}
 }
 
 // StartTx records a run and promises its workflow.
