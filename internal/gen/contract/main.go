@@ -1,47 +1,47 @@
-// Command contract holds api/openapi.json against api/CHANGELOG.md, against the
-// base interface and against the document that was committed before it.
+// Command contract holds api/openapi.json against api/changes and against the
+// base interface.
 //
-// It fails when the contract has changed and the newest entry of the changelog
-// does not name the new one, when an operation departs from the base, or when
-// the change breaks clients and the entry has no Breaking paragraph.
+// It fails when an operation has changed and no change explains it, when an
+// operation departs from the base, or when a change breaks clients and has no
+// Breaking paragraph. With -explain it writes the change's file instead.
 package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 )
 
-const (
-	document  = "api/openapi.json"
-	changelog = "api/CHANGELOG.md"
-)
+const document = "api/openapi.json"
 
 func main() {
-	if err := run(context.Background()); err != nil {
+	name := flag.String("explain", "", "name of the change to write, such as 2026-11-15-saved-views")
+	flag.Parse()
+	if err := run(context.Background(), *name); err != nil {
 		fmt.Fprintln(os.Stderr, "contract:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, name string) error {
 	doc, err := os.ReadFile(document)
 	if err != nil {
 		return err
 	}
-	log, err := os.ReadFile(changelog)
+	all, err := readChanges(changes)
+	if name != "" {
+		return explain(doc, all, name)
+	}
 	if err != nil {
 		return err
 	}
-	if err := named(doc, string(log)); err != nil {
+	if err := explained(doc, all); err != nil {
 		return err
 	}
 	report, err := conforms(doc)
@@ -49,84 +49,65 @@ func run(ctx context.Context) error {
 		return err
 	}
 	fmt.Println(report)
-	before, err := previous(ctx, doc)
-	if err != nil || before == nil {
-		return err
-	}
-	broken, err := breaking(ctx, before, doc)
-	if err != nil {
-		return err
-	}
-	return argued(broken, string(log))
+	return argueAll(ctx, doc, all)
 }
 
-// named fails unless the newest entry names the document's contract.
-func named(doc []byte, log string) error {
-	name, err := fingerprint(doc)
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(newest(log), "Contract: "+name) {
-		return fmt.Errorf("the contract is %s and the newest entry of %s names another: describe the change in an entry with the line\n  Contract: %s", name, changelog, name)
+// recent is how many changes are held against the document before them. Older
+// ones were, when they were made.
+const recent = 20
+
+// argueAll compares the document with what it was before each recent change
+// that does not say that it breaks clients, and looks at the operations that
+// this change explains last.
+func argueAll(ctx context.Context, doc []byte, all []change) error {
+	last := newest(all)
+	for _, c := range all[max(0, len(all)-recent):] {
+		for op := range c.operations {
+			if last[op].name != c.name {
+				delete(c.operations, op)
+			}
+		}
+		if len(c.operations) == 0 || c.breaks() {
+			continue
+		}
+		before, err := documentBefore(ctx, c)
+		if err != nil {
+			return err
+		}
+		broken, err := breaking(ctx, before, doc)
+		if err != nil {
+			return err
+		}
+		if err := argued(broken, c); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// argued fails if there are breaking changes and the newest entry is silent
-// about them.
-func argued(broken []string, log string) error {
-	if len(broken) == 0 || strings.Contains(newest(log), "**Breaking**") {
-		return nil
-	}
-	return fmt.Errorf("the change breaks clients:\n  %s\nTake it back, or add a **Breaking** paragraph to the newest entry of %s that says what clients have to do", strings.Join(broken, "\n  "), changelog)
-}
-
-// newest is the first entry of the changelog.
-func newest(log string) string {
-	_, rest, _ := strings.Cut(log, "\n## ")
-	entry, _, _ := strings.Cut(rest, "\n## ")
-	return entry
-}
-
-// fingerprint names a contract: every operation with its contract hash.
-func fingerprint(doc []byte) (string, error) {
-	var d struct {
-		Paths map[string]map[string]struct {
-			Hash string `json:"x-contract-hash"`
-		} `json:"paths"`
-	}
-	if err := json.Unmarshal(doc, &d); err != nil {
-		return "", fmt.Errorf("read %s: %w", document, err)
-	}
-	var lines []string
-	for path, item := range d.Paths {
-		for method, op := range item {
-			lines = append(lines, method+" "+path+" "+op.Hash)
-		}
-	}
-	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
-	return hex.EncodeToString(sum[:])[:16], nil
-}
-
-// previous is the document as it was committed before the one at hand, or nil
-// if there is none: the newest committed one that differs.
-func previous(ctx context.Context, doc []byte) ([]byte, error) {
-	commits, err := exec.CommandContext(ctx, "git", "log", "--format=%H", "-n", "20", "--", document).Output()
+// documentBefore is the document before a change: that of the commit before
+// the one that added the change, or the committed one while the change is not.
+func documentBefore(ctx context.Context, c change) ([]byte, error) {
+	added, err := exec.CommandContext(ctx, "git", "log", "--format=%H", "--diff-filter=A", "-n", "1", "--", changes+"/"+c.name).Output()
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
-	for commit := range strings.FieldsSeq(string(commits)) {
-		before, err := exec.CommandContext(ctx, "git", "show", commit+":"+document).Output()
-		if err == nil && string(before) != string(doc) {
-			return before, nil
-		}
+	at := "HEAD"
+	if commit := strings.TrimSpace(string(added)); commit != "" {
+		at = commit + "^"
 	}
-	return nil, nil
+	before, err := exec.CommandContext(ctx, "git", "show", at+":"+document).Output()
+	if err != nil {
+		return nil, fmt.Errorf("read the document before %s (at %s): %w", c.name, at, err)
+	}
+	return before, nil
 }
 
+// breach is a change of an operation that breaks clients.
+type breach struct{ operation, text string }
+
 // breaking lists the changes that break clients.
-func breaking(ctx context.Context, before, after []byte) ([]string, error) {
+func breaking(ctx context.Context, before, after []byte) ([]breach, error) {
 	tool, err := exec.CommandContext(ctx, "dev/tool", "oasdiff").Output()
 	if err != nil {
 		return nil, fmt.Errorf("install oasdiff: %w", err)
@@ -146,22 +127,22 @@ func breaking(ctx context.Context, before, after []byte) ([]string, error) {
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		return nil, fmt.Errorf("oasdiff: %w", err)
 	}
-	var changes []struct {
+	var found []struct {
 		Text      string `json:"text"`
 		Operation string `json:"operation"`
 		Path      string `json:"path"`
 		Level     int    `json:"level"`
 	}
 	if len(strings.TrimSpace(string(out))) > 0 {
-		if err := json.Unmarshal(out, &changes); err != nil {
+		if err := json.Unmarshal(out, &found); err != nil {
 			return nil, fmt.Errorf("read oasdiff's answer: %w", err)
 		}
 	}
 	const certain = 3
-	var list []string
-	for _, c := range changes {
+	var list []breach
+	for _, c := range found {
 		if c.Level >= certain {
-			list = append(list, c.Operation+" "+c.Path+": "+c.Text)
+			list = append(list, breach{c.Operation + " " + c.Path, c.Text})
 		}
 	}
 	return list, nil
