@@ -14,11 +14,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/assayhq/assay/internal/cli"
 	"github.com/assayhq/assay/internal/platform/telemetry"
 )
 
-// cli is the command line.
-type cli struct {
+// commandLine is the whole command line.
+type commandLine struct {
 	Config string `help:"YAML file with settings (default: ASSAY_CONFIG). Environment variables take precedence." type:"path" placeholder:"FILE"`
 
 	All    allCommand    `cmd:"" group:"run" help:"Run migrations, then the server and the worker in one process."`
@@ -26,11 +27,7 @@ type cli struct {
 	Worker workerCommand `cmd:"" group:"run" help:"Run the worker: workflows and the outbox."`
 
 	SimulateProvider simulateProviderCommand `cmd:"" group:"use" help:"Run a simulated model provider, for trials and tests."`
-	Tail             tailCommand             `cmd:"" group:"use" help:"Show traces as they arrive."`
-	Traces           tracesCommand           `cmd:"" group:"use" help:"Inspect traces."`
-	Run              runCommand              `cmd:"" group:"use" help:"Start a run of an evaluation and, optionally, wait for its result."`
-	Compare          compareCommand          `cmd:"" group:"use" help:"Compare two runs of an evaluation."`
-	Gate             gateCommand             `cmd:"" group:"use" help:"Check a run against requirements, for CI: pass, fail or inconclusive."`
+	cli.Commands
 
 	Migrate migrateCommand `cmd:"" group:"operate" help:"Migrate the PostgreSQL and ClickHouse schemas."`
 	Admin   adminCommand   `cmd:"" group:"operate" help:"Manage organizations, plans and master keys."`
@@ -49,7 +46,7 @@ Set options as environment variables or in a YAML file; ` + "`assay config`" + `
     assay admin bootstrap --organization "My team"
     assay all`
 
-// environment is what a command gets.
+// environment is the surroundings of a command of the server.
 type environment struct {
 	ctx     context.Context
 	config  string
@@ -63,45 +60,22 @@ type environment struct {
 // exit code: 0 for success, 1 for a failure, 2 for a command line that cannot
 // be read. Commands about runs use 3 for inconclusive.
 func Main(build string, args, environ []string, out, errOut io.Writer) int {
-	var c cli
-	exit := -1
-	parser, err := kong.New(&c,
-		kong.Name("assay"), kong.Description(description), kong.UsageOnError(), kong.Writers(out, errOut),
-		kong.Exit(func(code int) { exit = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
-		kong.ExplicitGroups([]kong.Group{
-			{Key: "run", Title: "Processes:"}, {Key: "use", Title: "Evaluation and traces:"}, {Key: "operate", Title: "Administration:"}, {Key: "inspect", Title: "Information:"},
-		}))
-	if err != nil {
-		panic(err) // the command line's own declaration is wrong
-	}
-	k, err := parser.Parse(args)
-	if exit >= 0 {
-		return exit // --help has printed
-	}
-	if err != nil {
-		fmt.Fprintf(errOut, "assay: %v\nRun `assay --help` for a list of commands.\n", err)
-		return 2
-	}
-	for _, kv := range environ {
-		if file, ok := strings.CutPrefix(kv, "ASSAY_CONFIG="); ok && c.Config == "" {
-			c.Config = file
+	var c commandLine
+	return cli.Execute(&c, args, out, errOut, func(k *kong.Context) error {
+		for _, kv := range environ {
+			if file, ok := strings.CutPrefix(kv, "ASSAY_CONFIG="); ok && c.Config == "" {
+				c.Config = file
+			}
 		}
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := k.Run(&environment{ctx: ctx, config: c.Config, environ: environ, build: build, out: out, errOut: errOut}); err != nil {
-		code := 1
-		var coded *exitError
-		if errors.As(err, &coded) {
-			code = coded.code
-		}
-		if coded == nil || coded.err != nil {
-			fmt.Fprintf(errOut, "assay: %v\n", err)
-		}
-		return code
-	}
-	return 0
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return k.Run(
+			&environment{ctx: ctx, config: c.Config, environ: environ, build: build, out: out, errOut: errOut},
+			&cli.Environment{Context: ctx, Environ: environ, Out: out, ErrOut: errOut},
+		)
+	}, kong.Description(description), kong.ExplicitGroups([]kong.Group{
+		{Key: "run", Title: "Processes:"}, {Key: "use", Title: "Evaluation and traces:"}, {Key: "operate", Title: "Administration:"}, {Key: "inspect", Title: "Information:"},
+	}))
 }
 
 type (

@@ -52,9 +52,14 @@ func environ(cfg app.Config) []string {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"help":           {"--help"},
-		"help_bootstrap": {"admin", "bootstrap", "--help"},
-		"help_health":    {"health", "--help"},
+		"help":            {"--help"},
+		"help_bootstrap":  {"admin", "bootstrap", "--help"},
+		"help_health":     {"health", "--help"},
+		"help_tail":       {"tail", "--help"},
+		"help_traces_get": {"traces", "get", "--help"},
+		"help_run":        {"run", "--help"},
+		"help_compare":    {"compare", "--help"},
+		"help_gate":       {"gate", "--help"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,7 +41,7 @@ func Laws() []Law {
 		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[2])},
 		{"clickhouse", "only trace, result, score and tenancy use ClickHouse; everyone else asks them", clickhouse},
 		{"domain-order", "an arrow between domains points only where the table allows", floorLaw("domain-order")},
-		{"leaves", "a leaf imports nothing of ours", floorLaw("leaves")},
+		{"leaves", "a leaf imports nothing of ours, or only leaves below it", floorLaw("leaves")},
 		{"edge", "the HTTP edge knows faults, callers and requests, no domain and no technology", floorLaw("edge")},
 		{"platform", "platform packages know technology and no product", floorLaw("platform")},
 		{"change", "change knows no domain and no HTTP", floorLaw("change")},

@@ -1,49 +1,17 @@
-package app_test
+package cli_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
-
-func TestHelpOfUsersCommands(t *testing.T) {
-	t.Parallel()
-	for name, args := range map[string][]string{
-		"help_tail":       {"tail", "--help"},
-		"help_traces_get": {"traces", "get", "--help"},
-		"help_run":        {"run", "--help"},
-		"help_compare":    {"compare", "--help"},
-		"help_gate":       {"gate", "--help"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := run(nil, args...)
-
-			require.Zero(t, got.Code)
-			require.Empty(t, got.Err)
-			for line := range strings.Lines(got.Out) {
-				require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, "too wide for a terminal: %s", line)
-			}
-			file := filepath.Join("testdata", name+".txt")
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(got.Out), 0o644))
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, string(want), got.Out)
-		})
-	}
-}
 
 const userKey = "SERVICE_API_KEY=asy_test_0123456789ab_0123456789abcdef0123456789abcdef_0a1b2c"
 

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ type remote struct {
 	URL string `help:"Base URL of Assay (default: ASSAY_URL, or http://localhost:4318)." placeholder:"URL"`
 }
 
-func (r remote) client(e *environment) (*client.Client, error) {
-	return client.FromEnviron(r.URL, e.environ)
+func (r remote) client(e *Environment) (*client.Client, error) {
+	return client.FromEnviron(r.URL, e.Environ)
 }
 
 type tailCommand struct {
@@ -48,7 +48,7 @@ func (c tailCommand) Validate() error {
 }
 
 // Run prints traces until a signal ends it.
-func (c tailCommand) Run(e *environment) error {
+func (c tailCommand) Run(e *Environment) error {
 	from, err := c.client(e)
 	if err != nil {
 		return err
@@ -61,15 +61,15 @@ func (c tailCommand) Run(e *environment) error {
 		Since: c.Since,
 		Now:   time.Now,
 		Show: func(t client.Trace) error {
-			line := terminal.Detect(e.out, e.environ).Line(toEvent(t)) // the window may have been resized
+			line := terminal.Detect(e.Out, e.Environ).Line(toEvent(t)) // the window may have been resized
 			if c.JSON {
 				line = jsonLine(t.Raw)
 			}
-			_, err := fmt.Fprintln(e.out, line)
+			_, err := fmt.Fprintln(e.Out, line)
 			return err
 		},
-		Say: func(text string) { fmt.Fprintf(e.errOut, "assay: %s\n", text) },
-	}.Run(e.ctx)
+		Say: func(text string) { fmt.Fprintf(e.ErrOut, "assay: %s\n", text) },
+	}.Run(e.Context)
 }
 
 type tracesCommand struct {
@@ -84,12 +84,12 @@ type tracesGetCommand struct {
 }
 
 // Run prints the trace.
-func (c tracesGetCommand) Run(e *environment) error {
+func (c tracesGetCommand) Run(e *Environment) error {
 	from, err := c.client(e)
 	if err != nil {
 		return err
 	}
-	d, err := from.Trace(e.ctx, c.ID)
+	d, err := from.Trace(e.Context, c.ID)
 	if err != nil {
 		return err
 	}
@@ -97,10 +97,10 @@ func (c tracesGetCommand) Run(e *environment) error {
 		if err := d.Raw.Indent(jsontext.WithIndent("  ")); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(e.out, terminal.JSON(d.Raw))
+		_, err := fmt.Fprintln(e.Out, terminal.JSON(d.Raw))
 		return err
 	}
-	return terminal.Detect(e.out, e.environ).Trace(e.out, toTree(d), time.Now(), c.Payload)
+	return terminal.Detect(e.Out, e.Environ).Trace(e.Out, toTree(d), time.Now(), c.Payload)
 }
 
 func jsonLine(raw jsontext.Value) string {

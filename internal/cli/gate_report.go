@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"encoding/xml"
@@ -9,14 +9,15 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/terminal"
 )
 
 // report prints a decision, and writes it for whoever else reads it.
-func (c gateCommand) report(e *environment, d decision) error {
-	notes := e.out
+func (c gateCommand) report(e *Environment, d decision) error {
+	notes := e.Out
 	if c.JSON {
-		notes = e.errOut
+		notes = e.ErrOut
 		raw, err := json.Marshal(d.wire())
 		if err != nil {
 			return err
@@ -24,7 +25,7 @@ func (c gateCommand) report(e *environment, d decision) error {
 		if err := printJSON(e, raw); err != nil {
 			return err
 		}
-	} else if err := terminal.Detect(e.out, e.environ).Gate(e.out, d.draw()); err != nil {
+	} else if err := terminal.Detect(e.Out, e.Environ).Gate(e.Out, d.draw()); err != nil {
 		return err
 	}
 	if c.GitHub {
@@ -53,13 +54,13 @@ func (d decision) draw() terminal.Gate {
 	g := terminal.Gate{Name: d.evaluation.Name, Run: d.run.ID, Baseline: d.baseline, Verdict: string(d.verdict), Summary: d.summary}
 	if d.problem == "" {
 		for _, j := range d.judged {
-			one := terminal.Requirement{Text: j.text, Verdict: string(j.verdict), Because: j.because, Help: j.help}
+			one := terminal.Requirement{Text: j.Text, Verdict: string(j.Verdict), Because: j.because, Help: j.help}
 			if j.warning != "" {
 				one.Help = strings.TrimSpace(one.Help + " (" + j.warning + ")")
 			}
 			g.Requirements = append(g.Requirements, one)
 		}
-		if d.verdict == verdictInconclusive && d.resolution != "" {
+		if d.verdict == gate.Inconclusive && d.resolution != "" {
 			g.Notes = append(g.Notes, d.resolution)
 		}
 	}
@@ -101,7 +102,7 @@ func (d decision) wire() wireDecision {
 	}
 	for _, j := range d.judged {
 		one := wireRequirement{
-			Requirement: j.text, Verdict: string(j.verdict), Because: j.because, Help: j.help, Warning: j.warning, Level: j.level, ItemsNeeded: j.needed,
+			Requirement: j.Text, Verdict: string(j.Verdict), Because: j.because, Help: j.help, Warning: j.warning, Level: j.level, ItemsNeeded: j.Need.Items,
 		}
 		if f := j.figure; f != nil {
 			one.Value, one.Lower, one.Upper, one.N = f.Value, f.Lower, f.Upper, f.N
@@ -121,12 +122,12 @@ func (d decision) annotations() []string {
 	for _, j := range d.judged {
 		message := strings.TrimSpace(j.because + ". " + j.help)
 		switch {
-		case j.verdict == verdictFail:
-			lines = append(lines, annotation("error", "Assay gate: "+j.text+" failed", message))
-		case j.verdict == verdictInconclusive:
-			lines = append(lines, annotation("warning", "Assay gate: "+j.text+" inconclusive", message))
+		case j.Verdict == gate.Fail:
+			lines = append(lines, annotation("error", "Assay gate: "+j.Text+" failed", message))
+		case j.Verdict == gate.Inconclusive:
+			lines = append(lines, annotation("warning", "Assay gate: "+j.Text+" inconclusive", message))
 		case j.warning != "":
-			lines = append(lines, annotation("notice", "Assay gate: "+j.text+" passed", message+" ("+j.warning+")"))
+			lines = append(lines, annotation("notice", "Assay gate: "+j.Text+" passed", message+" ("+j.warning+")"))
 		}
 	}
 	return lines
@@ -202,17 +203,17 @@ func (d decision) junit(at time.Time) ([]byte, error) {
 		s.Cases = append(s.Cases, junitCase{Name: "completed run", Class: name, Time: "0", Error: &junitResult{d.problem, "no_run", d.problem}})
 	}
 	for _, j := range d.judged {
-		c := junitCase{Name: j.text, Class: name, Time: "0"}
+		c := junitCase{Name: j.Text, Class: name, Time: "0"}
 		because := terminal.Text(j.because)
 		text := strings.TrimSpace(because + "\n" + terminal.Text(j.help) + "\n" + terminal.Text(j.warning))
 		switch {
-		case j.skipped:
+		case j.Reason == gate.ReasonNotChecked:
 			s.Skipped++
 			c.Skipped = &junitResult{Message: because}
-		case j.verdict == verdictFail:
+		case j.Verdict == gate.Fail:
 			s.Failures++
 			c.Failure = &junitResult{because, "missed", text}
-		case j.verdict == verdictInconclusive:
+		case j.Verdict == gate.Inconclusive:
 			s.Errors++
 			c.Error = &junitResult{because, "inconclusive", text}
 		default:

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/terminal"
 )
 
@@ -46,11 +47,11 @@ func (c gateCommand) Validate() error {
 		return err
 	}
 	for _, r := range all {
-		if r.claim != "" && c.Subject == newRun && c.Baseline == "" {
-			return fmt.Errorf("--require %q needs a baseline, and a new run has none: add --baseline", r.text)
+		if r.Claim != "" && c.Subject == newRun && c.Baseline == "" {
+			return fmt.Errorf("--require %q needs a baseline, and a new run has none: add --baseline", r.Text)
 		}
-		if claims[r.claim] && c.Margin == 0 {
-			return fmt.Errorf("--require %q needs --margin, the largest loss that does not matter: add one such as --margin=0.02", r.text)
+		if r.Claim.NeedsMargin() && c.Margin == 0 {
+			return fmt.Errorf("--require %q needs --margin, the largest loss that does not matter: add one such as --margin=0.02", r.Text)
 		}
 	}
 	switch {
@@ -72,7 +73,7 @@ type decision struct {
 	run        client.Run
 	baseline   string
 	judged     []judged
-	verdict    verdict
+	verdict    gate.Verdict
 	summary    string
 	resolution string
 	url        string
@@ -81,11 +82,11 @@ type decision struct {
 }
 
 // Run decides, prints and reports.
-func (c gateCommand) Run(e *environment) error {
+func (c gateCommand) Run(e *Environment) error {
 	e = e.guarded()
 	d, err := c.decide(e)
-	var coded *exitError
-	if errors.As(err, &coded) && coded.code == 2 {
+	var coded *ExitError
+	if errors.As(err, &coded) && coded.Code == 2 {
 		return err
 	}
 	if err != nil {
@@ -96,21 +97,21 @@ func (c gateCommand) Run(e *environment) error {
 		return unknown(err)
 	}
 	switch d.verdict {
-	case verdictPass:
+	case gate.Pass:
 		return nil
-	case verdictFail:
-		return &exitError{code: exitFailed}
+	case gate.Fail:
+		return &ExitError{Code: exitFailed}
 	}
-	return &exitError{code: exitUnknown}
+	return &ExitError{Code: exitUnknown}
 }
 
 // decide asks for the run and judges it. An error leaves what is known.
-func (c gateCommand) decide(e *environment) (d decision, err error) {
+func (c gateCommand) decide(e *Environment) (d decision, err error) {
 	from, err := c.client(e)
 	if err != nil {
 		return d, err
 	}
-	if d.evaluation, err = from.FindEvaluation(e.ctx, c.Evaluation); err != nil {
+	if d.evaluation, err = from.FindEvaluation(e.Context, c.Evaluation); err != nil {
 		return d, err
 	}
 	if d.run, err = c.find(e, from, d.evaluation); err != nil {
@@ -141,57 +142,57 @@ func (c gateCommand) decide(e *environment) (d decision, err error) {
 }
 
 // find returns the run that is judged, started if it is a new one.
-func (c gateCommand) find(e *environment, from *client.Client, evaluation client.Evaluation) (client.Run, error) {
+func (c gateCommand) find(e *Environment, from *client.Client, evaluation client.Evaluation) (client.Run, error) {
 	switch c.Subject {
 	case newRun:
-		return c.start(e.ctx, from, evaluation, c.Baseline, e.say)
+		return c.start(e.Context, from, evaluation, c.Baseline, e.say)
 	case client.Latest:
-		return from.LatestRun(e.ctx, evaluation)
+		return from.LatestRun(e.Context, evaluation)
 	}
-	return from.Run(e.ctx, evaluation.ID, c.Subject)
+	return from.Run(e.Context, evaluation.ID, c.Subject)
 }
 
 // judge holds every requirement against the run and its baseline.
-func (c gateCommand) judge(e *environment, from *client.Client, d *decision) error {
+func (c gateCommand) judge(e *Environment, from *client.Client, d *decision) error {
 	all, err := parseRequirements(c.Require)
 	if err != nil {
 		return err
 	}
 	var compared client.Comparison
-	if slices.ContainsFunc(all, func(r requirement) bool { return r.claim != "" }) {
+	if slices.ContainsFunc(all, func(r gate.Requirement) bool { return r.Claim != "" }) {
 		if d.baseline, err = c.against(e, from, d); err != nil {
 			return err
 		}
-		if compared, err = from.Compare(e.ctx, d.evaluation.ID, d.baseline, d.run.ID, c.Margin); err != nil {
+		if compared, err = from.Compare(e.Context, d.evaluation.ID, d.baseline, d.run.ID, c.Margin); err != nil {
 			return err
 		}
 	}
 	for _, r := range all {
-		if r.claim != "" {
-			d.judged = append(d.judged, r.judgeClaim(compared, c.MaxMissing))
+		if r.Claim != "" {
+			d.judged = append(d.judged, judgeClaim(r, compared, c.MaxMissing))
 		} else {
-			d.judged = append(d.judged, r.judge(d.run, c.MaxMissing))
+			d.judged = append(d.judged, judgeThreshold(r, d.run, c.MaxMissing))
 		}
 	}
 	return nil
 }
 
 // against is the id of the run that claims are judged against.
-func (c gateCommand) against(e *environment, from *client.Client, d *decision) (string, error) {
+func (c gateCommand) against(e *Environment, from *client.Client, d *decision) (string, error) {
 	switch {
 	case c.Subject == newRun && d.run.BaselineRunID != "": // a new run was started with what --baseline says
 		return d.run.BaselineRunID, nil
 	case c.Baseline == client.Previous:
-		r, err := from.PreviousRun(e.ctx, d.evaluation, d.run)
+		r, err := from.PreviousRun(e.Context, d.evaluation, d.run)
 		return r.ID, err
 	case c.Baseline != "" && c.Baseline == d.run.ID:
-		return "", &exitError{2, fmt.Errorf("--baseline is run %s itself: use another run", d.run.ID)}
+		return "", &ExitError{2, fmt.Errorf("--baseline is run %s itself: use another run", d.run.ID)}
 	case c.Baseline != "":
 		return c.Baseline, nil
 	case d.run.BaselineRunID != "":
 		return d.run.BaselineRunID, nil
 	}
-	return "", &exitError{2, errors.New("a requirement compares with a baseline, and the run has none: add --baseline, or start runs with one")}
+	return "", &ExitError{2, errors.New("a requirement compares with a baseline, and the run has none: add --baseline, or start runs with one")}
 }
 
 // conclude sums the requirements up. Those without a run to judge are skipped,
@@ -201,22 +202,16 @@ func (d *decision) conclude(texts []string) {
 		all, _ := parseRequirements(texts) // Validate has read them
 		d.judged = nil
 		for _, r := range all {
-			one := r.open("not checked, because there is no completed run")
-			one.skipped = true
-			d.judged = append(d.judged, one)
+			d.judged = append(d.judged, judged{Decision: r.Skip(), because: "not checked, because there is no completed run"})
 		}
-		d.verdict, d.summary = verdictInconclusive, d.problem
+		d.verdict, d.summary = gate.Inconclusive, d.problem
 		return
 	}
-	var failed, open int
-	for _, j := range d.judged {
-		switch j.verdict {
-		case verdictFail:
-			failed++
-		case verdictInconclusive:
-			open++
-		}
+	decisions := make([]gate.Decision, len(d.judged))
+	for i, j := range d.judged {
+		decisions[i] = j.Decision
 	}
+	verdict, failed, open := gate.Sum(decisions)
 	n := len(d.judged)
 	var parts []string
 	if failed > 0 {
@@ -225,16 +220,10 @@ func (d *decision) conclude(texts []string) {
 	if open > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s inconclusive", open, requirements(n)))
 	}
-	switch {
-	case failed > 0:
-		d.verdict = verdictFail
-	case open > 0:
-		d.verdict = verdictInconclusive
-	default:
-		d.verdict = verdictPass
+	if verdict == gate.Pass {
 		parts = []string{fmt.Sprintf("%s met", requirements(n))}
 	}
-	d.summary = strings.Join(parts, ", ") + "."
+	d.verdict, d.summary = verdict, strings.Join(parts, ", ")+"."
 }
 
 func requirements(n int) string {

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -27,15 +27,15 @@ func (f waitFlags) check() error {
 
 // follow waits for a run and shows how it goes on. It also returns the newest
 // notes of the run.
-func (f waitFlags) follow(e *environment, from *client.Client, evaluation client.Evaluation, r client.Run) (client.Run, []client.Note, error) {
+func (f waitFlags) follow(e *Environment, from *client.Client, evaluation client.Evaluation, r client.Run) (client.Run, []client.Note, error) {
 	d := newDisplay(e, evaluation, r)
 	ended, err := client.Wait{
 		Client: from, Evaluation: evaluation.ID, Run: r.ID, Timeout: f.Timeout, Now: time.Now, Show: d.show, Say: d.say,
-	}.Until(e.ctx)
+	}.Until(e.Context)
 	switch {
 	case err == nil:
 		return ended, d.notes, nil
-	case e.ctx.Err() != nil:
+	case e.Context.Err() != nil:
 		err = f.interrupted(e, from, evaluation, r)
 	case errors.Is(err, client.ErrTimeout):
 		err = fmt.Errorf("run %s did not end within %s and is still in progress: %s", r.ID, f.Timeout, again(from, evaluation, r))
@@ -44,18 +44,18 @@ func (f waitFlags) follow(e *environment, from *client.Client, evaluation client
 }
 
 // interrupted leaves the run or cancels it, as the flag says.
-func (f waitFlags) interrupted(e *environment, from *client.Client, evaluation client.Evaluation, r client.Run) error {
+func (f waitFlags) interrupted(e *Environment, from *client.Client, evaluation client.Evaluation, r client.Run) error {
 	if !f.CancelOnInterrupt {
 		return fmt.Errorf("interrupted; run %s is still in progress: %s", r.ID, again(from, evaluation, r))
 	}
 	// The signal has ended the context; the cancellation has a little time.
-	ctx, stop := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(e.Context), 10*time.Second)
 	defer stop()
 	_, err := from.CancelRun(ctx, evaluation.ID, r.ID)
 	var refused *client.Error
 	switch {
 	case err == nil:
-		return &exitError{exitFailed, fmt.Errorf("interrupted; run %s is cancelled, results so far are kept: %s", r.ID, from.RunURL(evaluation.ID, r.ID))}
+		return &ExitError{exitFailed, fmt.Errorf("interrupted; run %s is cancelled, results so far are kept: %s", r.ID, from.RunURL(evaluation.ID, r.ID))}
 	case errors.As(err, &refused) && refused.Fault.Reason == "invalid_transition":
 		return fmt.Errorf("interrupted; run %s had already ended: %s", r.ID, from.RunURL(evaluation.ID, r.ID))
 	}
@@ -78,7 +78,7 @@ const (
 
 // display shows a run as it goes on: in place on a terminal, else in lines.
 type display struct {
-	e      *environment
+	e      *Environment
 	name   string
 	run    client.Run
 	live   *terminal.Live // nil if lines cannot be drawn over
@@ -97,10 +97,10 @@ type look struct {
 	phase   string
 }
 
-func newDisplay(e *environment, evaluation client.Evaluation, r client.Run) *display {
+func newDisplay(e *Environment, evaluation client.Evaluation, r client.Run) *display {
 	d := &display{e: e, name: evaluation.Name, run: r, said: map[string]bool{}}
-	if terminal.Redraws(e.terminalOut(), e.environ) {
-		d.live = terminal.NewLive(e.errOut)
+	if terminal.Redraws(e.terminalOut(), e.Environ) {
+		d.live = terminal.NewLive(e.ErrOut)
 	}
 	return d
 }
@@ -114,7 +114,7 @@ func (d *display) show(p client.Progress) {
 	for len(d.looks) > 2 && now.Sub(d.looks[1].at) > rateOver {
 		d.looks = d.looks[1:]
 	}
-	style := terminal.Detect(d.e.terminalOut(), d.e.environ) // the window may have been resized
+	style := terminal.Detect(d.e.terminalOut(), d.e.Environ) // the window may have been resized
 	shown := d.toProgress(p)
 	if d.live != nil {
 		d.live.Draw(style.Progress(shown))
@@ -123,15 +123,15 @@ func (d *display) show(p client.Progress) {
 	ended := p.Status != client.StatusRunning
 	if !d.began || ended || now.Sub(d.logged.at) >= logEvery || p.Percent-d.logged.percent >= logPercent || l.phase != d.logged.phase && l.done == 0 {
 		if !d.began {
-			fmt.Fprintf(d.e.errOut, "%s\n", terminal.Text(fmt.Sprintf("Run %s of %q. %s", d.run.ID, d.name, terminal.Holds)))
+			fmt.Fprintf(d.e.ErrOut, "%s\n", terminal.Text(fmt.Sprintf("Run %s of %q. %s", d.run.ID, d.name, terminal.Holds)))
 		}
-		fmt.Fprintln(d.e.errOut, style.ProgressLine(shown))
+		fmt.Fprintln(d.e.ErrOut, style.ProgressLine(shown))
 		d.logged, d.began = l, true
 	}
 	for _, n := range p.Recent {
 		if key := n.At.String() + n.Message; n.Level != "info" && !d.said[key] {
 			d.said[key] = true
-			fmt.Fprintf(d.e.errOut, "%s: %s\n", terminal.Text(n.Level), terminal.Text(n.Message))
+			fmt.Fprintf(d.e.ErrOut, "%s: %s\n", terminal.Text(n.Level), terminal.Text(n.Message))
 		}
 	}
 }
@@ -190,24 +190,24 @@ func (d *display) rate(p client.Progress) float64 {
 }
 
 // say writes what is no result.
-func (e *environment) say(text string) { fmt.Fprintf(e.errOut, "assay: %s\n", terminal.Text(text)) }
+func (e *Environment) say(text string) { fmt.Fprintf(e.ErrOut, "assay: %s\n", terminal.Text(text)) }
 
 // terminalOut is the writer whose terminal is asked for its size.
-func (e *environment) terminalOut() io.Writer {
-	if g, ok := e.errOut.(*guard); ok {
+func (e *Environment) terminalOut() io.Writer {
+	if g, ok := e.ErrOut.(*guard); ok {
 		return g.to
 	}
-	return e.errOut
+	return e.ErrOut
 }
 
 // guarded is the same environment in a job of GitHub Actions, where a line that
 // begins with two colons is a command to the runner: names and messages from
 // elsewhere must not become commands.
-func (e *environment) guarded() *environment {
-	for _, kv := range e.environ {
+func (e *Environment) guarded() *Environment {
+	for _, kv := range e.Environ {
 		if kv == "GITHUB_ACTIONS=true" {
 			g := *e
-			g.out, g.errOut = &guard{to: e.out}, &guard{to: e.errOut}
+			g.Out, g.ErrOut = &guard{to: e.Out}, &guard{to: e.ErrOut}
 			return &g
 		}
 	}

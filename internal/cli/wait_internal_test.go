@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"bytes"
@@ -42,13 +42,13 @@ func TestInterruptedWaiting(t *testing.T) {
 			}))
 			defer srv.Close()
 			var out, errOut bytes.Buffer
-			e := &environment{ctx: ctx, environ: []string{"SERVICE_API_KEY=k"}, out: &out, errOut: &errOut}
+			e := &Environment{Context: ctx, Environ: []string{"SERVICE_API_KEY=k"}, Out: &out, ErrOut: &errOut}
 
 			err := runCommand{Evaluation: "7", remote: remote{URL: srv.URL}, Wait: true, waitFlags: waitFlags{Timeout: time.Hour, CancelOnInterrupt: c.cancel}}.Run(e)
 
-			var coded *exitError
+			var coded *ExitError
 			require.ErrorAs(t, err, &coded)
-			require.Equal(t, c.code, coded.code)
+			require.Equal(t, c.code, coded.Code)
 			require.ErrorContains(t, err, c.says)
 			require.Equal(t, c.posts, posts)
 			require.Empty(t, out.String())

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -52,19 +52,19 @@ func checkMargin(m float64) error {
 }
 
 // Run prints how the runs differ.
-func (c compareCommand) Run(e *environment) error { return unknown(c.run(e)) }
+func (c compareCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
-func (c compareCommand) run(e *environment) error {
+func (c compareCommand) run(e *Environment) error {
 	e = e.guarded()
 	from, err := c.client(e)
 	if err != nil {
 		return err
 	}
-	evaluation, err := from.FindEvaluation(e.ctx, c.Evaluation)
+	evaluation, err := from.FindEvaluation(e.Context, c.Evaluation)
 	if err != nil {
 		return err
 	}
-	baseline, candidate, err := findRuns(e.ctx, from, evaluation, c.Baseline, c.Candidate)
+	baseline, candidate, err := findRuns(e.Context, from, evaluation, c.Baseline, c.Candidate)
 	if err != nil {
 		return err
 	}
@@ -73,17 +73,17 @@ func (c compareCommand) run(e *environment) error {
 			e.say(fmt.Sprintf("run %s is %s: only its existing results are compared", r.ID, r.Status))
 		}
 	}
-	compared, err := from.Compare(e.ctx, evaluation.ID, baseline.ID, candidate.ID, c.Margin)
+	compared, err := from.Compare(e.Context, evaluation.ID, baseline.ID, candidate.ID, c.Margin)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		err = printJSON(e, compared.Raw)
 	} else {
-		err = terminal.Detect(e.out, e.environ).Comparison(e.out, toComparison(evaluation, compared))
+		err = terminal.Detect(e.Out, e.Environ).Comparison(e.Out, toComparison(evaluation, compared))
 	}
 	if err == nil && !compared.Comparable {
-		err = &exitError{code: exitUnknown}
+		err = &ExitError{Code: exitUnknown}
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -16,39 +16,6 @@ import (
 	"github.com/assayhq/assay/internal/client"
 	"github.com/assayhq/assay/internal/terminal"
 )
-
-// Exit codes of the commands about runs, in addition to 0 and those of Main.
-const (
-	exitFailed  = 1 // the run failed or was cancelled, or the gate says FAIL
-	exitUnknown = 3 // inconclusive: timed out, no response, not decided
-)
-
-// exitError is an error with an exit code of its own. Without an error in it
-// everything that there is to say has been printed.
-type exitError struct {
-	code int
-	err  error
-}
-
-// Error is the text of the error in it.
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return "exit " + strconv.Itoa(e.code)
-	}
-	return e.err.Error()
-}
-
-// Unwrap returns the error in it.
-func (e *exitError) Unwrap() error { return e.err }
-
-// unknown turns an error that has no exit code into an inconclusive one.
-func unknown(err error) error {
-	var coded *exitError
-	if err == nil || errors.As(err, &coded) {
-		return err
-	}
-	return &exitError{exitUnknown, err}
-}
 
 // startFlags are what a run is started with.
 type startFlags struct {
@@ -126,19 +93,19 @@ func (c runCommand) Validate() error {
 }
 
 // Run starts a run and, with --wait, follows it.
-func (c runCommand) Run(e *environment) error { return unknown(c.run(e)) }
+func (c runCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
-func (c runCommand) run(e *environment) error {
+func (c runCommand) run(e *Environment) error {
 	e = e.guarded()
 	from, err := c.client(e)
 	if err != nil {
 		return err
 	}
-	evaluation, err := from.FindEvaluation(e.ctx, c.Evaluation)
+	evaluation, err := from.FindEvaluation(e.Context, c.Evaluation)
 	if err != nil {
 		return err
 	}
-	started, err := c.start(e.ctx, from, evaluation, c.Baseline, e.say)
+	started, err := c.start(e.Context, from, evaluation, c.Baseline, e.say)
 	if err != nil {
 		return err
 	}
@@ -146,7 +113,7 @@ func (c runCommand) run(e *environment) error {
 		if c.JSON {
 			return printJSON(e, started.Raw)
 		}
-		return terminal.Detect(e.out, e.environ).Run(e.out, toRun(from, evaluation, started, nil))
+		return terminal.Detect(e.Out, e.Environ).Run(e.Out, toRun(from, evaluation, started, nil))
 	}
 	ended, notes, err := c.follow(e, from, evaluation, started)
 	if err != nil {
@@ -156,45 +123,45 @@ func (c runCommand) run(e *environment) error {
 		return err
 	}
 	if ended.Status != client.StatusCompleted {
-		return &exitError{code: exitFailed}
+		return &ExitError{Code: exitFailed}
 	}
 	return nil
 }
 
 // print shows how the run ended and, if there is a baseline, how it differs.
-func (c runCommand) print(e *environment, from *client.Client, evaluation client.Evaluation, r client.Run, notes []client.Note) error {
+func (c runCommand) print(e *Environment, from *client.Client, evaluation client.Evaluation, r client.Run, notes []client.Note) error {
 	if c.JSON {
 		return printJSON(e, r.Raw)
 	}
-	style := terminal.Detect(e.out, e.environ)
+	style := terminal.Detect(e.Out, e.Environ)
 	shown := toRun(from, evaluation, r, notes)
 	if r.Status == client.StatusCompleted && r.BaselineRunID == "" {
-		if before, err := from.PreviousRun(e.ctx, evaluation, r); err == nil {
+		if before, err := from.PreviousRun(e.Context, evaluation, r); err == nil {
 			shown.Links = append(shown.Links, fmt.Sprintf("assay compare %s %s %s", evaluation.ID, before.ID, r.ID))
 		}
 	}
-	if err := style.Run(e.out, shown); err != nil {
+	if err := style.Run(e.Out, shown); err != nil {
 		return err
 	}
 	if r.BaselineRunID == "" || r.Status != client.StatusCompleted {
 		return nil
 	}
-	compared, err := from.Compare(e.ctx, evaluation.ID, r.BaselineRunID, r.ID, 0)
+	compared, err := from.Compare(e.Context, evaluation.ID, r.BaselineRunID, r.ID, 0)
 	if err != nil {
 		e.say("could not compare with run " + r.BaselineRunID + ": " + err.Error())
 		return nil
 	}
-	fmt.Fprintln(e.out)
-	return style.Comparison(e.out, toComparison(evaluation, compared))
+	fmt.Fprintln(e.Out)
+	return style.Comparison(e.Out, toComparison(evaluation, compared))
 }
 
 // printJSON prints a document. Its texts may hold what GitHub's runner takes for
 // a command; an escape says the same to whoever reads JSON.
-func printJSON(e *environment, raw jsontext.Value) error {
+func printJSON(e *Environment, raw jsontext.Value) error {
 	if err := raw.Indent(jsontext.WithIndent("  ")); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(e.out, strings.ReplaceAll(terminal.JSON(raw), "##[", `\u0023#[`))
+	_, err := fmt.Fprintln(e.Out, strings.ReplaceAll(terminal.JSON(raw), "##[", `\u0023#[`))
 	return err
 }
 
