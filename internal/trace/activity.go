@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // Activities are the side effects of the domain's workflows. Each may run
@@ -23,7 +24,7 @@ var (
 
 // PurgeTrace removes what is stored of a deleted trace.
 func (a *Activities) PurgeTrace(ctx context.Context, d Deletion) error {
-	id, ok := ParseID(d.Trace)
+	id, ok := span.ParseTraceID(d.Trace)
 	if !ok {
 		return fmt.Errorf("deletion %d names no trace: %q", d.ID, d.Trace)
 	}
@@ -44,7 +45,7 @@ func (a *Activities) FinishDeletion(ctx context.Context, d Deletion) error {
 	if err := a.PurgeTrace(ctx, d); err != nil {
 		return err
 	}
-	id, _ := ParseID(d.Trace)
+	id, _ := span.ParseTraceID(d.Trace)
 	e := a.store.eraser(d.Org, id)
 	gone, stay, err := e.left(ctx, d.Requested)
 	switch {

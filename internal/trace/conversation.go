@@ -9,6 +9,7 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // ErrConversationNotFound is returned when no trace of the organization is part
@@ -94,9 +95,9 @@ func (s *Service) Conversation(ctx context.Context, org principal.OrgID, q Conve
 }
 
 // turns reads the traces that are part of the conversation, by their start.
-func (s *Service) turns(ctx context.Context, org principal.OrgID, q ConversationQuery, ids []ID, now time.Time) ([]summary, []Trace, error) {
+func (s *Service) turns(ctx context.Context, org principal.OrgID, q ConversationQuery, ids []span.TraceID, now time.Time) ([]summary, []Trace, error) {
 	var found []summary
-	created := map[ID]bounds{}
+	created := map[span.TraceID]bounds{}
 	for part := range slices.Chunk(ids, maxSummaries/2) {
 		in, err := s.store.bounds(ctx, org, part)
 		if err != nil {
@@ -146,11 +147,11 @@ func (s *Service) fillTurns(ctx context.Context, org principal.OrgID, c *Convers
 
 // complete makes turns of traces.
 func (s *Service) complete(ctx context.Context, org principal.OrgID, of []summary, traces []Trace) ([]Turn, error) {
-	ids := make([]ID, len(of))
+	ids := make([]span.TraceID, len(of))
 	for i := range of {
 		ids[i] = of[i].id
 	}
-	var feedback map[ID]int64
+	var feedback map[span.TraceID]int64
 	err := together(ctx, func(ctx context.Context) error {
 		return s.fillTold(ctx, org, of, traces)
 	}, func(ctx context.Context) (err error) {

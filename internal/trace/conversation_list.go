@@ -6,6 +6,7 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // listedConversations is how far back conversations are listed, unless the
@@ -108,5 +109,5 @@ func (f *ConversationFilter) window(now time.Time) (window, error) {
 	case length > conversationTime:
 		return window{}, fault.Invalid("query", "startAfter", "min", "must be at most 92 days before startBefore")
 	}
-	return window{low: max(earliest, f.From.UnixMicro()+1), high: f.To.UnixMicro() - 1}, nil
+	return window{low: max(span.Earliest, f.From.UnixMicro()+1), high: f.To.UnixMicro() - 1}, nil
 }

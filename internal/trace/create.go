@@ -9,6 +9,7 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // ErrExists is returned when a trace is created that exists with other
@@ -17,7 +18,7 @@ var ErrExists = fault.New(fault.Conflict, "already_exists", "A trace with this i
 
 // newID makes a trace id. One that comes from an Idempotency-Key is the same
 // each time, so that a repetition finds the trace that the first request made.
-func newID(org principal.OrgID, key string) (id ID) {
+func newID(org principal.OrgID, key string) (id span.TraceID) {
 	if key == "" {
 		_, _ = rand.Read(id[:])
 		return id
@@ -30,7 +31,7 @@ func newID(org principal.OrgID, key string) (id ID) {
 // newTrace is what is said when a trace is created.
 type newTrace struct {
 	ownRow
-	spans []newSpan
+	spans []span.JSONSpan
 	// digest names the content: the same content creates the same trace.
 	digest [sha256.Size]byte
 	// fresh is true if the id was made for this request, fromKey if it comes
@@ -104,7 +105,7 @@ func (s *Service) create(ctx context.Context, org principal.OrgID, n newTrace) (
 
 // since is when the trace began to exist for us: when it got its number, or
 // when it was last deleted, whichever is later.
-func (s *Service) since(ctx context.Context, org principal.OrgID, id ID, created time.Time) (time.Time, error) {
+func (s *Service) since(ctx context.Context, org principal.OrgID, id span.TraceID, created time.Time) (time.Time, error) {
 	d, ok, err := s.store.findDeletion(ctx, org, id)
 	if err != nil || !ok || d.requested.Before(created) {
 		return created, err

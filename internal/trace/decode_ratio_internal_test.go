@@ -17,6 +17,7 @@ import (
 	"github.com/assayhq/assay/internal/price"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/redact"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // What decoding may cost beside the OpenTelemetry library, which only makes
@@ -66,14 +67,14 @@ func decodeRatio(t *testing.T, name string, requests []traffic.Request, rounds i
 	for _, r := range requests {
 		spans += r.Spans
 	}
-	var d otlpDecoder
+	var d span.Decoder
 	b := newBlock()
-	var bad rejected
+	var bad span.Rejected
 	columns := func() error {
 		b.Reset()
 		kept := stored{org: principal.NewOrgID(), ingested: time.Now().UnixMicro(), retention: 90}
 		for _, r := range requests {
-			if err := d.traces(r.Body, &bad, func(r *row) error { b.appendSpan(r, kept); return nil }); err != nil {
+			if err := d.Traces(r.Body, &bad, func(r *span.Record) error { b.appendSpan(r, kept); return nil }); err != nil {
 				return err
 			}
 		}
@@ -81,7 +82,7 @@ func decodeRatio(t *testing.T, name string, requests []traffic.Request, rounds i
 	}
 	rows := func() error {
 		for _, r := range requests {
-			if err := d.traces(r.Body, &bad, func(*row) error { return nil }); err != nil {
+			if err := d.Traces(r.Body, &bad, func(*span.Record) error { return nil }); err != nil {
 				return err
 			}
 		}
@@ -94,9 +95,9 @@ func decodeRatio(t *testing.T, name string, requests []traffic.Request, rounds i
 		b.Reset()
 		in := intake{block: b, settings: settings, now: time.Now().UnixMicro()}
 		for _, r := range requests {
-			if err := d.traces(r.Body, &bad, func(r *row) error {
+			if err := d.Traces(r.Body, &bad, func(r *span.Record) error {
 				if _, reason := in.add(r); reason != "" {
-					bad.add(reason)
+					bad.Add(reason)
 				}
 				return nil
 			}); err != nil {
@@ -117,7 +118,7 @@ func decodeRatio(t *testing.T, name string, requests []traffic.Request, rounds i
 	// Every span arrives.
 	for _, way := range []func() error{columns, redacted} {
 		require.NoError(t, way())
-		require.Zero(t, bad.spans, bad.reason)
+		require.Zero(t, bad.Count, bad.Reason)
 		require.Equal(t, spans, b.spans.start.Rows())
 	}
 	// A block's dictionaries are made anew, which costs a few for each block and

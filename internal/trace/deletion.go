@@ -9,6 +9,7 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // TopicDeleted is published when a trace is deleted.
@@ -36,7 +37,7 @@ type Deletion struct {
 
 // DeleteTx notes that a trace is deleted and promises its removal. What is
 // stored of it stays readable until hide.
-func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id ID) (Deletion, error) {
+func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id span.TraceID) (Deletion, error) {
 	now := s.shown()
 	n, err := s.store.deleteTx(ctx, tx, id, now)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *Service) settleTime() time.Duration {
 
 // hide makes a deleted trace unreadable at once. The deletion is promised
 // already: if ClickHouse cannot do it now, the workflow does.
-func (s *Service) hide(ctx context.Context, org principal.OrgID, id ID) {
+func (s *Service) hide(ctx context.Context, org principal.OrgID, id span.TraceID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hideWithin)
 	defer cancel()
 	if err := s.store.eraser(org, id).hide(ctx); err != nil {

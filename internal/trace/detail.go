@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 const (
@@ -39,9 +40,9 @@ type knownTrace struct {
 }
 
 // look finds where the trace is stored and what PostgreSQL knows of it.
-func (s *Service) look(ctx context.Context, org principal.OrgID, id ID, more ...func(context.Context) error) (k knownTrace, err error) {
+func (s *Service) look(ctx context.Context, org principal.OrgID, id span.TraceID, more ...func(context.Context) error) (k knownTrace, err error) {
 	err = together(ctx, append(more, func(ctx context.Context) error {
-		found, err := s.store.bounds(ctx, org, []ID{id})
+		found, err := s.store.bounds(ctx, org, []span.TraceID{id})
 		if len(found) > 0 {
 			k.bounds, k.stored = found[0], true
 		}
@@ -60,7 +61,7 @@ func (s *Service) look(ctx context.Context, org principal.OrgID, id ID, more ...
 }
 
 // stub is a trace that is named and of which nothing has arrived.
-func (k *knownTrace) stub(id ID) (Trace, error) {
+func (k *knownTrace) stub(id span.TraceID) (Trace, error) {
 	if !k.named || !k.ref.stub {
 		return Trace{}, ErrNotFound
 	}
@@ -72,7 +73,7 @@ func (k *knownTrace) stub(id ID) (Trace, error) {
 
 // Find returns a trace without its spans; its input and output are whole. A
 // trace that is only named is a stub.
-func (s *Service) Find(ctx context.Context, org principal.OrgID, id ID) (Trace, error) {
+func (s *Service) Find(ctx context.Context, org principal.OrgID, id span.TraceID) (Trace, error) {
 	k, err := s.look(ctx, org, id)
 	if err != nil {
 		return Trace{}, err
@@ -130,7 +131,7 @@ func (s *Service) fillTold(ctx context.Context, org principal.OrgID, of []summar
 }
 
 // Read returns a trace with its spans, and gives it a number if it has none.
-func (s *Service) Read(ctx context.Context, org principal.OrgID, id ID) (Detail, error) {
+func (s *Service) Read(ctx context.Context, org principal.OrgID, id span.TraceID) (Detail, error) {
 	var d Detail
 	k, err := s.look(ctx, org, id, func(ctx context.Context) (err error) {
 		d.Feedback, err = s.store.listFeedback(ctx, org, id, maxFeedback)
@@ -207,7 +208,7 @@ type ListedSpans struct {
 }
 
 // Spans returns spans of a trace in the order of their start.
-func (s *Service) Spans(ctx context.Context, org principal.OrgID, id ID, p SpanPage) (ListedSpans, error) {
+func (s *Service) Spans(ctx context.Context, org principal.OrgID, id span.TraceID, p SpanPage) (ListedSpans, error) {
 	k, err := s.look(ctx, org, id)
 	if err != nil {
 		return ListedSpans{}, err
@@ -230,8 +231,8 @@ func (s *Service) Spans(ctx context.Context, org principal.OrgID, id ID, p SpanP
 }
 
 // CountSpans returns how many spans a trace has.
-func (s *Service) CountSpans(ctx context.Context, org principal.OrgID, id ID) (int64, error) {
-	found, err := s.store.bounds(ctx, org, []ID{id})
+func (s *Service) CountSpans(ctx context.Context, org principal.OrgID, id span.TraceID) (int64, error) {
+	found, err := s.store.bounds(ctx, org, []span.TraceID{id})
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}

@@ -8,11 +8,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/span"
 )
 
 var (
-	kindNames   = [...]string{kindInternal: "internal", kindServer: "server", kindClient: "client", kindProducer: "producer", kindConsumer: "consumer"}
-	statusNames = [...]string{statusUnset: "unset", statusOK: "ok", statusError: "error"}
+	kindNames   = [...]string{span.KindInternal: "internal", span.KindServer: "server", span.KindClient: "client", span.KindProducer: "producer", span.KindConsumer: "consumer"}
+	statusNames = [...]string{span.StatusUnset: "unset", span.StatusOK: "ok", span.StatusError: "error"}
 )
 
 // span is the span as it is shown, with the log records that name it.
@@ -43,14 +45,14 @@ func (s *storedSpan) attributes() jsontext.Value {
 		values[strings.ToValidUTF8(key, "\uFFFD")] = jsonValue(text)
 	}
 	for key, text := range s.attrs {
-		values[strings.ToValidUTF8(key, "\uFFFD")] = appendJSONString(nil, []byte(text))
+		values[strings.ToValidUTF8(key, "\uFFFD")] = span.AppendJSONString(nil, []byte(text))
 	}
 	b := []byte{'{'}
 	for i, key := range slices.Sorted(maps.Keys(values)) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendJSONString(b, []byte(key)), ':')
+		b = append(span.AppendJSONString(b, []byte(key)), ':')
 		if v := values[key]; v != nil {
 			b = append(b, v...)
 		} else {

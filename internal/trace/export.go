@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 const (
@@ -74,7 +75,7 @@ func (s *Service) export(ctx context.Context, org principal.OrgID, traces []Trac
 // details reads traces that were listed, with their spans. Together their
 // payloads must not be too large; a single trace is shown as far as it goes.
 func (s *Service) details(ctx context.Context, org principal.OrgID, traces []Trace) ([]Detail, error) {
-	ids := make([]ID, len(traces))
+	ids := make([]span.TraceID, len(traces))
 	for i, t := range traces {
 		ids[i] = t.ID
 	}
@@ -105,10 +106,10 @@ func (s *Service) details(ctx context.Context, org principal.OrgID, traces []Tra
 }
 
 // pages reads the first spans of several traces.
-func (s store) pages(ctx context.Context, org principal.OrgID, of scope) (map[ID]spanPage, error) {
+func (s store) pages(ctx context.Context, org principal.OrgID, of scope) (map[span.TraceID]spanPage, error) {
 	if len(of) == 1 {
 		p, err := s.page(ctx, spansQuery{org: org, of: of, own: true, limit: maxDetailSpans})
-		return map[ID]spanPage{of[0].id: p}, err
+		return map[span.TraceID]spanPage{of[0].id: p}, err
 	}
 	// Payloads are read first: if they are too many the rest is not needed.
 	b := payloadBatch{budget: exportBytes}
@@ -130,7 +131,7 @@ func (s store) pages(ctx context.Context, org principal.OrgID, of scope) (map[ID
 	if err != nil {
 		return nil, err
 	}
-	out := map[ID]spanPage{}
+	out := map[span.TraceID]spanPage{}
 	for len(rows) > 0 {
 		id, n := rows[0].trace, 1
 		for n < len(rows) && rows[n].trace == id {

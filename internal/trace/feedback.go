@@ -11,6 +11,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // FeedbackType says what a piece of feedback is.
@@ -27,8 +28,8 @@ const (
 // Feedback is what somebody said about a trace or one of its spans.
 type Feedback struct {
 	ID    int64        `json:"id"`
-	Trace ID           `json:"trace"`
-	Span  SpanID       `json:"span"` // zero if it is about the whole trace
+	Trace span.TraceID `json:"trace"`
+	Span  span.ID      `json:"span"` // zero if it is about the whole trace
 	Type  FeedbackType `json:"type"`
 	// Value is true or false of thumbs, a number from 0 to 1 of a rating, what
 	// would have been right of a correction, and nil if there is none.

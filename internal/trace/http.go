@@ -13,6 +13,7 @@ import (
 
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 const (
@@ -93,7 +94,7 @@ func (s *Service) postTraces(ctx context.Context, r *httpapi.RawRequest) (*httpa
 	body := r.Body
 	if r.ContentType == mediaJSON {
 		var err error
-		if body, err = tracesFromJSON(body); err != nil {
+		if body, err = span.TracesFromJSON(body); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +109,7 @@ func (s *Service) postLogs(ctx context.Context, r *httpapi.RawRequest) (*httpapi
 	body := r.Body
 	if r.ContentType == mediaJSON {
 		var err error
-		if body, err = logsFromJSON(body); err != nil {
+		if body, err = span.LogsFromJSON(body); err != nil {
 			return nil, err
 		}
 	}
@@ -131,10 +132,10 @@ func (s *Service) postMetrics(ctx context.Context, r *httpapi.RawRequest) (*http
 	// A sender whose messages cannot be read learns it here too.
 	readable := jsontext.Value(r.Body).IsValid()
 	if r.ContentType == mediaProtobuf {
-		readable = eachMessage(r.Body, 1, func([]byte) error { return nil }) == nil
+		readable = span.IsMessage(r.Body)
 	}
 	if !readable {
-		return nil, ErrUnreadable
+		return nil, span.ErrUnreadable
 	}
 	droppedMetrics.Add(ctx, 1)
 	return toExportResponse(r.ContentType, Receipt{}, "rejectedDataPoints")

@@ -11,6 +11,7 @@ import (
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 func (s *Service) registerFeedback(e *httpapi.Edge) {
@@ -86,7 +87,7 @@ func (b addFeedbackBody) feedback() (Feedback, error) {
 	}
 	if b.SpanID != "" {
 		var ok bool
-		if f.Span, ok = ParseSpanID(b.SpanID); !ok {
+		if f.Span, ok = span.ParseID(b.SpanID); !ok {
 			return Feedback{}, fault.Invalid("body", "/spanId", "pattern", "must be 16 hexadecimal digits that are not all zero")
 		}
 	}

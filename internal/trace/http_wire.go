@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // TraceBody is a trace on the wire. It is exported because other bodies embed
@@ -96,7 +97,7 @@ type stepText string
 // Schema lists the types.
 func (stepText) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
-	for _, step := range contractSteps {
+	for _, step := range span.PrimitiveTypes {
 		s.Enum = append(s.Enum, step)
 	}
 	return s
@@ -108,7 +109,7 @@ type eventTime time.Time
 
 // MarshalJSON writes 2026-01-31T12:00:00.000000Z.
 func (t eventTime) MarshalJSON() ([]byte, error) {
-	return appendTime(nil, time.Time(t).UnixMicro()), nil
+	return span.AppendTime(nil, time.Time(t).UnixMicro()), nil
 }
 
 // UnmarshalJSON reads RFC 3339.

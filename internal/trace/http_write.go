@@ -15,6 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/request"
+	"github.com/assayhq/assay/internal/span"
 )
 
 func (s *Service) registerWrites(e *httpapi.Edge) {
@@ -218,20 +219,20 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 	n := newTrace{digest: digest, ownRow: ownRow{
 		Name: string(b.Name), Status: Status(b.Status), Start: b.StartTime, End: b.EndTime,
 		ConversationID: string(b.ConversationID), UserID: string(b.UserID), Environment: string(b.Environment), ServiceName: string(b.ServiceName),
-		AgentName: string(b.AgentName), ReleaseID: string(b.ReleaseID), Input: given(jsontext.Value(b.Input)), Output: given(jsontext.Value(b.Output)),
+		AgentName: string(b.AgentName), ReleaseID: string(b.ReleaseID), Input: span.FreeForm(jsontext.Value(b.Input)), Output: span.FreeForm(jsontext.Value(b.Output)),
 		Tags: b.Tags, Metadata: b.Metadata.Text(),
 	}}
-	var c fieldCheck
+	var c span.FieldCheck
 	checkTimes(&c, &n.ownRow)
 	switch text := b.TraceID + b.OtelTraceID; {
 	case b.TraceID != "" && b.OtelTraceID != "" && b.TraceID != b.OtelTraceID:
-		c.add("/otelTraceId", "mutually_exclusive", "differs from traceId")
+		c.Add("/otelTraceId", "mutually_exclusive", "differs from traceId")
 	case text == "":
 		n.Trace, n.fresh, n.fromKey = newID(org, key), key == "", key != ""
 	default:
 		var ok bool
-		if n.Trace, ok = ParseID(text[:min(len(text), 32)]); !ok {
-			c.add("/traceId", "pattern", "must be 32 hexadecimal digits that are not all zero")
+		if n.Trace, ok = span.ParseTraceID(text[:min(len(text), 32)]); !ok {
+			c.Add("/traceId", "pattern", "must be 32 hexadecimal digits that are not all zero")
 		}
 	}
 	raw := make([]jsontext.Value, len(b.Spans))
@@ -239,28 +240,28 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 		raw[i] = jsontext.Value(v)
 	}
 	var rejected []Rejected
-	if n.spans, rejected = s.readSpans(n.Trace, raw); len(rejected)+len(c.fields) > 0 {
+	if n.spans, rejected = s.readSpans(n.Trace, raw); len(rejected)+len(c.Fields) > 0 {
 		f, _ := fault.From(invalidSpans(rejected, true))
-		return newTrace{}, f.WithFields(c.fields...)
+		return newTrace{}, f.WithFields(c.Fields...)
 	}
 	return n, nil
 }
 
 // checkTimes settles the status and holds the times against it.
-func checkTimes(c *fieldCheck, o *ownRow) {
+func checkTimes(c *span.FieldCheck, o *ownRow) {
 	switch {
 	case o.Status == "" && o.End.IsZero():
 		o.Status = StatusRunning
 	case o.Status == "":
 		o.Status = StatusCompleted
 	case o.Status == StatusRunning && !o.End.IsZero():
-		c.add("/endTime", "mutually_exclusive", "cannot be combined with the status running")
+		c.Add("/endTime", "mutually_exclusive", "cannot be combined with the status running")
 	}
-	if !o.Start.IsZero() && o.Start.UnixMicro() < earliest {
-		c.add("/startTime", "min", tooEarly)
+	if !o.Start.IsZero() && o.Start.UnixMicro() < span.Earliest {
+		c.Add("/startTime", "min", span.TooEarly)
 	}
 	if !o.Start.IsZero() && !o.End.IsZero() && o.End.Before(o.Start) {
-		c.add("/endTime", "min", "must not be before startTime")
+		c.Add("/endTime", "min", "must not be before startTime")
 	}
 }
 
@@ -282,7 +283,7 @@ func (b createTraceBody) digest() (sum [sha256.Size]byte, err error) {
 func (b updateTraceBody) apply(o *ownRow) {
 	value := func(to *jsontext.Value, f httpapi.Patch[httpapi.JSON]) {
 		if f.Sent {
-			*to = given(jsontext.Value(f.Value))
+			*to = span.FreeForm(jsontext.Value(f.Value))
 		}
 	}
 	b.Name.Apply((*nameText)(&o.Name))
@@ -304,7 +305,7 @@ func (b updateTraceBody) apply(o *ownRow) {
 }
 
 // tracePath is where a trace can be read.
-func tracePath(id ID) string { return "/api/traces/" + id.String() }
+func tracePath(id span.TraceID) string { return "/api/traces/" + id.String() }
 
 // toIngest is the value of the header that marks deferred telemetry.
 func toIngest(deferred bool) string {
@@ -314,7 +315,7 @@ func toIngest(deferred bool) string {
 	return ""
 }
 
-func toAddSpansOutput(trace ID, a Added) *addSpansOutput {
+func toAddSpansOutput(trace span.TraceID, a Added) *addSpansOutput {
 	out := &addSpansOutput{Ingest: toIngest(a.Deferred), Location: tracePath(trace) + "/spans"}
 	out.Body = addedSpansBody{Spans: make([]addedSpanBody, len(a.Spans)), Accepted: len(a.Spans), Rejected: make([]rejectedSpanBody, len(a.Rejected))}
 	for i, s := range a.Spans {

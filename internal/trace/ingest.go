@@ -9,6 +9,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // Receipt is what became of the telemetry of one request. Accepted spans are
@@ -24,20 +25,17 @@ type Receipt struct {
 	later int // rows that are left to the other lane
 }
 
-// What a caller sees when telemetry is not taken.
-var (
-	ErrUnreadable = fault.New(fault.Validation, "otlp_unreadable", "The body is not the OTLP message that its content type announces.")
-	ErrTelemetry  = fault.New(fault.RateLimited, "telemetry_limit_exceeded", "This key has sent as many spans or bytes as it may in an hour. Retry-After says when there is room again.")
-)
+// ErrTelemetry is what a sender sees whose key has used up its hour.
+var ErrTelemetry = fault.New(fault.RateLimited, "telemetry_limit_exceeded", "This key has sent as many spans or bytes as it may in an hour. Retry-After says when there is room again.")
 
 // ingested is a decoder with its row; they are reused from request to request.
-var decoders = sync.Pool{New: func() any { return new(otlpDecoder) }}
+var decoders = sync.Pool{New: func() any { return new(span.Decoder) }}
 
 // IngestTraces stores the spans of an OTLP ExportTraceServiceRequest.
 func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, body []byte) (Receipt, error) {
-	spans, err := countSpans(body)
+	spans, err := span.Count(body)
 	if err != nil {
-		return Receipt{}, ErrUnreadable
+		return Receipt{}, span.ErrUnreadable
 	}
 	if err := s.spend(ctx, caller, spans, len(body)); err != nil {
 		return Receipt{}, err
@@ -46,15 +44,15 @@ func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, bod
 	if err != nil {
 		return Receipt{}, err
 	}
-	d := decoders.Get().(*otlpDecoder)
+	d := decoders.Get().(*span.Decoder)
 	defer decoders.Put(d)
 	return s.collect(ctx, len(body), func(b *block, p pass, got *Receipt) error {
 		in := intake{block: b, pass: p, org: caller.Org, settings: settings, now: s.now().UnixMicro()}
-		var bad rejected
-		err := d.traces(body, &bad, func(r *row) error {
+		var bad span.Rejected
+		err := d.Traces(body, &bad, func(r *span.Record) error {
 			switch taken, reason := in.add(r); {
 			case reason != "":
-				bad.add(reason)
+				bad.Add(reason)
 			case taken:
 				got.Accepted++
 			default:
@@ -62,9 +60,9 @@ func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, bod
 			}
 			return nil
 		})
-		got.Rejected, got.Reason = bad.spans, bad.reason
+		got.Rejected, got.Reason = bad.Count, bad.Reason
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+			return fmt.Errorf("%w: %w", span.ErrUnreadable, err)
 		}
 		return nil
 	})
@@ -113,40 +111,28 @@ type intake struct {
 	scratch  []byte
 }
 
-const (
-	// ahead is how far a sender's clock may run before ours; what starts later
-	// than that starts now, because a partition of the far future would never
-	// be dropped.
-	ahead = int64(time.Hour / time.Microsecond)
-	// earliest is 2000-01-01. Nothing that started before is telemetry: it is a
-	// time in the wrong unit, and nobody would find its trace.
-	earliest = 946_684_800 * micros
-	tooEarly = "must not be before 2000-01-01T00:00:00Z"
-)
+// ahead is how far a sender's clock may run before ours; what starts later
+// than that starts now, because a partition of the far future would never
+// be dropped.
+const ahead = int64(time.Hour / time.Microsecond)
 
 // add redacts, prices and appends a row; reason says why it is rejected. A row
 // that is neither taken nor rejected belongs to the other pass.
-func (in *intake) add(r *row) (taken bool, reason string) {
+func (in *intake) add(r *span.Record) (taken bool, reason string) {
 	switch {
-	case r.trace == ID{}:
+	case r.TraceID == span.TraceID{}:
 		return false, "trace_id is zero"
-	case r.start <= 0:
+	case r.Start <= 0:
 		return false, "start_time is missing"
-	case r.start < earliest:
+	case r.Start < span.Earliest:
 		return false, "start_time is before 2000-01-01; it must be in nanoseconds since 1970"
-	case !in.pass.takes(r.start):
+	case !in.pass.takes(r.Start):
 		return false, ""
-	case r.end != 0 && r.end < r.start:
-		r.end = r.start
+	case r.End != 0 && r.End < r.Start:
+		r.End = r.Start
 	}
-	if r.start > in.now+ahead {
-		// The claimed time stays readable beside the one that is used.
-		text := appendTime(r.scratch.open(), r.start)
-		r.attrs = append(r.attrs, attr{key: keyClaimedStart, value: r.scratch.close(text), json: true})
-		if r.end != 0 {
-			r.end = in.now + r.end - r.start
-		}
-		r.start = in.now
+	if r.Start > in.now+ahead {
+		r.MoveStart(in.now)
 	}
 	in.redact(r)
 	s := stored{org: in.org, ingested: in.now, retention: in.settings.retention}
@@ -155,37 +141,35 @@ func (in *intake) add(r *row) (taken bool, reason string) {
 	return true, ""
 }
 
-var keyClaimedStart = []byte("assay.claimed_start_time")
-
 // redact removes secrets from everything that a person or a model wrote.
-func (in *intake) redact(r *row) {
+func (in *intake) redact(r *span.Record) {
 	red := in.settings.redactor
-	for i := range r.attrs {
-		a := &r.attrs[i]
+	for i := range r.Attributes {
+		a := &r.Attributes[i]
 		switch {
-		case red.Key(a.key):
-			a.value, a.json = redactedByKey, false
-		case a.json:
-			in.replace(r, &a.value, red.JSONText)
+		case red.Key(a.Key):
+			a.Value, a.JSON = redactedByKey, false
+		case a.JSON:
+			in.replace(r, &a.Value, red.JSONText)
 		default:
-			in.replace(r, &a.value, red.Text)
+			in.replace(r, &a.Value, red.Text)
 		}
 	}
-	in.replace(r, &r.input, red.JSONText)
-	in.replace(r, &r.output, red.JSONText)
-	in.replace(r, &r.system, red.JSONText)
-	in.replace(r, &r.tools, red.JSONText)
-	in.replace(r, &r.events, red.JSONText)
-	in.replace(r, &r.statusMessage, red.Text)
-	in.replace(r, &r.name, red.Text)
-	in.replace(r, &r.user, red.Text)
-	in.replace(r, &r.conversation, red.Text)
+	in.replace(r, &r.Input, red.JSONText)
+	in.replace(r, &r.Output, red.JSONText)
+	in.replace(r, &r.System, red.JSONText)
+	in.replace(r, &r.Tools, red.JSONText)
+	in.replace(r, &r.Events, red.JSONText)
+	in.replace(r, &r.StatusMessage, red.Text)
+	in.replace(r, &r.Name, red.Text)
+	in.replace(r, &r.User, red.Text)
+	in.replace(r, &r.Conversation, red.Text)
 }
 
 var redactedByKey = []byte("[redacted:key]")
 
 // replace keeps the redacted text in the row's scratch space.
-func (in *intake) replace(r *row, text *[]byte, redact func(scratch, v []byte) ([]byte, bool)) {
+func (in *intake) replace(r *span.Record, text *[]byte, redact func(scratch, v []byte) ([]byte, bool)) {
 	if len(*text) == 0 {
 		return
 	}
@@ -194,38 +178,21 @@ func (in *intake) replace(r *row, text *[]byte, redact func(scratch, v []byte) (
 		return
 	}
 	in.scratch = out[:0]
-	*text = r.scratch.close(append(r.scratch.open(), out...))
+	*text = r.Keep(out)
 }
 
 // cost is what the span cost in billionths of a US dollar: as sent, or from the
 // price of its model.
-func (in *intake) cost(r *row) (nano uint64, known bool) {
-	if r.costSent {
-		return uint64(min(max(r.cost, 0), maxCost) * 1e9), true
+func (in *intake) cost(r *span.Record) (nano uint64, known bool) {
+	if r.CostSent {
+		return uint64(min(max(r.Cost, 0), span.MaxCost) * 1e9), true
 	}
-	if r.inputTokens == 0 && r.outputTokens == 0 || len(r.model) == 0 {
+	if r.InputTokens == 0 && r.OutputTokens == 0 || len(r.Model) == 0 {
 		return 0, false
 	}
-	p, ok := in.settings.prices.Find(r.provider, r.model)
+	p, ok := in.settings.prices.Find(r.Provider, r.Model)
 	if !ok {
 		return 0, false
 	}
-	return p.NanoUSD(r.inputTokens, r.cachedTokens, r.cacheWriteTokens, r.outputTokens), true
-}
-
-// maxCost is more than any span costs, in US dollars.
-const maxCost = 1e9
-
-// countSpans counts the spans of an ExportTraceServiceRequest, without looking
-// into them.
-func countSpans(body []byte) (n int, err error) {
-	err = eachMessage(body, 1, func(rs []byte) error {
-		return eachMessage(rs, 2, func(ss []byte) error {
-			return eachMessage(ss, 2, func([]byte) error {
-				n++
-				return nil
-			})
-		})
-	})
-	return n, err
+	return p.NanoUSD(r.InputTokens, r.CachedTokens, r.CacheWriteTokens, r.OutputTokens), true
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // Filter says which traces are meant; a zero field says nothing.
@@ -55,7 +56,7 @@ type Listed struct {
 // goes on with what is below it.
 type position struct {
 	start int64 // microseconds since 1970
-	id    ID
+	id    span.TraceID
 }
 
 func (p position) below(q position) bool {
@@ -115,7 +116,7 @@ func (s *Service) number(ctx context.Context, org principal.OrgID, traces []Trac
 	if len(traces) == 0 {
 		return nil
 	}
-	ids := make([]ID, len(traces))
+	ids := make([]span.TraceID, len(traces))
 	for i, t := range traces {
 		ids[i] = t.ID
 	}
@@ -138,7 +139,7 @@ func (s *Service) Count(ctx context.Context, org principal.OrgID, f Filter) (int
 
 // window is the time in which the traces that are meant start.
 func (f Filter) window(now time.Time) window {
-	w := window{low: earliest, high: now.UnixMicro() + ahead}
+	w := window{low: span.Earliest, high: now.UnixMicro() + ahead}
 	if !f.StartAfter.IsZero() {
 		w.low = max(w.low, f.StartAfter.UnixMicro()+1)
 	}
@@ -266,8 +267,8 @@ func newestFirst(a, b bounds) int {
 // read returns the traces of the scope that match, in its order. early is what
 // was found where the traces were guessed to be.
 func (w *walk) read(ctx context.Context, in, guess scope, early []summary) ([]Trace, error) {
-	settled := make(map[ID]bool, len(guess))
-	guesses := make(map[ID]bounds, len(guess))
+	settled := make(map[span.TraceID]bool, len(guess))
+	guesses := make(map[span.TraceID]bounds, len(guess))
 	for _, b := range guess {
 		guesses[b.id] = b
 	}
@@ -283,7 +284,7 @@ func (w *walk) read(ctx context.Context, in, guess scope, early []summary) ([]Tr
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[ID]*summary, len(in))
+	byID := make(map[span.TraceID]*summary, len(in))
 	for i := range early {
 		if settled[early[i].id] {
 			byID[early[i].id] = &early[i]
@@ -307,7 +308,7 @@ func (w *walk) read(ctx context.Context, in, guess scope, early []summary) ([]Tr
 func (w *walk) candidates(ctx context.Context, enough int) (found []candidate, to position, err error) {
 	q := candidatesQuery{org: w.org, filter: w.filter, idle: idleSince(w.now), limit: 2 * enough}
 	q.in = window{low: w.low() / minute * minute, high: w.below.start} // a minute is looked at whole
-	if w.below.id == (ID{}) {
+	if w.below.id == (span.TraceID{}) {
 		q.in.high-- // nothing starts at the position and is below it
 	}
 	rows, err := w.store.candidates(ctx, q, micros)
@@ -361,7 +362,7 @@ func (w *walk) low() int64 {
 
 // unique keeps each trace once, where it was found earliest.
 func unique(rows []candidate) []candidate {
-	at := make(map[ID]int, len(rows))
+	at := make(map[span.TraceID]int, len(rows))
 	var out []candidate
 	for _, r := range rows {
 		i, ok := at[r.id]
@@ -375,8 +376,8 @@ func unique(rows []candidate) []candidate {
 	return out
 }
 
-func ids(candidates []candidate) []ID {
-	out := make([]ID, len(candidates))
+func ids(candidates []candidate) []span.TraceID {
+	out := make([]span.TraceID, len(candidates))
 	for i, c := range candidates {
 		out[i] = c.id
 	}

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/span"
 )
 
 // ownRow is what was said of a trace as a whole. It is stored as a span whose
 // id is zero.
 type ownRow struct {
-	Trace          ID
+	Trace          span.TraceID
 	Name           string
 	Status         Status
 	Start          time.Time
@@ -31,44 +33,44 @@ type ownRow struct {
 var keyMetadata = []byte("assay.metadata")
 
 // fill makes the row that is stored.
-func (o *ownRow) fill(r *row) {
-	r.trace, r.start = o.Trace, o.Start.UnixMicro()
+func (o *ownRow) fill(r *span.Record) {
+	r.TraceID, r.Start = o.Trace, o.Start.UnixMicro()
 	switch o.Status {
 	case StatusCompleted:
-		r.status = statusOK
+		r.Status = span.StatusOK
 	case StatusFailed:
-		r.status = statusError
+		r.Status = span.StatusError
 	}
 	if o.Status != StatusRunning {
-		r.end = max(o.End.UnixMicro(), r.start)
+		r.End = max(o.End.UnixMicro(), r.Start)
 	}
-	r.name = []byte(o.Name)
-	r.conversation, r.user = []byte(o.ConversationID), []byte(o.UserID)
-	r.environment, r.service, r.agent, r.release = []byte(o.Environment), []byte(o.ServiceName), []byte(o.AgentName), []byte(o.ReleaseID)
-	r.input, r.output = o.Input, o.Output
+	r.Name = []byte(o.Name)
+	r.Conversation, r.User = []byte(o.ConversationID), []byte(o.UserID)
+	r.Environment, r.Service, r.Agent, r.Release = []byte(o.Environment), []byte(o.ServiceName), []byte(o.AgentName), []byte(o.ReleaseID)
+	r.Input, r.Output = o.Input, o.Output
 	for _, tag := range o.Tags {
-		r.tags = append(r.tags, []byte(tag))
+		r.Tags = append(r.Tags, []byte(tag))
 	}
 	if len(o.Metadata) > 0 {
-		r.attrs = append(r.attrs, attr{key: keyMetadata, value: o.Metadata, json: true})
+		r.Attributes = append(r.Attributes, span.Attribute{Key: keyMetadata, Value: o.Metadata, JSON: true})
 	}
 	// A payload is written in any case: it replaces one that an earlier version
 	// of the row had.
-	r.events = []byte("[]")
+	r.Events = []byte("[]")
 }
 
 // keep takes over what storing changed: secrets that were removed, a start
 // that was in the future.
-func (o *ownRow) keep(r *row) {
-	o.Name, o.ConversationID, o.UserID = string(r.name), string(r.conversation), string(r.user)
-	o.Input, o.Output = bytes.Clone(r.input), bytes.Clone(r.output)
-	o.Start = time.UnixMicro(r.start).UTC()
-	if r.end > 0 {
-		o.End = time.UnixMicro(r.end).UTC()
+func (o *ownRow) keep(r *span.Record) {
+	o.Name, o.ConversationID, o.UserID = string(r.Name), string(r.Conversation), string(r.User)
+	o.Input, o.Output = bytes.Clone(r.Input), bytes.Clone(r.Output)
+	o.Start = time.UnixMicro(r.Start).UTC()
+	if r.End > 0 {
+		o.End = time.UnixMicro(r.End).UTC()
 	}
-	for _, a := range r.attrs {
-		if bytes.Equal(a.key, keyMetadata) {
-			o.Metadata = bytes.Clone(a.value)
+	for _, a := range r.Attributes {
+		if bytes.Equal(a.Key, keyMetadata) {
+			o.Metadata = bytes.Clone(a.Value)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // promotion is traces on their way into a dataset.
@@ -24,7 +25,7 @@ type promotion struct {
 
 // promoted is one of them and what became of it.
 type promoted struct {
-	id            ID
+	id            span.TraceID
 	input, output jsontext.Value
 	// item is the item that has the trace's content, zero if the trace has no
 	// input.

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/span"
 )
 
 func FuzzCursor(f *testing.F) {
 	f.Add("")
-	f.Add(toCursor(position{start: 1, id: ID{1}}))
-	f.Add(toSpanCursor(spanPosition{start: 1 << 60, span: SpanID{2}}))
+	f.Add(toCursor(position{start: 1, id: span.TraceID{1}}))
+	f.Add(toSpanCursor(spanPosition{start: 1 << 60, span: span.ID{2}}))
 	f.Add("dDE6NTo")
 	f.Fuzz(func(t *testing.T, text string) {
 		// A cursor that is taken is the only one that names its position.
@@ -41,7 +43,7 @@ func TestWholeMinutes(t *testing.T) {
 	t.Parallel()
 	rows := func(minutes ...int64) (out []candidate) {
 		for i, m := range minutes {
-			out = append(out, candidate{at: m * minute, id: ID{byte(i)}})
+			out = append(out, candidate{at: m * minute, id: span.TraceID{byte(i)}})
 		}
 		return out
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/assayhq/assay/internal/span"
 )
 
 const (
@@ -67,13 +69,13 @@ func (s store) first(ctx context.Context, q spansQuery) ([]storedSpan, error) {
 		}
 		return rows, err
 	}
-	newest := map[SpanID]uint64{}
+	newest := map[span.ID]uint64{}
 	for i := range rows {
 		newest[rows[i].id] = max(newest[rows[i].id], rows[i].version)
 	}
-	seen := map[SpanID]bool{}
+	seen := map[span.ID]bool{}
 	rows = slices.DeleteFunc(rows, func(r storedSpan) bool {
-		if r.version < newest[r.id] || seen[r.id] || !q.own && r.id == (SpanID{}) {
+		if r.version < newest[r.id] || seen[r.id] || !q.own && r.id == (span.ID{}) {
 			return true
 		}
 		seen[r.id] = true
@@ -89,7 +91,7 @@ func (p *spanPage) cut(own bool, limit int, end *spanPosition) {
 	if own {
 		// The trace's own row comes first and is none of the spans.
 		slices.SortStableFunc(p.rows, func(a, b storedSpan) int { return ownFirst(a) - ownFirst(b) })
-		if len(p.rows) > 0 && p.rows[0].id == (SpanID{}) {
+		if len(p.rows) > 0 && p.rows[0].id == (span.ID{}) {
 			first = 1
 		}
 	}
@@ -104,7 +106,7 @@ func (p *spanPage) cut(own bool, limit int, end *spanPosition) {
 }
 
 func ownFirst(s storedSpan) int {
-	if s.id == (SpanID{}) {
+	if s.id == (span.ID{}) {
 		return 0
 	}
 	return 1
@@ -120,13 +122,13 @@ func (p *spanPage) forget(deleted int64) {
 // spans are the spans of the page with their log records, and the records that
 // name none of them.
 func (p *spanPage) spans() (spans []Span, others []SpanEvent) {
-	of := map[SpanID][]storedEvent{}
+	of := map[span.ID][]storedEvent{}
 	for _, e := range p.events {
 		of[e.span] = append(of[e.span], e)
 	}
 	for i := range p.rows {
 		r := &p.rows[i]
-		if r.id == (SpanID{}) {
+		if r.id == (span.ID{}) {
 			continue
 		}
 		spans = append(spans, r.span(of[r.id]))

@@ -4,6 +4,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // block is rows of the three tables that telemetry is written to, in columns.
@@ -202,66 +203,66 @@ func (s stored) version(ended bool) uint64 {
 }
 
 // appendSpan adds a span, and its payload if it has one.
-func (b *block) appendSpan(r *row, s stored) {
+func (b *block) appendSpan(r *span.Record, s stored) {
 	c := &b.spans
-	ended := r.end > 0
+	ended := r.End > 0
 	c.org.appendUUID(s.org)
-	c.trace.append(r.trace[:])
-	c.span.append(r.span[:])
-	c.parent.append(r.parent[:])
-	c.start.append(r.start)
+	c.trace.append(r.TraceID[:])
+	c.span.append(r.ID[:])
+	c.parent.append(r.ParentID[:])
+	c.start.append(r.Start)
 	if ended {
-		c.duration.append(uint64(max(0, r.end-r.start)))
-		c.state.append(stateEnded)
+		c.duration.append(uint64(max(0, r.End-r.Start)))
+		c.state.append(span.StateEnded)
 	} else {
 		c.duration.append(0)
-		c.state.append(stateOpen)
+		c.state.append(span.StateOpen)
 	}
-	c.status.append(r.status)
-	c.kind.append(r.kind)
-	c.statusMessage.append(r.statusMessage)
-	c.primitive.append([]byte(r.primitive))
-	c.name.append(r.name)
-	c.service.append(r.service)
-	c.environment.append(r.environment)
-	c.release.append(r.release)
-	c.agent.append(r.agent)
-	c.model.append(r.model)
-	c.provider.append(r.provider)
-	c.tool.append(r.tool)
-	c.conversation.append(r.conversation)
-	c.user.append(r.user)
-	c.inputTokens.append(r.inputTokens)
-	c.outputTokens.append(r.outputTokens)
-	c.cached.append(r.cachedTokens)
-	c.reasoning.append(r.reasoning)
+	c.status.append(r.Status)
+	c.kind.append(r.Kind)
+	c.statusMessage.append(r.StatusMessage)
+	c.primitive.append([]byte(r.Primitive))
+	c.name.append(r.Name)
+	c.service.append(r.Service)
+	c.environment.append(r.Environment)
+	c.release.append(r.Release)
+	c.agent.append(r.Agent)
+	c.model.append(r.Model)
+	c.provider.append(r.Provider)
+	c.tool.append(r.Tool)
+	c.conversation.append(r.Conversation)
+	c.user.append(r.User)
+	c.inputTokens.append(r.InputTokens)
+	c.outputTokens.append(r.OutputTokens)
+	c.cached.append(r.CachedTokens)
+	c.reasoning.append(r.ReasoningTokens)
 	c.cost.append(s.cost)
 	if s.costKnown {
 		c.costKnown.append(1)
 	} else {
 		c.costKnown.append(0)
 	}
-	c.firstToken.append(r.firstToken)
-	c.tags.append(r.tags)
-	for i := range r.attrs {
-		a := &r.attrs[i]
-		if a.json {
-			c.attrsJSON.add(a.key, a.value)
+	c.firstToken.append(r.FirstToken)
+	c.tags.append(r.Tags)
+	for i := range r.Attributes {
+		a := &r.Attributes[i]
+		if a.JSON {
+			c.attrsJSON.add(a.Key, a.Value)
 		} else {
-			c.attrs.add(a.key, a.value)
+			c.attrs.add(a.Key, a.Value)
 		}
-		b.size += len(a.key) + len(a.value)
+		b.size += len(a.Key) + len(a.Value)
 	}
 	c.attrs.end()
 	c.attrsJSON.end()
-	c.resource.append(r.resource)
-	c.inputPreview.append(r.inputPreview())
-	c.outputPreview.append(r.outputPreview())
+	c.resource.append(r.Resource)
+	c.inputPreview.append(r.InputPreview())
+	c.outputPreview.append(r.OutputPreview())
 	c.retention.append(s.retention)
 	c.ingested.append(s.ingested / 1000)
 	c.version.append(s.version(ended))
 	b.size += spanBytes
-	if r.hasPayload() {
+	if r.HasPayload() {
 		b.appendPayload(r, s, ended)
 	}
 }
@@ -269,54 +270,42 @@ func (b *block) appendSpan(r *row, s stored) {
 // spanBytes is about what a span takes beside its attributes and payload.
 const spanBytes = 256
 
-func (r *row) hasPayload() bool {
-	return len(r.input)+len(r.output)+len(r.system)+len(r.tools)+len(r.events)+len(r.links) > 0
-}
-
-func (b *block) appendPayload(r *row, s stored, ended bool) {
+func (b *block) appendPayload(r *span.Record, s stored, ended bool) {
 	c := &b.payloads
-	search := r.searchText()
+	search := r.SearchText()
 	c.org.appendUUID(s.org)
-	c.trace.append(r.trace[:])
-	c.start.append(r.start)
-	c.span.append(r.span[:])
-	c.input.append(r.input)
-	c.output.append(r.output)
-	c.system.append(r.system)
-	c.tools.append(r.tools)
-	c.events.append(r.events)
-	c.links.append(r.links)
+	c.trace.append(r.TraceID[:])
+	c.start.append(r.Start)
+	c.span.append(r.ID[:])
+	c.input.append(r.Input)
+	c.output.append(r.Output)
+	c.system.append(r.System)
+	c.tools.append(r.Tools)
+	c.events.append(r.Events)
+	c.links.append(r.Links)
 	c.search.append(search)
 	c.retention.append(s.retention)
 	c.ingested.append(s.ingested / 1000)
 	c.version.append(s.version(ended))
-	b.size += len(r.input) + len(r.output) + len(r.system) + len(r.tools) + len(r.events) + len(r.links) + len(search) + 64
+	b.size += len(r.Input) + len(r.Output) + len(r.System) + len(r.Tools) + len(r.Events) + len(r.Links) + len(search) + 64
 }
 
-// logRow is a log record that names a trace.
-type logRow struct {
-	trace                            ID
-	span                             SpanID
-	id                               [16]byte
-	time                             int64
-	name, severity, body, attributes []byte
-}
-
-func (b *block) appendEvent(r *logRow, s stored) {
+func (b *block) appendEvent(r *span.LogRecord, s stored) {
 	c := &b.events
 	c.org.appendUUID(s.org)
-	c.trace.append(r.trace[:])
-	c.time.append(r.time)
-	c.span.append(r.span[:])
-	c.id.append(r.id[:])
-	c.name.append(r.name)
-	c.severity.append(r.severity)
-	c.body.append(r.body)
-	c.attributes.append(r.attributes)
+	c.trace.append(r.TraceID[:])
+	c.time.append(r.Time)
+	c.span.append(r.SpanID[:])
+	id := r.ID()
+	c.id.append(id[:])
+	c.name.append(r.Name)
+	c.severity.append(r.Severity)
+	c.body.append(r.Body)
+	c.attributes.append(r.Attributes)
 	c.retention.append(s.retention)
 	c.ingested.append(s.ingested / 1000)
 	c.version.append(s.version(false))
-	b.size += len(r.body) + len(r.attributes) + 128
+	b.size += len(r.Body) + len(r.Attributes) + 128
 }
 
 // mark remembers how much the block holds; rollback forgets what came after.

@@ -12,10 +12,11 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // randomRow makes a row with something in most of its fields.
-func randomRow(r *rand.Rand) *row {
+func randomRow(r *rand.Rand) *span.Record {
 	text := func(n int) []byte {
 		b := make([]byte, r.IntN(n+1))
 		for i := range b {
@@ -23,29 +24,29 @@ func randomRow(r *rand.Rand) *row {
 		}
 		return b
 	}
-	out := &row{told: told{
-		start: time.Now().UnixMicro() - r.Int64N(1e9), status: int8(r.IntN(3)), kind: int8(r.IntN(5)), primitive: []string{"", "model_call", "tool_call"}[r.IntN(3)],
-		name: text(20), statusMessage: text(10), agent: text(3), model: text(3), provider: text(3), tool: text(3),
-		conversation: text(8), user: text(8), inputTokens: r.Uint32(), outputTokens: r.Uint32(), cachedTokens: r.Uint32(), reasoning: r.Uint32(), firstToken: r.Uint32(),
+	out := &span.Record{Fields: span.Fields{
+		Start: time.Now().UnixMicro() - r.Int64N(1e9), Status: int8(r.IntN(3)), Kind: int8(r.IntN(5)), Primitive: []string{"", "model_call", "tool_call"}[r.IntN(3)],
+		Name: text(20), StatusMessage: text(10), Agent: text(3), Model: text(3), Provider: text(3), Tool: text(3),
+		Conversation: text(8), User: text(8), InputTokens: r.Uint32(), OutputTokens: r.Uint32(), CachedTokens: r.Uint32(), ReasoningTokens: r.Uint32(), FirstToken: r.Uint32(),
 	}}
-	out.service, out.environment, out.release, out.resource = text(3), text(2), text(2), []byte(`{"service.name":"x"}`)
-	for i := range out.trace {
-		out.trace[i] = byte(r.Uint32())
+	out.Service, out.Environment, out.Release, out.Resource = text(3), text(2), text(2), []byte(`{"service.name":"x"}`)
+	for i := range out.TraceID {
+		out.TraceID[i] = byte(r.Uint32())
 	}
-	for i := range out.span {
-		out.span[i] = byte(r.Uint32())
+	for i := range out.ID {
+		out.ID[i] = byte(r.Uint32())
 	}
 	if r.IntN(2) == 0 {
-		out.end = out.start + r.Int64N(1e6)
+		out.End = out.Start + r.Int64N(1e6)
 	}
 	for range r.IntN(4) {
-		out.tags = append(out.tags, text(4))
+		out.Tags = append(out.Tags, text(4))
 	}
 	for i := range r.IntN(6) {
-		out.attrs = append(out.attrs, attr{key: fmt.Appendf(nil, "key %d", i*r.IntN(3)), value: text(30), json: r.IntN(2) == 0})
+		out.Attributes = append(out.Attributes, span.Attribute{Key: fmt.Appendf(nil, "key %d", i*r.IntN(3)), Value: text(30), JSON: r.IntN(2) == 0})
 	}
 	if r.IntN(2) == 0 {
-		out.input, out.output = text(300), text(300)
+		out.Input, out.Output = text(300), text(300)
 	}
 	return out
 }
@@ -57,7 +58,7 @@ func TestABlockForgetsARequestThatCannotBeRead(t *testing.T) {
 		kept, tried := newBlock(), newBlock()
 		s := stored{org: principal.NewOrgID(), ingested: time.Now().UnixMicro(), retention: 90}
 		for range 1 + r.IntN(5) {
-			good := make([]*row, r.IntN(4))
+			good := make([]*span.Record, r.IntN(4))
 			for i := range good {
 				good[i] = randomRow(r)
 				kept.appendSpan(good[i], s)
@@ -65,7 +66,7 @@ func TestABlockForgetsARequestThatCannotBeRead(t *testing.T) {
 			size := tried.mark()
 			for range r.IntN(4) {
 				tried.appendSpan(randomRow(r), s)
-				tried.appendEvent(&logRow{name: []byte("x")}, s)
+				tried.appendEvent(&span.LogRecord{Name: []byte("x")}, s)
 			}
 			tried.rollback(size)
 			for _, g := range good {
@@ -121,10 +122,10 @@ func TestWhatABlockHoldsCanBeReadBack(t *testing.T) {
 
 	r := rand.New(rand.NewPCG(7, 7))
 	b, s := newBlock(), stored{org: principal.NewOrgID(), ingested: time.Now().UnixMicro(), retention: 30, cost: 12, costKnown: true}
-	rows := map[string]*row{}
+	rows := map[string]*span.Record{}
 	for range 700 { // more names than one byte can number
 		one := randomRow(r)
-		rows[one.span.String()] = one
+		rows[one.ID.String()] = one
 		b.appendSpan(one, s)
 	}
 	// Half of the readers get what was inserted at once, half what was deferred
@@ -148,25 +149,25 @@ func TestWhatABlockHoldsCanBeReadBack(t *testing.T) {
 		require.NoError(t, got.Scan(&id, &name, &model, &user, &keys, &values, &jsonKeys, &tags, &start, &duration, &state, &status, &kind, &tokens, &cost, &known, &resource))
 		want := rows[id]
 		require.NotNil(t, want)
-		require.Equal(t, string(want.name), name)
-		require.Equal(t, string(want.model), model)
-		require.Equal(t, string(want.user), user)
-		require.Equal(t, want.start, start)
-		require.Equal(t, want.inputTokens, tokens)
+		require.Equal(t, string(want.Name), name)
+		require.Equal(t, string(want.Model), model)
+		require.Equal(t, string(want.User), user)
+		require.Equal(t, want.Start, start)
+		require.Equal(t, want.InputTokens, tokens)
 		require.Equal(t, uint64(12), cost)
 		require.True(t, known)
-		require.Equal(t, string(want.resource), resource)
-		require.Equal(t, []string{"unset", "ok", "error"}[want.status], status)
-		require.Equal(t, []string{"internal", "server", "client", "producer", "consumer"}[want.kind], kind)
+		require.Equal(t, string(want.Resource), resource)
+		require.Equal(t, []string{"unset", "ok", "error"}[want.Status], status)
+		require.Equal(t, []string{"internal", "server", "client", "producer", "consumer"}[want.Kind], kind)
 		var wantTags, wantKeys, wantValues, wantJSON []string
-		for _, tag := range want.tags {
+		for _, tag := range want.Tags {
 			wantTags = append(wantTags, string(tag))
 		}
-		for _, a := range want.attrs {
-			if a.json {
-				wantJSON = append(wantJSON, string(a.key))
+		for _, a := range want.Attributes {
+			if a.JSON {
+				wantJSON = append(wantJSON, string(a.Key))
 			} else {
-				wantKeys, wantValues = append(wantKeys, string(a.key)), append(wantValues, string(a.value))
+				wantKeys, wantValues = append(wantKeys, string(a.Key)), append(wantValues, string(a.Value))
 			}
 		}
 		require.ElementsMatch(t, wantTags, tags)

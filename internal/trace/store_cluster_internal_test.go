@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // answers is what one installation says about some rows.
@@ -78,7 +79,7 @@ func ask(t *testing.T, cfg clickhouse.Config, org principal.OrgID, now time.Time
 		require.NoError(t, err, name)
 		require.Len(t, out.lists[name], int(out.totals[name]), name)
 	}
-	of, err := s.store.bounds(t.Context(), org, []ID{out.lists[""][100].ID})
+	of, err := s.store.bounds(t.Context(), org, []span.TraceID{out.lists[""][100].ID})
 	require.NoError(t, err)
 	out.spans, err = s.store.spans(t.Context(), spansQuery{org: org, of: of, limit: 10})
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // conversationQuery finds the traces of which a span names a conversation.
@@ -26,14 +27,14 @@ func (q conversationQuery) sql() (string, []any) {
 	return "SELECT DISTINCT trace_id\nFROM spans\nWHERE org_id = @org AND " + within + " AND conversation_id = @conversation\nLIMIT @limit", n.args
 }
 
-func (s store) conversation(ctx context.Context, q conversationQuery) ([]ID, error) {
-	var out []ID
+func (s store) conversation(ctx context.Context, q conversationQuery) ([]span.TraceID, error) {
+	var out []span.TraceID
 	err := s.read(ctx, q, func(rows scanner) error {
 		var id string
 		if err := rows.Scan(&id); err != nil {
 			return err
 		}
-		out = append(out, ID([]byte(id)))
+		out = append(out, span.TraceID([]byte(id)))
 		return nil
 	})
 	if err != nil {

@@ -48,7 +48,7 @@ func (d drained) block(spans int) *block {
 	now := time.Now().UnixMicro()
 	for range spans {
 		r := randomRow(d.r)
-		r.start, r.end = now, now+1000
+		r.Start, r.End = now, now+1000
 		b.appendSpan(r, stored{org: principal.NewOrgID(), ingested: now, retention: 30})
 	}
 	return b

@@ -14,6 +14,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/db"
 )
 
@@ -24,7 +25,7 @@ type deletion struct {
 }
 
 // findDeletion returns the newest deletion of a trace.
-func (s store) findDeletion(ctx context.Context, org principal.OrgID, trace ID) (d deletion, ok bool, err error) {
+func (s store) findDeletion(ctx context.Context, org principal.OrgID, trace span.TraceID) (d deletion, ok bool, err error) {
 	r, err := db.New(s.db.Org(org)).FindDeletion(ctx, db.FindDeletionParams{OrgID: org, TraceID: trace[:]})
 	if postgres.NoRows(err) {
 		return deletion{}, false, nil
@@ -37,7 +38,7 @@ func (s store) findDeletion(ctx context.Context, org principal.OrgID, trace ID) 
 
 // deleteTx notes the deletion and forgets what PostgreSQL knows of the trace,
 // except its number.
-func (s store) deleteTx(ctx context.Context, tx postgres.Tx, trace ID, at time.Time) (int64, error) {
+func (s store) deleteTx(ctx context.Context, tx postgres.Tx, trace span.TraceID, at time.Time) (int64, error) {
 	q := db.New(tx)
 	id, err := q.InsertDeletion(ctx, db.InsertDeletionParams{OrgID: tx.Org, TraceID: trace[:], RequestedAt: at})
 	if err != nil {
@@ -81,10 +82,10 @@ type eraser struct {
 	ch       *clickhouse.DB
 	topology clickhouse.Topology
 	org      principal.OrgID
-	trace    ID
+	trace    span.TraceID
 }
 
-func (s store) eraser(org principal.OrgID, trace ID) eraser {
+func (s store) eraser(org principal.OrgID, trace span.TraceID) eraser {
 	return eraser{ch: s.ch, topology: clickhouse.Topology{Cluster: s.ch.Cluster()}, org: org, trace: trace}
 }
 

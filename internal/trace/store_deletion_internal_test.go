@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // TestErasingOnACluster deletes a trace whose rows are on one of two shards.
@@ -25,7 +26,7 @@ func TestErasingOnACluster(t *testing.T) {
 	}
 	whole := open(cfg)
 	org := principal.NewOrgID()
-	count := func(id ID, mask string) (n uint64) {
+	count := func(id span.TraceID, mask string) (n uint64) {
 		for _, table := range traceTables {
 			var rows uint64
 			require.NoError(t, whole.Writer().QueryRow(t.Context(), "SELECT count() FROM "+table.name+" WHERE org_id = ? AND trace_id = unhex(?) SETTINGS apply_deleted_mask = "+mask,
@@ -35,9 +36,9 @@ func TestErasingOnACluster(t *testing.T) {
 		return n
 	}
 	// Enough traces that both shards have some.
-	var ids []ID
+	var ids []span.TraceID
 	for i := range 8 {
-		id := ID{15: byte(i + 1)}
+		id := span.TraceID{15: byte(i + 1)}
 		ids = append(ids, id)
 		for _, days := range []int{0, 1} {
 			require.NoError(t, whole.Writer().Exec(t.Context(), `

@@ -6,6 +6,7 @@ import (
 
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/db"
 )
 
@@ -14,7 +15,7 @@ func (s store) insertFeedbackTx(ctx context.Context, tx postgres.Tx, f Feedback)
 		OrgID: tx.Org, TraceID: f.Trace[:], Type: string(f.Type), Value: f.Value,
 		Comment: f.Comment, UserID: f.UserID, Creator: f.CreatedBy.String(), CreatedAt: f.CreatedAt,
 	}
-	if f.Span != (SpanID{}) {
+	if f.Span != (span.ID{}) {
 		p.SpanID = f.Span[:]
 	}
 	var err error
@@ -25,7 +26,7 @@ func (s store) insertFeedbackTx(ctx context.Context, tx postgres.Tx, f Feedback)
 }
 
 // listFeedback returns what was said about a trace, newest first.
-func (s store) listFeedback(ctx context.Context, org principal.OrgID, trace ID, limit int) ([]Feedback, error) {
+func (s store) listFeedback(ctx context.Context, org principal.OrgID, trace span.TraceID, limit int) ([]Feedback, error) {
 	rows, err := db.New(s.db.Org(org)).ListFeedback(ctx, db.ListFeedbackParams{OrgID: org, TraceID: trace[:], RowLimit: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list feedback: %w", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // TestReadsGoByTheKey reads the server's plans: a trace costs a few granules
@@ -39,7 +40,7 @@ func TestReadsGoByTheKey(t *testing.T) {
 
 	var id string
 	require.NoError(t, ch.Reader().QueryRow(t.Context(), "SELECT trace_id FROM spans WHERE org_id = ? ORDER BY start_time LIMIT 1 OFFSET 60000", uuid.UUID(org)).Scan(&id))
-	of, err := s.bounds(t.Context(), org, []ID{ID([]byte(id))})
+	of, err := s.bounds(t.Context(), org, []span.TraceID{span.TraceID([]byte(id))})
 	require.NoError(t, err)
 	require.Len(t, of, 1)
 	in := window{low: now.UnixMicro() - day, high: now.UnixMicro()}

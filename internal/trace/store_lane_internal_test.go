@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/span"
 )
 
 // laneWorld is two lanes whose writes take as long as a test says.
@@ -43,7 +45,7 @@ func (w *laneWorld) send(t testing.TB, size int, ages ...time.Duration) error {
 				later = true
 				continue
 			}
-			b.appendSpan(&row{told: told{trace: ID{1}, span: SpanID{2}, start: start}}, stored{})
+			b.appendSpan(&span.Record{Fields: span.Fields{TraceID: span.TraceID{1}, ID: span.ID{2}, Start: start}}, stored{})
 		}
 		return later, nil
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // candidatesQuery finds the traces of which a span starts in some minutes, the
@@ -62,7 +63,7 @@ func (q minuteQuery) sql() (string, []any) {
 // a minute.
 type candidate struct {
 	at int64 // microseconds since 1970
-	id ID
+	id span.TraceID
 }
 
 func (s store) candidates(ctx context.Context, q statement, unit int64) ([]candidate, error) {
@@ -87,7 +88,7 @@ func (s store) candidates(ctx context.Context, q statement, unit int64) ([]candi
 // boundsQuery reads when traces start and end, each by its key.
 type boundsQuery struct {
 	org principal.OrgID
-	ids []ID
+	ids []span.TraceID
 }
 
 func (q boundsQuery) sql() (string, []any) {
@@ -96,7 +97,7 @@ func (q boundsQuery) sql() (string, []any) {
 }
 
 // bounds returns the bounds of those of the traces that are stored.
-func (s store) bounds(ctx context.Context, org principal.OrgID, ids []ID) (scope, error) {
+func (s store) bounds(ctx context.Context, org principal.OrgID, ids []span.TraceID) (scope, error) {
 	out := make(scope, 0, len(ids))
 	err := s.read(ctx, boundsQuery{org: org, ids: ids}, func(rows scanner) error {
 		var b bounds

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // extent is the time that a trace takes up, and when something of it arrived
@@ -21,7 +22,7 @@ type extent struct {
 
 // extent returns the extent of a trace; ok is false if nothing of it is
 // stored.
-func (s store) extent(ctx context.Context, org principal.OrgID, trace ID) (e extent, ok bool, err error) {
+func (s store) extent(ctx context.Context, org principal.OrgID, trace span.TraceID) (e extent, ok bool, err error) {
 	var rows uint64
 	var last int64
 	err = s.ch.Reader().QueryRow(ctx, `
@@ -37,7 +38,7 @@ func (s store) extent(ctx context.Context, org principal.OrgID, trace ID) (e ext
 
 // ownRow returns the trace's own row as it was stored last, with its version,
 // which is zero if there is none.
-func (s store) ownRow(ctx context.Context, org principal.OrgID, trace ID) (o ownRow, version uint64, err error) {
+func (s store) ownRow(ctx context.Context, org principal.OrgID, trace span.TraceID) (o ownRow, version uint64, err error) {
 	in, ok, err := s.extent(ctx, org, trace)
 	if err != nil || !ok {
 		return ownRow{}, 0, err
@@ -69,9 +70,9 @@ func (s store) ownRow(ctx context.Context, org principal.OrgID, trace ID) (o own
 	}
 	o.Start = time.UnixMicro(start).UTC()
 	o.Status = StatusRunning
-	if state == stateEnded {
+	if state == span.StateEnded {
 		o.Status, o.End = StatusCompleted, time.UnixMicro(start+int64(duration)).UTC()
-		if status == statusError {
+		if status == span.StatusError {
 			o.Status = StatusFailed
 		}
 	}
@@ -83,7 +84,7 @@ func (s store) ownRow(ctx context.Context, org principal.OrgID, trace ID) (o own
 }
 
 // ownPayload returns what went in and came out of the trace as a whole.
-func (s store) ownPayload(ctx context.Context, org principal.OrgID, trace ID, start int64, version uint64) (input, output jsontext.Value, err error) {
+func (s store) ownPayload(ctx context.Context, org principal.OrgID, trace span.TraceID, start int64, version uint64) (input, output jsontext.Value, err error) {
 	rows, err := s.ch.Reader().Query(ctx, `
 		SELECT input, output FROM span_payloads
 		WHERE org_id = ? AND trace_id = unhex(?) AND start_time = fromUnixTimestamp64Micro(?) AND span_id = toFixedString('', 8) AND version = ?

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // Times go into statements as microseconds since 1970: the driver cuts
@@ -37,7 +38,7 @@ func (n *named) set(name string, value any) { n.args = append(n.args, chgo.Named
 
 // bounds say when the spans of a trace start.
 type bounds struct {
-	id          ID
+	id          span.TraceID
 	first, last int64 // microseconds since 1970
 	// created is when something of the trace arrived first, in milliseconds.
 	created int64
@@ -83,8 +84,8 @@ func (s scope) sql() string {
 	return t.String()
 }
 
-func (s scope) ids() []ID {
-	ids := make([]ID, len(s))
+func (s scope) ids() []span.TraceID {
+	ids := make([]span.TraceID, len(s))
 	for i, b := range s {
 		ids[i] = b.id
 	}
@@ -112,7 +113,7 @@ func seconds(at int64) string { return strconv.FormatInt(at/minute*60, 10) }
 
 // idList writes ids as literals: thousands of parameters would cost more than
 // the query.
-func idList(ids []ID) string {
+func idList(ids []span.TraceID) string {
 	var t strings.Builder
 	for i, id := range ids {
 		t.WriteString(comma(i) + literal(id[:]))
@@ -134,7 +135,7 @@ func literal(b []byte) string {
 
 // xxHash32 is the hash of an id that the key of spans contains: xxHash with 32
 // bits and seed zero, of exactly 16 bytes.
-func xxHash32(id ID) uint32 {
+func xxHash32(id span.TraceID) uint32 {
 	const p1, p2, p3, p4 = 2654435761, 2246822519, 3266489917, 668265263
 	seed := uint32(0)
 	lanes := [4]uint32{seed + p1, seed, seed, seed}

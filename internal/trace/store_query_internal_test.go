@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,16 +16,19 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
+
+var updateSQL = flag.Bool("update-sql", false, "write the files of testdata/sql anew")
 
 // statements are one of every kind that the read side makes.
 func statements() map[string]statement {
 	org := principal.OrgID{0: 1, 15: 10}
 	start := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC).UnixMicro()
 	yes, no, slow := true, false, 2*time.Second
-	one := scope{{id: ID{0: 0xab, 15: 1}, first: start, last: start + 90*micros}}
-	two := append(slices.Clone(one), bounds{id: ID{0: 0xcd, 15: 2}, first: start - minute, last: start})
-	long := append(slices.Clone(one), bounds{id: ID{0: 0xef, 15: 3}, first: start - 10*day, last: start})
+	one := scope{{id: span.TraceID{0: 0xab, 15: 1}, first: start, last: start + 90*micros}}
+	two := append(slices.Clone(one), bounds{id: span.TraceID{0: 0xcd, 15: 2}, first: start - minute, last: start})
+	long := append(slices.Clone(one), bounds{id: span.TraceID{0: 0xef, 15: 3}, first: start - 10*day, last: start})
 	in := window{low: start - day, high: start}
 	everything := Filter{
 		Status: []Status{StatusFailed}, Search: "Refund policy?", ConversationID: "c-1", UserID: "u'1", Environment: "production", AgentName: "helper",
@@ -39,7 +43,7 @@ func statements() map[string]statement {
 		"candidates_running":  candidatesQuery{org: org, filter: Filter{Status: []Status{StatusRunning}}, in: in, idle: 1000, limit: 100},
 		"candidates_open":     candidatesQuery{org: org, filter: Filter{Status: []Status{StatusRunning, StatusFailed}}, in: in, idle: 1000, limit: 100},
 		"candidates_signs":    candidatesQuery{org: org, filter: Filter{Search: "???"}, in: in, idle: 1000, limit: 100},
-		"minute":              minuteQuery{candidatesQuery: candidatesQuery{org: org, in: in, limit: 100}, below: position{start: start, id: ID{1}}},
+		"minute":              minuteQuery{candidatesQuery: candidatesQuery{org: org, in: in, limit: 100}, below: position{start: start, id: span.TraceID{1}}},
 		"bounds":              boundsQuery{org: org, ids: two.ids()},
 		"summary":             summaryQuery{org: org, of: two},
 		"summary_long":        summaryQuery{org: org, of: long},
@@ -49,9 +53,9 @@ func statements() map[string]statement {
 		"total_filtered":      totalQuery{org: org, filter: everything, in: in, idle: 1000},
 		"spans":               spansQuery{org: org, of: one, own: true, limit: 1001},
 		"rows":                rowsQuery{org: org, of: one, limit: 100},
-		"spans_page":          spansQuery{org: org, of: one, after: spanPosition{start: start, span: SpanID{7}}, limit: 51, offset: 20},
+		"spans_page":          spansQuery{org: org, of: one, after: spanPosition{start: start, span: span.ID{7}}, limit: 51, offset: 20},
 		"payloads":            payloadsQuery{org: org, of: two, from: start, limit: 100},
-		"payloads_told":       toldQuery{org: org, texts: []toldOf{{trace: ID{1}, toldText: toldText{span: SpanID{2}, start: start}}}},
+		"payloads_told":       toldQuery{org: org, texts: []toldOf{{trace: span.TraceID{1}, toldText: toldText{span: span.ID{2}, start: start}}}},
 		"events":              eventsQuery{org: org, ids: one.ids(), limit: 100},
 		"conversation":        conversationQuery{org: org, id: "c-1", in: in, limit: 100},
 		"conversations":       conversationsQuery{org: org, in: in, limit: 51},
@@ -73,7 +77,7 @@ func statements() map[string]statement {
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join("testdata", "sql")
-	if *update {
+	if *updateSQL {
 		require.NoError(t, os.MkdirAll(folder, 0o755))
 	}
 	for name, q := range statements() {
@@ -88,7 +92,7 @@ func TestStatements(t *testing.T) {
 			}
 		}
 		got := used.String() + text + "\n"
-		if *update {
+		if *updateSQL {
 			require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 		}
 		want, err := os.ReadFile(file)
@@ -126,7 +130,7 @@ func TestHashIsClickHouses(t *testing.T) {
 	ch, err := clickhouse.Open(clickhousetest.New(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ch.Close() })
-	for _, id := range []ID{{}, {15: 1}, {0xff, 0x80, 3: 7, 12: 0xfe}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}} {
+	for _, id := range []span.TraceID{{}, {15: 1}, {0xff, 0x80, 3: 7, 12: 0xfe}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}} {
 		var want uint32
 		require.NoError(t, ch.Reader().QueryRow(t.Context(), "SELECT xxHash32(toFixedString("+literal(id[:])+", 16))").Scan(&want))
 		require.Equal(t, want, xxHash32(id))

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/db"
 )
 
@@ -104,7 +105,7 @@ func readError(err error) error {
 }
 
 // allocateRef gives the trace a number, or finds the one that it has.
-func (s store) allocateRef(ctx context.Context, org principal.OrgID, trace ID, at time.Time) (int64, error) {
+func (s store) allocateRef(ctx context.Context, org principal.OrgID, trace span.TraceID, at time.Time) (int64, error) {
 	r, err := db.New(s.db.Org(org)).AllocateRef(ctx, db.AllocateRefParams{OrgID: org, TraceID: trace[:], CreatedAt: at})
 	if err != nil {
 		return 0, fmt.Errorf("give trace a number: %w", err)
@@ -113,7 +114,7 @@ func (s store) allocateRef(ctx context.Context, org principal.OrgID, trace ID, a
 }
 
 // refs returns the numbers of those of the traces that have one.
-func (s store) refs(ctx context.Context, org principal.OrgID, ids []ID) (map[ID]int64, error) {
+func (s store) refs(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
 	raw := make([][]byte, len(ids))
 	for i := range ids {
 		raw[i] = ids[i][:]
@@ -122,15 +123,15 @@ func (s store) refs(ctx context.Context, org principal.OrgID, ids []ID) (map[ID]
 	if err != nil {
 		return nil, fmt.Errorf("find numbers of traces: %w", err)
 	}
-	out := make(map[ID]int64, len(rows))
+	out := make(map[span.TraceID]int64, len(rows))
 	for _, r := range rows {
-		out[ID(r.TraceID)] = r.TraceRef
+		out[span.TraceID(r.TraceID)] = r.TraceRef
 	}
 	return out, nil
 }
 
 // countFeedback returns how often something was said about each of the traces.
-func (s store) countFeedback(ctx context.Context, org principal.OrgID, ids []ID) (map[ID]int64, error) {
+func (s store) countFeedback(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
 	raw := make([][]byte, len(ids))
 	for i := range ids {
 		raw[i] = ids[i][:]
@@ -140,14 +141,14 @@ func (s store) countFeedback(ctx context.Context, org principal.OrgID, ids []ID)
 		return nil, fmt.Errorf("count feedback: %w", err)
 	}
 	defer rows.Close()
-	out := map[ID]int64{}
+	out := map[span.TraceID]int64{}
 	for rows.Next() {
 		var id []byte
 		var n int64
 		if err := rows.Scan(&id, &n); err != nil {
 			return nil, fmt.Errorf("count feedback: %w", err)
 		}
-		out[ID(id)] = n
+		out[span.TraceID(id)] = n
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("count feedback: %w", err)

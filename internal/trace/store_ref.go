@@ -8,13 +8,14 @@ import (
 
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/db"
 )
 
 // ref is a trace's number and what is known of how the trace came to be.
 type ref struct {
 	number int64
-	trace  ID
+	trace  span.TraceID
 	// stub is true while the trace is only named.
 	stub bool
 	// digest names what created the trace over REST; nil if nothing did.
@@ -27,7 +28,7 @@ type ref struct {
 func (r ref) alive() bool { return r.stub || r.digest != nil }
 
 // findRef returns the trace's number; ok is false if it has none.
-func (s store) findRef(ctx context.Context, org principal.OrgID, trace ID) (r ref, ok bool, err error) {
+func (s store) findRef(ctx context.Context, org principal.OrgID, trace span.TraceID) (r ref, ok bool, err error) {
 	row, err := db.New(s.db.Org(org)).FindRef(ctx, db.FindRefParams{OrgID: org, TraceID: trace[:]})
 	if postgres.NoRows(err) {
 		return ref{}, false, nil
@@ -51,7 +52,7 @@ func (s store) findNumber(ctx context.Context, org principal.OrgID, number int64
 }
 
 func toRef(r db.FindRefRow) ref {
-	return ref{number: r.TraceRef, trace: ID(r.TraceID), stub: r.Stub, digest: r.Digest, created: r.CreatedAt}
+	return ref{number: r.TraceRef, trace: span.TraceID(r.TraceID), stub: r.Stub, digest: r.Digest, created: r.CreatedAt}
 }
 
 // claim is what became of the attempt to create a trace.
@@ -64,7 +65,7 @@ type claim struct {
 }
 
 // claimRef notes the digest of what creates a trace; the first one stays.
-func (s store) claimRef(ctx context.Context, org principal.OrgID, trace ID, digest [32]byte, now time.Time) (claim, error) {
+func (s store) claimRef(ctx context.Context, org principal.OrgID, trace span.TraceID, digest [32]byte, now time.Time) (claim, error) {
 	r, err := db.New(s.db.Org(org)).ClaimRef(ctx, db.ClaimRefParams{OrgID: org, TraceID: trace[:], Digest: digest[:], CreatedAt: now})
 	if err != nil {
 		return claim{}, fmt.Errorf("claim trace: %w", err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // spansQuery reads the newest versions of spans by their start, up to a limit
@@ -62,7 +63,7 @@ const spanColumnsSQL = `trace_id, span_id, parent_span_id, toUnixTimestamp64Micr
 // spanPosition is a place in the order of a trace's spans.
 type spanPosition struct {
 	start int64 // microseconds since 1970
-	span  SpanID
+	span  span.ID
 }
 
 func (p spanPosition) before(q spanPosition) bool {
@@ -71,8 +72,8 @@ func (p spanPosition) before(q spanPosition) bool {
 
 // storedSpan is a row of spans, with its payload once that is read.
 type storedSpan struct {
-	trace        ID
-	id, parent   SpanID
+	trace        span.TraceID
+	id, parent   span.ID
 	start        int64 // microseconds since 1970
 	duration     uint64
 	state        int8
@@ -99,7 +100,7 @@ func (s *storedSpan) position() spanPosition { return spanPosition{start: s.star
 
 // end is zero while the span is open.
 func (s *storedSpan) end() int64 {
-	if s.state != stateEnded {
+	if s.state != span.StateEnded {
 		return 0
 	}
 	return s.start + int64(s.duration)
@@ -168,7 +169,7 @@ type toldQuery struct {
 
 // toldOf is a payload by its key.
 type toldOf struct {
-	trace ID
+	trace span.TraceID
 	toldText
 }
 
@@ -182,8 +183,8 @@ func (q toldQuery) sql() (string, []any) {
 
 // payloadKey names one version of a span's payload.
 type payloadKey struct {
-	trace   ID
-	span    SpanID
+	trace   span.TraceID
+	span    span.ID
 	version uint64
 }
 
@@ -219,7 +220,7 @@ func (s store) payloads(ctx context.Context, q statement, each func(*storedPaylo
 // eventsQuery reads the log records that name the traces, by time.
 type eventsQuery struct {
 	org   principal.OrgID
-	ids   []ID
+	ids   []span.TraceID
 	limit int
 }
 
@@ -232,8 +233,8 @@ func (q eventsQuery) sql() (string, []any) {
 
 // storedEvent is a log record that names a trace.
 type storedEvent struct {
-	trace                            ID
-	span                             SpanID
+	trace                            span.TraceID
+	span                             span.ID
 	at                               int64 // microseconds since 1970
 	name, severity, body, attributes string
 }

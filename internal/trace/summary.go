@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/span"
 )
 
 // summary is what the spans of a trace say together. It is made by ClickHouse
 // for lists and by summarize for a trace whose spans are read anyway; both give
 // the same.
 type summary struct {
-	id                   ID
+	id                   span.TraceID
 	first, last, lastEnd int64 // microseconds since 1970
 	ingested             int64 // milliseconds since 1970
 	// rank is 2 if the trace has a row of its own, else 1 if it has a root.
@@ -35,7 +37,7 @@ type summary struct {
 // toldText is a text that is said of the trace as a whole, and the row that
 // says it. The zero value is none.
 type toldText struct {
-	span    SpanID
+	span    span.ID
 	start   int64
 	version uint64
 	preview string
@@ -72,9 +74,9 @@ func (m *summary) trace(now time.Time, b bounds) Trace {
 // told orders the rows of a trace by who tells what the trace is.
 func (s *storedSpan) told() (rank uint8, order uint64) {
 	switch {
-	case s.id == SpanID{}:
+	case s.id == span.ID{}:
 		return 2, s.version
-	case s.parent == SpanID{}:
+	case s.parent == span.ID{}:
 		return 1, s.version
 	}
 	return 0, ^uint64(s.start)
@@ -94,8 +96,8 @@ func summarize(rows []storedSpan) summary {
 	top := byTold[0]
 	m := summary{id: top.trace, name: top.name, first: top.start}
 	m.rank, _ = top.told()
-	m.ended = m.rank > 0 && top.state == stateEnded
-	m.failed = top.status == statusError
+	m.ended = m.rank > 0 && top.state == span.StateEnded
+	m.failed = top.status == span.StatusError
 	m.end = top.start + int64(top.duration)
 	text := func(to *string, from string) {
 		if *to == "" {
@@ -135,11 +137,11 @@ func (m *summary) add(s *storedSpan) {
 	m.lastEnd = max(m.lastEnd, s.end())
 	m.ingested = max(m.ingested, s.ingested)
 	m.tags = append(m.tags, s.tags...)
-	if s.id == (SpanID{}) {
+	if s.id == (span.ID{}) {
 		return
 	}
 	m.spans++
-	if s.status == statusError {
+	if s.status == span.StatusError {
 		m.errors++
 	}
 	if s.primitive == "agent_invocation" || s.primitive == "workflow" {
@@ -160,7 +162,7 @@ func textValue(text string) jsontext.Value {
 	if text == "" {
 		return nil
 	}
-	return appendJSONString(nil, []byte(text))
+	return span.AppendJSONString(nil, []byte(text))
 }
 
 // jsonValue is a text as the JSON that it is, or else as a JSON string. What

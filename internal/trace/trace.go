@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // ErrNotFound is returned when the organization has no such trace.
@@ -26,7 +27,7 @@ const idleLimit = 30 * time.Minute
 
 // Trace is one trace as its spans show it.
 type Trace struct {
-	ID ID
+	ID span.TraceID
 	// Ref is the trace's number, zero if it has none.
 	Ref    int64
 	Name   string
@@ -72,8 +73,8 @@ func (c Cost) USD() float64 { return float64(c.NanoUSD) / 1e9 }
 
 // Span is one span of a trace.
 type Span struct {
-	ID            SpanID
-	Parent        SpanID
+	ID            span.ID
+	Parent        span.ID
 	Name          string
 	Kind          string // internal, server, client, producer or consumer
 	PrimitiveType string

@@ -6,12 +6,13 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // update changes what is said of a trace as a whole and returns the trace. A
 // trace that nothing was said of gets a row of its own, which begins with what
 // its spans show.
-func (s *Service) update(ctx context.Context, org principal.OrgID, id ID, edit func(*ownRow)) (t Trace, deferred bool, err error) {
+func (s *Service) update(ctx context.Context, org principal.OrgID, id span.TraceID, edit func(*ownRow)) (t Trace, deferred bool, err error) {
 	now := s.now()
 	var before Trace
 	var own ownRow

@@ -10,35 +10,36 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // named finds the id of the trace that a path names, by its hexadecimal id or
 // by its number. An id may name a trace that does not exist yet.
-func (s *Service) named(ctx context.Context, org principal.OrgID, text string) (ID, error) {
-	if len(text) == 2*len(ID{}) {
-		id, ok := ParseID(text)
+func (s *Service) named(ctx context.Context, org principal.OrgID, text string) (span.TraceID, error) {
+	if len(text) == 2*len(span.TraceID{}) {
+		id, ok := span.ParseTraceID(text)
 		if !ok {
-			return ID{}, ErrNotFound
+			return span.TraceID{}, ErrNotFound
 		}
 		return id, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || text != strconv.FormatInt(n, 10) {
-		return ID{}, ErrNotFound
+		return span.TraceID{}, ErrNotFound
 	}
 	r, err := s.store.findNumber(ctx, org, n)
 	return r.trace, err
 }
 
 // existing finds the id of a trace that the organization has.
-func (s *Service) existing(ctx context.Context, org principal.OrgID, text string) (ID, error) {
+func (s *Service) existing(ctx context.Context, org principal.OrgID, text string) (span.TraceID, error) {
 	id, err := s.named(ctx, org, text)
 	if err != nil {
-		return ID{}, err
+		return span.TraceID{}, err
 	}
 	r, ok, err := s.store.findRef(ctx, org, id)
 	if err != nil {
-		return ID{}, err
+		return span.TraceID{}, err
 	}
 	if ok && r.alive() {
 		return id, nil
@@ -52,7 +53,7 @@ func (s *Service) existing(ctx context.Context, org principal.OrgID, text string
 
 // stored reports whether ClickHouse has something of the trace that came after
 // its last deletion.
-func (s *Service) stored(ctx context.Context, org principal.OrgID, id ID) (bool, error) {
+func (s *Service) stored(ctx context.Context, org principal.OrgID, id span.TraceID) (bool, error) {
 	e, ok, err := s.store.extent(ctx, org, id)
 	if err != nil || !ok {
 		return false, err
@@ -70,7 +71,7 @@ type Rejected struct {
 // AddedSpan is a span of a request that is taken.
 type AddedSpan struct {
 	Index int
-	ID    SpanID
+	ID    span.ID
 	Name  string
 	Start int64 // microseconds since 1970
 }
@@ -84,7 +85,7 @@ type Added struct {
 
 // AddSpans stores spans that are sent as JSON, in the documented casing. Spans
 // that are not valid are reported and leave the others alone.
-func (s *Service) AddSpans(ctx context.Context, org principal.OrgID, trace ID, spans []jsontext.Value) (Added, error) {
+func (s *Service) AddSpans(ctx context.Context, org principal.OrgID, trace span.TraceID, spans []jsontext.Value) (Added, error) {
 	read, rejected := s.readSpans(trace, spans)
 	w := write{spans: read}
 	got, err := s.write(ctx, org, &w, s.now().UnixMicro())
@@ -95,10 +96,10 @@ func (s *Service) AddSpans(ctx context.Context, org principal.OrgID, trace ID, s
 }
 
 // readSpans checks spans one by one.
-func (s *Service) readSpans(trace ID, spans []jsontext.Value) (read []newSpan, rejected []Rejected) {
-	d := spanReader{trace: trace}
+func (s *Service) readSpans(trace span.TraceID, spans []jsontext.Value) (read []span.JSONSpan, rejected []Rejected) {
+	d := span.JSONReader{Trace: trace}
 	for i, raw := range spans {
-		span, fields := d.read(i, raw)
+		span, fields := d.Read(i, raw)
 		if len(fields) > 0 {
 			rejected = append(rejected, Rejected{Index: i, Fields: fields})
 			continue
@@ -111,7 +112,7 @@ func (s *Service) readSpans(trace ID, spans []jsontext.Value) (read []newSpan, r
 // write is what one request adds: a trace's own row, spans, or both.
 type write struct {
 	own   *ownRow
-	spans []newSpan
+	spans []span.JSONSpan
 
 	added    []AddedSpan
 	rejected []Rejected
@@ -123,7 +124,7 @@ func (w *write) size() int {
 		n += 512 + len(w.own.Name) + len(w.own.Input) + len(w.own.Output) + len(w.own.Metadata)
 	}
 	for i := range w.spans {
-		n += w.spans[i].size
+		n += w.spans[i].Size
 	}
 	return n
 }
@@ -159,7 +160,7 @@ func (w *write) addOwn(in *intake, got *Receipt) error {
 	if w.own == nil {
 		return nil
 	}
-	var r row
+	var r span.Record
 	w.own.fill(&r)
 	switch taken, reason := in.add(&r); {
 	case reason != "":
@@ -174,24 +175,22 @@ func (w *write) addOwn(in *intake, got *Receipt) error {
 }
 
 func (w *write) addSpans(in *intake, got *Receipt) error {
-	var d otlpDecoder
+	var d span.Decoder
 	for i := range w.spans {
 		s := &w.spans[i]
-		d.row.reset()
-		s.fill(&d.row)
-		reason, err := d.span(s.otlp)
+		r, reason, err := d.JSON(s)
 		if err != nil {
-			return fmt.Errorf("read span %d: %w", s.index, err)
+			return fmt.Errorf("read span %d: %w", s.Index, err)
 		}
 		taken := false
 		if reason == "" {
-			taken, reason = in.add(&d.row)
+			taken, reason = in.add(r)
 		}
 		switch {
 		case reason != "":
-			w.rejected = append(w.rejected, Rejected{Index: s.index, Fields: []fault.Field{{In: "body", Code: "format", Message: reason}}})
+			w.rejected = append(w.rejected, Rejected{Index: s.Index, Fields: []fault.Field{{In: "body", Code: "format", Message: reason}}})
 		case taken:
-			w.added = append(w.added, AddedSpan{Index: s.index, ID: s.id, Name: string(d.row.name), Start: d.row.start})
+			w.added = append(w.added, AddedSpan{Index: s.Index, ID: s.ID, Name: string(r.Name), Start: r.Start})
 			got.Accepted++
 		default:
 			got.later++
