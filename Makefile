@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs stat-oracle docs-check clients schemathesis smoke ci
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events stat-oracle docs-check clients schemathesis smoke ci
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -85,6 +85,10 @@ prove-runs: ## Execute runs while everything they need breaks; every item gets o
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/runs $(RUNS)
 
+prove-events: ## Follow events while writers commit late and everything is killed; none is skipped, and they cost others nothing.
+	go build -trimpath -o bin/prove-events ./internal/prove/events
+	bin/prove-events $(EVENTS)
+
 stat-oracle: ## Compare the statistics with scipy, statsmodels and numpy on random inputs.
 	internal/stat/oracle/run
 
@@ -109,6 +113,7 @@ smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-access
 	$(MAKE) prove-ingest INGEST='-faults 4 -spans 5000 -away 0s'
 	$(MAKE) prove-runs RUNS='-runs 12 -faults 8 -controls forget_done -large 10000'
+	$(MAKE) prove-events EVENTS='-faults 3 -acked 300 -events 200000 -rounds 9'
 	go test -p 1 -count=1 -v -run TestBench ./internal/bench/... | $(FIGURES)
 
 ci: check-gen lint dev-test race contract licences vuln stat-oracle docs-check clients schemathesis smoke ## Everything that must pass before a change lands.

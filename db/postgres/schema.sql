@@ -1,5 +1,139 @@
 -- The schema that the migrations produce. Written by `make gen`; do not edit.
 
+CREATE FUNCTION public.add_partition(parent regclass, moment timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $_$
+DECLARE
+  unit  text        := partition_unit(parent);
+  first timestamptz := date_trunc(unit, moment);
+  past  timestamptz := first + ('1 ' || unit)::interval;
+  name  text        := parent::text || '_' || to_char(first, 'YYYYMMDD');
+BEGIN
+  IF to_regclass(name) IS NOT NULL THEN
+    RETURN false;
+  END IF;
+  EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', parent);
+  EXECUTE format('CREATE TABLE %I (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name, parent);
+  EXECUTE format('REVOKE ALL ON %I FROM PUBLIC, assay_app', name);
+  EXECUTE format('WITH moved AS (DELETE FROM %I WHERE at >= $1 AND at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved', parent::text || '_default', name)
+    USING first, past;
+  EXECUTE format('ALTER TABLE %s ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, name, first, past);
+  RETURN true;
+END
+$_$;
+
+CREATE FUNCTION public.drop_events(before timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '2s'
+    AS $_$
+DECLARE
+  name    text;
+  behind  boolean;
+  dropped integer := 0;
+BEGIN
+  -- Without the claim it would see no follower, and drop what they still need.
+  PERFORM set_config('app.sweep', 'events', true);
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('keep_partitions', 0)) THEN
+    RETURN 0;
+  END IF;
+  FOR name IN
+    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'events'::regclass AND c.relname ~ '^events_[0-9]{8}$'
+      AND to_date(right(c.relname, 8), 'YYYYMMDD') + interval '1 week' <= least(before, now())
+    ORDER BY c.relname
+  LOOP
+    -- The parent first, as writers lock them. No row of the partition is
+    -- uncommitted then.
+    LOCK TABLE events IN ACCESS EXCLUSIVE MODE;
+    EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I e, followers f WHERE (e.xid, e.id) > (f.xid, f.id))', name) INTO behind;
+    IF NOT behind THEN
+      EXECUTE format('DROP TABLE %I', name);
+      dropped := dropped + 1;
+    END IF;
+  END LOOP;
+  RETURN dropped;
+END
+$_$;
+
+CREATE FUNCTION public.keep_partitions(parent regclass, moment timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '2s'
+    AS $$
+DECLARE
+  unit text := partition_unit(parent);
+  late timestamptz;
+  made integer := 0;
+BEGIN
+  IF unit IS NULL THEN
+    RAISE EXCEPTION '% has no partitions', parent USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('keep_partitions', 0)) THEN
+    RETURN 0; -- another process is at it
+  END IF;
+  FOR late IN EXECUTE format('SELECT DISTINCT date_trunc(%L, at) FROM %I ORDER BY 1 LIMIT 50', unit, parent::text || '_default') LOOP
+    made := made + add_partition(parent, late)::integer;
+  END LOOP;
+  FOR ahead IN 0..2 LOOP
+    made := made + add_partition(parent, moment + ahead * ('1 ' || unit)::interval)::integer;
+  END LOOP;
+  RETURN made;
+END
+$$;
+
+CREATE FUNCTION public.outbox_event() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE message jsonb := convert_from(NEW.payload, 'UTF8')::jsonb;
+BEGIN
+  INSERT INTO events (org_id, at, type, resource, resource_id, payload)
+  VALUES (NEW.org_id, NEW.created_at, message->>'type', message->>'resource', message->>'resource_id',
+          (message - '{type,resource,resource_id,at}'::text[])::json);
+  RETURN NULL; -- the message itself is not kept
+END
+$$;
+
+CREATE FUNCTION public.partition_unit(parent regclass) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  SELECT CASE parent::oid::regclass::text WHEN 'events' THEN 'week' WHEN 'audit_logs' THEN 'month' END
+$$;
+
+CREATE FUNCTION public.rebase_events() RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $_$
+DECLARE
+  future  xid8 := pg_snapshot_xmax(pg_current_snapshot());
+  part    text;
+  n       bigint;
+  rebased bigint := 0;
+BEGIN
+  PERFORM set_config('app.sweep', 'events', true);
+  IF NOT EXISTS (SELECT 1 FROM events WHERE xid > future) AND NOT EXISTS (SELECT 1 FROM followers WHERE xid > future) THEN
+    RETURN 0;
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtextextended('keep_partitions', 0));
+  LOCK TABLE events IN ACCESS EXCLUSIVE MODE;
+  LOCK TABLE followers IN ACCESS EXCLUSIVE MODE;
+  future := pg_snapshot_xmax(pg_current_snapshot());
+  UPDATE followers f SET holder = NULL, leased_until = '-infinity', xid = '1',
+    id = coalesce((SELECT min(e.id) - 1 FROM events e WHERE e.xid > future AND (e.xid, e.id) > (f.xid, f.id)),
+                  (SELECT max(e.id) FROM events e WHERE e.xid > future), 0);
+  FOR part IN SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'events'::regclass LOOP
+    EXECUTE format('UPDATE %I SET xid = ''1'' WHERE xid > $1', part) USING future;
+    GET DIAGNOSTICS n = ROW_COUNT;
+    rebased := rebased + n;
+  END LOOP;
+  RETURN rebased;
+END
+$_$;
+
 CREATE FUNCTION public.tenant_table(t regclass) RETURNS void
     LANGUAGE plpgsql
     AS $_$
@@ -65,18 +199,37 @@ CREATE TABLE public.audit_logs (
     ip text NOT NULL,
     before_digest bytea,
     after_digest bytea,
-    CONSTRAINT audit_logs_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text])))
-);
+    CONSTRAINT audit_logs_actor_type_check1 CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text])))
+)
+PARTITION BY RANGE (at);
 
 ALTER TABLE ONLY public.audit_logs FORCE ROW LEVEL SECURITY;
 
-ALTER TABLE public.audit_logs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.audit_logs_id_seq
+CREATE SEQUENCE public.audit_log_ids
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
-    CACHE 1
+    CACHE 1;
+
+ALTER SEQUENCE public.audit_log_ids OWNED BY public.audit_logs.id;
+
+CREATE TABLE public.audit_logs_default (
+    org_id uuid NOT NULL,
+    id bigint DEFAULT nextval('public.audit_log_ids'::regclass) NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor_type text NOT NULL,
+    user_id uuid,
+    api_key_id bigint,
+    asserted boolean DEFAULT false NOT NULL,
+    action text NOT NULL,
+    resource_type text NOT NULL,
+    resource_id text NOT NULL,
+    request_id text NOT NULL,
+    ip text NOT NULL,
+    before_digest bytea,
+    after_digest bytea,
+    CONSTRAINT audit_logs_actor_type_check1 CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text])))
 );
 
 CREATE TABLE public.data_keys (
@@ -328,6 +481,53 @@ ALTER TABLE public.evaluations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
+CREATE TABLE public.events (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    at timestamp with time zone NOT NULL,
+    type text NOT NULL,
+    resource text NOT NULL,
+    resource_id text NOT NULL,
+    payload json NOT NULL
+)
+PARTITION BY RANGE (at);
+
+ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
+
+CREATE SEQUENCE public.event_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE public.event_ids OWNED BY public.events.id;
+
+CREATE TABLE public.events_default (
+    org_id uuid NOT NULL,
+    id bigint DEFAULT nextval('public.event_ids'::regclass) NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    at timestamp with time zone NOT NULL,
+    type text NOT NULL,
+    resource text NOT NULL,
+    resource_id text NOT NULL,
+    payload json NOT NULL
+);
+
+CREATE TABLE public.followers (
+    name text NOT NULL,
+    xid xid8 NOT NULL,
+    id bigint NOT NULL,
+    holder uuid,
+    leased_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    moved_at timestamp with time zone NOT NULL,
+    CONSTRAINT followers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64)))
+);
+
+ALTER TABLE ONLY public.followers FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.idempotency_keys (
     org_id uuid NOT NULL,
     method text NOT NULL,
@@ -499,6 +699,14 @@ ALTER TABLE public.trace_refs ALTER COLUMN trace_ref ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+ALTER TABLE ONLY public.audit_logs ATTACH PARTITION public.audit_logs_default DEFAULT;
+
+ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
+
+ALTER TABLE ONLY public.audit_logs ALTER COLUMN id SET DEFAULT nextval('public.audit_log_ids'::regclass);
+
+ALTER TABLE ONLY public.events ALTER COLUMN id SET DEFAULT nextval('public.event_ids'::regclass);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_key_id_key UNIQUE (key_id);
 
@@ -506,7 +714,10 @@ ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (org_id, id);
 
 ALTER TABLE ONLY public.audit_logs
-    ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (org_id, id);
+    ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (org_id, id, at);
+
+ALTER TABLE ONLY public.audit_logs_default
+    ADD CONSTRAINT audit_logs_default_pkey PRIMARY KEY (org_id, id, at);
 
 ALTER TABLE ONLY public.data_keys
     ADD CONSTRAINT data_keys_pkey PRIMARY KEY (org_id);
@@ -547,6 +758,15 @@ ALTER TABLE ONLY public.evaluation_runs
 ALTER TABLE ONLY public.evaluations
     ADD CONSTRAINT evaluations_pkey PRIMARY KEY (org_id, id);
 
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (org_id, id, at);
+
+ALTER TABLE ONLY public.events_default
+    ADD CONSTRAINT events_default_pkey PRIMARY KEY (org_id, id, at);
+
+ALTER TABLE ONLY public.followers
+    ADD CONSTRAINT followers_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (org_id, method, path, key);
 
@@ -578,13 +798,21 @@ CREATE UNIQUE INDEX api_keys_name ON public.api_keys USING btree (org_id, name) 
 
 CREATE INDEX api_keys_owner ON public.api_keys USING btree (org_id, owner_id) WHERE (owner_id IS NOT NULL);
 
-CREATE INDEX audit_logs_action ON public.audit_logs USING btree (org_id, action, id);
+CREATE INDEX audit_logs_action ON ONLY public.audit_logs USING btree (org_id, action, id);
 
-CREATE INDEX audit_logs_at ON public.audit_logs USING btree (org_id, at);
+CREATE INDEX audit_logs_at ON ONLY public.audit_logs USING btree (org_id, at);
 
-CREATE INDEX audit_logs_resource ON public.audit_logs USING btree (org_id, resource_type, resource_id, id);
+CREATE INDEX audit_logs_default_org_id_action_id_idx ON public.audit_logs_default USING btree (org_id, action, id);
 
-CREATE INDEX audit_logs_user ON public.audit_logs USING btree (org_id, user_id, id) WHERE (user_id IS NOT NULL);
+CREATE INDEX audit_logs_default_org_id_at_idx ON public.audit_logs_default USING btree (org_id, at);
+
+CREATE INDEX audit_logs_resource ON ONLY public.audit_logs USING btree (org_id, resource_type, resource_id, id);
+
+CREATE INDEX audit_logs_default_org_id_resource_type_resource_id_id_idx ON public.audit_logs_default USING btree (org_id, resource_type, resource_id, id);
+
+CREATE INDEX audit_logs_user ON ONLY public.audit_logs USING btree (org_id, user_id, id) WHERE (user_id IS NOT NULL);
+
+CREATE INDEX audit_logs_default_org_id_user_id_id_idx ON public.audit_logs_default USING btree (org_id, user_id, id) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX data_keys_master ON public.data_keys USING btree (master_key_id);
 
@@ -600,6 +828,10 @@ CREATE INDEX evaluation_runs_evaluation ON public.evaluation_runs USING btree (o
 
 CREATE INDEX evaluation_runs_running ON public.evaluation_runs USING btree (org_id, id) WHERE (status = 'running'::text);
 
+CREATE INDEX events_order ON ONLY public.events USING btree (xid, id);
+
+CREATE INDEX events_default_xid_id_idx ON public.events_default USING btree (xid, id);
+
 CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (created_at);
 
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (removed_at IS NULL);
@@ -612,6 +844,22 @@ CREATE INDEX trace_deletions_trace ON public.trace_deletions USING btree (org_id
 
 CREATE INDEX trace_feedback_trace ON public.trace_feedback USING btree (org_id, trace_id, id);
 
+ALTER INDEX public.audit_logs_action ATTACH PARTITION public.audit_logs_default_org_id_action_id_idx;
+
+ALTER INDEX public.audit_logs_at ATTACH PARTITION public.audit_logs_default_org_id_at_idx;
+
+ALTER INDEX public.audit_logs_resource ATTACH PARTITION public.audit_logs_default_org_id_resource_type_resource_id_id_idx;
+
+ALTER INDEX public.audit_logs_user ATTACH PARTITION public.audit_logs_default_org_id_user_id_id_idx;
+
+ALTER INDEX public.audit_logs_pkey ATTACH PARTITION public.audit_logs_default_pkey;
+
+ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
+
+ALTER INDEX public.events_order ATTACH PARTITION public.events_default_xid_id_idx;
+
+CREATE TRIGGER event BEFORE INSERT ON public.outbox FOR EACH ROW WHEN ((new.topic = 'event'::text)) EXECUTE FUNCTION public.outbox_event();
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_org_id_created_by_fkey FOREIGN KEY (org_id, created_by) REFERENCES public.members(org_id, user_id);
 
@@ -620,9 +868,6 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES public.members(org_id, user_id);
-
-ALTER TABLE ONLY public.audit_logs
-    ADD CONSTRAINT audit_logs_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.data_keys
     ADD CONSTRAINT data_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
@@ -715,9 +960,15 @@ ALTER TABLE public.evaluation_runs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.evaluations ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.followers ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY immutable ON public.audit_logs AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
+
+CREATE POLICY immutable ON public.events AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 
@@ -748,6 +999,8 @@ CREATE POLICY org ON public.evaluation_run_notes USING ((org_id = (NULLIF(curren
 CREATE POLICY org ON public.evaluation_runs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.evaluations USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.events USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.idempotency_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
@@ -783,6 +1036,10 @@ CREATE POLICY presented ON public.organizations FOR SELECT USING ((id IN ( SELEC
 ALTER TABLE public.provider_keys ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY sweep ON public.data_keys USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'data_keys'::text));
+
+CREATE POLICY sweep ON public.events FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'events'::text));
+
+CREATE POLICY sweep ON public.followers USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'events'::text));
 
 CREATE POLICY sweep ON public.idempotency_keys FOR DELETE USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text));
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -32,6 +33,7 @@ type Config struct {
 	Secret     secret.Config      `setting:"secret"`
 	Egress     egress.Config      `setting:"egress"`
 	Blob       blob.Config        `setting:"blob"`
+	Events     change.Config      `setting:"events"`
 	Dataset    dataset.Config     `setting:"dataset"`
 	Trace      trace.Config       `setting:"trace"`
 	Evaluation evaluation.Config  `setting:"evaluation"`

@@ -47,6 +47,7 @@ var parts = []part{
 	{"usage meter", []Role{RoleServe, RoleAll}, func(a *App, ctx context.Context) error { return a.Tenancy.RunMeter(ctx) }},
 	// Whoever promised something hands it over at once; if it cannot, anyone does.
 	{"outbox dispatcher", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
+	{"event feed", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Events.Run(ctx) }},
 	{"tenancy worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
 		return a.temporal.Worker(ctx, tenancy.Queue, a.Tenancy.Register)
 	}},

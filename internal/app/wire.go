@@ -5,7 +5,6 @@ package app
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/assayhq/assay/db"
@@ -39,6 +38,7 @@ type App struct {
 
 	Evaluation *evaluation.Service
 	Outbox     *change.Dispatcher
+	Events     *change.Feed
 
 	postgres   *postgres.DB
 	clickhouse *clickhouse.DB
@@ -85,13 +85,14 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	if err := a.newEvaluation(log, now); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	handlers := evaluation.Handlers(a.temporal, cfg.Evaluation.KeepDeleted)
-	maps.Copy(handlers, map[string]change.Handler{
-		dataset.TopicDeleted:             dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted),
-		trace.TopicDeleted:               trace.StartDeletion(a.temporal),
-		tenancy.TopicOrganizationDeleted: tenancy.StartErasure(a.temporal),
-	})
-	a.Outbox = log.NewDispatcher(handlers)
+	// A group for each domain: a slow handler of one does not delay another.
+	a.Outbox = log.NewDispatcher(
+		evaluation.Handlers(a.temporal, cfg.Evaluation.KeepDeleted),
+		map[string]change.Handler{dataset.TopicDeleted: dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted)},
+		map[string]change.Handler{trace.TopicDeleted: trace.StartDeletion(a.temporal)},
+		map[string]change.Handler{tenancy.TopicOrganizationDeleted: tenancy.StartErasure(a.temporal)},
+	)
+	a.Events = log.NewFeed(cfg.Events)
 	a.Edge, err = newEdge(httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.Tenancy.Authenticate, Speak: a.Tenancy.Speak, Limit: a.limit, Observe: a.meter,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,10 +14,6 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/request"
 )
-
-// TopicEvent is the outbox topic of events: one message for each audit entry,
-// for those who follow what happens.
-const TopicEvent = "event"
 
 // Entry is one thing that was done to one resource.
 type Entry struct {
@@ -31,20 +26,17 @@ type Entry struct {
 	Before, After any
 }
 
-// event is what a follower gets.
-type event struct {
-	Type       string     `json:"type"`
-	Resource   string     `json:"resource"`
-	ResourceID string     `json:"resource_id"`
-	At         time.Time  `json:"at"`
-	RequestID  string     `json:"request_id"`
-	UserID     *uuid.UUID `json:"user_id,omitzero"`
-	APIKeyID   *int64     `json:"api_key_id,omitzero"`
-	After      string     `json:"after_digest,omitempty"`
+// details are what an event says besides what happened to which resource.
+type details struct {
+	RequestID string     `json:"request_id"`
+	UserID    *uuid.UUID `json:"user_id,omitzero"`
+	APIKeyID  *int64     `json:"api_key_id,omitzero"`
+	After     string     `json:"after_digest,omitempty"`
 }
 
-// AuditTx records what a change did, in the change's transaction. Whoever
-// changes state calls it; content never enters the log, only its digest.
+// AuditTx records what a change did, in the change's transaction: an entry of the
+// audit log and an event for followers. Whoever changes state calls it; content
+// never enters the log, only its digest.
 func (l *Log) AuditTx(ctx context.Context, tx postgres.Tx, e Entry) error {
 	caller, info := principal.From(ctx), request.From(ctx)
 	before, err := digest(e.Before)
@@ -57,7 +49,7 @@ func (l *Log) AuditTx(ctx context.Context, tx postgres.Tx, e Entry) error {
 	}
 	p := db.AuditParams{
 		OrgID: tx.Org, At: l.now(), ActorType: "system", UserID: caller.User, Asserted: caller.Asserted,
-		Action: e.Action, ResourceType: e.Resource, ResourceID: e.ID, Topic: TopicEvent, Subject: e.Resource + "/" + e.ID,
+		Action: e.Action, ResourceType: e.Resource, ResourceID: e.ID,
 		RequestID: info.ID, Ip: info.IP, BeforeDigest: before, AfterDigest: after,
 	}
 	if caller.Key != 0 {
@@ -66,16 +58,17 @@ func (l *Log) AuditTx(ctx context.Context, tx postgres.Tx, e Entry) error {
 	if caller.User != nil {
 		p.ActorType = "user"
 	}
-	ev := event{Type: e.Action, Resource: e.Resource, ResourceID: e.ID, At: p.At.UTC(), RequestID: info.ID, UserID: caller.User, APIKeyID: p.ApiKeyID}
+	d := details{RequestID: info.ID, UserID: caller.User, APIKeyID: p.ApiKeyID}
 	if after != nil {
-		ev.After = fmt.Sprintf("sha256:%x", after)
+		d.After = fmt.Sprintf("sha256:%x", after)
 	}
-	if p.Payload, err = json.Marshal(ev); err != nil {
+	if p.Payload, err = json.Marshal(d); err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
 	if err := db.New(tx).Audit(ctx, p); err != nil {
 		return fmt.Errorf("audit %s: %w", e.Action, err)
 	}
+	tx.AfterCommit(func() { l.bell.ring(onEvent) })
 	return nil
 }
 

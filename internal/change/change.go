@@ -32,13 +32,12 @@ type Log struct {
 	db  *postgres.DB
 	now func() time.Time
 
-	// promised tells the process's own dispatcher that there is something to do.
-	promised chan struct{}
+	bell bell
 }
 
 // New makes a log of changes.
 func New(pg *postgres.DB, now func() time.Time) *Log {
-	return &Log{db: pg, now: now, promised: make(chan struct{}, 1)}
+	return &Log{db: pg, now: now}
 }
 
 // Do runs one change of the caller's organization and returns its output.

@@ -23,6 +23,7 @@ import (
 // bench is a log of changes in a database of its own, with a clock that a test
 // sets. The effect of its changes is a message in the outbox.
 type bench struct {
+	cfg  postgres.Config
 	db   *postgres.DB
 	log  *change.Log
 	org  principal.OrgID
@@ -31,10 +32,11 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	pg, err := postgres.Open(t.Context(), postgrestest.New(t))
+	cfg := postgrestest.New(t)
+	pg, err := postgres.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(pg.Close)
-	b := &bench{db: pg}
+	b := &bench{db: pg, cfg: cfg}
 	b.time.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano())
 	b.log = change.New(pg, b.now)
 	b.org = b.newOrg(t)

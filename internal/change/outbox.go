@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,12 +40,7 @@ func (l *Log) PublishTx(ctx context.Context, tx postgres.Tx, topic, subject stri
 	if err != nil {
 		return fmt.Errorf("publish %s: %w", topic, err)
 	}
-	tx.AfterCommit(func() {
-		select {
-		case l.promised <- struct{}{}:
-		default: // it has been told already
-		}
-	})
+	tx.AfterCommit(func() { l.bell.ring(topic) })
 	return nil
 }
 
@@ -62,23 +58,37 @@ const (
 // Dispatcher hands promised work to its handlers. Any number may run: each
 // message is leased to one of them at a time.
 type Dispatcher struct {
+	log    *Log
+	groups []group
+}
+
+// group is topics that are dispatched one after another.
+type group struct {
 	log      *Log
 	handlers map[string]Handler
 	topics   []string
 }
 
-// NewDispatcher makes a dispatcher for the given topics. Messages of other
-// topics wait for a dispatcher that serves them.
-func (l *Log) NewDispatcher(handlers map[string]Handler) *Dispatcher {
-	return &Dispatcher{log: l, handlers: handlers, topics: slices.Sorted(maps.Keys(handlers))}
+// NewDispatcher makes a dispatcher for groups of topics, such as those of one
+// domain each. A handler that is slow delays its own group and no other.
+// Messages of other topics wait for a dispatcher that serves them.
+func (l *Log) NewDispatcher(groups ...map[string]Handler) *Dispatcher {
+	d := &Dispatcher{log: l}
+	for _, handlers := range groups {
+		d.groups = append(d.groups, group{log: l, handlers: handlers, topics: slices.Sorted(maps.Keys(handlers))})
+	}
+	return d
 }
 
 // Run dispatches until ctx ends, and forgets idempotency keys whose day is
 // over. What this process promised is dispatched at once; what others promised
 // and left, within a moment. While the database is away it waits.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	for _, g := range d.groups {
+		loops.Go(func() { g.run(ctx) })
+	}
 	sweep := time.NewTicker(sweepEach)
 	defer sweep.Stop()
 	for {
@@ -87,20 +97,47 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 			return nil
 		case <-sweep.C:
 			d.sweep(ctx)
-		case <-d.log.promised:
-			d.drain(ctx)
-		case <-poll.C:
-			d.drain(ctx)
 		}
 	}
 }
 
-// drain dispatches everything that is due.
-func (d *Dispatcher) drain(ctx context.Context) {
+// Once dispatches what is due now, group by group, and returns how many
+// messages it took.
+func (d *Dispatcher) Once(ctx context.Context) (int, error) {
+	took := 0
+	for _, g := range d.groups {
+		n, err := g.once(ctx)
+		if took += n; err != nil {
+			return took, err
+		}
+	}
+	return took, nil
+}
+
+// run dispatches the group's messages until ctx ends.
+func (g group) run(ctx context.Context) {
+	promised, end := g.log.bell.listen(g.topics...)
+	defer end()
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
 	for {
-		n, err := d.Once(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-promised:
+			g.drain(ctx)
+		case <-poll.C:
+			g.drain(ctx)
+		}
+	}
+}
+
+// drain dispatches everything of the group that is due.
+func (g group) drain(ctx context.Context) {
+	for {
+		n, err := g.once(ctx)
 		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "outbox not read", "error", err)
+			slog.WarnContext(ctx, "outbox not read", "topics", g.topics, "error", err)
 		}
 		if n < batch || err != nil {
 			return
@@ -121,20 +158,21 @@ func (d *Dispatcher) sweep(ctx context.Context) {
 	}
 }
 
-// Once dispatches what is due now and returns how many messages it took.
-func (d *Dispatcher) Once(ctx context.Context) (int, error) {
-	q := db.New(d.log.db.Claim("app.sweep", "outbox"))
-	now := d.log.now()
-	rows, err := q.TakeDue(ctx, db.TakeDueParams{Now: now, LeaseUntil: now.Add(lease), Batch: batch, Topics: d.topics})
+// once dispatches a batch of what is due now and returns how many messages it
+// took.
+func (g group) once(ctx context.Context) (int, error) {
+	q := db.New(g.log.db.Claim("app.sweep", "outbox"))
+	now := g.log.now()
+	rows, err := q.TakeDue(ctx, db.TakeDueParams{Now: now, LeaseUntil: now.Add(lease), Batch: batch, Topics: g.topics})
 	if err != nil {
 		return 0, fmt.Errorf("take due messages: %w", err)
 	}
 	for _, r := range rows {
 		m := Message{Org: r.OrgID, Topic: r.Topic, Subject: r.Subject, Payload: r.Payload, Attempts: int(r.Attempts)}
-		if err := d.handle(ctx, m); err != nil {
+		if err := g.handle(ctx, m); err != nil {
 			delay := min(time.Second<<min(m.Attempts, 10), maxDelay)
 			slog.WarnContext(ctx, "message not handed over", "topic", m.Topic, "org_id", m.Org, "attempt", m.Attempts, "retry_in", delay.String(), "error", err)
-			if err := q.Postpone(ctx, db.PostponeParams{OrgID: r.OrgID, ID: r.ID, DueAt: d.log.now().Add(delay)}); err != nil {
+			if err := q.Postpone(ctx, db.PostponeParams{OrgID: r.OrgID, ID: r.ID, DueAt: g.log.now().Add(delay)}); err != nil {
 				return len(rows), fmt.Errorf("postpone message: %w", err)
 			}
 			continue
@@ -148,7 +186,7 @@ func (d *Dispatcher) Once(ctx context.Context) (int, error) {
 
 // handle hands one message over within its time. A handler that panics has
 // failed; the dispatcher goes on.
-func (d *Dispatcher) handle(ctx context.Context, m Message) (err error) {
+func (g group) handle(ctx context.Context, m Message) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, handOver)
 	defer cancel()
 	defer func() {
@@ -156,7 +194,7 @@ func (d *Dispatcher) handle(ctx context.Context, m Message) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return d.handlers[m.Topic](ctx, m)
+	return g.handlers[m.Topic](ctx, m)
 }
 
 // Sweep forgets idempotency keys that are older than a day and returns how

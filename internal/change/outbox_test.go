@@ -220,4 +220,33 @@ func TestOutbox(t *testing.T) {
 		stop()
 		require.NoError(t, <-ended)
 	})
+
+	t.Run("a handler that blocks delays no topic of another group", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		blocked, release, handled := make(chan struct{}, 1), make(chan struct{}), make(chan struct{}, 1)
+		d := b.log.NewDispatcher(
+			map[string]change.Handler{"topic": func(context.Context, change.Message) error {
+				blocked <- struct{}{}
+				<-release
+				return nil
+			}},
+			map[string]change.Handler{"another": func(context.Context, change.Message) error {
+				handled <- struct{}{}
+				return nil
+			}},
+		)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.Run(ctx) }()
+		b.publish(t, 1)
+		<-blocked
+		require.NoError(t, postgres.InTx(ctx, b.db, b.org, func(tx postgres.Tx) error {
+			return b.log.PublishTx(ctx, tx, "another", "s", 1)
+		}))
+		<-handled
+		close(release)
+		stop()
+		require.NoError(t, <-ended)
+	})
 }

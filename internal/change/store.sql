@@ -35,10 +35,78 @@ VALUES (@org_id, @topic, @subject, @payload, @at, @at);
 WITH entry AS (
   INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest)
   VALUES (@org_id, @at, @actor_type, sqlc.narg('user_id'), sqlc.narg('api_key_id'), @asserted, @action, @resource_type, @resource_id, @request_id, @ip, sqlc.narg('before_digest'), sqlc.narg('after_digest'))
-  RETURNING org_id, id, at
+  RETURNING org_id, at, action, resource_type, resource_id
 )
-INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
-SELECT entry.org_id, @topic, @subject, @payload, entry.at, entry.at FROM entry;
+INSERT INTO events (org_id, at, type, resource, resource_id, payload)
+SELECT entry.org_id, entry.at, entry.action, entry.resource_type, entry.resource_id, @payload FROM entry;
+
+-- name: AddFollower :exec
+-- Makes a follower's cursor, unless it has one: at the beginning, or after what has been committed.
+-- all orgs: a follower follows every organization.
+INSERT INTO followers (name, xid, id, moved_at)
+VALUES (@name, CASE WHEN @from_beginning::boolean THEN '0'::xid8 ELSE pg_snapshot_xmin(pg_current_snapshot()) END, 0, @at)
+ON CONFLICT (name) DO NOTHING;
+
+-- name: TakeEvents :many
+-- Leases a follower to one holder and returns the events after its cursor, if there are any. Only those below the oldest
+-- running transaction: one that is still running may commit a row that belongs before a row already visible.
+-- all orgs: a follower follows every organization.
+WITH taken AS (
+  UPDATE followers f
+  SET holder = @holder::uuid, leased_until = @lease_until
+  WHERE f.name = @name AND f.leased_until <= @now
+    AND EXISTS (
+      SELECT 1 FROM events e
+      WHERE (e.xid, e.id) > (f.xid, f.id) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+    )
+  RETURNING f.xid, f.id, f.failures
+)
+SELECT e.org_id, e.id, e.xid::text AS xid, e.at, e.type, e.resource, e.resource_id, e.payload, taken.failures
+FROM taken, LATERAL (
+  SELECT n.org_id, n.id, n.xid, n.at, n.type, n.resource, n.resource_id, n.payload FROM events n
+  WHERE (n.xid, n.id) > (taken.xid, taken.id) AND n.xid < pg_snapshot_xmin(pg_current_snapshot())
+  ORDER BY n.xid, n.id
+  LIMIT @batch
+) e
+ORDER BY e.xid, e.id;
+
+-- name: MoveFollower :execrows
+-- Moves a follower past the events that its holder has handled, and ends the lease.
+-- all orgs: a follower follows every organization.
+UPDATE followers
+SET xid = CAST(sqlc.arg('cursor_xid')::text AS xid8), id = @id, holder = NULL, leased_until = '-infinity', failures = 0, moved_at = @at
+WHERE name = @name AND holder = @holder::uuid;
+
+-- name: PostponeFollower :execrows
+-- Leaves a follower where it is until later, because its events could not be handled.
+-- all orgs: a follower follows every organization.
+UPDATE followers
+SET holder = NULL, leased_until = @until, failures = failures + 1
+WHERE name = @name AND holder = @holder::uuid;
+
+-- name: Lag :one
+-- How old the first event is that a follower has not passed, in seconds; 0 if it has passed all.
+-- all orgs: a follower follows every organization.
+SELECT coalesce((
+  SELECT extract(epoch FROM sqlc.arg('now')::timestamptz - e.at) FROM events e
+  WHERE (e.xid, e.id) > (f.xid, f.id) ORDER BY e.xid, e.id LIMIT 1
+), 0)::float8 AS lag
+FROM followers f WHERE f.name = @name;
+
+-- name: KeepPartitions :one
+-- Makes the partitions of the time ahead, and sorts what came without one.
+-- all orgs: partitions are of time, not of organizations.
+SELECT keep_partitions(CAST(sqlc.arg('parent')::text AS regclass), @now)::integer AS made;
+
+-- name: DropEvents :one
+-- Drops the partitions of events that ended before a moment and that every follower has passed.
+-- all orgs: partitions are of time, not of organizations.
+SELECT drop_events(@before)::integer AS dropped;
+
+-- name: RebaseEvents :one
+-- Puts the events of a restored database before those that come.
+-- all orgs: the order is one over every organization.
+SELECT rebase_events()::bigint AS rebased;
 
 -- name: TakeDue :many
 -- Leases due messages of the topics that the dispatcher serves: another dispatcher does not see them until the lease

@@ -33,6 +33,9 @@ func fill(t testing.TB, k *testkit.Kit, us *testkit.Client) {
 	require.NoError(t, err)
 	_, err = asRuntime(t, k, us.Org).Exec(ctx, "INSERT INTO dataset_holds (org_id, dataset_id, holder, created_at) VALUES ($1, $2, 'somebody', now())", us.Org, d.ID)
 	require.NoError(t, err)
+	// No dispatcher serves this topic, so the message stays.
+	_, err = asRuntime(t, k, us.Org).Exec(ctx, "INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at) VALUES ($1, 'unserved', '1', '', now(), now())", us.Org)
+	require.NoError(t, err)
 	trace := "/api/traces/" + someTrace(t, us)
 	_, err = us.Call(ctx, "POST", trace+"/feedback", map[string]any{"type": "comment", "comment": "Well done."}, nil)
 	require.NoError(t, err)

@@ -48,16 +48,15 @@ func asRuntime(t testing.TB, k *testkit.Kit, org principal.OrgID) *pgx.Conn {
 // tableColumns are the tables with the column that names the organization.
 func tableColumns(t testing.TB, c *pgx.Conn) map[string]string {
 	t.Helper()
-	rows, err := c.Query(t.Context(), `SELECT relname FROM pg_class
-		WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname NOT LIKE 'goose_db_version%'`)
+	rows, err := c.Query(t.Context(), `SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'org_id'
+		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`)
 	require.NoError(t, err)
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
-	out := map[string]string{}
+	out := map[string]string{"organizations": "id"}
 	for _, name := range names {
 		out[name] = "org_id"
 	}
-	out["organizations"] = "id"
 	return out
 }
 

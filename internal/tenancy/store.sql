@@ -188,7 +188,7 @@ UPDATE api_keys SET last_used_at = @at
 WHERE org_id = @org_id AND id = @id AND (last_used_at IS NULL OR last_used_at < @before);
 
 -- name: ListAudit :many
--- A page of the audit log, newest first.
+-- A page of the audit log, newest first. The bounds of time stand alone, so that they choose partitions.
 SELECT id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest
 FROM audit_logs
 WHERE org_id = @org_id AND id < @below
@@ -196,8 +196,8 @@ WHERE org_id = @org_id AND id < @below
   AND (sqlc.narg('resource_type')::text IS NULL OR resource_type = sqlc.narg('resource_type'))
   AND (sqlc.narg('resource_id')::text IS NULL OR resource_id = sqlc.narg('resource_id'))
   AND (sqlc.narg('user_id')::uuid IS NULL OR user_id = sqlc.narg('user_id'))
-  AND (sqlc.narg('created_after')::timestamptz IS NULL OR at > sqlc.narg('created_after'))
-  AND (sqlc.narg('created_before')::timestamptz IS NULL OR at < sqlc.narg('created_before'))
+  AND at > coalesce(sqlc.narg('created_after')::timestamptz, '-infinity')
+  AND at < coalesce(sqlc.narg('created_before')::timestamptz, 'infinity')
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
@@ -210,8 +210,8 @@ WHERE org_id = @org_id
   AND (sqlc.narg('resource_type')::text IS NULL OR resource_type = sqlc.narg('resource_type'))
   AND (sqlc.narg('resource_id')::text IS NULL OR resource_id = sqlc.narg('resource_id'))
   AND (sqlc.narg('user_id')::uuid IS NULL OR user_id = sqlc.narg('user_id'))
-  AND (sqlc.narg('created_after')::timestamptz IS NULL OR at > sqlc.narg('created_after'))
-  AND (sqlc.narg('created_before')::timestamptz IS NULL OR at < sqlc.narg('created_before'));
+  AND at > coalesce(sqlc.narg('created_after')::timestamptz, '-infinity')
+  AND at < coalesce(sqlc.narg('created_before')::timestamptz, 'infinity');
 
 -- name: FindDataKey :one
 -- The organization's wrapped data key.

@@ -206,7 +206,7 @@ func (s store) rowTables(ctx context.Context, org principal.OrgID) ([]string, er
 		  SELECT c.oid, c.relname FROM pg_class c
 		  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'public'
 		  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id' AND NOT a.attisdropped
-		  WHERE c.relkind = 'r' AND c.relname <> 'deletion_certificates'
+		  WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'deletion_certificates'
 		), depth AS (
 		  SELECT t.oid, 0 AS d FROM tenant t
 		  UNION

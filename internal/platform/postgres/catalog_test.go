@@ -22,7 +22,15 @@ var argued = map[string]string{
 	"idempotency_keys: policy sweep lets d through if (NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text)":                                                          "keys are forgotten by age in every organization at once",
 	"idempotency_keys: policy sweep_find lets r through if (NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text)":                                                     "the sweeper finds what it deletes",
 	"outbox: policy sweep lets * through if (NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'outbox'::text)":                                                                              "the dispatcher serves every organization in order of time",
-	"data_keys: policy sweep lets * through if (NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'data_keys'::text)":                                                                        "rotation of the master key walks over every organization's data key",
+	"events: policy sweep lets r through if (NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'events'::text)":                                                                              "a follower reads the events of every organization in one order",
+	"followers: has no org_id":                            "a follower follows every organization; the table says where it is, and nothing of theirs",
+	"followers: has no policy org":                        "see above",
+	"followers: primary key followers_pkey has no org_id": "see above",
+	"followers: policy sweep lets * through if (NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'events'::text)": "whoever reads events moves the cursor",
+	"function keep_partitions is SECURITY DEFINER": "the runtime role owns no table; the function adds partitions of the two parents that it names",
+	"function drop_events is SECURITY DEFINER":     "the same; it drops only what has ended and every follower has passed",
+	"function rebase_events is SECURITY DEFINER":   "the same; it changes only the order in which events are read, after a restore",
+	"data_keys: policy sweep lets * through if (NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'data_keys'::text)": "rotation of the master key walks over every organization's data key",
 }
 
 // checks are what the catalog must not show. Each returns findings as text;
@@ -61,6 +69,11 @@ var checks = []string{
 	   JOIN pg_attribute h ON h.attrelid = t.oid AND h.attnum = pair.here AND h.attname = t.org_column
 	   JOIN pg_attribute o ON o.attrelid = f.oid AND o.attnum = pair.there AND o.attname = f.org_column)`,
 
+	// A partition is reached through its parent, whose row security binds.
+	`SELECT relname || ': the runtime role reaches the partition past the row security of its parent' FROM pg_class
+	 WHERE relnamespace = 'public'::regnamespace AND relispartition AND relkind IN ('r', 'p') AND NOT pg_has_role($1, relowner, 'MEMBER')
+	   AND has_table_privilege($1, oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')`,
+
 	// Code and views that run with another's rights.
 	`SELECT 'function ' || proname || ' is SECURITY DEFINER' FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
 	`SELECT 'view ' || relname || ' is not security_invoker' FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'
@@ -75,8 +88,8 @@ var checks = []string{
 	`SELECT 'role ' || $1 || ' may truncate ' || relname || ', which row security does not bind' FROM tenant WHERE NOT pg_has_role($1, relowner, 'MEMBER') AND has_table_privilege($1, oid, 'TRUNCATE')`,
 }
 
-// tenant is every table of ours, all but the migration engine's, with the
-// condition of its policy as PostgreSQL prints it.
+// tenant is every table of ours, all but the migration engine's and partitions,
+// with the condition of its policy as PostgreSQL prints it.
 const tenant = `
 	CREATE TEMPORARY VIEW tenant AS
 	SELECT *, format('(%s = (NULLIF(current_setting(''app.org''::text, true), ''''::text))::uuid)', org_column) AS claim
@@ -85,7 +98,7 @@ const tenant = `
 	         (SELECT a.attname FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped
 	          AND a.attname = CASE c.relname WHEN 'organizations' THEN 'id' ELSE 'org_id' END) AS org_column
 	  FROM pg_class c
-	  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname NOT LIKE 'goose_db_version%'
+	  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname NOT LIKE 'goose_db_version%'
 	) tables`
 
 // catalog returns every way in which the schema would let an organization see
@@ -151,6 +164,7 @@ func TestCatalogBites(t *testing.T) {
 		{"a unique index over all organizations", table + secure + policy + "CREATE UNIQUE INDEX taken ON careless (dataset_id) WHERE id > 0", "careless: unique index taken has no org_id"},
 		{"an exclusion over all organizations", table + secure + policy + "ALTER TABLE careless ADD CONSTRAINT apart EXCLUDE USING btree (dataset_id WITH =)", "careless: exclusion constraint apart has no org_id"},
 		{"a foreign key without the organization", table + secure + policy + "ALTER TABLE api_keys ADD UNIQUE (id); ALTER TABLE careless ADD FOREIGN KEY (dataset_id) REFERENCES api_keys (id)", "careless: foreign key careless_dataset_id_fkey does not tie org_id to the organization of api_keys"},
+		{"a partition that the runtime role reads", "CREATE TABLE events_careless PARTITION OF events FOR VALUES FROM ('1999-01-01') TO ('1999-02-01')", "events_careless: the runtime role reaches the partition past the row security of its parent"},
 		{"a function with its owner's rights", "CREATE FUNCTION peek() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM datasets'", "function peek is SECURITY DEFINER"},
 		{"a view with its owner's rights", "CREATE VIEW peek AS SELECT * FROM datasets", "view peek is not security_invoker"},
 		{"a materialized view", "CREATE MATERIALIZED VIEW peek AS SELECT * FROM datasets", "materialized view peek holds rows without row security"},

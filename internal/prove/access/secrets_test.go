@@ -72,7 +72,7 @@ func TestSecretsStayInside(t *testing.T) {
 	w.walk(t, h, callersNamed(people, "all scopes", "live key", "truncated key"))
 	done()
 
-	for _, where := range []string{"the log", "the answers", "table idempotency_keys", "table outbox", "table audit_logs", "table provider_keys"} {
+	for _, where := range []string{"the log", "the answers", "table idempotency_keys", "table outbox", "table events", "table audit_logs", "table provider_keys"} {
 		require.NotZero(t, s.seen[where].Len(), where)
 	}
 	require.Greater(t, len(s.secrets), 50)

@@ -13,9 +13,8 @@ import (
 func (w *world) tenantTables(t testing.TB) map[string]string {
 	t.Helper()
 	rows, err := w.owner.Query(t.Context(), `
-		SELECT table_name FROM information_schema.columns
-		JOIN information_schema.tables USING (table_schema, table_name)
-		WHERE table_schema = 'public' AND column_name = 'org_id' AND table_type = 'BASE TABLE'`)
+		SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'org_id'
+		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`)
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

@@ -13,19 +13,36 @@ import (
 	"github.com/google/uuid"
 )
 
+const addFollower = `-- name: AddFollower :exec
+INSERT INTO followers (name, xid, id, moved_at)
+VALUES ($1, CASE WHEN $2::boolean THEN '0'::xid8 ELSE pg_snapshot_xmin(pg_current_snapshot()) END, 0, $3)
+ON CONFLICT (name) DO NOTHING
+`
+
+type AddFollowerParams struct {
+	Name          string
+	FromBeginning bool
+	At            time.Time
+}
+
+// Makes a follower's cursor, unless it has one: at the beginning, or after what has been committed.
+// all orgs: a follower follows every organization.
+func (q *Queries) AddFollower(ctx context.Context, arg AddFollowerParams) error {
+	_, err := q.db.Exec(ctx, addFollower, arg.Name, arg.FromBeginning, arg.At)
+	return err
+}
+
 const audit = `-- name: Audit :exec
 WITH entry AS (
   INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest)
-  VALUES ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-  RETURNING org_id, id, at
+  VALUES ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+  RETURNING org_id, at, action, resource_type, resource_id
 )
-INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
-SELECT entry.org_id, $1, $2, $3, entry.at, entry.at FROM entry
+INSERT INTO events (org_id, at, type, resource, resource_id, payload)
+SELECT entry.org_id, entry.at, entry.action, entry.resource_type, entry.resource_id, $1 FROM entry
 `
 
 type AuditParams struct {
-	Topic        string
-	Subject      string
 	Payload      []byte
 	OrgID        principal.OrgID
 	At           time.Time
@@ -45,8 +62,6 @@ type AuditParams struct {
 // Writes who did what, and the event of it for those who follow along.
 func (q *Queries) Audit(ctx context.Context, arg AuditParams) error {
 	_, err := q.db.Exec(ctx, audit,
-		arg.Topic,
-		arg.Subject,
 		arg.Payload,
 		arg.OrgID,
 		arg.At,
@@ -78,6 +93,19 @@ type DoneParams struct {
 func (q *Queries) Done(ctx context.Context, arg DoneParams) error {
 	_, err := q.db.Exec(ctx, done, arg.OrgID, arg.ID)
 	return err
+}
+
+const dropEvents = `-- name: DropEvents :one
+SELECT drop_events($1)::integer AS dropped
+`
+
+// Drops the partitions of events that ended before a moment and that every follower has passed.
+// all orgs: partitions are of time, not of organizations.
+func (q *Queries) DropEvents(ctx context.Context, before time.Time) (int32, error) {
+	row := q.db.QueryRow(ctx, dropEvents, before)
+	var dropped int32
+	err := row.Scan(&dropped)
+	return dropped, err
 }
 
 const findKey = `-- name: FindKey :one
@@ -141,6 +169,46 @@ func (q *Queries) ForgetKey(ctx context.Context, arg ForgetKeyParams) error {
 	return err
 }
 
+const keepPartitions = `-- name: KeepPartitions :one
+SELECT keep_partitions(CAST($1::text AS regclass), $2)::integer AS made
+`
+
+type KeepPartitionsParams struct {
+	Parent string
+	Now    time.Time
+}
+
+// Makes the partitions of the time ahead, and sorts what came without one.
+// all orgs: partitions are of time, not of organizations.
+func (q *Queries) KeepPartitions(ctx context.Context, arg KeepPartitionsParams) (int32, error) {
+	row := q.db.QueryRow(ctx, keepPartitions, arg.Parent, arg.Now)
+	var made int32
+	err := row.Scan(&made)
+	return made, err
+}
+
+const lag = `-- name: Lag :one
+SELECT coalesce((
+  SELECT extract(epoch FROM $1::timestamptz - e.at) FROM events e
+  WHERE (e.xid, e.id) > (f.xid, f.id) ORDER BY e.xid, e.id LIMIT 1
+), 0)::float8 AS lag
+FROM followers f WHERE f.name = $2
+`
+
+type LagParams struct {
+	Now  time.Time
+	Name string
+}
+
+// How old the first event is that a follower has not passed, in seconds; 0 if it has passed all.
+// all orgs: a follower follows every organization.
+func (q *Queries) Lag(ctx context.Context, arg LagParams) (float64, error) {
+	row := q.db.QueryRow(ctx, lag, arg.Now, arg.Name)
+	var lag float64
+	err := row.Scan(&lag)
+	return lag, err
+}
+
 const lockKey = `-- name: LockKey :one
 SELECT pg_try_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text || ' ' || $3::text || ' ' || $4::text, 0)) AS locked
 `
@@ -166,6 +234,36 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (bool, error) 
 	return locked, err
 }
 
+const moveFollower = `-- name: MoveFollower :execrows
+UPDATE followers
+SET xid = CAST($1::text AS xid8), id = $2, holder = NULL, leased_until = '-infinity', failures = 0, moved_at = $3
+WHERE name = $4 AND holder = $5::uuid
+`
+
+type MoveFollowerParams struct {
+	CursorXid string
+	ID        int64
+	At        time.Time
+	Name      string
+	Holder    uuid.UUID
+}
+
+// Moves a follower past the events that its holder has handled, and ends the lease.
+// all orgs: a follower follows every organization.
+func (q *Queries) MoveFollower(ctx context.Context, arg MoveFollowerParams) (int64, error) {
+	result, err := q.db.Exec(ctx, moveFollower,
+		arg.CursorXid,
+		arg.ID,
+		arg.At,
+		arg.Name,
+		arg.Holder,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const postpone = `-- name: Postpone :exec
 UPDATE outbox SET due_at = $1 WHERE org_id = $2 AND id = $3
 `
@@ -180,6 +278,28 @@ type PostponeParams struct {
 func (q *Queries) Postpone(ctx context.Context, arg PostponeParams) error {
 	_, err := q.db.Exec(ctx, postpone, arg.DueAt, arg.OrgID, arg.ID)
 	return err
+}
+
+const postponeFollower = `-- name: PostponeFollower :execrows
+UPDATE followers
+SET holder = NULL, leased_until = $1, failures = failures + 1
+WHERE name = $2 AND holder = $3::uuid
+`
+
+type PostponeFollowerParams struct {
+	Until  time.Time
+	Name   string
+	Holder uuid.UUID
+}
+
+// Leaves a follower where it is until later, because its events could not be handled.
+// all orgs: a follower follows every organization.
+func (q *Queries) PostponeFollower(ctx context.Context, arg PostponeFollowerParams) (int64, error) {
+	result, err := q.db.Exec(ctx, postponeFollower, arg.Until, arg.Name, arg.Holder)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const publish = `-- name: Publish :exec
@@ -205,6 +325,19 @@ func (q *Queries) Publish(ctx context.Context, arg PublishParams) error {
 		arg.At,
 	)
 	return err
+}
+
+const rebaseEvents = `-- name: RebaseEvents :one
+SELECT rebase_events()::bigint AS rebased
+`
+
+// Puts the events of a restored database before those that come.
+// all orgs: the order is one over every organization.
+func (q *Queries) RebaseEvents(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, rebaseEvents)
+	var rebased int64
+	err := row.Scan(&rebased)
+	return rebased, err
 }
 
 const rememberKey = `-- name: RememberKey :exec
@@ -307,6 +440,86 @@ func (q *Queries) TakeDue(ctx context.Context, arg TakeDueParams) ([]TakeDueRow,
 			&i.Subject,
 			&i.Payload,
 			&i.Attempts,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const takeEvents = `-- name: TakeEvents :many
+WITH taken AS (
+  UPDATE followers f
+  SET holder = $2::uuid, leased_until = $3
+  WHERE f.name = $4 AND f.leased_until <= $5
+    AND EXISTS (
+      SELECT 1 FROM events e
+      WHERE (e.xid, e.id) > (f.xid, f.id) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+    )
+  RETURNING f.xid, f.id, f.failures
+)
+SELECT e.org_id, e.id, e.xid::text AS xid, e.at, e.type, e.resource, e.resource_id, e.payload, taken.failures
+FROM taken, LATERAL (
+  SELECT n.org_id, n.id, n.xid, n.at, n.type, n.resource, n.resource_id, n.payload FROM events n
+  WHERE (n.xid, n.id) > (taken.xid, taken.id) AND n.xid < pg_snapshot_xmin(pg_current_snapshot())
+  ORDER BY n.xid, n.id
+  LIMIT $1
+) e
+ORDER BY e.xid, e.id
+`
+
+type TakeEventsParams struct {
+	Batch      int32
+	Holder     uuid.UUID
+	LeaseUntil time.Time
+	Name       string
+	Now        time.Time
+}
+
+type TakeEventsRow struct {
+	OrgID      principal.OrgID
+	ID         int64
+	Xid        string
+	At         time.Time
+	Type       string
+	Resource   string
+	ResourceID string
+	Payload    []byte
+	Failures   int32
+}
+
+// Leases a follower to one holder and returns the events after its cursor, if there are any. Only those below the oldest
+// running transaction: one that is still running may commit a row that belongs before a row already visible.
+// all orgs: a follower follows every organization.
+func (q *Queries) TakeEvents(ctx context.Context, arg TakeEventsParams) ([]TakeEventsRow, error) {
+	rows, err := q.db.Query(ctx, takeEvents,
+		arg.Batch,
+		arg.Holder,
+		arg.LeaseUntil,
+		arg.Name,
+		arg.Now,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TakeEventsRow{}
+	for rows.Next() {
+		var i TakeEventsRow
+		if err := rows.Scan(
+			&i.OrgID,
+			&i.ID,
+			&i.Xid,
+			&i.At,
+			&i.Type,
+			&i.Resource,
+			&i.ResourceID,
+			&i.Payload,
+			&i.Failures,
 		); err != nil {
 			return nil, err
 		}

@@ -77,18 +77,18 @@ func owner(t testing.TB, cfg postgres.Config) *pgx.Conn {
 }
 
 // tables are all tables of ours with the column that names the organization.
+// Rows are reached through a partitioned table, not through its partitions.
 func tables(t testing.TB, conn *pgx.Conn) map[string]string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), `
-		SELECT relname FROM pg_class
-		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT LIKE 'goose_db_version%'`)
+		SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'org_id'
+		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`)
 	require.NoError(t, err)
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
-	out := map[string]string{}
+	out := map[string]string{"organizations": "id"}
 	for _, name := range names {
 		out[name] = "org_id"
 	}
-	out["organizations"] = "id"
 	return out
 }
