@@ -56,6 +56,7 @@ func Laws() []Law {
 		{"clock", "the time is handed in, so that a test can set it", clock},
 		{"names", "a package is named after what it is about", names},
 		{"size", "a file fits in a reader's head: 600 lines, a test file 900", size},
+		{"package-size", "a package fits in a reader's week: 5,000 lines without tests and generated files", packageSize},
 		{"query-org", "every query names org_id or says why it sees all organizations", queryOrg},
 		{"query-doc", "every query says in a sentence what it answers", queryDoc},
 		{"query-insert", "every INSERT lists org_id", queryInsert},

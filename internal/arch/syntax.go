@@ -2,6 +2,7 @@ package arch
 
 import (
 	"go/ast"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -178,6 +179,28 @@ func names(t *tree, bad report) {
 		}
 	}
 }
+
+// packageSize counts what a reader has to know of a package: its files without
+// tests and without what is generated.
+func packageSize(t *tree, bad report) {
+	lines := map[string]int{}
+	for _, f := range t.files {
+		if !f.test && !f.gen {
+			lines[f.dir] += f.lines
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(lines)) {
+		if n := lines[dir]; n > maxPackageLines && !slices.Contains(largePackages, dir) {
+			bad(dir, 0, "has %d lines, more than %d: split it by noun", n, maxPackageLines)
+		}
+	}
+}
+
+// maxPackageLines is how many lines a package may have by hand.
+const maxPackageLines = 5000
+
+// largePackages are above the law until they are split.
+var largePackages = []string{"internal/evaluation", "internal/trace"}
 
 const (
 	maxLines     = 600

@@ -118,7 +118,7 @@ func (s *Service) getMetrics(ctx context.Context, in *metricsInput) (*metricsOut
 }
 
 func toMetricGroup(g MetricGroup) metricGroup {
-	rate := wilson(g.Errors, g.Spans)
+	rate := proportion(g.Errors, g.Spans)
 	out := metricGroup{
 		Key: httpapi.OrNull(g.Key), Spans: g.Spans, Traces: g.Traces, Errors: g.Errors, InputTokens: g.InputTokens, OutputTokens: g.OutputTokens,
 		ErrorRate: proportionBody{Value: rounded(rate.Value), N: rate.N, Low: rounded(rate.Low), High: rounded(rate.High), Method: "wilson_95"},

@@ -3,12 +3,12 @@ package trace
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/stat"
 )
 
 const (
@@ -103,22 +103,14 @@ type Proportion struct {
 	N                uint64
 }
 
-// wilson is the share of k among n, which must not be zero.
-func wilson(k, n uint64) Proportion {
-	const z = 1.959963984540054
-	size, p := float64(n), float64(k)/float64(n)
-	centre := p + z*z/(2*size)
-	half := z * math.Sqrt(p*(1-p)/size+z*z/(4*size*size))
-	scale := 1 + z*z/size
-	out := Proportion{Value: p, Low: (centre - half) / scale, High: (centre + half) / scale, N: n}
-	// At the ends the formula gives the end itself, but for rounding.
-	if k == 0 {
-		out.Low = 0
+// proportion is the share of k among n, which must not be zero. It cannot fail:
+// no group has more errors than spans.
+func proportion(k, n uint64) Proportion {
+	e, err := stat.Proportion(int(k), int(n), stat.Options{Method: stat.MethodWilson})
+	if err != nil {
+		panic(err)
 	}
-	if k == n {
-		out.High = 1
-	}
-	return out
+	return Proportion{Value: *e.Value, Low: *e.CI.Lower, High: *e.CI.Upper, N: n}
 }
 
 // Metrics returns figures of spans, in groups.
