@@ -75,12 +75,12 @@ type createInput struct {
 }
 
 type createBody struct {
-	Name        string      `json:"name" minLength:"1" maxLength:"200" example:"Support questions" doc:"Name; it need not be unique."`
-	Description string      `json:"description,omitempty" maxLength:"10000" doc:"What the dataset contains."`
-	Purpose     Purpose     `json:"purpose,omitempty" enum:"general,golden,calibration,regression" default:"general" doc:"What the dataset is used for; it cannot be changed later."`
-	Schema      httpapi.Map `json:"schema,omitempty" doc:"A JSON Schema (draft 2020-12) that every item must match."`
-	Tags        tagList     `json:"tags,omitempty" doc:"Tags to filter by."`
-	Metadata    httpapi.Map `json:"metadata,omitempty" doc:"Free-form object, stored as sent."`
+	Name        string         `json:"name" minLength:"1" maxLength:"200" example:"Support questions" doc:"Name; it need not be unique."`
+	Description string         `json:"description,omitempty" maxLength:"10000" doc:"What the dataset contains."`
+	Purpose     Purpose        `json:"purpose,omitempty" enum:"general,golden,calibration,regression" default:"general" doc:"What the dataset is used for; it cannot be changed later."`
+	Schema      httpapi.Object `json:"schema,omitempty" doc:"A JSON Schema (draft 2020-12) that every item must match."`
+	Tags        tagList        `json:"tags,omitempty" doc:"Tags to filter by."`
+	Metadata    httpapi.Object `json:"metadata,omitempty" doc:"Free-form object, stored as sent."`
 }
 
 type updateInput struct {
@@ -90,13 +90,13 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Set[nameText]      `json:"name,omitzero" doc:"New name."`
-	Description     httpapi.Patch[longText]    `json:"description,omitzero" doc:"New description; null removes it."`
-	Status          httpapi.Set[statusText]    `json:"status,omitzero" doc:"archived makes the dataset read-only; active restores it."`
-	Schema          httpapi.Patch[httpapi.Map] `json:"schema,omitzero" doc:"New JSON Schema for items added or changed from now on; null removes it."`
-	Tags            httpapi.Patch[tagList]     `json:"tags,omitzero" doc:"New tags, replacing all existing ones; null removes them."`
-	Metadata        httpapi.Patch[httpapi.Map] `json:"metadata,omitzero" doc:"New metadata, replacing the existing object; null empties it."`
-	ExpectedVersion int64                      `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
+	Name            httpapi.Set[nameText]         `json:"name,omitzero" doc:"New name."`
+	Description     httpapi.Patch[longText]       `json:"description,omitzero" doc:"New description; null removes it."`
+	Status          httpapi.Set[statusText]       `json:"status,omitzero" doc:"archived makes the dataset read-only; active restores it."`
+	Schema          httpapi.Patch[httpapi.Object] `json:"schema,omitzero" doc:"New JSON Schema for items added or changed from now on; null removes it."`
+	Tags            httpapi.Patch[tagList]        `json:"tags,omitzero" doc:"New tags, replacing all existing ones; null removes them."`
+	Metadata        httpapi.Patch[httpapi.Object] `json:"metadata,omitzero" doc:"New metadata, replacing the existing object; null empties it."`
+	ExpectedVersion int64                         `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
 // datasetBody is a dataset on the wire.
@@ -157,7 +157,7 @@ func (s *Service) postDataset(ctx context.Context, in *createInput) (*createdOut
 		b := in.Body
 		d, err := s.CreateTx(ctx, tx, Dataset{
 			Name: b.Name, Description: b.Description, Purpose: b.Purpose, Schema: b.Schema.Text(),
-			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.Object(),
+			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.OrEmpty(),
 		})
 		if err != nil {
 			return nil, err
@@ -227,7 +227,7 @@ func (b updateBody) apply(d *Dataset) {
 		d.Tags = httpapi.OrEmpty(b.Tags.Value)
 	}
 	if b.Metadata.Sent {
-		d.Metadata = b.Metadata.Value.Object()
+		d.Metadata = b.Metadata.Value.OrEmpty()
 	}
 }
 

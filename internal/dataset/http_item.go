@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/change"
@@ -105,27 +104,24 @@ type addItemsBody struct {
 	Items []ItemFields `json:"items,omitzero" minItems:"1" maxItems:"1000" doc:"The items to add; cannot be combined with input."`
 }
 
-// Resolve refuses a body that is neither one item nor a list of items.
-func (b *addItemsBody) Resolve(huma.Context) []error {
-	field := func(path, code, message string) error {
-		return fault.Invalid("body", path, code, message)
-	}
+// Check refuses a body that is neither one item nor a list of items.
+func (b *addItemsBody) Check(context.Context) error {
 	if b.Items == nil {
 		if b.missing() {
-			return []error{field("/input", "one_of_required", "is required: send input, or items")}
+			return fault.Invalid("body", "/input", "one_of_required", "is required: send input, or items")
 		}
 		return nil
 	}
 	if b.Input != nil {
-		return []error{field("/items", "mutually_exclusive", "cannot be combined with input")}
+		return fault.Invalid("body", "/items", "mutually_exclusive", "cannot be combined with input")
 	}
-	var errs []error
+	var fields []fault.Field
 	for i, item := range b.Items {
 		if item.missing() {
-			errs = append(errs, field("/items/"+strconv.Itoa(i)+"/input", "required", "is required"))
+			fields = append(fields, fault.Field{In: "body", Path: "/items/" + strconv.Itoa(i) + "/input", Code: "required", Message: "is required"})
 		}
 	}
-	return errs
+	return httpapi.Invalid(fields...)
 }
 
 type updateItemInput struct {

@@ -99,18 +99,18 @@ type createInput struct {
 }
 
 type createBody struct {
-	Name           string        `json:"name" minLength:"1" maxLength:"200" doc:"Name of the evaluation." example:"Support answers"`
-	Description    string        `json:"description,omitempty" maxLength:"10000" doc:"Free text."`
-	DatasetID      datasetText   `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
-	DatasetVersion int           `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the items as they are when a run starts."`
-	Metrics        metricsInput  `json:"metrics" doc:"Names of the metrics, from GET /api/evaluation-metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
-	MetricNames    metricList    `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
-	MetricParams   httpapi.Map   `json:"metricParams,omitempty" doc:"Parameters of metrics, keyed by the metric's name."`
-	Target         *targetBody   `json:"target,omitempty" doc:"Where outputs come from; absent for outputs recorded in the items."`
-	JudgeConfigIDs judgeList     `json:"judgeConfigIds,omitempty" doc:"Judge configurations for metrics that need a judge."`
-	PassRule       *passRuleBody `json:"passRule,omitempty" doc:"When an item passes; absent for a mean of at least 0.5 over its scores between 0 and 1."`
-	Tags           tagList       `json:"tags,omitempty" doc:"Labels to filter by."`
-	Metadata       httpapi.Map   `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
+	Name           string         `json:"name" minLength:"1" maxLength:"200" doc:"Name of the evaluation." example:"Support answers"`
+	Description    string         `json:"description,omitempty" maxLength:"10000" doc:"Free text."`
+	DatasetID      datasetText    `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
+	DatasetVersion int            `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the items as they are when a run starts."`
+	Metrics        metricsInput   `json:"metrics" doc:"Names of the metrics, from GET /api/evaluation-metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
+	MetricNames    metricList     `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
+	MetricParams   httpapi.Object `json:"metricParams,omitempty" doc:"Parameters of metrics, keyed by the metric's name."`
+	Target         *targetBody    `json:"target,omitempty" doc:"Where outputs come from; absent for outputs recorded in the items."`
+	JudgeConfigIDs judgeList      `json:"judgeConfigIds,omitempty" doc:"Judge configurations for metrics that need a judge."`
+	PassRule       *passRuleBody  `json:"passRule,omitempty" doc:"When an item passes; absent for a mean of at least 0.5 over its scores between 0 and 1."`
+	Tags           tagList        `json:"tags,omitempty" doc:"Labels to filter by."`
+	Metadata       httpapi.Object `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
 }
 
 type updateInput struct {
@@ -121,20 +121,20 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Set[nameText]       `json:"name,omitzero" doc:"Name of the evaluation."`
-	Description     httpapi.Patch[longText]     `json:"description,omitzero" doc:"Free text; null removes it."`
-	DatasetID       httpapi.Set[datasetText]    `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
-	DatasetVersion  httpapi.Patch[versionText]  `json:"datasetVersion,omitzero" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
-	Metrics         httpapi.Set[metricsInput]   `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
-	MetricNames     httpapi.Set[metricList]     `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
-	MetricParams    httpapi.Patch[httpapi.Map]  `json:"metricParams,omitzero" doc:"Parameters of metrics, keyed by the metric's name; null removes them."`
-	Target          httpapi.Patch[targetBody]   `json:"target,omitzero" doc:"Where outputs come from, replaced as a whole; null for outputs recorded in the items."`
-	JudgeConfigIDs  httpapi.Patch[judgeList]    `json:"judgeConfigIds,omitzero" doc:"Judge configurations for metrics that need a judge; null removes them."`
-	PassRule        httpapi.Patch[passRuleBody] `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
-	Tags            httpapi.Patch[tagList]      `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
-	Metadata        httpapi.Patch[httpapi.Map]  `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
-	Archived        httpapi.Set[bool]           `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
-	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
+	Name            httpapi.Set[nameText]         `json:"name,omitzero" doc:"Name of the evaluation."`
+	Description     httpapi.Patch[longText]       `json:"description,omitzero" doc:"Free text; null removes it."`
+	DatasetID       httpapi.Set[datasetText]      `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
+	DatasetVersion  httpapi.Patch[versionText]    `json:"datasetVersion,omitzero" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
+	Metrics         httpapi.Set[metricsInput]     `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
+	MetricNames     httpapi.Set[metricList]       `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
+	MetricParams    httpapi.Patch[httpapi.Object] `json:"metricParams,omitzero" doc:"Parameters of metrics, keyed by the metric's name; null removes them."`
+	Target          httpapi.Patch[targetBody]     `json:"target,omitzero" doc:"Where outputs come from, replaced as a whole; null for outputs recorded in the items."`
+	JudgeConfigIDs  httpapi.Patch[judgeList]      `json:"judgeConfigIds,omitzero" doc:"Judge configurations for metrics that need a judge; null removes them."`
+	PassRule        httpapi.Patch[passRuleBody]   `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
+	Tags            httpapi.Patch[tagList]        `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
+	Metadata        httpapi.Patch[httpapi.Object] `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
+	Archived        httpapi.Set[bool]             `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
+	ExpectedVersion int64                         `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
 }
 
 type evaluationOutput struct {
@@ -193,7 +193,7 @@ func (s *Service) postEvaluation(ctx context.Context, in *createInput) (*evaluat
 		e, err := s.CreateTx(ctx, tx, Evaluation{
 			Name: b.Name, Description: b.Description, DatasetID: string(b.DatasetID), DatasetVersion: b.DatasetVersion,
 			Plan: Plan{Metrics: metrics, Params: params, Target: fromTarget(b.Target), Judges: fromIDs(b.JudgeConfigIDs), PassRule: fromPassRule(b.PassRule)},
-			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.Object(),
+			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.OrEmpty(),
 		}, in.Strict.Strict)
 		if err != nil {
 			return nil, err
@@ -308,7 +308,7 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 		e.Tags = httpapi.OrEmpty(b.Tags.Value)
 	}
 	if b.Metadata.Sent {
-		e.Metadata = b.Metadata.Value.Object()
+		e.Metadata = b.Metadata.Value.OrEmpty()
 	}
 	if b.Archived.Sent && b.Archived.Value != (e.Archived != nil) {
 		e.Archived = nil

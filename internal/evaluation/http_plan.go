@@ -14,7 +14,7 @@ type targetBody struct {
 	ProviderKeyID *httpapi.IDInput `json:"providerKeyId,omitempty" doc:"model: the provider key to call with."`
 	Provider      string           `json:"provider,omitempty" maxLength:"64" doc:"model: a provider that needs no key, such as simulated."`
 	Model         string           `json:"model,omitempty" maxLength:"200" doc:"model: the provider's name of the model."`
-	Params        httpapi.Map      `json:"params,omitempty" doc:"model: temperature, top_p, max_tokens, seed, stop, response_schema."`
+	Params        httpapi.Object   `json:"params,omitempty" doc:"model: temperature, top_p, max_tokens, seed, stop, response_schema."`
 	Prompt        string           `json:"prompt,omitempty" maxLength:"100000" doc:"model: the prompt. {{input}}, {{input.field}}, {{context}} and {{expected_output}} are replaced from the item; absent, the item's messages or its input are sent."`
 	System        string           `json:"system,omitempty" maxLength:"100000" doc:"model: the system prompt."`
 }

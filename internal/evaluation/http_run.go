@@ -84,7 +84,7 @@ type startBody struct {
 	Concurrency    int              `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"Number of items worked on at once; absent for the target's own."`
 	BudgetUSD      *float64         `json:"budgetUsd,omitempty" minimum:"0" maximum:"1000000000" doc:"Cost at which the run stops: failed with budget_exceeded, with the results so far."`
 	Margin         *float64         `json:"margin,omitempty" minimum:"0" maximum:"1" doc:"The largest difference of the overall score that does not matter."`
-	Metadata       httpapi.Map      `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
+	Metadata       httpapi.Object   `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
 }
 
 // runBody is a run on the wire.
@@ -214,7 +214,7 @@ func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, erro
 		r, err := s.StartTx(ctx, tx, id, Request{
 			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID), Baseline: Baseline(b.Baseline),
 			SampleSize: b.SampleSize, Seed: b.Seed, Repetitions: b.Repetitions, ClusterKey: b.ClusterKey, Concurrency: b.Concurrency,
-			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.Object(),
+			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.OrEmpty(),
 		})
 		if err != nil {
 			return nil, err

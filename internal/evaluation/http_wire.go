@@ -99,12 +99,16 @@ func (numberMap) Schema(huma.Registry) *huma.Schema {
 }
 
 // fromParams reads the parameters of metrics.
-func fromParams(m httpapi.Map) (map[string]metric.Params, error) {
+func fromParams(m httpapi.Object) (map[string]metric.Params, error) {
 	if len(m) == 0 {
 		return nil, nil
 	}
-	out := make(map[string]metric.Params, len(m))
-	for name, text := range m {
+	var sent map[string]jsontext.Value
+	if err := json.Unmarshal(m, &sent); err != nil {
+		return nil, fmt.Errorf("read parameters of metrics: %w", err)
+	}
+	out := make(map[string]metric.Params, len(sent))
+	for name, text := range sent {
 		var p metric.Params
 		if err := json.Unmarshal(text, &p); err != nil {
 			return nil, fault.Invalid("body", "/metricParams/"+pointer(name), "type", fmt.Sprintf("must be an object with the parameters of %s", name))

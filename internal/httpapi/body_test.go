@@ -37,7 +37,7 @@ func TestBodiesAreReadInBothCasings(t *testing.T) {
 	t.Run("names inside free-form values are kept", func(t *testing.T) {
 		t.Parallel()
 		a := k.do(t, "POST", "/things", `{"name":"n","metadata":{"maxCount":1,"max_count":2,"Max_Count":{"innerName":3}},"someOutput":{"a_b":1,"aB":[{"max_count":null}]}}`)
-		require.Contains(t, a.Body, `"metadata":{"Max_Count":{"innerName":3},"maxCount":1,"max_count":2}`)
+		require.Contains(t, a.Body, `"metadata":{"maxCount":1,"max_count":2,"Max_Count":{"innerName":3}}`)
 		require.Contains(t, a.Body, `"some_output":{"a_b":1,"aB":[{"max_count":null}]}`)
 	})
 
@@ -103,7 +103,7 @@ func TestUnknownNames(t *testing.T) {
 		require.Less(t, len(a.Header.Get("X-Ignored-Fields")), 600)
 		require.True(t, strings.HasSuffix(a.Header.Get("X-Ignored-Fields"), ", ..."))
 		a = k.do(t, "POST", "/things", `{"name":"n","`+strings.Repeat("k", 600)+`":1}`)
-		require.Equal(t, "...", a.Header.Get("X-Ignored-Fields"))
+		require.Less(t, len(a.Header.Get("X-Ignored-Fields")), 300)
 	})
 
 	t.Run("are refused by strict operations", func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestViolationsAreReportedTogether(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, a.Status)
 		require.ElementsMatch(t, []string{
 			"query dryRun max", "body /name length", "body /maxCount max", "body /startsAt format",
-			"body /inner/innerName length", "body /innerList/1/innerName type", "body /datasetId type",
+			"body /inner/innerName length", "body /innerList/1/innerName type", "body /datasetId pattern",
 		}, a.fields())
 		for _, f := range a.Error.Details["fields"].([]any) {
 			if m := f.(map[string]any); m["path"] == "/maxCount" {

@@ -185,7 +185,7 @@ func (e *Edge) apiConfig() huma.Config {
 	c.DocsPath, c.OpenAPIPath, c.SchemasPath = "", "", ""
 	f := huma.Format{
 		Marshal:   func(w io.Writer, v any) error { return json.MarshalWrite(w, v, json.Deterministic(true)) },
-		Unmarshal: func(b []byte, v any) error { return json.Unmarshal(b, v) },
+		Unmarshal: func([]byte, any) error { return nil }, // the gate has decoded it
 	}
 	c.Formats = map[string]huma.Format{"application/json": f, "json": f}
 	c.OnAddOperation = append(c.OnAddOperation, declareErrors)

@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/httpapi/shape"
 	"github.com/assayhq/assay/internal/request"
 )
 
@@ -40,9 +40,9 @@ var (
 	errMediaType    = fault.New(fault.UnsupportedMediaType, "unsupported_media_type", "Send the body as application/json, in UTF-8, plain or with Content-Encoding: gzip.")
 	errTooLarge     = fault.New(fault.PayloadTooLarge, "payload_too_large", "The body is too large. Split the request, or send less.")
 	errInvalid      = fault.New(fault.Validation, "invalid_request", "The request is invalid. details.fields lists every problem.")
-	errInvalidJSON  = fault.New(fault.Validation, "invalid_json", "The body is not valid JSON in UTF-8 with unique field names.")
+	errInvalidJSON  = shape.ErrInvalidJSON
 	errBodyMissing  = fault.New(fault.Validation, "body_required", "Send a JSON body with this request.")
-	errBodyCut      = fault.New(fault.Validation, "body_truncated", "The body ended before it was complete. Send it again.")
+	errBodyCut      = shape.ErrCut
 	errTimeout      = fault.New(fault.Unavailable, "timeout", "The request took too long and was stopped. Retry later.")
 	errMissingKey   = fault.New(fault.Unauthorized, "missing_credentials", "Send the header Authorization: Bearer <API key>.")
 	errHeader       = fault.New(fault.Unauthorized, "malformed_header", "The Authorization header must be: Bearer <API key>.")
@@ -52,6 +52,15 @@ var (
 	errDraining     = fault.New(fault.Unavailable, "shutting_down", "This replica is shutting down. Retry, and another one answers.")
 	maxFieldsListed = 100
 )
+
+// Invalid is the fault of a request that breaks rules between its fields, or nil
+// if it breaks none.
+func Invalid(fields ...fault.Field) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return errInvalid.WithFields(fields...)
+}
 
 // Envelope is the body of every error.
 type Envelope struct {
@@ -152,7 +161,6 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 // The framework's error constructors are process globals; this package owns
 // them, and nothing else may set them.
 func init() {
-	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		if status == 0 {
@@ -161,59 +169,22 @@ func init() {
 		return envelope(context.Background(), frameworkError(status, msg, errs))
 	}
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
-		err := frameworkError(status, msg, errs)
-		if ambiguous, ok := ctx.Context().Value(ambiguousKey{}).(map[string]bool); ok {
-			err = markAmbiguous(err, ambiguous)
-		}
-		return envelope(ctx.Context(), err)
+		return envelope(ctx.Context(), frameworkError(status, msg, errs))
 	}
 }
 
 // frameworkError is the error behind a framework's refusal: what a handler
-// returned, or the violations that validation found. The framework's own
-// messages and the values it would echo are dropped.
+// returned. The framework itself refuses nothing that the gate has let pass; if
+// it did, its words and the values it would echo would stay inside.
 func frameworkError(status int, msg string, errs []error) error {
-	var fields []fault.Field
 	for _, err := range errs {
 		var detail *huma.ErrorDetail
-		f, isFault := fault.From(err)
-		switch {
-		case err == nil:
-		case errors.As(err, &detail):
-			fields = append(fields, toField(detail))
-		case isFault && f.Kind == fault.Validation && len(errs) > 1:
-			fields = append(fields, f.Fields...) // one of several violations
-		default:
+		if err != nil && !errors.As(err, &detail) {
 			return err
 		}
 	}
-	switch {
-	case len(fields) > 0:
-		return errInvalid.WithFields(fields...)
-	case status == http.StatusRequestEntityTooLarge:
-		return errTooLarge
-	case status == http.StatusUnsupportedMediaType:
-		return errMediaType
-	case status == http.StatusBadRequest && strings.Contains(msg, "body is required"):
-		return errBodyMissing
-	case status < http.StatusInternalServerError:
+	if status < http.StatusInternalServerError {
 		return errInvalid
 	}
 	return errors.New(msg)
-}
-
-// markAmbiguous renames the violations that normalization left for validation
-// to find: to validation they are unknown fields.
-func markAmbiguous(err error, ambiguous map[string]bool) error {
-	f, ok := fault.From(err)
-	if !ok {
-		return err
-	}
-	for i, field := range f.Fields {
-		if field.Code == "unknown_field" && ambiguous[field.Path] {
-			f.Fields[i].Code = "ambiguous_field"
-			f.Fields[i].Message = "is sent in both casings with different values, or differs from a documented name only in case"
-		}
-	}
-	return f
 }

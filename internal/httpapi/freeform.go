@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -28,7 +27,7 @@ func (JSON) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Description: "Any JSON value."}
 }
 
-// Object is a free-form object of a response.
+// Object is a free-form object, whose names are never rewritten.
 type Object jsontext.Value
 
 // MarshalJSON writes the object as it is; none is an empty one.
@@ -47,33 +46,25 @@ func (Object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// Map is a free-form object of a request, whose
-// names are never rewritten.
-type Map map[string]jsontext.Value
-
-// Schema allows any object.
-func (Map) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-}
-
-// Text is the object as JSON, its names in order; nil if it was not sent.
-func (m Map) Text() jsontext.Value {
-	if m == nil {
+// Text is the object with its names in order, so that equal objects have equal
+// texts; nil if none was sent.
+func (o Object) Text() jsontext.Value {
+	if o == nil {
 		return nil
 	}
-	text, err := json.Marshal(m, json.Deterministic(true))
-	if err != nil {
-		panic("httpapi: a decoded object does not encode: " + err.Error())
+	text := jsontext.Value(o).Clone()
+	if err := text.Format(jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(true)); err != nil {
+		panic("httpapi: an object that was decoded is not JSON: " + err.Error())
 	}
 	return text
 }
 
-// Object is Text, or an empty object if none was sent.
-func (m Map) Object() jsontext.Value {
-	if m == nil {
+// OrEmpty is Text, or an empty object if none was sent.
+func (o Object) OrEmpty() jsontext.Value {
+	if o == nil {
 		return jsontext.Value("{}")
 	}
-	return m.Text()
+	return o.Text()
 }
 
 // OrEmpty is the list itself, or an empty one: responses never say null for a

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/assayhq/assay/internal/httpapi/shape"
 )
 
 // ID is an identifier of a response: decimal digits, as a string. It is always
@@ -16,7 +18,7 @@ type ID int64
 // an identifier names nothing: ok is false and the answer is "not found".
 func ParseID(s string) (id int64, ok bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 1 || n > maxSafeInteger || s != strconv.FormatInt(n, 10) {
+	if err != nil || n < 1 || n > shape.MaxSafeInteger || s != strconv.FormatInt(n, 10) {
 		return 0, false
 	}
 	return n, true
@@ -56,7 +58,7 @@ func (id *IDInput) UnmarshalJSON(b []byte) error { return (*ID)(id).UnmarshalJSO
 // Schema documents both forms.
 func (IDInput) Schema(huma.Registry) *huma.Schema {
 	low := 1.0
-	high := float64(maxSafeInteger)
+	high := float64(shape.MaxSafeInteger)
 	return &huma.Schema{
 		OneOf: []*huma.Schema{
 			{Type: huma.TypeString, Pattern: idPattern},

@@ -27,8 +27,8 @@ import (
 var errThing = fault.New(fault.NotFound, "thing_not_found", "There is no such thing.")
 
 type innerBody struct {
-	InnerName string      `json:"innerName,omitempty" maxLength:"5"`
-	Labels    httpapi.Map `json:"labels,omitempty"`
+	InnerName string         `json:"innerName,omitempty" maxLength:"5"`
+	Labels    httpapi.Object `json:"labels,omitempty"`
 }
 
 type thingBody struct {
@@ -38,7 +38,7 @@ type thingBody struct {
 	StartsAt   httpapi.Time    `json:"startsAt,omitzero"`
 	Inner      *innerBody      `json:"inner,omitempty"`
 	InnerList  []innerBody     `json:"innerList,omitempty"`
-	Metadata   httpapi.Map     `json:"metadata,omitempty"`
+	Metadata   httpapi.Object  `json:"metadata,omitempty"`
 	SomeOutput httpapi.JSON    `json:"someOutput,omitzero"`
 }
 
@@ -59,7 +59,7 @@ type thingView struct {
 	DatasetID  httpapi.ID     `json:"dataset_id,omitzero"`
 	StartsAt   httpapi.Time   `json:"starts_at,omitzero"`
 	InnerNames []string       `json:"inner_names"`
-	Metadata   httpapi.Map    `json:"metadata,omitempty"`
+	Metadata   httpapi.Object `json:"metadata,omitempty"`
 	SomeOutput httpapi.JSON   `json:"some_output,omitzero"`
 	Patched    map[string]any `json:"patched,omitempty"`
 	CreatedAt  httpapi.Time   `json:"created_at"`

@@ -1,13 +1,12 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/base64"
 	"math"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assayhq/assay/internal/fault"
 )
@@ -50,14 +49,14 @@ type CursorPage struct {
 // maxOffset is where skipping becomes more expensive than a cursor's seek.
 const maxOffset = 100_000
 
-// Resolve refuses combinations that have no meaning.
-func (p *CursorPage) Resolve(huma.Context) []error {
+// Check refuses combinations that have no meaning.
+func (p *CursorPage) Check(context.Context) error {
 	if p.Cursor != "" && p.Offset > 0 {
-		return []error{errInvalid.WithFields(fault.Field{In: "query", Path: "cursor", Code: "mutually_exclusive", Message: "cannot be combined with offset"})}
+		return fault.Invalid("query", "cursor", "mutually_exclusive", "cannot be combined with offset")
 	}
 	if p.Offset > maxOffset {
-		return []error{fault.New(fault.Validation, "use_cursor", "offset is too large for this list: follow next_cursor instead.").
-			WithFields(fault.Field{In: "query", Path: "offset", Code: "max", Message: "must be at most 100000; follow next_cursor instead", Limit: maxOffset})}
+		return fault.New(fault.Validation, "use_cursor", "offset is too large for this list: follow next_cursor instead.").
+			WithFields(fault.Field{In: "query", Path: "offset", Code: "max", Message: "must be at most 100000; follow next_cursor instead", Limit: maxOffset})
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
-
-	"github.com/assayhq/assay/internal/fault"
 )
 
 // Patch is a field of a partial update that can be cleared: absent leaves the
@@ -60,17 +58,12 @@ func (p Patch[T]) Apply(target *T) {
 // leaves the value as it is, and null is refused.
 type Set[T any] struct {
 	Sent  bool
-	null  bool
 	Value T
 }
 
 // UnmarshalJSON is called only if the field was sent.
 func (s *Set[T]) UnmarshalJSON(b []byte) error {
 	s.Sent = true
-	if string(b) == "null" {
-		s.null = true
-		return nil
-	}
 	return json.Unmarshal(b, &s.Value)
 }
 
@@ -80,15 +73,8 @@ func (s Set[T]) MarshalJSON() ([]byte, error) { return json.Marshal(s.Value) }
 // Schema is the schema of the value.
 func (Set[T]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[T](), true, "") }
 
-// Resolve refuses null, which the framework lets pass for any field that may
-// be absent.
-func (s *Set[T]) Resolve(_ huma.Context, prefix *huma.PathBuffer) []error {
-	if !s.null {
-		return nil
-	}
-	in, path := location(prefix.String())
-	return []error{fault.Invalid(in, path, "type", "must not be null: leave the field out to keep its value")}
-}
+// NotNull lets the edge refuse null, which otherwise means the same as absent.
+func (Set[T]) NotNull() {}
 
 // Apply changes target if the field was sent.
 func (s Set[T]) Apply(target *T) {

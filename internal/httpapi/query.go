@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,24 +11,27 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/httpapi/shape"
 )
 
 // queryShape knows the documented query parameters of an operation.
 type queryShape struct {
-	repeats map[string]bool // by documented name: whether it may have several values
-	numbers map[string]bool // which of them are numbers
-	aliases map[string]string
+	shapes   map[string]*shape.Shape // by documented name
+	required []string
+	aliases  map[string]string
 }
 
-func newQueryShape(params []*huma.Param) queryShape {
-	q := queryShape{repeats: map[string]bool{}, numbers: map[string]bool{}, aliases: map[string]string{}}
+func newQueryShape(r huma.Registry, params []*huma.Param) queryShape {
+	q := queryShape{shapes: map[string]*shape.Shape{}, aliases: map[string]string{}}
 	for _, p := range params {
 		if p.In != "query" {
 			continue
 		}
-		q.repeats[p.Name] = p.Schema.Type == huma.TypeArray
-		q.numbers[p.Name] = p.Schema.Type == huma.TypeNumber
-		if snake := snakeCase(p.Name); snake != p.Name {
+		q.shapes[p.Name] = shape.Of(r, p.Schema, nil)
+		if p.Required {
+			q.required = append(q.required, p.Name)
+		}
+		if snake := shape.SnakeCase(p.Name); snake != p.Name {
 			q.aliases[snake] = p.Name
 		}
 	}
@@ -62,25 +64,21 @@ func (f Filter[T]) OrNil() *T {
 	return &f.Value
 }
 
-// normalize renames documented parameters to their documented casing, drops
-// and lists the others, and refuses a parameter that has two values where the
-// operation takes one. Several values of one parameter mean any of them.
-func (q queryShape) normalize(raw string) (normal string, ignored []string, err error) {
-	if raw == "" {
-		return "", nil, nil
-	}
+// normalize renames documented parameters to their documented casing and checks
+// them, and drops and lists the others. Several values of one parameter mean any
+// of them; a parameter that takes one value is refused if it has two.
+func (q queryShape) normalize(raw string) (normal string, ignored []string, violations []fault.Field, err error) {
 	values, parseErr := url.ParseQuery(raw)
 	if parseErr != nil {
-		return "", nil, fault.Invalid("query", "", "format", "the query string is not correctly escaped")
+		return "", nil, nil, fault.Invalid("query", "", "format", "the query string is not correctly escaped")
 	}
 	out := url.Values{}
-	var fields []fault.Field
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		documented, aliased := q.aliases[name]
 		if !aliased {
 			documented = name
 		}
-		repeats, known := q.repeats[documented]
+		s, known := q.shapes[documented]
 		if !known {
 			ignored = append(ignored, name)
 			continue
@@ -89,27 +87,26 @@ func (q queryShape) normalize(raw string) (normal string, ignored []string, err 
 			if slices.Contains(out[documented], v) {
 				continue
 			}
-			problem := refuseValue(v, len(out[documented]), repeats)
-			if problem == nil && q.numbers[documented] && !plainNumber.MatchString(v) {
-				problem = &fault.Field{Code: "type", Message: "must be a number in decimal digits"}
-			}
+			problem := refuseValue(v, len(out[documented]), s.Repeats())
 			if problem != nil {
 				problem.In, problem.Path = "query", documented
-				fields = append(fields, *problem)
+				violations = append(violations, *problem)
+				break
+			}
+			if bad := s.CheckParam("query", documented, v); len(bad) > 0 {
+				violations = append(violations, bad...)
 				break
 			}
 			out.Add(documented, v)
 		}
 	}
-	if len(fields) > 0 {
-		return "", nil, errInvalid.WithFields(fields...)
+	for _, name := range q.required {
+		if values.Get(name) == "" && out.Get(name) == "" {
+			violations = append(violations, fault.Field{In: "query", Path: name, Code: "required", Message: "is required"})
+		}
 	}
-	return out.Encode(), ignored, nil
+	return out.Encode(), ignored, violations, nil
 }
-
-// plainNumber is a number as JSON writes it. The framework would also take NaN,
-// infinities and hexadecimal digits.
-var plainNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // maxRepeats bounds how many values a parameter may have.
 const maxRepeats = 50

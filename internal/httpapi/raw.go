@@ -146,7 +146,7 @@ func (o *rawOp) receive(r *http.Request, media string) (res *RawResponse, err er
 	default:
 		return nil, o.unsupported.With("contentEncoding", "only gzip is taken")
 	}
-	_, ignored, err := queryShape{}.normalize(r.URL.RawQuery)
+	_, ignored, _, err := queryShape{}.normalize(r.URL.RawQuery)
 	if err != nil {
 		return nil, err
 	}

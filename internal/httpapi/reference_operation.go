@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/httpapi/shape"
 )
 
 func (d *refDocument) operation(op refOperation, method, route, base string) opView {
@@ -99,7 +100,7 @@ func (d *refDocument) curl(op refOperation, v opView, base string) string {
 		case prm.In == "path" && known:
 			target = strings.ReplaceAll(target, "{"+prm.Name+"}", url.QueryEscape(value))
 		case prm.In == "path":
-			target = strings.ReplaceAll(target, "{"+prm.Name+"}", "$"+strings.ToUpper(snakeCase(prm.Name)))
+			target = strings.ReplaceAll(target, "{"+prm.Name+"}", "$"+strings.ToUpper(shape.SnakeCase(prm.Name)))
 		case prm.In == "query" && prm.Required:
 			query.Set(prm.Name, value)
 		case prm.In == "header" && prm.Required:

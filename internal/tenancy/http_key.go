@@ -82,10 +82,10 @@ type createKeyBody struct {
 	Personal  bool       `json:"personal,omitzero" doc:"Whether the key belongs to you and ends with your membership. Requires a personal key or X-On-Behalf-Of."`
 }
 
-// Resolve refuses a personal key without a person.
-func (b *createKeyBody) Resolve(ctx huma.Context) []error {
-	if b.Personal && principal.From(ctx.Context()).User == nil {
-		return []error{fault.Invalid("body", "/personal", "unknown_reference", "requires a person: use a personal key, or X-On-Behalf-Of")}
+// Check refuses a personal key without a person.
+func (b *createKeyBody) Check(ctx context.Context) error {
+	if b.Personal && principal.From(ctx).User == nil {
+		return fault.Invalid("body", "/personal", "unknown_reference", "requires a person: use a personal key, or X-On-Behalf-Of")
 	}
 	return nil
 }

@@ -60,19 +60,19 @@ type priceInput struct {
 	OutputPerMillion float64 `json:"outputPerMillion" minimum:"0" maximum:"1000000" doc:"US dollars per million output tokens."`
 }
 
-// Resolve refuses redaction rules that could not run.
-func (b *updateOrganizationBody) Resolve(huma.Context) []error {
-	var errs []error
+// Check refuses redaction rules that could not run.
+func (b *updateOrganizationBody) Check(context.Context) error {
+	var fields []fault.Field
 	for i, r := range b.RedactionRules.Value {
 		at := "/redactionRules/" + strconv.Itoa(i)
 		if (r.Key == "") == (r.Pattern == "") {
-			errs = append(errs, fault.Invalid("body", at, "one_of_required", "requires either key or pattern"))
+			fields = append(fields, fault.Field{In: "body", Path: at, Code: "one_of_required", Message: "requires either key or pattern"})
 		}
 		if _, err := regexp.Compile(r.Pattern); err != nil {
-			errs = append(errs, fault.Invalid("body", at+"/pattern", "format", "must be a regular expression in RE2 syntax"))
+			fields = append(fields, fault.Field{In: "body", Path: at + "/pattern", Code: "format", Message: "must be a regular expression in RE2 syntax"})
 		}
 	}
-	return errs
+	return httpapi.Invalid(fields...)
 }
 
 type deleteOrganizationInput struct {

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -105,10 +106,10 @@ func (addSpansBody) Schema(r huma.Registry) *huma.Schema {
 	return httpapi.Named(r, "AddSpans", s)
 }
 
-// Resolve refuses a body that is both forms at once.
-func (b *addSpansBody) Resolve(huma.Context) []error {
+// Check refuses a body that is both forms at once.
+func (b *addSpansBody) Check(context.Context) error {
 	if b.mixed {
-		return []error{fault.Invalid("body", "/spans", "mutually_exclusive", "cannot be combined with the fields of one span")}
+		return fault.Invalid("body", "/spans", "mutually_exclusive", "cannot be combined with the fields of one span")
 	}
 	return nil
 }

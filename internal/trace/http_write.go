@@ -61,23 +61,23 @@ type createTraceInput struct {
 }
 
 type createTraceBody struct {
-	TraceID        string       `json:"traceId,omitempty" maxLength:"32" doc:"W3C trace id, 32 hexadecimal digits; generated if absent."`
-	OtelTraceID    string       `json:"otelTraceId,omitempty" maxLength:"32" doc:"Another name for traceId."`
-	Name           nameText     `json:"name" example:"Answer a question" doc:"Name of the trace."`
-	Status         statusText   `json:"status,omitempty" doc:"Status; by default completed if there is an endTime, otherwise running."`
-	StartTime      time.Time    `json:"startTime,omitzero" doc:"Start of the trace; by default the current time. A time more than an hour ahead is replaced by the current time."`
-	EndTime        time.Time    `json:"endTime,omitzero" doc:"End of the trace; by default the current time if the trace is not running."`
-	ConversationID labelText    `json:"conversationId,omitempty" doc:"Conversation that the trace is a turn of."`
-	UserID         labelText    `json:"userId,omitempty" doc:"End user of the application, as the application names them."`
-	Environment    shortText    `json:"environment,omitempty" example:"production" doc:"Deployment environment, for example development, test, staging or production."`
-	ServiceName    labelText    `json:"serviceName,omitempty" doc:"Name of the service."`
-	AgentName      labelText    `json:"agentName,omitempty" doc:"Name of the agent."`
-	ReleaseID      shortText    `json:"releaseId,omitempty" doc:"Release of the application."`
-	Input          httpapi.JSON `json:"input,omitzero" doc:"Input of the trace; any JSON value."`
-	Output         httpapi.JSON `json:"output,omitzero" doc:"Output of the trace; any JSON value."`
-	Tags           tagList      `json:"tags,omitempty" doc:"Labels to filter by."`
-	Metadata       httpapi.Map  `json:"metadata,omitempty" doc:"Free-form object; names are kept as sent."`
-	Spans          []spanValue  `json:"spans,omitempty" maxItems:"500" doc:"Spans of the trace; all of them must be valid."`
+	TraceID        string         `json:"traceId,omitempty" maxLength:"32" doc:"W3C trace id, 32 hexadecimal digits; generated if absent."`
+	OtelTraceID    string         `json:"otelTraceId,omitempty" maxLength:"32" doc:"Another name for traceId."`
+	Name           nameText       `json:"name" example:"Answer a question" doc:"Name of the trace."`
+	Status         statusText     `json:"status,omitempty" doc:"Status; by default completed if there is an endTime, otherwise running."`
+	StartTime      time.Time      `json:"startTime,omitzero" doc:"Start of the trace; by default the current time. A time more than an hour ahead is replaced by the current time."`
+	EndTime        time.Time      `json:"endTime,omitzero" doc:"End of the trace; by default the current time if the trace is not running."`
+	ConversationID labelText      `json:"conversationId,omitempty" doc:"Conversation that the trace is a turn of."`
+	UserID         labelText      `json:"userId,omitempty" doc:"End user of the application, as the application names them."`
+	Environment    shortText      `json:"environment,omitempty" example:"production" doc:"Deployment environment, for example development, test, staging or production."`
+	ServiceName    labelText      `json:"serviceName,omitempty" doc:"Name of the service."`
+	AgentName      labelText      `json:"agentName,omitempty" doc:"Name of the agent."`
+	ReleaseID      shortText      `json:"releaseId,omitempty" doc:"Release of the application."`
+	Input          httpapi.JSON   `json:"input,omitzero" doc:"Input of the trace; any JSON value."`
+	Output         httpapi.JSON   `json:"output,omitzero" doc:"Output of the trace; any JSON value."`
+	Tags           tagList        `json:"tags,omitempty" doc:"Labels to filter by."`
+	Metadata       httpapi.Object `json:"metadata,omitempty" doc:"Free-form object; names are kept as sent."`
+	Spans          []spanValue    `json:"spans,omitempty" maxItems:"500" doc:"Spans of the trace; all of them must be valid."`
 }
 
 type updateTraceInput struct {
@@ -86,18 +86,18 @@ type updateTraceInput struct {
 }
 
 type updateTraceBody struct {
-	Name           httpapi.Set[nameText]       `json:"name,omitzero" doc:"Name of the trace."`
-	Status         httpapi.Set[statusText]     `json:"status,omitzero" doc:"Status."`
-	EndTime        httpapi.Set[httpapi.Time]   `json:"endTime,omitzero" doc:"End of the trace; by default the current time when the status ends the trace."`
-	ConversationID httpapi.Patch[labelText]    `json:"conversationId,omitzero" doc:"Conversation that the trace is a turn of."`
-	UserID         httpapi.Patch[labelText]    `json:"userId,omitzero" doc:"End user of the application."`
-	Environment    httpapi.Patch[shortText]    `json:"environment,omitzero" doc:"Deployment environment."`
-	AgentName      httpapi.Patch[labelText]    `json:"agentName,omitzero" doc:"Name of the agent."`
-	ReleaseID      httpapi.Patch[shortText]    `json:"releaseId,omitzero" doc:"Release of the application."`
-	Input          httpapi.Patch[httpapi.JSON] `json:"input,omitzero" doc:"Input of the trace; any JSON value."`
-	Output         httpapi.Patch[httpapi.JSON] `json:"output,omitzero" doc:"Output of the trace; any JSON value."`
-	Tags           httpapi.Patch[tagList]      `json:"tags,omitzero" doc:"Labels, which replace those that the request before set."`
-	Metadata       httpapi.Patch[httpapi.Map]  `json:"metadata,omitzero" doc:"Free-form object, which replaces the earlier one."`
+	Name           httpapi.Set[nameText]         `json:"name,omitzero" doc:"Name of the trace."`
+	Status         httpapi.Set[statusText]       `json:"status,omitzero" doc:"Status."`
+	EndTime        httpapi.Set[httpapi.Time]     `json:"endTime,omitzero" doc:"End of the trace; by default the current time when the status ends the trace."`
+	ConversationID httpapi.Patch[labelText]      `json:"conversationId,omitzero" doc:"Conversation that the trace is a turn of."`
+	UserID         httpapi.Patch[labelText]      `json:"userId,omitzero" doc:"End user of the application."`
+	Environment    httpapi.Patch[shortText]      `json:"environment,omitzero" doc:"Deployment environment."`
+	AgentName      httpapi.Patch[labelText]      `json:"agentName,omitzero" doc:"Name of the agent."`
+	ReleaseID      httpapi.Patch[shortText]      `json:"releaseId,omitzero" doc:"Release of the application."`
+	Input          httpapi.Patch[httpapi.JSON]   `json:"input,omitzero" doc:"Input of the trace; any JSON value."`
+	Output         httpapi.Patch[httpapi.JSON]   `json:"output,omitzero" doc:"Output of the trace; any JSON value."`
+	Tags           httpapi.Patch[tagList]        `json:"tags,omitzero" doc:"Labels, which replace those that the request before set."`
+	Metadata       httpapi.Patch[httpapi.Object] `json:"metadata,omitzero" doc:"Free-form object, which replaces the earlier one."`
 }
 
 type addSpansInput struct {

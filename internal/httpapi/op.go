@@ -1,0 +1,98 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// Op is one row of the route table. Router, OpenAPI, reference page and the
+// tests that walk every operation all come from these rows, and Register and
+// RegisterRaw are the only ways to add one: a route outside the table cannot
+// exist.
+type Op struct {
+	ID          string // camelCase verb and noun, unique
+	Method      string
+	Path        string
+	Tag         string // the area of the interface, for documents
+	Summary     string // a short line
+	Description string // what a caller must know beyond the types
+
+	// Scope is the one scope that a key needs. principal.Public needs no key.
+	Scope principal.Scope
+	// Also is a second scope that a key needs, for operations that copy from one
+	// scope's data into another's.
+	Also principal.Scope
+	// Status is the success status.
+	Status int
+	// Again is the success status of a repetition that changes nothing, zero if
+	// it is the same. The output then has a field Status.
+	Again int
+	// BodyLimit bounds the decompressed body; zero means DefaultBodyLimit.
+	BodyLimit int64
+	// Strict refuses unknown body fields instead of ignoring them; governance
+	// writes use it, where a misspelt field must not pass in silence.
+	Strict bool
+	// OptionalBody allows the body to be absent.
+	OptionalBody bool
+	// Repeatable marks a write that has the same effect however often it is
+	// made, such as telemetry; it takes no Idempotency-Key.
+	Repeatable bool
+	// Annotators lets members whose role is annotator call a write.
+	Annotators bool
+	// ContentType of the response, if it is not JSON; */* if it depends on the
+	// resource.
+	ContentType string
+	// Metered leaves the operation out of the hourly limit of requests: its
+	// handler measures what it takes in, and refuses with a RateLimited fault.
+	Metered bool
+
+	// The rest is for RegisterRaw.
+
+	// ContentTypes are the media types that a raw body may have.
+	ContentTypes []string
+	// Message names what is sent: the document calls the bodies of request and
+	// response by it, with Request and Response behind it.
+	Message string
+	// RPC is the gRPC method that serves the same operation, in the form
+	// package.Service/Method; empty for none. Its messages are handed over as
+	// application/x-protobuf.
+	RPC string
+	// Admit opens the account of a body's memory before the body is read; nil
+	// bounds nothing. announced is the body's length on the wire, or -1.
+	Admit func(ctx context.Context, caller principal.Caller, announced int64) (Admission, error)
+}
+
+// raw reports whether the handler reads the body itself.
+func (op Op) raw() bool { return len(op.ContentTypes) > 0 }
+
+// Mutates reports whether the operation takes an Idempotency-Key.
+func (op Op) Mutates() bool {
+	if op.raw() || op.Repeatable {
+		return false
+	}
+	return op.Method == http.MethodPost || op.Method == http.MethodPut || op.Method == http.MethodPatch
+}
+
+// scopes are the scopes that a key needs.
+func (op Op) scopes() []principal.Scope {
+	if op.Also == "" {
+		return []principal.Scope{op.Scope}
+	}
+	return []principal.Scope{op.Scope, op.Also}
+}
+
+// security is what the document says about the key that the operation needs.
+func (op Op) security() []map[string][]string {
+	if op.Scope == principal.Public {
+		return nil
+	}
+	scopes := []string{}
+	for _, s := range op.scopes() {
+		if s != principal.AnyKey {
+			scopes = append(scopes, string(s))
+		}
+	}
+	return []map[string][]string{{"apiKey": scopes}}
+}
