@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -76,6 +77,31 @@ func TestTheBinaryBeforeKeepsWorking(t *testing.T) {
 	for _, v := range versions(t) {
 		_, err := conn.Exec(t.Context(), fixtureOf(t, org, v))
 		require.NoError(t, err, "what a binary of migration %d writes is refused by a later migration: give the new column a default", v)
+	}
+}
+
+// TestOlderEventsReachFollowers shows that an event which an older binary put
+// into the outbox becomes a row of events, whether it was there before the
+// migration or comes while both binaries run.
+func TestOlderEventsReachFollowers(t *testing.T) {
+	t.Parallel()
+	org := principal.NewOrgID()
+	for name, conn := range map[string]*pgx.Conn{"before": owner(t, filled(t, org)), "meanwhile": owner(t, postgrestest.New(t))} {
+		if name == "meanwhile" {
+			for _, v := range versions(t) {
+				_, err := conn.Exec(t.Context(), fixtureOf(t, org, v))
+				require.NoError(t, err)
+			}
+		}
+		_, err := conn.Exec(t.Context(), "SELECT set_config('app.org', $1, false)", org.String())
+		require.NoError(t, err)
+		var event string
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT type || ' ' || resource || ' ' || resource_id || ' ' || payload FROM events
+			WHERE at = '2026-01-01T00:00:00Z' AND payload->>'request_id' = 'r'`).Scan(&event), name)
+		require.Equal(t, `fixture.created fixture 1 {"request_id": "r"}`, event, name)
+		var left int
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE topic = 'event'").Scan(&left))
+		require.Zero(t, left, name)
 	}
 }
 
