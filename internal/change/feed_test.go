@@ -331,6 +331,30 @@ func TestEventsAreKeptInPartitions(t *testing.T) {
 		fed(t, f, &s, "1", "2", "3")
 	})
 
+	t.Run("maintenance under load takes no event for a restored one", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		ctx, stop := context.WithCancel(t.Context())
+		var writers sync.WaitGroup
+		for range 4 {
+			writers.Go(func() {
+				for ctx.Err() == nil {
+					_ = postgres.InTx(ctx, b.db, b.org, func(tx postgres.Tx) error { return b.audit(ctx, tx, "1") })
+				}
+			})
+		}
+		f := b.log.NewFeed(change.Config{Keep: 24 * time.Hour})
+		for range 200 {
+			require.NoError(t, f.Maintain(t.Context()))
+		}
+		stop()
+		writers.Wait()
+		require.Positive(t, b.rows(t, "events"))
+		var rebased int
+		require.NoError(t, b.db.Org(b.org).QueryRow(t.Context(), "SELECT count(*) FROM events WHERE xid = '1'").Scan(&rebased))
+		require.Zero(t, rebased)
+	})
+
 	t.Run("the runtime role changes and reads no partition by itself", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)

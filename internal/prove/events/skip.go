@@ -17,6 +17,9 @@ import (
 // patience is how long the load may take to go on, and followers to catch up.
 const patience = 90 * time.Second
 
+// batch is the most that a kill of its holder lets a follower see again.
+const batch = 500
+
 // proveNoneSkipped kills under load and compares what was written with what was
 // seen.
 func proveNoneSkipped(ctx context.Context, s *rig.System, o options) (string, error) {
@@ -129,6 +132,8 @@ func check(ctx context.Context, pg *postgres.DB, folder string, plain *plainCurs
 		return "", fmt.Errorf("%d acknowledged events are not in the table", missing(acked, stored))
 	case lost+skipped > 0:
 		return "", errors.Join(errors.New("a follower skipped events"), tail(folder))
+	case twice > 2*batch*(o.faults+1)*len(followers):
+		return "", fmt.Errorf("%d events were seen twice, which %d kills do not explain", twice, o.faults)
 	case controlled == 0:
 		return "", errors.New("the control with a plain id cursor skipped nothing: the proof proves nothing")
 	}
