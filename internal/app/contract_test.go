@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,180 +14,32 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/testkit/specimen"
 )
 
 // requestsPerOperation is the least number of bad requests that every
 // operation of the route table gets.
 const requestsPerOperation = 500
 
-// seed makes the objects that a domain's operations need to exist. Operations
-// under the prefix are covered as soon as they are registered.
-type seed struct {
-	prefix string
-	// params makes the objects and names the path parameters that lead to them.
-	params func(t *testing.T, c *testkit.Client) map[string]string
-	// bodies are accepted bodies by operation, where the schema alone does not
-	// tell how to make one.
-	bodies map[string]string
-	// made are further accepted bodies, which name objects of the organization.
-	made func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string
-	// queries are what accepted requests must say beyond path and body.
-	queries map[string]func(*testkit.Client) string
-	// before makes a call acceptable that others have made unacceptable.
-	before map[string]func(*testing.T, *testkit.Client)
-	// last names the operation after which the organization is of no more use.
-	last string
-}
-
-// recently is a time that telemetry may have, in the two forms that it takes.
-var (
-	moment       = time.Now().Add(-time.Minute).UTC()
-	recently     = moment.Format(time.RFC3339)
-	recentlyNano = strconv.FormatInt(moment.UnixNano(), 10)
-)
-
-// made creates an object and returns its id.
-func made(t *testing.T, c *testkit.Client, path string, body map[string]any) string {
+// evaluated lets a maker name an evaluation with a run that waits for its client,
+// which only a worker brings about.
+func evaluated(t *testing.T, m *specimen.Maker) {
 	t.Helper()
-	var out map[string]any
-	_, err := c.Call(t.Context(), http.MethodPost, path, body, &out)
-	require.NoError(t, err)
-	return fmt.Sprint(out["id"])
-}
-
-var seeds = []seed{
-	{prefix: "/api/audit-logs"},
-	{
-		prefix: "/api/me",
-		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"id": made(t, c, "/api/me/api-keys", map[string]any{"name": "seed of my own", "scopes": []string{"eval:read"}})}
-		},
-		bodies: map[string]string{"createMyApiKey": `{"name":"My laptop","scopes":["eval:read"]}`},
-	},
-	{
-		prefix: "/api/developer/api-keys",
-		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"id": made(t, c, "/api/developer/api-keys", map[string]any{"name": "seed", "scopes": []string{"eval:read"}})}
-		},
-		bodies: map[string]string{
-			"createApiKey": `{"name":"CI gate","scopes":["eval:read"]}`,
-			"updateApiKey": `{"name":"better"}`,
-			"rotateApiKey": `{"graceSeconds":60}`,
-		},
-	},
-	{
-		prefix: "/api/developer/provider-keys",
-		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"id": made(t, c, "/api/developer/provider-keys", map[string]any{"provider": "openai", "name": "seed", "secret": "sk-seed-of-a-test", "baseUrl": provider().URL})}
-		},
-		bodies: map[string]string{
-			"createProviderKey": `{"provider":"openai","name":"models","secret":"sk-secret-of-a-test"}`,
-			"updateProviderKey": `{"name":"better"}`,
-		},
-	},
-	{
-		prefix: "/api/organizations/current",
-		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"userId": made(t, c, "/api/organizations/current/members", map[string]any{"email": "seed@example.com", "role": "member"})}
-		},
-		bodies: map[string]string{
-			"updateOrganization": `{"name":"better"}`,
-			"inviteMember":       `{"email":"ada@example.com","role":"viewer"}`,
-			"updateMember":       `{"role":"viewer"}`,
-		},
-		queries: map[string]func(*testkit.Client) string{
-			"deleteOrganization": func(c *testkit.Client) string { return "?confirm=" + c.Org.String() },
-		},
-		last: "deleteOrganization",
-	},
-	{
-		prefix: "/api/traces",
-		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			return map[string]string{"id": made(t, c, "/api/traces", map[string]any{"name": "seed", "input": "Why?", "output": "Because."})}
-		},
-		bodies: map[string]string{
-			"createTrace":      `{"name":"Answer a question","tags":["support"],"metadata":{"Team":"care"}}`,
-			"updateTrace":      `{"status":"completed","output":{"text":"Because."}}`,
-			"addTraceSpans":    `{"name":"chat","startTime":"` + recently + `","attributes":{"gen_ai.request.model":"gpt-4o"}}`,
-			"addTraceFeedback": `{"type":"thumbs","value":true}`,
-		},
-		made: func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string {
-			d := c.Dataset(t, testkit.Dataset{})
-			return map[string]string{"addTracesToDataset": `{"datasetId":"` + d.ID + `","traceIds":["` + params["id"] + `"]}`}
-		},
-	},
-	{
-		prefix: "/api/conversations",
-		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			made(t, c, "/api/traces", map[string]any{"name": "turn", "conversationId": "seed"})
-			return map[string]string{"conversationId": "seed"}
-		},
-	},
-	{
-		prefix: "/v1/",
-		bodies: map[string]string{
-			"sendTraces":  `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat","startTimeUnixNano":"` + recentlyNano + `","kind":1}]}]}]}`,
-			"sendLogs":    `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","timeUnixNano":"` + recentlyNano + `","body":{"stringValue":"x"}}]}]}]}`,
-			"sendMetrics": `{"resourceMetrics":[{"resource":{}}]}`,
-		},
-	},
-	{prefix: "/api/evaluation-metrics"},
-	{
-		prefix: "/api/evaluations",
-		params: evaluated,
-		bodies: map[string]string{
-			"createEvaluation":   `{"name":"Support answers","datasetId":"later","metrics":["exact_match"],"tags":["support"],"metadata":{"Team":"care"}}`,
-			"updateEvaluation":   `{"description":"better","passRule":{"minOverall":0.8}}`,
-			"startEvaluationRun": `{"seed":1,"repetitions":2}`,
-		},
-		made: func(t *testing.T, c *testkit.Client, params map[string]string) map[string]string {
-			page, err := c.Items(t.Context(), params["dataset"], "")
-			require.NoError(t, err)
-			return map[string]string{"addEvaluationRunResults": `{"results":[{"testCaseId":"` + page.Items[0].ID + `","output":"Because."}]}`}
-		},
-		queries: map[string]func(*testkit.Client) string{"compareEvaluationRuns": completed},
-		before:  map[string]func(*testing.T, *testkit.Client){"deleteEvaluation": cancelled},
-	},
-	{prefix: "/api/health"},
-	{prefix: "/api/openapi.json"},
-	{prefix: "/api/reference"},
-	{
-		prefix: "/api/datasets",
-		params: func(t *testing.T, c *testkit.Client) map[string]string {
-			d := c.Dataset(t, testkit.Dataset{})
-			added, err := c.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "one"}, {Input: "two"}})
-			require.NoError(t, err)
-			_, err = c.Freeze(t.Context(), d.ID, "")
-			require.NoError(t, err)
-			return map[string]string{"id": d.ID, "itemId": added.Items[0].ID, "datasetVersion": "1"}
-		},
-		bodies: map[string]string{
-			"addDatasetItems":      `{"input":{"question":"Why?"},"weight":2}`,
-			"updateDataset":        `{"description":"better","metadata":{"Team":"care"}}`,
-			"updateDatasetItem":    `{"expectedOutput":{"text":"Because."}}`,
-			"freezeDatasetVersion": `{"note":"first"}`,
-		},
-	},
-}
-
-// evaluated makes an evaluation with a run that waits for its client.
-func evaluated(t *testing.T, c *testkit.Client) map[string]string {
-	ctx := t.Context()
+	ctx, c := t.Context(), m.Client
 	d := c.Dataset(t, testkit.Dataset{})
 	added, err := c.AddItems(ctx, d.ID, []testkit.Item{{Input: "Why?", ExpectedOutput: "Because."}, {Input: "How?", ExpectedOutput: "So."}})
 	require.NoError(t, err)
@@ -208,7 +59,11 @@ func evaluated(t *testing.T, c *testkit.Client) map[string]string {
 		_, err := c.Call(ctx, http.MethodGet, "/api/evaluations/"+e.ID+"/artifacts", nil, &artifacts)
 		return err == nil && len(artifacts.Artifacts) > 0
 	}, time.Minute, 50*time.Millisecond)
-	return map[string]string{"id": e.ID, "runId": waiting(t, c, e.ID).RunID, "artifactId": artifacts.Artifacts[0].ID, "dataset": d.ID}
+	m.Put("dataset", d.ID)
+	m.Put("item", added.Items[0].ID)
+	m.Put("evaluation", e.ID)
+	m.Put("run", waiting(t, c, e.ID).RunID)
+	m.Put("artifact", artifacts.Artifacts[0].ID)
 }
 
 // completed names the two runs of an organization that can be compared.
@@ -275,7 +130,18 @@ func (o operation) raw() bool { return len(o.ContentTypes) > 0 }
 // operations fills in the whole route table for one organization.
 func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []operation {
 	t.Helper()
-	params, bodies := map[string]map[string]string{}, map[string]map[string]string{}
+	rows, err := pgx.Connect(t.Context(), k.App.Config.Postgres.OwnerURL.Reveal())
+	require.NoError(t, err)
+	defer func() { _ = rows.Close(context.WithoutCancel(t.Context())) }()
+	newMaker := func() *specimen.Maker {
+		m := specimen.NewMaker(c, rows, "Contract")
+		m.InPerson = true
+		m.Put("provider", provider().URL)
+		return m
+	}
+	// Evaluations have a dataset of their own, which they keep from being deleted.
+	others, evaluations := newMaker(), newMaker()
+	evaluated(t, evaluations)
 	methods := map[string][]string{}
 	for _, op := range k.App.Edge.Ops() {
 		for _, other := range k.App.Edge.Ops() {
@@ -286,31 +152,21 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 	}
 	var out []operation
 	for _, op := range k.App.Edge.Ops() {
-		i := slices.IndexFunc(seeds, func(s seed) bool { return strings.HasPrefix(op.Path, s.prefix) })
-		require.GreaterOrEqual(t, i, 0, "no seed for %s: add its domain to the table of this test", op.Path)
-		s := seeds[i]
-		if _, made := params[s.prefix]; !made && s.params != nil {
-			params[s.prefix] = s.params(t, c)
-			if s.made != nil {
-				bodies[s.prefix] = s.made(t, c, params[s.prefix])
-			}
+		m := others
+		if strings.HasPrefix(op.Path, "/api/evaluations/") {
+			m = evaluations
 		}
-		path := op.Path
-		for name, value := range params[s.prefix] {
-			path = strings.ReplaceAll(path, "{"+name+"}", value)
-		}
-		require.NotContains(t, path, "{", "the seed of %s does not name every path parameter of %s", s.prefix, op.ID)
-		o := operation{Op: op, path: path, doc: d.operation(t, op), only: methods[op.Path], before: s.before[op.ID]}
-		if q := s.queries[op.ID]; q != nil {
-			o.query = q(c)
+		call := m.Call(t, specimen.OfRoute(op.Method+" "+op.Path))
+		o := operation{Op: op, path: call.Path, query: call.Query, doc: d.operation(t, op), only: methods[op.Path]}
+		switch op.ID {
+		case "compareEvaluationRuns":
+			o.query = completed(c)
+		case "deleteEvaluation":
+			o.before = cancelled
 		}
 		if o.doc.body != nil {
-			o.body = []byte(cmp.Or(bodies[s.prefix][op.ID], s.bodies[op.ID]))
-			if len(o.body) == 0 {
-				var err error
-				o.body, err = json.Marshal(d.sample(o.doc.body))
-				require.NoError(t, err)
-			}
+			require.NotEmpty(t, call.Body, "%s takes a body; add one to its area in testkit/specimen", op.ID)
+			o.body = []byte(call.Body)
 		}
 		out = append(out, o)
 	}
@@ -381,13 +237,7 @@ func wholeKit(t *testing.T) *testkit.Kit {
 	require.NoError(t, err)
 	cfg.Secret.MasterKey = master
 	cfg.Egress.Allow = []string{strings.TrimPrefix(provider().URL, "http://")}
-	clock := &testkit.Clock{}
-	a, err := app.New(context.Background(), cfg, "test", clock.Now) //nolint:usetesting // it lives until the cleanup
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = a.Close() })
-	srv := httptest.NewServer(a.Edge)
-	t.Cleanup(srv.Close)
-	return &testkit.Kit{App: a, Clock: clock, URL: srv.URL}
+	return testkit.NewWith(t, cfg)
 }
 
 // weakKey is a key that must not open an operation.

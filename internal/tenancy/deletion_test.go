@@ -16,49 +16,31 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/testkit/specimen"
 )
 
-// fill gives an organization rows in every table that has organizations.
+// fill gives an organization rows in every table that has organizations, except
+// the certificate of its deletion.
 func fill(t testing.TB, k *testkit.Kit, us *testkit.Client) {
 	t.Helper()
 	ctx := t.Context()
-	d := us.Dataset(t, testkit.Dataset{})
-	_, err := us.AddItems(ctx, d.ID, []testkit.Item{{Input: "Why?"}, {Input: "How?"}, {Input: "When?"}})
-	require.NoError(t, err)
-	_, err = us.Freeze(ctx, d.ID, "first")
-	require.NoError(t, err)
-	us.Person(t, principal.Member)
-	providerKey(t, us, "https://api.openai.com/v1")
-	_, err = us.CreateDataset(ctx, testkit.Dataset{Name: "repeated"}, testkit.Idempotent("repeat"))
-	require.NoError(t, err)
-	_, err = asRuntime(t, k, us.Org).Exec(ctx, "INSERT INTO dataset_holds (org_id, dataset_id, holder, created_at) VALUES ($1, $2, 'somebody', now())", us.Org, d.ID)
-	require.NoError(t, err)
-	// No dispatcher serves this topic, so the message stays.
-	_, err = asRuntime(t, k, us.Org).Exec(ctx, "INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at) VALUES ($1, 'unserved', '1', '', now(), now())", us.Org)
-	require.NoError(t, err)
-	trace := "/api/traces/" + someTrace(t, us)
-	_, err = us.Call(ctx, "POST", trace+"/feedback", map[string]any{"type": "comment", "comment": "Well done."}, nil)
-	require.NoError(t, err)
-	_, err = asRuntime(t, k, us.Org).Exec(ctx, "INSERT INTO trace_deletions (org_id, trace_id, requested_at) VALUES ($1, decode('00112233445566778899aabbccddeeff', 'hex'), now())", us.Org)
-	require.NoError(t, err)
-	e := us.Evaluation(t, d.ID, nil)
-	for _, statement := range []string{
-		// Nobody promised this run, so no worker touches it.
-		`INSERT INTO evaluation_runs (org_id, evaluation_id, status, phase, request, created_by, started_at, updated_at, completed_at)
-		 VALUES ($1, $2, 'completed', 'done', '{}', 'key/1', now(), now(), now())`,
-		"INSERT INTO evaluation_run_items (org_id, run_id, page, items) SELECT org_id, id, 0, '{1}' FROM evaluation_runs WHERE org_id = $1 AND evaluation_id = $2",
-		`INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at)
-		 SELECT org_id, id, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, now() FROM evaluation_runs WHERE org_id = $1 AND evaluation_id = $2`,
-		`INSERT INTO evaluation_run_notes (org_id, run_id, subject, at, level, message)
-		 SELECT org_id, id, 'begun', now(), 'info', 'The run has begun.' FROM evaluation_runs WHERE org_id = $1 AND evaluation_id = $2`,
-		`INSERT INTO evaluation_artifacts (org_id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at)
-		 SELECT org_id, evaluation_id, id, 'report', 'report.html', 'text/html', 1, decode(repeat('00', 32), 'hex'), 'x', now() FROM evaluation_runs WHERE org_id = $1 AND evaluation_id = $2`,
-	} {
-		_, err := asRuntime(t, k, us.Org).Exec(ctx, statement, us.Org, e.ID)
-		require.NoError(t, err)
-	}
+	m := specimen.NewMaker(us, asRuntime(t, k, us.Org), "filled")
+	m.Put("run", m.Make(t, "quiet run"))
+	m.Everything(t, "deletion_certificates")
 	require.NoError(t, events(t, k).Writer().Exec(ctx, "INSERT INTO run_results (org_id, run_id, item_id, run_started) VALUES (?, 1, 1, now())", uuid.UUID(us.Org)))
 	k.App.Tenancy.FlushMeter(ctx)
+}
+
+// streamed counts an organization's rows in ClickHouse, besides its usage.
+func streamed(t testing.TB, ch *clickhouse.DB, org principal.OrgID) map[string]int64 {
+	t.Helper()
+	out := map[string]int64{}
+	for _, table := range []string{"spans", "span_payloads", "traces", "trace_starts", "run_results"} {
+		var n uint64
+		require.NoError(t, ch.Reader().QueryRow(t.Context(), "SELECT count() FROM "+table+" WHERE org_id = ?", uuid.UUID(org)).Scan(&n))
+		out[table] = int64(n)
+	}
+	return out
 }
 
 // used counts an organization's metered requests.
@@ -94,10 +76,13 @@ func TestDeleteOrganization(t *testing.T) {
 	before, theirs := rowsOf(t, conn, us.Org), rowsOf(t, conn, them.Org)
 	for table, n := range before {
 		if table != "deletion_certificates" {
-			require.Positive(t, n, "%s has no row that could be forgotten: extend fill", table)
+			require.Positive(t, n, "%s has no row that could be forgotten: add one to its area in testkit/specimen", table)
 		}
 	}
-	theirUse := used(t, ch, them.Org)
+	theirUse, stream := used(t, ch, them.Org), streamed(t, ch, us.Org)
+	for table, n := range stream {
+		require.Positive(t, n, table)
+	}
 
 	require.NoError(t, us.DeleteOrganization(ctx, us.Org.String()))
 
@@ -128,9 +113,7 @@ func TestDeleteOrganization(t *testing.T) {
 		require.Zero(t, n, table)
 	}
 	require.Zero(t, used(t, ch, us.Org))
-	for _, table := range []string{"spans", "span_payloads", "traces", "trace_starts", "run_results"} {
-		var n uint64
-		require.NoError(t, ch.Reader().QueryRow(ctx, "SELECT count() FROM "+table+" WHERE org_id = ?", uuid.UUID(us.Org)).Scan(&n))
+	for table, n := range streamed(t, ch, us.Org) {
 		require.Zero(t, n, table)
 	}
 	require.Equal(t, theirs, rowsOf(t, conn, them.Org), "another organization's rows")
@@ -146,7 +129,8 @@ func TestDeleteOrganization(t *testing.T) {
 	})
 	delete(written, "outbox")
 	require.Equal(t, written, cert.Contents["postgres"])
-	require.Equal(t, map[string]int64{"api_usage": use, "spans": 1, "span_payloads": 1, "traces": 1, "trace_starts": 1, "run_results": 1}, cert.Contents["clickhouse"])
+	stream["api_usage"] = use
+	require.Equal(t, stream, cert.Contents["clickhouse"])
 	require.Regexp(t, "^key [0-9A-Za-z]{12}$", cert.RequestedBy)
 
 	// Its digest is that of its canonical JSON, as the operator sees it.

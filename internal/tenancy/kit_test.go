@@ -3,8 +3,10 @@ package tenancy_test
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -107,4 +109,18 @@ func get(t testing.TB, c *testkit.Client, path string) *testkit.Response {
 	res, err := c.Send(t.Context(), http.MethodGet, path, nil)
 	require.NoError(t, err)
 	return res
+}
+
+func someKey(t testing.TB, us *testkit.Client) string {
+	t.Helper()
+	k, err := us.CreateKey(t.Context(), testkit.NewKey{Name: uuid.NewString(), Scopes: reading})
+	require.NoError(t, err)
+	return strconv.FormatInt(k.ID, 10)
+}
+
+func providerKey(t testing.TB, us *testkit.Client, base string) string {
+	t.Helper()
+	k, err := us.CreateProviderKey(t.Context(), map[string]any{"provider": "openai", "name": uuid.NewString(), "baseUrl": base, "secret": "sk-abcdefghijklmnopqrst"})
+	require.NoError(t, err)
+	return strconv.FormatInt(k.ID, 10)
 }

@@ -12,22 +12,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/app"
-	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
-	"github.com/assayhq/assay/internal/platform/devenv"
-	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
-	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/platform/config"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
-	"github.com/assayhq/assay/internal/trace"
 )
-
-// Pepper is the key pepper of every test.
-const Pepper = "a pepper for tests, of 32 or more characters"
 
 // Kit is an application of a test's own: its database, its ClickHouse
 // database, its task queues, its clock.
@@ -41,38 +31,27 @@ type Kit struct {
 // the databases of a test that fails.
 func New(t testing.TB) *Kit {
 	t.Helper()
-	cfg := Config(t)
-	clock := &Clock{}
+	return NewWith(t, Config(t))
+}
+
+// NewWith boots the application with a configuration of the test's own, which
+// the application must accept.
+func NewWith(t testing.TB, cfg app.Config) *Kit {
+	t.Helper()
+	return NewAt(t, cfg, &Clock{})
+}
+
+// NewAt boots the application with a clock of the test's own: one more replica,
+// if another application has the same configuration.
+func NewAt(t testing.TB, cfg app.Config, clock *Clock) *Kit {
+	t.Helper()
+	require.NoError(t, config.Validate(&cfg))
 	a, err := app.New(context.WithoutCancel(t.Context()), cfg, "test", clock.Now)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = a.Close() })
 	srv := httptest.NewServer(a.Edge)
 	t.Cleanup(srv.Close)
 	return &Kit{App: a, Clock: clock, URL: srv.URL}
-}
-
-// Config is the configuration of an application with databases of its own.
-func Config(t testing.TB) app.Config {
-	t.Helper()
-	address, err := devenv.Get("ASSAY_TEMPORAL_ADDRESS")
-	require.NoError(t, err)
-	namespace, err := devenv.Get("ASSAY_TEMPORAL_NAMESPACE")
-	require.NoError(t, err)
-	cfg := app.Config{
-		HTTP:     httpapi.Config{Addr: "127.0.0.1:0", RequestTimeout: 30 * time.Second, ShutdownTimeout: 10 * time.Second},
-		Temporal: temporal.Config{Address: address, Namespace: namespace, QueuePrefix: "test-" + random()},
-		Key:      tenancy.Config{Pepper: Pepper, PepperVersion: 1},
-		Plan:     tenancy.PlanConfig{Default: string(tenancy.PlanSelfHosted), SelfHostedHour: 1_000_000, EnterpriseHour: 100_000, SpansHour: 1_000_000, BytesHour: 1_000_000_000},
-	}
-	cfg.Blob.URL = "file://" + t.TempDir()
-	cfg.Trace = trace.Config{RetentionDays: 90, InflightBytes: 256 << 20, InsertTimeout: 6 * time.Second}
-	cfg.Evaluation = evaluation.Config{Slots: 32, Concurrency: 16, ChunkTime: 15 * time.Second, ClientTimeout: 24 * time.Hour}
-	// The two databases are made side by side.
-	var g errgroup.Group
-	g.Go(func() error { cfg.ClickHouse = clickhousetest.New(t); return nil })
-	cfg.Postgres = postgrestest.New(t)
-	require.NoError(t, g.Wait())
-	return cfg
 }
 
 // Work runs the application's worker role until the test ends.

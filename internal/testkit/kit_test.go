@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/platform/config"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -47,4 +48,15 @@ func TestKitsShareNothing(t *testing.T) {
 	require.Error(t, err)
 	_, err = us.GetDataset(context.WithoutCancel(t.Context()), d.ID)
 	require.NoError(t, err)
+}
+
+// TestConfigIsWhatTheProductAccepts seeds a setting that the product refuses.
+func TestConfigIsWhatTheProductAccepts(t *testing.T) {
+	t.Parallel()
+	cfg := testkit.Config(t)
+	require.NoError(t, config.Validate(&cfg))
+	require.Equal(t, 20*time.Second, cfg.Evaluation.Heartbeat, "what a test does not set has its default")
+
+	cfg.Evaluation.Heartbeat = 0
+	require.ErrorContains(t, config.Validate(&cfg), "evaluation.heartbeat")
 }

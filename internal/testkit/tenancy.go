@@ -3,28 +3,14 @@ package testkit
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
 )
-
-// NewWith boots the application with a configuration of the test's own.
-func NewWith(t testing.TB, cfg app.Config) *Kit {
-	t.Helper()
-	clock := &Clock{}
-	a, err := app.New(context.WithoutCancel(t.Context()), cfg, "test", clock.Now)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = a.Close() })
-	srv := httptest.NewServer(a.Edge)
-	t.Cleanup(srv.Close)
-	return &Kit{App: a, Clock: clock, URL: srv.URL}
-}
 
 // At returns a client that calls another application with the same key.
 func (c *Client) At(k *Kit) *Client {

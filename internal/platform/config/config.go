@@ -259,6 +259,9 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
+// Validate asks each Config of target whether it can work.
+func Validate(target any) error { return validate(target, nil) }
+
 // validate asks each Config that could be read whether it can work.
 func validate(target any, unread map[string]bool) error {
 	v := reflect.ValueOf(target).Elem()

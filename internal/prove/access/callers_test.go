@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/testkit/specimen"
 )
 
 // caller is one kind of caller: what it sends, and what the test knows of it.
@@ -206,11 +207,11 @@ func (w *world) speakers(t testing.TB) []caller {
 		out = append(out, caller{name: "on behalf of " + name, headers: []header{bearer(key), {"X-On-Behalf-Of", user}}, facts: f})
 	}
 	add("a member", everything, member, facts{scopes: allScopes, speaks: forMember})
-	add("a non-member", everything, absent("member"), facts{scopes: allScopes, speaks: forStranger})
+	add("a non-member", everything, specimen.Absent("member"), facts{scopes: allScopes, speaks: forStranger})
 	add("a foreign member", everything, middle(w.theirs["member"]), facts{scopes: allScopes, speaks: forStranger})
 	add("a removed member", everything, removed, facts{scopes: allScopes, speaks: forStranger})
 	add("no person", everything, "root", facts{scopes: allScopes, speaks: forStranger})
-	for i, user := range []string{member, absent("member"), middle(w.theirs["member"])} {
+	for i, user := range []string{member, specimen.Absent("member"), middle(w.theirs["member"])} {
 		add("somebody without admin:org "+strconv.Itoa(i), w.key(t, w.home, without("admin:org")...), user, facts{scopes: without("admin:org"), speaks: forStranger})
 	}
 	add("a member with admin:org alone", w.key(t, w.home, "admin:org"), member, facts{scopes: []string{"admin:org"}, speaks: forMember})

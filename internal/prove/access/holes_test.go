@@ -106,7 +106,7 @@ func TestSeededHoles(t *testing.T) {
 		m.doc = parseDocument(t, e.OpenAPI())
 		m.seeded("GET /api/secrets/{id}")
 		require.Len(t, m.findings, 1)
-		require.Contains(t, m.findings[0], "no seed for the parameter of /api/secrets/{id}")
+		require.Contains(t, m.findings[0], "no noun for the parameter of /api/secrets/{id}")
 	})
 }
 

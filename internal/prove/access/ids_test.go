@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/testkit/specimen"
 )
 
 // form is one way to write an identifier that is not the caller's.
@@ -75,11 +77,11 @@ func (m *matrix) identifiers(t testing.TB, r rule) {
 	if r.scope == public {
 		return
 	}
-	for _, upTo := range params(r.path) {
+	for _, upTo := range specimen.Params(r.path) {
 		m.pathParam(t, r, upTo)
 	}
-	if len(params(r.path)) > 1 {
-		got := m.sendHome(t, r, m.request(r.name(), func(upTo string) string { return middle(m.world.theirs[kinds[upTo]]) }))
+	if len(specimen.Params(r.path)) > 1 {
+		got := m.sendHome(t, r, m.request(t, r.name(), func(upTo string) string { return middle(m.world.theirs[kind(upTo)]) }))
 		m.check(got.status == http.StatusNotFound, "%s: the victim's whole path: want 404, got %d", r.name(), got.status)
 		m.quiet(r, "whole path", got)
 	}
@@ -91,7 +93,7 @@ func (m *matrix) identifiers(t testing.TB, r rule) {
 	}
 	for _, content := range op.RequestBody.Content {
 		for _, field := range m.fields(content.Schema, nil) {
-			m.check(references[field] != nil, "%s: the field %s of the body names something; add its kind to references", r.name(), field)
+			m.check(specimen.NamedBy(field) != nil, "%s: the field %s of the body names something; add it to Named of a noun in testkit/specimen", r.name(), field)
 		}
 		if !strings.HasPrefix(r.path, "/v1/") { // OTLP has no place for an organization
 			m.asserted(t, r)
@@ -102,19 +104,19 @@ func (m *matrix) identifiers(t testing.TB, r rule) {
 // pathParam tries the forms in one path parameter; the others are ours.
 func (m *matrix) pathParam(t testing.TB, r rule, upTo string) {
 	t.Helper()
-	kind := kinds[upTo]
+	what := kind(upTo)
 	with := func(text string) answer {
-		return m.sendHome(t, r, m.request(r.name(), func(p string) string {
+		return m.sendHome(t, r, m.request(t, r.name(), func(p string) string {
 			if p == upTo {
 				return text
 			}
-			return middle(m.world.own[kinds[p]])
+			return middle(m.world.own[kind(p)])
 		}))
 	}
-	never := with(absent(kind))
+	never := with(specimen.Absent(what))
 	m.check(never.status == http.StatusNotFound, "%s: an id that never was: want 404, got %d %s", r.name(), never.status, never.reason())
 	integer := m.isInteger(r, upTo)
-	for _, f := range m.forms(kind) {
+	for _, f := range m.forms(what) {
 		got := with(f.text)
 		switch {
 		case f.exact || !integer && got.status != http.StatusBadRequest:
@@ -133,9 +135,9 @@ func (m *matrix) pathParam(t testing.TB, r rule, upTo string) {
 // about, which is not there.
 func (m *matrix) queryParam(t testing.TB, r rule, name string, required bool) {
 	t.Helper()
-	m.check(references[name] != nil, "%s: the parameter %s names something; add its kind to references", r.name(), name)
+	m.check(specimen.NamedBy(name) != nil, "%s: the parameter %s names something; add it to Named of a noun in testkit/specimen", r.name(), name)
 	with := func(text string) answer {
-		req := m.request(r.name(), func(upTo string) string { return middle(m.world.own[kinds[upTo]]) })
+		req := m.request(t, r.name(), func(upTo string) string { return middle(m.world.own[kind(upTo)]) })
 		if given := regexp.MustCompile(name + "=[^&]*"); given.MatchString(req.target) {
 			req.target = given.ReplaceAllLiteralString(req.target, name+"="+text)
 			return m.sendHome(t, r, req)
@@ -151,9 +153,9 @@ func (m *matrix) queryParam(t testing.TB, r rule, name string, required bool) {
 	if required {
 		status = http.StatusNotFound
 	}
-	for _, kind := range references[name] {
-		never := with(absent(kind))
-		m.check(never.status == status, "%s: %s=%s: want %d, got %d", r.name(), name, absent(kind), status, never.status)
+	for _, kind := range specimen.NamedBy(name) {
+		never := with(specimen.Absent(kind))
+		m.check(never.status == status, "%s: %s=%s: want %d, got %d", r.name(), name, specimen.Absent(kind), status, never.status)
 		for _, f := range m.forms(kind) {
 			got := with(f.text)
 			ok := got.shape() == never.shape() || !f.exact && got.status == http.StatusBadRequest
@@ -168,11 +170,11 @@ func (m *matrix) queryParam(t testing.TB, r rule, name string, required bool) {
 func (m *matrix) asserted(t testing.TB, r rule) {
 	t.Helper()
 	with := func(org string) answer {
-		req := m.request(r.name(), func(upTo string) string { return middle(m.world.own[kinds[upTo]]) })
+		req := m.request(t, r.name(), func(upTo string) string { return middle(m.world.own[kind(upTo)]) })
 		req.body = strings.Replace(req.body, "{", `{"organizationId":"`+org+`",`, 1)
 		return m.sendHome(t, r, req)
 	}
-	never, theirs := with(absent("member")), with(m.world.victim.Org.String())
+	never, theirs := with(specimen.Absent("member")), with(m.world.victim.Org.String())
 	m.check(theirs.status == http.StatusForbidden && theirs.reason() == "organization_mismatch", "%s: another organization asserted: got %d %s", r.name(), theirs.status, theirs.reason())
 	m.check(theirs.shape() == never.shape(), "%s: another organization's id is told from one that never was", r.name())
 	m.quiet(r, "asserted organization", theirs)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/testkit/specimen"
 )
 
 // matrix holds every operation of an edge against the rules. What breaks one
@@ -62,22 +63,21 @@ func (m *matrix) run(t testing.TB) {
 // with a path parameter of no known kind, or a body that nobody wrote.
 func (m *matrix) seeded(name string) {
 	method, path, _ := strings.Cut(name, " ")
-	for _, upTo := range params(path) {
-		kind := kinds[upTo]
-		m.check(kind != "" && len(m.world.theirs[kind]) == perKind, "%s: no seed for the parameter of %s; add one to kinds and world.seed", name, upTo)
+	for _, upTo := range specimen.Params(path) {
+		what := kind(upTo)
+		m.check(what != "" && len(m.world.theirs[what]) == perKind, "%s: no noun for the parameter of %s; add one to its area in testkit/specimen", name, upTo)
 	}
-	_, written := requests[name]
-	m.check(written || len(m.doc.Paths[path][strings.ToLower(method)].RequestBody.Content) == 0, "%s: takes a body; add one to requests", name)
+	m.check(specimen.OfRoute(name).Body != "" || len(m.doc.Paths[path][strings.ToLower(method)].RequestBody.Content) == 0, "%s: takes a body; add one to its area in testkit/specimen", name)
 }
 
 // try sends one caller's request and compares the answer with the oracle's.
 func (m *matrix) try(t testing.TB, r rule, c caller) {
 	t.Helper()
-	req := m.request(r.name(), func(upTo string) string {
+	req := m.request(t, r.name(), func(upTo string) string {
 		if c.facts.foreign {
-			return middle(m.world.own[kinds[upTo]]) // ours, and so not the caller's
+			return middle(m.world.own[kind(upTo)]) // ours, and so not the caller's
 		}
-		return absent(kinds[upTo])
+		return specimen.Absent(kind(upTo))
 	})
 	req.headers = c.headers
 	got := send(t.Context(), t, m.edge, req)

@@ -3,6 +3,8 @@ package main
 import (
 	"net/http"
 	"slices"
+
+	"github.com/assayhq/assay/internal/testkit/specimen"
 )
 
 // facts are what the test itself did to make a caller. The oracle knows
@@ -66,7 +68,7 @@ func expect(r rule, f facts, hasID bool) want {
 		return want{status: http.StatusForbidden, reason: "role_forbids"}
 	case r.people && f.role == "" && f.speaks != forMember:
 		return want{status: http.StatusForbidden, reason: "not_a_person"}
-	case requests[r.name()].grants != "" && !f.holds(requests[r.name()].grants):
+	case specimen.OfRoute(r.name()).Grants != "" && !f.holds(specimen.OfRoute(r.name()).Grants):
 		return want{status: http.StatusForbidden, reason: "scope_escalation"}
 	case f.foreign && hasID:
 		return want{status: http.StatusNotFound}

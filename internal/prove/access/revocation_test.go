@@ -23,7 +23,7 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 	t.Parallel()
 	cfg := testkit.Config(t)
 	clock := &testkit.Clock{}
-	here, there := replica(t, cfg, clock), replica(t, cfg, clock)
+	here, there := testkit.NewAt(t, cfg, clock), testkit.NewAt(t, cfg, clock)
 	// What this replica knows of a key never becomes too old: its clock stands.
 	stopped := stand(t, cfg)
 	us := here.Org(t)
@@ -82,7 +82,7 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 func TestRevocationInRealTime(t *testing.T) {
 	t.Parallel()
 	cfg := testkit.Config(t)
-	here, there := replica(t, cfg, &testkit.Clock{}), replica(t, cfg, &testkit.Clock{})
+	here, there := testkit.NewAt(t, cfg, &testkit.Clock{}), testkit.NewAt(t, cfg, &testkit.Clock{})
 	us := here.Org(t)
 	key, err := us.CreateKey(t.Context(), testkit.NewKey{Name: "ends", Scopes: allScopes})
 	require.NoError(t, err)

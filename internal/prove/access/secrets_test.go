@@ -17,6 +17,7 @@ import (
 
 	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/testkit/specimen"
 )
 
 const (
@@ -105,7 +106,7 @@ func (w *world) walk(t *testing.T, h http.Handler, callers []caller) {
 	m := &matrix{world: w}
 	for _, name := range names(w.kit.App.Edge.Ops()) {
 		for i, c := range callers {
-			req := m.request(name, func(upTo string) string { return absent(kinds[upTo]) })
+			req := m.request(t, name, func(upTo string) string { return specimen.Absent(kind(upTo)) })
 			req.headers = append(c.headers, header{"Idempotency-Key", name + strconv.Itoa(i)})
 			send(t.Context(), t, h, req)
 			if i%8 == 0 {

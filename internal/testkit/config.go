@@ -1,0 +1,71 @@
+package testkit
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/assayhq/assay/internal/app"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
+	"github.com/assayhq/assay/internal/platform/config"
+	"github.com/assayhq/assay/internal/platform/devenv"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
+)
+
+// Pepper is the key pepper of every test.
+const Pepper = "a pepper for tests, of 32 or more characters"
+
+// Config is the configuration of an application with databases of its own. The
+// product's loader reads it, so that what a test does not set has the default
+// that users get.
+func Config(t testing.TB) app.Config {
+	t.Helper()
+	// The two databases are made side by side.
+	var g errgroup.Group
+	var ch clickhouse.Config
+	g.Go(func() error { ch = clickhousetest.New(t); return nil })
+	pg := postgrestest.New(t)
+	require.NoError(t, g.Wait())
+	var cfg app.Config
+	_, err := config.Load(&cfg, nil, environ(t, pg, ch))
+	require.NoError(t, err)
+	return cfg
+}
+
+// environ are the settings of a test: addresses of its own, and no waiting
+// where the product waits to save work.
+func environ(t testing.TB, pg postgres.Config, ch clickhouse.Config) []string {
+	t.Helper()
+	return []string{
+		"ASSAY_HTTP_ADDR=127.0.0.1:0",
+		"ASSAY_HTTP_INTERNAL_ADDR=",
+		"ASSAY_POSTGRES_URL=" + pg.URL.Reveal(),
+		"ASSAY_POSTGRES_OWNER_URL=" + pg.OwnerURL.Reveal(),
+		"ASSAY_POSTGRES_MAX_CONNS=" + strconv.Itoa(pg.MaxConns),
+		"ASSAY_CLICKHOUSE_URL=" + ch.URL.Reveal(),
+		"ASSAY_CLICKHOUSE_READER_URL=" + ch.ReaderURL.Reveal(),
+		"ASSAY_TEMPORAL_ADDRESS=" + engine(t, "ASSAY_TEMPORAL_ADDRESS"),
+		"ASSAY_TEMPORAL_NAMESPACE=" + engine(t, "ASSAY_TEMPORAL_NAMESPACE"),
+		"ASSAY_TEMPORAL_QUEUE_PREFIX=test-" + random(),
+		"ASSAY_KEY_PEPPER=" + Pepper,
+		"ASSAY_PLAN_SPANS_HOUR=1000000", // which a test can exhaust
+		"ASSAY_PLAN_BYTES_HOUR=1000000000",
+		"ASSAY_BLOB_URL=file://" + t.TempDir(),
+		"ASSAY_DATASET_KEEP_DELETED=0s",
+		"ASSAY_EVALUATION_KEEP_DELETED=0s",
+		"ASSAY_TRACE_GROUP_INTERVAL=0s",
+		"ASSAY_TRACE_GRPC_ADDR=",
+	}
+}
+
+// engine is the address of an engine of this checkout.
+func engine(t testing.TB, name string) string {
+	t.Helper()
+	v, err := devenv.Get(name)
+	require.NoError(t, err)
+	return v
+}
