@@ -125,7 +125,7 @@ type operation struct {
 func (o operation) public() bool { return o.Scope == principal.Public }
 
 // raw operations speak OTLP, whose JSON is not as strict as ours.
-func (o operation) raw() bool { return len(o.ContentTypes) > 0 }
+func (o operation) raw() bool { return o.Raw }
 
 // operations fills in the whole route table for one organization.
 func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []operation {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/httpapi/otlp"
 	"github.com/assayhq/assay/internal/platform/telemetry"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/tenancy"
@@ -111,7 +112,7 @@ func (a *App) runRPC(ctx context.Context) error {
 		return err
 	}
 	slog.Info("listening", "addr", l.Addr().String(), "protocol", "otlp/grpc")
-	return a.Edge.RunRPC(ctx, l)
+	return otlp.Run(ctx, a.Edge, l)
 }
 
 func (a *App) runInternal(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/reference"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/egress"
@@ -95,7 +96,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	a.Events = log.NewFeed(cfg.Events)
 	a.Edge, err = newEdge(httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
-		Authenticate: a.Tenancy.Authenticate, Speak: a.Tenancy.Speak, Limit: a.limit, Observe: a.meter,
+		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Limit: a.limit, Observe: a.meter,
 	}, a.Tenancy, a.Dataset, a.Trace, a.Evaluation)
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -105,7 +106,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 
 // newEdge registers every domain's operations.
 func newEdge(opts httpapi.Options, people *tenancy.Service, domains ...interface{ RegisterHTTP(*httpapi.Edge) }) (*httpapi.Edge, error) {
-	opts.SourceHashes = sourceHashes
+	opts.SourceHashes, opts.Reference = sourceHashes, reference.Render
 	e := httpapi.New(opts)
 	people.RegisterHTTP(e)
 	for _, d := range domains {

@@ -34,7 +34,7 @@ func floors() []floor {
 		// A test's database is made from our migrations, so test support of the
 		// stores may reach them.
 		{"platform", "", []string{"internal/platform/postgres/postgrestest", "internal/platform/clickhouse/clickhousetest"}, []string{"internal/fault", "internal/principal", "internal/platform/...", "db"}},
-		{"edge", "edge", []string{"internal/httpapi/..."}, []string{"internal/fault", "internal/principal", "internal/request"}},
+		{"edge", "edge", []string{"internal/httpapi/..."}, []string{"internal/fault", "internal/principal", "internal/request", "internal/httpapi/..."}},
 		{"change", "record", []string{"internal/change/..."}, []string{"internal/fault", "internal/principal", "internal/request", "internal/platform/..."}},
 		{"notary", "record", []string{"internal/notary/..."}, []string{"internal/fault", "internal/principal", "internal/platform/...", "internal/change"}},
 		{"platform", "platform", []string{"internal/platform/..."}, []string{"internal/fault", "internal/principal", "internal/platform/..."}},

@@ -19,10 +19,10 @@ func bearer(values []string) (string, error) {
 	return token, nil
 }
 
-// authorize returns the context of a caller that has the scope, as the person
-// whom it speaks for. The scope comes first: whom a key may speak for is a
-// question only to a key that may call the operation.
-func (e *Edge) authorize(ctx context.Context, op Op, onBehalfOf string) (context.Context, error) {
+// Authorize returns the context of a caller that has the scope, as the user
+// that it acts for, if onBehalfOf names one. The scope is checked first: only a
+// key that may call the operation learns for whom it may act.
+func (e *Edge) Authorize(ctx context.Context, op Op, onBehalfOf string) (context.Context, error) {
 	if op.Scope == principal.Public {
 		return ctx, nil
 	}
@@ -32,9 +32,9 @@ func (e *Edge) authorize(ctx context.Context, op Op, onBehalfOf string) (context
 			return ctx, errScope.With("requiredScope", string(s))
 		}
 	}
-	if onBehalfOf == "" || e.opts.Speak == nil {
+	if onBehalfOf == "" || e.opts.ActFor == nil {
 		return ctx, nil
 	}
-	caller, err := e.opts.Speak(ctx, caller, onBehalfOf)
+	caller, err := e.opts.ActFor(ctx, caller, onBehalfOf)
 	return principal.With(ctx, caller), err
 }

@@ -22,7 +22,7 @@ const (
 // never holds more than limit+1 bytes, however well the body was compressed.
 func readBody(r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
-		return nil, errTooLarge.With("limitBytes", limit)
+		return nil, TooLarge(limit)
 	}
 	var src io.Reader = io.LimitReader(r.Body, limit+1)
 	switch enc := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); enc {
@@ -48,7 +48,7 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 		return nil, bodyError(err)
 	}
 	if int64(buf.Len()) > limit {
-		return nil, errTooLarge.With("limitBytes", limit)
+		return nil, TooLarge(limit)
 	}
 	if buf.Len() > 0 && !isJSON(r.Header.Get("Content-Type")) {
 		return nil, errMediaType

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -61,16 +62,19 @@ type Authenticator func(ctx context.Context, token string) (principal.Caller, er
 type Options struct {
 	Config       Config
 	Authenticate Authenticator
-	// Speak lets a caller act for the user that X-On-Behalf-Of names, or
+	// ActFor lets a caller act for the user that X-On-Behalf-Of names, or
 	// refuses. Nil refuses nobody and ignores the header.
-	Speak func(ctx context.Context, caller principal.Caller, user string) (principal.Caller, error)
+	ActFor func(ctx context.Context, caller principal.Caller, user string) (principal.Caller, error)
 	// Limit counts a request of the caller. Nil counts nothing.
 	Limit func(ctx context.Context, caller principal.Caller) (Quota, error)
-	// Observe is told of every answered request of a recognised caller. It
+	// Observe is called for every answered request of a recognised caller. It
 	// must not wait.
 	Observe func(Outcome)
 	// SourceHashes maps an operation's id to the hash of its handler's source.
 	SourceHashes map[string]string
+	// Reference renders the reference page out of the OpenAPI document. Nil
+	// leaves the page empty.
+	Reference func(document []byte) ([]byte, error)
 	// Build is the version of the binary, shown by health.
 	Build string
 	// Ready lists the checks of the readiness operation.
@@ -88,10 +92,12 @@ type Edge struct {
 	tags      map[string]string       // descriptions of tags
 	public    map[string]bool         // "METHOD path" of operations that need no key
 	metered   map[string]bool         // and of those that the hourly limit does not count
-	raws      []*rawOp
-	draining  drain
+	handlers  map[string]Handler      // and what serves raw operations
+	draining  atomic.Bool             // the process is going away
 	readiness readiness
 	started   time.Time
+
+	errorPrefixes []string // of the names of errors that have a form of their own
 
 	// Rendered by Seal.
 	document, reference []byte
@@ -104,15 +110,16 @@ func New(opts Options) *Edge {
 		opts.Now = time.Now
 	}
 	e := &Edge{
-		opts:    opts,
-		router:  chi.NewRouter(),
-		names:   map[reflect.Type]string{},
-		tags:    map[string]string{},
-		public:  map[string]bool{},
-		metered: map[string]bool{},
-		started: opts.Now(),
+		opts:     opts,
+		router:   chi.NewRouter(),
+		names:    map[reflect.Type]string{},
+		tags:     map[string]string{},
+		public:   map[string]bool{},
+		metered:  map[string]bool{},
+		handlers: map[string]Handler{},
+		started:  opts.Now(),
 	}
-	e.router.Use(e.identify, e.observe, e.recoverPanic, e.bound, middleware.GetHead, e.authenticate)
+	e.router.Use(e.identify, e.observe, e.recoverPanic, e.bound, middleware.GetHead, e.requireKey)
 	e.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeError(w, r, errRoute) })
 	e.router.MethodNotAllowed(e.methodNotAllowed)
 	e.Name(edgeSchemas)
@@ -146,8 +153,8 @@ func (e *Edge) add(op Op) {
 	if early && strings.Contains(op.Path, "{") {
 		panic("httpapi: " + op.ID + " is public or metered and has a path parameter: such paths are matched before routing")
 	}
-	e.public[op.Method+" "+op.Path] = op.Scope == principal.Public
-	e.metered[op.Method+" "+op.Path] = op.Metered
+	e.public[op.route()] = op.Scope == principal.Public
+	e.metered[op.route()] = op.Metered
 }
 
 // routePath is the path that the router matches: as sent, if it is escaped.

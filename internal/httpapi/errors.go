@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -35,7 +36,6 @@ var statuses = map[fault.Kind]int{
 var (
 	errInternal     = fault.New(fault.Internal, "internal_error", "The server failed. Retry; if it fails again, contact support with the request id.")
 	errRoute        = fault.New(fault.NotFound, "unknown_route", "This route does not exist. See /api/reference for the routes.")
-	errRPC          = fault.New(fault.MethodNotAllowed, "method_not_allowed", "This method does not exist. See x-grpc-method in /api/openapi.json for the methods.")
 	errMethod       = fault.New(fault.MethodNotAllowed, "method_not_allowed", "This route does not support the method. The Allow header lists those it supports.")
 	errMediaType    = fault.New(fault.UnsupportedMediaType, "unsupported_media_type", "Send the body as application/json, in UTF-8, plain or with Content-Encoding: gzip.")
 	errTooLarge     = fault.New(fault.PayloadTooLarge, "payload_too_large", "The body is too large. Split the request, or send less.")
@@ -82,9 +82,20 @@ func (e *Envelope) GetStatus() int { return e.status }
 // Error is the public message.
 func (e *Envelope) Error() string { return e.Body.Message }
 
-// explain finds what the caller may see of any error. What the caller may not
-// see goes to the log, with the request id that the caller gets.
-func explain(ctx context.Context, err error) *fault.Error {
+// TooLarge is the fault of a body above its limit.
+func TooLarge(limit int64) error { return errTooLarge.With("limitBytes", limit) }
+
+// Refusal is what a caller may see of an error, in any protocol.
+type Refusal struct {
+	Fault  *fault.Error
+	Status int // of HTTP
+	Body   ErrorBody
+}
+
+// Explain finds what the caller may see of any error, and sets the headers of
+// the answer. What the caller may not see goes to the log, with the request id
+// that the caller gets.
+func Explain(ctx context.Context, err error) Refusal {
 	info := request.From(ctx)
 	f, ok := fault.From(err)
 	switch {
@@ -96,14 +107,15 @@ func explain(ctx context.Context, err error) *fault.Error {
 	case f.Kind == fault.Unavailable:
 		slog.WarnContext(ctx, "request refused", "request_id", info.ID, "operation", info.Operation, "error", err)
 	}
-	setErrorHeaders(info.Header, f)
-	return f
+	r := Refusal{Fault: f, Status: statuses[f.Kind], Body: errorBody(f, info.ID)}
+	r.setHeaders(info.Header)
+	return r
 }
 
 // envelope turns any error into the body and the headers of its answer.
 func envelope(ctx context.Context, err error) *Envelope {
-	f := explain(ctx, err)
-	return &Envelope{Body: errorBody(f, request.From(ctx).ID), status: statuses[f.Kind]}
+	r := Explain(ctx, err)
+	return &Envelope{Body: r.Body, status: r.Status}
 }
 
 func errorBody(f *fault.Error, id string) ErrorBody {
@@ -117,8 +129,8 @@ func errorBody(f *fault.Error, id string) ErrorBody {
 	return ErrorBody{Code: string(f.Kind), Message: f.Message, Details: details, RequestID: id}
 }
 
-func setErrorHeaders(h http.Header, f *fault.Error) {
-	switch f.Kind {
+func (r Refusal) setHeaders(h http.Header) {
+	switch f := r.Fault; f.Kind {
 	case fault.Unauthorized:
 		challenge := `Bearer error="invalid_token"`
 		if scope, ok := f.Details["requiredScope"]; ok {
@@ -128,24 +140,24 @@ func setErrorHeaders(h http.Header, f *fault.Error) {
 		}
 		h.Set("WWW-Authenticate", challenge)
 	default:
-		if seconds, ok := retryAfter(f); ok {
-			h.Set("Retry-After", strconv.Itoa(seconds))
+		if wait, ok := r.RetryAfter(); ok {
+			h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 		}
 	}
 }
 
-// retryAfter is how long a caller should wait before it repeats the request,
-// if repeating it can help.
-func retryAfter(f *fault.Error) (seconds int, ok bool) {
-	switch f.Kind {
+// RetryAfter is how long a caller should wait before it repeats the request, if
+// repeating it can help.
+func (r Refusal) RetryAfter() (wait time.Duration, ok bool) {
+	switch r.Fault.Kind {
 	case fault.Unavailable, fault.RateLimited, fault.Conflict:
 	default:
 		return 0, false
 	}
-	if seconds, ok = f.Details["retryAfterSeconds"].(int); ok {
-		return seconds, true
+	if seconds, ok := r.Fault.Details["retryAfterSeconds"].(int); ok {
+		return time.Duration(seconds) * time.Second, true
 	}
-	return 1, f.Kind != fault.Conflict
+	return time.Second, r.Fault.Kind != fault.Conflict
 }
 
 // writeError answers a request outside the framework's handlers.

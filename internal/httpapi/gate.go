@@ -105,9 +105,9 @@ func (g *gate) serve(ctx huma.Context, next func(huma.Context)) {
 	info := request.From(r.Context())
 	info.Operation = g.op.ID
 	user := r.Header.Get("X-On-Behalf-Of")
-	spoken, err := g.edge.authorize(r.Context(), g.op, user)
+	acting, err := g.edge.Authorize(r.Context(), g.op, user)
 	if user != "" {
-		r = r.WithContext(spoken)
+		r = r.WithContext(acting)
 	}
 	if err == nil {
 		r, err = g.read(r, info)

@@ -72,7 +72,7 @@ func (e *Edge) getHealth(context.Context, *struct{}) (*healthOutput, error) {
 }
 
 func (e *Edge) getReadiness(ctx context.Context, _ *struct{}) (*readyOutput, error) {
-	if e.draining.on.Load() {
+	if e.draining.Load() {
 		return nil, errDraining
 	}
 	states := e.readiness.get(ctx, e.opts.Ready)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/assayhq/assay/internal/principal"
@@ -9,8 +8,7 @@ import (
 
 // Op is one row of the route table. Router, OpenAPI, reference page and the
 // tests that walk every operation all come from these rows, and Register and
-// RegisterRaw are the only ways to add one: a route outside the table cannot
-// exist.
+// Handle are the only ways to add one: a route outside the table cannot exist.
 type Op struct {
 	ID          string // camelCase verb and noun, unique
 	Method      string
@@ -26,9 +24,9 @@ type Op struct {
 	Also principal.Scope
 	// Status is the success status.
 	Status int
-	// Again is the success status of a repetition that changes nothing, zero if
-	// it is the same. The output then has a field Status.
-	Again int
+	// RepeatStatus is the success status of a repetition that changes nothing,
+	// zero if it is Status. The output then has a field Status.
+	RepeatStatus int
 	// BodyLimit bounds the decompressed body; zero means DefaultBodyLimit.
 	BodyLimit int64
 	// Strict refuses unknown body fields instead of ignoring them; governance
@@ -47,33 +45,20 @@ type Op struct {
 	// Metered leaves the operation out of the hourly limit of requests: its
 	// handler measures what it takes in, and refuses with a RateLimited fault.
 	Metered bool
-
-	// The rest is for RegisterRaw.
-
-	// ContentTypes are the media types that a raw body may have.
-	ContentTypes []string
-	// Message names what is sent: the document calls the bodies of request and
-	// response by it, with Request and Response behind it.
-	Message string
-	// RPC is the gRPC method that serves the same operation, in the form
-	// package.Service/Method; empty for none. Its messages are handed over as
-	// application/x-protobuf.
-	RPC string
-	// Admit opens the account of a body's memory before the body is read; nil
-	// bounds nothing. announced is the body's length on the wire, or -1.
-	Admit func(ctx context.Context, caller principal.Caller, announced int64) (Admission, error)
+	// Raw marks an operation that reads its body itself; Handle sets it.
+	Raw bool
 }
-
-// raw reports whether the handler reads the body itself.
-func (op Op) raw() bool { return len(op.ContentTypes) > 0 }
 
 // Mutates reports whether the operation takes an Idempotency-Key.
 func (op Op) Mutates() bool {
-	if op.raw() || op.Repeatable {
+	if op.Raw || op.Repeatable {
 		return false
 	}
 	return op.Method == http.MethodPost || op.Method == http.MethodPut || op.Method == http.MethodPatch
 }
+
+// route is what the router matches.
+func (op Op) route() string { return op.Method + " " + op.Path }
 
 // scopes are the scopes that a key needs.
 func (op Op) scopes() []principal.Scope {

@@ -84,7 +84,7 @@ func (e *Edge) Seal() error {
 	}
 	allowNull(all)
 	e.openResponses(all)
-	declareHeaders(all, e.ops)
+	e.declareHeaders(all)
 	all["tags"] = e.renderTags()
 	for _, op := range e.ops {
 		item := operation(all, op)
@@ -101,7 +101,10 @@ func (e *Edge) Seal() error {
 		return fmt.Errorf("render openapi: %w", err)
 	}
 	e.document = append(rendered, '\n')
-	if e.reference, err = renderReference(e.document); err != nil {
+	if e.opts.Reference == nil {
+		return nil
+	}
+	if e.reference, err = e.opts.Reference(e.document); err != nil {
 		return fmt.Errorf("render reference: %w", err)
 	}
 	return nil

@@ -28,7 +28,7 @@ var headers = map[string]struct{ kind, description string }{
 var quotaNames = []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 
 // declareHeaders adds the shared headers to every response of the document.
-func declareHeaders(doc map[string]any, ops []Op) {
+func (e *Edge) declareHeaders(doc map[string]any) {
 	components := doc["components"].(map[string]any)
 	declared := map[string]any{}
 	for name, h := range headers {
@@ -36,17 +36,17 @@ func declareHeaders(doc map[string]any, ops []Op) {
 	}
 	components["headers"] = declared
 	responses := components["responses"].(map[string]any)
-	for _, prefix := range []string{"", otlpPrefix} {
-		for _, e := range declaredErrors {
-			if r, ok := responses[prefix+e.name].(map[string]any); ok {
-				refer(r, append(slices.Concat([]string{"X-Request-Id"}, quotaNames), e.headers...))
+	for _, prefix := range append([]string{""}, e.errorPrefixes...) {
+		for _, d := range declaredErrors {
+			if r, ok := responses[prefix+d.name].(map[string]any); ok {
+				refer(r, append(slices.Concat([]string{"X-Request-Id"}, quotaNames), d.headers...))
 			}
 		}
 	}
-	for _, op := range ops {
+	for _, op := range e.ops {
 		item := operation(doc, op)
 		all := item["responses"].(map[string]any)
-		for _, status := range []int{op.Status, op.Again} {
+		for _, status := range []int{op.Status, op.RepeatStatus} {
 			if r, ok := all[strconv.Itoa(status)].(map[string]any); ok {
 				describeOwn(r)
 				refer(r, op.headers(item["requestBody"] != nil))
@@ -78,7 +78,7 @@ func (op Op) headers(takesBody bool) []string {
 	if op.Mutates() {
 		names = append(names, "Idempotent-Replayed")
 	}
-	if takesBody && !op.raw() {
+	if takesBody && !op.Raw {
 		names = append(names, "X-Ignored-Fields")
 	}
 	return names

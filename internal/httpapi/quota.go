@@ -89,10 +89,11 @@ type recognised struct{ caller *principal.Caller }
 
 type recognisedKey struct{}
 
-// permit is the last check before a handler: what the key could do, but its
+// Permit is the last check before a handler: what the key could do, but its
 // organization or its owner's role does not allow. It comes after validation,
 // so that the answer says nothing about what exists.
-func (op Op) permit(r *request.Info, caller principal.Caller) error {
+func (op Op) Permit(ctx context.Context) error {
+	method, caller := request.From(ctx).Method, principal.From(ctx)
 	switch {
 	case op.Scope == principal.Public:
 		return nil
@@ -100,7 +101,7 @@ func (op Op) permit(r *request.Info, caller principal.Caller) error {
 		return errSuspended
 	case !caller.May(op.Scope), op.Also != "" && !caller.May(op.Also):
 		return errRole.With("role", caller.Role)
-	case caller.Role == principal.Annotator && r.Method != http.MethodGet && r.Method != http.MethodHead && !op.Annotators:
+	case caller.Role == principal.Annotator && method != http.MethodGet && method != http.MethodHead && !op.Annotators:
 		return errRole.With("role", caller.Role)
 	}
 	return nil

@@ -7,16 +7,13 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/request"
 )
 
 // Register adds an operation. The handler's input and output types are its
 // contract: parameters, body, bounds and documentation are read from them.
 func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, error)) {
-	if op.raw() || op.RPC != "" || op.Admit != nil {
-		panic("httpapi: " + op.ID + " has fields of a raw operation; add it with RegisterRaw")
+	if op.Raw {
+		panic("httpapi: " + op.ID + " is raw; add it with Handle")
 	}
 	if op.BodyLimit == 0 {
 		op.BodyLimit = DefaultBodyLimit
@@ -55,16 +52,16 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 		if otherOrg, _ := ctx.Value(otherOrgKey{}).(bool); otherOrg {
 			return nil, errOtherOrg // what the request says is valid; now whether it may
 		}
-		if err := op.permit(request.From(ctx), principal.From(ctx)); err != nil {
+		if err := op.Permit(ctx); err != nil {
 			return nil, err
 		}
 		return handler(ctx, in)
 	})
-	if op.Again != 0 {
+	if op.RepeatStatus != 0 {
 		responses := findOperation(e.api.OpenAPI(), op.Method, op.Path).Responses
-		again := *responses[strconv.Itoa(op.Status)]
-		again.Description = http.StatusText(op.Again)
-		responses[strconv.Itoa(op.Again)] = &again
+		repeated := *responses[strconv.Itoa(op.Status)]
+		repeated.Description = http.StatusText(op.RepeatStatus)
+		responses[strconv.Itoa(op.RepeatStatus)] = &repeated
 	}
 	gate.learn(e.api, reflect.TypeFor[I]())
 	e.add(op)

@@ -34,6 +34,24 @@ func TestRegisterRefusesMistakes(t *testing.T) {
 		})
 	})
 
+	t.Run("a scope that no key can have", func(t *testing.T) {
+		t.Parallel()
+		typo := op
+		typo.Scope = "eval:raed"
+		require.PanicsWithValue(t, "httpapi: odd needs the scope eval:raed, which no key can have", func() {
+			httpapi.Register(httpapi.New(httpapi.Options{}), typo, nothing)
+		})
+	})
+
+	t.Run("a raw operation", func(t *testing.T) {
+		t.Parallel()
+		raw := op
+		raw.Raw = true
+		require.PanicsWithValue(t, "httpapi: odd is raw; add it with Handle", func() {
+			httpapi.Register(httpapi.New(httpapi.Options{}), raw, nothing)
+		})
+	})
+
 	t.Run("a path parameter that the input does not have", func(t *testing.T) {
 		t.Parallel()
 		missing := op

@@ -26,7 +26,6 @@ var edgeSchemas = Schemas{
 	"ErrorDetail":    ErrorBody{},
 	"FieldError":     fault.Field{},
 	"Health":         healthBody{},
-	"OtlpError":      otlpEnvelope{},
 	"Readiness":      readyBody{},
 	"ReadinessCheck": checkState{},
 	"Usage":          Usage{},

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,12 +16,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/request"
 )
-
-// drain remembers that the process is going away.
-type drain struct{ on atomic.Bool }
 
 // Run serves the listener until ctx ends, then finishes what it accepted:
 // readiness turns to 503 at once, new connections are refused after DrainDelay,
@@ -46,15 +41,8 @@ func (e *Edge) Run(ctx context.Context, l net.Listener) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		<-ctx.Done()
-		e.draining.on.Store(true)
-		slog.Info("shutting down", "grace", e.opts.Config.ShutdownTimeout.String())
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.opts.Config.ShutdownTimeout)
+		limit, cancel := e.Drain(ctx)
 		defer cancel()
-		select {
-		case <-time.After(e.opts.Config.DrainDelay):
-		case <-limit.Done():
-		}
 		err := srv.Shutdown(limit)
 		if err != nil {
 			cutOff()
@@ -81,23 +69,24 @@ func Closing(ctx context.Context) <-chan struct{} {
 // the caller sent is kept, so that its own logs and ours meet.
 func (e *Edge) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := requestID(r.Header.Get("X-Request-Id"))
 		h := w.Header()
-		h.Set("X-Request-Id", id)
+		info := NewInfo(r.Header.Get("X-Request-Id"), r.RemoteAddr, h)
+		info.Method, info.Path = r.Method, r.URL.Path
+		h.Set("X-Request-Id", info.ID)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		info := &request.Info{ID: id, Method: r.Method, Path: r.URL.Path, IP: host(r.RemoteAddr), Header: h}
 		next.ServeHTTP(w, r.WithContext(request.With(r.Context(), info)))
 	})
 }
 
-// requestID is the UUID that the caller sent, or a new one.
-func requestID(sent string) string {
-	id, err := uuid.Parse(sent)
-	if err != nil || len(sent) != 36 {
+// NewInfo describes a request from an address. Its id is the UUID that the
+// caller sent, or a new one; header collects the headers of the response.
+func NewInfo(sentID, address string, header http.Header) *request.Info {
+	id, err := uuid.Parse(sentID)
+	if err != nil || len(sentID) != 36 {
 		id = uuid.Must(uuid.NewV7())
 	}
-	return id.String()
+	return &request.Info{ID: id.String(), IP: host(address), Header: header}
 }
 
 // host is an address without its port.
@@ -140,18 +129,14 @@ var (
 		metric.WithExplicitBucketBoundaries(.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30))
 )
 
-// observe makes the span, the measurement and the log line of a request.
+// observe measures requests.
 func (e *Edge) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start := time.Now()
-		ctx := otel.GetTextMapPropagator().Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
-		defer span.End()
-		rec := &recorder{ResponseWriter: w}
-		seen := &recognised{}
-		ctx = context.WithValue(ctx, recognisedKey{}, seen)
-		next.ServeHTTP(rec, r.WithContext(ctx))
-		e.report(ctx, seen, rec.status, time.Since(start))
+		e.Measure(r.Context(), propagation.HeaderCarrier(r.Header), func(ctx context.Context) int {
+			rec := &recorder{ResponseWriter: w}
+			next.ServeHTTP(rec, r.WithContext(ctx))
+			return rec.status
+		})
 	})
 }
 
@@ -218,9 +203,9 @@ func (e *Edge) bound(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate finds the caller before the route is looked at, so that without
-// a key nothing can be learnt about which routes exist.
-func (e *Edge) authenticate(next http.Handler) http.Handler {
+// requireKey finds the caller before the route is looked at, so that without a
+// key nothing can be learnt about which routes exist.
+func (e *Edge) requireKey(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
 		if method == http.MethodHead {
@@ -231,37 +216,21 @@ func (e *Edge) authenticate(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		token, err := bearer(r.Header.Values("Authorization"))
+		ctx, err := e.Authenticate(r.Context(), r.Header.Values("Authorization"), e.metered[route])
 		if err != nil {
 			e.refuse(w, r, route, err)
 			return
 		}
-		caller, err := e.opts.Authenticate(r.Context(), token)
-		if err != nil {
-			e.refuse(w, r, route, err)
-			return
-		}
-		if seen, ok := r.Context().Value(recognisedKey{}).(*recognised); ok {
-			seen.caller = &caller
-		}
-		if !e.metered[route] {
-			if err := e.spend(r.Context(), w.Header(), caller); err != nil {
-				e.refuse(w, r, route, err)
-				return
-			}
-		}
-		next.ServeHTTP(w, r.WithContext(principal.With(r.Context(), caller)))
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
 // refuse answers a request that does not reach its operation, in the form that
 // the operation's errors have.
 func (e *Edge) refuse(w http.ResponseWriter, r *http.Request, route string, err error) {
-	for _, o := range e.raws {
-		if route == o.Method+" "+o.Path {
-			writeRawError(w, r, o.media(r.Header.Get("Content-Type")), err)
-			return
-		}
+	if h := e.handlers[route]; h != nil {
+		h.Refuse(w, r, err)
+		return
 	}
 	writeError(w, r, err)
 }

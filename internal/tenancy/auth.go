@@ -9,10 +9,10 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
-// Faults of speaking for somebody.
+// Faults of acting for a user.
 var (
-	ErrNotAllowedToSpeak = fault.New(fault.Forbidden, "on_behalf_of_forbidden", "Only an API key with the scope admin:org may send X-On-Behalf-Of.")
-	ErrNotAMember        = fault.New(fault.Forbidden, "not_a_member", "X-On-Behalf-Of must name a member of the organization.")
+	ErrActForForbidden = fault.New(fault.Forbidden, "on_behalf_of_forbidden", "Only an API key with the scope admin:org may send X-On-Behalf-Of.")
+	ErrNotAMember      = fault.New(fault.Forbidden, "not_a_member", "X-On-Behalf-Of must name a member of the organization.")
 )
 
 // Authenticate recognises the caller behind a presented key. What is known of
@@ -46,11 +46,11 @@ func (s *Service) Authenticate(ctx context.Context, token string) (principal.Cal
 	}, nil
 }
 
-// Speak lets an administrator's key act for a member; records then show that
+// ActFor lets an administrator's key act for a member; records then show that
 // the member was asserted.
-func (s *Service) Speak(ctx context.Context, caller principal.Caller, user string) (principal.Caller, error) {
+func (s *Service) ActFor(ctx context.Context, caller principal.Caller, user string) (principal.Caller, error) {
 	if !caller.May(principal.AdminOrg) {
-		return caller, ErrNotAllowedToSpeak
+		return caller, ErrActForForbidden
 	}
 	id, err := uuid.Parse(user)
 	if err != nil {

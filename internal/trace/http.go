@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/otlp"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
 )
@@ -38,28 +39,34 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 }
 
 func (s *Service) registerOTLP(e *httpapi.Edge) {
-	httpapi.RegisterRaw(e, httpapi.Op{
-		ID: "sendTraces", Method: http.MethodPost, Path: "/v1/traces", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
-		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", Message: "ExportTraceService", ContentTypes: []string{mediaProtobuf, mediaJSON},
-		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
-		Summary: "Send spans",
-		Description: "Takes an ExportTraceServiceRequest, also over gRPC on port 4317. 200 means that the accepted spans are stored and readable; " +
-			"with the header `X-Ingest: deferred` they are safe and become readable when ClickHouse is back. Rejected spans are counted in `partialSuccess`. " + startsInThePast +
-			"Limits count spans and bytes, not requests.",
+	otlp.Register(e, otlp.Op{
+		Op: httpapi.Op{
+			ID: "sendTraces", Method: http.MethodPost, Path: "/v1/traces", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
+			BodyLimit: httpapi.LargeBodyLimit, Metered: true,
+			Summary: "Send spans",
+			Description: "Takes an ExportTraceServiceRequest, also over gRPC on port 4317. 200 means that the accepted spans are stored and readable; " +
+				"with the header `X-Ingest: deferred` they are safe and become readable when ClickHouse is back. Rejected spans are counted in `partialSuccess`. " + startsInThePast +
+				"Limits count spans and bytes, not requests.",
+		},
+		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", Message: "ExportTraceService", ContentTypes: []string{mediaProtobuf, mediaJSON}, Admit: s.admit,
 	}, s.postTraces)
-	httpapi.RegisterRaw(e, httpapi.Op{
-		ID: "sendLogs", Method: http.MethodPost, Path: "/v1/logs", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
-		RPC: "opentelemetry.proto.collector.logs.v1.LogsService/Export", Message: "ExportLogsService", ContentTypes: []string{mediaProtobuf, mediaJSON},
-		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
-		Summary:     "Send log records",
-		Description: "Takes an ExportLogsServiceRequest. Records that name a trace, such as `gen_ai.evaluation.result` events, become events of their span; others are rejected and counted in `partialSuccess`.",
+	otlp.Register(e, otlp.Op{
+		Op: httpapi.Op{
+			ID: "sendLogs", Method: http.MethodPost, Path: "/v1/logs", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
+			BodyLimit: httpapi.LargeBodyLimit, Metered: true,
+			Summary:     "Send log records",
+			Description: "Takes an ExportLogsServiceRequest. Records that name a trace, such as `gen_ai.evaluation.result` events, become events of their span; others are rejected and counted in `partialSuccess`.",
+		},
+		RPC: "opentelemetry.proto.collector.logs.v1.LogsService/Export", Message: "ExportLogsService", ContentTypes: []string{mediaProtobuf, mediaJSON}, Admit: s.admit,
 	}, s.postLogs)
-	httpapi.RegisterRaw(e, httpapi.Op{
-		ID: "sendMetrics", Method: http.MethodPost, Path: "/v1/metrics", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
-		RPC: "opentelemetry.proto.collector.metrics.v1.MetricsService/Export", Message: "ExportMetricsService", ContentTypes: []string{mediaProtobuf, mediaJSON},
-		BodyLimit: httpapi.LargeBodyLimit, Metered: true, Admit: s.admit,
-		Summary:     "Accept and discard metrics",
-		Description: "Takes an ExportMetricsServiceRequest and stores nothing, so that exporters which always send metrics need no special configuration.",
+	otlp.Register(e, otlp.Op{
+		Op: httpapi.Op{
+			ID: "sendMetrics", Method: http.MethodPost, Path: "/v1/metrics", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
+			BodyLimit: httpapi.LargeBodyLimit, Metered: true,
+			Summary:     "Accept and discard metrics",
+			Description: "Takes an ExportMetricsServiceRequest and stores nothing, so that exporters which always send metrics need no special configuration.",
+		},
+		RPC: "opentelemetry.proto.collector.metrics.v1.MetricsService/Export", Message: "ExportMetricsService", ContentTypes: []string{mediaProtobuf, mediaJSON}, Admit: s.admit,
 	}, s.postMetrics)
 }
 
@@ -71,7 +78,7 @@ type account struct {
 }
 
 // admit opens the account that a request's body is paid from.
-func (s *Service) admit(_ context.Context, caller principal.Caller, _ int64) (httpapi.Admission, error) {
+func (s *Service) admit(_ context.Context, caller principal.Caller, _ int64) (otlp.Admission, error) {
 	return &account{inflight: s.inflight, org: caller.Org}, nil
 }
 
@@ -90,7 +97,7 @@ func (a *account) Release() {
 	a.taken = 0
 }
 
-func (s *Service) postTraces(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+func (s *Service) postTraces(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {
 	body := r.Body
 	if r.ContentType == mediaJSON {
 		var err error
@@ -105,7 +112,7 @@ func (s *Service) postTraces(ctx context.Context, r *httpapi.RawRequest) (*httpa
 	return toExportResponse(r.ContentType, got, "rejectedSpans")
 }
 
-func (s *Service) postLogs(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+func (s *Service) postLogs(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {
 	body := r.Body
 	if r.ContentType == mediaJSON {
 		var err error
@@ -125,7 +132,7 @@ var (
 	droppedMetrics, _ = telemetry.Int64Counter("assay.telemetry.metrics_dropped", metric.WithUnit("{request}"), metric.WithDescription("Requests with OTLP metrics, which are not kept."))
 )
 
-func (s *Service) postMetrics(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+func (s *Service) postMetrics(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {
 	if err := s.spend(ctx, r.Caller, 0, len(r.Body)); err != nil {
 		return nil, err
 	}
@@ -148,8 +155,8 @@ type partialSuccess struct {
 }
 
 // toExportResponse encodes an Export…ServiceResponse. The three have one shape.
-func toExportResponse(media string, got Receipt, counted string) (*httpapi.RawResponse, error) {
-	out := &httpapi.RawResponse{}
+func toExportResponse(media string, got Receipt, counted string) (*otlp.Response, error) {
+	out := &otlp.Response{}
 	if got.Deferred {
 		out.Header = map[string]string{headerIngest: "deferred"}
 	}

@@ -20,7 +20,7 @@ import (
 
 func (s *Service) registerWrites(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
-		ID: "createTrace", Method: http.MethodPost, Path: "/api/traces", Tag: tag, Scope: principal.TracesWrite, Status: 201, Again: 200, BodyLimit: httpapi.LargeBodyLimit,
+		ID: "createTrace", Method: http.MethodPost, Path: "/api/traces", Tag: tag, Scope: principal.TracesWrite, Status: 201, RepeatStatus: 200, BodyLimit: httpapi.LargeBodyLimit,
 		Summary: "Create a trace",
 		Description: "Spans may be part of the request or follow later. Repeating a request with the same id and content returns 200 and changes nothing; other content is 409 `already_exists`. " +
 			"A trace that is only referred to so far, or known only from telemetry, is completed. " + startsInThePast + whenDeferred,

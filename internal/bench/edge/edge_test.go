@@ -106,7 +106,7 @@ func TestBench(t *testing.T) {
 // options are those with which the application builds its edge.
 func options(s *tenancy.Service) httpapi.Options {
 	return httpapi.Options{
-		Authenticate: s.Authenticate, Speak: s.Speak,
+		Authenticate: s.Authenticate, ActFor: s.ActFor,
 		Limit: func(ctx context.Context, c principal.Caller) (httpapi.Quota, error) {
 			d, err := s.Spend(ctx, c)
 			return httpapi.Quota{

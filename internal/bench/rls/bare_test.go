@@ -116,7 +116,7 @@ func newBare(t testing.TB, k *testkit.Kit) *httpapi.Edge {
 
 	people := k.App.Tenancy
 	e := httpapi.New(httpapi.Options{
-		Config: k.App.Config.HTTP, Authenticate: people.Authenticate, Speak: people.Speak,
+		Config: k.App.Config.HTTP, Authenticate: people.Authenticate, ActFor: people.ActFor,
 		Limit: func(ctx context.Context, c principal.Caller) (httpapi.Quota, error) {
 			d, err := people.Spend(ctx, c)
 			return httpapi.Quota{

@@ -17,7 +17,11 @@ import (
 	"strings"
 )
 
-const edge = "github.com/assayhq/assay/internal/httpapi"
+// edges are the packages whose Register adds an operation.
+var edges = []string{
+	"github.com/assayhq/assay/internal/httpapi",
+	"github.com/assayhq/assay/internal/httpapi/otlp",
+}
 
 // folder is one package's files, without tests.
 type folder struct {
@@ -84,8 +88,7 @@ func parse(fsys fs.FS) ([]*folder, error) {
 	return slices.SortedFunc(maps.Values(byDir), func(a, b *folder) int { return strings.Compare(a.dir, b.dir) }), err
 }
 
-// operation is one call of Register or RegisterRaw, and the function that makes
-// it.
+// operation is one call of Register, and the function that makes it.
 type operation struct {
 	in     *folder
 	caller *ast.FuncDecl
@@ -94,25 +97,27 @@ type operation struct {
 
 func (o operation) at() string { return o.in.fset.Position(o.call.Pos()).String() }
 
-// operations finds the calls of Register and RegisterRaw in the package.
+// operations finds the calls of Register in the package.
 func (f *folder) operations() []operation {
 	var found []operation
 	for _, file := range f.files {
-		local := ""
+		names := map[string]bool{}
 		for _, i := range file.Imports {
-			if i.Path.Value == strconv.Quote(edge) {
-				local = path.Base(edge)
-				if i.Name != nil {
-					local = i.Name.Name
-				}
+			target, _ := strconv.Unquote(i.Path.Value)
+			switch {
+			case !slices.Contains(edges, target):
+			case i.Name != nil:
+				names[i.Name.Name] = true
+			default:
+				names[path.Base(target)] = true
 			}
 		}
-		inside := strings.HasSuffix(edge, "/"+f.dir)
+		inside := strings.HasSuffix(edges[0], "/"+f.dir)
 		for _, d := range file.Decls {
 			caller, _ := d.(*ast.FuncDecl)
 			ast.Inspect(d, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
-				if ok && isRegister(call.Fun, local, inside) {
+				if ok && isRegister(call.Fun, names, inside) {
 					found = append(found, operation{f, caller, call})
 				}
 				return true
@@ -122,25 +127,22 @@ func (f *folder) operations() []operation {
 	return found
 }
 
-// isRegister recognises the edge's Register, with or without type arguments,
-// and its RegisterRaw.
-func isRegister(fun ast.Expr, local string, inside bool) bool {
+// isRegister recognises the Register of an edge that the file imports by one of
+// the names, or is inside of, with or without type arguments.
+func isRegister(fun ast.Expr, names map[string]bool, inside bool) bool {
 	switch fun := fun.(type) {
 	case *ast.IndexExpr:
-		return isRegister(fun.X, local, inside)
+		return isRegister(fun.X, names, inside)
 	case *ast.IndexListExpr:
-		return isRegister(fun.X, local, inside)
+		return isRegister(fun.X, names, inside)
 	case *ast.Ident:
-		return inside && registers(fun.Name)
+		return inside && fun.Name == "Register"
 	case *ast.SelectorExpr:
 		x, ok := fun.X.(*ast.Ident)
-		return ok && local != "" && x.Name == local && registers(fun.Sel.Name)
+		return ok && names[x.Name] && fun.Sel.Name == "Register"
 	}
 	return false
 }
-
-// registers tells the names of the functions that add an operation.
-func registers(name string) bool { return name == "Register" || name == "RegisterRaw" }
 
 // read returns the operation's id and the hash of its handler.
 func (o operation) read() (id, hash string, err error) {

@@ -111,9 +111,9 @@ func getVersion() {}
 		require.Contains(t, hashes, "getVersion")
 	})
 
-	t.Run("a raw operation counts as any other", func(t *testing.T) {
+	t.Run("an operation of OTLP counts as any other", func(t *testing.T) {
 		t.Parallel()
-		raw := strings.Replace(registering, "httpapi.Register(", "httpapi.RegisterRaw(", 1)
+		raw := strings.NewReplacer("internal/httpapi\"", "internal/httpapi/otlp\"", "httpapi.Register(", "otlp.Register(", "httpapi.Op{", "otlp.Op{Op: httpapi.Op{", "}, s.", "}}, s.").Replace(registering)
 		hashes, err := collect(source("internal/dataset/http.go", raw, "internal/dataset/http_post.go", handling))
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"createDataset": hashOf(t, handling)}, hashes)

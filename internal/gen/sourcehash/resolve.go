@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// operationID reads the ID of an Op that is written in place: a string, or a
-// constant of the package.
+// operationID reads the ID of an Op that is written in place, or of the Op
+// embedded in it: a string, or a constant of the package.
 func (f *folder) operationID(op ast.Expr) (string, error) {
 	literal, ok := op.(*ast.CompositeLit)
 	if !ok {
@@ -20,7 +20,11 @@ func (f *folder) operationID(op ast.Expr) (string, error) {
 		if !ok {
 			return "", errors.New("the Op has fields without names")
 		}
-		if name, ok := field.Key.(*ast.Ident); !ok || name.Name != "ID" {
+		name, ok := field.Key.(*ast.Ident)
+		if ok && name.Name == "Op" {
+			return f.operationID(field.Value)
+		}
+		if !ok || name.Name != "ID" {
 			continue
 		}
 		if id, ok := f.text(field.Value); ok && id != "" {

@@ -115,7 +115,7 @@ func TestSeededHoles(t *testing.T) {
 func (w *world) scratch() *httpapi.Edge {
 	e := httpapi.New(httpapi.Options{
 		Config: w.kit.App.Config.HTTP, Now: w.kit.Clock.Now,
-		Authenticate: w.kit.App.Tenancy.Authenticate, Speak: w.kit.App.Tenancy.Speak,
+		Authenticate: w.kit.App.Tenancy.Authenticate, ActFor: w.kit.App.Tenancy.ActFor,
 	})
 	e.Name(httpapi.Schemas{"Hole": holeBody{}})
 	return e

@@ -1,4 +1,4 @@
-package httpapi
+package reference
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/httpapi/shape"
 )
 
@@ -151,8 +152,8 @@ func shellQuote(text string) string {
 // errorExample is written by the types that write real errors, so it cannot
 // differ from them.
 func errorExample() string {
-	f := errInvalid.WithFields(fault.Field{In: "body", Path: "/name", Code: "required", Message: "is required"})
-	return indented(Envelope{Body: ErrorBody{
+	f, _ := fault.From(httpapi.Invalid(fault.Field{In: "body", Path: "/name", Code: "required", Message: "is required"}))
+	return indented(httpapi.Envelope{Body: httpapi.ErrorBody{
 		Code: string(f.Kind), Message: f.Message, RequestID: "0198c5f2-7d7e-7c31-9f0a-3f1c52a6b8e4",
 		Details: map[string]any{"reason": f.Reason, "fields": f.Fields},
 	}})

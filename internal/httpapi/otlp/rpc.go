@@ -1,4 +1,4 @@
-package httpapi
+package otlp
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
@@ -17,26 +15,25 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/shape"
 	"github.com/assayhq/assay/internal/request"
 )
 
-// RunRPC serves every operation that has an RPC until ctx ends, then finishes
-// what it accepted: new calls are refused after DrainDelay, and calls in flight
+// errMethod is for a caller of an RPC that no operation has.
+var errMethod = fault.New(fault.MethodNotAllowed, "method_not_allowed", "This method does not exist. See x-grpc-method in /api/openapi.json for the methods.")
+
+// Run serves the operations of the edge that have an RPC until ctx ends, then
+// finishes what it accepted: new calls are refused after DrainDelay, and calls in flight
 // have ShutdownTimeout to end. What has not ended by then is cut off.
-func (e *Edge) RunRPC(ctx context.Context, l net.Listener) error {
-	srv := e.newRPCServer()
+func Run(ctx context.Context, e *httpapi.Edge, l net.Listener) error {
+	srv := (&server{edge: e}).build()
 	done := make(chan error, 1)
 	go func() {
-		<-ctx.Done()
-		e.draining.on.Store(true)
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.opts.Config.ShutdownTimeout)
+		limit, cancel := e.Drain(ctx)
 		defer cancel()
-		select {
-		case <-time.After(e.opts.Config.DrainDelay):
-		case <-limit.Done():
-		}
-		done <- stopRPC(limit, srv)
+		done <- stop(limit, srv)
 	}()
 	if err := srv.Serve(l); err != nil {
 		return err
@@ -44,8 +41,8 @@ func (e *Edge) RunRPC(ctx context.Context, l net.Listener) error {
 	return <-done
 }
 
-// stopRPC waits for calls in flight, until ctx ends.
-func stopRPC(ctx context.Context, srv *grpc.Server) error {
+// stop waits for calls in flight, until ctx ends.
+func stop(ctx context.Context, srv *grpc.Server) error {
 	stopped := make(chan struct{})
 	go func() {
 		srv.GracefulStop()
@@ -60,11 +57,14 @@ func stopRPC(ctx context.Context, srv *grpc.Server) error {
 	}
 }
 
-// newRPCServer builds the server out of the route table.
-func (e *Edge) newRPCServer() *grpc.Server {
+// server serves an edge's operations as RPCs.
+type server struct{ edge *httpapi.Edge }
+
+// build makes the server of the library out of the route table.
+func (s *server) build() *grpc.Server {
 	limit := int64(0)
 	services := map[string]*grpc.ServiceDesc{}
-	for _, o := range e.raws {
+	for _, o := range registered(s.edge) {
 		service, method, ok := strings.Cut(o.RPC, "/")
 		if !ok {
 			continue
@@ -76,7 +76,7 @@ func (e *Edge) newRPCServer() *grpc.Server {
 		// A unary method is a stream of one message. As a stream its handler
 		// runs before the message is read, so a caller is recognised before
 		// any memory is spent on it.
-		services[service].Streams = append(services[service].Streams, grpc.StreamDesc{StreamName: method, Handler: e.rpcHandler(o)})
+		services[service].Streams = append(services[service].Streams, grpc.StreamDesc{StreamName: method, Handler: s.handler(o)})
 	}
 	srv := grpc.NewServer(
 		grpc.ForceServerCodecV2(rawCodec{}),
@@ -85,90 +85,75 @@ func (e *Edge) newRPCServer() *grpc.Server {
 		grpc.MaxHeaderListSize(32<<10),
 		grpc.MaxConcurrentStreams(100), // for each connection; exporters use a handful
 		grpc.ConnectionTimeout(10*time.Second),
-		grpc.InTapHandle(e.boundRPC),
-		grpc.UnknownServiceHandler(e.rpcHandler(nil)),
+		grpc.InTapHandle(s.bound),
+		grpc.UnknownServiceHandler(s.handler(nil)),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle:     15 * time.Minute,
 			MaxConnectionAge:      30 * time.Minute, // long-lived connections would never find a new replica
-			MaxConnectionAgeGrace: e.opts.Config.RequestTimeout,
+			MaxConnectionAgeGrace: s.edge.RequestTimeout(),
 			Time:                  time.Minute,
 			Timeout:               20 * time.Second,
 		}),
 		// Collectors commonly ping every 10 seconds, also between exports.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	)
-	for _, s := range services {
-		srv.RegisterService(s, nil)
+	for _, service := range services {
+		srv.RegisterService(service, nil)
 	}
 	return srv
 }
 
-type rpcCancelKey struct{}
+type cancelKey struct{}
 
-// boundRPC gives a call its time before its message is read, so that a caller
+// bound gives a call its time before its message is read, so that a caller
 // that sends nothing does not hold a stream.
-func (e *Edge) boundRPC(ctx context.Context, _ *tap.Info) (context.Context, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.opts.Config.RequestTimeout)
-	return context.WithValue(ctx, rpcCancelKey{}, cancel), nil
+func (s *server) bound(ctx context.Context, _ *tap.Info) (context.Context, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.edge.RequestTimeout())
+	return context.WithValue(ctx, cancelKey{}, cancel), nil
 }
 
-// rpcHandler serves an operation; without one it refuses a recognised caller
+// handler serves an operation; without one it refuses a recognised caller
 // as it would a route that does not exist.
-func (e *Edge) rpcHandler(o *rawOp) grpc.StreamHandler {
+func (s *server) handler(o *operation) grpc.StreamHandler {
 	return func(_ any, stream grpc.ServerStream) (err error) {
-		defer rescue(stream.Context(), &err) // of the edge itself: nothing outside would stop it
-		return e.serveRPC(o, stream)
+		defer httpapi.Rescue(stream.Context(), &err) // a panic outside the operation: nothing else would stop it
+		return s.serve(o, stream)
 	}
 }
 
-// serveRPC does for a call what the chain of the router does for a request.
-func (e *Edge) serveRPC(o *rawOp, stream grpc.ServerStream) error {
-	start := time.Now()
+// serve does for a call what the chain of the router does for a request.
+func (s *server) serve(o *operation, stream grpc.ServerStream) (err error) {
 	ctx := stream.Context()
-	if cancel, ok := ctx.Value(rpcCancelKey{}).(context.CancelFunc); ok {
+	if cancel, ok := ctx.Value(cancelKey{}).(context.CancelFunc); ok {
 		defer cancel()
 	}
-	info := rpcInfo(ctx, o)
+	info := describe(ctx, o)
 	_ = stream.SetHeader(metadata.Pairs("x-request-id", info.ID)) // also for refusals that the server writes itself
-	ctx = otel.GetTextMapPropagator().Extract(request.With(ctx, info), carrier{ctx})
-	ctx, span := tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
-	defer span.End()
-
-	seen := &recognised{}
-	res, err := e.receiveRPC(ctx, o, stream, seen)
-	var code int
-	if err == nil {
-		code, err = o.Status, reply(stream, info, res)
-	} else {
-		f := explain(ctx, err)
-		code, err = statuses[f.Kind], status.FromProto(rpcStatus(f, info.ID)).Err()
+	s.edge.Measure(request.With(ctx, info), carrier{ctx}, func(ctx context.Context) int {
+		res, refusal := s.receive(ctx, o, stream)
+		if refusal == nil {
+			err = reply(stream, info, res)
+			return o.Status
+		}
+		refused := httpapi.Explain(ctx, refusal)
+		err = status.FromProto(rpcStatus(refused)).Err()
 		_ = stream.SetHeader(asMetadata(info.Header))
-	}
-	e.report(ctx, seen, code, time.Since(start))
+		return refused.Status
+	})
 	return err
 }
 
-// receiveRPC checks in the order of the interface and calls the handler.
-func (e *Edge) receiveRPC(ctx context.Context, o *rawOp, stream grpc.ServerStream, seen *recognised) (res *RawResponse, err error) {
-	defer rescue(ctx, &err)
-	token, err := bearer(metadata.ValueFromIncomingContext(ctx, "authorization"))
+// receive checks in the order of the interface and calls the handler.
+func (s *server) receive(ctx context.Context, o *operation, stream grpc.ServerStream) (res *Response, err error) {
+	defer httpapi.Rescue(ctx, &err)
+	ctx, err = s.edge.Authenticate(ctx, metadata.ValueFromIncomingContext(ctx, "authorization"), o != nil && o.Metered)
 	if err != nil {
 		return nil, err
-	}
-	caller, err := e.opts.Authenticate(ctx, token)
-	if err != nil {
-		return nil, err
-	}
-	seen.caller = &caller
-	if o == nil || !o.Metered {
-		if err := e.spend(ctx, request.From(ctx).Header, caller); err != nil {
-			return nil, err
-		}
 	}
 	if o == nil {
-		return nil, errRPC
+		return nil, errMethod
 	}
-	ctx, err = e.authorize(principal.With(ctx, caller), o.Op, sent(ctx, "x-on-behalf-of"))
+	ctx, err = s.edge.Authorize(ctx, o.Op.Op, sent(ctx, "x-on-behalf-of"))
 	if err != nil {
 		return nil, err
 	}
@@ -192,15 +177,15 @@ func (e *Edge) receiveRPC(ctx context.Context, o *rawOp, stream grpc.ServerStrea
 func unreceived(err error, limit int64) error {
 	switch status.Code(err) {
 	case codes.ResourceExhausted:
-		return errTooLarge.With("limitBytes", limit)
+		return httpapi.TooLarge(limit)
 	case codes.DeadlineExceeded, codes.Canceled:
 		return context.Canceled
 	}
-	return errBodyCut
+	return shape.ErrCut
 }
 
 // reply sends what the handler returned.
-func reply(stream grpc.ServerStream, info *request.Info, res *RawResponse) error {
+func reply(stream grpc.ServerStream, info *request.Info, res *Response) error {
 	for name, value := range res.Header {
 		info.Header.Set(name, value)
 	}
@@ -210,14 +195,16 @@ func reply(stream grpc.ServerStream, info *request.Info, res *RawResponse) error
 	return stream.SendMsg(res.Body)
 }
 
-// rpcInfo describes a call as the request that it stands for.
-func rpcInfo(ctx context.Context, o *rawOp) *request.Info {
-	info := &request.Info{ID: requestID(sent(ctx, "x-request-id")), Method: http.MethodPost, Header: http.Header{}}
+// describe describes a call as the request that it stands for.
+func describe(ctx context.Context, o *operation) *request.Info {
+	address := ""
+	if p, ok := peer.FromContext(ctx); ok {
+		address = p.Addr.String()
+	}
+	info := httpapi.NewInfo(sent(ctx, "x-request-id"), address, http.Header{})
+	info.Method = http.MethodPost
 	if o != nil {
 		info.Operation, info.Path = o.ID, o.Path
-	}
-	if p, ok := peer.FromContext(ctx); ok {
-		info.IP = host(p.Addr.String())
 	}
 	return info
 }

@@ -1,4 +1,4 @@
-package httpapi_test
+package otlp_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,64 +21,72 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/otlp"
 	"github.com/assayhq/assay/internal/principal"
 )
 
 const (
 	protobuf  = "application/x-protobuf"
 	plainJSON = "application/json"
-	rawLimit  = 1 << 20
+	bodyLimit = 1 << 20
 	exportRPC = "test.v1.TraceService/Export"
 	notesRPC  = "test.v1.NoteService/Add"
 )
 
 var errFull = fault.New(fault.Unavailable, "memory_full", "There is no memory left for the body.").With("retryAfterSeconds", 7)
 
-// rawKit is an edge with two raw operations: export, which is metered and has
+// kit is an edge with two operations: export, which is metered and has
 // an account, and addNote, which is neither and takes less.
-type rawKit struct {
+type kit struct {
 	edge   *httpapi.Edge
 	org    principal.OrgID
 	budget *budget
-	handle httpapi.RawHandler
+	handle otlp.Handler
 
 	mu       sync.Mutex
 	counted  int
 	outcomes []httpapi.Outcome
 }
 
-func newRawKit(t testing.TB, change ...func(*httpapi.Options)) *rawKit {
+func newKit(t testing.TB, change ...func(*httpapi.Options)) *kit {
 	t.Helper()
-	k := &rawKit{org: principal.NewOrgID(), budget: &budget{left: 64 << 20}, handle: echo}
+	k := &kit{org: principal.NewOrgID(), budget: &budget{left: 64 << 20}, handle: echo}
 	opts := httpapi.Options{
-		Config: config(), Authenticate: k.authenticate, Limit: k.limit, Observe: k.observe, Speak: speak,
+		Config:       httpapi.Config{RequestTimeout: 30 * time.Second, ShutdownTimeout: 10 * time.Second},
+		Authenticate: k.authenticate, Limit: k.limit, Observe: k.observe, ActFor: actFor,
 		SourceHashes: map[string]string{"export": strings.Repeat("a", 64), "addNote": strings.Repeat("b", 64)},
 	}
 	for _, c := range change {
 		c(&opts)
 	}
 	k.edge = httpapi.New(opts)
-	serve := func(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+	serve := func(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {
 		return k.handle(ctx, r)
 	}
-	httpapi.RegisterRaw(k.edge, httpapi.Op{
-		ID: "export", Method: "POST", Path: "/v1/traces", Tag: "Traces", Summary: "Take spans", Scope: principal.TracesWrite, Status: 200,
-		BodyLimit: rawLimit, Metered: true, ContentTypes: []string{protobuf, plainJSON}, RPC: exportRPC, Message: "Export", Admit: k.budget.admit,
+	otlp.Register(k.edge, otlp.Op{
+		Op: httpapi.Op{
+			ID: "export", Method: "POST", Path: "/v1/traces", Tag: "Traces", Summary: "Take spans", Scope: principal.TracesWrite, Status: 200,
+			BodyLimit: bodyLimit, Metered: true,
+		},
+		ContentTypes: []string{protobuf, plainJSON}, RPC: exportRPC, Message: "Export", Admit: k.budget.admit,
 	}, serve)
-	httpapi.RegisterRaw(k.edge, httpapi.Op{
-		ID: "addNote", Method: "POST", Path: "/v1/notes", Tag: "Notes", Summary: "Add a note", Scope: principal.EvalWrite, Status: 200,
-		BodyLimit: 1000, ContentTypes: []string{protobuf, plainJSON}, RPC: notesRPC, Message: "Note",
+	otlp.Register(k.edge, otlp.Op{
+		Op: httpapi.Op{
+			ID: "addNote", Method: "POST", Path: "/v1/notes", Tag: "Notes", Summary: "Add a note", Scope: principal.EvalWrite, Status: 200,
+			BodyLimit: 1000,
+		},
+		ContentTypes: []string{protobuf, plainJSON}, RPC: notesRPC, Message: "Note",
 	}, serve)
 	require.NoError(t, k.edge.Seal())
 	return k
 }
 
 // echo answers with a copy of the body.
-func echo(_ context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
-	return &httpapi.RawResponse{Body: bytes.Clone(r.Body)}, nil
+func echo(_ context.Context, r *otlp.Request) (*otlp.Response, error) {
+	return &otlp.Response{Body: bytes.Clone(r.Body)}, nil
 }
 
-func (k *rawKit) authenticate(_ context.Context, token string) (principal.Caller, error) {
+func (k *kit) authenticate(_ context.Context, token string) (principal.Caller, error) {
 	c := principal.Caller{Org: k.org, KeyID: token, Scopes: principal.Scopes}
 	switch token {
 	case "all", "spent":
@@ -99,21 +108,21 @@ func (k *rawKit) authenticate(_ context.Context, token string) (principal.Caller
 	return c, nil
 }
 
-func (k *rawKit) limit(_ context.Context, c principal.Caller) (httpapi.Quota, error) {
+func (k *kit) limit(_ context.Context, c principal.Caller) (httpapi.Quota, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.counted++
 	return httpapi.Quota{Allowed: c.KeyID != "spent", Limit: 10, Retry: 3 * time.Second, Window: time.Hour}, nil
 }
 
-func (k *rawKit) observe(o httpapi.Outcome) {
+func (k *kit) observe(o httpapi.Outcome) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.outcomes = append(k.outcomes, o)
 }
 
 // answered lists operation and status of every observed answer.
-func (k *rawKit) answered() (operations []string, statuses []int) {
+func (k *kit) answered() (operations []string, statuses []int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, o := range k.outcomes {
@@ -124,7 +133,7 @@ func (k *rawKit) answered() (operations []string, statuses []int) {
 
 var ada = uuid.MustParse("018f2f6e-7c4e-7cc0-8000-000000000001")
 
-func speak(_ context.Context, c principal.Caller, user string) (principal.Caller, error) {
+func actFor(_ context.Context, c principal.Caller, user string) (principal.Caller, error) {
 	if user != ada.String() {
 		return c, fault.New(fault.Forbidden, "not_a_member", "There is no such member.")
 	}
@@ -141,7 +150,7 @@ type budget struct {
 	refused, takeFail error
 }
 
-func (b *budget) admit(_ context.Context, _ principal.Caller, announced int64) (httpapi.Admission, error) {
+func (b *budget) admit(_ context.Context, _ principal.Caller, announced int64) (otlp.Admission, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.announced = append(b.announced, announced)
@@ -193,8 +202,8 @@ func (b *budget) settled(t testing.TB) {
 	require.Equal(t, b.opened, b.released)
 }
 
-// rawAnswer is what a raw operation said.
-type rawAnswer struct {
+// answer is what an operation answered.
+type answer struct {
 	code   int
 	header http.Header
 	body   []byte
@@ -202,13 +211,13 @@ type rawAnswer struct {
 
 // post sends a body with a key that may do everything; headers are given as
 // "Name: value", and an empty value removes the header.
-func (k *rawKit) post(t testing.TB, target string, body io.Reader, headers ...string) rawAnswer {
+func (k *kit) post(t testing.TB, target string, body io.Reader, headers ...string) answer {
 	t.Helper()
 	return k.send(httptest.NewRequestWithContext(t.Context(), http.MethodPost, target, body), headers...)
 }
 
 // send is post for a request that says more.
-func (k *rawKit) send(req *http.Request, headers ...string) rawAnswer {
+func (k *kit) send(req *http.Request, headers ...string) answer {
 	req.Header.Set("Authorization", "Bearer all")
 	req.Header.Set("Content-Type", protobuf)
 	for _, h := range headers {
@@ -219,11 +228,11 @@ func (k *rawKit) send(req *http.Request, headers ...string) rawAnswer {
 	}
 	rec := httptest.NewRecorder()
 	k.edge.ServeHTTP(rec, req)
-	return rawAnswer{rec.Code, rec.Header(), rec.Body.Bytes()}
+	return answer{rec.Code, rec.Header(), rec.Body.Bytes()}
 }
 
 // status reads an error that came as protobuf.
-func (a rawAnswer) status(t testing.TB) *spb.Status {
+func (a answer) status(t testing.TB) *spb.Status {
 	t.Helper()
 	require.Equal(t, protobuf, a.header.Get("Content-Type"), "%s", a.body)
 	var s spb.Status
@@ -233,12 +242,14 @@ func (a rawAnswer) status(t testing.TB) *spb.Status {
 
 // jsonError is an error that came as JSON.
 type jsonError struct {
-	answer
-	Code    int    `json:"code"`
-	Message string `json:"message"`
+	Error   httpapi.ErrorBody `json:"error"`
+	Code    int               `json:"code"`
+	Message string            `json:"message"`
 }
 
-func (a rawAnswer) json(t testing.TB) jsonError {
+func (e jsonError) reason() string { s, _ := e.Error.Details["reason"].(string); return s }
+
+func (a answer) json(t testing.TB) jsonError {
 	t.Helper()
 	require.Equal(t, "application/json", a.header.Get("Content-Type"))
 	var e jsonError
@@ -277,4 +288,38 @@ type watched struct {
 func (w *watched) Read(p []byte) (int, error) {
 	w.read = true
 	return w.Reader.Read(p)
+}
+
+// logged returns the lines that were logged with a word in them.
+func logged(word string) []string { return book().find(word) }
+
+type logBook struct {
+	slog.Handler
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+var book = sync.OnceValue(func() *logBook {
+	b := &logBook{}
+	b.Handler = slog.NewTextHandler(&b.buf, nil)
+	slog.SetDefault(slog.New(b))
+	return b
+})
+
+func (b *logBook) Handle(ctx context.Context, r slog.Record) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Handler.Handle(ctx, r)
+}
+
+func (b *logBook) find(word string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for line := range strings.Lines(b.buf.String()) {
+		if strings.Contains(line, word) {
+			out = append(out, line)
+		}
+	}
+	return out
 }

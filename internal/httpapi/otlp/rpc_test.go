@@ -1,4 +1,4 @@
-package httpapi_test
+package otlp_test
 
 import (
 	"bytes"
@@ -23,6 +23,7 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/otlp"
 )
 
 // bytesCodec sends and receives messages as they are.
@@ -70,9 +71,9 @@ func (l *liar) Close() error {
 	return z.Close()
 }
 
-// rpcKit is a rawKit that serves RPCs on the loopback.
+// rpcKit is a kit that serves RPCs on the loopback.
 type rpcKit struct {
-	*rawKit
+	*kit
 	conn  *grpc.ClientConn
 	stop  context.CancelFunc
 	ended chan error
@@ -80,12 +81,12 @@ type rpcKit struct {
 
 func newRPCKit(t testing.TB, change ...func(*httpapi.Options)) *rpcKit {
 	t.Helper()
-	k := &rpcKit{rawKit: newRawKit(t, change...), ended: make(chan error, 1)}
+	k := &rpcKit{kit: newKit(t, change...), ended: make(chan error, 1)}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	k.stop = stop
-	go func() { k.ended <- k.edge.RunRPC(ctx, l) }()
+	go func() { k.ended <- otlp.Run(ctx, k.edge, l) }()
 	k.conn, err = grpc.NewClient("passthrough:///"+l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -139,14 +140,14 @@ func TestRPCBodies(t *testing.T) {
 	t.Parallel()
 	k := newRPCKit(t)
 	wire := make(chan int, 1)
-	k.handle = func(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+	k.handle = func(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {
 		wire <- r.WireBytes
 		if r.ContentType != protobuf || r.Caller.Org != k.org {
 			return nil, fault.New(fault.Conflict, "odd", "The request is not described.")
 		}
 		return echo(ctx, r)
 	}
-	for _, size := range []int{0, 1, 100, 16 << 10, 16<<10 + 1, 300_000, rawLimit} {
+	for _, size := range []int{0, 1, 100, 16 << 10, 16<<10 + 1, 300_000, bodyLimit} {
 		body := bytes.Repeat([]byte("0123456789abcdef~"), size/17+1)[:size]
 		got := k.invoke(t.Context(), exportRPC, body, false)
 		require.NoError(t, got.err, size)
@@ -171,10 +172,10 @@ func TestRPCLimits(t *testing.T) {
 		size   int
 		zip    bool
 	}{
-		"one byte more":                      {exportRPC, rawLimit + 1, false},
-		"far more":                           {exportRPC, rawLimit + 1000, false},
-		"one byte more, compressed":          {exportRPC, rawLimit + 1, true},
-		"a bomb":                             {exportRPC, 16 * rawLimit, true},
+		"one byte more":                      {exportRPC, bodyLimit + 1, false},
+		"far more":                           {exportRPC, bodyLimit + 1000, false},
+		"one byte more, compressed":          {exportRPC, bodyLimit + 1, true},
+		"a bomb":                             {exportRPC, 16 * bodyLimit, true},
 		"more than this one takes":           {notesRPC, 1001, false},
 		"a bomb for one that takes a little": {notesRPC, 100_000, true},
 	} {
@@ -201,11 +202,11 @@ func TestRPCAdmission(t *testing.T) {
 		t.Parallel()
 		k := newRPCKit(t)
 		k.budget.left = 300 << 10
-		k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+		k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
 			t.Error("the handler is not asked")
 			return nil, nil
 		}
-		got := k.invoke(t.Context(), exportRPC, make([]byte, rawLimit), true)
+		got := k.invoke(t.Context(), exportRPC, make([]byte, bodyLimit), true)
 		require.Equal(t, codes.Unavailable, got.code(), "%v", got.err)
 		reason, retry := got.reason()
 		require.Equal(t, "memory_full", reason)
@@ -247,7 +248,7 @@ func TestRPCMessagesThatCannotBeRead(t *testing.T) {
 	t.Run("the mark of a compressed message says no more than that", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, codes.InvalidArgument, k.invoke(t.Context(), exportRPC, []byte("\x07some spans and more of them"), false).code())
-		require.Equal(t, codes.ResourceExhausted, k.invoke(t.Context(), exportRPC, append([]byte("\x07"), zipped(t, zeros(rawLimit+1))...), false).code())
+		require.Equal(t, codes.ResourceExhausted, k.invoke(t.Context(), exportRPC, append([]byte("\x07"), zipped(t, zeros(bodyLimit+1))...), false).code())
 		got := k.invoke(t.Context(), exportRPC, []byte("\x07"+whole), false)
 		require.NoError(t, got.err)
 		require.Equal(t, "some spans", string(got.body))
@@ -318,8 +319,8 @@ func TestRPCAnswers(t *testing.T) {
 	t.Parallel()
 	k := newRPCKit(t)
 
-	k.handle = func(_ context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
-		return &httpapi.RawResponse{Header: map[string]string{"X-Taken": r.Caller.User.String()}}, nil
+	k.handle = func(_ context.Context, r *otlp.Request) (*otlp.Response, error) {
+		return &otlp.Response{Header: map[string]string{"X-Taken": r.Caller.User.String()}}, nil
 	}
 	const id = "018f2f6e-7c4e-7cc0-8000-000000000000"
 	got := k.invoke(t.Context(), notesRPC, []byte("x"), false, "x-request-id", id, "x-on-behalf-of", ada.String())
@@ -329,7 +330,7 @@ func TestRPCAnswers(t *testing.T) {
 	require.Equal(t, []string{ada.String()}, got.header.Get("x-taken"))
 	require.Equal(t, []string{"10"}, got.header.Get("x-ratelimit-limit"))
 
-	k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+	k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
 		return nil, fault.New(fault.RateLimited, "too_much", "Too much.").With("retryAfterSeconds", 5)
 	}
 	got = k.invoke(t.Context(), exportRPC, []byte("x"), true)
@@ -338,7 +339,7 @@ func TestRPCAnswers(t *testing.T) {
 	require.Equal(t, 5*time.Second, retry)
 	require.Equal(t, []string{"5"}, got.header.Get("retry-after"))
 
-	k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) { panic("hunter2") }
+	k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) { panic("hunter2") }
 	got = k.invoke(t.Context(), exportRPC, []byte("x"), false)
 	require.Equal(t, codes.Internal, got.code())
 
@@ -366,7 +367,7 @@ func TestRPCsEndInTime(t *testing.T) {
 	t.Run("a handler that goes on", func(t *testing.T) {
 		t.Parallel()
 		k := newRPCKit(t, func(o *httpapi.Options) { o.Config.RequestTimeout = 50 * time.Millisecond })
-		k.handle = func(ctx context.Context, _ *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+		k.handle = func(ctx context.Context, _ *otlp.Request) (*otlp.Response, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -384,10 +385,10 @@ func TestRPCShutdown(t *testing.T) {
 	begin := func(t *testing.T, patience time.Duration) (k *rpcKit, release chan struct{}, answered chan reply) {
 		k = newRPCKit(t, func(o *httpapi.Options) { o.Config.ShutdownTimeout = patience })
 		entered, release := make(chan struct{}), make(chan struct{})
-		k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+		k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
 			close(entered)
 			<-release
-			return &httpapi.RawResponse{Body: []byte("done")}, nil
+			return &otlp.Response{Body: []byte("done")}, nil
 		}
 		answered = make(chan reply, 1)
 		go func() { answered <- k.invoke(context.WithoutCancel(t.Context()), exportRPC, []byte("x"), false) }()
@@ -423,8 +424,8 @@ func TestRPCShutdown(t *testing.T) {
 // BenchmarkRPC takes one message of a typical export in, over and over.
 func BenchmarkRPC(b *testing.B) {
 	k := newRPCKit(b)
-	k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
-		return &httpapi.RawResponse{}, nil
+	k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
+		return &otlp.Response{}, nil
 	}
 	text := bytes.Repeat([]byte("some spans, and more of them, and attributes "), 6000)
 	for _, zip := range []bool{false, true} {

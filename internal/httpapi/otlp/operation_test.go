@@ -1,4 +1,4 @@
-package httpapi_test
+package otlp_test
 
 import (
 	"bytes"
@@ -18,10 +18,11 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/otlp"
 	"github.com/assayhq/assay/internal/principal"
 )
 
-func TestRawBodies(t *testing.T) {
+func TestBodies(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat("some spans and more of them ", 20000))[:500_000]
 
@@ -38,9 +39,9 @@ func TestRawBodies(t *testing.T) {
 	} {
 		t.Run(name+" arrives whole", func(t *testing.T) {
 			t.Parallel()
-			k := newRawKit(t)
-			var got httpapi.RawRequest
-			k.handle = func(ctx context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+			k := newKit(t)
+			var got otlp.Request
+			k.handle = func(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {
 				got = *r
 				require.Equal(t, r.Caller, principal.From(ctx))
 				return echo(ctx, r)
@@ -58,7 +59,7 @@ func TestRawBodies(t *testing.T) {
 
 	t.Run("no body is an empty one", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
+		k := newKit(t)
 		for _, header := range []string{"Content-Encoding: ", "Content-Encoding: gzip"} {
 			a := k.post(t, "/v1/traces", http.NoBody, header)
 			require.Equal(t, http.StatusOK, a.code, header)
@@ -68,7 +69,7 @@ func TestRawBodies(t *testing.T) {
 
 	t.Run("bodies of one after the other do not mix", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
+		k := newKit(t)
 		for i := range 20 {
 			body := bytes.Repeat([]byte{byte(i)}, (i*7919)%100_000)
 			require.True(t, bytes.Equal(body, k.post(t, "/v1/traces", bytes.NewReader(body)).body))
@@ -77,26 +78,26 @@ func TestRawBodies(t *testing.T) {
 	})
 }
 
-func TestRawLimits(t *testing.T) {
+func TestLimits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body    func(t *testing.T) io.Reader
 		headers []string
 		code    int
 	}{
-		"as much as is allowed":             {func(*testing.T) io.Reader { return io.LimitReader(zero{}, rawLimit) }, nil, 200},
-		"one byte more":                     {func(*testing.T) io.Reader { return io.LimitReader(zero{}, rawLimit+1) }, nil, 413},
-		"announced too large":               {func(*testing.T) io.Reader { return bytes.NewReader(make([]byte, rawLimit+1)) }, nil, 413},
-		"as much as is allowed, compressed": {func(t *testing.T) io.Reader { return bytes.NewReader(zipped(t, zeros(rawLimit))) }, []string{"Content-Encoding: gzip"}, 200},
-		"one byte more, compressed":         {func(t *testing.T) io.Reader { return bytes.NewReader(zipped(t, zeros(rawLimit+1))) }, []string{"Content-Encoding: gzip"}, 413},
-		"a bomb":                            {func(t *testing.T) io.Reader { return bytes.NewReader(zipped(t, zeros(16*rawLimit))) }, []string{"Content-Encoding: gzip"}, 413},
+		"as much as is allowed":             {func(*testing.T) io.Reader { return io.LimitReader(zero{}, bodyLimit) }, nil, 200},
+		"one byte more":                     {func(*testing.T) io.Reader { return io.LimitReader(zero{}, bodyLimit+1) }, nil, 413},
+		"announced too large":               {func(*testing.T) io.Reader { return bytes.NewReader(make([]byte, bodyLimit+1)) }, nil, 413},
+		"as much as is allowed, compressed": {func(t *testing.T) io.Reader { return bytes.NewReader(zipped(t, zeros(bodyLimit))) }, []string{"Content-Encoding: gzip"}, 200},
+		"one byte more, compressed":         {func(t *testing.T) io.Reader { return bytes.NewReader(zipped(t, zeros(bodyLimit+1))) }, []string{"Content-Encoding: gzip"}, 413},
+		"a bomb":                            {func(t *testing.T) io.Reader { return bytes.NewReader(zipped(t, zeros(16*bodyLimit))) }, []string{"Content-Encoding: gzip"}, 413},
 		"nothing, compressed endlessly": {func(t *testing.T) io.Reader {
-			return unsized{bytes.NewReader(bytes.Repeat(zipped(t, zeros(0)), rawLimit/20))}
+			return unsized{bytes.NewReader(bytes.Repeat(zipped(t, zeros(0)), bodyLimit/20))}
 		}, []string{"Content-Encoding: gzip"}, 413},
 	} {
 		t.Run(name+" is "+strconv.Itoa(c.code), func(t *testing.T) {
 			t.Parallel()
-			k := newRawKit(t)
+			k := newKit(t)
 			a := k.post(t, "/v1/traces", c.body(t), c.headers...)
 			require.Equal(t, c.code, a.code)
 			if c.code == 413 {
@@ -104,17 +105,17 @@ func TestRawLimits(t *testing.T) {
 				require.Equal(t, int32(codes.ResourceExhausted), s.GetCode())
 				require.Len(t, s.GetDetails(), 1, "repeating it cannot help")
 				require.Empty(t, a.header.Get("Retry-After"))
-				require.EqualValues(t, rawLimit, k.post(t, "/v1/traces", c.body(t), append(c.headers, "Content-Type: application/json")...).json(t).Error.Details["limitBytes"])
+				require.EqualValues(t, bodyLimit, k.post(t, "/v1/traces", c.body(t), append(c.headers, "Content-Type: application/json")...).json(t).Error.Details["limitBytes"])
 			}
-			require.LessOrEqual(t, k.budget.most, rawLimit+1, "no more memory than the limit")
+			require.LessOrEqual(t, k.budget.most, bodyLimit+1, "no more memory than the limit")
 			k.budget.settled(t)
 		})
 	}
 }
 
-func TestRawBodiesThatCannotBeRead(t *testing.T) {
+func TestBodiesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	k := newRawKit(t)
+	k := newKit(t)
 	text := zipped(t, strings.NewReader("some spans"))
 	damaged := bytes.Clone(text)
 	damaged[len(damaged)-5] ^= 1 // the checksum
@@ -136,9 +137,9 @@ func TestRawBodiesThatCannotBeRead(t *testing.T) {
 	k.budget.settled(t)
 }
 
-func TestRawContentTypes(t *testing.T) {
+func TestContentTypes(t *testing.T) {
 	t.Parallel()
-	k := newRawKit(t)
+	k := newKit(t)
 	for header, want := range map[string]string{
 		protobuf: protobuf, plainJSON: plainJSON, "application/json; charset=utf-8": plainJSON, "Application/X-Protobuf": protobuf, "application/json;charset=UTF-8": plainJSON,
 	} {
@@ -159,7 +160,7 @@ func TestRawContentTypes(t *testing.T) {
 	require.Len(t, k.budget.announced, 5, "what is not taken is not read")
 }
 
-func TestRawErrorsAreInTheEncodingOfTheRequest(t *testing.T) {
+func TestErrorsAreInTheEncodingOfTheRequest(t *testing.T) {
 	t.Parallel()
 	book()
 	for name, c := range map[string]struct {
@@ -180,8 +181,8 @@ func TestRawErrorsAreInTheEncodingOfTheRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newRawKit(t)
-			k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) { return nil, c.err }
+			k := newKit(t)
+			k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) { return nil, c.err }
 
 			a := k.post(t, "/v1/traces", strings.NewReader("x"))
 			require.Equal(t, c.http, a.code)
@@ -212,8 +213,8 @@ func TestRawErrorsAreInTheEncodingOfTheRequest(t *testing.T) {
 
 	t.Run("a panic too, and its story is in the log", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
-		k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) { panic("hunter2") }
+		k := newKit(t)
+		k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) { panic("hunter2") }
 		a := k.post(t, "/v1/traces", strings.NewReader("x"))
 		require.Equal(t, http.StatusInternalServerError, a.code)
 		require.Equal(t, int32(codes.Internal), a.status(t).GetCode())
@@ -224,8 +225,8 @@ func TestRawErrorsAreInTheEncodingOfTheRequest(t *testing.T) {
 
 	t.Run("a long message is cut", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
-		k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+		k := newKit(t)
+		k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
 			return nil, fault.New(fault.Validation, "odd", strings.Repeat("€", 1000)+"\xff")
 		}
 		s := k.post(t, "/v1/traces", strings.NewReader("x")).status(t)
@@ -234,13 +235,13 @@ func TestRawErrorsAreInTheEncodingOfTheRequest(t *testing.T) {
 	})
 }
 
-func TestRawOrder(t *testing.T) {
+func TestOrder(t *testing.T) {
 	t.Parallel()
-	k := newRawKit(t)
-	k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+	k := newKit(t)
+	k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
 		return nil, fault.New(fault.Conflict, "handled", "The handler was asked.")
 	}
-	large := func() io.Reader { return io.LimitReader(zero{}, rawLimit+1) }
+	large := func() io.Reader { return io.LimitReader(zero{}, bodyLimit+1) }
 	small := func() io.Reader { return strings.NewReader("{}") }
 	for _, c := range []struct {
 		is      string
@@ -281,12 +282,12 @@ func TestRawOrder(t *testing.T) {
 	})
 }
 
-func TestRawHandlersSeeWhoIsCalling(t *testing.T) {
+func TestHandlersSeeWhoIsCalling(t *testing.T) {
 	t.Parallel()
-	k := newRawKit(t)
-	k.handle = func(_ context.Context, r *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+	k := newKit(t)
+	k.handle = func(_ context.Context, r *otlp.Request) (*otlp.Response, error) {
 		require.Equal(t, &ada, r.Caller.User)
-		return &httpapi.RawResponse{ContentType: "text/plain", Header: map[string]string{"X-Taken": "3"}, Body: []byte("yes")}, nil
+		return &otlp.Response{ContentType: "text/plain", Header: map[string]string{"X-Taken": "3"}, Body: []byte("yes")}, nil
 	}
 	a := k.post(t, "/v1/traces?more=1", strings.NewReader(""), "X-On-Behalf-Of: "+ada.String(), "X-Request-Id: 018f2f6e-7c4e-7cc0-8000-000000000000")
 	require.Equal(t, http.StatusOK, a.code, "%s", a.body)
@@ -302,7 +303,7 @@ func TestRawHandlersSeeWhoIsCalling(t *testing.T) {
 
 func TestMeteredOperationsAreNotCounted(t *testing.T) {
 	t.Parallel()
-	k := newRawKit(t)
+	k := newKit(t)
 	a := k.post(t, "/v1/traces", strings.NewReader("x"), "Authorization: Bearer spent")
 	require.Equal(t, http.StatusOK, a.code)
 	require.Zero(t, k.counted)
@@ -320,15 +321,15 @@ func TestMeteredOperationsAreNotCounted(t *testing.T) {
 
 func TestAdmission(t *testing.T) {
 	t.Parallel()
-	bomb := func(t *testing.T) io.Reader { return bytes.NewReader(zipped(t, zeros(rawLimit))) }
+	bomb := func(t *testing.T) io.Reader { return bytes.NewReader(zipped(t, zeros(bodyLimit))) }
 	plain := []string{"Content-Type: application/json"}
 	packed := append([]string{"Content-Encoding: gzip"}, plain...)
 
 	t.Run("a bomb is refused when the account is empty", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
+		k := newKit(t)
 		k.budget.left = 300 << 10
-		k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+		k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
 			t.Error("the handler is not asked")
 			return nil, nil
 		}
@@ -342,17 +343,17 @@ func TestAdmission(t *testing.T) {
 
 	t.Run("a bomb that the account can pay is whole", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
+		k := newKit(t)
 		a := k.post(t, "/v1/traces", bomb(t), packed...)
 		require.Equal(t, http.StatusOK, a.code)
-		require.Len(t, a.body, rawLimit)
-		require.Equal(t, rawLimit+1, k.budget.most)
+		require.Len(t, a.body, bodyLimit)
+		require.Equal(t, bodyLimit+1, k.budget.most)
 		k.budget.settled(t)
 	})
 
 	t.Run("an announced body is paid for before it is read", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
+		k := newKit(t)
 		k.budget.left = 128 << 10
 		body := &watched{Reader: bytes.NewReader(make([]byte, 200<<10))}
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/traces", body)
@@ -366,7 +367,7 @@ func TestAdmission(t *testing.T) {
 
 	t.Run("an account that is refused refuses the request, and nothing is read", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
+		k := newKit(t)
 		k.budget.refused = errFull
 		body := &watched{Reader: strings.NewReader("x")}
 		a := k.post(t, "/v1/traces", body, plain...)
@@ -378,7 +379,7 @@ func TestAdmission(t *testing.T) {
 
 	t.Run("an account that fails is our failure", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
+		k := newKit(t)
 		k.budget.takeFail = errors.New("hunter2")
 		require.Equal(t, http.StatusInternalServerError, k.post(t, "/v1/traces", strings.NewReader("x")).code)
 		k.budget.settled(t)
@@ -386,20 +387,20 @@ func TestAdmission(t *testing.T) {
 
 	t.Run("memory is held while the handler works, and not after", func(t *testing.T) {
 		t.Parallel()
-		k := newRawKit(t)
-		k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
+		k := newKit(t)
+		k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
 			require.Equal(t, 64<<10, k.budget.taken)
 			require.Zero(t, k.budget.released)
-			return &httpapi.RawResponse{}, nil
+			return &otlp.Response{}, nil
 		}
 		require.Equal(t, http.StatusOK, k.post(t, "/v1/traces", strings.NewReader("x")).code)
 		k.budget.settled(t)
 	})
 }
 
-func TestRawOperationsAreInTheRouteTable(t *testing.T) {
+func TestOperationsAreInTheRouteTable(t *testing.T) {
 	t.Parallel()
-	k := newRawKit(t)
+	k := newKit(t)
 	ops := k.edge.Ops()
 	export := ops[len(ops)-2]
 	require.Equal(t, "export", export.ID)
@@ -407,7 +408,7 @@ func TestRawOperationsAreInTheRouteTable(t *testing.T) {
 	require.EqualValues(t, 1000, ops[len(ops)-1].BodyLimit)
 }
 
-func TestRawOperationsAreDocumented(t *testing.T) {
+func TestOperationsAreDocumented(t *testing.T) {
 	t.Parallel()
 	var doc struct {
 		Paths      map[string]map[string]map[string]any `json:"paths"`
@@ -416,7 +417,7 @@ func TestRawOperationsAreDocumented(t *testing.T) {
 			Schemas   map[string]any `json:"schemas"`
 		} `json:"components"`
 	}
-	require.NoError(t, json.Unmarshal(newRawKit(t).edge.OpenAPI(), &doc))
+	require.NoError(t, json.Unmarshal(newKit(t).edge.OpenAPI(), &doc))
 	op := doc.Paths["/v1/traces"]["post"]
 	content := func(message string) map[string]any {
 		return map[string]any{
@@ -440,29 +441,31 @@ func TestRawOperationsAreDocumented(t *testing.T) {
 	require.Equal(t, exportRPC, op["x-grpc-method"])
 	require.NotContains(t, op, "parameters")
 
-	require.NotContains(t, string(newKit(t, config()).edge.OpenAPI()), "Otlp", "a document without raw operations says nothing of them")
+	plain := httpapi.New(httpapi.Options{})
+	require.NoError(t, plain.Seal())
+	require.NotContains(t, string(plain.OpenAPI()), "Otlp", "a document without such operations does not mention them")
 }
 
-func TestRegisterRawRefusesMistakes(t *testing.T) {
+func TestRegisterRefusesMistakes(t *testing.T) {
 	t.Parallel()
-	good := httpapi.Op{ID: "odd", Method: "POST", Path: "/odd", Tag: "Odd", Scope: principal.TracesWrite, Status: 200, ContentTypes: []string{protobuf}, Message: "Odd", RPC: "a.B/C"}
-	register := func(ops ...httpapi.Op) func() {
+	good := otlp.Op{Op: httpapi.Op{ID: "odd", Method: "POST", Path: "/odd", Tag: "Odd", Scope: principal.TracesWrite, Status: 200}, ContentTypes: []string{protobuf}, Message: "Odd", RPC: "a.B/C"}
+	register := func(ops ...otlp.Op) func() {
 		return func() {
 			e := httpapi.New(httpapi.Options{})
 			for _, op := range ops {
-				httpapi.RegisterRaw(e, op, echo)
+				otlp.Register(e, op, echo)
 			}
 		}
 	}
 	require.NotPanics(t, register(good))
-	for says, change := range map[string]func(*httpapi.Op){
-		"httpapi: odd needs the scope traces:writ, which no key can have":            func(op *httpapi.Op) { op.Scope = "traces:writ" },
-		"httpapi: odd is raw and public: memory is given to recognised callers only": func(op *httpapi.Op) { op.Scope = principal.Public },
-		"httpapi: odd is raw and does not name its Message":                          func(op *httpapi.Op) { op.Message = "" },
-		"httpapi: odd is raw and names no ContentTypes":                              func(op *httpapi.Op) { op.ContentTypes = nil },
-		"httpapi: odd has an RPC and does not take application/x-protobuf":           func(op *httpapi.Op) { op.ContentTypes = []string{plainJSON} },
-		"httpapi: the RPC of odd is /a.B/C: write package.Service/Method":            func(op *httpapi.Op) { op.RPC = "/a.B/C" },
-		"httpapi: odd is raw: it must be a POST, without path parameters":            func(op *httpapi.Op) { op.Path = "/odd/{id}" },
+	for says, change := range map[string]func(*otlp.Op){
+		"httpapi: odd needs the scope traces:writ, which no key can have": func(op *otlp.Op) { op.Scope = "traces:writ" },
+		"otlp: odd is public: memory is given to recognised callers only": func(op *otlp.Op) { op.Scope = principal.Public },
+		"otlp: odd does not name its Message":                             func(op *otlp.Op) { op.Message = "" },
+		"otlp: odd names no ContentTypes":                                 func(op *otlp.Op) { op.ContentTypes = nil },
+		"otlp: odd has an RPC and does not take application/x-protobuf":   func(op *otlp.Op) { op.ContentTypes = []string{plainJSON} },
+		"otlp: the RPC of odd is /a.B/C: write package.Service/Method":    func(op *otlp.Op) { op.RPC = "/a.B/C" },
+		"otlp: odd must be a POST, without path parameters":               func(op *otlp.Op) { op.Path = "/odd/{id}" },
 	} {
 		op := good
 		change(&op)
@@ -470,21 +473,14 @@ func TestRegisterRawRefusesMistakes(t *testing.T) {
 	}
 	again := good
 	again.ID, again.Path = "even", "/even"
-	require.PanicsWithValue(t, "httpapi: even and odd have the same RPC", register(good, again))
-	require.PanicsWithValue(t, "httpapi: odd has fields of a raw operation; add it with RegisterRaw", func() {
-		httpapi.Register(httpapi.New(httpapi.Options{}), good, nothing)
-	})
-	typo := httpapi.Op{ID: "odd", Method: "GET", Path: "/odd", Tag: "Odd", Scope: "eval:raed", Status: 200}
-	require.PanicsWithValue(t, "httpapi: odd needs the scope eval:raed, which no key can have", func() {
-		httpapi.Register(httpapi.New(httpapi.Options{}), typo, nothing)
-	})
+	require.PanicsWithValue(t, "otlp: even and odd have the same RPC", register(good, again))
 }
 
-// BenchmarkRaw takes one body of a typical export in, over and over.
-func BenchmarkRaw(b *testing.B) {
-	k := newRawKit(b)
-	k.handle = func(context.Context, *httpapi.RawRequest) (*httpapi.RawResponse, error) {
-		return &httpapi.RawResponse{}, nil
+// BenchmarkHTTP takes one body of a typical export in, over and over.
+func BenchmarkHTTP(b *testing.B) {
+	k := newKit(b)
+	k.handle = func(context.Context, *otlp.Request) (*otlp.Response, error) {
+		return &otlp.Response{}, nil
 	}
 	text := bytes.Repeat([]byte("some spans, and more of them, and attributes "), 6000)
 	small := zipped(b, bytes.NewReader(text))
@@ -511,7 +507,7 @@ func BenchmarkRaw(b *testing.B) {
 // its key was refused, although that is decided before the operation is reached.
 func TestRefusedTelemetryIsAnsweredInItsOwnForm(t *testing.T) {
 	t.Parallel()
-	k := newRawKit(t)
+	k := newKit(t)
 	refused := k.post(t, "/v1/traces", strings.NewReader("{}"), "Content-Type: "+plainJSON, "Authorization: ")
 	require.Equal(t, http.StatusUnauthorized, refused.code)
 	require.Equal(t, 16, refused.json(t).Code)

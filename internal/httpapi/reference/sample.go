@@ -1,4 +1,4 @@
-package httpapi
+package reference
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package httpapi
+package otlp
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/shape"
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -26,12 +28,12 @@ const (
 )
 
 // errGzip is for a body that is not what its header says.
-var errGzip = errInvalid.WithFields(fault.Field{In: "header", Path: "Content-Encoding", Code: "format", Message: "the body is not the gzip that the header announces"})
+var errGzip = httpapi.Invalid(fault.Field{In: "header", Path: "Content-Encoding", Code: "format", Message: "the body is not the gzip that the header announces"})
 
 // intake takes one body in. Its memory is used again by later ones: the buffer,
 // the decompressor and the request that the handler sees.
 type intake struct {
-	req       RawRequest
+	req       Request
 	limit     int
 	admission Admission
 
@@ -46,7 +48,7 @@ type intake struct {
 var intakes = sync.Pool{New: func() any { return new(intake) }}
 
 // admit opens the account of a body. The intake must be closed.
-func (o *rawOp) admit(ctx context.Context, announced int64) (*intake, error) {
+func (o *operation) admit(ctx context.Context, announced int64) (*intake, error) {
 	var admission Admission
 	if o.Admit != nil {
 		var err error
@@ -69,7 +71,7 @@ func (in *intake) close() {
 		in.buf = nil
 	}
 	in.packed.Reset(nil)
-	in.req, in.admission, in.wire = RawRequest{}, nil, wire{}
+	in.req, in.admission, in.wire = Request{}, nil, wire{}
 	intakes.Put(in)
 }
 
@@ -177,7 +179,7 @@ func (in *intake) grow(n int) {
 // roundUp is the least power of two that is not below n.
 func roundUp(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
-func (in *intake) tooLarge() error { return errTooLarge.With("limitBytes", int64(in.limit)) }
+func (in *intake) tooLarge() error { return httpapi.TooLarge(int64(in.limit)) }
 
 // wire counts what is read, and ends a body that is longer there than it may
 // become: the rest of it could only be padding.
@@ -188,7 +190,7 @@ type wire struct {
 
 func (w *wire) Read(p []byte) (int, error) {
 	if w.n > w.limit {
-		return 0, errTooLarge.With("limitBytes", int64(w.limit))
+		return 0, httpapi.TooLarge(int64(w.limit))
 	}
 	n, err := w.src.Read(p)
 	w.n += n
@@ -206,5 +208,5 @@ func unreadable(err error) error {
 	}
 	// Corrupt data and an early end look the same to the caller: what arrived
 	// is not a whole body.
-	return errBodyCut
+	return shape.ErrCut
 }

@@ -1,4 +1,4 @@
-package httpapi
+package otlp
 
 import (
 	"bytes"

@@ -1,9 +1,8 @@
-package httpapi
+package otlp
 
 import (
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -15,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/request"
+	"github.com/assayhq/assay/internal/httpapi"
 )
 
 // rpcCodes is the one place where a kind of fault becomes a code of gRPC.
@@ -35,41 +34,41 @@ var rpcCodes = map[fault.Kind]codes.Code{
 	fault.Unavailable:          codes.Unavailable,
 }
 
-// otlpEnvelope is the body of an error of a raw operation, in JSON: the
-// envelope of every error, and the fields that clients of the OpenTelemetry
-// protocol read.
-type otlpEnvelope struct {
-	Body    ErrorBody `json:"error" doc:"What went wrong."`
-	Code    int       `json:"code" minimum:"1" maximum:"16" doc:"The gRPC status code."`
-	Message string    `json:"message" doc:"Equal to error.message."`
+// envelope is the body of an error, in JSON: the envelope of every error, and
+// the fields that clients of the OpenTelemetry protocol read.
+type envelope struct {
+	Body    httpapi.ErrorBody `json:"error" doc:"What went wrong."`
+	Code    int               `json:"code" minimum:"1" maximum:"16" doc:"The gRPC status code."`
+	Message string            `json:"message" doc:"Equal to error.message."`
 }
 
-// writeRawError answers in the encoding of the request.
-func writeRawError(w http.ResponseWriter, r *http.Request, media string, err error) {
-	f, id := explain(r.Context(), err), request.From(r.Context()).ID
+// writeError answers in the encoding of the request.
+func writeError(w http.ResponseWriter, r *http.Request, media string, err error) {
+	refused := httpapi.Explain(r.Context(), err)
 	if media == mediaProtobuf {
-		if body, err := proto.Marshal(rpcStatus(f, id)); err == nil {
+		if body, err := proto.Marshal(rpcStatus(refused)); err == nil {
 			w.Header().Set("Content-Type", mediaProtobuf)
-			w.WriteHeader(statuses[f.Kind])
+			w.WriteHeader(refused.Status)
 			_, _ = w.Write(body) //nolint:gosec // a message whose type no browser shows
 			return
 		}
 	}
 	w.Header().Set("Content-Type", mediaJSON)
-	w.WriteHeader(statuses[f.Kind])
-	_ = json.MarshalWrite(w, otlpEnvelope{Body: errorBody(f, id), Code: int(rpcCodes[f.Kind]), Message: f.Message})
+	w.WriteHeader(refused.Status)
+	_ = json.MarshalWrite(w, envelope{Body: refused.Body, Code: int(rpcCodes[refused.Fault.Kind]), Message: refused.Body.Message})
 }
 
-// rpcStatus is a fault as google.rpc.Status. Its details name the reason and
+// rpcStatus is a refusal as google.rpc.Status. Its details name the reason and
 // the request, and say when to repeat the request if that can help.
-func rpcStatus(f *fault.Error, id string) *spb.Status {
+func rpcStatus(refused httpapi.Refusal) *spb.Status {
+	f := refused.Fault
 	code, ok := rpcCodes[f.Kind]
 	if !ok {
 		code = codes.Internal
 	}
-	details := []proto.Message{&errdetails.ErrorInfo{Reason: f.Reason, Domain: "assay", Metadata: map[string]string{"requestId": id}}}
-	if seconds, ok := retryAfter(f); ok {
-		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(time.Duration(seconds) * time.Second)})
+	details := []proto.Message{&errdetails.ErrorInfo{Reason: f.Reason, Domain: "assay", Metadata: map[string]string{"requestId": refused.Body.RequestID}}}
+	if wait, ok := refused.RetryAfter(); ok {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(wait)})
 	}
 	s := &spb.Status{Code: int32(code), Message: shortened(f.Error())}
 	for _, d := range details {

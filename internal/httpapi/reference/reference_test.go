@@ -1,7 +1,9 @@
-package httpapi
+package reference_test
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -9,6 +11,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/reference"
 )
 
 func sampleDocument(t *testing.T) []byte {
@@ -20,7 +25,7 @@ func sampleDocument(t *testing.T) []byte {
 
 func renderPage(t *testing.T, document []byte) string {
 	t.Helper()
-	page, err := renderReference(document)
+	page, err := reference.Render(document)
 	require.NoError(t, err)
 	return string(page)
 }
@@ -54,6 +59,17 @@ func TestReferenceShowsEveryOperationOnce(t *testing.T) {
 	}
 	require.Positive(t, count)
 	require.Equal(t, count, strings.Count(page, "<article "))
+}
+
+func TestReferenceIsServed(t *testing.T) {
+	t.Parallel()
+	edge := httpapi.New(httpapi.Options{Reference: reference.Render})
+	require.NoError(t, edge.Seal())
+	w := httptest.NewRecorder()
+	edge.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/reference", nil))
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"))
+	require.Equal(t, renderPage(t, edge.OpenAPI()), w.Body.String())
 }
 
 func TestReferenceAnchorsLeadSomewhere(t *testing.T) {
@@ -160,7 +176,7 @@ func TestReferenceRefusesWhatItCannotShow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := renderReference([]byte(document))
+			_, err := reference.Render([]byte(document))
 			require.Error(t, err)
 		})
 	}

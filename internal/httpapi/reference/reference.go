@@ -1,4 +1,5 @@
-package httpapi
+// Package reference renders the page that describes the interface to people.
+package reference
 
 import (
 	"bytes"
@@ -15,14 +16,14 @@ import (
 )
 
 //go:embed reference.html
-var referenceSource string
+var source string
 
-var referenceTemplate = template.Must(template.New("reference").Parse(referenceSource))
+var layout = template.Must(template.New("reference").Parse(source))
 
-// renderReference makes the reference page out of the OpenAPI document. The
-// same document always makes the same page, and the page needs nothing but
-// itself: no script, no font, no image.
-func renderReference(document []byte) ([]byte, error) {
+// Render makes the reference page out of the OpenAPI document. The same document
+// always makes the same page, and the page needs nothing but itself: no script,
+// no font, no image.
+func Render(document []byte) ([]byte, error) {
 	var doc refDocument
 	if err := json.Unmarshal(document, &doc); err != nil {
 		return nil, fmt.Errorf("read openapi for the reference: %w", err)
@@ -32,7 +33,7 @@ func renderReference(document []byte) ([]byte, error) {
 		return nil, fmt.Errorf("lay out the reference: %w", err)
 	}
 	var out bytes.Buffer
-	if err := referenceTemplate.Execute(&out, page); err != nil {
+	if err := layout.Execute(&out, page); err != nil {
 		return nil, fmt.Errorf("render the reference: %w", err)
 	}
 	return out.Bytes(), nil
