@@ -118,6 +118,7 @@ var seeds = []seed{
 	{law: "leaves", file: "internal/stat/mean.go", content: code("stat", "internal/fault")},
 	{law: "leaves", file: "internal/gate/run.go", content: code("gate", "internal/client")},
 	{law: "leaves", file: "internal/span/store.go", content: code("span", "internal/platform/clickhouse")},
+	{law: "leaves", file: "internal/report/run.go", content: code("report", "internal/result")},
 	{law: "edge", file: "internal/httpapi/page.go", content: code("httpapi", "internal/dataset")},
 	{law: "edge", file: "internal/httpapi/page.go", content: code("httpapi", "internal/platform/postgres")},
 	{law: "edge", file: "internal/httpapi/otlp/rpc.go", content: code("otlp", "internal/dataset")},

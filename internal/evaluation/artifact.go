@@ -1,7 +1,6 @@
 package evaluation
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/report"
 )
 
 // ErrArtifactNotFound is returned when the evaluation has no such artifact.
@@ -99,7 +99,13 @@ func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.writeResults(ctx, t.Org, r)
+	definitions, err := s.definitions(r)
+	if err != nil {
+		return err
+	}
+	metrics := toReportMetrics(definitions)
+	found := report.NewFindings(r.ID, r.Request.ClusterKey, metrics)
+	err = s.writeResults(ctx, t.Org, r, definitions, found)
 	if err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
@@ -110,15 +116,10 @@ func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 	if err := s.writeLog(ctx, t.Org, r); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	var page bytes.Buffer
-	if err := s.report(ctx, t.Org, &page, e, r, found, comparison); err != nil {
-		return fmt.Errorf("make report: %w", err)
-	}
-	f := s.create(ctx, t.Org, r, KindReport, "report.html", "text/html; charset=utf-8")
-	if _, err := f.Write(page.Bytes()); err != nil {
+	if err := s.writeReport(ctx, t.Org, e, r, metrics, found, comparison); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	return f.Close()
+	return nil
 }
 
 // writeComparison compares a run with its baseline. It is nil if the run has

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/report"
 	"github.com/assayhq/assay/internal/result"
 )
 
@@ -17,16 +19,11 @@ const (
 )
 
 // writeResults writes the results of a run as lines of JSON and as tables for
-// spreadsheets and for analysis, and takes down on the way what a report says
-// about them. Memory is bounded: the results are read once, page by page.
-func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run) (*findings, error) {
-	definitions, err := s.definitions(r)
-	if err != nil {
-		return nil, err
-	}
-	found := newFindings(r, definitions)
+// spreadsheets and for analysis, and adds each to the findings of the report.
+// Memory is bounded: the results are read once, page by page.
+func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run, definitions []metric.Definition, found *report.Findings) error {
 	if r.Resolved == nil {
-		return found, nil
+		return nil
 	}
 	metrics := make([]string, len(definitions))
 	for i, d := range definitions {
@@ -36,8 +33,8 @@ func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run) 
 	sheet := s.create(ctx, org, r, KindResults, "results.csv", "text/csv; charset=utf-8")
 	typed := s.create(ctx, org, r, KindResults, "results.parquet", "application/vnd.apache.parquet")
 	cells, values := newCSVTable(sheet, metrics), newParquetTable(typed, metrics)
-	err = s.eachResult(ctx, org, r, func(one Result) error {
-		found.add(one)
+	err := s.eachResult(ctx, org, r, func(one Result) error {
+		found.Add(toReportResult(one))
 		b := toResultBody(one)
 		if _, err := lines.Write(append(encode(b), '\n')); err != nil {
 			return err
@@ -48,14 +45,14 @@ func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run) 
 		return values.write(one, b)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, end := range []func() error{lines.Close, cells.flush, sheet.Close, values.close, typed.Close} {
 		if err := end(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // eachResult calls fn for every result of a run, in the order of items and

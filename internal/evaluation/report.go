@@ -1,140 +1,80 @@
 package evaluation
 
 import (
+	"bytes"
 	"context"
-	"embed"
-	"fmt"
-	"html/template"
-	"io"
-	"strings"
 
+	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/report"
 	"github.com/assayhq/assay/internal/stat"
 )
 
-//go:embed report
-var reportFiles embed.FS
-
-// page is the report's template. Everything that tenants wrote reaches it as
-// plain text and is escaped there; it has no script and refers to nothing
-// outside itself.
-var page = template.Must(template.ParseFS(reportFiles, "report/*"))
-
-// reportView is what the page shows, in words and in per cent of drawings.
-type reportView struct {
-	Title, Status, Tone string
-	Meta                []string
-	Notice              string
-	Dials               []dialView
-	Outcomes            []segmentView
-	Facts               []factView
-	Resolution          []string
-	Change              *changeView
-	Metrics             []metricView
-	Spreads             []spreadView
-	Slices              *slicesView
-	Worst               []itemView
-	WorstNote           string
-	Errors              []errorView
-	Method              []factView
-}
-
-type factView struct{ Label, Value, Note string }
-
-type dialView struct {
-	Label, Value, Basis, Missing string
-	Bar                          barView
-	Low, High                    string
-}
-
-type segmentView struct {
-	Label, Count, Share, Tone string
-	X, Width                  float64
-}
-
-type metricView struct {
-	Name, Summary, Direction, Value, Basis, Missing, Status string
-	Bar                                                     barView
-	Low, High                                               string
-}
-
-type errorView struct {
-	Code, Count, Share, Example string
-	Width                       float64
-}
-
-type slicesView struct {
-	By, Note string
-	Rows     []sliceView
-}
-
-type sliceView struct {
-	Name, Value, Shrunken, Basis string
-	Bar                          barView
-}
-
-type itemView struct {
-	ID, Epoch, Status, Overall, Tone string
-	Input, Expected, Output          excerpt
-	Scores                           []itemScoreView
-}
-
-type itemScoreView struct{ Metric, Value, Text, Tone string }
-
-// report writes a run's report: one file that needs nothing else.
-func (s *Service) report(ctx context.Context, org principal.OrgID, w io.Writer, e Evaluation, r Run, f *findings, c *Comparison) error {
-	o := r.Outcome
-	v := reportView{Title: e.Name, Status: string(r.Status), Tone: tones[r.Status], Meta: metaOf(r), Dials: dialsOf(o), Outcomes: outcomesOf(o), Facts: factsOf(r, f)}
-	if r.Error != nil {
-		v.Notice = r.Error.Message
-	} else if r.Status == StatusCancelled {
-		v.Notice = "The run was cancelled. The figures are those of the results that were there."
-	}
-	v.Resolution = resolutionOf(o)
-	for _, d := range f.definitions {
-		if m, ok := o.Statistics.Metrics[d.Name]; ok {
-			v.Metrics = append(v.Metrics, metricOf(d, m))
-		}
-	}
-	var err error
-	if v.Spreads, err = s.spreadsOf(ctx, org, r, f); err != nil {
+// writeReport writes the report of a run.
+func (s *Service) writeReport(ctx context.Context, org principal.OrgID, e Evaluation, r Run, metrics []report.Metric, found *report.Findings, c *Comparison) error {
+	compared, err := s.toReportComparison(ctx, org, r, c)
+	if err != nil {
 		return err
 	}
-	if v.Slices, err = slicesOf(f); err != nil {
-		return err
-	}
-	if c != nil {
-		if v.Change, err = s.changeOf(ctx, org, r, f, c); err != nil {
+	var rows func(string) ([]stat.Row, error)
+	if found.WantsRows() {
+		done, err := s.mayRead(ctx, r)
+		if err != nil {
 			return err
 		}
+		defer done()
+		of, err := s.readSide(ctx, org, r)
+		if err != nil {
+			return err
+		}
+		rows = func(name string) ([]stat.Row, error) { return s.metricRows(ctx, org, of, name) }
 	}
-	v.Worst, v.WorstNote = worstOf(r, f)
-	v.Errors = errorsOf(f, o)
-	v.Method = methodOf(r, f)
-	return page.ExecuteTemplate(w, "report.html", v)
+	var page bytes.Buffer
+	if err := report.Write(&page, toReportRun(e, r, metrics), found, compared, rows); err != nil {
+		return err
+	}
+	f := s.create(ctx, org, r, KindReport, "report.html", "text/html; charset=utf-8")
+	if _, err := f.Write(page.Bytes()); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
-var tones = map[Status]string{StatusCompleted: "good", StatusFailed: "bad", StatusCancelled: "warn"}
-
-func metaOf(r Run) []string {
-	meta := []string{fmt.Sprintf("Run %d", r.ID), moment(r.StartedAt)}
+func toReportRun(e Evaluation, r Run, metrics []report.Metric) report.Run {
+	o := r.Outcome
+	out := report.Run{
+		Name: e.Name, ID: r.ID, Status: string(r.Status), StartedAt: r.StartedAt, Completed: r.Completed, Target: targetText(r.Request.Plan.Target),
+		Environment: r.Request.Environment, ReleaseID: r.Request.ReleaseID, ClusterKey: r.Request.ClusterKey, Repetitions: r.Request.Repetitions,
+		Sampled: r.Request.SampleSize > 0, Passing: toPassing(r.Request.Plan.PassRule), Metrics: metrics,
+		Outcome: report.Outcome{
+			Items: o.Items, Passed: o.Passed, Failed: o.Failed, Errored: o.Errored, Skipped: o.Skipped, Calls: o.Calls, InputTokens: o.InputTokens,
+			OutputTokens: o.OutputTokens, CostNanoUSD: o.CostNanoUSD,
+			Statistics: report.Statistics{
+				Overall: o.Statistics.Overall, PassRate: o.Statistics.PassRate, Metrics: o.Statistics.Metrics, Resolution: o.Statistics.Resolution,
+			},
+		},
+	}
+	if r.Error != nil {
+		out.Problem = r.Error.Message
+	}
 	if d := r.Resolved; d != nil {
-		meta = append(meta, fmt.Sprintf("dataset %d, version %d", d.Dataset, d.Version))
+		out.Data = &report.Data{Dataset: d.Dataset, Version: d.Version, VersionDigest: d.VersionDigest, Items: d.Items, Seed: d.Seed, ConfigDigest: d.ConfigDigest}
 	}
-	meta = append(meta, targetText(r.Request.Plan.Target))
-	if r.Request.Environment != "" {
-		meta = append(meta, r.Request.Environment)
+	return out
+}
+
+func toReportMetrics(definitions []metric.Definition) []report.Metric {
+	all := make([]report.Metric, len(definitions))
+	for i, d := range definitions {
+		all[i] = report.Metric{Definition: d, Range: rangeOf(d)}
 	}
-	if r.Request.ReleaseID != "" {
-		meta = append(meta, "release "+shorten(r.Request.ReleaseID, 60).Text)
-	}
-	return meta
+	return all
 }
 
 func targetText(t Target) string {
 	switch t.Type {
 	case TargetModel:
-		return "model " + shorten(t.Model, 80).Text
+		return "model " + t.Model
 	case TargetHTTP:
 		return "application over HTTP"
 	case TargetClient:
@@ -144,78 +84,60 @@ func targetText(t Target) string {
 	}
 }
 
-func dialsOf(o *Outcome) []dialView {
-	rate, whole := scale{percent: true}, scale{}
-	dial := func(label string, s scale, e stat.Estimate, low, high string) dialView {
-		d := dialView{Label: label, Value: "—", Basis: s.basis(e), Missing: s.missing(e), Bar: barOf(e, 0, 1), Low: low, High: high}
-		if e.Value != nil {
-			d.Value = s.text(*e.Value)
-		}
-		return d
+func toPassing(p PassRule) report.Passing {
+	out := report.Passing{MinOverall: defaultMinOverall, Any: p.Mode == PassAny}
+	if p.MinOverall != nil {
+		out.MinOverall = *p.MinOverall
 	}
-	return []dialView{
-		dial("Pass rate", rate, o.Statistics.PassRate, "0%", "100%"),
-		dial("Overall score", whole, o.Statistics.Overall, "0", "1"),
+	if p.Mode != PassWeighted {
+		out.Thresholds = p.Thresholds
 	}
+	return out
 }
 
-func outcomesOf(o *Outcome) (all []segmentView) {
-	total := o.Items + o.Skipped
-	if total == 0 {
-		return nil
+func toReportResult(r Result) report.Result {
+	out := report.Result{
+		Item: r.Outcome.Item, Epoch: r.Epoch, Status: string(r.Status), Overall: r.Overall, Priced: r.CostNanoUSD != nil, Cluster: r.Cluster, Split: r.Item.Split,
+		Input: r.Item.Content.Input, Expected: r.Item.Content.ExpectedOutput, Output: r.Output, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage,
+		Scores: make([]report.Score, len(r.Scores)),
 	}
-	x := 0.0
-	for _, part := range []struct {
-		label, tone string
-		n           int
-	}{{"passed", "good", o.Passed}, {"failed", "bad", o.Failed - o.Errored}, {"errored", "warn", o.Errored}, {"skipped", "mute", o.Skipped}} {
-		if part.n == 0 {
-			continue
-		}
-		share := 100 * float64(part.n) / float64(total)
-		all = append(all, segmentView{Label: part.label, Count: grouped(part.n), Share: decimals(share, 1) + "%", Tone: part.tone, X: round(x), Width: round(share)})
-		x += share
+	for i, sc := range r.Scores {
+		out.Scores[i] = report.Score(sc)
 	}
-	return all
+	return out
 }
 
-func factsOf(r Run, f *findings) []factView {
-	o := r.Outcome
-	facts := []factView{{Label: "Results", Value: grouped(o.Items), Note: "one for each item"}}
-	if o.Skipped > 0 {
-		facts[0].Note = grouped(o.Skipped) + " more were skipped and do not count"
+// toReportComparison adds the inputs of the regressions that the report shows.
+func (s *Service) toReportComparison(ctx context.Context, org principal.OrgID, r Run, c *Comparison) (*report.Comparison, error) {
+	if c == nil {
+		return nil, nil
 	}
-	if n := r.Request.Repetitions; n > 1 && r.Resolved != nil {
-		facts[0].Note = fmt.Sprintf("%s items, %d times each", grouped(r.Resolved.Items), n)
+	out := &report.Comparison{
+		Baseline: c.Baseline.ID, Margin: c.Margin, Overall: report.Compared(c.Overall), PassRate: report.Compared(c.PassRate), Items: report.Changes(c.Items), Reasons: c.Reasons,
 	}
-	cost := factView{Label: "Cost", Value: usd(o.CostNanoUSD), Note: fmt.Sprintf("known for %s of %s results", grouped(f.priced), grouped(f.results))}
-	if f.priced == 0 {
-		cost.Value, cost.Note = "—", "no result has a known cost"
+	for _, m := range c.Metrics {
+		out.Metrics = append(out.Metrics, report.Compared(m))
 	}
-	facts = append(facts, cost)
-	duration := factView{Label: "Duration", Value: "—", Note: "the run has no end"}
-	if r.Completed != nil {
-		duration.Value, duration.Note = took(r.Completed.Sub(r.StartedAt)), "from start to end, waiting included"
+	shown := c.Regressions[:min(len(c.Regressions), report.MaxRegressions)]
+	ids := make([]int64, len(shown))
+	for i, one := range shown {
+		ids[i] = one.Item
 	}
-	facts = append(facts, duration)
-	tokens := factView{Label: "Tokens", Value: "—", Note: "none were counted: " + targetText(r.Request.Plan.Target)}
-	if o.InputTokens+o.OutputTokens > 0 {
-		tokens.Value, tokens.Note = grouped(o.InputTokens+o.OutputTokens), grouped(o.InputTokens)+" in, "+grouped(o.OutputTokens)+" out"
+	items, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids)
+	if err != nil {
+		return nil, err
 	}
-	if o.Calls > 0 {
-		tokens.Note += "; " + grouped(o.Calls) + " calls"
-	}
-	return append(facts, tokens)
-}
-
-// resolutionOf says what the run can show, in a headline and the rest.
-func resolutionOf(o *Outcome) []string {
-	if r := o.Statistics.Resolution; r != nil {
-		first, rest, found := strings.Cut(strings.TrimSuffix(r.Sentence, "."), "; ")
-		if !found {
-			return []string{first + "."}
+	for _, one := range shown {
+		w := report.Regression{
+			Item: one.Item, Delta: one.Delta, ByPass: one.ByPass, Baseline: report.ItemScores{Overall: one.Baseline.Overall, PassRate: one.Baseline.PassRate},
+			Candidate: report.ItemScores{Overall: one.Candidate.Overall, PassRate: one.Candidate.PassRate},
 		}
-		return []string{first + ".", strings.ToUpper(rest[:1]) + rest[1:] + "."}
+		for _, item := range items {
+			if item.ID == one.Item {
+				w.Input = item.Content.Input
+			}
+		}
+		out.Regressions = append(out.Regressions, w)
 	}
-	return []string{"What differences this run can show is not known.", "Reason: " + why(o.Statistics.Overall) + "."}
+	return out, nil
 }

@@ -1,4 +1,4 @@
-package evaluation
+package report
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -21,10 +20,11 @@ const (
 	bins       = 20
 )
 
-// findings are what a report says about single results.
-type findings struct {
-	run         Run
-	definitions []metric.Definition
+// Findings are what a report says about single results. They are collected while
+// the results are read once, in bounded memory.
+type Findings struct {
+	clusterKey string
+	metrics    []Metric
 
 	results, priced int
 	errors          map[string]*errorGroup
@@ -42,11 +42,13 @@ type errorGroup struct {
 
 // worstItem is a result that scored low, with its texts cut short.
 type worstItem struct {
-	result.Key
-	status                  result.Status
+	item                    int64
+	epoch                   int
+	passed                  bool
+	status                  string
 	overall                 *float64
 	input, expected, output excerpt
-	scores                  []result.Score
+	scores                  []Score
 }
 
 // spread is how the scores of a metric are distributed.
@@ -61,17 +63,19 @@ type spread struct {
 	random *rand.Rand
 }
 
-func newFindings(r Run, definitions []metric.Definition) *findings {
-	f := &findings{run: r, definitions: definitions, errors: map[string]*errorGroup{}, spread: map[string]*spread{}, slices: map[string][]stat.Row{}, sliceBy: "split"}
-	if r.Request.ClusterKey != "" {
-		f.sliceBy = r.Request.ClusterKey
+// NewFindings makes findings about the run of an id. Results are sliced by their
+// clusters if there is a key of clusters, and by their splits otherwise.
+func NewFindings(run int64, clusterKey string, metrics []Metric) *Findings {
+	f := &Findings{clusterKey: clusterKey, metrics: metrics, errors: map[string]*errorGroup{}, spread: map[string]*spread{}, slices: map[string][]stat.Row{}, sliceBy: "split"}
+	if clusterKey != "" {
+		f.sliceBy = clusterKey
 	}
-	for i, d := range definitions {
+	for i, d := range metrics {
 		if d.Kind != metric.Numeric {
 			continue
 		}
-		s := &spread{random: rand.New(rand.NewPCG(uint64(r.ID), uint64(i)))} //nolint:gosec // repeatable, not secret
-		if span := rangeOf(d); span != nil {
+		s := &spread{random: rand.New(rand.NewPCG(uint64(run), uint64(i)))} //nolint:gosec // repeatable, not secret
+		if span := d.Range; span != nil {
 			s.bounded, s.low, s.high = true, span.Lower, span.Upper
 		}
 		f.spread[d.Name] = s
@@ -79,10 +83,13 @@ func newFindings(r Run, definitions []metric.Definition) *findings {
 	return f
 }
 
-// add takes down one result.
-func (f *findings) add(r Result) {
+// WantsRows reports whether quantiles are worth reading all scores again.
+func (f *Findings) WantsRows() bool { return len(f.spread) > 0 && f.results <= maxSliced }
+
+// Add adds one result.
+func (f *Findings) Add(r Result) {
 	f.results++
-	if r.CostNanoUSD != nil {
+	if r.Priced {
 		f.priced++
 	}
 	for _, sc := range r.Scores {
@@ -90,18 +97,18 @@ func (f *findings) add(r Result) {
 			s.add(*sc.Value)
 		}
 	}
-	if r.Status == result.StatusErrored {
+	if r.Status == statusErrored {
 		f.addError(r)
 	}
-	if r.Status == result.StatusPassed || r.Status == result.StatusFailed {
+	if r.Status == statusPassed || r.Status == statusFailed {
 		f.addWorst(r)
 	}
-	if r.Status != result.StatusSkipped {
+	if r.Status != statusSkipped {
 		f.addSlice(r)
 	}
 }
 
-func (f *findings) addError(r Result) {
+func (f *Findings) addError(r Result) {
 	code := r.ErrorCode
 	if code == "" {
 		code = "unknown"
@@ -120,16 +127,16 @@ func (f *findings) addError(r Result) {
 
 // addWorst keeps a result if it is among the lowest. One that scored all there
 // is to score is no bad example.
-func (f *findings) addWorst(r Result) {
-	if r.Status == result.StatusPassed && (r.Overall == nil || *r.Overall >= 1) {
+func (f *Findings) addWorst(r Result) {
+	if r.Status == statusPassed && (r.Overall == nil || *r.Overall >= 1) {
 		return
 	}
-	w := worstItem{Key: r.Key, status: r.Status, overall: r.Overall}
+	w := worstItem{item: r.Item, epoch: r.Epoch, status: r.Status, passed: r.Status == statusPassed, overall: r.Overall}
 	at, _ := slices.BinarySearchFunc(f.worst, w, worstItem.compare)
 	if at >= maxWorst {
 		return
 	}
-	w.input, w.expected, w.output = excerptOf(r.Item.Content.Input), excerptOf(r.Item.Content.ExpectedOutput), excerptOf(r.Output)
+	w.input, w.expected, w.output = excerptOf(r.Input), excerptOf(r.Expected), excerptOf(r.Output)
 	for _, sc := range r.Scores {
 		sc.Explanation = shorten(sc.Explanation, 300).Text
 		w.scores = append(w.scores, sc)
@@ -142,7 +149,7 @@ func (f *findings) addWorst(r Result) {
 // and those without an overall score last.
 func (w worstItem) compare(o worstItem) int {
 	rank := func(w worstItem) (passed int, overall float64) {
-		if w.status == result.StatusPassed {
+		if w.passed {
 			passed = 1
 		}
 		if w.overall == nil {
@@ -152,20 +159,20 @@ func (w worstItem) compare(o worstItem) int {
 	}
 	a, x := rank(w)
 	b, y := rank(o)
-	return cmp.Or(cmp.Compare(a, b), cmp.Compare(x, y), cmp.Compare(w.Item, o.Item), cmp.Compare(w.Epoch, o.Epoch))
+	return cmp.Or(cmp.Compare(a, b), cmp.Compare(x, y), cmp.Compare(w.item, o.item), cmp.Compare(w.epoch, o.epoch))
 }
 
-func (f *findings) addSlice(r Result) {
+func (f *Findings) addSlice(r Result) {
 	if f.results > maxSliced {
 		f.slices = nil
 		return
 	}
-	name := r.Item.Split
-	if f.run.Request.ClusterKey != "" {
+	name := r.Split
+	if f.clusterKey != "" {
 		name = r.Cluster
 	}
-	row := stat.Row{Item: strconv.FormatInt(r.Outcome.Item, 10), Epoch: r.Epoch, Cluster: r.Cluster}
-	if r.Status == result.StatusPassed {
+	row := stat.Row{Item: strconv.FormatInt(r.Item, 10), Epoch: r.Epoch, Cluster: r.Cluster}
+	if r.Status == statusPassed {
 		row.Score = 1
 	}
 	f.slices[name] = append(f.slices[name], row)

@@ -1,14 +1,12 @@
-package evaluation
+package report
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -35,18 +33,18 @@ type worseView struct {
 	Input              excerpt
 }
 
-// maxWorse is how many regressions a report shows.
-const maxWorse = 6
+// MaxRegressions is the number of regressions that a report shows.
+const MaxRegressions = 6
 
 var verdictTones = map[stat.Outcome]string{stat.OutcomeImproved: "good", stat.OutcomeRegressed: "bad", stat.OutcomeUnchanged: "calm", stat.OutcomeInconclusive: "mute"}
 
-func (s *Service) changeOf(ctx context.Context, org principal.OrgID, r Run, f *findings, c *Comparison) (*changeView, error) {
+func changeOf(f *Findings, c *Comparison) *changeView {
 	overall := c.Overall.Verdict.Outcome()
-	v := &changeView{Baseline: strconv.FormatInt(c.Baseline.ID, 10), Tone: verdictTones[overall], Headline: headlineOf(c), Reasons: c.Reasons}
+	v := &changeView{Baseline: strconv.FormatInt(c.Baseline, 10), Tone: verdictTones[overall], Headline: headlineOf(c), Reasons: c.Reasons}
 	v.Rows = append(v.Rows, rowOf(c.PassRate, "Pass rate", scale{percent: true}), rowOf(c.Overall, "Overall score", scale{}))
 	for _, m := range c.Metrics {
 		unit := scale{}
-		for _, d := range f.definitions {
+		for _, d := range f.metrics {
 			if d.Name == m.Name {
 				unit = scaleOf(d)
 			}
@@ -64,7 +62,8 @@ func (s *Service) changeOf(ctx context.Context, org principal.OrgID, r Run, f *f
 	} else {
 		v.Note += " No margin was declared, so “unchanged” cannot be shown."
 	}
-	return v, s.addWorse(ctx, org, r, v, c.Regressions)
+	v.addWorse(c.Regressions)
+	return v
 }
 
 func headlineOf(c *Comparison) string {
@@ -162,26 +161,15 @@ func itemsOf(i Changes) (all []segmentView, note string) {
 }
 
 // addWorse shows the worst regressions with what was asked.
-func (s *Service) addWorse(ctx context.Context, org principal.OrgID, r Run, v *changeView, all []Regression) error {
-	all = all[:min(len(all), maxWorse)]
-	ids := make([]int64, len(all))
-	for i, one := range all {
-		ids[i] = one.Item
-	}
-	items, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids)
-	if err != nil {
-		return err
-	}
-	input := map[int64]excerpt{}
-	for _, item := range items {
-		input[item.ID] = shorten(plain(item.Content.Input), 160)
-	}
-	for _, one := range all {
-		w := worseView{ID: strconv.FormatInt(one.Item, 10), Input: input[one.Item], Delta: scale{percent: one.ByPass}.signed(one.Delta)}
+func (v *changeView) addWorse(all []Regression) {
+	for _, one := range all[:min(len(all), MaxRegressions)] {
+		w := worseView{ID: strconv.FormatInt(one.Item, 10), Delta: scale{percent: one.ByPass}.signed(one.Delta)}
+		if one.Input != nil {
+			w.Input = shorten(plain(one.Input), 160)
+		}
 		w.Was, w.Is = one.Baseline.text(one.ByPass), one.Candidate.text(one.ByPass)
 		v.Worse = append(v.Worse, w)
 	}
-	return nil
 }
 
 func (i ItemScores) text(byPass bool) string {

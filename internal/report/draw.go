@@ -1,14 +1,11 @@
-package evaluation
+package report
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -77,19 +74,8 @@ type markView struct {
 
 // spreadsOf draws how the scores of numeric metrics are distributed, with their
 // median and, where there is no upper end, their 95th percentile.
-func (s *Service) spreadsOf(ctx context.Context, org principal.OrgID, r Run, f *findings) (all []spreadView, err error) {
-	var of *side
-	if len(f.spread) > 0 && f.results <= maxSliced {
-		done, err := s.mayRead(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		if of, err = s.readSide(ctx, org, r); err != nil {
-			return nil, err
-		}
-	}
-	for _, d := range f.definitions {
+func spreadsOf(f *Findings, rows func(string) ([]stat.Row, error)) (all []spreadView, err error) {
+	for _, d := range f.metrics {
 		sp := f.spread[d.Name]
 		if sp == nil || sp.n == 0 {
 			continue
@@ -108,8 +94,8 @@ func (s *Service) spreadsOf(ctx context.Context, org principal.OrgID, r Run, f *
 		if over > 0 {
 			v.Note += fmt.Sprintf("; the last column has all above %s", v.High)
 		}
-		if of != nil && sp.high > sp.low {
-			if v.Marks, err = s.marks(ctx, org, of, d, sp); err != nil {
+		if rows != nil && sp.high > sp.low {
+			if v.Marks, err = marks(rows, d, sp); err != nil {
 				return nil, err
 			}
 		}
@@ -137,8 +123,8 @@ func (s *spread) columns(unit scale) []columnView {
 }
 
 // marks are quantiles of a metric's scores.
-func (s *Service) marks(ctx context.Context, org principal.OrgID, of *side, d metric.Definition, sp *spread) (all []markView, err error) {
-	rows, err := s.metricRows(ctx, org, of, d.Name)
+func marks(rows func(string) ([]stat.Row, error), d Metric, sp *spread) (all []markView, err error) {
+	scores, err := rows(d.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +134,7 @@ func (s *Service) marks(ctx context.Context, org principal.OrgID, of *side, d me
 	}
 	unit := scaleOf(d)
 	for _, q := range quantiles {
-		e, err := stat.Quantile(rows, q, stat.Options{Range: rangeOf(d), Source: stat.SourceCode})
+		e, err := stat.Quantile(scores, q, stat.Options{Range: d.Range, Source: stat.SourceCode})
 		if err != nil {
 			return nil, fmt.Errorf("quantile of %s: %w", d.Name, err)
 		}

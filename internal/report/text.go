@@ -1,4 +1,4 @@
-package evaluation
+package report
 
 import (
 	"fmt"
@@ -29,6 +29,16 @@ func excerptOf(v jsontext.Value) excerpt {
 		return excerpt{}
 	}
 	return shorten(plain(v), excerptLength)
+}
+
+// plain is the text of a JSON string, and any other value as JSON.
+func plain(v jsontext.Value) string {
+	if v.Kind() == '"' {
+		if text, err := jsontext.AppendUnquote(nil, v); err == nil {
+			return string(text)
+		}
+	}
+	return string(v)
 }
 
 // shorten cuts a text and shows signs that would hide or turn round what
@@ -64,7 +74,7 @@ type scale struct {
 	unit    string
 }
 
-func scaleOf(d metric.Definition) scale { return scale{percent: d.Kind == metric.Binary, unit: d.Unit} }
+func scaleOf(d Metric) scale { return scale{percent: d.Kind == metric.Binary, unit: d.Unit} }
 
 func (s scale) text(v float64) string {
 	switch {

@@ -1,4 +1,4 @@
-package evaluation
+package report
 
 import (
 	"fmt"
@@ -7,18 +7,17 @@ import (
 	"strings"
 
 	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/stat"
 )
 
-func metricOf(d metric.Definition, e stat.Estimate) metricView {
+func metricOf(d Metric, e stat.Estimate) metricView {
 	s := scaleOf(d)
 	v := metricView{Name: d.Name, Summary: d.Summary, Direction: string(d.Better) + " is better", Value: "—", Basis: s.basis(e), Missing: s.missing(e)}
 	if e.Status != stat.StatusOK {
 		v.Status = strings.ReplaceAll(string(e.Status), "_", " ")
 	}
 	low, high := 0.0, 1.0
-	if span := rangeOf(d); span != nil {
+	if span := d.Range; span != nil {
 		low, high = span.Lower, span.Upper
 	} else {
 		for _, x := range ends(e) {
@@ -43,7 +42,7 @@ func metricOf(d metric.Definition, e stat.Estimate) metricView {
 // maxSlices is how many slices a report lists.
 const maxSlices = 20
 
-func slicesOf(f *findings) (*slicesView, error) {
+func slicesOf(f *Findings) (*slicesView, error) {
 	if f.slices == nil {
 		return &slicesView{By: f.sliceBy, Note: fmt.Sprintf("Slices are not listed for runs of more than %s results.", grouped(maxSliced))}, nil
 	}
@@ -102,19 +101,19 @@ func compareValues(a, b *float64) int {
 	return 0
 }
 
-func worstOf(r Run, f *findings) (all []itemView, note string) {
+func worstOf(r Run, f *Findings) (all []itemView, note string) {
 	for _, w := range f.worst {
-		v := itemView{ID: strconv.FormatInt(w.Item, 10), Status: string(w.status), Overall: "—", Input: w.input, Expected: w.expected, Output: w.output, Tone: "bad"}
-		if w.status == result.StatusPassed {
+		v := itemView{ID: strconv.FormatInt(w.item, 10), Status: w.status, Overall: "—", Input: w.input, Expected: w.expected, Output: w.output, Tone: "bad"}
+		if w.passed {
 			v.Tone = "good"
 		}
-		if r.Request.Repetitions > 1 {
-			v.Epoch = fmt.Sprintf("repetition %d", w.Epoch+1)
+		if r.Repetitions > 1 {
+			v.Epoch = fmt.Sprintf("repetition %d", w.epoch+1)
 		}
 		if w.overall != nil {
 			v.Overall = scale{}.text(*w.overall)
 		}
-		for _, d := range f.definitions {
+		for _, d := range f.metrics {
 			for _, sc := range w.scores {
 				if sc.Metric == d.Name {
 					v.Scores = append(v.Scores, itemScore(d, sc))
@@ -134,7 +133,7 @@ func worstOf(r Run, f *findings) (all []itemView, note string) {
 	return all, note
 }
 
-func itemScore(d metric.Definition, sc result.Score) itemScoreView {
+func itemScore(d Metric, sc Score) itemScoreView {
 	v := itemScoreView{Metric: sc.Metric, Value: "no score", Text: sc.Explanation}
 	if sc.Value == nil {
 		if v.Text == "" {
@@ -143,13 +142,13 @@ func itemScore(d metric.Definition, sc result.Score) itemScoreView {
 		return v
 	}
 	v.Value = scale{unit: d.Unit}.text(*sc.Value)
-	if span := rangeOf(d); span != nil && d.Better == metric.Higher && *sc.Value < (span.Lower+span.Upper)/2 {
+	if span := d.Range; span != nil && d.Better == metric.Higher && *sc.Value < (span.Lower+span.Upper)/2 {
 		v.Tone = "bad"
 	}
 	return v
 }
 
-func errorsOf(f *findings, o *Outcome) (all []errorView) {
+func errorsOf(f *Findings, o *Outcome) (all []errorView) {
 	var groups []*errorGroup
 	for _, g := range f.errors {
 		groups = append(groups, g)
@@ -170,28 +169,28 @@ func errorsOf(f *findings, o *Outcome) (all []errorView) {
 	return all
 }
 
-func methodOf(r Run, f *findings) []factView {
+func methodOf(r Run, f *Findings) []factView {
 	all := []factView{
 		{Label: "Estimates", Value: "Means and pass rates over results, with intervals at the stated level.", Note: "Repetitions of an item are averaged first; items of a cluster are not taken for independent. A missing score is left out and never counts as zero; its bounds are shown."},
-		{Label: "Passing", Value: passText(r.Request.Plan.PassRule), Note: "An errored result counts as failed; a skipped one counts as nothing."},
+		{Label: "Passing", Value: passText(r.Passing), Note: "An errored result counts as failed; a skipped one counts as nothing."},
 		{Label: "Statistics", Value: "version " + stat.AlgoVersion, Note: "The same results give the same digits under the same version."},
 	}
-	if d := r.Resolved; d != nil {
+	if d := r.Data; d != nil {
 		order := "Items were executed in a random order that this seed repeats."
-		if n := r.Request.SampleSize; n > 0 {
+		if r.Sampled {
 			order = fmt.Sprintf("The seed draws the sample of %s items and their order.", grouped(d.Items))
 		}
 		all = append(all, factView{Label: "Seed", Value: strconv.FormatInt(d.Seed, 10), Note: order},
 			factView{Label: "Dataset", Value: fmt.Sprintf("%d, version %d", d.Dataset, d.Version), Note: d.VersionDigest},
 			factView{Label: "Configuration", Value: d.ConfigDigest, Note: "Runs with equal digests treat an item alike."})
 	}
-	if key := r.Request.ClusterKey; key != "" {
+	if key := r.ClusterKey; key != "" {
 		all = append(all, factView{Label: "Clusters", Value: "by " + shorten(key, 80).Text, Note: "Intervals are computed over clusters."})
 	}
-	all = append(all, factView{Label: "Repetitions", Value: strconv.Itoa(r.Request.Repetitions)}, factView{Label: "Target", Value: targetText(r.Request.Plan.Target)})
-	if len(f.definitions) > 0 {
-		names := make([]string, len(f.definitions))
-		for i, d := range f.definitions {
+	all = append(all, factView{Label: "Repetitions", Value: strconv.Itoa(r.Repetitions)}, factView{Label: "Target", Value: r.target()})
+	if len(f.metrics) > 0 {
+		names := make([]string, len(f.metrics))
+		for i, d := range f.metrics {
 			names[i] = d.Name
 		}
 		all = append(all, factView{Label: "Metrics", Value: strings.Join(names, ", ")})
@@ -199,13 +198,9 @@ func methodOf(r Run, f *findings) []factView {
 	return all
 }
 
-func passText(p PassRule) string {
-	if len(p.Thresholds) == 0 || p.Mode == PassWeighted {
-		least := defaultMinOverall
-		if p.MinOverall != nil {
-			least = *p.MinOverall
-		}
-		return "The mean of an item’s scores reaches " + digits(least) + "."
+func passText(p Passing) string {
+	if len(p.Thresholds) == 0 {
+		return "The mean of an item’s scores reaches " + digits(p.MinOverall) + "."
 	}
 	var parts []string
 	for name, least := range p.Thresholds {
@@ -213,7 +208,7 @@ func passText(p PassRule) string {
 	}
 	slices.Sort(parts)
 	word := "All thresholds hold: "
-	if p.Mode == PassAny {
+	if p.Any {
 		word = "Any threshold holds: "
 	}
 	return word + strings.Join(parts, ", ") + "."
