@@ -181,7 +181,7 @@ type rotateKeysCommand struct{}
 // Run rewraps data keys until none is left, and shows how far it is.
 func (rotateKeysCommand) Run(e *environment) error {
 	return e.withApp(func(a *App) error {
-		done, err := a.Tenancy.RotateMasterKey(e.ctx, func(done, left int64) {
+		done, err := a.Provider.RotateMasterKey(e.ctx, func(done, left int64) {
 			fmt.Fprintf(e.out, "%d re-encrypted, %d left\n", done, left)
 		})
 		if err != nil {

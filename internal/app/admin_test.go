@@ -87,7 +87,7 @@ func TestRotateKeys(t *testing.T) {
 	both.Secret = secret.Config{MasterKey: is, OtherMasterKeys: was}
 	during := testkit.NewWith(t, both)
 	ctx, stop := context.WithCancel(t.Context())
-	done, err := during.App.Tenancy.RotateMasterKey(ctx, func(done, left int64) {
+	done, err := during.App.Provider.RotateMasterKey(ctx, func(done, left int64) {
 		require.EqualValues(t, 100, done)
 		require.EqualValues(t, orgs-100, left)
 		stop()

@@ -24,6 +24,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/trace"
@@ -31,11 +32,12 @@ import (
 
 // App is a process with its parts connected, not yet running.
 type App struct {
-	Config  Config
-	Edge    *httpapi.Edge
-	Tenancy *tenancy.Service
-	Dataset *dataset.Service
-	Trace   *trace.Service
+	Config   Config
+	Edge     *httpapi.Edge
+	Provider *provider.Service
+	Tenancy  *tenancy.Service
+	Dataset  *dataset.Service
+	Trace    *trace.Service
 
 	Evaluation *evaluation.Service
 	Outbox     *change.Dispatcher
@@ -83,9 +85,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 		Stores: trace.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter, Blobs: a.blobs},
 		Config: cfg.Trace, People: a.Tenancy, Datasets: a.Dataset, Log: log, Now: now,
 	})
-	if err := a.newEvaluation(log, now); err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
+	a.newEvaluation(log, now)
 	// A group for each domain: a slow handler of one does not delay another.
 	a.Outbox = log.NewDispatcher(
 		evaluation.Handlers(a.temporal, cfg.Evaluation.KeepDeleted),
@@ -97,7 +97,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	a.Edge, err = newEdge(httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Limit: a.limit, Observe: a.meter,
-	}, a.Tenancy, a.Dataset, a.Trace, a.Evaluation)
+	}, a.Tenancy, a.Provider, a.Dataset, a.Trace, a.Evaluation)
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -121,18 +121,19 @@ func newEdge(opts httpapi.Options, people *tenancy.Service, domains ...interface
 // of one's own admits more than the limit allows.
 const redisPatience = 250 * time.Millisecond
 
-// newTenancy makes what recognises and meters callers.
+// newTenancy makes what recognises and meters callers, and what asks the models
+// and applications of others. One provider lives here and needs no key.
 func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
+	out, err := egress.New(a.Config.Egress)
+	if err != nil {
+		return err
+	}
 	parts := tenancy.Parts{
 		Stores: tenancy.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse},
 		Config: a.Config.Key, Plans: a.Config.Plan, Log: log, Now: now,
 		EraseFiles: func(ctx context.Context, org principal.OrgID) (int64, error) {
 			return a.Evaluation.EraseFiles(ctx, org)
 		},
-	}
-	var err error
-	if parts.Egress, err = egress.New(a.Config.Egress); err != nil {
-		return err
 	}
 	if a.Config.Secret.Enabled() {
 		if parts.Secrets, err = secret.New(a.Config.Secret, now); err != nil {
@@ -141,29 +142,26 @@ func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
 	}
 	parts.Limiter, a.stopLimiter = ratelimit.Open(a.redis, ratelimit.Window, ratelimit.Options{Clock: now, Timeout: redisPatience})
 	a.Tenancy = tenancy.New(parts)
+	pretend, err := simulated.New(simulated.Options{Remember: -1})
+	if err != nil {
+		return err
+	}
+	a.Provider = provider.New(provider.Parts{
+		Postgres: a.postgres, Tenancy: a.Tenancy, Secrets: parts.Secrets, Egress: out, Log: log, Now: now,
+		Models: llm.New(out.HTTP(egress.Options{Timeout: modelTimeout}), llm.Inside("simulated", simulated.Transport(pretend))),
+	})
 	return nil
 }
 
 // modelTimeout is how long a model may think about one answer.
 const modelTimeout = 5 * time.Minute
 
-// newEvaluation makes what executes runs: it asks models and applications of
-// others, and a provider that lives here and needs no key.
-func (a *App) newEvaluation(log *change.Log, now func() time.Time) error {
-	out, err := egress.New(a.Config.Egress)
-	if err != nil {
-		return err
-	}
-	pretend, err := simulated.New(simulated.Options{Remember: -1})
-	if err != nil {
-		return err
-	}
+// newEvaluation makes what executes runs.
+func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
 	a.Evaluation = evaluation.New(evaluation.Parts{
 		Postgres: a.postgres, Results: result.New(result.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, People: a.Tenancy, Blobs: a.blobs,
-		Models: llm.New(out.HTTP(egress.Options{Timeout: modelTimeout}), llm.Inside("simulated", simulated.Transport(pretend))),
-		Egress: out, Config: a.Config.Evaluation, Log: log, Now: now,
+		Provider: a.Provider, Config: a.Config.Evaluation, Log: log, Now: now,
 	})
-	return nil
 }
 
 // limit counts a request and says where its key stands.
@@ -183,7 +181,7 @@ func (a *App) meter(o httpapi.Outcome) {
 
 // Document is the OpenAPI document, which needs no engine.
 func Document() ([]byte, error) {
-	e, err := newEdge(httpapi.Options{}, tenancy.New(tenancy.Parts{}), dataset.New(nil, nil, nil), trace.New(trace.Parts{}), evaluation.New(evaluation.Parts{}))
+	e, err := newEdge(httpapi.Options{}, tenancy.New(tenancy.Parts{}), provider.New(provider.Parts{}), dataset.New(nil, nil, nil), trace.New(trace.Parts{}), evaluation.New(evaluation.Parts{}))
 	if err != nil {
 		return nil, err
 	}

@@ -10,16 +10,17 @@ import (
 // that must tell a higher one something writes a row; the higher one reads it.
 var Domains = map[string][]string{
 	"tenancy":      nil,
+	"provider":     {"tenancy"},
 	"dataset":      {"tenancy"},
 	"webhook":      {"tenancy"},
 	"trace":        {"tenancy", "dataset", "score"},
 	"result":       nil,
 	"score":        nil,
-	"judge":        {"tenancy", "dataset", "score", "trace"},
-	"evaluation":   {"tenancy", "dataset", "judge", "result", "score", "trace"},
+	"judge":        {"tenancy", "dataset", "provider", "score", "trace"},
+	"evaluation":   {"tenancy", "dataset", "judge", "provider", "result", "score", "trace"},
 	"annotation":   {"tenancy", "dataset", "result", "score", "trace"},
 	"evidence":     {"tenancy", "score", "trace"},
-	"arena":        {"tenancy", "judge", "score"},
+	"arena":        {"tenancy", "judge", "provider", "score"},
 	"adjudication": {"tenancy", "annotation", "dataset", "judge", "score"},
 	"release":      {"tenancy", "arena", "evaluation", "evidence", "score"},
 	"handoff":      {"tenancy", "evidence", "trace"},
@@ -59,8 +60,12 @@ type layerRule struct {
 var layers = [...]layerRule{
 	{
 		files:   []string{"http"},
-		imports: []string{"net/http", "github.com/danielgtaylor/huma", "github.com/go-chi/chi"},
+		imports: []string{"github.com/danielgtaylor/huma", "github.com/go-chi/chi"},
 		ours:    []string{"internal/httpapi"},
+	},
+	{
+		files:   []string{"http", "outbound"},
+		imports: []string{"net/http"},
 	},
 	{
 		files:   []string{"store"},
@@ -107,6 +112,21 @@ func (r layerRule) reserves(i imported, domain string) bool {
 
 func hasPrefix(name string, beginnings []string) bool {
 	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(name, b) })
+}
+
+// inbound checks that http*.go of a domain answers requests and makes none. A
+// file that makes requests is named outbound*.go.
+func inbound(t *tree, bad report) {
+	for _, f := range t.files {
+		if domainOf(f.dir) == "" || f.test || !strings.HasPrefix(f.name, "http") {
+			continue
+		}
+		for _, i := range f.imports {
+			if matches("internal/platform/egress/...", i.ours) || matches("internal/platform/llm/...", i.ours) {
+				bad(f.path, i.line, "imports %s; move the call to outbound*.go", i.path)
+			}
+		}
+	}
 }
 
 func clickhouse(t *tree, bad report) {

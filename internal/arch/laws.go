@@ -37,8 +37,10 @@ type report func(file string, line int, format string, args ...any)
 func Laws() []Law {
 	return []Law{
 		{"layer-http", "in a domain only http*.go speaks HTTP, so that rules can be called without a request", layer(layers[0])},
-		{"layer-store", "in a domain only store*.go speaks to a database driver, so that every query is found in one place", layer(layers[1])},
-		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[2])},
+		{"layer-outbound", "in a domain only http*.go and outbound*.go know net/http, so that requests made are found as easily as requests answered", layer(layers[1])},
+		{"inbound", "http*.go of a domain answers requests and makes none", inbound},
+		{"layer-store", "in a domain only store*.go speaks to a database driver, so that every query is found in one place", layer(layers[2])},
+		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[3])},
 		{"clickhouse", "only trace, result, score and tenancy use ClickHouse; everyone else asks them", clickhouse},
 		{"domain-order", "an arrow between domains points only where the table allows", floorLaw("domain-order")},
 		{"leaves", "a leaf imports nothing of ours, or only leaves below it", floorLaw("leaves")},

@@ -6,15 +6,16 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
 )
 
 // outcome scores what a target said.
-func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) result.Outcome {
+func (e *chunk) outcome(j job, a provider.Answer, f *provider.Failure, tries []provider.Attempt) result.Outcome {
 	o := result.Outcome{
 		Key: result.Key{Item: j.item, Epoch: j.epoch}, Cluster: cluster(j.content, e.run.Request.ClusterKey), Weight: j.content.Weight,
-		Output: a.output, ToolCalls: a.toolsJSON, Trace: a.traceID, Duration: a.took, CostNanoUSD: a.cost,
-		InputTokens: a.usage.Input, OutputTokens: a.usage.Output, Calls: a.calls,
+		Output: a.Output, ToolCalls: a.ToolsJSON, Trace: a.Trace, Duration: a.Took, CostNanoUSD: a.CostNanoUSD,
+		InputTokens: a.Usage.Input, OutputTokens: a.Usage.Output, Calls: a.Calls,
 	}
 	copy(o.Content[:], j.content.Digest[:])
 	if len(tries) > 0 {
@@ -22,7 +23,7 @@ func (e *chunk) outcome(j job, a answer, f *failure, tries []tried) result.Outco
 	}
 	if f != nil {
 		// What an attempt before this one may have stored is replaced whole.
-		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, f.code, f.message, unscored(e.measures)
+		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, f.Code, f.Message, unscored(e.measures)
 		return o
 	}
 	assess(&o, e.run.Request.Plan.PassRule, e.measures, caseOf(j.content, a), nil)
@@ -58,18 +59,18 @@ func assess(o *result.Outcome, rule PassRule, measures []measure, c metric.Case,
 }
 
 // caseOf is what metrics see of an item and its answer.
-func caseOf(i dataset.Item, a answer) metric.Case {
+func caseOf(i dataset.Item, a provider.Answer) metric.Case {
 	c := metric.Case{
-		Input: i.Content.Input, ExpectedOutput: i.Content.ExpectedOutput, Output: a.output, Context: i.Content.Context,
+		Input: i.Content.Input, ExpectedOutput: i.Content.ExpectedOutput, Output: a.Output, Context: i.Content.Context,
 		Messages: i.Content.Messages, Tools: i.Content.Tools, Assertions: i.Content.Assertions, Labels: i.Content.Labels,
-		ToolCalls: a.tools, Duration: a.took,
+		ToolCalls: a.Tools, Duration: a.Took,
 	}
-	if a.cost != nil {
-		usd := float64(*a.cost) / 1e9
+	if a.CostNanoUSD != nil {
+		usd := float64(*a.CostNanoUSD) / 1e9
 		c.CostUSD = &usd
 	}
-	if a.usage.Input > 0 || a.usage.Output > 0 {
-		c.Usage = &metric.Usage{InputTokens: int64(a.usage.Input), OutputTokens: int64(a.usage.Output)}
+	if a.Usage.Input > 0 || a.Usage.Output > 0 {
+		c.Usage = &metric.Usage{InputTokens: int64(a.Usage.Input), OutputTokens: int64(a.Usage.Output)}
 	}
 	return c
 }

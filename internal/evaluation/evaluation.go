@@ -15,10 +15,9 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/platform/blob"
-	"github.com/assayhq/assay/internal/platform/egress"
-	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/tenancy"
 )
@@ -98,8 +97,7 @@ type Parts struct {
 	Results  *result.Service
 	Datasets *dataset.Service
 	People   *tenancy.Service
-	Models   *llm.Client
-	Egress   *egress.Client
+	Provider *provider.Service
 	Blobs    *blob.Store
 	Config   Config
 	Log      *change.Log
@@ -114,8 +112,7 @@ type Service struct {
 	results  *result.Service
 	datasets *dataset.Service
 	people   *tenancy.Service
-	models   *llm.Client
-	egress   *egress.Client
+	provider *provider.Service
 	blobs    *blob.Store
 	metrics  *metric.Registry
 	log      *change.Log
@@ -130,7 +127,7 @@ func New(p Parts) *Service {
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	return &Service{
 		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, results: p.Results, datasets: p.Datasets, people: p.People,
-		models: p.Models, egress: p.Egress, blobs: p.Blobs, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
+		provider: p.Provider, blobs: p.Blobs, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 		reading: semaphore.NewWeighted(maxRead),
 	}
 }

@@ -13,18 +13,16 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
 )
 
 // How a chunk is executed.
 const (
-	readBatch  = 500              // items that are read at once
-	flushUnits = 2000             // outcomes that are stored at once,
-	flushBytes = 8 << 20          // or so many bytes of output,
-	flushEvery = time.Second      // or after so long
-	maxTries   = 6                // of one unit
-	maxPause   = 30 * time.Second // between two tries, unless the target asks for more
-	maxAsked   = 2 * time.Minute  // what a target may ask for
+	readBatch  = 500         // items that are read at once
+	flushUnits = 2000        // outcomes that are stored at once,
+	flushBytes = 8 << 20     // or so many bytes of output,
+	flushEvery = time.Second // or after so long
 )
 
 // chunk executes a stretch of a run's units.
@@ -39,16 +37,16 @@ type chunk struct {
 
 	// beat tells the engine that the chunk is alive.
 	beat func(done int)
+	pace *provider.Pace
 
-	mu      sync.Mutex
-	count   Count // of what is stored
-	spent   int64 // by other chunks of the run
-	paid    int64 // by this one, stored or not
-	stop    *RunError
-	pauseTo time.Time // nobody asks before
-	busy    time.Duration
-	fresh   int // units that were executed now
-	noted   map[string]bool
+	mu    sync.Mutex
+	count Count // of what is stored
+	spent int64 // by other chunks of the run
+	paid  int64 // by this one, stored or not
+	stop  *RunError
+	busy  time.Duration
+	fresh int // units that were executed now
+	noted map[string]bool
 
 	cancel sync.Once
 	// cancelled is closed when the run is found cancelled.
@@ -67,6 +65,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, beat func(done
 		Service: s, org: c.Org, run: run, index: c.Index, beat: beat, width: max(1, c.Width),
 		noted: map[string]bool{}, count: Count{Size: c.To - c.From}, cancelled: make(chan struct{}),
 	}
+	e.pace = provider.NewPace(s.clock, e.cancelled)
 	if e.measures, err = s.measuresOf(run); err != nil {
 		return ChunkDone{}, err
 	}
@@ -255,7 +254,7 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 	}
 	began := e.clock()
 	a, tries, err := e.try(asking, j)
-	var f *failure
+	var f *provider.Failure
 	definite := errors.As(err, &f) && asking.Err() == nil
 	switch {
 	case err != nil && !definite && e.isCancelled():
@@ -263,10 +262,10 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 	case err != nil && f == nil:
 		return err
 	}
-	if f != nil && f.stop {
+	if f != nil && f.Stop {
 		e.mu.Lock()
 		if e.stop == nil {
-			e.stop = &RunError{stopCode(f.code), f.message}
+			e.stop = &RunError{stopCode(f.Code), f.Message}
 		}
 		e.mu.Unlock()
 		return nil // it has no outcome: a run that goes on later would try it again
@@ -284,6 +283,25 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// try asks the target until it answers, or will not.
+func (e *chunk) try(ctx context.Context, j job) (provider.Answer, []provider.Attempt, error) {
+	return e.pace.Ask(ctx, func(ctx context.Context) (provider.Answer, error) {
+		return e.target.ask(ctx, e.run, j.content, j.epoch)
+	}, func(f *provider.Failure) { e.note(ctx, f) })
+}
+
+// note says once in the run's notes that a target has trouble.
+func (e *chunk) note(ctx context.Context, f *provider.Failure) {
+	e.mu.Lock()
+	seen := e.noted[f.Code]
+	e.noted[f.Code] = true
+	e.mu.Unlock()
+	if !seen {
+		// A note that is lost loses nothing else.
+		_ = e.store.putNote(ctx, e.org, e.run.ID, "target/"+f.Code, Note{At: e.now(), Level: "warning", Message: f.Message + " It is tried again."})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -316,6 +317,13 @@ func toProgressBody(p Progress) progressBody {
 	}
 	for _, n := range p.Notes {
 		b.Recent = append(b.Recent, toNoteBody(n))
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
 	return b
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
 )
 
@@ -230,17 +231,17 @@ func (s *Service) outcomeOf(r Run, measures []measure, item dataset.Item, one Se
 		Output: one.Output, ToolCalls: one.ToolCalls, Trace: one.TraceID, InputTokens: one.InputTokens, OutputTokens: one.OutputTokens,
 	}
 	copy(o.Content[:], item.Digest[:])
-	a := answer{output: one.Output, usage: llm.Usage{Input: one.InputTokens, Output: one.OutputTokens}}
+	a := provider.Answer{Output: one.Output, Usage: llm.Usage{Input: one.InputTokens, Output: one.OutputTokens}}
 	if one.ToolCalls.Kind() == '[' {
-		a.tools = toolCalls(one.ToolCalls)
+		a.Tools = provider.ToolCalls(one.ToolCalls)
 	}
 	if one.DurationMS != nil {
 		took := millis(*one.DurationMS)
-		a.took, o.Duration = &took, &took
+		a.Took, o.Duration = &took, &took
 	}
 	if one.CostUSD != nil {
-		nano := nanoUSD(*one.CostUSD)
-		a.cost, o.CostNanoUSD = &nano, &nano
+		nano := provider.NanoUSD(*one.CostUSD)
+		a.CostNanoUSD, o.CostNanoUSD = &nano, &nano
 	}
 	switch {
 	case one.Skipped:

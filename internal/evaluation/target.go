@@ -1,12 +1,12 @@
 package evaluation
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,40 +17,14 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/platform/llm"
-	"github.com/assayhq/assay/internal/platform/secret"
-	"github.com/assayhq/assay/internal/price"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/provider"
 )
-
-// answer is what a target said about an item.
-type answer struct {
-	output    jsontext.Value
-	tools     []metric.ToolCall // nil if nobody recorded calls
-	took      *time.Duration
-	cost      *uint64 // billionths of a US dollar
-	usage     llm.Usage
-	calls     int
-	traceID   [16]byte
-	toolsJSON jsontext.Value
-}
-
-// failure is an answer that did not come.
-type failure struct {
-	code    string
-	message string
-	// wait is what the target asks to wait before the next attempt.
-	wait time.Duration
-	// again: another attempt may succeed. stop: no other item would fare better.
-	again, stop bool
-}
-
-func (f *failure) Error() string { return f.code + ": " + f.message }
 
 // target answers items.
 type target interface {
-	// ask answers once. An error is a *failure, or the end of ctx.
-	ask(ctx context.Context, r Run, i dataset.Item, epoch int) (answer, error)
+	// ask answers once. An error is a *provider.Failure, or the end of ctx.
+	ask(ctx context.Context, r Run, i dataset.Item, epoch int) (provider.Answer, error)
 }
 
 // checkTarget refuses a target that can never work.
@@ -61,7 +35,7 @@ func (s *Service) checkTarget(t Target) error {
 		if t.URL == "" {
 			return invalid("url", "required", "is required for a target of type http")
 		}
-		if err := s.egress.CheckURL(t.URL); err != nil {
+		if err := s.provider.CheckURL(t.URL); err != nil {
 			return invalid("url", "format", "cannot be called: "+err.Error())
 		}
 	case TargetModel:
@@ -70,37 +44,59 @@ func (s *Service) checkTarget(t Target) error {
 			return invalid("model", "required", "is required for a target of type model")
 		case (t.ProviderKeyID == 0) == (t.Provider == ""):
 			return invalid("providerKeyId", "one_of_required", "or provider is required, and not both: a provider key, or a provider that needs none")
-		case t.Provider != "" && !s.models.IsInside(t.Provider):
+		case t.Provider != "" && s.provider.NeedsKey(t.Provider):
 			return invalid("provider", "unknown_reference", "needs a key: create a provider key and give its id as providerKeyId")
 		}
-		if _, err := modelParams(t.Params); err != nil {
+		if _, err := provider.ParseParams(t.Params); err != nil {
 			return invalid("params", "format", err.Error())
 		}
 	}
 	return nil
 }
 
-// newTarget makes ready to ask. A *RunError means that nothing can be asked.
+// newTarget prepares to ask. A *RunError means that nothing can be asked.
 func (s *Service) newTarget(ctx context.Context, org principal.OrgID, t Target) (target, error) {
+	timeout := time.Duration(t.TimeoutMS) * time.Millisecond
+	var to target
+	var err error
 	switch t.Type {
 	case TargetHTTP:
-		return s.newApplication(ctx, org, t)
+		var a *provider.Application
+		a, err = s.provider.Application(ctx, org, provider.ApplicationConfig{URL: t.URL, KeyID: t.SecretRef, Timeout: timeout})
+		to = application{a}
 	case TargetModel:
-		return s.newModel(ctx, org, t)
+		var m *provider.Model
+		m, err = s.provider.Model(ctx, org, provider.ModelConfig{KeyID: t.ProviderKeyID, Provider: t.Provider, Model: t.Model, Params: t.Params, Timeout: timeout})
+		to = model{m, t}
 	default:
 		return recorded{}, nil
+	}
+	var unusable *provider.Unusable
+	if errors.As(err, &unusable) {
+		return nil, &RunError{unusable.Code, unusable.Message}
+	}
+	return to, err
+}
+
+// stopCode is the code of a run that a failure stopped.
+func stopCode(code string) string {
+	switch code {
+	case "unauthorized", "exhausted":
+		return CodeProviderKeyMissing
+	default:
+		return CodeTargetUnreachable
 	}
 }
 
 // recorded answers with what the item says.
 type recorded struct{}
 
-func (recorded) ask(_ context.Context, _ Run, i dataset.Item, _ int) (answer, error) {
+func (recorded) ask(_ context.Context, _ Run, i dataset.Item, _ int) (provider.Answer, error) {
 	if i.Content.Output == nil {
-		return answer{}, &failure{code: "no_output", message: "The item has no recorded output."}
+		return provider.Answer{}, &provider.Failure{Code: "no_output", Message: "The item has no recorded output."}
 	}
-	a := answer{output: i.Content.Output}
-	a.tools, a.toolsJSON = recordedCalls(i.Content.Output)
+	a := provider.Answer{Output: i.Content.Output}
+	a.Tools, a.ToolsJSON = recordedCalls(i.Content.Output)
 	return a, nil
 }
 
@@ -115,150 +111,62 @@ func recordedCalls(output jsontext.Value) ([]metric.ToolCall, jsontext.Value) {
 	if json.Unmarshal(output, &o) != nil || o.ToolCalls.Kind() != '[' {
 		return nil, nil
 	}
-	return toolCalls(o.ToolCalls), o.ToolCalls
+	return provider.ToolCalls(o.ToolCalls), o.ToolCalls
 }
 
-// toolCalls reads a list of calls; nil if there is something else in it.
-func toolCalls(list jsontext.Value) []metric.ToolCall {
-	calls, _ := metric.ToolCallsIn(slices.Concat([]byte(`{"tool_calls":`), list, []byte("}")))
-	return calls
+// application asks an application.
+type application struct{ *provider.Application }
+
+// asked is what an application is sent.
+type asked struct {
+	Input      jsontext.Value `json:"input"`
+	Context    jsontext.Value `json:"context,omitzero"`
+	Messages   jsontext.Value `json:"messages,omitzero"`
+	TestCaseID string         `json:"test_case_id"`
+	RunID      string         `json:"run_id"`
+	Epoch      int            `json:"epoch"`
+}
+
+func (a application) ask(ctx context.Context, r Run, i dataset.Item, epoch int) (provider.Answer, error) {
+	body := encode(asked{
+		Input: i.Content.Input, Context: i.Content.Context, Messages: i.Content.Messages,
+		TestCaseID: strconv.FormatInt(i.ID, 10), RunID: strconv.FormatInt(r.ID, 10), Epoch: epoch,
+	})
+	return a.Ask(ctx, body, idempotencyKey(r, i, epoch), traceID(r.ID, i.ID, epoch))
+}
+
+// idempotencyKey is the same for every attempt at a unit.
+func idempotencyKey(r Run, i dataset.Item, epoch int) string {
+	return fmt.Sprintf("assay-%d-%d-%d", r.ID, i.ID, epoch)
+}
+
+// traceID names the trace of a unit, the same one for every attempt.
+func traceID(run, item int64, epoch int) (id [16]byte) {
+	b := []byte("assay unit\x00")
+	for _, n := range []int64{run, item, int64(epoch)} {
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
+	}
+	sum := sha256.Sum256(b)
+	copy(id[:], sum[:])
+	return id
 }
 
 // model asks a model.
 type model struct {
-	client   *llm.Client
-	to       llm.Endpoint
-	target   Target
-	params   llm.Params
-	prices   *price.Table
-	provider string
-	clock    func() time.Time
+	*provider.Model
+	target Target
 }
 
-// nanoUSD is an amount of US dollars in billionths, to the nearest.
-func nanoUSD(usd float64) uint64 { return uint64(math.Round(usd * 1e9)) }
-
-func modelParams(text jsontext.Value) (llm.Params, error) {
-	var p struct {
-		Temperature    *float64       `json:"temperature"`
-		TopP           *float64       `json:"top_p"`
-		MaxTokens      int            `json:"max_tokens"`
-		Seed           *int64         `json:"seed"`
-		Stop           []string       `json:"stop"`
-		ResponseSchema jsontext.Value `json:"response_schema"`
-	}
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &p, json.RejectUnknownMembers(true)); err != nil {
-			return llm.Params{}, errors.New("must be an object with temperature, top_p, max_tokens, seed, stop or response_schema")
-		}
-	}
-	return llm.Params{Temperature: p.Temperature, TopP: p.TopP, MaxTokens: p.MaxTokens, Seed: p.Seed, Stop: p.Stop, ResponseSchema: p.ResponseSchema}, nil
-}
-
-func (s *Service) newModel(ctx context.Context, org principal.OrgID, t Target) (target, error) {
-	params, err := modelParams(t.Params)
-	if err != nil {
-		return nil, &RunError{CodeTargetUnreachable, "The model's params cannot be read."}
-	}
-	o, err := s.people.Organization(ctx, org)
-	if err != nil {
-		return nil, err
-	}
-	m := &model{client: s.models, to: llm.Endpoint{Provider: t.Provider}, target: t, params: params, prices: o.Settings.Prices(), provider: t.Provider, clock: s.clock}
-	if t.ProviderKeyID == 0 {
-		return m, nil
-	}
-	k, secret, err := s.openKey(ctx, org, t.ProviderKeyID, "")
-	if err != nil {
-		return nil, err
-	}
-	m.to, m.provider = llm.Endpoint{Provider: k.Provider, BaseURL: k.BaseURL, Secret: secret}, k.Provider
-	return m, nil
-}
-
-// openKey opens a provider key for an address, which is the key's own if none is
-// given. A *RunError means that it may not be used.
-func (s *Service) openKey(ctx context.Context, org principal.OrgID, id int64, url string) (tenancy.ProviderKey, secret.Text, error) {
-	k, err := s.people.ProviderKey(ctx, org, id)
-	if errors.Is(err, tenancy.ErrProviderKeyNotFound) {
-		return k, "", &RunError{CodeProviderKeyMissing, fmt.Sprintf("The provider key %d does not exist.", id)}
-	}
-	if err != nil {
-		return k, "", err
-	}
-	if k.Status != tenancy.ProviderKeyActive {
-		return k, "", &RunError{CodeProviderKeyMissing, fmt.Sprintf("The provider key %q is %s.", k.Name, k.Status)}
-	}
-	opened, err := s.people.ProviderSecret(ctx, org, k, cmp.Or(url, k.BaseURL))
-	if f, ok := fault.From(err); ok && f.Kind != fault.Unavailable {
-		return k, "", &RunError{CodeProviderKeyMissing, f.Message}
-	}
-	return k, opened, err
-}
-
-func (m *model) ask(ctx context.Context, r Run, i dataset.Item, epoch int) (answer, error) {
-	if m.target.TimeoutMS > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(m.target.TimeoutMS)*time.Millisecond)
-		defer cancel()
-	}
-	a := answer{calls: 1, traceID: traceID(r.ID, i.ID, epoch)}
-	began := m.clock()
-	reply, err := m.client.Complete(withTrace(ctx, a.traceID), m.to, llm.Request{
-		Model: m.target.Model, System: m.target.System, Params: m.params, Messages: m.messages(i), Tools: offered(i.Content.Tools),
-		IdempotencyKey: fmt.Sprintf("assay-%d-%d-%d", r.ID, i.ID, epoch),
+func (m model) ask(ctx context.Context, r Run, i dataset.Item, epoch int) (provider.Answer, error) {
+	return m.Ask(ctx, provider.Question{
+		System: m.target.System, Messages: m.messages(i), Tools: offered(i.Content.Tools),
+		IdempotencyKey: idempotencyKey(r, i, epoch), Trace: traceID(r.ID, i.ID, epoch),
 	})
-	took := m.clock().Sub(began)
-	a.took, a.usage = &took, reply.Usage
-	// What a call that failed has cost is known only if it says what it took.
-	known := err == nil || reply.Usage != llm.Usage{}
-	if p, ok := m.prices.Find([]byte(m.provider), []byte(m.target.Model)); ok && known {
-		nano := p.NanoUSD(reply.Usage.Input, reply.Usage.Cached, reply.Usage.CacheWrite, reply.Usage.Output)
-		a.cost = &nano
-	}
-	if err != nil {
-		return a, modelFailure(ctx, err)
-	}
-	if a.output, err = json.Marshal(reply.Text); err != nil {
-		return a, &failure{code: string(llm.Malformed), message: "The answer is not text."}
-	}
-	a.tools = []metric.ToolCall{}
-	for _, c := range reply.ToolCalls {
-		a.tools = append(a.tools, metric.ToolCall{Name: c.Name, Arguments: c.Arguments})
-	}
-	if len(a.tools) > 0 {
-		a.toolsJSON = callsJSON(a.tools)
-	}
-	return a, nil
-}
-
-func callsJSON(calls []metric.ToolCall) jsontext.Value {
-	type call struct {
-		Name      string         `json:"name"`
-		Arguments jsontext.Value `json:"arguments,omitzero"`
-		Error     string         `json:"error,omitzero"`
-	}
-	list := make([]call, len(calls))
-	for i, c := range calls {
-		list[i] = call(c)
-	}
-	return encode(list)
-}
-
-func modelFailure(ctx context.Context, err error) error {
-	var e *llm.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	if e.Kind == llm.Cancelled && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return &failure{code: string(e.Kind), message: e.Error(), wait: e.RetryAfter, again: e.Retryable(), stop: e.Fatal()}
 }
 
 // messages is the conversation that a model is asked to go on with: the prompt
 // with the item's input in it, or the item's own messages, or its input.
-func (m *model) messages(i dataset.Item) []llm.Message {
+func (m model) messages(i dataset.Item) []llm.Message {
 	if m.target.Prompt != "" {
 		return []llm.Message{{Role: llm.RoleUser, Content: fill(m.target.Prompt, i)}}
 	}

@@ -1,6 +1,5 @@
 // Package tenancy is who may use the platform: organizations, their members and
-// API keys, what they may do and how much, what they did, and the credentials
-// that they keep for model providers.
+// API keys, what they may do and how much, and what they did.
 //
 // Every row of every other domain belongs to one organization. A caller's
 // organization comes from its key and from nowhere else.
@@ -15,7 +14,6 @@
 //
 // Words: a service key belongs to the organization; a personal key belongs to
 // a member, whose role narrows it at every use. A plan says how many requests
-// an hour a key may make. A provider key is sealed: it opens for one
-// organization, one row and one destination. Erasure removes everything of a
-// deleted organization and leaves a certificate.
+// an hour a key may make. Erasure removes everything of a deleted organization
+// and leaves a certificate.
 package tenancy

@@ -19,7 +19,6 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Tag(tagOrganization, "The organization that a key belongs to, and its settings.")
 	e.Tag(tagMembers, "The people in an organization and their roles.")
 	e.Tag(tagAudit, "A record of every change: who made it, when, and to what.")
-	e.Tag(tagProviderKeys, "Credentials for model providers, stored encrypted.")
 	httpapi.Register(e, httpapi.Op{
 		ID: "getMe", Method: http.MethodGet, Path: "/api/me", Tag: tagAccess, Scope: principal.AnyKey, Status: 200,
 		Summary:     "Describe the current key",
@@ -30,7 +29,6 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	s.registerOrganization(e)
 	s.registerMembers(e)
 	s.registerAudit(e)
-	s.registerProviderKeys(e)
 }
 
 // The areas of the domain's operations.
@@ -40,7 +38,6 @@ const (
 	tagOrganization = "Organization"
 	tagMembers      = "Members"
 	tagAudit        = "Audit log"
-	tagProviderKeys = "Provider keys"
 )
 
 // LearnRoutes lets the service know how operations are called, once the route

@@ -16,7 +16,6 @@ var schemas = httpapi.Schemas{
 	"AuditLog":            listAuditBody{},
 	"AuditLogEntry":       auditBody{},
 	"CreateApiKey":        createKeyBody{},
-	"CreateProviderKey":   createProviderKeyBody{},
 	"CreatedApiKey":       createdKeyBody{},
 	"InviteMember":        inviteBody{},
 	"Me":                  meBody{},
@@ -25,9 +24,6 @@ var schemas = httpapi.Schemas{
 	"ModelPrice":          priceBody{},
 	"ModelPriceInput":     priceInput{},
 	"Organization":        organizationBody{},
-	"ProviderKey":         providerKeyBody{},
-	"ProviderKeyList":     listProviderKeysBody{},
-	"ProviderKeyTest":     testedBody{},
 	"RateLimitWindow":     currentWindowBody{},
 	"RedactionRule":       redactionRuleBody{},
 	"RedactionRuleInput":  redactionRuleInput{},
@@ -35,5 +31,4 @@ var schemas = httpapi.Schemas{
 	"UpdateApiKey":        updateKeyBody{},
 	"UpdateMember":        updateMemberBody{},
 	"UpdateOrganization":  updateOrganizationBody{},
-	"UpdateProviderKey":   updateProviderKeyBody{},
 }

@@ -2,6 +2,7 @@ package tenancy_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"sync"
 	"testing"
@@ -66,7 +67,13 @@ func TestOnlyOneIsFirst(t *testing.T) {
 	}, "already_exists"))
 
 	// The first secrets of an organization agree on its data key.
-	srv := aProvider(t, bearerIs(hiddenSecret))
+	const hiddenSecret = "sk-very-hidden-0123456789abcdef"
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+hiddenSecret {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer srv.Close()
 	ids := make([]int64, 10)
 	require.Equal(t, 10, atOnce(t, func(i int) error {
 		made, err := us.CreateProviderKey(ctx, map[string]any{"provider": "custom", "name": strconv.Itoa(i), "secret": hiddenSecret, "baseUrl": srv.URL + "/v1"})

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/ratelimit"
 	"github.com/assayhq/assay/internal/platform/secret"
@@ -19,10 +18,9 @@ type Parts struct {
 	Plans   PlanConfig
 	Log     *change.Log
 	Limiter ratelimit.Limiter
-	// Secrets is nil if the deployment has no master key; provider keys cannot
-	// be kept then.
+	// Secrets forgets the keys of an erased organization; nil if the deployment
+	// has no master key.
 	Secrets *secret.Keeper
-	Egress  *egress.Client
 	// EraseFiles removes an organization's files from object storage and returns
 	// how many there were; nil if nobody keeps any.
 	EraseFiles func(context.Context, principal.OrgID) (int64, error)
@@ -41,7 +39,6 @@ type Service struct {
 	verifier *verifier
 	limiter  ratelimit.Limiter
 	secrets  *secret.Keeper
-	egress   *egress.Client
 	files    func(context.Context, principal.OrgID) (int64, error)
 	meter    *meter
 	routes   map[string]route
@@ -59,7 +56,7 @@ func New(p Parts) *Service {
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	return &Service{
 		cfg: p.Config, plans: p.Plans, db: p.Postgres, store: store{db: p.Postgres, ch: p.ClickHouse}, log: p.Log,
-		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, secrets: p.Secrets, egress: p.Egress, files: p.EraseFiles, meter: newMeter(),
+		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, secrets: p.Secrets, files: p.EraseFiles, meter: newMeter(),
 		routes: map[string]route{}, now: shown, clock: p.Now,
 	}
 }

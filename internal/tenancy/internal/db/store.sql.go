@@ -77,19 +77,6 @@ func (q *Queries) CountAudit(ctx context.Context, arg CountAuditParams) (int64, 
 	return count, err
 }
 
-const countDataKeysToRewrap = `-- name: CountDataKeysToRewrap :one
-SELECT count(*) FROM data_keys WHERE master_key_id <> $1
-`
-
-// How many data keys rotation has still to do.
-// all orgs: rotation of the master key concerns every organization.
-func (q *Queries) CountDataKeysToRewrap(ctx context.Context, current string) (int64, error) {
-	row := q.db.QueryRow(ctx, countDataKeysToRewrap, current)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const countKeys = `-- name: CountKeys :one
 SELECT count(*)
 FROM api_keys
@@ -178,61 +165,6 @@ func (q *Queries) CountOwners(ctx context.Context, orgID principal.OrgID) (int64
 	return count, err
 }
 
-const countProviderKeys = `-- name: CountProviderKeys :one
-SELECT count(*)
-FROM provider_keys
-WHERE org_id = $1 AND deleted_at IS NULL
-  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
-  AND ($3::text IS NULL OR provider = $3)
-  AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
-  AND ($5::timestamptz IS NULL OR created_at > $5)
-  AND ($6::timestamptz IS NULL OR created_at < $6)
-`
-
-type CountProviderKeysParams struct {
-	OrgID         principal.OrgID
-	Statuses      []string
-	Provider      *string
-	Search        *string
-	CreatedAfter  *time.Time
-	CreatedBefore *time.Time
-}
-
-// How many credentials the same filters match.
-func (q *Queries) CountProviderKeys(ctx context.Context, arg CountProviderKeysParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countProviderKeys,
-		arg.OrgID,
-		arg.Statuses,
-		arg.Provider,
-		arg.Search,
-		arg.CreatedAfter,
-		arg.CreatedBefore,
-	)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const deleteProviderKey = `-- name: DeleteProviderKey :execrows
-UPDATE provider_keys SET deleted_at = $1, secret = ''
-WHERE org_id = $2 AND id = $3 AND deleted_at IS NULL
-`
-
-type DeleteProviderKeyParams struct {
-	DeletedAt *time.Time
-	OrgID     principal.OrgID
-	ID        int64
-}
-
-// Removes a credential and its secret.
-func (q *Queries) DeleteProviderKey(ctx context.Context, arg DeleteProviderKeyParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteProviderKey, arg.DeletedAt, arg.OrgID, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const findCertificate = `-- name: FindCertificate :one
 SELECT org_id, requested_at, requested_by, completed_at, contents, digest
 FROM deletion_certificates WHERE org_id = $1
@@ -251,18 +183,6 @@ func (q *Queries) FindCertificate(ctx context.Context, orgID principal.OrgID) (D
 		&i.Digest,
 	)
 	return i, err
-}
-
-const findDataKey = `-- name: FindDataKey :one
-SELECT wrapped FROM data_keys WHERE org_id = $1
-`
-
-// The organization's wrapped data key.
-func (q *Queries) FindDataKey(ctx context.Context, orgID principal.OrgID) ([]byte, error) {
-	row := q.db.QueryRow(ctx, findDataKey, orgID)
-	var wrapped []byte
-	err := row.Scan(&wrapped)
-	return wrapped, err
 }
 
 const findKey = `-- name: FindKey :one
@@ -453,53 +373,6 @@ func (q *Queries) FindPresentedKey(ctx context.Context, keyID string) (FindPrese
 	return i, err
 }
 
-const findProviderKey = `-- name: FindProviderKey :one
-SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
-FROM provider_keys
-WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
-`
-
-type FindProviderKeyParams struct {
-	OrgID principal.OrgID
-	ID    int64
-}
-
-type FindProviderKeyRow struct {
-	ID         int64
-	Provider   string
-	Name       string
-	BaseUrl    string
-	Secret     []byte
-	Last4      string
-	Models     []string
-	Status     string
-	Version    int64
-	LastUsedAt *time.Time
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
-}
-
-// One credential, with its sealed secret.
-func (q *Queries) FindProviderKey(ctx context.Context, arg FindProviderKeyParams) (FindProviderKeyRow, error) {
-	row := q.db.QueryRow(ctx, findProviderKey, arg.OrgID, arg.ID)
-	var i FindProviderKeyRow
-	err := row.Scan(
-		&i.ID,
-		&i.Provider,
-		&i.Name,
-		&i.BaseUrl,
-		&i.Secret,
-		&i.Last4,
-		&i.Models,
-		&i.Status,
-		&i.Version,
-		&i.LastUsedAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-	)
-	return i, err
-}
-
 const freeKeyName = `-- name: FreeKeyName :exec
 UPDATE api_keys SET superseded_at = $1
 WHERE org_id = $2 AND name = $3 AND expires_at <= $1 AND revoked_at IS NULL AND superseded_at IS NULL
@@ -533,30 +406,6 @@ type InsertCertificateParams struct {
 // Begins the certificate of an organization's deletion.
 func (q *Queries) InsertCertificate(ctx context.Context, arg InsertCertificateParams) error {
 	_, err := q.db.Exec(ctx, insertCertificate, arg.OrgID, arg.RequestedAt, arg.RequestedBy)
-	return err
-}
-
-const insertDataKey = `-- name: InsertDataKey :exec
-INSERT INTO data_keys (org_id, wrapped, master_key_id, created_at)
-VALUES ($1, $2, $3, $4)
-ON CONFLICT (org_id) DO NOTHING
-`
-
-type InsertDataKeyParams struct {
-	OrgID       principal.OrgID
-	Wrapped     []byte
-	MasterKeyID string
-	CreatedAt   time.Time
-}
-
-// Keeps a new data key, unless another process was quicker.
-func (q *Queries) InsertDataKey(ctx context.Context, arg InsertDataKeyParams) error {
-	_, err := q.db.Exec(ctx, insertDataKey,
-		arg.OrgID,
-		arg.Wrapped,
-		arg.MasterKeyID,
-		arg.CreatedAt,
-	)
 	return err
 }
 
@@ -660,39 +509,6 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 	return err
 }
 
-const insertProviderKey = `-- name: InsertProviderKey :one
-INSERT INTO provider_keys (org_id, provider, name, base_url, secret, last4, models, created_at, updated_at)
-VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7)
-RETURNING id
-`
-
-type InsertProviderKeyParams struct {
-	OrgID     principal.OrgID
-	Provider  string
-	Name      string
-	BaseUrl   string
-	Last4     string
-	Models    []string
-	CreatedAt time.Time
-}
-
-// Makes the row of a credential; its secret is set when its id is known,
-// because the id is part of what the secret is bound to.
-func (q *Queries) InsertProviderKey(ctx context.Context, arg InsertProviderKeyParams) (int64, error) {
-	row := q.db.QueryRow(ctx, insertProviderKey,
-		arg.OrgID,
-		arg.Provider,
-		arg.Name,
-		arg.BaseUrl,
-		arg.Last4,
-		arg.Models,
-		arg.CreatedAt,
-	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
-}
-
 const listAudit = `-- name: ListAudit :many
 SELECT id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest
 FROM audit_logs
@@ -772,42 +588,6 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]ListAud
 			&i.BeforeDigest,
 			&i.AfterDigest,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listDataKeysToRewrap = `-- name: ListDataKeysToRewrap :many
-SELECT org_id, wrapped FROM data_keys WHERE master_key_id <> $1 LIMIT $2
-`
-
-type ListDataKeysToRewrapParams struct {
-	Current  string
-	RowLimit int32
-}
-
-type ListDataKeysToRewrapRow struct {
-	OrgID   principal.OrgID
-	Wrapped []byte
-}
-
-// Data keys that another master key wraps, a bounded number a call.
-// all orgs: rotation of the master key concerns every organization.
-func (q *Queries) ListDataKeysToRewrap(ctx context.Context, arg ListDataKeysToRewrapParams) ([]ListDataKeysToRewrapRow, error) {
-	rows, err := q.db.Query(ctx, listDataKeysToRewrap, arg.Current, arg.RowLimit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListDataKeysToRewrapRow{}
-	for rows.Next() {
-		var i ListDataKeysToRewrapRow
-		if err := rows.Scan(&i.OrgID, &i.Wrapped); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -979,88 +759,6 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 			&i.CreatedAt,
 			&i.Version,
 			&i.Status,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listProviderKeys = `-- name: ListProviderKeys :many
-SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
-FROM provider_keys
-WHERE org_id = $1 AND deleted_at IS NULL
-  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
-  AND ($3::text IS NULL OR provider = $3)
-  AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
-  AND ($5::timestamptz IS NULL OR created_at > $5)
-  AND ($6::timestamptz IS NULL OR created_at < $6)
-ORDER BY id DESC
-LIMIT $8 OFFSET $7
-`
-
-type ListProviderKeysParams struct {
-	OrgID         principal.OrgID
-	Statuses      []string
-	Provider      *string
-	Search        *string
-	CreatedAfter  *time.Time
-	CreatedBefore *time.Time
-	RowOffset     int32
-	RowLimit      int32
-}
-
-type ListProviderKeysRow struct {
-	ID         int64
-	Provider   string
-	Name       string
-	BaseUrl    string
-	Secret     []byte
-	Last4      string
-	Models     []string
-	Status     string
-	Version    int64
-	LastUsedAt *time.Time
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
-}
-
-// A page of credentials, newest first; an absent filter matches everything.
-func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysParams) ([]ListProviderKeysRow, error) {
-	rows, err := q.db.Query(ctx, listProviderKeys,
-		arg.OrgID,
-		arg.Statuses,
-		arg.Provider,
-		arg.Search,
-		arg.CreatedAfter,
-		arg.CreatedBefore,
-		arg.RowOffset,
-		arg.RowLimit,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListProviderKeysRow{}
-	for rows.Next() {
-		var i ListProviderKeysRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Provider,
-			&i.Name,
-			&i.BaseUrl,
-			&i.Secret,
-			&i.Last4,
-			&i.Models,
-			&i.Status,
-			&i.Version,
-			&i.LastUsedAt,
-			&i.CreatedAt,
-			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1312,32 +1010,6 @@ func (q *Queries) RevokeKeysOf(ctx context.Context, arg RevokeKeysOfParams) ([]R
 	return items, nil
 }
 
-const rewrapDataKey = `-- name: RewrapDataKey :execrows
-UPDATE data_keys SET wrapped = $1, master_key_id = $2
-WHERE org_id = $3 AND wrapped = $4
-`
-
-type RewrapDataKeyParams struct {
-	Wrapped     []byte
-	MasterKeyID string
-	OrgID       principal.OrgID
-	Expected    []byte
-}
-
-// Replaces a wrapping, if it is still the one that was read.
-func (q *Queries) RewrapDataKey(ctx context.Context, arg RewrapDataKeyParams) (int64, error) {
-	result, err := q.db.Exec(ctx, rewrapDataKey,
-		arg.Wrapped,
-		arg.MasterKeyID,
-		arg.OrgID,
-		arg.Expected,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const setCertificateContents = `-- name: SetCertificateContents :exec
 UPDATE deletion_certificates SET contents = $1
 WHERE org_id = $2 AND completed_at IS NULL
@@ -1379,22 +1051,6 @@ func (q *Queries) SetPlan(ctx context.Context, arg SetPlanParams) (int64, error)
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const setProviderSecret = `-- name: SetProviderSecret :exec
-UPDATE provider_keys SET secret = $1 WHERE org_id = $2 AND id = $3
-`
-
-type SetProviderSecretParams struct {
-	Secret []byte
-	OrgID  principal.OrgID
-	ID     int64
-}
-
-// Stores a sealed secret.
-func (q *Queries) SetProviderSecret(ctx context.Context, arg SetProviderSecretParams) error {
-	_, err := q.db.Exec(ctx, setProviderSecret, arg.Secret, arg.OrgID, arg.ID)
-	return err
 }
 
 const setStatus = `-- name: SetStatus :execrows
@@ -1550,46 +1206,6 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.Settings,
 		arg.UpdatedAt,
 		arg.OrgID,
-		arg.ExpectedVersion,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const updateProviderKey = `-- name: UpdateProviderKey :execrows
-UPDATE provider_keys
-SET name = $1, base_url = $2, secret = $3, last4 = $4, models = $5, status = $6,
-    updated_at = $7, version = version + 1
-WHERE org_id = $8 AND id = $9 AND deleted_at IS NULL AND version = $10
-`
-
-type UpdateProviderKeyParams struct {
-	Name            string
-	BaseUrl         string
-	Secret          []byte
-	Last4           string
-	Models          []string
-	Status          string
-	UpdatedAt       time.Time
-	OrgID           principal.OrgID
-	ID              int64
-	ExpectedVersion int64
-}
-
-// Replaces the mutable fields, if the row is still the one that was read.
-func (q *Queries) UpdateProviderKey(ctx context.Context, arg UpdateProviderKeyParams) (int64, error) {
-	result, err := q.db.Exec(ctx, updateProviderKey,
-		arg.Name,
-		arg.BaseUrl,
-		arg.Secret,
-		arg.Last4,
-		arg.Models,
-		arg.Status,
-		arg.UpdatedAt,
-		arg.OrgID,
-		arg.ID,
 		arg.ExpectedVersion,
 	)
 	if err != nil {

@@ -1,4 +1,4 @@
-package tenancy
+package provider
 
 import (
 	"context"
@@ -8,8 +8,11 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/tenancy/internal/db"
+	"github.com/assayhq/assay/internal/provider/internal/db"
+	"github.com/assayhq/assay/internal/tenancy"
 )
+
+type store struct{ db *postgres.DB }
 
 func (s store) dataKey(ctx context.Context, q db.DBTX, org principal.OrgID) (secret.DataKey, error) {
 	wrapped, err := db.New(q).FindDataKey(ctx, org)
@@ -71,27 +74,27 @@ func (s store) rewrapDataKey(ctx context.Context, old orgDataKey, wrapped secret
 	return nil
 }
 
-func (s store) insertProviderKeyTx(ctx context.Context, tx postgres.Tx, k ProviderKey) (int64, error) {
+func (s store) insertTx(ctx context.Context, tx postgres.Tx, k Key) (int64, error) {
 	id, err := db.New(tx).InsertProviderKey(ctx, db.InsertProviderKeyParams{
 		OrgID: tx.Org, Provider: k.Provider, Name: k.Name, BaseUrl: k.BaseURL, Last4: k.Last4, Models: k.Models, CreatedAt: k.CreatedAt,
 	})
-	return id, providerKeyError("insert provider key", err)
+	return id, keyError("insert provider key", err)
 }
 
-func (s store) setProviderSecretTx(ctx context.Context, tx postgres.Tx, id int64, sealed []byte) error {
+func (s store) setSecretTx(ctx context.Context, tx postgres.Tx, id int64, sealed []byte) error {
 	err := db.New(tx).SetProviderSecret(ctx, db.SetProviderSecretParams{OrgID: tx.Org, ID: id, Secret: sealed})
-	return providerKeyError("set provider secret", err)
+	return keyError("set provider secret", err)
 }
 
-func (s store) providerKey(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (ProviderKey, error) {
+func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Key, error) {
 	r, err := db.New(q).FindProviderKey(ctx, db.FindProviderKeyParams{OrgID: org, ID: id})
 	if err != nil {
-		return ProviderKey{}, providerKeyError("find provider key", err)
+		return Key{}, keyError("find provider key", err)
 	}
-	return fromProviderKeyRow(db.ListProviderKeysRow(r)), nil
+	return fromKeyRow(db.ListProviderKeysRow(r)), nil
 }
 
-func (s store) providerKeys(ctx context.Context, org principal.OrgID, f ProviderKeyFilter) ([]ProviderKey, int64, error) {
+func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountProviderKeysParams{
 		OrgID: org, Statuses: f.Status, Provider: postgres.OrNull(f.Provider), Search: postgres.OrNull(f.Search),
@@ -109,48 +112,48 @@ func (s store) providerKeys(ctx context.Context, org principal.OrgID, f Provider
 	if err != nil {
 		return nil, 0, fmt.Errorf("count provider keys: %w", err)
 	}
-	out := make([]ProviderKey, len(rows))
+	out := make([]Key, len(rows))
 	for i, r := range rows {
-		out[i] = fromProviderKeyRow(r)
+		out[i] = fromKeyRow(r)
 	}
 	return out, total, nil
 }
 
-func (s store) updateProviderKeyTx(ctx context.Context, tx postgres.Tx, expected int64, k ProviderKey) error {
+func (s store) updateTx(ctx context.Context, tx postgres.Tx, expected int64, k Key) error {
 	n, err := db.New(tx).UpdateProviderKey(ctx, db.UpdateProviderKeyParams{
 		OrgID: tx.Org, ID: k.ID, ExpectedVersion: expected, Name: k.Name, BaseUrl: k.BaseURL, Secret: k.sealed, Last4: k.Last4,
 		Models: k.Models, Status: string(k.Status), UpdatedAt: k.UpdatedAt,
 	})
 	if err == nil && n == 0 {
-		return ErrVersionConflict
+		return tenancy.ErrVersionConflict
 	}
-	return providerKeyError("update provider key", err)
+	return keyError("update provider key", err)
 }
 
-func (s store) deleteProviderKeyTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
+func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
 	n, err := db.New(tx).DeleteProviderKey(ctx, db.DeleteProviderKeyParams{OrgID: tx.Org, ID: id, DeletedAt: &at})
 	if err == nil && n == 0 {
-		return ErrProviderKeyNotFound // somebody else was quicker
+		return ErrKeyNotFound // somebody else was quicker
 	}
-	return providerKeyError("delete provider key", err)
+	return keyError("delete provider key", err)
 }
 
-func providerKeyError(doing string, err error) error {
+func keyError(doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case postgres.NoRows(err):
-		return ErrProviderKeyNotFound
+		return ErrKeyNotFound
 	case postgres.Violates(err, "provider_keys_name"):
-		return ErrProviderKeyNameTaken
+		return ErrKeyNameTaken
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-func fromProviderKeyRow(r db.ListProviderKeysRow) ProviderKey {
-	return ProviderKey{
+func fromKeyRow(r db.ListProviderKeysRow) Key {
+	return Key{
 		ID: r.ID, Provider: r.Provider, Name: r.Name, BaseURL: r.BaseUrl, Last4: r.Last4, Models: r.Models,
-		Status: ProviderKeyStatus(r.Status), Version: r.Version, LastUsedAt: r.LastUsedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Status: KeyStatus(r.Status), Version: r.Version, LastUsedAt: r.LastUsedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		sealed: r.Secret,
 	}
 }

@@ -1,4 +1,4 @@
-package tenancy
+package provider
 
 import (
 	"bytes"
@@ -13,37 +13,38 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
-// Faults of provider keys.
+// Faults of keys.
 var (
-	ErrProviderKeyNotFound  = fault.New(fault.NotFound, "provider_key_not_found", "The provider key does not exist.")
-	ErrProviderKeyNameTaken = fault.New(fault.Conflict, "already_exists", "A provider key with this name already exists. Choose another name.")
-	ErrNoMasterKey          = fault.New(fault.Conflict, "precondition_missing", "This deployment cannot store provider keys. Ask its operator to set ASSAY_SECRET_MASTER_KEY.")
-	ErrSecretNeeded         = fault.Invalid("body", "/secret", "required", "is required when the base URL changes: a secret is bound to its destination")
+	ErrKeyNotFound  = fault.New(fault.NotFound, "provider_key_not_found", "The provider key does not exist.")
+	ErrKeyNameTaken = fault.New(fault.Conflict, "already_exists", "A provider key with this name already exists. Choose another name.")
+	ErrNoMasterKey  = fault.New(fault.Conflict, "precondition_missing", "This deployment cannot store provider keys. Ask its operator to set ASSAY_SECRET_MASTER_KEY.")
+	ErrSecretNeeded = fault.Invalid("body", "/secret", "required", "is required when the base URL changes: a secret is bound to its destination")
 )
 
-// ProviderKeyStatus says whether a credential can be used.
-type ProviderKeyStatus string
+// KeyStatus says whether a credential can be used.
+type KeyStatus string
 
 // The statuses of provider keys.
 const (
-	ProviderKeyActive   ProviderKeyStatus = "active"
-	ProviderKeyInvalid  ProviderKeyStatus = "invalid"
-	ProviderKeyDisabled ProviderKeyStatus = "disabled"
+	KeyActive   KeyStatus = "active"
+	KeyInvalid  KeyStatus = "invalid"
+	KeyDisabled KeyStatus = "disabled"
 )
 
-// ProviderKey is a credential for a model provider. Its secret is sealed: it
+// Key is a credential for a model provider. Its secret is sealed: it
 // opens only for this organization, this row and this destination, and no
 // operation returns it.
-type ProviderKey struct {
+type Key struct {
 	ID         int64
 	Provider   string
 	Name       string
 	BaseURL    string
 	Last4      string
 	Models     []string
-	Status     ProviderKeyStatus
+	Status     KeyStatus
 	Version    int64
 	LastUsedAt *time.Time
 	CreatedAt  time.Time
@@ -58,75 +59,75 @@ var providerURLs = map[string]string{
 	"anthropic": "https://api.anthropic.com/v1",
 }
 
-// ProviderKeyFilter selects credentials; an empty field matches everything, and
+// KeyFilter selects credentials; an empty field matches everything, and
 // a list matches any of its values.
-type ProviderKeyFilter struct {
+type KeyFilter struct {
 	Status                      []string
 	Provider, Search            string
 	CreatedAfter, CreatedBefore *time.Time
 	Limit, Offset               int
 }
 
-// ProviderKeys returns a page of credentials, newest first, and how many there
+// List returns a page of credentials, newest first, and how many there
 // are.
-func (s *Service) ProviderKeys(ctx context.Context, org principal.OrgID, f ProviderKeyFilter) ([]ProviderKey, int64, error) {
-	return s.store.providerKeys(ctx, org, f)
+func (s *Service) List(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
+	return s.store.list(ctx, org, f)
 }
 
-// ProviderKey returns one credential, its secret sealed.
-func (s *Service) ProviderKey(ctx context.Context, org principal.OrgID, id int64) (ProviderKey, error) {
-	return s.store.providerKey(ctx, s.db.Org(org), org, id)
+// Key returns one credential, its secret sealed.
+func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Key, error) {
+	return s.store.find(ctx, s.db.Org(org), org, id)
 }
 
-// CreateProviderKeyTx seals a secret and keeps it.
-func (s *Service) CreateProviderKeyTx(ctx context.Context, tx postgres.Tx, k ProviderKey, text secret.Text) (ProviderKey, error) {
+// CreateTx seals a secret and keeps it.
+func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, k Key, text secret.Text) (Key, error) {
 	if k.BaseURL == "" {
 		k.BaseURL = providerURLs[k.Provider]
 	}
 	if k.BaseURL == "" {
-		return ProviderKey{}, fault.Invalid("body", "/baseUrl", "required", "is required for this provider")
+		return Key{}, fault.Invalid("body", "/baseUrl", "required", "is required for this provider")
 	}
 	if err := s.egress.CheckURL(k.BaseURL); err != nil {
-		return ProviderKey{}, err
+		return Key{}, err
 	}
-	k.Status, k.Version, k.Last4 = ProviderKeyActive, 1, last4(text)
+	k.Status, k.Version, k.Last4 = KeyActive, 1, last4(text)
 	k.CreatedAt, k.UpdatedAt = s.now(), s.now()
 	var err error
-	if k.ID, err = s.store.insertProviderKeyTx(ctx, tx, k); err != nil {
-		return ProviderKey{}, err
+	if k.ID, err = s.store.insertTx(ctx, tx, k); err != nil {
+		return Key{}, err
 	}
 	if k.sealed, err = s.sealTx(ctx, tx, k, text); err != nil {
-		return ProviderKey{}, err
+		return Key{}, err
 	}
-	if err := s.store.setProviderSecretTx(ctx, tx, k.ID, k.sealed); err != nil {
-		return ProviderKey{}, err
+	if err := s.store.setSecretTx(ctx, tx, k.ID, k.sealed); err != nil {
+		return Key{}, err
 	}
-	return k, s.auditProviderKeyTx(ctx, tx, "provider_key.created", nil, &k)
+	return k, s.auditTx(ctx, tx, "provider_key.created", nil, &k)
 }
 
-// UpdateProviderKeyTx changes a credential. A new destination needs the secret
+// UpdateTx changes a credential. A new destination needs the secret
 // again: the stored one does not open for it.
-func (s *Service) UpdateProviderKeyTx(ctx context.Context, tx postgres.Tx, id, expected int64, text secret.Text, edit func(*ProviderKey)) (ProviderKey, error) {
-	before, err := s.store.providerKey(ctx, tx, tx.Org, id)
+func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, text secret.Text, edit func(*Key)) (Key, error) {
+	before, err := s.store.find(ctx, tx, tx.Org, id)
 	if err != nil {
-		return ProviderKey{}, err
+		return Key{}, err
 	}
 	if expected != 0 && expected != before.Version {
-		return ProviderKey{}, ErrVersionConflict.With("currentVersion", before.Version)
+		return Key{}, tenancy.ErrVersionConflict.With("currentVersion", before.Version)
 	}
 	after := before
 	edit(&after)
 	if after.BaseURL != before.BaseURL {
 		if err := s.egress.CheckURL(after.BaseURL); err != nil {
-			return ProviderKey{}, err
+			return Key{}, err
 		}
 		if text == "" {
-			return ProviderKey{}, ErrSecretNeeded
+			return Key{}, ErrSecretNeeded
 		}
 	}
 	if text != "" {
 		if after.sealed, err = s.sealTx(ctx, tx, after, text); err != nil {
-			return ProviderKey{}, err
+			return Key{}, err
 		}
 		after.Last4 = last4(text)
 	}
@@ -135,27 +136,27 @@ func (s *Service) UpdateProviderKeyTx(ctx context.Context, tx postgres.Tx, id, e
 		return before, nil
 	}
 	after.UpdatedAt, after.Version = s.now(), before.Version+1
-	if err := s.store.updateProviderKeyTx(ctx, tx, before.Version, after); err != nil {
-		return ProviderKey{}, err
+	if err := s.store.updateTx(ctx, tx, before.Version, after); err != nil {
+		return Key{}, err
 	}
-	return after, s.auditProviderKeyTx(ctx, tx, "provider_key.updated", &before, &after)
+	return after, s.auditTx(ctx, tx, "provider_key.updated", &before, &after)
 }
 
-// DeleteProviderKeyTx removes a credential and its secret.
-func (s *Service) DeleteProviderKeyTx(ctx context.Context, tx postgres.Tx, id int64) error {
-	before, err := s.store.providerKey(ctx, tx, tx.Org, id)
+// DeleteTx removes a credential and its secret.
+func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
+	before, err := s.store.find(ctx, tx, tx.Org, id)
 	if err != nil {
 		return err
 	}
-	if err := s.store.deleteProviderKeyTx(ctx, tx, id, s.now()); err != nil {
+	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
 		return err
 	}
-	return s.auditProviderKeyTx(ctx, tx, "provider_key.deleted", &before, nil)
+	return s.auditTx(ctx, tx, "provider_key.deleted", &before, nil)
 }
 
-// ProviderSecret opens a credential's secret for a call to url. It opens only
+// Open opens a credential's secret for a call to url. It opens only
 // if url leads to the destination that the secret was sealed for.
-func (s *Service) ProviderSecret(ctx context.Context, org principal.OrgID, k ProviderKey, url string) (secret.Text, error) {
+func (s *Service) Open(ctx context.Context, org principal.OrgID, k Key, url string) (secret.Text, error) {
 	if s.secrets == nil {
 		return "", ErrNoMasterKey
 	}
@@ -176,7 +177,7 @@ func (s *Service) ProviderSecret(ctx context.Context, org principal.OrgID, k Pro
 
 // sealTx seals a secret under the organization's data key, which is made with
 // the first secret.
-func (s *Service) sealTx(ctx context.Context, tx postgres.Tx, k ProviderKey, text secret.Text) ([]byte, error) {
+func (s *Service) sealTx(ctx context.Context, tx postgres.Tx, k Key, text secret.Text) ([]byte, error) {
 	if s.secrets == nil {
 		return nil, ErrNoMasterKey
 	}
@@ -210,7 +211,7 @@ func (s *Service) sealTx(ctx context.Context, tx postgres.Tx, k ProviderKey, tex
 
 // binding is what a secret is tied to: whose it is, which row, and where it
 // may be sent.
-func binding(org principal.OrgID, k ProviderKey, url string) (secret.Binding, error) {
+func binding(org principal.OrgID, k Key, url string) (secret.Binding, error) {
 	destination, err := secret.Destination(url)
 	if err != nil {
 		return secret.Binding{}, fault.Invalid("body", "/baseUrl", "format", "is not a URL with a host")
@@ -218,7 +219,7 @@ func binding(org principal.OrgID, k ProviderKey, url string) (secret.Binding, er
 	return secret.Binding{Org: org.String(), Credential: strconv.FormatInt(k.ID, 10), Provider: k.Provider, Destination: destination}, nil
 }
 
-func (s *Service) auditProviderKeyTx(ctx context.Context, tx postgres.Tx, action string, before, after *ProviderKey) error {
+func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Key) error {
 	e := change.Entry{Action: action, Resource: "provider_key"}
 	if before != nil {
 		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before

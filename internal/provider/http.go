@@ -1,24 +1,26 @@
-package tenancy
+package provider
 
 import (
 	"context"
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
-func (s *Service) registerProviderKeys(e *httpapi.Edge) {
-	const tag = tagProviderKeys
+// RegisterHTTP adds the domain's operations to the route table.
+func (s *Service) RegisterHTTP(e *httpapi.Edge) {
+	const tag = "Provider keys"
+	e.Name(schemas)
+	e.Tag(tag, "Credentials for model providers, stored encrypted.")
 	httpapi.Register(e, httpapi.Op{
 		ID: "listProviderKeys", Method: http.MethodGet, Path: "/api/developer/provider-keys", Tag: tag, Scope: principal.AdminOrg, Status: 200,
 		Summary:     "List provider keys",
@@ -51,8 +53,8 @@ func (s *Service) registerProviderKeys(e *httpapi.Edge) {
 	}, s.postProviderKeyTest)
 }
 
-// ProviderKeyPath is the path of a provider key.
-type ProviderKeyPath struct {
+// KeyPath is the path of a provider key.
+type KeyPath struct {
 	ID int64 `path:"id" minimum:"1" maximum:"9007199254740991" doc:"The id of the provider key."`
 }
 
@@ -75,7 +77,7 @@ type createProviderKeyBody struct {
 }
 
 type updateProviderKeyInput struct {
-	ProviderKeyPath
+	KeyPath
 	httpapi.IfMatch
 	Body updateProviderKeyBody
 }
@@ -96,7 +98,7 @@ type providerKeyBody struct {
 	BaseURL    string                     `json:"base_url" doc:"URL below which the provider is called."`
 	Last4      string                     `json:"last4" doc:"The last four characters of the secret; dots if it is short."`
 	Models     []string                   `json:"models" doc:"Models that the key is meant for."`
-	Status     ProviderKeyStatus          `json:"status" enum:"active,invalid,disabled" doc:"Whether the key can be used; an invalid one was refused by the provider."`
+	Status     KeyStatus                  `json:"status" enum:"active,invalid,disabled" doc:"Whether the key can be used; an invalid one was refused by the provider."`
 	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" doc:"When the key was last used; null if it never was."`
 	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the provider key was created."`
 	UpdatedAt  httpapi.Time               `json:"updated_at" doc:"When the provider key last changed."`
@@ -121,49 +123,59 @@ type listProviderKeysBody struct {
 	httpapi.Paging
 }
 
+// schemas are the public names of the domain's wire types. Clients are generated
+// from them: renaming one is a breaking change.
+var schemas = httpapi.Schemas{
+	"CreateProviderKey": createProviderKeyBody{},
+	"ProviderKey":       providerKeyBody{},
+	"ProviderKeyList":   listProviderKeysBody{},
+	"ProviderKeyTest":   testedBody{},
+	"UpdateProviderKey": updateProviderKeyBody{},
+}
+
 type testedOutput struct{ Body testedBody }
 
 type testedBody struct {
-	OK         bool              `json:"ok" doc:"Whether the provider accepted the key."`
-	Status     ProviderKeyStatus `json:"status" enum:"active,invalid,disabled" doc:"Status of the provider key after the test."`
-	HTTPStatus *int              `json:"http_status" doc:"HTTP status of the provider's response; null if there was none."`
-	LatencyMS  float64           `json:"latency_ms" doc:"Milliseconds that the call took."`
-	Message    string            `json:"message" doc:"The result in words."`
+	OK         bool      `json:"ok" doc:"Whether the provider accepted the key."`
+	Status     KeyStatus `json:"status" enum:"active,invalid,disabled" doc:"Status of the provider key after the test."`
+	HTTPStatus *int      `json:"http_status" doc:"HTTP status of the provider's response; null if there was none."`
+	LatencyMS  float64   `json:"latency_ms" doc:"Milliseconds that the call took."`
+	Message    string    `json:"message" doc:"The result in words."`
 }
 
 func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput) (*listProviderKeysOutput, error) {
-	f := ProviderKeyFilter{Status: in.Status, Provider: in.Provider, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	f := KeyFilter{Status: in.Status, Provider: in.Provider, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	keys, total, err := s.ProviderKeys(ctx, principal.From(ctx).Org, f)
+	keys, total, err := s.List(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
 	}
 	out := listProviderKeysOutput{Body: listProviderKeysBody{ProviderKeys: make([]providerKeyBody, len(keys)), Paging: in.Page.Paging(len(keys), total)}}
 	for i, k := range keys {
-		out.Body.ProviderKeys[i] = toProviderKeyBody(k)
+		out.Body.ProviderKeys[i] = toKeyBody(k)
 	}
 	return &out, nil
 }
 
 func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*createdProviderKeyOutput, error) {
 	b := in.Body
-	return commit(ctx, s, func(tx postgres.Tx) (*createdProviderKeyOutput, error) {
-		k, err := s.CreateProviderKeyTx(ctx, tx, ProviderKey{Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: httpapi.OrEmpty(b.Models)}, secret.Text(b.Secret))
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdProviderKeyOutput, error) {
+		k, err := s.CreateTx(ctx, tx, Key{Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: httpapi.OrEmpty(b.Models)}, secret.Text(b.Secret))
 		if err != nil {
 			return nil, err
 		}
 		return &createdProviderKeyOutput{
-			ETag: httpapi.ETag(k.Version), Location: "/api/developer/provider-keys/" + strconv.FormatInt(k.ID, 10), Body: toProviderKeyBody(k),
+			ETag: httpapi.ETag(k.Version), Location: "/api/developer/provider-keys/" + strconv.FormatInt(k.ID, 10), Body: toKeyBody(k),
 		}, nil
 	})
 }
 
-func (s *Service) getProviderKey(ctx context.Context, in *ProviderKeyPath) (*providerKeyOutput, error) {
-	k, err := s.ProviderKey(ctx, principal.From(ctx).Org, in.ID)
+func (s *Service) getProviderKey(ctx context.Context, in *KeyPath) (*providerKeyOutput, error) {
+	k, err := s.Find(ctx, principal.From(ctx).Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return toProviderKeyOutput(k), nil
+	return toKeyOutput(k), nil
 }
 
 func (s *Service) patchProviderKey(ctx context.Context, in *updateProviderKeyInput) (*providerKeyOutput, error) {
@@ -171,18 +183,18 @@ func (s *Service) patchProviderKey(ctx context.Context, in *updateProviderKeyInp
 	if err != nil {
 		return nil, err
 	}
-	return commit(ctx, s, func(tx postgres.Tx) (*providerKeyOutput, error) {
-		k, err := s.UpdateProviderKeyTx(ctx, tx, in.ID, expected, secret.Text(in.Body.Secret.Value), in.Body.apply)
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*providerKeyOutput, error) {
+		k, err := s.UpdateTx(ctx, tx, in.ID, expected, secret.Text(in.Body.Secret.Value), in.Body.apply)
 		if err != nil {
 			return nil, err
 		}
-		return toProviderKeyOutput(k), nil
+		return toKeyOutput(k), nil
 	})
 }
 
-func (s *Service) deleteProviderKey(ctx context.Context, in *ProviderKeyPath) (*httpapi.DeletedOutput[int64], error) {
-	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
-		if err := s.DeleteProviderKeyTx(ctx, tx, in.ID); err != nil {
+func (s *Service) deleteProviderKey(ctx context.Context, in *KeyPath) (*httpapi.DeletedOutput[int64], error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
+		if err := s.DeleteTx(ctx, tx, in.ID); err != nil {
 			return nil, err
 		}
 		return httpapi.NewDeleted(in.ID), nil
@@ -191,37 +203,37 @@ func (s *Service) deleteProviderKey(ctx context.Context, in *ProviderKeyPath) (*
 
 // postProviderKeyTest calls the provider outside any transaction, and then
 // records what it learnt about the key.
-func (s *Service) postProviderKeyTest(ctx context.Context, in *ProviderKeyPath) (*testedOutput, error) {
+func (s *Service) postProviderKeyTest(ctx context.Context, in *KeyPath) (*testedOutput, error) {
 	org := principal.From(ctx).Org
-	k, err := s.ProviderKey(ctx, org, in.ID)
+	k, err := s.Find(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	code, took, err := s.probe(ctx, org, k)
 	out := testedOutput{Body: testedBody{Status: k.Status, HTTPStatus: httpapi.OrNull(code), LatencyMS: float64(took.Microseconds()) / 1000}}
 	switch {
-	case errors.Is(err, egress.ErrUnreachable):
+	case errors.Is(err, errUnreachable):
 		out.Body.Message = "The provider could not be reached."
 	case err != nil:
 		return nil, err
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		out.Body.Status, out.Body.Message = ProviderKeyInvalid, "The provider refused the key."
+		out.Body.Status, out.Body.Message = KeyInvalid, "The provider refused the key."
 	case code >= http.StatusBadRequest:
 		out.Body.Message = "The provider returned an error that does not concern the key."
 	default:
-		out.Body.OK, out.Body.Status, out.Body.Message = true, ProviderKeyActive, "The provider accepted the key."
+		out.Body.OK, out.Body.Status, out.Body.Message = true, KeyActive, "The provider accepted the key."
 	}
-	if k.Status == ProviderKeyDisabled {
+	if k.Status == KeyDisabled {
 		out.Body.Status = k.Status // a person's decision stands
 	}
 	if out.Body.Status == k.Status {
 		return &out, nil
 	}
-	tested, err := commit(ctx, s, func(tx postgres.Tx) (*testedOutput, error) {
-		_, err := s.UpdateProviderKeyTx(ctx, tx, k.ID, k.Version, "", func(k *ProviderKey) { k.Status = out.Body.Status })
+	tested, err := change.Do(ctx, s.log, func(tx postgres.Tx) (*testedOutput, error) {
+		_, err := s.UpdateTx(ctx, tx, k.ID, k.Version, "", func(k *Key) { k.Status = out.Body.Status })
 		return &out, err
 	})
-	if errors.Is(err, ErrVersionConflict) {
+	if errors.Is(err, tenancy.ErrVersionConflict) {
 		// The key was changed while it was tried: what was learnt is about the
 		// old one.
 		out.Body.Status = k.Status
@@ -230,32 +242,7 @@ func (s *Service) postProviderKeyTest(ctx context.Context, in *ProviderKeyPath) 
 	return tested, err
 }
 
-// probe lists the provider's models.
-func (s *Service) probe(ctx context.Context, org principal.OrgID, k ProviderKey) (int, time.Duration, error) {
-	url := strings.TrimSuffix(k.BaseURL, "/") + "/models"
-	text, err := s.ProviderSecret(ctx, org, k, url)
-	if err != nil {
-		return 0, 0, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return 0, 0, err
-	}
-	if k.Provider == "anthropic" {
-		req.Header.Set("X-Api-Key", text.Reveal())
-		req.Header.Set("Anthropic-Version", "2023-06-01")
-	} else {
-		req.Header.Set("Authorization", "Bearer "+text.Reveal())
-	}
-	began := s.clock()
-	res, err := s.egress.HTTP(egress.Options{Timeout: 10 * time.Second}).Do(req)
-	if err != nil {
-		return 0, s.clock().Sub(began), err
-	}
-	return res.StatusCode, s.clock().Sub(began), res.Body.Close()
-}
-
-func (b updateProviderKeyBody) apply(k *ProviderKey) {
+func (b updateProviderKeyBody) apply(k *Key) {
 	if b.Name.Sent {
 		k.Name = string(b.Name.Value)
 	}
@@ -266,15 +253,15 @@ func (b updateProviderKeyBody) apply(k *ProviderKey) {
 		k.Models = httpapi.OrEmpty(b.Models.Value)
 	}
 	if b.Status.Sent {
-		k.Status = ProviderKeyStatus(b.Status.Value)
+		k.Status = KeyStatus(b.Status.Value)
 	}
 }
 
-func toProviderKeyOutput(k ProviderKey) *providerKeyOutput {
-	return &providerKeyOutput{ETag: httpapi.ETag(k.Version), Body: toProviderKeyBody(k)}
+func toKeyOutput(k Key) *providerKeyOutput {
+	return &providerKeyOutput{ETag: httpapi.ETag(k.Version), Body: toKeyBody(k)}
 }
 
-func toProviderKeyBody(k ProviderKey) providerKeyBody {
+func toKeyBody(k Key) providerKeyBody {
 	return providerKeyBody{
 		ID: k.ID, Provider: k.Provider, Name: k.Name, BaseURL: k.BaseURL, Last4: k.Last4, Models: k.Models, Status: k.Status,
 		LastUsedAt: httpapi.NullTime(k.LastUsedAt), CreatedAt: httpapi.Time(k.CreatedAt), UpdatedAt: httpapi.Time(k.UpdatedAt), Version: k.Version,
@@ -282,11 +269,18 @@ func toProviderKeyBody(k ProviderKey) providerKeyBody {
 }
 
 type (
+	keyName        string
 	baseURL        string
 	secretText     string
 	modelList      []string
 	providerStatus string
 )
+
+// Schema bounds a name.
+func (keyName) Schema(huma.Registry) *huma.Schema {
+	least, most := 1, 200
+	return &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most}
+}
 
 // Schema bounds a secret.
 func (secretText) Schema(huma.Registry) *huma.Schema {
@@ -311,5 +305,5 @@ func (baseURL) Schema(huma.Registry) *huma.Schema {
 
 // Schema lists the statuses that a person can set.
 func (providerStatus) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: []any{string(ProviderKeyActive), string(ProviderKeyDisabled)}}
+	return &huma.Schema{Type: huma.TypeString, Enum: []any{string(KeyActive), string(KeyDisabled)}}
 }

@@ -1,4 +1,4 @@
-package tenancy_test
+package provider_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/testkit"
 )
@@ -45,7 +46,7 @@ func TestProviderKeys(t *testing.T) {
 		t.Parallel()
 		us := testkit.New(t).Org(t)
 		_, err := us.CreateProviderKey(t.Context(), map[string]any{"provider": "openai", "name": "x", "secret": hiddenSecret})
-		require.ErrorIs(t, err, tenancy.ErrNoMasterKey)
+		require.ErrorIs(t, err, provider.ErrNoMasterKey)
 		refused(t, err, fault.Conflict, "precondition_missing")
 	})
 
@@ -80,9 +81,9 @@ func TestProviderKeys(t *testing.T) {
 
 		require.NoError(t, us.DeleteProviderKey(ctx, made.ID))
 		require.Empty(t, scalar[[]byte](t, conn, "SELECT secret FROM provider_keys WHERE id = $1", made.ID))
-		require.ErrorIs(t, us.DeleteProviderKey(ctx, made.ID), tenancy.ErrProviderKeyNotFound)
+		require.ErrorIs(t, us.DeleteProviderKey(ctx, made.ID), provider.ErrKeyNotFound)
 		_, err = us.TestProviderKey(ctx, made.ID)
-		require.ErrorIs(t, err, tenancy.ErrProviderKeyNotFound)
+		require.ErrorIs(t, err, provider.ErrKeyNotFound)
 		_, err = us.CreateProviderKey(ctx, map[string]any{"provider": "openai", "name": "renamed", "secret": hiddenSecret})
 		require.NoError(t, err, "the name is free")
 	})
@@ -113,7 +114,7 @@ func TestProviderKeys(t *testing.T) {
 		invalid(t, create(map[string]any{"secret": ""}), "/secret", "length")
 		invalid(t, create(map[string]any{"apiKey": "x"}), "/apiKey", "unknown_field")
 		require.NoError(t, create(nil))
-		require.ErrorIs(t, create(nil), tenancy.ErrProviderKeyNameTaken)
+		require.ErrorIs(t, create(nil), provider.ErrKeyNameTaken)
 	})
 
 	t.Run("a new destination needs the secret again", func(t *testing.T) {
@@ -150,10 +151,10 @@ func TestProviderKeys(t *testing.T) {
 		id, err := strconv.ParseInt(providerKey(t, them, "https://api.openai.com/v1"), 10, 64)
 		require.NoError(t, err)
 		_, err = us.UpdateProviderKey(ctx, id, map[string]any{"name": "ours"})
-		require.ErrorIs(t, err, tenancy.ErrProviderKeyNotFound)
+		require.ErrorIs(t, err, provider.ErrKeyNotFound)
 		_, err = us.TestProviderKey(ctx, id)
-		require.ErrorIs(t, err, tenancy.ErrProviderKeyNotFound)
-		require.ErrorIs(t, us.DeleteProviderKey(ctx, id), tenancy.ErrProviderKeyNotFound)
+		require.ErrorIs(t, err, provider.ErrKeyNotFound)
+		require.ErrorIs(t, us.DeleteProviderKey(ctx, id), provider.ErrKeyNotFound)
 		require.JSONEq(t, `{"provider_keys":[],"limit":50,"offset":0,"has_more":false,"total":0}`, string(get(t, us, "/api/developer/provider-keys").Body))
 	})
 }

@@ -1,0 +1,74 @@
+package provider
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/platform/llm"
+)
+
+// Answer is what a model or an application answered.
+type Answer struct {
+	Output jsontext.Value
+	// Tools are the calls of tools, nil if nobody recorded calls; ToolsJSON is
+	// the same list as it was received.
+	Tools       []metric.ToolCall
+	ToolsJSON   jsontext.Value
+	Took        *time.Duration
+	CostNanoUSD *uint64 // nil if it is not known
+	Usage       llm.Usage
+	Calls       int
+	Trace       [16]byte // the trace that the call is part of; zero if there is none
+}
+
+// add adds what an attempt cost, because each one is paid.
+func (a *Answer) add(n Answer) {
+	a.Calls += n.Calls
+	a.Usage.Input += n.Usage.Input
+	a.Usage.Output += n.Usage.Output
+	if n.CostNanoUSD != nil {
+		sum := *n.CostNanoUSD
+		if a.CostNanoUSD != nil {
+			sum += *a.CostNanoUSD
+		}
+		a.CostNanoUSD = &sum
+	}
+}
+
+// The codes of failures and of targets that cannot be used.
+const (
+	CodeKeyMissing  = "provider_key_missing"
+	CodeUnreachable = "target_unreachable"
+	CodeTimeout     = "timeout"
+)
+
+// Failure is an answer that did not come.
+type Failure struct {
+	Code    string
+	Message string
+	// Wait is what the other side asks to wait before the next attempt.
+	Wait time.Duration
+	// Retry: another attempt may succeed. Stop: no other question would fare
+	// better.
+	Retry, Stop bool
+}
+
+func (f *Failure) Error() string { return f.Code + ": " + f.Message }
+
+// Unusable is why nothing can be asked at all.
+type Unusable struct{ Code, Message string }
+
+func (u *Unusable) Error() string { return u.Code + ": " + u.Message }
+
+// NanoUSD is an amount of US dollars in billionths, to the nearest.
+func NanoUSD(usd float64) uint64 { return uint64(math.Round(usd * 1e9)) }
+
+// ToolCalls reads a list of calls; nil if it contains something else.
+func ToolCalls(list jsontext.Value) []metric.ToolCall {
+	calls, _ := metric.ToolCallsIn(slices.Concat([]byte(`{"tool_calls":`), list, []byte("}")))
+	return calls
+}

@@ -1,0 +1,153 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/assayhq/assay/internal/platform/egress"
+	"github.com/assayhq/assay/internal/platform/llm"
+	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+const (
+	// defaultTimeout is how long an application may take for one answer.
+	defaultTimeout = 60 * time.Second
+	// maxAnswer is the largest answer, in bytes.
+	maxAnswer = 4 << 20
+)
+
+// ApplicationConfig is which application is asked.
+type ApplicationConfig struct {
+	URL     string
+	KeyID   int64         // of the key that is sent; zero for none
+	Timeout time.Duration // of one call; zero for the default
+}
+
+// Application asks an application over HTTP.
+type Application struct {
+	client *http.Client
+	url    string
+	secret secret.Text
+	clock  func() time.Time
+}
+
+// Application prepares to ask an application. An *Unusable means that it cannot
+// be asked.
+func (s *Service) Application(ctx context.Context, org principal.OrgID, c ApplicationConfig) (*Application, error) {
+	a := &Application{url: c.URL, clock: s.clock}
+	if err := s.egress.CheckURL(c.URL); err != nil {
+		return nil, &Unusable{CodeUnreachable, "The target's URL may not be called: " + err.Error()}
+	}
+	timeout := defaultTimeout
+	if c.Timeout > 0 {
+		timeout = c.Timeout
+	}
+	a.client = s.egress.HTTP(egress.Options{Timeout: timeout})
+	if c.KeyID == 0 {
+		return a, nil
+	}
+	var err error
+	if _, a.secret, err = s.openKey(ctx, org, c.KeyID, c.URL); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// answered is the response of an application.
+type answered struct {
+	Output    jsontext.Value `json:"output"`
+	ToolCalls jsontext.Value `json:"tool_calls"`
+	Usage     struct {
+		InputTokens  uint32   `json:"input_tokens"`
+		OutputTokens uint32   `json:"output_tokens"`
+		CostUSD      *float64 `json:"cost_usd"`
+	} `json:"usage"`
+}
+
+// Ask sends a JSON body once. The idempotency key is the same for every attempt,
+// and the call becomes part of the trace. An error is a *Failure, or the end of
+// ctx.
+func (a *Application) Ask(ctx context.Context, body []byte, idempotencyKey string, trace [16]byte) (Answer, error) {
+	got := Answer{Calls: 1, Trace: trace}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(body))
+	if err != nil {
+		return got, &Failure{Code: CodeUnreachable, Message: "The target's URL cannot be called.", Stop: true}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	// In lower case net/http does not send a request again by itself when a
+	// connection breaks: a second call may be paid for.
+	req.Header["idempotency-key"] = []string{idempotencyKey}
+	propagation.TraceContext{}.Inject(withTrace(ctx, trace), propagation.HeaderCarrier(req.Header))
+	if text := a.secret.Reveal(); text != "" {
+		req.Header.Set("Authorization", "Bearer "+text)
+	}
+	began := a.clock()
+	res, err := a.client.Do(req)
+	took := a.clock().Sub(began)
+	got.Took = &took
+	if err != nil {
+		return got, unreachable(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	took = a.clock().Sub(began)
+	if err != nil {
+		return got, unreachable(ctx, err)
+	}
+	err = read(&got, res, text)
+	return got, err
+}
+
+func unreachable(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, egress.ErrForbidden):
+		return &Failure{Code: CodeUnreachable, Message: "The target's address may not be called.", Stop: true}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Failure{Code: CodeTimeout, Message: "The target did not answer in time.", Retry: true}
+	default:
+		return &Failure{Code: CodeUnreachable, Message: "The target cannot be reached.", Retry: true}
+	}
+}
+
+// read turns a response into an answer.
+func read(got *Answer, res *http.Response, text []byte) error {
+	switch {
+	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500:
+		return &Failure{
+			Code: CodeUnreachable, Message: fmt.Sprintf("The target answered with status %d.", res.StatusCode),
+			Retry: true, Wait: llm.RetryAfter(res.Header),
+		}
+	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+		return &Failure{Code: CodeUnreachable, Message: fmt.Sprintf("The target does not accept the call: status %d.", res.StatusCode), Stop: true}
+	case res.StatusCode/100 != 2:
+		return &Failure{Code: "refused", Message: fmt.Sprintf("The target answered with status %d.", res.StatusCode)}
+	case len(text) > maxAnswer:
+		return &Failure{Code: "too_large", Message: fmt.Sprintf("The answer is longer than %d bytes.", maxAnswer)}
+	}
+	var sent answered
+	if err := json.Unmarshal(text, &sent); err != nil || sent.Output == nil {
+		return &Failure{Code: "malformed", Message: "The target's answer is not a JSON object with output.", Retry: true}
+	}
+	got.Output = sent.Output
+	if sent.ToolCalls.Kind() == '[' {
+		got.Tools, got.ToolsJSON = ToolCalls(sent.ToolCalls), sent.ToolCalls
+	}
+	got.Usage = llm.Usage{Input: sent.Usage.InputTokens, Output: sent.Usage.OutputTokens}
+	if c := sent.Usage.CostUSD; c != nil && *c >= 0 && *c < 1e9 {
+		nano := NanoUSD(*c)
+		got.CostNanoUSD = &nano
+	}
+	return nil
+}
