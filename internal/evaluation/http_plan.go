@@ -56,8 +56,8 @@ func fromTarget(b *targetBody) Target {
 		Type: b.Type, URL: b.URL, SecretRef: fromID(b.SecretRef), TimeoutMS: b.TimeoutMS, Concurrency: b.Concurrency,
 		ProviderKeyID: fromID(b.ProviderKeyID), Provider: b.Provider, Model: b.Model, Prompt: b.Prompt, System: b.System,
 	}
-	if len(b.Params) > 0 {
-		t.Params = b.Params.Text()
+	if params := b.Params.Text(); string(params) != "{}" {
+		t.Params = params
 	}
 	if t.Type == "" {
 		t.Type = TargetRecorded

@@ -98,7 +98,7 @@ func (numberMap) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeNumber}}
 }
 
-// fromParams reads the parameters of metrics.
+// fromParams reads the parameters of metrics. An empty object has none.
 func fromParams(m httpapi.Object) (map[string]metric.Params, error) {
 	if len(m) == 0 {
 		return nil, nil
@@ -106,6 +106,9 @@ func fromParams(m httpapi.Object) (map[string]metric.Params, error) {
 	var sent map[string]jsontext.Value
 	if err := json.Unmarshal(m, &sent); err != nil {
 		return nil, fmt.Errorf("read parameters of metrics: %w", err)
+	}
+	if len(sent) == 0 {
+		return nil, nil
 	}
 	out := make(map[string]metric.Params, len(sent))
 	for name, text := range sent {
