@@ -39,7 +39,7 @@ func Laws() []Law {
 		{"layer-http", "in a domain only http*.go speaks HTTP, so that rules can be called without a request", layer(layers[0])},
 		{"layer-outbound", "in a domain only http*.go and outbound*.go know net/http, so that requests made are found as easily as requests answered", layer(layers[1])},
 		{"inbound", "http*.go of a domain answers requests and makes none", inbound},
-		{"layer-store", "in a domain only store*.go speaks to a database driver, so that every query is found in one place", layer(layers[2])},
+		{"layer-store", "in a domain only store*.go and the packages that are a store speak to a database driver, so that every query is found in one place", layer(layers[2])},
 		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[3])},
 		{"clickhouse", "only trace, result, score and tenancy use ClickHouse; everyone else asks them", clickhouse},
 		{"domain-order", "an arrow between domains points only where the table allows", floorLaw("domain-order")},

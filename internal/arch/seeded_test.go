@@ -46,6 +46,7 @@ var clean = map[string]string{
 	"internal/span/payload/text.go":        code("payload"),
 	"internal/trace/doc.go":                code("trace"),
 	"internal/trace/store_span.go":         code("trace", "internal/platform/clickhouse", "internal/dataset"),
+	"internal/trace/internal/spandb/db.go": code("spandb", "internal/platform/clickhouse", "github.com/ClickHouse/clickhouse-go/v2"),
 	"docs/dataset.md":                      "# Datasets\n",
 	"internal/dataset/store.sql": `-- name: Dataset :one
 -- One dataset of the organization.
@@ -111,6 +112,9 @@ var seeds = []seed{
 	{law: "layer-store", file: "internal/tenancy/plan.go", content: code("tenancy", "internal/tenancy/internal/db")},
 	{law: "layer-store", file: "internal/trace/span.go", content: code("trace", "internal/platform/clickhouse")},
 	{law: "layer-store", file: "internal/trace/otlp/decode.go", content: code("otlp", "github.com/ClickHouse/ch-go/proto")},
+	{law: "layer-store", file: "internal/trace/internal/list/list.go", content: code("list", "internal/platform/clickhouse")},
+	{law: "layer-store", file: "internal/dataset/internal/spandb/list.go", content: code("spandb", "github.com/jackc/pgx/v5")},
+	{law: "layer-http", file: "internal/trace/internal/spandb/query.go", content: code("spandb", "internal/httpapi")},
 	{law: "layer-workflow", file: "internal/dataset/item.go", content: code("dataset", "go.temporal.io/sdk/client")},
 	{law: "clickhouse", file: "internal/dataset/store_item.go", content: code("dataset", "internal/platform/clickhouse")},
 	{law: "domain-order", file: "internal/tenancy/plan.go", content: code("tenancy", "internal/dataset")},

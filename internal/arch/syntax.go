@@ -200,7 +200,7 @@ func packageSize(t *tree, bad report) {
 const maxPackageLines = 5000
 
 // largePackages are above the law until they are split.
-var largePackages = []string{"internal/evaluation", "internal/trace"}
+var largePackages = []string{"internal/evaluation"}
 
 const (
 	maxLines     = 600

@@ -29,13 +29,13 @@ func (a *Activities) PurgeTrace(ctx context.Context, d Deletion) error {
 		return fmt.Errorf("deletion %d names no trace: %q", d.ID, d.Trace)
 	}
 	defer temporal.KeepBeating(ctx)()
-	return a.store.eraser(d.Org, id).purge(ctx, d.Requested)
+	return a.store.Eraser(d.Org, id).Purge(ctx, d.Requested)
 }
 
 // FinishDeletion removes what came in after the deletion and is older than it,
 // makes sure that nothing is left, and says so.
 func (a *Activities) FinishDeletion(ctx context.Context, d Deletion) error {
-	waiting, err := a.store.writer.deferredBefore(ctx, d.Settled)
+	waiting, err := a.store.DeferredBefore(ctx, d.Settled)
 	if err != nil {
 		return err
 	}
@@ -46,15 +46,15 @@ func (a *Activities) FinishDeletion(ctx context.Context, d Deletion) error {
 		return err
 	}
 	id, _ := span.ParseTraceID(d.Trace)
-	e := a.store.eraser(d.Org, id)
-	gone, stay, err := e.left(ctx, d.Requested)
+	e := a.store.Eraser(d.Org, id)
+	gone, stay, err := e.Left(ctx, d.Requested)
 	switch {
 	case err != nil:
 		return err
 	case gone > 0:
 		return fmt.Errorf("%w: %d", errLeft, gone)
 	case stay > 0:
-		if err := e.restate(ctx); err != nil {
+		if err := e.Restate(ctx); err != nil {
 			return err
 		}
 	}

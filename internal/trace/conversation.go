@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // ErrConversationNotFound is returned when no trace of the organization is part
@@ -19,13 +20,8 @@ var ErrConversationNotFound = fault.New(fault.NotFound, "conversation_not_found"
 // errConversationLong is returned when a conversation cannot be read at once.
 var errConversationLong = fault.New(fault.Validation, "too_much_data", "The conversation has more than 10,000 traces in this time. Narrow it with startAfter and startBefore.")
 
-const (
-	// maxTurns is how many traces of a conversation are put in order.
-	maxTurns = 10_000
-	// conversationTime is how far back a conversation is looked for, unless the
-	// caller asks for another time.
-	conversationTime = 92 * 24 * time.Hour
-)
+// maxTurns is how many traces of a conversation are put in order.
+const maxTurns = 10_000
 
 // ConversationQuery says which part of which conversation is meant.
 type ConversationQuery struct {
@@ -48,16 +44,6 @@ type Turn struct {
 	Feedback int64
 }
 
-// ConversationTotals are of all traces of the conversation.
-type ConversationTotals struct {
-	Turns, Failed int
-	Spans, Errors int
-	Usage         Usage
-	// Cost is the sum of the costs that are known, of CostKnown turns.
-	Cost      Cost
-	CostKnown int
-}
-
 // Conversation returns the traces of a conversation in the order in which they
 // started.
 func (s *Service) Conversation(ctx context.Context, org principal.OrgID, q ConversationQuery) (Conversation, error) {
@@ -66,9 +52,9 @@ func (s *Service) Conversation(ctx context.Context, org principal.OrgID, q Conve
 		q.To = now.Add(time.Hour)
 	}
 	if q.From.IsZero() {
-		q.From = q.To.Add(-conversationTime)
+		q.From = q.To.Add(-spandb.ConversationTime)
 	}
-	ids, err := s.store.conversation(ctx, conversationQuery{org: org, id: q.ID, in: window{low: q.From.UnixMicro() + 1, high: q.To.UnixMicro() - 1}, limit: maxTurns + 1})
+	ids, err := s.store.Conversation(ctx, spandb.ConversationQuery{Org: org, ID: q.ID, In: spandb.Window{Low: q.From.UnixMicro() + 1, High: q.To.UnixMicro() - 1}, Limit: maxTurns + 1})
 	switch {
 	case err != nil:
 		return Conversation{}, err
@@ -86,7 +72,7 @@ func (s *Service) Conversation(ctx context.Context, org principal.OrgID, q Conve
 	}
 	out := Conversation{From: q.From, To: q.To}
 	for i := range traces {
-		out.Totals.add(&traces[i])
+		out.Totals.Add(&traces[i])
 	}
 	low := min(q.Offset, len(traces))
 	high := min(low+q.Limit, len(traces))
@@ -95,30 +81,30 @@ func (s *Service) Conversation(ctx context.Context, org principal.OrgID, q Conve
 }
 
 // turns reads the traces that are part of the conversation, by their start.
-func (s *Service) turns(ctx context.Context, org principal.OrgID, q ConversationQuery, ids []span.TraceID, now time.Time) ([]summary, []Trace, error) {
-	var found []summary
-	created := map[span.TraceID]bounds{}
-	for part := range slices.Chunk(ids, maxSummaries/2) {
-		in, err := s.store.bounds(ctx, org, part)
+func (s *Service) turns(ctx context.Context, org principal.OrgID, q ConversationQuery, ids []span.TraceID, now time.Time) ([]spandb.Summary, []Trace, error) {
+	var found []spandb.Summary
+	created := map[span.TraceID]spandb.Bounds{}
+	for part := range slices.Chunk(ids, spandb.MaxSummaries/2) {
+		in, err := s.store.Bounds(ctx, org, part)
 		if err != nil {
 			return nil, nil, err
 		}
-		in = slices.DeleteFunc(in, func(b bounds) bool { return b.first <= q.From.UnixMicro() || b.first >= q.To.UnixMicro() })
+		in = slices.DeleteFunc(in, func(b spandb.Bounds) bool { return b.First <= q.From.UnixMicro() || b.First >= q.To.UnixMicro() })
 		for _, b := range in {
-			created[b.id] = b
+			created[b.ID] = b
 		}
-		some, err := s.store.summaries(ctx, summaryQuery{org: org, of: in, filter: Filter{ConversationID: q.ID}})
+		some, err := s.store.Summaries(ctx, spandb.SummaryQuery{Org: org, Of: in, Filter: Filter{ConversationID: q.ID}})
 		if err != nil {
 			return nil, nil, err
 		}
 		found = append(found, some...)
 	}
-	slices.SortFunc(found, func(a, b summary) int {
-		return cmp.Or(cmp.Compare(created[a.id].first, created[b.id].first), bytes.Compare(a.id[:], b.id[:]))
+	slices.SortFunc(found, func(a, b spandb.Summary) int {
+		return cmp.Or(cmp.Compare(created[a.ID].First, created[b.ID].First), bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	traces := make([]Trace, len(found))
 	for i := range found {
-		traces[i] = found[i].trace(now, created[found[i].id])
+		traces[i] = found[i].Trace(now, created[found[i].ID])
 	}
 	return found, traces, nil
 }
@@ -129,9 +115,9 @@ const turnsAtOnce = 25
 
 // fillTurns completes the traces of a page. A page whose inputs and outputs are
 // large ends early.
-func (s *Service) fillTurns(ctx context.Context, org principal.OrgID, c *Conversation, of []summary, traces []Trace) error {
+func (s *Service) fillTurns(ctx context.Context, org principal.OrgID, c *Conversation, of []spandb.Summary, traces []Trace) error {
 	size := 0
-	for low := 0; low < len(traces) && size < maxPayload; low += turnsAtOnce {
+	for low := 0; low < len(traces) && size < spandb.MaxPayload; low += turnsAtOnce {
 		high := min(low+turnsAtOnce, len(traces))
 		turns, err := s.complete(ctx, org, of[low:high], traces[low:high])
 		if err != nil {
@@ -146,14 +132,14 @@ func (s *Service) fillTurns(ctx context.Context, org principal.OrgID, c *Convers
 }
 
 // complete makes turns of traces.
-func (s *Service) complete(ctx context.Context, org principal.OrgID, of []summary, traces []Trace) ([]Turn, error) {
+func (s *Service) complete(ctx context.Context, org principal.OrgID, of []spandb.Summary, traces []Trace) ([]Turn, error) {
 	ids := make([]span.TraceID, len(of))
 	for i := range of {
-		ids[i] = of[i].id
+		ids[i] = of[i].ID
 	}
 	var feedback map[span.TraceID]int64
-	err := together(ctx, func(ctx context.Context) error {
-		return s.fillTold(ctx, org, of, traces)
+	err := spandb.Together(ctx, func(ctx context.Context) error {
+		return s.store.FillTexts(ctx, org, of, traces)
 	}, func(ctx context.Context) (err error) {
 		feedback, err = s.store.countFeedback(ctx, org, ids)
 		return err
@@ -166,22 +152,4 @@ func (s *Service) complete(ctx context.Context, org principal.OrgID, of []summar
 		turns[i] = Turn{Trace: t, Feedback: feedback[t.ID]}
 	}
 	return turns, nil
-}
-
-func (n *ConversationTotals) add(t *Trace) {
-	n.Turns++
-	if t.Status == StatusFailed {
-		n.Failed++
-	}
-	n.Spans += t.SpanCount
-	n.Errors += t.ErrorCount
-	n.Usage.InputTokens += t.Usage.InputTokens
-	n.Usage.OutputTokens += t.Usage.OutputTokens
-	n.Usage.CachedTokens += t.Usage.CachedTokens
-	n.Usage.ReasoningTokens += t.Usage.ReasoningTokens
-	if t.Cost.Known {
-		n.CostKnown++
-		n.Cost.Known = true
-		n.Cost.NanoUSD += t.Cost.NanoUSD
-	}
 }

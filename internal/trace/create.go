@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // ErrExists is returned when a trace is created that exists with other
@@ -30,7 +31,7 @@ func newID(org principal.OrgID, key string) (id span.TraceID) {
 
 // newTrace is what is said when a trace is created.
 type newTrace struct {
-	ownRow
+	spandb.TraceRow
 	spans []span.JSONSpan
 	// digest names the content: the same content creates the same trace.
 	digest [sha256.Size]byte
@@ -42,8 +43,8 @@ type newTrace struct {
 // created is a trace and how it came about.
 type created struct {
 	trace Trace
-	// known is true if the same content created the trace before.
-	known    bool
+	// repeated is true if the same content created the trace before.
+	repeated bool
 	deferred bool
 	// whole is true if the trace cannot have more than was sent now.
 	whole bool
@@ -59,14 +60,14 @@ type created struct {
 func (s *Service) create(ctx context.Context, org principal.OrgID, n newTrace) (created, error) {
 	now := s.now().Truncate(time.Microsecond) // as PostgreSQL keeps it
 	var before ref
-	var named bool
+	var numbered bool
 	if !n.fresh {
 		var err error
-		if before, named, err = s.store.findRef(ctx, org, n.Trace); err != nil {
+		if before, numbered, err = s.store.findRef(ctx, org, n.TraceID); err != nil {
 			return created{}, err
 		}
 	}
-	c, err := s.store.claimRef(ctx, org, n.Trace, n.digest, now)
+	c, err := s.store.claimRef(ctx, org, n.TraceID, n.digest, now)
 	if err != nil {
 		return created{}, err
 	}
@@ -74,16 +75,16 @@ func (s *Service) create(ctx context.Context, org principal.OrgID, n newTrace) (
 		if n.fromKey {
 			return created{}, change.ErrKeyReused
 		}
-		return created{}, ErrExists.With("id", n.Trace.String())
+		return created{}, ErrExists.With("id", n.TraceID.String())
 	}
 	since, at := c.created, now
 	if !c.made {
-		if since, err = s.since(ctx, org, n.Trace, c.created); err != nil {
+		if since, err = s.since(ctx, org, n.TraceID, c.created); err != nil {
 			return created{}, err
 		}
 	}
-	known := !c.made && (!named || before.digest != nil)
-	if known {
+	repeated := !c.made && (!numbered || before.digest != nil)
+	if repeated {
 		at = since
 	}
 	if n.Start.IsZero() {
@@ -92,12 +93,12 @@ func (s *Service) create(ctx context.Context, org principal.OrgID, n newTrace) (
 	if n.Status != StatusRunning && n.End.IsZero() {
 		n.End = at
 	}
-	w := write{own: &n.ownRow, spans: n.spans}
-	got, err := s.write(ctx, org, &w, at.UnixMicro())
+	w := batch{row: &n.TraceRow, spans: n.spans}
+	got, err := s.insert(ctx, org, &w, at.UnixMicro())
 	if err != nil {
 		return created{}, err
 	}
-	out := created{trace: n.trace(c.number, at), known: known, deferred: got.Deferred}
+	out := created{trace: n.AsTrace(c.number, at), repeated: repeated, deferred: got.Deferred}
 	out.trace.SpanCount = len(w.added)
 	out.whole = c.made && (n.fresh || n.fromKey) && len(n.spans) == 0
 	return out, nil

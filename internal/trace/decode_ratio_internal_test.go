@@ -18,6 +18,7 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/redact"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // What decoding may cost beside the OpenTelemetry library, which only makes
@@ -68,13 +69,13 @@ func decodeRatio(t *testing.T, name string, requests []traffic.Request, rounds i
 		spans += r.Spans
 	}
 	var d span.Decoder
-	b := newBlock()
+	b := spandb.NewBlock()
 	var bad span.Rejected
 	columns := func() error {
 		b.Reset()
-		kept := stored{org: principal.NewOrgID(), ingested: time.Now().UnixMicro(), retention: 90}
+		kept := spandb.Stamp{Org: principal.NewOrgID(), Ingested: time.Now().UnixMicro(), Retention: 90}
 		for _, r := range requests {
-			if err := d.Traces(r.Body, &bad, func(r *span.Record) error { b.appendSpan(r, kept); return nil }); err != nil {
+			if err := d.Traces(r.Body, &bad, func(r *span.Record) error { b.AppendSpan(r, kept); return nil }); err != nil {
 				return err
 			}
 		}
@@ -119,7 +120,7 @@ func decodeRatio(t *testing.T, name string, requests []traffic.Request, rounds i
 	for _, way := range []func() error{columns, redacted} {
 		require.NoError(t, way())
 		require.Zero(t, bad.Count, bad.Reason)
-		require.Equal(t, spans, b.spans.start.Rows())
+		require.Equal(t, spans, b.Spans())
 	}
 	// A block's dictionaries are made anew, which costs a few for each block and
 	// none for each span.

@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // TopicDeleted is published when a trace is deleted.
@@ -35,8 +36,8 @@ type Deletion struct {
 	Settled time.Time `json:"settled"`
 }
 
-// DeleteTx notes that a trace is deleted and promises its removal. What is
-// stored of it stays readable until hide.
+// DeleteTx notes that a trace is deleted and publishes it, so that a workflow
+// removes it. What is stored of it stays readable until hide.
 func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id span.TraceID) (Deletion, error) {
 	now := s.shown()
 	n, err := s.store.deleteTx(ctx, tx, id, now)
@@ -58,15 +59,15 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id span.TraceID)
 // for its own block. A row of an import waits until the live rows of its request
 // are stored, and then as many blocks again.
 func (s *Service) settleTime() time.Duration {
-	return 4*(s.cfg.InsertTimeout+deferTimeout) + s.cfg.GroupInterval + longestPause + settleMargin
+	return 4*(s.cfg.InsertTimeout+spandb.DeferTimeout) + s.cfg.GroupInterval + spandb.LongestPause + settleMargin
 }
 
-// hide makes a deleted trace unreadable at once. The deletion is promised
+// hide makes a deleted trace unreadable at once. The deletion is committed
 // already: if ClickHouse cannot do it now, the workflow does.
 func (s *Service) hide(ctx context.Context, org principal.OrgID, id span.TraceID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hideWithin)
 	defer cancel()
-	if err := s.store.eraser(org, id).hide(ctx); err != nil {
+	if err := s.store.Eraser(org, id).Hide(ctx); err != nil {
 		slog.WarnContext(ctx, "a deleted trace is readable until its workflow runs", "org_id", org.String(), "trace_id", id.String(), "error", err)
 	}
 }

@@ -2,18 +2,14 @@ package trace
 
 import (
 	"context"
-	"time"
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
-const (
-	// maxDetailSpans is how many spans a detail shows.
-	maxDetailSpans = 1000
-	// maxFeedback is how much feedback a detail shows.
-	maxFeedback = 100
-)
+// maxFeedback is how much feedback a detail shows.
+const maxFeedback = 100
 
 // Detail is a trace with its spans.
 type Detail struct {
@@ -28,27 +24,27 @@ type Detail struct {
 	Feedback []Feedback
 }
 
-// knownTrace is what is looked up before a trace is read.
-type knownTrace struct {
-	bounds bounds
-	stored bool
-	ref    ref
-	named  bool
+// lookup is what is looked up before a trace is read.
+type lookup struct {
+	bounds   spandb.Bounds
+	stored   bool
+	ref      ref
+	numbered bool
 	// deleted is when the trace was deleted last, in milliseconds since 1970:
 	// what arrived before then is of another trace with the same id.
 	deleted int64
 }
 
-// look finds where the trace is stored and what PostgreSQL knows of it.
-func (s *Service) look(ctx context.Context, org principal.OrgID, id span.TraceID, more ...func(context.Context) error) (k knownTrace, err error) {
-	err = together(ctx, append(more, func(ctx context.Context) error {
-		found, err := s.store.bounds(ctx, org, []span.TraceID{id})
+// lookUp finds where the trace is stored and what PostgreSQL knows of it.
+func (s *Service) lookUp(ctx context.Context, org principal.OrgID, id span.TraceID, more ...func(context.Context) error) (k lookup, err error) {
+	err = spandb.Together(ctx, append(more, func(ctx context.Context) error {
+		found, err := s.store.Bounds(ctx, org, []span.TraceID{id})
 		if len(found) > 0 {
 			k.bounds, k.stored = found[0], true
 		}
 		return err
 	}, func(ctx context.Context) (err error) {
-		k.ref, k.named, err = s.store.findRef(ctx, org, id)
+		k.ref, k.numbered, err = s.store.findRef(ctx, org, id)
 		return err
 	}, func(ctx context.Context) error {
 		d, ok, err := s.store.findDeletion(ctx, org, id)
@@ -61,8 +57,8 @@ func (s *Service) look(ctx context.Context, org principal.OrgID, id span.TraceID
 }
 
 // stub is a trace that is named and of which nothing has arrived.
-func (k *knownTrace) stub(id span.TraceID) (Trace, error) {
-	if !k.named || !k.ref.stub {
+func (k *lookup) stub(id span.TraceID) (Trace, error) {
+	if !k.numbered || !k.ref.stub {
 		return Trace{}, ErrNotFound
 	}
 	return Trace{
@@ -74,7 +70,7 @@ func (k *knownTrace) stub(id span.TraceID) (Trace, error) {
 // Find returns a trace without its spans; its input and output are whole. A
 // trace that is only named is a stub.
 func (s *Service) Find(ctx context.Context, org principal.OrgID, id span.TraceID) (Trace, error) {
-	k, err := s.look(ctx, org, id)
+	k, err := s.lookUp(ctx, org, id)
 	if err != nil {
 		return Trace{}, err
 	}
@@ -87,53 +83,22 @@ func (s *Service) Find(ctx context.Context, org principal.OrgID, id span.TraceID
 }
 
 // whole reads a trace with its input and output, without its spans.
-func (s *Service) whole(ctx context.Context, org principal.OrgID, k knownTrace) (Trace, error) {
-	found, err := s.store.summaries(ctx, summaryQuery{org: org, of: scope{k.bounds}})
+func (s *Service) whole(ctx context.Context, org principal.OrgID, k lookup) (Trace, error) {
+	found, err := s.store.Summaries(ctx, spandb.SummaryQuery{Org: org, Of: spandb.Scope{k.bounds}})
 	if err != nil {
 		return Trace{}, err
 	}
-	if len(found) == 0 || found[0].ingested <= k.deleted {
-		return k.stub(k.bounds.id)
+	if len(found) == 0 || found[0].Ingested <= k.deleted {
+		return k.stub(k.bounds.ID)
 	}
-	traces := []Trace{found[0].trace(s.now(), k.bounds)}
-	return traces[0], s.fillTold(ctx, org, found, traces)
-}
-
-// fillTold replaces the previews of traces by what they are the beginning of.
-func (s *Service) fillTold(ctx context.Context, org principal.OrgID, of []summary, traces []Trace) error {
-	var q toldQuery
-	for i := range of {
-		for _, t := range []toldText{of[i].input, of[i].output} {
-			if t != (toldText{}) {
-				q.texts = append(q.texts, toldOf{trace: of[i].id, toldText: t})
-			}
-		}
-	}
-	if len(q.texts) == 0 {
-		return nil
-	}
-	q.org = org
-	found := map[payloadKey]payloadText{}
-	err := s.store.payloads(ctx, q, func(p *storedPayload) error {
-		found[p.key] = p.payloadText
-		return nil
-	})
-	for i := range traces {
-		t, m := &traces[i], &of[i]
-		if p, ok := found[payloadKey{trace: m.id, span: m.input.span, version: m.input.version}]; ok {
-			t.Input = jsonValue(p.input)
-		}
-		if p, ok := found[payloadKey{trace: m.id, span: m.output.span, version: m.output.version}]; ok {
-			t.Output = jsonValue(p.output)
-		}
-	}
-	return err
+	traces := []Trace{found[0].Trace(s.now(), k.bounds)}
+	return traces[0], s.store.FillTexts(ctx, org, found, traces)
 }
 
 // Read returns a trace with its spans, and gives it a number if it has none.
 func (s *Service) Read(ctx context.Context, org principal.OrgID, id span.TraceID) (Detail, error) {
 	var d Detail
-	k, err := s.look(ctx, org, id, func(ctx context.Context) (err error) {
+	k, err := s.lookUp(ctx, org, id, func(ctx context.Context) (err error) {
 		d.Feedback, err = s.store.listFeedback(ctx, org, id, maxFeedback)
 		return err
 	})
@@ -144,12 +109,12 @@ func (s *Service) Read(ctx context.Context, org principal.OrgID, id span.TraceID
 		d.Trace, err = k.stub(id)
 		return d, err
 	}
-	var page spanPage
-	err = together(ctx, func(ctx context.Context) (err error) {
-		page, err = s.store.page(ctx, spansQuery{org: org, of: scope{k.bounds}, own: true, limit: maxDetailSpans})
+	var page spandb.SpanPage
+	err = spandb.Together(ctx, func(ctx context.Context) (err error) {
+		page, err = s.store.Page(ctx, spandb.SpansQuery{Org: org, Of: spandb.Scope{k.bounds}, TraceRow: true, Limit: spandb.MaxDetailSpans})
 		return err
 	}, func(ctx context.Context) (err error) {
-		if !k.named || k.ref.stub {
+		if !k.numbered || k.ref.stub {
 			k.ref.number, err = s.store.allocateRef(ctx, org, id, s.now())
 		}
 		return err
@@ -157,8 +122,8 @@ func (s *Service) Read(ctx context.Context, org principal.OrgID, id span.TraceID
 	if err != nil {
 		return Detail{}, err
 	}
-	page.forget(k.deleted)
-	if len(page.rows) == 0 {
+	page.Forget(k.deleted)
+	if len(page.Rows) == 0 {
 		d.Trace, err = k.stub(id)
 		return d, err
 	}
@@ -166,26 +131,26 @@ func (s *Service) Read(ctx context.Context, org principal.OrgID, id span.TraceID
 		return Detail{}, err
 	}
 	d.Trace.Ref = k.ref.number
-	d.Spans, d.Events = page.spans()
-	d.Truncated = page.more
+	d.Spans, d.Events = page.Spans()
+	d.Truncated = page.More
 	return d, nil
 }
 
 // ofPage is the trace that the rows show, if they are all of it; else it is
 // read.
-func (s *Service) ofPage(ctx context.Context, org principal.OrgID, k knownTrace, page spanPage) (Trace, error) {
-	if page.more {
+func (s *Service) ofPage(ctx context.Context, org principal.OrgID, k lookup, page spandb.SpanPage) (Trace, error) {
+	if page.More {
 		return s.whole(ctx, org, k)
 	}
-	m := summarize(page.rows)
-	t := m.trace(s.now(), k.bounds)
-	for i := range page.rows {
-		r := &page.rows[i]
-		if m.input != (toldText{}) && r.id == m.input.span {
-			t.Input = jsonValue(r.input)
+	m := spandb.Summarize(page.Rows)
+	t := m.Trace(s.now(), k.bounds)
+	for i := range page.Rows {
+		r := &page.Rows[i]
+		if m.Input != (spandb.SourcedText{}) && r.ID == m.Input.Span {
+			t.Input = spandb.JSONValue(r.Input)
 		}
-		if m.output != (toldText{}) && r.id == m.output.span {
-			t.Output = jsonValue(r.output)
+		if m.Output != (spandb.SourcedText{}) && r.ID == m.Output.Span {
+			t.Output = spandb.JSONValue(r.Output)
 		}
 	}
 	return t, nil
@@ -195,7 +160,7 @@ func (s *Service) ofPage(ctx context.Context, org principal.OrgID, k knownTrace,
 type SpanPage struct {
 	Limit, Offset int
 	// After is where the page before ended; the zero position is the start.
-	After spanPosition
+	After spandb.SpanPosition
 }
 
 // ListedSpans is a page of spans.
@@ -203,13 +168,13 @@ type ListedSpans struct {
 	Spans []Span
 	// Next is where the next page begins; More is false if there is none. A
 	// page with large payloads may be short and have a next one.
-	Next spanPosition
+	Next spandb.SpanPosition
 	More bool
 }
 
 // Spans returns spans of a trace in the order of their start.
 func (s *Service) Spans(ctx context.Context, org principal.OrgID, id span.TraceID, p SpanPage) (ListedSpans, error) {
-	k, err := s.look(ctx, org, id)
+	k, err := s.lookUp(ctx, org, id)
 	if err != nil {
 		return ListedSpans{}, err
 	}
@@ -217,31 +182,28 @@ func (s *Service) Spans(ctx context.Context, org principal.OrgID, id span.TraceI
 		_, err := k.stub(id)
 		return ListedSpans{}, err
 	}
-	page, err := s.store.page(ctx, spansQuery{org: org, of: scope{k.bounds}, after: p.After, limit: p.Limit, offset: p.Offset})
+	page, err := s.store.Page(ctx, spandb.SpansQuery{Org: org, Of: spandb.Scope{k.bounds}, After: p.After, Limit: p.Limit, Offset: p.Offset})
 	if err != nil {
 		return ListedSpans{}, err
 	}
-	page.forget(k.deleted)
-	out := ListedSpans{More: page.more}
-	if n := len(page.rows); n > 0 {
-		out.Next = page.rows[n-1].position()
+	page.Forget(k.deleted)
+	out := ListedSpans{More: page.More}
+	if n := len(page.Rows); n > 0 {
+		out.Next = page.Rows[n-1].Position()
 	}
-	out.Spans, _ = page.spans()
+	out.Spans, _ = page.Spans()
 	return out, nil
 }
 
 // CountSpans returns how many spans a trace has.
 func (s *Service) CountSpans(ctx context.Context, org principal.OrgID, id span.TraceID) (int64, error) {
-	found, err := s.store.bounds(ctx, org, []span.TraceID{id})
+	found, err := s.store.Bounds(ctx, org, []span.TraceID{id})
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
-	of, err := s.store.summaries(ctx, summaryQuery{org: org, of: found})
+	of, err := s.store.Summaries(ctx, spandb.SummaryQuery{Org: org, Of: found})
 	if err != nil || len(of) == 0 {
 		return 0, err
 	}
-	return int64(of[0].spans), nil
+	return int64(of[0].Spans), nil
 }
-
-// at is a time of a column.
-func at(micros int64) time.Time { return time.UnixMicro(micros).UTC() }

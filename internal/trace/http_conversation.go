@@ -8,6 +8,7 @@ import (
 
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 func (s *Service) registerConversations(e *httpapi.Edge) {
@@ -112,7 +113,7 @@ func (s *Service) getConversations(ctx context.Context, in *listConversationsInp
 	}
 	var found ListedConversations
 	var total int64
-	err = together(ctx, func(ctx context.Context) (err error) {
+	err = spandb.Together(ctx, func(ctx context.Context) (err error) {
 		found, err = s.ListConversations(ctx, org, f, ConversationPage{Limit: in.Limit, Offset: in.Offset, After: after})
 		return err
 	}, func(ctx context.Context) (err error) {
@@ -179,14 +180,14 @@ func toTurnBody(t Turn) turnBody {
 	return b
 }
 
-func toConversationCursor(p conversationPosition) string {
-	return encodeCursor(cursorOfConversations, p.last, binary.BigEndian.AppendUint64(nil, p.hash))
+func toConversationCursor(p spandb.ConversationPosition) string {
+	return encodeCursor(cursorOfConversations, p.Last, binary.BigEndian.AppendUint64(nil, p.Hash))
 }
 
 // fromConversationCursor is the zero position if there is no cursor.
-func fromConversationCursor(text string) (p conversationPosition, err error) {
+func fromConversationCursor(text string) (p spandb.ConversationPosition, err error) {
 	var hash [8]byte
-	p.last, err = decodeCursor(cursorOfConversations, text, hash[:])
-	p.hash = binary.BigEndian.Uint64(hash[:])
+	p.Last, err = decodeCursor(cursorOfConversations, text, hash[:])
+	p.Hash = binary.BigEndian.Uint64(hash[:])
 	return p, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 func (s *Service) registerReads(e *httpapi.Edge) {
@@ -118,7 +119,7 @@ func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTrac
 	}
 	var found Listed
 	var total int64
-	err = together(ctx, func(ctx context.Context) (err error) {
+	err = spandb.Together(ctx, func(ctx context.Context) (err error) {
 		found, err = s.List(ctx, org, f, Page{Limit: in.Limit, Offset: in.Offset, After: after})
 		return err
 	}, func(ctx context.Context) (err error) {
@@ -144,7 +145,7 @@ func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTrac
 
 func (s *Service) getTrace(ctx context.Context, in *TracePath) (*traceDetailOutput, error) {
 	org := principal.From(ctx).Org
-	id, err := s.named(ctx, org, in.ID)
+	id, err := s.resolve(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*listSpansO
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.named(ctx, org, in.ID)
+	id, err := s.resolve(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -220,18 +221,20 @@ const (
 	cursorOfConversations = "v1"
 )
 
-func toCursor(p position) string { return encodeCursor(cursorOfTraces, p.start, p.id[:]) }
+func toCursor(p spandb.Position) string { return encodeCursor(cursorOfTraces, p.Start, p.ID[:]) }
 
-func toSpanCursor(p spanPosition) string { return encodeCursor(cursorOfSpans, p.start, p.span[:]) }
+func toSpanCursor(p spandb.SpanPosition) string {
+	return encodeCursor(cursorOfSpans, p.Start, p.Span[:])
+}
 
 // fromCursor is the zero position if there is no cursor.
-func fromCursor(text string) (p position, err error) {
-	p.start, err = decodeCursor(cursorOfTraces, text, p.id[:])
+func fromCursor(text string) (p spandb.Position, err error) {
+	p.Start, err = decodeCursor(cursorOfTraces, text, p.ID[:])
 	return p, err
 }
 
-func fromSpanCursor(text string) (p spanPosition, err error) {
-	p.start, err = decodeCursor(cursorOfSpans, text, p.span[:])
+func fromSpanCursor(text string) (p spandb.SpanPosition, err error) {
+	p.Start, err = decodeCursor(cursorOfSpans, text, p.Span[:])
 	return p, err
 }
 

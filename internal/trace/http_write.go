@@ -16,6 +16,7 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/request"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 func (s *Service) registerWrites(e *httpapi.Edge) {
@@ -153,15 +154,15 @@ func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*createT
 		return nil, err
 	}
 	if !c.deferred && !c.whole {
-		if c.trace, err = s.Find(ctx, org, n.Trace); err != nil {
+		if c.trace, err = s.Find(ctx, org, n.TraceID); err != nil {
 			return nil, err
 		}
 	}
-	out := &createTraceOutput{Status: http.StatusCreated, Ingest: toIngest(c.deferred), Location: tracePath(n.Trace), Body: toTraceBody(c.trace)}
+	out := &createTraceOutput{Status: http.StatusCreated, Ingest: toIngest(c.deferred), Location: tracePath(n.TraceID), Body: toTraceBody(c.trace)}
 	switch {
-	case c.known && n.fromKey:
+	case c.repeated && n.fromKey:
 		request.From(ctx).Header.Set("Idempotent-Replayed", "true")
-	case c.known:
+	case c.repeated:
 		out.Status = http.StatusOK
 	}
 	return out, nil
@@ -169,7 +170,7 @@ func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*createT
 
 func (s *Service) patchTrace(ctx context.Context, in *updateTraceInput) (*updateTraceOutput, error) {
 	org := principal.From(ctx).Org
-	id, err := s.named(ctx, org, in.ID)
+	id, err := s.resolve(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (s *Service) patchTrace(ctx context.Context, in *updateTraceInput) (*update
 
 func (s *Service) postSpans(ctx context.Context, in *addSpansInput) (*addSpansOutput, error) {
 	org := principal.From(ctx).Org
-	id, err := s.named(ctx, org, in.ID)
+	id, err := s.resolve(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -216,22 +217,22 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 	if err != nil {
 		return newTrace{}, err
 	}
-	n := newTrace{digest: digest, ownRow: ownRow{
+	n := newTrace{digest: digest, TraceRow: spandb.TraceRow{
 		Name: string(b.Name), Status: Status(b.Status), Start: b.StartTime, End: b.EndTime,
 		ConversationID: string(b.ConversationID), UserID: string(b.UserID), Environment: string(b.Environment), ServiceName: string(b.ServiceName),
 		AgentName: string(b.AgentName), ReleaseID: string(b.ReleaseID), Input: span.FreeForm(jsontext.Value(b.Input)), Output: span.FreeForm(jsontext.Value(b.Output)),
 		Tags: b.Tags, Metadata: b.Metadata.Text(),
 	}}
 	var c span.FieldCheck
-	checkTimes(&c, &n.ownRow)
+	checkTimes(&c, &n.TraceRow)
 	switch text := b.TraceID + b.OtelTraceID; {
 	case b.TraceID != "" && b.OtelTraceID != "" && b.TraceID != b.OtelTraceID:
 		c.Add("/otelTraceId", "mutually_exclusive", "differs from traceId")
 	case text == "":
-		n.Trace, n.fresh, n.fromKey = newID(org, key), key == "", key != ""
+		n.TraceID, n.fresh, n.fromKey = newID(org, key), key == "", key != ""
 	default:
 		var ok bool
-		if n.Trace, ok = span.ParseTraceID(text[:min(len(text), 32)]); !ok {
+		if n.TraceID, ok = span.ParseTraceID(text[:min(len(text), 32)]); !ok {
 			c.Add("/traceId", "pattern", "must be 32 hexadecimal digits that are not all zero")
 		}
 	}
@@ -240,7 +241,7 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 		raw[i] = jsontext.Value(v)
 	}
 	var rejected []Rejected
-	if n.spans, rejected = s.readSpans(n.Trace, raw); len(rejected)+len(c.Fields) > 0 {
+	if n.spans, rejected = s.readSpans(n.TraceID, raw); len(rejected)+len(c.Fields) > 0 {
 		f, _ := fault.From(invalidSpans(rejected, true))
 		return newTrace{}, f.WithFields(c.Fields...)
 	}
@@ -248,7 +249,7 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 }
 
 // checkTimes settles the status and holds the times against it.
-func checkTimes(c *span.FieldCheck, o *ownRow) {
+func checkTimes(c *span.FieldCheck, o *spandb.TraceRow) {
 	switch {
 	case o.Status == "" && o.End.IsZero():
 		o.Status = StatusRunning
@@ -280,7 +281,7 @@ func (b createTraceBody) digest() (sum [sha256.Size]byte, err error) {
 }
 
 // apply makes the sent changes.
-func (b updateTraceBody) apply(o *ownRow) {
+func (b updateTraceBody) apply(o *spandb.TraceRow) {
 	value := func(to *jsontext.Value, f httpapi.Patch[httpapi.JSON]) {
 		if f.Sent {
 			*to = span.FreeForm(jsontext.Value(f.Value))

@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // Receipt is what became of the telemetry of one request. Accepted spans are
@@ -28,7 +29,7 @@ type Receipt struct {
 // ErrTelemetry is what a sender sees whose key has used up its hour.
 var ErrTelemetry = fault.New(fault.RateLimited, "telemetry_limit_exceeded", "This key has sent as many spans or bytes as it may in an hour. Retry-After says when there is room again.")
 
-// ingested is a decoder with its row; they are reused from request to request.
+// decoders are reused from request to request.
 var decoders = sync.Pool{New: func() any { return new(span.Decoder) }}
 
 // IngestTraces stores the spans of an OTLP ExportTraceServiceRequest.
@@ -46,7 +47,7 @@ func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, bod
 	}
 	d := decoders.Get().(*span.Decoder)
 	defer decoders.Put(d)
-	return s.collect(ctx, len(body), func(b *block, p pass, got *Receipt) error {
+	return s.collect(ctx, len(body), func(b *spandb.Block, p spandb.Pass, got *Receipt) error {
 		in := intake{block: b, pass: p, org: caller.Org, settings: settings, now: s.now().UnixMicro()}
 		var bad span.Rejected
 		err := d.Traces(body, &bad, func(r *span.Record) error {
@@ -71,9 +72,9 @@ func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, bod
 // collect lets fill add the rows of a request of some size to the open blocks
 // and waits until they are stored. A fill that fails leaves nothing behind. It
 // runs a second time if the first pass leaves old rows to the other lane.
-func (s *Service) collect(ctx context.Context, size int, fill func(*block, pass, *Receipt) error) (Receipt, error) {
+func (s *Service) collect(ctx context.Context, size int, fill func(*spandb.Block, spandb.Pass, *Receipt) error) (Receipt, error) {
 	var got Receipt
-	deferred, err := s.store.lanes.add(ctx, s.now().UnixMicro(), size, func(b *block, p pass) (later bool, err error) {
+	deferred, err := s.store.Add(ctx, s.now().UnixMicro(), size, func(b *spandb.Block, p spandb.Pass) (later bool, err error) {
 		// What is not taken is the same in both passes.
 		now := Receipt{}
 		if err := fill(b, p, &now); err != nil {
@@ -103,18 +104,13 @@ func (s *Service) spend(ctx context.Context, caller principal.Caller, spans, byt
 
 // intake checks rows and adds them to a block.
 type intake struct {
-	block    *block
-	pass     pass
+	block    *spandb.Block
+	pass     spandb.Pass
 	org      principal.OrgID
 	settings *orgSettings
 	now      int64 // microseconds since 1970
 	scratch  []byte
 }
-
-// ahead is how far a sender's clock may run before ours; what starts later
-// than that starts now, because a partition of the far future would never
-// be dropped.
-const ahead = int64(time.Hour / time.Microsecond)
 
 // add redacts, prices and appends a row; reason says why it is rejected. A row
 // that is neither taken nor rejected belongs to the other pass.
@@ -126,18 +122,18 @@ func (in *intake) add(r *span.Record) (taken bool, reason string) {
 		return false, "start_time is missing"
 	case r.Start < span.Earliest:
 		return false, "start_time is before 2000-01-01; it must be in nanoseconds since 1970"
-	case !in.pass.takes(r.Start):
+	case !in.pass.Takes(r.Start):
 		return false, ""
 	case r.End != 0 && r.End < r.Start:
 		r.End = r.Start
 	}
-	if r.Start > in.now+ahead {
+	if r.Start > in.now+spandb.ClockAhead {
 		r.MoveStart(in.now)
 	}
 	in.redact(r)
-	s := stored{org: in.org, ingested: in.now, retention: in.settings.retention}
-	s.cost, s.costKnown = in.cost(r)
-	in.block.appendSpan(r, s)
+	s := spandb.Stamp{Org: in.org, Ingested: in.now, Retention: in.settings.retention}
+	s.Cost, s.CostKnown = in.cost(r)
+	in.block.AppendSpan(r, s)
 	return true, ""
 }
 

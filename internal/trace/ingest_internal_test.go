@@ -11,6 +11,7 @@ import (
 	"github.com/assayhq/assay/internal/price"
 	"github.com/assayhq/assay/internal/redact"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // BenchmarkSpanJSON reads a span of a model call and adds it to a block.
@@ -23,7 +24,7 @@ func BenchmarkSpanJSON(b *testing.B) {
 		`"attributes":{"gen_ai.operation.name":"chat","gen_ai.request.model":"gpt-4o","gen_ai.usage.input_tokens":812,"gen_ai.usage.output_tokens":95,"http.status":200,"region":"eu"},` +
 		`"input":[{"role":"user","content":"` + strings.Repeat("What is the best way to do it? ", 30) + `"}],"output":{"text":"` + strings.Repeat("It depends. ", 40) + `"}}`)
 	r := span.JSONReader{Trace: span.TraceID{1}}
-	block := newBlock()
+	block := spandb.NewBlock()
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -31,12 +32,12 @@ func BenchmarkSpanJSON(b *testing.B) {
 		if len(fields) > 0 {
 			b.Fatal(fields)
 		}
-		w := write{spans: []span.JSONSpan{sent}}
+		w := batch{spans: []span.JSONSpan{sent}}
 		in := intake{block: block, settings: settings, now: now}
 		if err := w.addSpans(&in, &Receipt{}); err != nil {
 			b.Fatal(err)
 		}
-		if block.Rows() > enoughRows {
+		if block.Rows() > spandb.EnoughRows {
 			block.Reset()
 		}
 	}

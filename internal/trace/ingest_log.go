@@ -6,6 +6,7 @@ import (
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // IngestLogs stores the records of an OTLP ExportLogsServiceRequest that name a
@@ -24,8 +25,8 @@ func (s *Service) IngestLogs(ctx context.Context, caller principal.Caller, body 
 	if err != nil {
 		return Receipt{}, err
 	}
-	return s.collect(ctx, len(body), func(b *block, p pass, got *Receipt) error {
-		in := logIntake{block: b, pass: p, settings: settings, stored: stored{org: caller.Org, ingested: s.now().UnixMicro(), retention: settings.retention}}
+	return s.collect(ctx, len(body), func(b *spandb.Block, p spandb.Pass, got *Receipt) error {
+		in := logIntake{block: b, pass: p, settings: settings, stamp: spandb.Stamp{Org: caller.Org, Ingested: s.now().UnixMicro(), Retention: settings.retention}}
 		var bad span.Rejected
 		err := in.decoder.Logs(body, func(r *span.LogRecord) error {
 			taken, reason, err := in.add(r)
@@ -52,10 +53,10 @@ func (s *Service) IngestLogs(ctx context.Context, caller principal.Caller, body 
 // logIntake reads log records and adds them to a block.
 type logIntake struct {
 	decoder  span.LogDecoder
-	block    *block
-	pass     pass
+	block    *spandb.Block
+	pass     spandb.Pass
 	settings *orgSettings
-	stored   stored
+	stamp    spandb.Stamp
 	redacted []byte
 }
 
@@ -66,12 +67,12 @@ func (in *logIntake) add(r *span.LogRecord) (taken bool, reason string, err erro
 		return false, "the record names no trace", nil
 	}
 	switch {
-	case r.Time <= 0 || r.Time > in.stored.ingested+ahead:
-		r.Time = in.stored.ingested
+	case r.Time <= 0 || r.Time > in.stamp.Ingested+spandb.ClockAhead:
+		r.Time = in.stamp.Ingested
 	case r.Time < span.Earliest:
 		return false, "the time of the record is before 2000-01-01; it must be in nanoseconds since 1970", nil
 	}
-	if !in.pass.takes(r.Time) {
+	if !in.pass.Takes(r.Time) {
 		return false, "", nil
 	}
 	if err := in.decoder.ReadTexts(); err != nil {
@@ -79,7 +80,7 @@ func (in *logIntake) add(r *span.LogRecord) (taken bool, reason string, err erro
 	}
 	in.redact(&r.Body)
 	in.redact(&r.Attributes)
-	in.block.appendEvent(r, in.stored)
+	in.block.AppendEvent(r, in.stamp)
 	return true, "", nil
 }
 

@@ -14,37 +14,8 @@ import (
 const (
 	// maxMetricsWindow is the longest time that figures are made of.
 	maxMetricsWindow = 92 * 24 * time.Hour
-	// maxGroups is how many groups are shown; smaller ones are put together.
-	maxGroups = 100
-	// maxBuckets is how many points a series may have, and maxPoints all series
-	// together.
+	// maxBuckets is how many points a series may have.
 	maxBuckets = 2_500
-	maxPoints  = 50_000
-)
-
-// MetricsQuery says which figures are wanted.
-type MetricsQuery struct {
-	// Spans that start after From and before To.
-	From, To time.Time
-	GroupBy  GroupBy
-	// Interval is the length of a point of a series; zero chooses one.
-	Interval time.Duration
-
-	Environment, AgentName, ReleaseID, Model string
-}
-
-// GroupBy is what spans are grouped by.
-type GroupBy string
-
-// What spans can be grouped by.
-const (
-	GroupNone        GroupBy = "none"
-	GroupModel       GroupBy = "model"
-	GroupAgent       GroupBy = "agent"
-	GroupRelease     GroupBy = "release"
-	GroupEnvironment GroupBy = "environment"
-	GroupService     GroupBy = "service"
-	GroupProvider    GroupBy = "provider"
 )
 
 // Metrics are figures of an organization's spans.
@@ -55,39 +26,6 @@ type Metrics struct {
 	// nil if there is nothing else.
 	Groups []MetricGroup
 	Other  *MetricGroup
-}
-
-// Figures are counted over the newest version of every span.
-type Figures struct {
-	Spans, Errors             uint64
-	InputTokens, OutputTokens uint64
-	// Cost is the sum of the costs that are known, of CostKnown spans.
-	Cost      Cost
-	CostKnown uint64
-	Latency   Percentiles // of spans that have ended
-}
-
-// MetricGroup are the figures of the spans with one key.
-type MetricGroup struct {
-	// Key is empty for spans that name none.
-	Key string
-	Figures
-	Traces     uint64
-	FirstToken Percentiles // of spans that tell
-	Series     []MetricPoint
-}
-
-// MetricPoint are the figures of one interval.
-type MetricPoint struct {
-	At time.Time
-	Figures
-}
-
-// Percentiles are by nearest rank and within half a percent, in milliseconds. N
-// is how many values they are of.
-type Percentiles struct {
-	N                  uint64
-	P50, P90, P95, P99 float64
 }
 
 // Least numbers of values that say something about a percentile.
@@ -134,7 +72,7 @@ func (s *Service) Metrics(ctx context.Context, org principal.OrgID, q MetricsQue
 	if length/q.Interval > maxBuckets {
 		return Metrics{}, fault.Invalid("query", "interval", "max", "makes too many points for this time: give a longer interval, or auto")
 	}
-	groups, other, err := s.store.metrics(ctx, org, q)
+	groups, other, err := s.store.Metrics(ctx, org, q)
 	if err != nil {
 		return Metrics{}, err
 	}

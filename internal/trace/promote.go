@@ -70,7 +70,7 @@ func (s *Service) gather(ctx context.Context, org principal.OrgID, names []strin
 }
 
 func (s *Service) readNamed(ctx context.Context, org principal.OrgID, name string) (Trace, error) {
-	id, err := s.named(ctx, org, name)
+	id, err := s.resolve(ctx, org, name)
 	if err != nil {
 		return Trace{}, err
 	}
@@ -112,8 +112,8 @@ func ofTraces(err error, from []int) error {
 	if !ok || len(f.Fields) == 0 {
 		return err
 	}
-	told := *f
-	told.Fields = nil
+	translated := *f
+	translated.Fields = nil
 	for _, field := range f.Fields {
 		rest, found := strings.CutPrefix(field.Path, "/items/")
 		number, _, _ := strings.Cut(rest, "/")
@@ -121,7 +121,7 @@ func ofTraces(err error, from []int) error {
 			field.Message = "the item at " + strings.TrimPrefix(rest, number) + ": " + field.Message
 			field.Path = "/traceIds/" + strconv.Itoa(from[n])
 		}
-		told.Fields = append(told.Fields, field)
+		translated.Fields = append(translated.Fields, field)
 	}
-	return &told
+	return &translated
 }

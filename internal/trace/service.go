@@ -54,7 +54,7 @@ func (s *Service) RunDrain(ctx context.Context) error {
 	ticker := time.NewTicker(drainPause)
 	defer ticker.Stop()
 	for {
-		s.store.drainQuietly(ctx)
+		s.store.DrainQuietly(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -64,4 +64,4 @@ func (s *Service) RunDrain(ctx context.Context) error {
 }
 
 // Drain inserts what is deferred now and returns how many blocks that were.
-func (s *Service) Drain(ctx context.Context) (int, error) { return s.store.writer.drain(ctx) }
+func (s *Service) Drain(ctx context.Context) (int, error) { return s.store.Drain(ctx) }

@@ -1,6 +1,8 @@
 package trace
 
-import "github.com/assayhq/assay/internal/fault"
+import (
+	"github.com/assayhq/assay/internal/fault"
+)
 
 // transitions is every move of a trace's status that a caller may make; what
 // is not here is refused. A trace that has ended does not run again.

@@ -1,13 +1,12 @@
 package trace
 
 import (
-	"context"
-	"log/slog"
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // Stores are where traces are kept.
@@ -18,29 +17,15 @@ type Stores struct {
 	Blobs      *blob.Store
 }
 
+// store is PostgreSQL, which knows the numbers of traces, feedback and deletions,
+// and the database of spans.
 type store struct {
-	db     *postgres.DB
-	ch     *clickhouse.DB
-	writer *writer
-	lanes  lanes
+	db *postgres.DB
+	spandb.DB
 }
 
 func newStore(p Stores, cfg Config, now func() time.Time) store {
-	w := func() *writer {
-		return &writer{insert: p.Inserter, blobs: p.Blobs, timeout: cfg.InsertTimeout, now: now}
-	}
-	live := w()
-	return store{db: p.Postgres, ch: p.ClickHouse, writer: live, lanes: newLanes(cfg, live.write, w().write)}
-}
-
-// drainQuietly inserts what is deferred; while ClickHouse is away that is no
-// news.
-func (s store) drainQuietly(ctx context.Context) {
-	n, err := s.writer.drain(ctx)
-	if n > 0 {
-		slog.InfoContext(ctx, "deferred telemetry is stored", "blocks", n)
-	}
-	if err != nil && ctx.Err() == nil {
-		slog.DebugContext(ctx, "deferred telemetry waits", "error", err)
-	}
+	return store{db: p.Postgres, DB: spandb.New(p.ClickHouse, p.Inserter, p.Blobs, spandb.Config{
+		InsertTimeout: cfg.InsertTimeout, GroupInterval: cfg.GroupInterval, QueueBytes: cfg.InflightBytes / 4,
+	}, now)}
 }

@@ -72,3 +72,55 @@ func (s store) claimRef(ctx context.Context, org principal.OrgID, trace span.Tra
 	}
 	return claim{number: r.TraceRef, created: r.CreatedAt, made: r.Made, mine: bytes.Equal(r.Digest, digest[:])}, nil
 }
+
+// allocateRef gives the trace a number, or finds the one that it has.
+func (s store) allocateRef(ctx context.Context, org principal.OrgID, trace span.TraceID, at time.Time) (int64, error) {
+	r, err := db.New(s.db.Org(org)).AllocateRef(ctx, db.AllocateRefParams{OrgID: org, TraceID: trace[:], CreatedAt: at})
+	if err != nil {
+		return 0, fmt.Errorf("give trace a number: %w", err)
+	}
+	return r.TraceRef, nil
+}
+
+// refs returns the numbers of those of the traces that have one.
+func (s store) refs(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
+	raw := make([][]byte, len(ids))
+	for i := range ids {
+		raw[i] = ids[i][:]
+	}
+	rows, err := db.New(s.db.Org(org)).RefsOf(ctx, db.RefsOfParams{OrgID: org, TraceIds: raw})
+	if err != nil {
+		return nil, fmt.Errorf("find numbers of traces: %w", err)
+	}
+	out := make(map[span.TraceID]int64, len(rows))
+	for _, r := range rows {
+		out[span.TraceID(r.TraceID)] = r.TraceRef
+	}
+	return out, nil
+}
+
+// countFeedback returns how often something was said about each of the traces.
+func (s store) countFeedback(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
+	raw := make([][]byte, len(ids))
+	for i := range ids {
+		raw[i] = ids[i][:]
+	}
+	rows, err := s.db.Org(org).Query(ctx, "SELECT trace_id, count(*) FROM trace_feedback WHERE org_id = $1 AND trace_id = ANY ($2::bytea[]) GROUP BY trace_id", org, raw)
+	if err != nil {
+		return nil, fmt.Errorf("count feedback: %w", err)
+	}
+	defer rows.Close()
+	out := map[span.TraceID]int64{}
+	for rows.Next() {
+		var id []byte
+		var n int64
+		if err := rows.Scan(&id, &n); err != nil {
+			return nil, fmt.Errorf("count feedback: %w", err)
+		}
+		out[span.TraceID(id)] = n
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count feedback: %w", err)
+	}
+	return out, nil
+}

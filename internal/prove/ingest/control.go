@@ -25,7 +25,7 @@ func isDuplicated(v verdict) bool { return v.duplicated > 0 }
 // controls are the guards between a sender and a loss.
 var controls = []control{
 	{
-		name: "ack_first", file: "internal/trace/store_write.go", caught: isLost, store: onDisk,
+		name: "ack_first", file: "internal/trace/internal/spandb/writer.go", caught: isLost, store: onDisk,
 		text: "	var failed error\n",
 		instead: `	var failed error
 	if sabotage("ack_first") {
@@ -50,7 +50,7 @@ var controls = []control{
 		fault: func(p *proof) fault { return p.atInsert(failpoint.AfterInsert) },
 	},
 	{
-		name: "silent_defer", file: "internal/trace/store_write.go", caught: isLate, store: onDisk,
+		name: "silent_defer", file: "internal/trace/internal/spandb/writer.go", caught: isLate, store: onDisk,
 		text: "	failpoint.Hit(failpoint.AfterDefer)\n",
 		instead: `	failpoint.Hit(failpoint.AfterDefer)
 	if sabotage("silent_defer") {
@@ -60,7 +60,7 @@ var controls = []control{
 		fault: func(p *proof) fault { return fault{"network cut", p.cut} },
 	},
 	{
-		name: "delete_first", file: "internal/trace/store_deferred.go", caught: isLost, store: inS3,
+		name: "delete_first", file: "internal/trace/internal/spandb/deferred.go", caught: isLost, store: inS3,
 		text: "	parts, err := openParts(text)\n",
 		instead: `	if sabotage("delete_first") {
 		_ = w.blobs.Delete(ctx, key)
@@ -70,7 +70,7 @@ var controls = []control{
 		fault: func(p *proof) fault { return p.atDrain(failpoint.DrainRead) },
 	},
 	{
-		name: "ignore_store", file: "internal/trace/store_write.go", caught: isLost, store: inS3,
+		name: "ignore_store", file: "internal/trace/internal/spandb/writer.go", caught: isLost, store: inS3,
 		text: "	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealParts(b.parts())); err != nil {\n",
 		instead: `	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealParts(b.parts())); err != nil && !sabotage("ignore_store") {
 `,
@@ -169,7 +169,7 @@ func (s *system) buildSabotaged(ctx context.Context) (string, error) {
 	for _, c := range controls {
 		guards = append(guards, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
 	}
-	sources, err := rig.Removable("internal/trace", "", guards)
+	sources, err := rig.Removable(guards, nil)
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,12 +54,15 @@ import "os"
 func sabotage(name string) bool { return os.Getenv("ASSAY_DEV_SABOTAGE") == name }
 %s`
 
-// Removable are the files of a package with every guard removable; more is what
-// else the guards call. A guard that is not where it is expected is an error:
-// the control would remove nothing.
-func Removable(dir, more string, guards []Guard) (map[string]string, error) {
-	sources := map[string]string{dir + "/sabotage.go": fmt.Sprintf(sabotage, filepath.Base(dir), more)}
+// Removable are the files of the product with every guard removable, by their
+// path. Each package with a guard gets a file that asks whether the guard is
+// removed; more is what else the guards of a folder call. A guard that is not
+// where it is expected is an error: the control would remove nothing.
+func Removable(guards []Guard, more map[string]string) (map[string]string, error) {
+	sources := map[string]string{}
 	for _, g := range guards {
+		dir := path.Dir(g.File)
+		sources[dir+"/sabotage.go"] = fmt.Sprintf(sabotage, path.Base(dir), more[dir])
 		source, ok := sources[g.File]
 		if !ok {
 			text, err := os.ReadFile(g.File)
@@ -83,11 +87,14 @@ func (s *System) Build(ctx context.Context, sources map[string]string, name stri
 	}
 	replace := map[string]string{}
 	for file, source := range sources {
-		path := filepath.Join(s.State, "sabotaged-"+filepath.Base(file))
-		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+		changed := filepath.Join(s.State, "sabotaged", file)
+		if err := os.MkdirAll(filepath.Dir(changed), 0o700); err != nil {
 			return "", err
 		}
-		replace[filepath.Join(root, file)] = path
+		if err := os.WriteFile(changed, []byte(source), 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(root, file)] = changed
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {

@@ -137,5 +137,5 @@ func sabotaged() (map[string]string, error) {
 	for _, c := range controls {
 		guards = append(guards, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
 	}
-	return rig.Removable("internal/evaluation", strangerSource, guards)
+	return rig.Removable(guards, map[string]string{"internal/evaluation": strangerSource})
 }

@@ -1,0 +1,206 @@
+package spandb
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
+)
+
+// randomRow makes a row with something in most of its fields.
+func randomRow(r *rand.Rand) *span.Record {
+	text := func(n int) []byte {
+		b := make([]byte, r.IntN(n+1))
+		for i := range b {
+			b[i] = byte(' ' + r.IntN(95))
+		}
+		return b
+	}
+	out := &span.Record{Fields: span.Fields{
+		Start: time.Now().UnixMicro() - r.Int64N(1e9), Status: int8(r.IntN(3)), Kind: int8(r.IntN(5)), Primitive: []string{"", "model_call", "tool_call"}[r.IntN(3)],
+		Name: text(20), StatusMessage: text(10), Agent: text(3), Model: text(3), Provider: text(3), Tool: text(3),
+		Conversation: text(8), User: text(8), InputTokens: r.Uint32(), OutputTokens: r.Uint32(), CachedTokens: r.Uint32(), ReasoningTokens: r.Uint32(), FirstToken: r.Uint32(),
+	}}
+	out.Service, out.Environment, out.Release, out.Resource = text(3), text(2), text(2), []byte(`{"service.name":"x"}`)
+	for i := range out.TraceID {
+		out.TraceID[i] = byte(r.Uint32())
+	}
+	for i := range out.ID {
+		out.ID[i] = byte(r.Uint32())
+	}
+	if r.IntN(2) == 0 {
+		out.End = out.Start + r.Int64N(1e6)
+	}
+	for range r.IntN(4) {
+		out.Tags = append(out.Tags, text(4))
+	}
+	for i := range r.IntN(6) {
+		out.Attributes = append(out.Attributes, span.Attribute{Key: fmt.Appendf(nil, "key %d", i*r.IntN(3)), Value: text(30), JSON: r.IntN(2) == 0})
+	}
+	if r.IntN(2) == 0 {
+		out.Input, out.Output = text(300), text(300)
+	}
+	return out
+}
+
+func TestABlockForgetsARequestThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		kept, tried := NewBlock(), NewBlock()
+		s := Stamp{Org: principal.NewOrgID(), Ingested: time.Now().UnixMicro(), Retention: 90}
+		for range 1 + r.IntN(5) {
+			good := make([]*span.Record, r.IntN(4))
+			for i := range good {
+				good[i] = randomRow(r)
+				kept.AppendSpan(good[i], s)
+			}
+			size := tried.mark()
+			for range r.IntN(4) {
+				tried.AppendSpan(randomRow(r), s)
+				tried.AppendEvent(&span.LogRecord{Name: []byte("x")}, s)
+			}
+			tried.rollback(size)
+			for _, g := range good {
+				tried.AppendSpan(g, s)
+			}
+		}
+		require.Equal(t, kept.Rows(), tried.Rows())
+		require.Equal(t, kept.Bytes(), tried.Bytes())
+		require.Equal(t, contents(t, kept), contents(t, tried))
+	}
+}
+
+// contents stores a block and reads every column back.
+func contents(t *testing.T, b *Block) string {
+	t.Helper()
+	if b.Rows() == 0 {
+		return ""
+	}
+	var text bytes.Buffer
+	for _, p := range b.parts() {
+		for _, c := range p.Input {
+			// The dictionary may hold words that no row uses; what rows say counts.
+			if l, ok := c.Data.(*labels); ok {
+				fmt.Fprintf(&text, "%s %s %q\n", p.table, c.Name, spelled(l))
+				continue
+			}
+			fmt.Fprintf(&text, "%s %s rows %d\n", p.table, c.Name, c.Data.Rows())
+		}
+	}
+	return text.String()
+}
+
+// spelled is the column as texts.
+func spelled(c *labels) []string {
+	out := make([]string, len(c.keys))
+	for i, k := range c.keys {
+		out[i] = c.spelled[k]
+	}
+	return out
+}
+
+func TestWhatABlockHoldsCanBeReadBack(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	cfg := clickhousetest.New(t)
+	ch, err := clickhouse.Open(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ch.Close() })
+	insert, err := clickhouse.NewInserter(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = insert.Close() })
+	w := &writer{insert: insert, timeout: 10 * time.Second, now: time.Now}
+
+	r := rand.New(rand.NewPCG(7, 7))
+	b, s := NewBlock(), Stamp{Org: principal.NewOrgID(), Ingested: time.Now().UnixMicro(), Retention: 30, Cost: 12, CostKnown: true}
+	rows := map[string]*span.Record{}
+	for range 700 { // more names than one byte can number
+		one := randomRow(r)
+		rows[one.ID.String()] = one
+		b.AppendSpan(one, s)
+	}
+	// Half of the readers get what was inserted at once, half what was deferred
+	// and inserted from its sealed form: both must be the same.
+	parts, err := openParts(sealParts(b.parts()))
+	require.NoError(t, err)
+	require.NoError(t, w.insertParts(ctx, b.parts(), "t1"))
+	require.NoError(t, w.insertParts(ctx, parts, "t1"), "the same token again")
+
+	got, err := ch.Reader().Query(ctx, `SELECT lower(hex(span_id)), name, model, user_id, mapKeys(attrs), mapValues(attrs), mapKeys(attrs_json), tags, toUnixTimestamp64Micro(start_time), duration_us, toString(state), toString(status), toString(kind), input_tokens, cost_nano_usd, cost_known, resource FROM spans`)
+	require.NoError(t, err)
+	defer func() { _ = got.Close() }()
+	n := 0
+	for got.Next() {
+		var id, name, model, user, state, status, kind, resource string
+		var keys, values, jsonKeys, tags []string
+		var start int64
+		var duration, cost uint64
+		var tokens uint32
+		var known bool
+		require.NoError(t, got.Scan(&id, &name, &model, &user, &keys, &values, &jsonKeys, &tags, &start, &duration, &state, &status, &kind, &tokens, &cost, &known, &resource))
+		want := rows[id]
+		require.NotNil(t, want)
+		require.Equal(t, string(want.Name), name)
+		require.Equal(t, string(want.Model), model)
+		require.Equal(t, string(want.User), user)
+		require.Equal(t, want.Start, start)
+		require.Equal(t, want.InputTokens, tokens)
+		require.Equal(t, uint64(12), cost)
+		require.True(t, known)
+		require.Equal(t, string(want.Resource), resource)
+		require.Equal(t, []string{"unset", "ok", "error"}[want.Status], status)
+		require.Equal(t, []string{"internal", "server", "client", "producer", "consumer"}[want.Kind], kind)
+		var wantTags, wantKeys, wantValues, wantJSON []string
+		for _, tag := range want.Tags {
+			wantTags = append(wantTags, string(tag))
+		}
+		for _, a := range want.Attributes {
+			if a.JSON {
+				wantJSON = append(wantJSON, string(a.Key))
+			} else {
+				wantKeys, wantValues = append(wantKeys, string(a.Key)), append(wantValues, string(a.Value))
+			}
+		}
+		require.ElementsMatch(t, wantTags, tags)
+		require.ElementsMatch(t, wantKeys, keys)
+		require.ElementsMatch(t, wantValues, values)
+		require.ElementsMatch(t, wantJSON, jsonKeys)
+		n++
+	}
+	require.NoError(t, got.Err())
+	require.Equal(t, 700, n, "one token, one effect")
+	var starts uint64
+	require.NoError(t, ch.Reader().QueryRow(ctx, "SELECT count() FROM trace_starts").Scan(&starts))
+	require.Equal(t, uint64(700), starts, "what views derive is not doubled either")
+}
+
+func TestADamagedDeferredBlockIsNoticed(t *testing.T) {
+	t.Parallel()
+	b := NewBlock()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		b.AppendSpan(randomRow(r), Stamp{Org: principal.NewOrgID(), Ingested: 1, Retention: 7})
+	}
+	sealed := sealParts(b.parts())
+	_, err := openParts(sealed)
+	require.NoError(t, err)
+	for i := range sealed {
+		broken := bytes.Clone(sealed)
+		broken[i] ^= 0x10
+		_, err := openParts(broken)
+		require.ErrorIs(t, err, errSealed, i)
+	}
+	for n := range len(sealed) {
+		_, err := openParts(sealed[:n])
+		require.ErrorIs(t, err, errSealed, n)
+	}
+}

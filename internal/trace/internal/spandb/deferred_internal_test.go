@@ -1,0 +1,153 @@
+package spandb
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/platform/blob"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// drained is a writer on tables and a folder of its own.
+type drained struct {
+	*writer
+
+	t  *testing.T
+	ch *clickhouse.DB
+	r  *rand.Rand
+}
+
+func newDrained(t *testing.T) drained {
+	t.Helper()
+	cfg := clickhousetest.New(t)
+	ch, err := clickhouse.Open(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ch.Close() })
+	insert, err := clickhouse.NewInserter(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = insert.Close() })
+	blobs, err := blob.Open(t.Context(), blob.Config{URL: "file://" + t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = blobs.Close() })
+	return drained{
+		writer: &writer{insert: insert, blobs: blobs, timeout: 10 * time.Second, now: time.Now},
+		t:      t, ch: ch, r: rand.New(rand.NewPCG(3, 3)),
+	}
+}
+
+// block is so many spans of one day.
+func (d drained) block(spans int) *Block {
+	b := NewBlock()
+	now := time.Now().UnixMicro()
+	for range spans {
+		r := randomRow(d.r)
+		r.Start, r.End = now, now+1000
+		b.AppendSpan(r, Stamp{Org: principal.NewOrgID(), Ingested: now, Retention: 30})
+	}
+	return b
+}
+
+func (d drained) put(parts []tablePart, token string) string {
+	d.t.Helper()
+	key := deferredKey(d.now(), token)
+	require.NoError(d.t, d.blobs.Put(d.t.Context(), key, sealParts(parts)))
+	return key
+}
+
+func (d drained) waiting() (keys []string) {
+	d.t.Helper()
+	objects, err := d.blobs.List(d.t.Context(), deferredPrefix, "", 1000)
+	require.NoError(d.t, err)
+	for _, o := range objects {
+		keys = append(keys, o.Key)
+	}
+	return keys
+}
+
+func (d drained) count(what string) int {
+	d.t.Helper()
+	var n uint64
+	require.NoError(d.t, d.ch.Reader().QueryRow(d.t.Context(), "SELECT count() FROM "+what).Scan(&n))
+	return int(n)
+}
+
+func TestDrain(t *testing.T) {
+	t.Parallel()
+
+	t.Run("every block is stored and none is left", func(t *testing.T) {
+		t.Parallel()
+		d := newDrained(t)
+		for i := range 2*drainPage + 3 {
+			d.put(d.block(2).parts(), strconv.Itoa(i))
+		}
+		n, err := d.drain(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2*drainPage+3, n)
+		require.Empty(t, d.waiting())
+		require.Equal(t, 2*n, d.count("spans"))
+	})
+
+	t.Run("a block whose token the server knows is stored all the same", func(t *testing.T) {
+		t.Parallel()
+		d := newDrained(t)
+		// This is what a server remembers that was killed after it had noted the
+		// token and before it had the rows.
+		require.NoError(t, d.insertParts(t.Context(), d.block(1).parts(), "known"))
+		lost := d.block(5)
+		d.put(lost.parts(), "known")
+		n, err := d.drain(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, 6, d.count("spans"))
+		require.Equal(t, 6, d.count("trace_starts"))
+		require.Equal(t, 6, d.count("traces"))
+	})
+
+	t.Run("a block that was stored already is readable once", func(t *testing.T) {
+		t.Parallel()
+		d := newDrained(t)
+		b := d.block(5)
+		require.NoError(t, d.insertParts(t.Context(), b.parts(), "known"))
+		d.put(b.parts(), "known")
+		_, err := d.drain(t.Context())
+		require.NoError(t, err)
+		for _, table := range []string{"spans", "trace_starts", "traces"} {
+			require.Equal(t, 5, d.count(table+" FINAL"), table)
+		}
+	})
+
+	t.Run("a block that ClickHouse refuses holds up no other", func(t *testing.T) {
+		t.Parallel()
+		d := newDrained(t)
+		refused := []tablePart{{"spans", proto.Input{{Name: "no_such_column", Data: proto.ColUInt8{1}}}}}
+		bad := d.put(refused, "bad")
+		damaged := deferredKey(d.now(), "damaged")
+		require.NoError(t, d.blobs.Put(t.Context(), damaged, []byte("no block")))
+		for i := range 10 {
+			d.put(d.block(1).parts(), strconv.Itoa(i))
+		}
+		n, err := d.drain(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 10, n)
+		require.Equal(t, []string{bad, damaged}, d.waiting())
+	})
+
+	t.Run("when ClickHouse refuses everything it is left in peace", func(t *testing.T) {
+		t.Parallel()
+		d := newDrained(t)
+		for i := range 3 * drainRefusals {
+			d.put([]tablePart{{"no_such_table", d.block(1).parts()[0].Input}}, strconv.Itoa(i))
+		}
+		n, err := d.drain(t.Context())
+		require.Error(t, err)
+		require.Zero(t, n)
+		require.Len(t, d.waiting(), 3*drainRefusals)
+	})
+}

@@ -1,0 +1,192 @@
+package spandb
+
+import (
+	"strings"
+	"unicode"
+)
+
+// A filter works in two steps. Conditions on single rows find the traces that
+// may match, in a window of time and with the help of indexes; what a trace
+// says as a whole is then held against the filter exactly.
+
+// reach is how long after its start a trace is found by what a later span of
+// it says.
+const reach = day
+
+// Window is a range of microseconds since 1970, both ends included.
+type Window struct{ Low, High int64 }
+
+// values gives the statement everything that the filter compares with. idle is
+// when, in milliseconds since 1970, something of a trace must have come for the
+// trace to be running.
+func (f Filter) values(n *arguments, idle int64) {
+	statuses := make([]string, len(f.Status))
+	for i, s := range f.Status {
+		statuses[i] = string(s)
+	}
+	n.set("idle", idle)
+	n.set("status", statuses)
+	n.set("conversation", f.ConversationID)
+	n.set("user", f.UserID)
+	n.set("environment", f.Environment)
+	n.set("agent", f.AgentName)
+	n.set("release", f.ReleaseID)
+	n.set("tag", f.Tag)
+	if f.MinDuration != nil {
+		n.set("duration", f.MinDuration.Microseconds())
+	}
+	n.set("search", f.Search)
+	n.set("words", words(f.Search))
+}
+
+// set gives the statement the window.
+func (w Window) set(n *arguments) {
+	n.set("from", w.Low)
+	n.set("to", w.High+reach)
+	n.set("since", w.Low/minute*60)
+}
+
+// narrow returns the conditions of the traces that start in the window and may
+// match. None means that every trace may.
+func (f Filter) narrow() []string {
+	var conditions []string
+	rows := func(condition string) string {
+		return "SELECT trace_id FROM spans WHERE org_id = @org AND " + within + " AND " + condition
+	}
+	add := func(selects ...string) {
+		conditions = append(conditions, "trace_id IN (\n    "+strings.Join(selects, "\n    UNION DISTINCT\n    ")+")")
+	}
+	for _, c := range []struct{ value, condition string }{
+		{f.ConversationID, "conversation_id = @conversation"},
+		{f.UserID, "user_id = @user"},
+		{f.Environment, "environment = @environment"},
+		{f.AgentName, "agent_name = @agent"},
+		{f.ReleaseID, "release_id = @release"},
+		{f.Tag, "has(tags, @tag)"},
+	} {
+		if c.value != "" {
+			add(rows(c.condition))
+		}
+	}
+	if f.HasError != nil && *f.HasError {
+		add(rows("status = 'error'"))
+	}
+	if selects := f.statuses(rows); len(selects) > 0 {
+		add(selects...)
+	}
+	if f.Search != "" {
+		add(f.searches(rows)...)
+	}
+	return conditions
+}
+
+// statuses finds the traces that may have one of the statuses. None means that
+// every trace may: nothing about a single row shows that a trace is completed.
+func (f Filter) statuses(rows func(string) string) (selects []string) {
+	for _, status := range f.Status {
+		switch status {
+		case StatusFailed:
+			selects = append(selects, rows("status = 'error' AND parent_span_id = "+noSpan))
+		case StatusRunning:
+			// Something of it came a short time ago, however long after its start.
+			selects = append(selects, "SELECT trace_id FROM trace_starts WHERE org_id = @org AND minute >= toDateTime(@since, 'UTC') AND last_ingest >= fromUnixTimestamp64Milli(@idle, 'UTC')")
+		default:
+			return nil
+		}
+	}
+	return selects
+}
+
+// within bounds the start of a row by the arguments from and to.
+const within = "start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC')"
+
+// searches finds the text in what was written and answered, in attributes and
+// in names.
+func (f Filter) searches(rows func(string) string) []string {
+	selects := []string{rows("positionCaseInsensitiveUTF8(name, @search) > 0")}
+	list := words(f.Search)
+	if len(list) == 0 {
+		return selects
+	}
+	attributes := make([]string, len(list))
+	for i, word := range list {
+		attributes[i] = "hasAnyTokens(mapValues(attrs), " + stringArray(spellings(word)) + ")"
+	}
+	return append(selects,
+		"SELECT trace_id FROM span_payloads WHERE org_id = @org AND "+within+" AND hasAllTokens(search_text, @words)",
+		rows(strings.Join(attributes, " AND ")))
+}
+
+// maxWords is how many words of a search count.
+const maxWords = 16
+
+// words splits a text as the indexes do: at everything in ASCII that is
+// neither letter nor digit. Letters of ASCII become small; the indexes know no
+// case of others.
+func words(text string) []string {
+	list := strings.FieldsFunc(text, func(c rune) bool {
+		return c <= unicode.MaxASCII && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	})
+	for i, w := range list {
+		list[i] = lowerASCII(w)
+	}
+	return list[:min(len(list), maxWords)]
+}
+
+func lowerASCII(s string) string { return shiftASCII(s, 'A', 'a'-'A') }
+
+func upperASCII(s string) string { return shiftASCII(s, 'a', 'A'-'a') }
+
+// shiftASCII moves the 26 letters that begin with first.
+func shiftASCII(s string, first byte, by int) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= first && c < first+26 {
+			b[i] = byte(int(c) + by)
+		}
+	}
+	return string(b)
+}
+
+// spellings are the ways in which attributes usually write a word; their index
+// keeps case.
+func spellings(word string) []string {
+	return []string{word, upperASCII(word[:1]) + word[1:], upperASCII(word)}
+}
+
+// stringArray writes words as an array. They hold no character that would need
+// to be escaped.
+func stringArray(list []string) string { return "['" + strings.Join(list, "', '") + "']" }
+
+// having is the condition that a trace as a whole must meet; its names are
+// those of summarySQL.
+func (f Filter) having() string {
+	var conditions []string
+	for _, c := range []struct{ value, condition string }{
+		{f.ConversationID, "t_conversation = @conversation"},
+		{f.UserID, "t_user = @user"},
+		{f.Environment, "t_environment = @environment"},
+		{f.AgentName, "t_agent = @agent"},
+		{f.ReleaseID, "t_release = @release"},
+		{f.Tag, "has(t_tags, @tag)"},
+	} {
+		if c.value != "" {
+			conditions = append(conditions, c.condition)
+		}
+	}
+	if len(f.Status) > 0 {
+		conditions = append(conditions, "has(@status, multiIf(t_ended, if(t_failed, 'failed', 'completed'), t_ingested < @idle, 'completed', 'running'))")
+	}
+	if f.HasError != nil {
+		not := ""
+		if !*f.HasError {
+			not = "NOT "
+		}
+		conditions = append(conditions, not+"(t_errors > 0 OR t_ended AND t_failed)")
+	}
+	if f.MinDuration != nil {
+		// A trace that is running has no duration.
+		conditions = append(conditions, "multiIf(t_ended, t_end, t_ingested < @idle, greatest(t_last_end, t_last), t_first - 1) - t_first >= @duration")
+	}
+	return strings.Join(conditions, " AND ")
+}

@@ -1,0 +1,278 @@
+package spandb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
+)
+
+// candidatesQuery finds the traces of which a span starts in some minutes, the
+// newest minute first. It reads the key of trace_starts backwards and stops
+// early. A trace may come several times.
+type candidatesQuery struct {
+	org    principal.OrgID
+	filter Filter
+	in     Window
+	idle   int64
+	limit  int
+}
+
+func (q candidatesQuery) sql() (string, []any) {
+	n := forOrg(q.org)
+	n.set("low", q.in.Low/minute*60)
+	n.set("high", q.in.High/minute*60)
+	n.set("limit", q.limit)
+	return "SELECT toInt64(toUnixTimestamp(minute)), trace_id\nFROM trace_starts\n" +
+		"WHERE org_id = @org AND minute >= toDateTime(@low, 'UTC') AND minute <= toDateTime(@high, 'UTC')" + q.conditions(n) +
+		"\nORDER BY minute DESC\nLIMIT @limit", n.args
+}
+
+// conditions are the filter's, with their arguments.
+func (q candidatesQuery) conditions(n *arguments) string {
+	var t strings.Builder
+	for _, c := range q.filter.narrow() {
+		t.WriteString("\n  AND " + c)
+	}
+	q.filter.values(n, q.idle)
+	q.in.set(n)
+	return t.String()
+}
+
+// minuteQuery finds traces by their first span of one minute, newest first.
+// Unlike candidatesQuery it reads the whole minute, however much it holds.
+type minuteQuery struct {
+	candidatesQuery
+	below Position
+}
+
+func (q minuteQuery) sql() (string, []any) {
+	n := forOrg(q.org)
+	n.set("minute", q.in.Low/minute*60)
+	n.set("start", q.below.Start)
+	n.set("limit", q.limit)
+	return "SELECT toUnixTimestamp64Micro(min(first_start)) AS first, trace_id\nFROM trace_starts\n" +
+		"WHERE org_id = @org AND minute = toDateTime(@minute, 'UTC')" + q.conditions(n) +
+		"\nGROUP BY trace_id\nHAVING (first, trace_id) < (@start, " + literal(q.below.ID[:]) + ")" +
+		"\nORDER BY first DESC, trace_id DESC\nLIMIT @limit", n.args
+}
+
+// candidate is a trace and a time of it: of a minute, or of its first start in
+// a minute.
+type candidate struct {
+	at int64 // microseconds since 1970
+	id span.TraceID
+}
+
+func (s DB) candidates(ctx context.Context, q statement, unit int64) ([]candidate, error) {
+	var out []candidate
+	err := s.read(ctx, q, func(rows scanner) error {
+		var c candidate
+		var id string
+		if err := rows.Scan(&c.at, &id); err != nil {
+			return err
+		}
+		c.at *= unit
+		copy(c.id[:], id)
+		out = append(out, c)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find traces: %w", err)
+	}
+	return out, nil
+}
+
+// boundsQuery reads when traces start and end, each by its key.
+type boundsQuery struct {
+	org principal.OrgID
+	ids []span.TraceID
+}
+
+func (q boundsQuery) sql() (string, []any) {
+	return "SELECT trace_id, toUnixTimestamp64Micro(min(first_start)), toUnixTimestamp64Micro(max(last_start)), toUnixTimestamp64Milli(min(first_ingest))\n" +
+		"FROM traces\nWHERE org_id = @org AND trace_id IN (" + idList(q.ids) + ")\nGROUP BY trace_id", forOrg(q.org).args
+}
+
+// Bounds returns the bounds of those of the traces that are stored.
+func (s DB) Bounds(ctx context.Context, org principal.OrgID, ids []span.TraceID) (Scope, error) {
+	out := make(Scope, 0, len(ids))
+	err := s.read(ctx, boundsQuery{org: org, ids: ids}, func(rows scanner) error {
+		var b Bounds
+		var id string
+		if err := rows.Scan(&id, &b.First, &b.last, &b.created); err != nil {
+			return err
+		}
+		copy(b.ID[:], id)
+		out = append(out, b)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read bounds of traces: %w", err)
+	}
+	return out, nil
+}
+
+// SummaryQuery reads what the spans of traces say together, of the traces that
+// meet the filter.
+type SummaryQuery struct {
+	Org    principal.OrgID
+	Of     Scope
+	Filter Filter
+	idle   int64
+}
+
+func (q SummaryQuery) sql() (string, []any) {
+	n := forOrg(q.Org)
+	// Of the versions of a span the newest counts, wherever it starts.
+	from := "(\n  SELECT " + summaryRows + "\n  FROM spans\n  " + q.Of.sql() + "\n  ORDER BY version DESC\n  LIMIT 1 BY trace_id, span_id)"
+	q.Filter.values(n, q.idle)
+	return summarySQL(from, q.Filter.having()), n.args
+}
+
+// spends is true of a span whose tokens and cost count. Spans of agents and
+// workflows repeat what the calls within them used.
+const spends = "primitive_type NOT IN ('agent_invocation', 'workflow')"
+
+// summaryRows are the columns that a summary is made of.
+const summaryRows = `trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
+    conversation_id, user_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, tags,
+    attrs_json['assay.metadata'] AS metadata, input_preview, output_preview, ingested_at, version`
+
+// summarySQL makes one row of the rows of each trace. authority
+// orders the rows by which of them describes the trace: its trace row, else its
+// root, else its first span; a text that the first of them lacks comes from the
+// next one that has it.
+func summarySQL(from, having string) string {
+	text := `WITH
+  multiIf(span_id = ` + noSpan + `, 2, parent_span_id = ` + noSpan + `, 1, 0) AS rank,
+  rank < 2 AND ` + spends + ` AS spends,
+  (rank, if(rank > 0, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
+  argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), authority, input_preview != '') AS input,
+  argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), authority, output_preview != '') AS output
+SELECT
+  trace_id,
+  toUnixTimestamp64Micro(min(start_time)) AS t_first,
+  toUnixTimestamp64Micro(max(start_time)) AS t_last,
+  toUnixTimestamp64Micro(max(if(state = 'ended', start_time + toIntervalMicrosecond(duration_us), toDateTime64(0, 6, 'UTC')))) AS t_last_end,
+  toUnixTimestamp64Milli(max(ingested_at)) AS t_ingested,
+  max(rank) AS t_rank,
+  argMax(toString(name), authority) AS t_name,
+  toBool(t_rank > 0 AND argMax(state, authority) = 'ended') AS t_ended,
+  toBool(argMax(status, authority) = 'error') AS t_failed,
+  toUnixTimestamp64Micro(argMax(start_time + toIntervalMicrosecond(duration_us), authority)) AS t_end,
+  argMaxIf(toString(service_name), authority, service_name != '') AS t_service,
+  argMaxIf(toString(environment), authority, environment != '') AS t_environment,
+  argMaxIf(toString(release_id), authority, release_id != '') AS t_release,
+  argMaxIf(toString(agent_name), authority, agent_name != '') AS t_agent,
+  argMaxIf(conversation_id, authority, conversation_id != '') AS t_conversation,
+  argMaxIf(user_id, authority, user_id != '') AS t_user,
+  arraySort(groupUniqArrayArray(arrayMap(x -> toString(x), tags))) AS t_tags,
+  argMaxIf(metadata, authority, rank = 2) AS t_metadata,
+  countIf(rank < 2) AS t_spans,
+  countIf(rank < 2 AND status = 'error') AS t_errors,
+  sumIf(input_tokens, spends) AS t_input_tokens,
+  sumIf(output_tokens, spends) AS t_output_tokens,
+  sumIf(cached_tokens, spends) AS t_cached_tokens,
+  sumIf(reasoning_tokens, spends) AS t_reasoning_tokens,
+  sumIf(cost_nano_usd, spends AND cost_known) AS t_cost,
+  maxIf(cost_known, spends) AS t_cost_known,
+  input.1, input.2, input.3, input.4, input.5,
+  output.1, output.2, output.3, output.4, output.5
+FROM ` + from + `
+GROUP BY trace_id`
+	if having != "" {
+		text += "\nHAVING " + having
+	}
+	return text
+}
+
+// MaxSummaries is how many traces one statement summarizes; more would make
+// its text too long.
+const MaxSummaries = 2000
+
+// Summaries returns what the traces of the scope say, of those that match.
+func (s DB) Summaries(ctx context.Context, q SummaryQuery) ([]Summary, error) {
+	if len(q.Of) == 0 {
+		return nil, nil
+	}
+	out := make([]Summary, 0, len(q.Of))
+	err := s.read(ctx, q, func(rows scanner) error {
+		var m Summary
+		var id string
+		var texts [2]fromSpan
+		err := rows.Scan(&id, &m.first, &m.last, &m.lastEnd, &m.Ingested, &m.rank, &m.name, &m.ended, &m.failed, &m.end,
+			&m.service, &m.environment, &m.release, &m.agent, &m.conversation, &m.user, &m.tags, &m.metadata, &m.Spans, &m.errors,
+			&m.usage.InputTokens, &m.usage.OutputTokens, &m.usage.CachedTokens, &m.usage.ReasoningTokens, &m.cost.NanoUSD, &m.cost.Known,
+			&texts[0].rank, &texts[0].id, &texts[0].start, &texts[0].version, &texts[0].preview,
+			&texts[1].rank, &texts[1].id, &texts[1].start, &texts[1].version, &texts[1].preview)
+		if err != nil {
+			return err
+		}
+		copy(m.ID[:], id)
+		m.Input, m.Output = texts[0].of(m.rank), texts[1].of(m.rank)
+		out = append(out, m)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read traces: %w", err)
+	}
+	return out, nil
+}
+
+// fromSpan is a text of a span as a summary finds it.
+type fromSpan struct {
+	rank    uint8
+	id      string
+	start   int64
+	version uint64
+	preview string
+}
+
+// of is the text of a trace whose highest rank is given. What a span below the
+// root says does not describe the trace.
+func (f fromSpan) of(rank uint8) (p SourcedText) {
+	if f.preview == "" || f.rank == 0 && rank > 0 {
+		return SourcedText{}
+	}
+	p = SourcedText{start: f.start, version: f.version, preview: f.preview}
+	copy(p.Span[:], f.id)
+	return p
+}
+
+// totalQuery counts the traces that start between two times and match.
+type totalQuery struct {
+	org    principal.OrgID
+	filter Filter
+	in     Window
+	idle   int64
+}
+
+func (q totalQuery) sql() (string, []any) {
+	n := forOrg(q.org)
+	n.set("first", q.in.Low)
+	n.set("last", q.in.High)
+	// A trace that started the month before is not counted by what came later.
+	started := "SELECT trace_id FROM traces\n  WHERE org_id = @org AND month >= toStartOfMonth(fromUnixTimestamp64Micro(@first, 'UTC')) - INTERVAL 1 MONTH" +
+		" AND month <= toStartOfMonth(fromUnixTimestamp64Micro(@last, 'UTC'))\n  GROUP BY trace_id" +
+		"\n  HAVING min(first_start) >= fromUnixTimestamp64Micro(@first, 'UTC') AND min(first_start) <= fromUnixTimestamp64Micro(@last, 'UTC')"
+	if !q.filter.Filters() {
+		return "SELECT count() FROM (\n  " + started + ")", n.args
+	}
+	q.filter.values(n, q.idle)
+	q.in.set(n)
+	conditions := append([]string{"trace_id IN (\n  " + started + ")"}, q.filter.narrow()...)
+	from := "(\n  SELECT " + summaryRows + "\n  FROM spans FINAL\n  WHERE org_id = @org AND " + within + "\n  AND " + strings.Join(conditions, "\n  AND ") + ")"
+	return "SELECT count() FROM (\n" + summarySQL(from, q.filter.having()) + ")", n.args
+}
+
+func (s DB) total(ctx context.Context, q totalQuery) (int64, error) {
+	var n uint64
+	err := s.read(ctx, q, func(rows scanner) error { return rows.Scan(&n) })
+	if err != nil {
+		return 0, fmt.Errorf("count traces: %w", err)
+	}
+	return int64(n), nil
+}

@@ -1,0 +1,211 @@
+package spandb
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
+)
+
+// Summary is what the spans of a trace say together. It is made by ClickHouse
+// for lists and by Summarize for a trace whose spans are read anyway; both give
+// the same.
+type Summary struct {
+	ID                   span.TraceID
+	first, last, lastEnd int64 // microseconds since 1970
+	Ingested             int64 // milliseconds since 1970
+	// rank is 2 if the trace has a trace row, else 1 if it has a root.
+	rank          uint8
+	name          string
+	ended, failed bool
+	end           int64 // of the row with the highest authority, microseconds since 1970
+
+	service, environment, release, agent string
+	conversation, user                   string
+	tags                                 []string
+	metadata                             string
+	Spans, errors                        uint64
+	usage                                Usage
+	cost                                 Cost
+	Input, Output                        SourcedText
+}
+
+// SourcedText is a text that describes the trace as a whole, and the row that it
+// comes from. The zero value is none.
+type SourcedText struct {
+	Span    span.ID
+	start   int64
+	version uint64
+	preview string
+}
+
+// closed reports whether the trace reads as completed because nothing came for
+// long.
+func (m *Summary) closed(now time.Time) bool { return !m.ended && m.Ingested < idleSince(now) }
+
+// idleSince is when something of a trace must have come for the trace to be
+// running, in milliseconds since 1970.
+func idleSince(now time.Time) int64 { return now.Add(-idleLimit).UnixMilli() }
+
+// Trace is the trace as it reads now; its input and output are previews.
+func (m *Summary) Trace(now time.Time, b Bounds) Trace {
+	t := Trace{
+		ID: m.ID, Name: m.name, Status: StatusRunning, Start: at(b.First),
+		ConversationID: m.conversation, UserID: m.user, Environment: m.environment, ServiceName: m.service, AgentName: m.agent, ReleaseID: m.release,
+		Usage: m.usage, Cost: m.cost, SpanCount: int(m.Spans), ErrorCount: int(m.errors), Tags: m.tags,
+		CreatedAt: time.UnixMilli(b.created).UTC(), UpdatedAt: time.UnixMilli(m.Ingested).UTC(),
+		Input: textValue(m.Input.preview), Output: textValue(m.Output.preview), Metadata: JSONValue(m.metadata),
+	}
+	switch {
+	case m.ended && m.failed:
+		t.Status, t.End = StatusFailed, at(m.end)
+	case m.ended:
+		t.Status, t.End = StatusCompleted, at(m.end)
+	case m.closed(now):
+		t.Status, t.End, t.AutoClosed = StatusCompleted, at(max(m.lastEnd, m.last)), true
+	}
+	return t
+}
+
+// authority orders the rows of a trace by which of them describes the trace.
+func (s *StoredSpan) authority() (rank uint8, order uint64) {
+	switch {
+	case s.ID == span.ID{}:
+		return 2, s.version
+	case s.parent == span.ID{}:
+		return 1, s.version
+	}
+	return 0, ^uint64(s.start)
+}
+
+// Summarize makes the summary of a trace from all of its rows.
+func Summarize(rows []StoredSpan) Summary {
+	byAuthority := make([]*StoredSpan, len(rows))
+	for i := range rows {
+		byAuthority[i] = &rows[i]
+	}
+	slices.SortFunc(byAuthority, func(a, b *StoredSpan) int {
+		ar, ao := a.authority()
+		br, bo := b.authority()
+		return -cmp.Or(cmp.Compare(ar, br), cmp.Compare(ao, bo), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	top := byAuthority[0]
+	m := Summary{ID: top.trace, name: top.name, first: top.start}
+	m.rank, _ = top.authority()
+	m.ended = m.rank > 0 && top.state == span.StateEnded
+	m.failed = top.status == span.StatusError
+	m.end = top.start + int64(top.duration)
+	text := func(to *string, from string) {
+		if *to == "" {
+			*to = from
+		}
+	}
+	for _, s := range byAuthority {
+		m.add(s)
+		text(&m.service, s.service)
+		text(&m.environment, s.environment)
+		text(&m.release, s.release)
+		text(&m.agent, s.agent)
+		text(&m.conversation, s.conversation)
+		text(&m.user, s.user)
+		rank, _ := s.authority()
+		if rank == 2 {
+			m.metadata = s.attrsJSON[string(keyMetadata)]
+		}
+		if rank == 0 && m.rank > 0 {
+			continue
+		}
+		if m.Input == (SourcedText{}) && s.Input != "" {
+			m.Input = SourcedText{Span: s.ID, start: s.start, version: s.version}
+		}
+		if m.Output == (SourcedText{}) && s.Output != "" {
+			m.Output = SourcedText{Span: s.ID, start: s.start, version: s.version}
+		}
+	}
+	slices.Sort(m.tags)
+	m.tags = slices.Compact(m.tags)
+	return m
+}
+
+// add counts one row.
+func (m *Summary) add(s *StoredSpan) {
+	m.first, m.last = min(m.first, s.start), max(m.last, s.start)
+	m.lastEnd = max(m.lastEnd, s.end())
+	m.Ingested = max(m.Ingested, s.ingested)
+	m.tags = append(m.tags, s.tags...)
+	if s.ID == (span.ID{}) {
+		return
+	}
+	m.Spans++
+	if s.status == span.StatusError {
+		m.errors++
+	}
+	if s.primitive == "agent_invocation" || s.primitive == "workflow" {
+		return // it repeats what the calls within it used
+	}
+	m.usage.InputTokens += uint64(s.inputTokens)
+	m.usage.OutputTokens += uint64(s.outputTokens)
+	m.usage.CachedTokens += uint64(s.cachedTokens)
+	m.usage.ReasoningTokens += uint64(s.reasoningTokens)
+	if s.costKnown {
+		m.cost.Known = true
+		m.cost.NanoUSD += s.cost
+	}
+}
+
+// textValue is a text as a JSON string; invalid UTF-8 becomes U+FFFD.
+func textValue(text string) jsontext.Value {
+	if text == "" {
+		return nil
+	}
+	return span.AppendJSONString(nil, []byte(text))
+}
+
+// JSONValue is a text as the JSON that it is, or else as a JSON string. What
+// repeats a name within an object counts as text: readers disagree on it.
+func JSONValue(text string) jsontext.Value {
+	if text == "" {
+		return nil
+	}
+	if v := jsontext.Value(text); v.IsValid() {
+		return v
+	}
+	return textValue(text)
+}
+
+// FillTexts replaces the previews of traces by what they are the beginning of.
+func (s DB) FillTexts(ctx context.Context, org principal.OrgID, of []Summary, traces []Trace) error {
+	var q textsQuery
+	for i := range of {
+		for _, t := range []SourcedText{of[i].Input, of[i].Output} {
+			if t != (SourcedText{}) {
+				q.texts = append(q.texts, textKey{trace: of[i].ID, SourcedText: t})
+			}
+		}
+	}
+	if len(q.texts) == 0 {
+		return nil
+	}
+	q.org = org
+	found := map[payloadKey]payloadText{}
+	err := s.payloads(ctx, q, func(p *storedPayload) error {
+		found[p.key] = p.payloadText
+		return nil
+	})
+	for i := range traces {
+		t, m := &traces[i], &of[i]
+		if p, ok := found[payloadKey{trace: m.ID, span: m.Input.Span, version: m.Input.version}]; ok {
+			t.Input = JSONValue(p.Input)
+		}
+		if p, ok := found[payloadKey{trace: m.ID, span: m.Output.Span, version: m.Output.version}]; ok {
+			t.Output = JSONValue(p.Output)
+		}
+	}
+	return err
+}
