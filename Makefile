@@ -30,6 +30,7 @@ gen: ## Write everything that is generated: schema dump, queries, hashes, OpenAP
 	$$(dev/tool sqlc) generate
 	go run ./internal/gen/sourcehash
 	go run ./cmd/assay openapi > api/openapi.json.new && mv api/openapi.json.new api/openapi.json
+	go run ./internal/gen/client
 	go run ./internal/arch/cmd/arrows
 
 check-gen: gen ## Fail if something generated is not what is committed.

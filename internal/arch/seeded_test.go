@@ -133,6 +133,7 @@ var seeds = []seed{
 	{law: "change", file: "internal/change/http.go", content: code("change", "internal/httpapi")},
 	{law: "notary", file: "internal/notary/pack.go", content: code("notary", "internal/dataset")},
 	{law: "commands", file: "internal/cli/run.go", content: code("cli", "internal/evaluation")},
+	{law: "commands", file: "internal/client/api/client.go", content: code("api", "internal/fault")},
 	{law: "commands", file: "internal/client/tail.go", content: code("client", "internal/terminal")},
 	{law: "commands", file: "internal/terminal/draw.go", content: code("terminal", "internal/dataset")},
 	{law: "domain-order", file: "internal/dataset/fetch.go", content: code("dataset", "internal/client")},

@@ -70,5 +70,5 @@ func TestJourney(t *testing.T) {
 	require.Positive(t, usage.TotalRequests)
 	require.NotEmpty(t, usage.ByEndpoint)
 	require.Equal(t, usage.TotalRequests, usage.ByDay[0].Requests)
-	require.NotNil(t, usage.P95)
+	require.NotNil(t, usage.P95LatencyMs)
 }

@@ -173,7 +173,7 @@ func TestRateLimit(t *testing.T) {
 		require.NoError(t, k.App.Tenancy.SetPlan(ctx, us.Org, tenancy.PlanEnterprise, 250))
 		me, err := us.Me(ctx)
 		require.NoError(t, err)
-		require.Equal(t, 250, me.HourlyLimit)
+		require.EqualValues(t, 250, me.HourlyLimit)
 	})
 }
 

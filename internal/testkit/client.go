@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
@@ -32,7 +33,7 @@ type Response struct {
 }
 
 // Option changes one request.
-type Option func(*http.Request)
+type Option = api.Option
 
 // Header sets a header of the request.
 func Header(name, value string) Option {
@@ -91,6 +92,14 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any, opt
 		return res, nil
 	}
 	return res, json.Unmarshal(res.Body, out)
+}
+
+// API is the generated client, with this client's key and faults.
+func (c *Client) API() api.Client {
+	return api.Client{Send: func(ctx context.Context, method, path string, in, out any, opts []api.Option) error {
+		_, err := c.Call(ctx, method, path, in, out, opts...)
+		return err
+	}}
 }
 
 // Envelope is the body of an error answer.

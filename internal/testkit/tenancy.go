@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
 )
@@ -35,16 +36,15 @@ func (c *Client) Person(t testing.TB, role principal.Role) (Member, *Client) {
 // OnBehalfOf makes a request speak for a member.
 func OnBehalfOf(user string) Option { return Header("X-On-Behalf-Of", user) }
 
-// Me is what a key can do.
-type Me struct {
-	OrganizationID string   `json:"organization_id"`
-	APIKeyID       int64    `json:"api_key_id"`
-	Mode           string   `json:"mode"`
-	Scopes         []string `json:"scopes"`
-	UserID         *string  `json:"user_id"`
-	Role           *string  `json:"role"`
-	HourlyLimit    int      `json:"hourly_limit"`
-}
+// The answers that tests read as the document describes them.
+type (
+	Actor         = api.Actor
+	AuditEntry    = api.AuditLogEntry
+	Me            = api.Me
+	Usage         = api.APIKeyUsage
+	UsageDay      = api.APIKeyUsageDay
+	UsageEndpoint = api.APIKeyUsageEndpoint
+)
 
 // NewKey describes a key to make.
 type NewKey struct {
@@ -74,14 +74,6 @@ type Key struct {
 	OrganizationID string      `json:"organization_id"`
 }
 
-// Actor is who did something, as a client sees it.
-type Actor struct {
-	Type     string  `json:"type"`
-	ID       *string `json:"id"`
-	Name     *string `json:"name"`
-	Asserted bool    `json:"asserted"`
-}
-
 // Member is a member as a client sees it. A name that is null reads as empty.
 type Member struct {
 	ID        string `json:"id"`
@@ -91,52 +83,6 @@ type Member struct {
 	Status    string `json:"status"`
 	CreatedAt string `json:"created_at"`
 	Version   int64  `json:"version"`
-}
-
-// AuditEntry is an entry of the audit log as a client sees it.
-type AuditEntry struct {
-	ID           int64   `json:"id"`
-	Actor        Actor   `json:"actor"`
-	APIKeyID     *int64  `json:"api_key_id"`
-	Action       string  `json:"action"`
-	ResourceType string  `json:"resource_type"`
-	ResourceID   string  `json:"resource_id"`
-	RequestID    *string `json:"request_id"`
-	IP           *string `json:"ip"`
-	BeforeDigest *string `json:"before_digest"`
-	AfterDigest  *string `json:"after_digest"`
-}
-
-// Usage is the usage of a key as a client sees it.
-type Usage struct {
-	APIKeyID      int64           `json:"api_key_id"`
-	TotalRequests int64           `json:"total_requests"`
-	ErrorRate     *float64        `json:"error_rate"`
-	P50           *float64        `json:"p50_latency_ms"`
-	P95           *float64        `json:"p95_latency_ms"`
-	RateLimited   int64           `json:"rate_limited"`
-	ByDay         []UsageDay      `json:"by_day"`
-	ByEndpoint    []UsageEndpoint `json:"by_endpoint"`
-	CurrentWindow struct {
-		Limit     int `json:"limit"`
-		Remaining int `json:"remaining"`
-	} `json:"current_window"`
-}
-
-// UsageDay is one day of a key.
-type UsageDay struct {
-	Date     string `json:"date"`
-	Requests int64  `json:"requests"`
-	Errors   int64  `json:"errors"`
-}
-
-// UsageEndpoint is one operation of a key.
-type UsageEndpoint struct {
-	Operation *string `json:"operation"`
-	Method    *string `json:"method"`
-	Route     *string `json:"route"`
-	Requests  int64   `json:"requests"`
-	Errors    int64   `json:"errors"`
 }
 
 // KeyPage is a page of keys.
@@ -185,7 +131,7 @@ type ProviderKey struct {
 	Version   int64    `json:"version"`
 }
 
-// Tested is the result of a test of a provider key.
+// Tested is the result of a test of a provider key, without the time it took.
 type Tested struct {
 	OK      bool   `json:"ok"`
 	Status  string `json:"status"`
@@ -199,10 +145,7 @@ func (c *Client) With(key secret.Text) *Client {
 }
 
 // Me asks who the key is.
-func (c *Client) Me(ctx context.Context) (out Me, err error) {
-	_, err = c.Call(ctx, http.MethodGet, "/api/me", nil, &out)
-	return out, err
-}
+func (c *Client) Me(ctx context.Context) (Me, error) { return c.API().GetMe(ctx) }
 
 // CreateKey makes a key.
 func (c *Client) CreateKey(ctx context.Context, k NewKey, opts ...Option) (Key, error) {
@@ -272,9 +215,8 @@ func (c *Client) RevokeKey(ctx context.Context, id int64) error {
 }
 
 // Usage asks what a key was used for.
-func (c *Client) Usage(ctx context.Context, id int64) (out Usage, err error) {
-	_, err = c.Call(ctx, http.MethodGet, "/api/developer/api-keys/"+strconv.FormatInt(id, 10)+"/usage", nil, &out)
-	return out, err
+func (c *Client) Usage(ctx context.Context, id int64) (Usage, error) {
+	return c.API().GetAPIKeyUsage(ctx, strconv.FormatInt(id, 10), nil)
 }
 
 // AuditLog reads a page of the audit log, newest first.
