@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/terminal"
 )
 
@@ -118,8 +119,11 @@ const shownRegressions = 5
 
 func toComparison(evaluation client.Evaluation, c client.Comparison) terminal.Comparison {
 	out := terminal.Comparison{
-		Name: evaluation.Name, Baseline: c.BaselineRunID, Candidate: c.CandidateRunID, Level: c.Confidence, Margin: c.Margin, Reasons: c.Reasons,
-		Items: terminal.Changes(c.Items),
+		Name: evaluation.Name, Baseline: c.BaselineRunID, Candidate: c.CandidateRunID, Level: c.Confidence, Margin: c.Margin, Reasons: c.IncomparableReasons,
+		Items: terminal.Changes{
+			Improved: int(c.Items.Improved), Regressed: int(c.Items.Regressed), Unchanged: int(c.Items.Unchanged), Changed: int(c.Items.Changed),
+			OnlyBaseline: int(c.Items.OnlyBaseline), OnlyCandidate: int(c.Items.OnlyCandidate),
+		},
 	}
 	lower := map[string]bool{}
 	for _, f := range c.Figures() {
@@ -127,11 +131,11 @@ func toComparison(evaluation client.Evaluation, c client.Comparison) terminal.Co
 		one := terminal.Compared{
 			Name: f.Name, Baseline: f.Baseline, Candidate: f.Candidate, Delta: f.Delta, Lower: f.CILow, Upper: f.CIHigh, Verdict: f.Verdict,
 		}
-		if f.Verdict == "inconclusive" && f.Statistics.Verdict.NonInferiority == "shown" {
+		if f.Verdict == "inconclusive" && api.Value(f.Statistics.Verdict.NonInferiority) == "shown" {
 			one.Verdict = "no worse"
 		}
-		for _, reason := range f.Statistics.Reasons {
-			if !slices.Contains(c.Reasons, reason) {
+		for _, reason := range f.Statistics.IncomparableReasons {
+			if !slices.Contains(c.IncomparableReasons, reason) {
 				one.Reason = reason
 			}
 		}
@@ -141,7 +145,7 @@ func toComparison(evaluation client.Evaluation, c client.Comparison) terminal.Co
 		out.Resolution = r.Sentence
 	}
 	for _, r := range c.Regressions[:min(len(c.Regressions), shownRegressions)] {
-		one := terminal.Regression{Item: r.TestCaseID, By: r.By, Baseline: r.Baseline.By(r.By), Candidate: r.Candidate.By(r.By)}
+		one := terminal.Regression{Item: r.TestCaseID, By: r.By, Baseline: client.ScoreBy(r.By, r.Baseline), Candidate: client.ScoreBy(r.By, r.Candidate)}
 		for _, name := range slices.Sorted(maps.Keys(r.Candidate.Scores)) {
 			was, is := r.Baseline.Scores[name], r.Candidate.Scores[name]
 			if was != nil && (is == nil || *is < *was != lower[name] && *is != *was) {

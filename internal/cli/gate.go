@@ -180,8 +180,8 @@ func (c gateCommand) judge(e *Environment, from *client.Client, d *decision) err
 // against is the id of the run that claims are judged against.
 func (c gateCommand) against(e *Environment, from *client.Client, d *decision) (string, error) {
 	switch {
-	case c.Subject == newRun && d.run.BaselineRunID != "": // a new run was started with what --baseline says
-		return d.run.BaselineRunID, nil
+	case c.Subject == newRun && d.run.Baseline() != "": // a new run was started with what --baseline says
+		return d.run.Baseline(), nil
 	case c.Baseline == client.Previous:
 		r, err := from.PreviousRun(e.Context, d.evaluation, d.run)
 		return r.ID, err
@@ -189,8 +189,8 @@ func (c gateCommand) against(e *Environment, from *client.Client, d *decision) (
 		return "", &ExitError{2, fmt.Errorf("--baseline is run %s itself: use another run", d.run.ID)}
 	case c.Baseline != "":
 		return c.Baseline, nil
-	case d.run.BaselineRunID != "":
-		return d.run.BaselineRunID, nil
+	case d.run.Baseline() != "":
+		return d.run.Baseline(), nil
 	}
 	return "", &ExitError{2, errors.New("a requirement compares with a baseline, and the run has none: add --baseline, or start runs with one")}
 }

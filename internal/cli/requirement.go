@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/stat"
 	"github.com/assayhq/assay/internal/terminal"
@@ -118,7 +119,7 @@ func judgeClaim(r gate.Requirement, c client.Comparison, maxMissing float64) jud
 		out.because = tooManyMissing(*out.Missing, maxMissing)
 		return out
 	case gate.ReasonShown, gate.ReasonRefuted:
-		out.because = text + claimText(r.Claim, out.Reason == gate.ReasonShown, f.Statistics.Verdict.Margin)
+		out.because = text + claimText(r.Claim, out.Reason == gate.ReasonShown, *compared.Verdict.Margin)
 	default:
 		out.because = text + string(r.Claim) + " is neither shown nor refuted"
 		if res := f.Statistics.Resolution; res != nil {
@@ -158,7 +159,7 @@ func signedText(e terminal.Estimate) string {
 func toGate(r client.Run) gate.Run {
 	s := *r.Statistics
 	return gate.Run{
-		PassRate: toStat(s.PassRate), Overall: toStat(s.Overall), Metrics: toStats(s.Metrics), Strict: toStats(s.Gates), Items: r.Items, Errored: r.Errored,
+		PassRate: toStat(s.PassRate), Overall: toStat(s.Overall), Metrics: toStats(s.Metrics), Strict: toStats(s.Gates), Items: int(r.Items), Errored: int(r.Errored),
 	}
 }
 
@@ -171,23 +172,23 @@ func toStats(all map[string]client.Estimate) map[string]stat.Estimate {
 }
 
 func toStat(e client.Estimate) stat.Estimate {
-	out := stat.Estimate{Value: e.Value, SE: e.SE, N: e.N, Items: e.Items, Status: stat.Status(e.Status), Method: e.Method, Warnings: e.Warnings}
+	out := stat.Estimate{Value: e.Value, SE: e.SE, N: int(e.N), Items: int(e.Items), Status: stat.Status(e.Status), Method: e.Method, Warnings: e.Warnings}
 	if e.CI != nil {
 		out.CI = &stat.Interval{Lower: e.CI.Lower, Upper: e.CI.Upper, Level: e.CI.Level, Kind: stat.Kind(e.CI.Kind)}
 	}
 	if e.Missing != nil {
-		out.Missing = &stat.Missing{Rows: e.Missing.Rows, Share: e.Missing.Share}
+		out.Missing = &stat.Missing{Rows: int(e.Missing.Rows), Share: e.Missing.Share}
 	}
 	return out
 }
 
 func toShown(name string, e stat.Estimate) terminal.Estimate {
-	c := client.Estimate{Value: e.Value, N: e.N, Status: string(e.Status), Warnings: e.Warnings}
+	c := client.Estimate{Value: e.Value, N: int64(e.N), Status: string(e.Status), Warnings: e.Warnings}
 	if e.CI != nil {
 		c.CI = &client.Interval{Lower: e.CI.Lower, Upper: e.CI.Upper}
 	}
 	if e.Missing != nil {
-		c.Missing = &client.Missing{Rows: e.Missing.Rows, Share: e.Missing.Share}
+		c.Missing = &client.Missing{Rows: int64(e.Missing.Rows), Share: e.Missing.Share}
 	}
 	return toEstimate(name, c)
 }
@@ -195,10 +196,12 @@ func toShown(name string, e stat.Estimate) terminal.Estimate {
 // toStatComparison takes the difference from the figure, as it is shown.
 func toStatComparison(f client.Compared) stat.Comparison {
 	s, v := f.Statistics, f.Statistics.Verdict
+	margin := api.Value(v.Margin)
 	out := stat.Comparison{
-		Difference: toStat(s.Difference), Candidate: toStat(s.Candidate), Matched: s.Matched, Comparable: s.Comparable, Reasons: s.Reasons,
+		Difference: toStat(s.Difference), Candidate: toStat(s.Candidate), Matched: int(s.NMatched), Comparable: s.Comparable, Reasons: s.IncomparableReasons,
 		Verdict: stat.Verdict{
-			Superiority: stat.Superiority(v.Superiority), NonInferiority: stat.NonInferiority(v.NonInferiority), Equivalence: stat.Equivalence(v.Equivalence), Margin: &v.Margin,
+			Superiority: stat.Superiority(v.Superiority), NonInferiority: stat.NonInferiority(api.Value(v.NonInferiority)),
+			Equivalence: stat.Equivalence(api.Value(v.Equivalence)), Margin: &margin,
 		},
 	}
 	out.Difference.Value, out.Difference.CI = f.Delta, &stat.Interval{Lower: f.CILow, Upper: f.CIHigh}

@@ -52,15 +52,25 @@ func (f startFlags) start(ctx context.Context, from *client.Client, evaluation c
 		key = "assay-run-" + rand.Text()
 	}
 	want := client.Start{
-		DatasetVersion: f.DatasetVersion, SampleSize: f.Sample, Seed: f.Seed, Repetitions: f.Repetitions, Concurrency: f.Concurrency, BudgetUSD: f.Budget,
+		DatasetVersion: some(f.DatasetVersion), SampleSize: some(f.Sample), Seed: f.Seed, Repetitions: some(f.Repetitions), Concurrency: some(f.Concurrency),
+		BudgetUSD: f.Budget,
 	}
 	switch baseline {
 	case client.Latest, client.Previous:
-		want.Baseline = baseline
+		want.Baseline = &baseline
 	default:
 		want.BaselineRunID = baseline
 	}
 	return from.StartPatiently(ctx, evaluation.ID, want, key, say)
+}
+
+// some is a number that a flag gives, nil without the flag.
+func some(n int) *int64 {
+	if n == 0 {
+		return nil
+	}
+	wide := int64(n)
+	return &wide
 }
 
 type runCommand struct {
@@ -135,7 +145,7 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 	}
 	style := terminal.Detect(e.Out, e.Environ)
 	shown := toRun(from, evaluation, r, notes)
-	if r.Status == client.StatusCompleted && r.BaselineRunID == "" {
+	if r.Status == client.StatusCompleted && r.Baseline() == "" {
 		if before, err := from.PreviousRun(e.Context, evaluation, r); err == nil {
 			shown.Links = append(shown.Links, fmt.Sprintf("assay compare %s %s %s", evaluation.ID, before.ID, r.ID))
 		}
@@ -143,12 +153,12 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 	if err := style.Run(e.Out, shown); err != nil {
 		return err
 	}
-	if r.BaselineRunID == "" || r.Status != client.StatusCompleted {
+	if r.Baseline() == "" || r.Status != client.StatusCompleted {
 		return nil
 	}
-	compared, err := from.Compare(e.Context, evaluation.ID, r.BaselineRunID, r.ID, 0)
+	compared, err := from.Compare(e.Context, evaluation.ID, r.Baseline(), r.ID, 0)
 	if err != nil {
-		e.say("could not compare with run " + r.BaselineRunID + ": " + err.Error())
+		e.say("could not compare with run " + r.Baseline() + ": " + err.Error())
 		return nil
 	}
 	fmt.Fprintln(e.Out)
@@ -170,23 +180,24 @@ const shownNotes = 5
 
 func toRun(from *client.Client, evaluation client.Evaluation, r client.Run, notes []client.Note) terminal.Run {
 	out := terminal.Run{
-		Name: evaluation.Name, ID: r.ID, Status: r.Status, Items: r.Items, Passed: r.Passed, Failed: r.Failed, Errored: r.Errored, Skipped: r.Skipped, Cost: r.CostUSD,
+		Name: evaluation.Name, ID: r.ID, Status: r.Status, Items: int(r.Items), Passed: int(r.Passed), Failed: int(r.Failed), Errored: int(r.Errored),
+		Skipped: int(r.Skipped), Cost: &r.CostUSD,
 	}
 	if r.Error != nil {
 		out.Problem = r.Error.Code + ": " + r.Error.Message
 	}
-	if !r.CompletedAt.IsZero() {
+	if r.CompletedAt != nil {
 		took := r.CompletedAt.Sub(r.StartedAt)
 		out.Took = &took
 	}
 	if v := r.DatasetVersion; v != nil {
-		out.Facts = append(out.Facts, terminal.Fact{Name: "dataset version", Value: strconv.Itoa(*v)})
+		out.Facts = append(out.Facts, terminal.Fact{Name: "dataset version", Value: strconv.FormatInt(*v, 10)})
 	}
 	if v := r.Seed; v != nil {
 		out.Facts = append(out.Facts, terminal.Fact{Name: "seed", Value: strconv.FormatInt(*v, 10)})
 	}
 	if r.Repetitions > 1 {
-		out.Facts = append(out.Facts, terminal.Fact{Name: "repetitions", Value: strconv.Itoa(r.Repetitions)})
+		out.Facts = append(out.Facts, terminal.Fact{Name: "repetitions", Value: strconv.FormatInt(r.Repetitions, 10)})
 	}
 	if s := r.Statistics; s != nil {
 		out.Estimates = toEstimates(*s)
@@ -218,7 +229,7 @@ func toEstimates(s client.Statistics) []terminal.Estimate {
 }
 
 func toEstimate(name string, e client.Estimate) terminal.Estimate {
-	out := terminal.Estimate{Name: name, Value: e.Value, N: e.N, Status: e.Status, Warnings: slices.Clone(e.Warnings)}
+	out := terminal.Estimate{Name: name, Value: e.Value, N: int(e.N), Status: e.Status, Warnings: slices.Clone(e.Warnings)}
 	if e.CI != nil {
 		out.Lower, out.Upper = e.CI.Lower, e.CI.Upper
 	}

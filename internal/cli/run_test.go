@@ -71,7 +71,7 @@ func estimate(value, lower, upper float64, n int) string {
 
 // wireRun is a run on the wire; rest holds more fields.
 func wireRun(id, status, rest string) string {
-	return fmt.Sprintf(`{"run_id":%q,"evaluation_id":"7","status":%q,"phase":"done","started_at":"2026-01-31T12:00:0%s.000Z","completed_at":"2026-01-31T12:00:09.500Z",
+	return fmt.Sprintf(`{"id":%q,"evaluation_id":"7","status":%q,"phase":"done","started_at":"2026-01-31T12:00:0%s.000Z","completed_at":"2026-01-31T12:00:09.500Z",
 		"items":100,"passed":90,"failed":10,"errored":1,"skipped":0,"dataset_version":3,"seed":5,"repetitions":1,"cost_usd":0.25,"baseline_run_id":null%s}`, id, status, id[len(id)-1:], rest)
 }
 
@@ -112,7 +112,7 @@ func TestRunCommand(t *testing.T) {
 		require.Zero(t, got.Code, got.Err)
 		require.Contains(t, got.Out, "▸ running  Support answers · run 42\n")
 		require.Contains(t, got.Out, run42)
-		require.Equal(t, "POST "+runs+` {"datasetVersion":4,"baseline":"previous","sampleSize":10,"seed":0,"repetitions":2,"concurrency":3,"budgetUsd":1.5}`, s.asked[len(s.asked)-1])
+		require.Equal(t, "POST "+runs+` {"baseline":"previous","budgetUsd":1.5,"concurrency":3,"datasetVersion":4,"repetitions":2,"sampleSize":10,"seed":0}`, s.asked[len(s.asked)-1])
 
 		got = run(env, "run", "7", "--json")
 		require.Zero(t, got.Code, got.Err)

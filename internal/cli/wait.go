@@ -109,7 +109,7 @@ func newDisplay(e *Environment, evaluation client.Evaluation, r client.Run) *dis
 func (d *display) show(p client.Progress) {
 	d.notes = p.Recent
 	now := time.Now()
-	l := look{now, p.ItemsDone, p.Percent, p.Phase}
+	l := look{now, int(p.ItemsDone), p.Percent, p.Phase}
 	d.looks = append(d.looks, l)
 	for len(d.looks) > 2 && now.Sub(d.looks[1].at) > rateOver {
 		d.looks = d.looks[1:]
@@ -147,11 +147,11 @@ func (d *display) say(text string) {
 
 func (d *display) toProgress(p client.Progress) terminal.Progress {
 	out := terminal.Progress{
-		Name: d.name, Run: d.run.ID, Status: p.Status, Phase: p.Phase, Total: p.ItemsTotal, Done: p.ItemsDone, Passed: p.Passed, Failed: p.Failed,
-		Errored: p.Errored, Rate: d.rate(p), Elapsed: d.elapsed(p), Cost: p.CostUSD,
+		Name: d.name, Run: d.run.ID, Status: p.Status, Phase: p.Phase, Total: int(p.ItemsTotal), Done: int(p.ItemsDone), Passed: int(p.Passed),
+		Failed: int(p.Failed), Errored: int(p.Errored), Rate: d.rate(p), Elapsed: d.elapsed(p), Cost: &p.CostUSD,
 	}
-	if p.ETASeconds != nil && p.Status == client.StatusRunning {
-		eta := time.Duration(*p.ETASeconds * float64(time.Second))
+	if p.EtaSeconds != nil && p.Status == client.StatusRunning {
+		eta := time.Duration(*p.EtaSeconds * float64(time.Second))
 		out.ETA = &eta
 	}
 	if p.Estimate != nil {

@@ -38,7 +38,11 @@ func TestInterruptedWaiting(t *testing.T) {
 					defer interrupt()
 				}
 				w.Header().Set("Content-Type", "application/json")
-				_, _ = io.WriteString(w, `{"id":"7","name":"x","run_id":"42","status":"running"}`)
+				id := "7"
+				if strings.Contains(r.URL.Path, "/runs") {
+					id = "42"
+				}
+				_, _ = io.WriteString(w, `{"id":"`+id+`","name":"x","status":"running"}`)
 			}))
 			defer srv.Close()
 			var out, errOut bytes.Buffer

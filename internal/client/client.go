@@ -8,6 +8,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/client/api"
 )
 
 // The variables that a user's commands read. SERVICE_ORGANIZATION_ID, which the
@@ -110,6 +114,51 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 	return c.do(req, out)
 }
 
+// call is one request through the generated methods, with what comes with the
+// document that they return.
+type call struct {
+	api.Client
+	answer Answer
+	raw    jsontext.Value
+}
+
+// call returns a call to be made.
+func (c *Client) call() *call {
+	k := &call{}
+	k.Send = func(ctx context.Context, method, path string, in, out any, opts []api.Option) error {
+		var body io.Reader = http.NoBody
+		if in != nil {
+			text, err := json.Marshal(in)
+			if err != nil {
+				return err
+			}
+			body = bytes.NewReader(text)
+		}
+		req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+		if err != nil {
+			return err
+		}
+		if in != nil {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		for _, o := range opts {
+			o(req)
+		}
+		if k.answer, err = c.do(req, &k.raw); err != nil {
+			return err
+		}
+		return c.decode(k.raw, out)
+	}
+	return k
+}
+
+func (c *Client) decode(body []byte, out any) error {
+	if err := json.Unmarshal(body, out); err != nil {
+		return fmt.Errorf("%s: %w (%s)", c.base, errFormat, plain(err.Error()))
+	}
+	return nil
+}
+
 // do sends a request with the key and decodes the answer into out.
 func (c *Client) do(req *http.Request, out any) (Answer, error) {
 	req.Header.Set("Authorization", "Bearer "+c.key)
@@ -130,10 +179,7 @@ func (c *Client) do(req *http.Request, out any) (Answer, error) {
 	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
 		return a, refusal(res, a, body)
 	}
-	if err := json.Unmarshal(body, out); err != nil {
-		return a, fmt.Errorf("%s: %w (%s)", c.base, errFormat, plain(err.Error()))
-	}
-	return a, nil
+	return a, c.decode(body, out)
 }
 
 // unanswered says what kept an answer from coming, without the query.

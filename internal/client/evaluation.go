@@ -11,12 +11,8 @@ import (
 	"strings"
 )
 
-// Evaluation is what is known of an evaluation without its runs.
-type Evaluation struct {
-	ID     string `json:"id"`
-	Name   string `json:"name"`
-	Status string `json:"status"`
-}
+// Evaluation is an evaluation as commands name it.
+type Evaluation struct{ ID, Name, Status string }
 
 const (
 	statusArchived = "archived"
@@ -35,8 +31,8 @@ var number = regexp.MustCompile(`^[1-9][0-9]{0,15}$`)
 func (c *Client) FindEvaluation(ctx context.Context, name string) (Evaluation, error) {
 	name = strings.TrimSpace(name)
 	if number.MatchString(name) {
-		var e Evaluation
-		_, err := c.get(ctx, "/api/evaluations/"+name, nil, &e)
+		found, err := c.call().GetEvaluation(ctx, name)
+		e := Evaluation{found.ID, found.Name, found.Status}
 		var refused *Error
 		if err == nil && e.ID == "" {
 			err = fmt.Errorf("%s: %w", c.base, errFormat)
@@ -95,19 +91,18 @@ func (c *Client) searchEvaluations(ctx context.Context, text string) ([]Evaluati
 	const page = 1000
 	var all []Evaluation
 	for {
-		var body struct {
-			Evaluations []Evaluation `json:"evaluations"`
-			HasMore     bool         `json:"has_more"`
-		}
 		q := url.Values{"search": {text}, "limit": {strconv.Itoa(page)}, "offset": {strconv.Itoa(len(all))}}
-		if _, err := c.get(ctx, "/api/evaluations", q, &body); err != nil {
+		list, err := c.call().ListEvaluations(ctx, q)
+		if err == nil && list.Evaluations == nil {
+			err = fmt.Errorf("%s: %w", c.base, errFormat)
+		}
+		if err != nil {
 			return nil, err
 		}
-		if body.Evaluations == nil {
-			return nil, fmt.Errorf("%s: %w", c.base, errFormat)
+		for _, e := range list.Evaluations {
+			all = append(all, Evaluation{e.ID, e.Name, e.Status})
 		}
-		all = append(all, body.Evaluations...)
-		if !body.HasMore || len(body.Evaluations) == 0 {
+		if !list.HasMore || len(list.Evaluations) == 0 {
 			return all, nil
 		}
 	}

@@ -72,7 +72,7 @@ func TestFindEvaluation(t *testing.T) {
 }
 
 func run(id, status, started string) string {
-	return fmt.Sprintf(`{"run_id":%q,"evaluation_id":"7","status":%q,"started_at":%q,"baseline_run_id":null,"new":1}`, id, status, started)
+	return fmt.Sprintf(`{"id":%q,"evaluation_id":"7","status":%q,"started_at":%q,"baseline_run_id":null,"new":1}`, id, status, started)
 }
 
 func TestRunsAreNamed(t *testing.T) {
@@ -114,8 +114,8 @@ func TestStartRun(t *testing.T) {
 			bodies = append(bodies, r.Method+" "+r.URL.Path+" "+r.Header.Get("Idempotency-Key")+" "+string(body))
 			return respond(r, 201, run("42", "running", "2026-01-02T00:00:00Z")), err
 		})
-		seed := int64(0)
-		r, err := c.StartRun(t.Context(), "7", client.Start{Seed: &seed, SampleSize: 10, BaselineRunID: "41"}, "k")
+		seed, size := int64(0), int64(10)
+		r, err := c.StartRun(t.Context(), "7", client.Start{Seed: &seed, SampleSize: &size, BaselineRunID: "41"}, "k")
 		require.NoError(t, err)
 		require.Equal(t, "42", r.ID)
 		_, err = c.StartRun(t.Context(), "7", client.Start{}, "l")
@@ -336,7 +336,7 @@ func TestCompare(t *testing.T) {
 	require.Equal(t, "http://assay.test/api/evaluations/7/runs/compare?baselineRunId=41&candidateRunId=42&margin=0.02", asked)
 	f, ok := got.Figure("exact_match")
 	require.True(t, ok)
-	require.Equal(t, "shown", f.Statistics.Verdict.NonInferiority)
+	require.Equal(t, "shown", *f.Statistics.Verdict.NonInferiority)
 	_, ok = got.Figure("nothing")
 	require.False(t, ok)
 	_, err = c.Compare(t.Context(), "7", "41", "42", 0)

@@ -27,3 +27,12 @@ func (c Client) call(ctx context.Context, method, path string, query url.Values,
 	}
 	return c.Send(ctx, method, path, in, out, opts)
 }
+
+// Value is the value of a field that may be null or absent: the zero value if it
+// is.
+func Value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

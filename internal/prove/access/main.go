@@ -19,18 +19,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := prove(ctx, os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "prove access:", err)
-		os.Exit(1)
-	}
+	rig.Main("access", func(ctx context.Context) error { return prove(ctx, os.Stdout) })
 }
 
 func prove(ctx context.Context, out io.Writer) error {

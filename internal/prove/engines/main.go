@@ -12,45 +12,23 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 func main() {
-	rounds := flag.Int("rounds", 3, "how often each part is killed")
-	writers := flag.Int("writers", 4, "how many clients write at once")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := prove(ctx, *rounds, *writers)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "prove engines:", err)
-		os.Exit(1)
-	}
-}
-
-func prove(ctx context.Context, rounds, writers int) error {
-	s, err := start(ctx)
-	if err != nil {
-		return errors.Join(err, s.stop())
-	}
-	result, err := run(ctx, s, rounds, writers)
-	if err != nil {
-		return errors.Join(err, s.Tail("the application's log", "all"), s.stop())
-	}
-	if err := s.stop(); err != nil {
-		return err
-	}
-	fmt.Println(result)
-	return nil
+	rounds := flag.Int("rounds", 3, "number of kills of each part")
+	writers := flag.Int("writers", 4, "number of concurrent writers")
+	rig.Main("engines", func(ctx context.Context) error {
+		return rig.Prove(ctx, false, start, func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, *rounds, *writers) })
+	})
 }
 
 // run does the faults under load and checks what is left.
-func run(ctx context.Context, s *system, rounds, writers int) (string, error) {
+func run(ctx context.Context, s *system, rounds, writers int) (rig.Result, error) {
 	load := newLoad(s, writers)
 	load.begin(ctx)
 	defer load.end()
@@ -61,11 +39,11 @@ func run(ctx context.Context, s *system, rounds, writers int) (string, error) {
 		for _, victim := range []string{"postgres", "clickhouse", "temporal", "redis", "app"} {
 			// Each fault meets a load that is really running.
 			if err := load.progress(ctx, 20); err != nil {
-				return "", fmt.Errorf("before killing %s: %w", victim, err)
+				return nil, fmt.Errorf("before killing %s: %w", victim, err)
 			}
 			took, err := s.killAndRecover(ctx, victim)
 			if err != nil {
-				return "", fmt.Errorf("kill %s: %w", victim, err)
+				return nil, fmt.Errorf("kill %s: %w", victim, err)
 			}
 			faults++
 			slowest = max(slowest, took)
@@ -73,19 +51,20 @@ func run(ctx context.Context, s *system, rounds, writers int) (string, error) {
 		}
 	}
 	if err := load.progress(ctx, 20); err != nil {
-		return "", err
+		return nil, err
 	}
 	load.end()
 
 	lost, duplicated, err := load.verify(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if lost+duplicated > 0 {
-		return "", fmt.Errorf("lost %d, duplicated %d of %d acknowledged writes", lost, duplicated, load.acked())
+		return nil, fmt.Errorf("lost %d, duplicated %d of %d acknowledged writes", lost, duplicated, load.acked())
 	}
 	if err := load.control(ctx); err != nil {
-		return "", err
+		return nil, err
 	}
-	return fmt.Sprintf("engines lost %d duplicated %d acked %d faults %d slowest %.1fs", lost, duplicated, load.acked(), faults, slowest.Seconds()), nil
+	return rig.Result{"engines"}.With("lost", lost).With("duplicated", duplicated).With("acked", load.acked()).With("faults", faults).
+		With("slowest", fmt.Sprintf("%.1fs", slowest.Seconds())), nil
 }

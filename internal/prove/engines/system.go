@@ -96,8 +96,11 @@ func (s *system) awaitReady(ctx context.Context, want bool) (time.Duration, erro
 	return 0, fmt.Errorf("ready=%t was not seen in %s: %w", want, patience, last)
 }
 
-// stop ends the application and its engines and removes their state.
-func (s *system) stop() error {
+// Logs returns the end of the application's log as an error.
+func (s *system) Logs() error { return s.Tail("the application's log", "all") }
+
+// Stop ends the application and its engines, and removes their state.
+func (s *system) Stop(bool) error {
 	if s.app != nil && s.app.Stop(patience) != nil {
 		s.app.Kill()
 	}

@@ -25,9 +25,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
@@ -48,19 +45,12 @@ func main() {
 	flag.IntVar(&o.events, "events", 10_000_000, "how many events are behind the slow follower")
 	flag.IntVar(&o.rounds, "rounds", 41, "how often each side is timed")
 	replica := flag.String("replica", "", "run as the replica that writes to this folder")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	var err error
-	if *replica != "" {
-		err = runReplica(ctx, *replica, o.writers)
-	} else {
-		err = prove(ctx, o)
-	}
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "prove events:", err)
-		os.Exit(1)
-	}
+	rig.Main("events", func(ctx context.Context) error {
+		if *replica != "" {
+			return runReplica(ctx, *replica, o.writers)
+		}
+		return prove(ctx, o)
+	})
 }
 
 func prove(ctx context.Context, o options) (err error) {

@@ -24,99 +24,71 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// options are what a shortened run changes.
+// options are what a shortened proof changes.
 type options struct {
-	faults, spans, senders int
-	away, ahead            time.Duration
-	controls, binary, only string
-	seed                   uint64
-	keep                   bool
+	rig.Options
+	spans, senders int
+	away, ahead    time.Duration
 }
 
 func main() {
 	var o options
-	flag.IntVar(&o.faults, "faults", wholeFaults, "how many faults")
-	flag.IntVar(&o.spans, "spans", 200_000, "how many spans are acknowledged at least")
-	flag.IntVar(&o.senders, "senders", 8, "how many senders post at once")
-	flag.StringVar(&o.controls, "controls", "all", "which controls run: all, none, or names with commas")
-	flag.StringVar(&o.only, "only", "", "do only the faults whose names contain this")
-	flag.DurationVar(&o.away, "away", time.Minute, "how long ClickHouse is away during the flood; 0s for no flood")
-	flag.DurationVar(&o.ahead, "ahead", 0, "how far the clock of every sixteenth batch runs before ours")
-	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "what chance decides by")
-	flag.StringVar(&o.binary, "binary", "bin/assay-failpoints", "the application, built with the tag failpoints")
-	flag.BoolVar(&o.keep, "keep", false, "keep the state of a run that failed")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := prove(ctx, o)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "prove ingest:", err)
-		os.Exit(1)
-	}
-}
-
-func prove(ctx context.Context, o options) error {
-	began := time.Now()
-	s, err := start(ctx, o.binary)
-	if err != nil {
-		return errors.Join(err, s.stop(false))
-	}
-	fmt.Printf("started in %.1f s, seed %d, state in %s\n", time.Since(began).Seconds(), o.seed, s.State)
-	line, err := run(ctx, s, o)
-	if err != nil {
-		return errors.Join(err, s.Tail("the application's log", "serve"), s.stop(o.keep))
-	}
-	if err := s.stop(false); err != nil {
-		return err
-	}
-	fmt.Printf("took %.0f s\n%s\n", time.Since(began).Seconds(), line)
-	return nil
+	o.Flags(wholeFaults)
+	flag.IntVar(&o.spans, "spans", 200_000, "least number of acknowledged spans")
+	flag.IntVar(&o.senders, "senders", 8, "number of concurrent senders")
+	flag.DurationVar(&o.away, "away", time.Minute, "absence of ClickHouse during the flood; 0s for no flood")
+	flag.DurationVar(&o.ahead, "ahead", 0, "lead of the clock of every sixteenth batch")
+	rig.Main("ingest", func(ctx context.Context) error {
+		return rig.Prove(ctx, o.Keep, func(ctx context.Context) (*system, error) { return start(ctx, o.Binary) },
+			func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, o) })
+	})
 }
 
 // run does the faults under load, then the flood, the check and the controls.
-func run(ctx context.Context, s *system, o options) (string, error) {
-	chosen, err := named(o.controls)
+func run(ctx context.Context, s *system, o options) (rig.Result, error) {
+	chosen, err := named(o.Controls)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	fmt.Printf("seed %d, state in %s\n", o.Seed, s.State)
 	without := s.sabotage(ctx)
-	p := newProof(s, o.seed)
+	p := newProof(s, o.Seed)
 	p.load = newLoad(s, loadOptions{senders: o.senders, sample: 50, ahead: o.ahead})
 	p.load.begin(ctx)
 	defer p.load.end()
-	if err := p.all(ctx, o.faults, o.only); err != nil {
-		return "", err
+	if err := p.all(ctx, o.Faults, o.Only); err != nil {
+		return nil, err
 	}
 	if err := p.load.grow(ctx, int64(o.spans)); err != nil {
-		return "", err
+		return nil, err
 	}
 	memory, err := p.flood(ctx, o.away)
 	if err != nil {
-		return "", fmt.Errorf("flood: %w", err)
+		return nil, fmt.Errorf("flood: %w", err)
 	}
 	v, err := p.verdict(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	fmt.Println(v)
 	p.fail(v.guilty())
 	if err := p.control(ctx, chosen, without); err != nil {
-		return "", err
+		return nil, err
 	}
 	if err := errors.Join(p.failures...); err != nil {
-		return "", err
+		return nil, err
 	}
 	if p.unproven != "" {
 		fmt.Println(p.unproven)
 	}
-	return fmt.Sprintf("ingest lost %d duplicated %d late %d acked %d deferred %d faults %d points %d/%d memory %.2f controls %d/%d",
-		v.lost, v.duplicated, v.late, v.acked, v.deferred, p.faults, len(p.points), pointCount, memory, len(chosen), len(controls)), nil
+	return rig.Result{"ingest"}.With("lost", v.lost).With("duplicated", v.duplicated).With("late", v.late).With("acked", v.acked).
+		With("deferred", v.deferred).With("faults", p.faults).With("points", rig.Of(len(p.points), pointCount)).
+		With("memory", fmt.Sprintf("%.2f", memory)).With("controls", rig.Of(len(chosen), len(controls))), nil
 }

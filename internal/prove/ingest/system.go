@@ -105,8 +105,11 @@ func (s *system) startApp(ctx context.Context) (err error) {
 	return err
 }
 
-// stop ends everything and removes what was written, unless it is to be kept.
-func (s *system) stop(keep bool) error {
+// Logs returns the end of the application's log as an error.
+func (s *system) Logs() error { return s.Tail("the application's log", "serve") }
+
+// Stop ends everything and removes what was written, unless it is to be kept.
+func (s *system) Stop(keep bool) error {
 	if s.app != nil {
 		s.app.Kill()
 	}

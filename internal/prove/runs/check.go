@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
@@ -53,26 +56,18 @@ func (l *load) count(edit func(*verdict)) {
 	edit(&l.verdict)
 }
 
-// outcome is a run that has ended.
-type outcome struct {
-	Status     string    `json:"status"`
-	Items      int       `json:"items"`
-	Passed     int       `json:"passed"`
-	Failed     int       `json:"failed"`
-	Errored    int       `json:"errored"`
-	Skipped    int       `json:"skipped"`
-	CostUSD    float64   `json:"cost_usd"`
-	Calls      int       `json:"calls"`
-	Statistics *struct{} `json:"statistics"`
-	Error      *struct {
-		Code string `json:"code"`
-	} `json:"error"`
-}
-
 // tally is what results add up to.
 type tally struct {
 	done, passed, failed, errored, skipped, calls int
 	cost                                          float64
+}
+
+// counted is what a run says that its results add up to.
+func counted(r api.Run) tally {
+	return tally{
+		done: int(r.Items + r.Skipped), passed: int(r.Passed), failed: int(r.Failed), errored: int(r.Errored), skipped: int(r.Skipped),
+		calls: int(r.Calls), cost: r.CostUSD,
+	}
 }
 
 // check holds a run that has ended against its results.
@@ -87,15 +82,15 @@ func (j *journey) check(ctx context.Context) error {
 		if t, err = j.list(ctx, try == 0); err != nil {
 			return err
 		}
-		if t.done == end.Items+end.Skipped || !j.isCancelled() || try == 10 {
+		if t.done == counted(end).done || !j.isCancelled() || try == 10 {
 			break
 		}
 		if err := rig.Sleep(ctx, 300*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	var p progress
-	if err := j.load.s.get(ctx, j.org, j.path()+"/progress", &p); err != nil {
+	p, err := j.load.s.as(j.org, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
+	if err != nil {
 		return err
 	}
 	chunks, err := j.load.s.chunks(ctx, j.org, j.run)
@@ -118,9 +113,9 @@ func (j *journey) check(ctx context.Context) error {
 }
 
 // figures waits until a run that has ended is added up.
-func (j *journey) figures(ctx context.Context) (end outcome, err error) {
+func (j *journey) figures(ctx context.Context) (end api.Run, err error) {
 	for limit := time.Now().Add(patience); ; {
-		if err := j.load.s.get(ctx, j.org, j.path(), &end); err != nil {
+		if end, err = j.load.s.as(j.org, "").GetEvaluationRun(ctx, j.evaluation, j.run); err != nil {
 			return end, err
 		}
 		if end.Statistics != nil {
@@ -140,7 +135,7 @@ func (j *journey) figures(ctx context.Context) (end outcome, err error) {
 }
 
 // isRight tells whether a run ended as it had to.
-func (j *journey) isRight(v *verdict, end outcome) bool {
+func (j *journey) isRight(v *verdict, end api.Run) bool {
 	code := ""
 	if end.Error != nil {
 		code = end.Error.Code
@@ -162,39 +157,29 @@ func (j *journey) isRight(v *verdict, end outcome) bool {
 
 // list reads a run's results through the API and holds each against its item.
 func (j *journey) list(ctx context.Context, blame bool) (t tally, err error) {
-	type result struct {
-		Item    string   `json:"test_case_id"`
-		Epoch   int      `json:"epoch"`
-		Status  string   `json:"status"`
-		Calls   int      `json:"calls"`
-		CostUSD *float64 `json:"cost_usd"`
-	}
 	type unit struct {
 		item  string
-		epoch int
+		epoch int64
 	}
 	seen := map[unit]int{}
 	for offset := 0; ; offset += 100 {
-		var page struct {
-			Results []result `json:"results"`
-			HasMore bool     `json:"has_more"`
-		}
-		if err := j.load.s.get(ctx, j.org, fmt.Sprintf("%s/results?limit=100&offset=%d", j.path(), offset), &page); err != nil {
+		page, err := j.load.s.as(j.org, "").ListEvaluationRunResults(ctx, j.evaluation, j.run, url.Values{"limit": {"100"}, "offset": {strconv.Itoa(offset)}})
+		if err != nil {
 			return t, err
 		}
 		for _, r := range page.Results {
-			t.add(r.Status, r.Calls, r.CostUSD)
-			seen[unit{r.Item, r.Epoch}]++
-			index, known := j.index[r.Item]
-			wrong := !known || r.Epoch >= j.repetitions || r.Status != "errored" && (r.Status == "passed") != passes(index)
-			if n := seen[unit{r.Item, r.Epoch}]; blame && (wrong || n > 1) {
+			t.add(r.Status, int(r.Calls), r.CostUSD)
+			seen[unit{r.TestCaseID, r.Epoch}]++
+			index, known := j.index[r.TestCaseID]
+			wrong := !known || r.Epoch >= int64(j.repetitions) || r.Status != "errored" && (r.Status == "passed") != passes(index)
+			if n := seen[unit{r.TestCaseID, r.Epoch}]; blame && (wrong || n > 1) {
 				j.load.count(func(v *verdict) {
 					if n > 1 {
 						v.doubled++
 					} else {
 						v.miscounted++
 					}
-					v.example("run %s (%s) has the result %+v, which is wrong or there %d times", j.run, j.kind, r, n)
+					v.example("run %s (%s) has the result %s of item %s, epoch %d, which is wrong or there %d times", j.run, j.kind, r.Status, r.TestCaseID, r.Epoch, n)
 				})
 			}
 		}
@@ -224,7 +209,7 @@ func (t *tally) add(status string, calls int, cost *float64) {
 }
 
 // compare holds every counter against the results.
-func (j *journey) compare(v *verdict, end outcome, t tally, p progress, chunks tally) {
+func (j *journey) compare(v *verdict, end api.Run, t tally, p api.RunProgress, chunks tally) {
 	if missing := j.units() - t.done; end.Status == "completed" && missing != 0 {
 		v.missing += max(0, missing)
 		v.example("run %s (%s) is completed with %d results of %d", j.run, j.kind, t.done, j.units())
@@ -233,12 +218,14 @@ func (j *journey) compare(v *verdict, end outcome, t tally, p progress, chunks t
 		v.miscounted++
 		v.example("run %s (%s, %s): %s %+v and the results %+v", j.run, j.kind, end.Status, what, said, t)
 	}
-	if end.Items != t.passed+t.failed || end.Passed != t.passed || end.Failed != t.failed || end.Errored != t.errored || end.Skipped != t.skipped ||
-		end.Calls != t.calls || math.Abs(end.CostUSD-t.cost) > 1e-9 {
-		differ("the run says", end)
+	exact := counted(end)
+	exact.cost = t.cost // sums of fractions differ in their last digits
+	if exact != t || math.Abs(end.CostUSD-t.cost) > 1e-9 {
+		differ("the run says", counted(end))
 	}
-	if p.Done != t.done || p.Passed != t.passed || p.Failed != t.failed || p.Errored != t.errored {
-		differ("its progress says", p)
+	said := tally{done: int(p.ItemsDone), passed: int(p.Passed), failed: int(p.Failed), errored: int(p.Errored), skipped: t.skipped, calls: t.calls, cost: t.cost}
+	if said != t {
+		differ("its progress says", said)
 	}
 	// A chunk that was stopped may not have counted what it stored last.
 	whole := end.Status == "completed"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
@@ -27,13 +28,17 @@ func isConflict(err error) bool {
 	return errors.As(err, &r) && r.status == http.StatusConflict
 }
 
-func (s *system) get(ctx context.Context, o *organization, path string, out any) error {
-	return s.insist(ctx, o, http.MethodGet, path, "", nil, out)
-}
-
 // post changes something once, however often the answer is lost on its way.
 func (s *system) post(ctx context.Context, o *organization, path, key string, in, out any) error {
 	return s.insist(ctx, o, http.MethodPost, path, key, in, out)
+}
+
+// as is the generated client of an organization. It repeats a request until it
+// is answered; a key makes a write safe to repeat.
+func (s *system) as(o *organization, key string) api.Client {
+	return api.Client{Send: func(ctx context.Context, method, path string, in, out any, _ []api.Option) error {
+		return s.insist(ctx, o, method, path, key, in, out)
+	}}
 }
 
 // insist repeats a request until it is answered: servers and engines come back.

@@ -192,8 +192,8 @@ func (p *proof) cancelIn(ctx context.Context, phase string) (cancelled int, err 
 		if !running {
 			continue
 		}
-		var now progress
-		if err := p.s.get(ctx, j.org, j.path()+"/progress", &now); err != nil {
+		now, err := p.s.as(j.org, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
+		if err != nil {
 			return cancelled, err
 		}
 		if now.Status != "running" || now.Phase != phase {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
@@ -71,8 +72,6 @@ func (j *journey) key(what string) string {
 	return fmt.Sprintf("%s-%d-%d-%s", j.load.s.Removed, j.load.seed, j.number, what)
 }
 
-func (j *journey) path() string { return "/api/evaluations/" + j.evaluation + "/runs/" + j.run }
-
 // prepare makes a dataset and an evaluation and starts the run.
 func (j *journey) prepare(ctx context.Context) error {
 	if err := j.fill(ctx); err != nil {
@@ -84,34 +83,27 @@ func (j *journey) prepare(ctx context.Context) error {
 // fill makes a dataset with the run's items.
 func (j *journey) fill(ctx context.Context) error {
 	s := j.load.s
-	var made struct {
-		ID string `json:"id"`
-	}
-	if err := s.post(ctx, j.org, "/api/datasets", j.key("dataset"), map[string]any{"name": j.key("")}, &made); err != nil {
+	made, err := s.as(j.org, j.key("dataset")).CreateDataset(ctx, api.CreateDataset{Name: j.key("")})
+	if err != nil {
 		return err
 	}
 	j.dataset, j.index = made.ID, map[string]int{}
 	const most = 1000 // that one request takes
 	for from := 0; from < j.items; from += most {
-		items := make([]map[string]any, min(most, j.items-from))
+		items := make([]api.DatasetItemInput, min(most, j.items-from))
 		for i := range items {
 			text := "run " + strconv.Itoa(j.number) + " item " + strconv.Itoa(from+i)
-			items[i] = map[string]any{"input": text, "expected_output": text, "output": text}
+			items[i] = api.DatasetItemInput{Input: text, ExpectedOutput: text, Output: text}
 			if !passes(from + i) {
-				items[i]["expected_output"] = "something else"
+				items[i].ExpectedOutput = "something else"
 			}
 		}
-		var added struct {
-			Items []struct {
-				Index int    `json:"index"`
-				ID    string `json:"id"`
-			} `json:"items"`
-		}
-		if err := s.post(ctx, j.org, "/api/datasets/"+j.dataset+"/items", j.key("items "+strconv.Itoa(from)), map[string]any{"items": items}, &added); err != nil {
+		added, err := s.as(j.org, j.key("items "+strconv.Itoa(from))).AddDatasetItems(ctx, j.dataset, api.AddDatasetItems{Items: items})
+		if err != nil {
 			return err
 		}
 		for _, i := range added.Items {
-			j.index[i.ID] = from + i.Index
+			j.index[i.ID] = from + int(i.Index)
 		}
 	}
 	return nil
@@ -120,9 +112,7 @@ func (j *journey) fill(ctx context.Context) error {
 // start makes an evaluation and starts the run.
 func (j *journey) start(ctx context.Context) error {
 	s := j.load.s
-	var made struct {
-		ID string `json:"id"`
-	}
+	var made api.Evaluation
 	if err := s.post(ctx, j.org, "/api/evaluations", j.key("evaluation"), map[string]any{
 		"name": j.key(""), "datasetId": j.dataset, "metrics": []string{"exact_match"}, "target": j.target(),
 	}, &made); err != nil {
@@ -133,9 +123,7 @@ func (j *journey) start(ctx context.Context) error {
 	if j.budget > 0 {
 		want["budgetUsd"] = j.budget
 	}
-	var started struct {
-		ID string `json:"run_id"`
-	}
+	var started api.Run
 	if err := s.post(ctx, j.org, "/api/evaluations/"+j.evaluation+"/runs", j.key("run"), want, &started); err != nil {
 		return err
 	}
@@ -162,33 +150,22 @@ func (j *journey) target() map[string]any {
 	}
 }
 
-// progress is how far a run says it is.
-type progress struct {
-	Status  string `json:"status"`
-	Phase   string `json:"phase"`
-	Total   int    `json:"items_total"`
-	Done    int    `json:"items_done"`
-	Passed  int    `json:"passed"`
-	Failed  int    `json:"failed"`
-	Errored int    `json:"errored"`
-}
-
 // follow watches a run until it has ended, and cancels it if that is its fate.
 func (j *journey) follow(ctx context.Context) error {
 	s := j.load.s
-	done := 0
+	done := int64(0)
 	for limit := time.Now().Add(4 * patience); ; {
-		var p progress
-		if err := s.get(ctx, j.org, j.path()+"/progress", &p); err != nil {
+		p, err := s.as(j.org, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
+		if err != nil {
 			return err
 		}
-		if p.Done < done || p.Total > 0 && p.Done > p.Total {
+		if p.ItemsDone < done || p.ItemsTotal > 0 && p.ItemsDone > p.ItemsTotal {
 			j.load.count(func(v *verdict) {
 				v.miscounted++
-				v.example("run %s says %d of %d are done, and said %d before", j.run, p.Done, p.Total, done)
+				v.example("run %s says %d of %d are done, and said %d before", j.run, p.ItemsDone, p.ItemsTotal, done)
 			})
 		}
-		done = p.Done
+		done = p.ItemsDone
 		if p.Status != "running" {
 			return nil
 		}
@@ -198,7 +175,7 @@ func (j *journey) follow(ctx context.Context) error {
 			}
 		}
 		if time.Now().After(limit) {
-			return fmt.Errorf("it has not ended in %s: %+v", 4*patience, p)
+			return fmt.Errorf("it has not ended in %s: %s, %s, %d of %d", 4*patience, p.Status, p.Phase, p.ItemsDone, p.ItemsTotal)
 		}
 		if err := rig.Sleep(ctx, 250*time.Millisecond); err != nil {
 			return err
@@ -207,12 +184,12 @@ func (j *journey) follow(ctx context.Context) error {
 }
 
 // isDue tells whether the stage is reached at which the run is cancelled.
-func (j *journey) isDue(p progress) bool {
+func (j *journey) isDue(p api.RunProgress) bool {
 	switch j.cancel {
 	case "queued":
 		return p.Phase == "queued"
 	case "executing":
-		return p.Phase == "executing" && float64(p.Done) >= j.at*float64(j.units())
+		return p.Phase == "executing" && float64(p.ItemsDone) >= j.at*float64(j.units())
 	case "hanging":
 		_, open := j.load.s.targets.oracle.of(j.run)
 		return open >= j.concurrency
@@ -222,10 +199,7 @@ func (j *journey) isDue(p progress) bool {
 
 // end cancels the run, unless it has ended.
 func (j *journey) end(ctx context.Context) error {
-	var after struct {
-		Status string `json:"status"`
-	}
-	err := j.load.s.post(ctx, j.org, j.path()+"/cancel", j.key("cancel"), nil, &after)
+	after, err := j.load.s.as(j.org, j.key("cancel")).CancelEvaluationRun(ctx, j.evaluation, j.run)
 	if isConflict(err) {
 		return nil // it was quicker
 	}

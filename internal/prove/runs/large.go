@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/assayhq/assay/internal/bench"
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
@@ -28,7 +30,7 @@ func (s *system) large(ctx context.Context, items int) error {
 	if err := s.startWorker(ctx); err != nil {
 		return err
 	}
-	j := &journey{load: newLoad(s, s.seed+1), org: s.orgs[0], kind: kindRecorded, items: items, repetitions: 1, concurrency: 16}
+	j := &journey{load: newLoad(s, s.Seed+1), org: s.orgs[0], kind: kindRecorded, items: items, repetitions: 1, concurrency: 16}
 	if err := j.fill(ctx); err != nil {
 		return err
 	}
@@ -36,9 +38,10 @@ func (s *system) large(ctx context.Context, items int) error {
 	if err := j.start(ctx); err != nil {
 		return err
 	}
-	var p progress
+	var p api.RunProgress
 	for p.Status == "" || p.Status == "running" {
-		if err := s.get(ctx, j.org, j.path()+"/progress", &p); err != nil {
+		var err error
+		if p, err = s.as(j.org, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run); err != nil {
 			return err
 		}
 		if err := rig.Sleep(ctx, 50*time.Millisecond); err != nil {
@@ -46,8 +49,8 @@ func (s *system) large(ctx context.Context, items int) error {
 		}
 	}
 	took := time.Since(began)
-	if p.Status != "completed" || p.Done != items || p.Passed != passing(items) {
-		return fmt.Errorf("a run of %d items is %s with %d done and %d passed", items, p.Status, p.Done, p.Passed)
+	if p.Status != "completed" || p.ItemsDone != int64(items) || p.Passed != int64(passing(items)) {
+		return fmt.Errorf("a run of %d items is %s with %d done and %d passed", items, p.Status, p.ItemsDone, p.Passed)
 	}
 	if err := j.files(ctx); err != nil {
 		return err
@@ -80,12 +83,8 @@ func passing(items int) (n int) {
 // files waits until the run has left its files.
 func (j *journey) files(ctx context.Context) error {
 	for limit := time.Now().Add(patience); ; {
-		var page struct {
-			Artifacts []struct {
-				Kind string `json:"kind"`
-			} `json:"artifacts"`
-		}
-		if err := j.load.s.get(ctx, j.org, "/api/evaluations/"+j.evaluation+"/artifacts?runId="+j.run, &page); err != nil {
+		page, err := j.load.s.as(j.org, "").ListEvaluationArtifacts(ctx, j.evaluation, url.Values{"runId": {j.run}})
+		if err != nil {
 			return err
 		}
 		for _, a := range page.Artifacts {

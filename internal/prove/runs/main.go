@@ -27,103 +27,75 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// options are what a shortened run changes.
+// options are what a shortened proof changes.
 type options struct {
-	runs, faults, width    int
-	large                  int
-	heartbeat, pause       time.Duration
-	controls, binary, only string
-	seed                   uint64
-	keep                   bool
+	rig.Options
+	runs, width, large int
+	heartbeat, pause   time.Duration
 }
 
 func main() {
 	var o options
-	flag.IntVar(&o.runs, "runs", 100, "how many runs at least")
-	flag.IntVar(&o.faults, "faults", 64, "how many faults")
-	flag.IntVar(&o.width, "width", 8, "how many runs are under way at once")
-	flag.IntVar(&o.large, "large", 100_000, "how many recorded items the large run has, for the memory of which there is a bound; none if zero")
-	flag.DurationVar(&o.heartbeat, "heartbeat", 5*time.Second, "how long a worker may be silent")
-	flag.DurationVar(&o.pause, "pause", 0, "how long there is peace between two faults: after more of it, less is excused")
-	flag.StringVar(&o.controls, "controls", "all", "which controls run: all, none, or names with commas")
-	flag.StringVar(&o.only, "only", "", "do only the faults whose names contain this")
-	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "what chance decides by")
-	flag.StringVar(&o.binary, "binary", "bin/assay-failpoints", "the application, built with the tag failpoints")
-	flag.BoolVar(&o.keep, "keep", false, "keep the state of a proof that failed")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := prove(ctx, o)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "prove runs:", err)
-		os.Exit(1)
-	}
-}
-
-func prove(ctx context.Context, o options) error {
-	began := time.Now()
-	// What the controls need is known before time is spent.
-	if _, err := sabotaged(); err != nil {
-		return err
-	}
-	s, err := start(ctx, o)
-	if err != nil {
-		return errors.Join(err, s.tail(), s.stop(o.keep))
-	}
-	say("started in %.1f s, seed %d, state in %s", time.Since(began).Seconds(), o.seed, s.State)
-	line, err := run(ctx, s, o)
-	if err != nil {
-		return errors.Join(err, s.tail(), s.stop(o.keep))
-	}
-	if err := s.stop(false); err != nil {
-		return err
-	}
-	say("took %.0f s\n%s", time.Since(began).Seconds(), line)
-	return nil
+	o.Flags(64)
+	flag.IntVar(&o.runs, "runs", 100, "least number of runs")
+	flag.IntVar(&o.width, "width", 8, "number of runs under way at the same time")
+	flag.IntVar(&o.large, "large", 100_000, "number of recorded items of the large run, whose memory is bounded; 0 for none")
+	flag.DurationVar(&o.heartbeat, "heartbeat", 5*time.Second, "longest silence of a worker")
+	flag.DurationVar(&o.pause, "pause", 0, "peace between two faults: with more of it, less is excused")
+	rig.Main("runs", func(ctx context.Context) error {
+		// A missing guard is found before time is spent.
+		if _, err := sabotaged(); err != nil {
+			return err
+		}
+		return rig.Prove(ctx, o.Keep, func(ctx context.Context) (*system, error) { return start(ctx, o) },
+			func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, o) })
+	})
 }
 
 // say prints one line.
 func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 
 // run does the faults under load, then the check and the controls.
-func run(ctx context.Context, s *system, o options) (string, error) {
-	chosen, err := named(o.controls)
+func run(ctx context.Context, s *system, o options) (rig.Result, error) {
+	chosen, err := named(o.Controls)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	p := newProof(s, o.seed)
+	say("seed %d, state in %s", o.Seed, s.State)
+	p := newProof(s, o.Seed)
 	p.load.begin(ctx, o.width)
 	defer p.load.end()
-	if err := p.all(ctx, o.faults, o.only); err != nil {
-		return "", err
+	if err := p.all(ctx, o.Faults, o.Only); err != nil {
+		return nil, err
 	}
 	if err := p.load.grow(ctx, o.runs); err != nil {
-		return "", err
+		return nil, err
 	}
 	v, err := p.verdict(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	say("%s", v)
 	failed := v.guilty()
-	if o.only == "" && o.faults >= len(p.list()) && len(p.points) < pointCount {
+	if o.Only == "" && o.Faults >= len(p.list()) && len(p.points) < pointCount {
 		failed = errors.Join(failed, fmt.Errorf("only %d of %d points were reached", len(p.points), pointCount))
 	}
 	if failed != nil {
-		return "", failed
+		return nil, failed
 	}
 	p.load.end()
 	if err := s.large(ctx, o.large); err != nil {
-		return "", err
+		return nil, err
 	}
 	if err := s.control(ctx, chosen); err != nil {
-		return "", err
+		return nil, err
 	}
-	return fmt.Sprintf("runs %d ended %d units %d missing %d doubled %d miscounted %d extra_calls %d cancelled %d faults %d points %d/%d controls %d/%d",
-		v.runs, v.ended, v.units, v.missing, v.doubled, v.miscounted, v.extra, v.cancelled, p.faults, len(p.points), pointCount, len(chosen), len(controls)), nil
+	return rig.Result{}.With("runs", v.runs).With("ended", v.ended).With("units", v.units).With("missing", v.missing).With("doubled", v.doubled).
+		With("miscounted", v.miscounted).With("extra_calls", v.extra).With("cancelled", v.cancelled).With("faults", p.faults).
+		With("points", rig.Of(len(p.points), pointCount)).With("controls", rig.Of(len(chosen), len(controls))), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/prove/rig"
@@ -45,7 +46,7 @@ type system struct {
 
 func start(ctx context.Context, o options) (s *system, err error) {
 	s = &system{options: o}
-	if s.System, err = rig.New(ctx, o.binary); err != nil {
+	if s.System, err = rig.New(ctx, o.Binary); err != nil {
 		return s, err
 	}
 	if err := s.Up(ctx, engineNames...); err != nil {
@@ -101,9 +102,7 @@ func (s *system) open(ctx context.Context) (err error) {
 // admit gives an organization a key to the simulated provider and notes it.
 func (s *system) admit(ctx context.Context, tenant rig.Organization) error {
 	o := &organization{Organization: tenant}
-	var made struct {
-		ID int64 `json:"id"`
-	}
+	var made api.ProviderKey
 	err := s.post(ctx, o, "/api/developer/provider-keys", "provider", map[string]any{
 		"provider": "openai", "name": "simulated", "baseUrl": s.targets.models + "/v1", "secret": "only-for-proofs",
 	}, &made)
@@ -123,13 +122,13 @@ func (s *system) startWorker(ctx context.Context) (err error) {
 	return err
 }
 
-// tail returns the ends of the logs as an error, for a failure.
-func (s *system) tail() error {
+// Logs returns the ends of the logs as an error.
+func (s *system) Logs() error {
 	return errors.Join(s.Tail("the log of serve", "serve"), s.Tail("the log of worker", "worker"))
 }
 
-// stop ends everything and removes what was written, unless it is to be kept.
-func (s *system) stop(keep bool) error {
+// Stop ends everything and removes what was written, unless it is to be kept.
+func (s *system) Stop(keep bool) error {
 	for _, p := range []*rig.Process{s.worker, s.server} {
 		if p != nil {
 			p.Kill()
