@@ -40,7 +40,7 @@ func (s *Service) purgeRuns(ctx context.Context, p Purge) (int, error) {
 		return 0, err
 	}
 	for _, run := range runs {
-		if _, err := s.eraseFiles(ctx, runPrefix(p.Org, run)); err != nil {
+		if err := s.artifacts.EraseRun(ctx, p.Org, run); err != nil {
 			return 0, err
 		}
 		if err := s.store.purgeRun(ctx, p.Org, run); err != nil {

@@ -4,77 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"time"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/report"
 )
 
-// ErrArtifactNotFound is returned when the evaluation has no such artifact.
-var ErrArtifactNotFound = fault.New(fault.NotFound, "artifact_not_found", "The evaluation has no such artifact.")
-
-// ErrArtifactGone is returned for an artifact whose bytes are no longer kept.
-var ErrArtifactGone = fault.New(fault.NotFound, "artifact_gone", "The artifact's content is no longer available.")
-
-// ArtifactKind is what an artifact is.
-type ArtifactKind string
-
-// The kinds of artifacts that runs leave behind.
-const (
-	KindReport     ArtifactKind = "report"
-	KindResults    ArtifactKind = "results"
-	KindComparison ArtifactKind = "comparison"
-	KindLog        ArtifactKind = "log"
-)
-
-// Artifact is a file that a run left behind. Its bytes are in the object
-// storage.
-type Artifact struct {
-	ID          int64
-	Evaluation  int64
-	Run         int64
-	Kind        ArtifactKind
-	Name        string
-	ContentType string
-	Size        int64
-	Digest      [32]byte // SHA-256
-	CreatedAt   time.Time
-
-	object string // the folder of its parts
-}
-
-// ArtifactFilter selects artifacts; an empty field matches everything.
-type ArtifactFilter struct {
-	Run           int64
-	Kind          ArtifactKind
-	CreatedAfter  *time.Time
-	CreatedBefore *time.Time
-	Limit, Offset int
-}
-
-// Artifacts returns a page of an evaluation's artifacts, newest first, and how
-// many there are.
-func (s *Service) Artifacts(ctx context.Context, org principal.OrgID, evaluation int64, f ArtifactFilter) ([]Artifact, int64, error) {
-	if _, err := s.Find(ctx, org, evaluation); err != nil {
-		return nil, 0, err
-	}
-	return s.store.listArtifacts(ctx, org, evaluation, f)
-}
-
-// FindArtifact returns one artifact of an evaluation.
-func (s *Service) FindArtifact(ctx context.Context, org principal.OrgID, evaluation, id int64) (Artifact, error) {
-	if _, err := s.Find(ctx, org, evaluation); err != nil {
-		return Artifact{}, err
-	}
-	return s.store.findArtifact(ctx, org, evaluation, id)
-}
-
-// OpenArtifact reads an artifact's bytes. The reader fails at the end if they
-// are not those that were written, and the caller closes it.
-func (s *Service) OpenArtifact(ctx context.Context, a Artifact) (io.ReadCloser, error) {
-	return openParts(ctx, s.blobs, a)
+// EraseFiles removes the artifacts' files of an organization and returns how many
+// objects there were.
+func (s *Service) EraseFiles(ctx context.Context, org principal.OrgID) (int64, error) {
+	return s.artifacts.Erase(ctx, org)
 }
 
 // writeArtifacts makes the files of a run that has ended. They are made from
@@ -135,7 +74,7 @@ func (s *Service) writeComparison(ctx context.Context, org principal.OrgID, r Ru
 	if err != nil {
 		return nil, err
 	}
-	f := s.create(ctx, org, r, KindComparison, "comparison.json", "application/json")
+	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindComparison, "comparison.json", "application/json")
 	if _, err := f.Write(append(encode(toComparisonBody(c)), '\n')); err != nil {
 		return nil, err
 	}
@@ -152,7 +91,7 @@ func (s *Service) writeLog(ctx context.Context, org principal.OrgID, r Run) erro
 	if err != nil {
 		return err
 	}
-	f := s.create(ctx, org, r, KindLog, "log.jsonl", "application/x-ndjson")
+	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindLog, "log.jsonl", "application/x-ndjson")
 	for i := len(notes) - 1; i >= 0; i-- {
 		if _, err := f.Write(append(encode(toNoteBody(notes[i])), '\n')); err != nil {
 			return err

@@ -3,8 +3,8 @@ package evaluation
 import (
 	"context"
 	"slices"
-	"strings"
 
+	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/report"
@@ -29,25 +29,25 @@ func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run, 
 	for i, d := range definitions {
 		metrics[i] = d.Name
 	}
-	lines := s.create(ctx, org, r, KindResults, "results.jsonl", "application/x-ndjson")
-	sheet := s.create(ctx, org, r, KindResults, "results.csv", "text/csv; charset=utf-8")
-	typed := s.create(ctx, org, r, KindResults, "results.parquet", "application/vnd.apache.parquet")
-	cells, values := newCSVTable(sheet, metrics), newParquetTable(typed, metrics)
+	lines := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindResults, "results.jsonl", "application/x-ndjson")
+	sheet := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindResults, "results.csv", "text/csv; charset=utf-8")
+	typed := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindResults, "results.parquet", "application/vnd.apache.parquet")
+	cells, values := artifact.NewCSV(sheet, metrics), artifact.NewParquet(typed, metrics)
 	err := s.eachResult(ctx, org, r, func(one Result) error {
 		found.Add(toReportResult(one))
-		b := toResultBody(one)
-		if _, err := lines.Write(append(encode(b), '\n')); err != nil {
+		if _, err := lines.Write(append(encode(toResultBody(one)), '\n')); err != nil {
 			return err
 		}
-		if err := cells.write(one, b); err != nil {
+		row := artifact.Row{Outcome: one.Outcome, Split: one.Item.Split, Input: one.Item.Content.Input, ExpectedOutput: one.Item.Content.ExpectedOutput}
+		if err := cells.Write(row); err != nil {
 			return err
 		}
-		return values.write(one, b)
+		return values.Write(row)
 	})
 	if err != nil {
 		return err
 	}
-	for _, end := range []func() error{lines.Close, cells.flush, sheet.Close, values.close, typed.Close} {
+	for _, end := range []func() error{lines.Close, cells.Flush, sheet.Close, values.Close, typed.Close} {
 		if err := end(); err != nil {
 			return err
 		}
@@ -112,37 +112,4 @@ func pages(items []int64, sizes map[int64]int) (all [][]int64) {
 		all[last] = append(all[last], id)
 	}
 	return all
-}
-
-// The columns of a table of results. The scores of its metrics stand between the
-// first two; what follows only typed tables have, and then the metrics' reasons.
-var (
-	firstColumns = []string{"test_case_id", "epoch", "status", "overall"}
-	lastColumns  = []string{"duration_ms", "cost_usd", "input_tokens", "output_tokens", "calls", "error_code", "error_message", "cluster", "split", "input", "expected_output", "output"}
-	typedColumns = []string{"otel_trace_id"}
-)
-
-// metricColumns names the columns that have the scores of metrics, and those
-// that say why there is none. A score's column is the metric's name unless
-// another column has it already; many readers of tables do not tell names apart
-// that differ only in case.
-func metricColumns(metrics []string) (scores, reasons []string) {
-	used := map[string]bool{}
-	unused := func(name, more string) string {
-		for used[strings.ToLower(name)] {
-			name += more
-		}
-		used[strings.ToLower(name)] = true
-		return name
-	}
-	for _, name := range slices.Concat(firstColumns, lastColumns, typedColumns) {
-		unused(name, "")
-	}
-	for _, m := range metrics {
-		scores = append(scores, unused(m, "_score"))
-	}
-	for _, m := range metrics {
-		reasons = append(reasons, unused(m+"_reason", "_"))
-	}
-	return scores, reasons
 }

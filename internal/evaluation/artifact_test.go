@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/testkit"
 )
@@ -175,7 +176,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 		_, err := stranger.GetArtifact(t.Context(), e.ID, a.ArtifactID)
 		require.ErrorIs(t, err, evaluation.ErrNotFound)
 		_, err = stranger.GetArtifact(t.Context(), theirs.ID, a.ArtifactID)
-		require.ErrorIs(t, err, evaluation.ErrArtifactNotFound)
+		require.ErrorIs(t, err, artifact.ErrNotFound)
 		for _, path := range []string{a.DownloadPath, strings.Replace(a.DownloadPath, "/"+e.ID+"/", "/"+theirs.ID+"/", 1)} {
 			res, err := stranger.Send(t.Context(), http.MethodGet, path, nil)
 			require.NoError(t, err)
@@ -183,7 +184,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 		}
 		other := c.Evaluation(t, d.ID, nil)
 		_, err = c.GetArtifact(t.Context(), other.ID, a.ArtifactID)
-		require.ErrorIs(t, err, evaluation.ErrArtifactNotFound)
+		require.ErrorIs(t, err, artifact.ErrNotFound)
 	})
 }
 

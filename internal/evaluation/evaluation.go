@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
@@ -106,30 +107,35 @@ type Parts struct {
 
 // Service keeps evaluations and executes their runs.
 type Service struct {
-	cfg      Config
-	db       *postgres.DB
-	store    store
-	results  *result.Service
-	datasets *dataset.Service
-	people   *tenancy.Service
-	provider *provider.Service
-	blobs    *blob.Store
-	metrics  *metric.Registry
-	log      *change.Log
-	now      func() time.Time
-	clock    func() time.Time // for durations: now, not rounded to what is shown
-	reading  *semaphore.Weighted
+	cfg       Config
+	db        *postgres.DB
+	store     store
+	results   *result.Service
+	artifacts *artifact.Service
+	datasets  *dataset.Service
+	people    *tenancy.Service
+	provider  *provider.Service
+	metrics   *metric.Registry
+	log       *change.Log
+	now       func() time.Time
+	clock     func() time.Time // for durations: now, not rounded to what is shown
+	reading   *semaphore.Weighted
 }
 
 // New makes the service.
 func New(p Parts) *Service {
 	// The interface shows milliseconds; what is stored is what is shown.
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
-	return &Service{
+	s := &Service{
 		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, results: p.Results, datasets: p.Datasets, people: p.People,
-		provider: p.Provider, blobs: p.Blobs, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
+		provider: p.Provider, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 		reading: semaphore.NewWeighted(maxRead),
 	}
+	s.artifacts = artifact.New(artifact.Parts{Postgres: p.Postgres, Blobs: p.Blobs, Now: shown, Evaluation: func(ctx context.Context, org principal.OrgID, id int64) error {
+		_, err := s.Find(ctx, org, id)
+		return err
+	}})
+	return s
 }
 
 // CreateTx makes an evaluation. What it names need not exist yet, unless the

@@ -59,7 +59,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	s.registerRuns(e)
 	s.registerResults(e)
 	s.registerCompare(e)
-	s.registerArtifacts(e)
+	s.artifacts.RegisterHTTP(e, tag)
 	s.registerEvents(e)
 }
 

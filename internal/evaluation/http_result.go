@@ -247,7 +247,8 @@ func toResultBody(r Result) resultBody {
 		TestCaseID: httpapi.ID(r.Outcome.Item), Epoch: r.Epoch, Status: r.Status, Input: httpapi.JSON(r.Item.Content.Input),
 		ExpectedOutput: httpapi.JSON(r.Item.Content.ExpectedOutput), Output: httpapi.JSON(r.Output), Scores: map[string]*float64{}, Overall: r.Overall,
 		Explanations: []explanationBody{}, ToolCalls: httpapi.JSON(r.ToolCalls), Calls: r.Calls, Attempts: toAttempts(r.Attempts),
-		Usage: httpapi.NewUsage(uint64(r.InputTokens), uint64(r.OutputTokens), 0, 0), OTelTraceID: httpapi.OrNull(traceText(r.Trace)),
+		Usage: httpapi.NewUsage(uint64(r.InputTokens), uint64(r.OutputTokens), 0, 0), OTelTraceID: httpapi.OrNull(r.TraceID()),
+		DurationMS: r.DurationMS(), CostUSD: r.CostUSD(),
 	}
 	for _, sc := range r.Scores {
 		b.Scores[sc.Metric] = sc.Value
@@ -255,26 +256,10 @@ func toResultBody(r Result) resultBody {
 			b.Explanations = append(b.Explanations, explanationBody{sc.Metric, httpapi.OrNull(sc.Explanation), httpapi.OrNull(sc.Reason)})
 		}
 	}
-	if r.Duration != nil {
-		ms := float64(r.Duration.Microseconds()) / 1000
-		b.DurationMS = &ms
-	}
-	if r.CostNanoUSD != nil {
-		usd := float64(*r.CostNanoUSD) / 1e9
-		b.CostUSD = &usd
-	}
 	if r.ErrorCode != "" || r.ErrorMessage != "" {
 		b.Error = httpapi.NullOf(&resultErrorBody{Code: httpapi.OrNull(r.ErrorCode), Message: r.ErrorMessage})
 	}
 	return b
-}
-
-// traceText is empty for a result that left no trace.
-func traceText(id [16]byte) string {
-	if id == ([16]byte{}) {
-		return ""
-	}
-	return hex.EncodeToString(id[:])
 }
 
 // toAttempts reads a stored list of attempts; one that cannot be read is empty.

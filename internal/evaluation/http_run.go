@@ -327,3 +327,7 @@ func later(a, b time.Time) time.Time {
 	}
 	return b
 }
+
+func toNoteBody(n Note) noteBody {
+	return noteBody{At: httpapi.Time(n.At), Level: n.Level, Message: n.Message}
+}

@@ -10,8 +10,6 @@ import (
 var schemas = httpapi.Schemas{
 	"AddResults":                putResultsBody{},
 	"AddedResults":              putResultsAnswer{},
-	"Artifact":                  artifactBody{},
-	"ArtifactList":              artifactsBody{},
 	"ComparedFigure":            comparedBody{},
 	"ComparedItems":             changesBody{},
 	"Comparison":                comparisonBody{},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/report"
@@ -33,7 +34,7 @@ func (s *Service) writeReport(ctx context.Context, org principal.OrgID, e Evalua
 	if err := report.Write(&page, toReportRun(e, r, metrics), found, compared, rows); err != nil {
 		return err
 	}
-	f := s.create(ctx, org, r, KindReport, "report.html", "text/html; charset=utf-8")
+	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindReport, "report.html", "text/html; charset=utf-8")
 	if _, err := f.Write(page.Bytes()); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package result
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -68,6 +69,32 @@ type Outcome struct {
 	// Overall is the item's composite score, nil if a part of it is missing.
 	Overall *float64
 	Scores  []Score
+}
+
+// DurationMS is how long the item took in milliseconds, nil when nobody knows.
+func (o *Outcome) DurationMS() *float64 {
+	if o.Duration == nil {
+		return nil
+	}
+	ms := float64(o.Duration.Microseconds()) / 1000
+	return &ms
+}
+
+// CostUSD is what the item cost in US dollars, nil when nobody knows.
+func (o *Outcome) CostUSD() *float64 {
+	if o.CostNanoUSD == nil {
+		return nil
+	}
+	usd := float64(*o.CostNanoUSD) / 1e9
+	return &usd
+}
+
+// TraceID is the trace in hexadecimal digits, empty if the work left none.
+func (o *Outcome) TraceID() string {
+	if o.Trace == ([16]byte{}) {
+		return ""
+	}
+	return hex.EncodeToString(o.Trace[:])
 }
 
 // Score is what one metric says about an outcome. A missing score has no value

@@ -67,39 +67,6 @@ func (q *Queries) Chunks(ctx context.Context, arg ChunksParams) ([]ChunksRow, er
 	return items, nil
 }
 
-const countArtifacts = `-- name: CountArtifacts :one
-SELECT count(*) FROM evaluation_artifacts
-WHERE org_id = $1 AND evaluation_id = $2
-  AND ($3::bigint IS NULL OR run_id = $3)
-  AND ($4::text IS NULL OR kind = $4)
-  AND ($5::timestamptz IS NULL OR created_at > $5)
-  AND ($6::timestamptz IS NULL OR created_at < $6)
-`
-
-type CountArtifactsParams struct {
-	OrgID         principal.OrgID
-	EvaluationID  int64
-	RunID         *int64
-	Kind          *string
-	CreatedAfter  *time.Time
-	CreatedBefore *time.Time
-}
-
-// How many artifacts ListArtifacts has on all pages.
-func (q *Queries) CountArtifacts(ctx context.Context, arg CountArtifactsParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countArtifacts,
-		arg.OrgID,
-		arg.EvaluationID,
-		arg.RunID,
-		arg.Kind,
-		arg.CreatedAfter,
-		arg.CreatedBefore,
-	)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const countEvaluations = `-- name: CountEvaluations :one
 SELECT count(*) FROM evaluations e
 WHERE e.org_id = $1 AND e.deleted_at IS NULL
@@ -189,50 +156,6 @@ func (q *Queries) DeleteEvaluation(ctx context.Context, arg DeleteEvaluationPara
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const findArtifact = `-- name: FindArtifact :one
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
-FROM evaluation_artifacts
-WHERE org_id = $1 AND evaluation_id = $2 AND id = $3
-`
-
-type FindArtifactParams struct {
-	OrgID        principal.OrgID
-	EvaluationID int64
-	ID           int64
-}
-
-type FindArtifactRow struct {
-	ID           int64
-	EvaluationID int64
-	RunID        int64
-	Kind         string
-	Name         string
-	ContentType  string
-	SizeBytes    int64
-	Sha256       []byte
-	Object       string
-	CreatedAt    time.Time
-}
-
-// One artifact of an evaluation.
-func (q *Queries) FindArtifact(ctx context.Context, arg FindArtifactParams) (FindArtifactRow, error) {
-	row := q.db.QueryRow(ctx, findArtifact, arg.OrgID, arg.EvaluationID, arg.ID)
-	var i FindArtifactRow
-	err := row.Scan(
-		&i.ID,
-		&i.EvaluationID,
-		&i.RunID,
-		&i.Kind,
-		&i.Name,
-		&i.ContentType,
-		&i.SizeBytes,
-		&i.Sha256,
-		&i.Object,
-		&i.CreatedAt,
-	)
-	return i, err
 }
 
 const findEvaluation = `-- name: FindEvaluation :one
@@ -450,83 +373,6 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) (int64, er
 	var id int64
 	err := row.Scan(&id)
 	return id, err
-}
-
-const listArtifacts = `-- name: ListArtifacts :many
-SELECT id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at
-FROM evaluation_artifacts
-WHERE org_id = $1 AND evaluation_id = $2
-  AND ($3::bigint IS NULL OR run_id = $3)
-  AND ($4::text IS NULL OR kind = $4)
-  AND ($5::timestamptz IS NULL OR created_at > $5)
-  AND ($6::timestamptz IS NULL OR created_at < $6)
-ORDER BY id DESC
-LIMIT $8 OFFSET $7
-`
-
-type ListArtifactsParams struct {
-	OrgID         principal.OrgID
-	EvaluationID  int64
-	RunID         *int64
-	Kind          *string
-	CreatedAfter  *time.Time
-	CreatedBefore *time.Time
-	RowOffset     int32
-	RowLimit      int32
-}
-
-type ListArtifactsRow struct {
-	ID           int64
-	EvaluationID int64
-	RunID        int64
-	Kind         string
-	Name         string
-	ContentType  string
-	SizeBytes    int64
-	Sha256       []byte
-	Object       string
-	CreatedAt    time.Time
-}
-
-// A page of an evaluation's artifacts, newest first.
-func (q *Queries) ListArtifacts(ctx context.Context, arg ListArtifactsParams) ([]ListArtifactsRow, error) {
-	rows, err := q.db.Query(ctx, listArtifacts,
-		arg.OrgID,
-		arg.EvaluationID,
-		arg.RunID,
-		arg.Kind,
-		arg.CreatedAfter,
-		arg.CreatedBefore,
-		arg.RowOffset,
-		arg.RowLimit,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListArtifactsRow{}
-	for rows.Next() {
-		var i ListArtifactsRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.EvaluationID,
-			&i.RunID,
-			&i.Kind,
-			&i.Name,
-			&i.ContentType,
-			&i.SizeBytes,
-			&i.Sha256,
-			&i.Object,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const listEvaluations = `-- name: ListEvaluations :many
@@ -1040,46 +886,6 @@ func (q *Queries) PurgeableRuns(ctx context.Context, arg PurgeableRunsParams) ([
 		return nil, err
 	}
 	return items, nil
-}
-
-const putArtifact = `-- name: PutArtifact :one
-INSERT INTO evaluation_artifacts (org_id, evaluation_id, run_id, kind, name, content_type, size_bytes, sha256, object, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-ON CONFLICT (org_id, run_id, name) DO UPDATE SET
-  kind = excluded.kind, content_type = excluded.content_type, size_bytes = excluded.size_bytes, sha256 = excluded.sha256, object = excluded.object
-RETURNING id
-`
-
-type PutArtifactParams struct {
-	OrgID        principal.OrgID
-	EvaluationID int64
-	RunID        int64
-	Kind         string
-	Name         string
-	ContentType  string
-	SizeBytes    int64
-	Sha256       []byte
-	Object       string
-	CreatedAt    time.Time
-}
-
-// Making a file again replaces it.
-func (q *Queries) PutArtifact(ctx context.Context, arg PutArtifactParams) (int64, error) {
-	row := q.db.QueryRow(ctx, putArtifact,
-		arg.OrgID,
-		arg.EvaluationID,
-		arg.RunID,
-		arg.Kind,
-		arg.Name,
-		arg.ContentType,
-		arg.SizeBytes,
-		arg.Sha256,
-		arg.Object,
-		arg.CreatedAt,
-	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
 }
 
 const putChunk = `-- name: PutChunk :exec

@@ -1,16 +1,18 @@
-package evaluation
+package artifact
 
 import (
 	"context"
 	"fmt"
 
-	"github.com/assayhq/assay/internal/evaluation/internal/db"
+	"github.com/assayhq/assay/internal/artifact/internal/db"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 )
 
-func (s store) putArtifact(ctx context.Context, org principal.OrgID, a Artifact) error {
-	_, err := db.New(s.db.Org(org)).PutArtifact(ctx, db.PutArtifactParams{
+type store struct{ db *postgres.DB }
+
+func (s store) put(ctx context.Context, org principal.OrgID, a Artifact) error {
+	_, err := db.New(s.db.Org(org)).Put(ctx, db.PutParams{
 		OrgID: org, EvaluationID: a.Evaluation, RunID: a.Run, Kind: string(a.Kind), Name: a.Name, ContentType: a.ContentType,
 		SizeBytes: a.Size, Sha256: a.Digest[:], Object: a.object, CreatedAt: a.CreatedAt,
 	})
@@ -20,28 +22,28 @@ func (s store) putArtifact(ctx context.Context, org principal.OrgID, a Artifact)
 	return nil
 }
 
-func (s store) findArtifact(ctx context.Context, org principal.OrgID, evaluation, id int64) (Artifact, error) {
-	r, err := db.New(s.db.Org(org)).FindArtifact(ctx, db.FindArtifactParams{OrgID: org, EvaluationID: evaluation, ID: id})
+func (s store) find(ctx context.Context, org principal.OrgID, evaluation, id int64) (Artifact, error) {
+	r, err := db.New(s.db.Org(org)).Find(ctx, db.FindParams{OrgID: org, EvaluationID: evaluation, ID: id})
 	if postgres.NoRows(err) {
-		return Artifact{}, ErrArtifactNotFound
+		return Artifact{}, ErrNotFound
 	}
 	if err != nil {
 		return Artifact{}, fmt.Errorf("find artifact: %w", err)
 	}
-	return fromArtifactRow(r), nil
+	return fromRow(r), nil
 }
 
-func (s store) listArtifacts(ctx context.Context, org principal.OrgID, evaluation int64, f ArtifactFilter) ([]Artifact, int64, error) {
+func (s store) list(ctx context.Context, org principal.OrgID, evaluation int64, f Filter) ([]Artifact, int64, error) {
 	q := db.New(s.db.Org(org))
-	p := db.ListArtifactsParams{
+	p := db.ListParams{
 		OrgID: org, EvaluationID: evaluation, RunID: orNull(f.Run), Kind: orNull(string(f.Kind)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
 	}
-	rows, err := q.ListArtifacts(ctx, p)
+	rows, err := q.List(ctx, p)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list artifacts: %w", err)
 	}
-	total, err := q.CountArtifacts(ctx, db.CountArtifactsParams{
+	total, err := q.Count(ctx, db.CountParams{
 		OrgID: org, EvaluationID: evaluation, RunID: p.RunID, Kind: p.Kind, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
 	})
 	if err != nil {
@@ -49,16 +51,25 @@ func (s store) listArtifacts(ctx context.Context, org principal.OrgID, evaluatio
 	}
 	all := make([]Artifact, len(rows))
 	for i, r := range rows {
-		all[i] = fromArtifactRow(db.FindArtifactRow(r))
+		all[i] = fromRow(db.FindRow(r))
 	}
 	return all, total, nil
 }
 
-func fromArtifactRow(r db.FindArtifactRow) Artifact {
+func fromRow(r db.FindRow) Artifact {
 	a := Artifact{
-		ID: r.ID, Evaluation: r.EvaluationID, Run: r.RunID, Kind: ArtifactKind(r.Kind), Name: r.Name, ContentType: r.ContentType, Size: r.SizeBytes,
+		ID: r.ID, Evaluation: r.EvaluationID, Run: r.RunID, Kind: Kind(r.Kind), Name: r.Name, ContentType: r.ContentType, Size: r.SizeBytes,
 		CreatedAt: r.CreatedAt, object: r.Object,
 	}
 	copy(a.Digest[:], r.Sha256)
 	return a
+}
+
+// orNull is a value of a filter that is not set.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
 }

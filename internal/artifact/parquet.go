@@ -1,4 +1,4 @@
-package evaluation
+package artifact
 
 import (
 	"cmp"
@@ -18,10 +18,10 @@ const (
 	groupBytes = 16 << 20
 )
 
-// parquetTable writes results as a Parquet file, for programs that analyse them.
+// Parquet writes results as a Parquet file, for programs that analyse them.
 // It begins with the columns of the table for spreadsheets. What is missing is
 // null, and texts are as they are.
-type parquetTable struct {
+type Parquet struct {
 	out     *parquet.GenericWriter[any]
 	metrics []string
 	columns []parquet.Field
@@ -30,7 +30,8 @@ type parquetTable struct {
 	size    int // of the group
 }
 
-func newParquetTable(w io.Writer, metrics []string) *parquetTable {
+// NewParquet begins a table with columns for each metric.
+func NewParquet(w io.Writer, metrics []string) *Parquet {
 	var (
 		whole    = parquet.Leaf(parquet.Int64Type)
 		number   = parquet.Optional(parquet.Leaf(parquet.DoubleType))
@@ -50,7 +51,7 @@ func newParquetTable(w io.Writer, metrics []string) *parquetTable {
 	) {
 		schema.Group[schema.names[i]] = node
 	}
-	t := &parquetTable{metrics: metrics, columns: schema.Fields()}
+	t := &Parquet{metrics: metrics, columns: schema.Fields()}
 	options := []parquet.WriterOption{
 		parquet.NewSchema("results", schema), parquet.Compression(newPageCodec()),
 		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain), // every reader knows it
@@ -65,21 +66,19 @@ func newParquetTable(w io.Writer, metrics []string) *parquetTable {
 	return t
 }
 
-func (t *parquetTable) write(r Result, b resultBody) error {
+// Write adds a row.
+func (t *Parquet) Write(r Row) error {
 	t.row = t.row[:0]
-	t.put(wholeValue(b.TestCaseID), wholeValue(b.Epoch), parquet.ByteArrayValue([]byte(b.Status)), doubleValue(b.Overall))
-	for _, name := range t.metrics {
-		t.put(doubleValue(b.Scores[name]))
+	scores := r.scores(t.metrics)
+	t.put(wholeValue(r.Item), wholeValue(r.Epoch), parquet.ByteArrayValue([]byte(r.Status)), doubleValue(r.Overall))
+	for _, score := range scores {
+		t.put(doubleValue(score.Value))
 	}
-	t.put(doubleValue(b.DurationMS), doubleValue(b.CostUSD), wholeValue(r.InputTokens), wholeValue(r.OutputTokens),
-		wholeValue(b.Calls), textValue(r.ErrorCode), textValue(r.ErrorMessage), textValue(r.Cluster), textValue(r.Item.Split),
-		textValue(r.Item.Content.Input), textValue(r.Item.Content.ExpectedOutput), textValue(r.Output), textValue(traceText(r.Trace)))
-	reasons := make(map[string]string, len(r.Scores))
-	for _, sc := range r.Scores {
-		reasons[sc.Metric] = sc.Reason
-	}
-	for _, name := range t.metrics {
-		t.put(textValue(reasons[name]))
+	t.put(doubleValue(r.DurationMS()), doubleValue(r.CostUSD()), wholeValue(r.InputTokens), wholeValue(r.OutputTokens),
+		wholeValue(r.Calls), textValue(r.ErrorCode), textValue(r.ErrorMessage), textValue(r.Cluster), textValue(r.Split),
+		textValue(r.Input), textValue(r.ExpectedOutput), textValue(r.Output), textValue(r.TraceID()))
+	for _, score := range scores {
+		t.put(textValue(score.Reason))
 	}
 	if _, err := t.out.WriteRows([]parquet.Row{t.row}); err != nil {
 		return err
@@ -92,7 +91,7 @@ func (t *parquetTable) write(r Result, b resultBody) error {
 }
 
 // put adds values to the row.
-func (t *parquetTable) put(values ...parquet.Value) {
+func (t *Parquet) put(values ...parquet.Value) {
 	for _, v := range values {
 		column, defined := len(t.row), 0
 		if t.columns[column].Optional() && !v.IsNull() {
@@ -106,8 +105,8 @@ func (t *parquetTable) put(values ...parquet.Value) {
 	}
 }
 
-// close writes the last group and what readers look for at the end of the file.
-func (t *parquetTable) close() error { return t.out.Close() }
+// Close writes the last group and what readers look for at the end of the file.
+func (t *Parquet) Close() error { return t.out.Close() }
 
 // columns is a schema that keeps its order. A plain group sorts by name.
 type columns struct {

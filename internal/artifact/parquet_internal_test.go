@@ -1,4 +1,4 @@
-package evaluation
+package artifact
 
 import (
 	"bytes"
@@ -17,17 +17,17 @@ import (
 func tabled(t *testing.T, metrics []string, results, size int) (content []byte, f *parquet.File, groups []int64) {
 	t.Helper()
 	var out bytes.Buffer
-	table := newParquetTable(&out, metrics)
+	table := NewParquet(&out, metrics)
 	output := jsontext.Value(`"` + strings.Repeat("x", size) + `"`)
 	for i := range results {
 		v := float64(i)
-		r := Result{Outcome: result.Outcome{Key: result.Key{Item: int64(i)}, Status: result.StatusPassed, Output: output}}
+		r := Row{Outcome: result.Outcome{Key: result.Key{Item: int64(i)}, Status: result.StatusPassed, Output: output}}
 		for _, name := range metrics {
 			r.Scores = append(r.Scores, result.Score{Metric: name, Value: &v})
 		}
-		require.NoError(t, table.write(r, toResultBody(r)))
+		require.NoError(t, table.Write(r))
 	}
-	require.NoError(t, table.close())
+	require.NoError(t, table.Close())
 	f, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	require.NoError(t, err)
 	for _, g := range f.RowGroups() {

@@ -1,4 +1,4 @@
-package evaluation
+package artifact
 
 import (
 	"context"
@@ -16,45 +16,19 @@ import (
 // so many in memory, however large the artifact.
 const partSize = 8 << 20
 
-// artifactPrefix is where all artifacts of an organization are.
-func artifactPrefix(org principal.OrgID) string { return "artifacts/" + org.String() + "/" }
+// prefix is where all artifacts of an organization are.
+func prefix(org principal.OrgID) string { return "artifacts/" + org.String() + "/" }
 
 // runPrefix is where the artifacts of a run are.
 func runPrefix(org principal.OrgID, run int64) string {
-	return fmt.Sprintf("%s%d/", artifactPrefix(org), run)
-}
-
-// EraseFiles removes every artifact of an organization and returns how many
-// objects there were.
-func (s *Service) EraseFiles(ctx context.Context, org principal.OrgID) (int64, error) {
-	return s.eraseFiles(ctx, artifactPrefix(org))
-}
-
-// eraseFiles removes every object under a prefix.
-func (s *Service) eraseFiles(ctx context.Context, prefix string) (n int64, err error) {
-	const page = 1000
-	for {
-		objects, err := s.blobs.List(ctx, prefix, "", page)
-		if err != nil {
-			return n, err
-		}
-		for _, o := range objects {
-			if err := s.blobs.Delete(ctx, o.Key); err != nil {
-				return n, err
-			}
-			n++
-		}
-		if len(objects) < page {
-			return n, nil
-		}
-	}
+	return fmt.Sprintf("%s%d/", prefix(org), run)
 }
 
 func partKey(object string, part int) string { return fmt.Sprintf("%s/%06d", object, part) }
 
-// artifactFile writes an artifact in parts. The artifact exists when Close
-// returns without an error.
-type artifactFile struct {
+// File writes an artifact in parts. The artifact exists when Close returns
+// without an error.
+type File struct {
 	Artifact
 	ctx   context.Context //nolint:containedctx // an io.Writer has no place for it
 	blobs *blob.Store
@@ -64,18 +38,8 @@ type artifactFile struct {
 	parts int
 }
 
-func (s *Service) create(ctx context.Context, org principal.OrgID, r Run, kind ArtifactKind, name, contentType string) *artifactFile {
-	return &artifactFile{
-		Artifact: Artifact{
-			Evaluation: r.Evaluation, Run: r.ID, Kind: kind, Name: name, ContentType: contentType, CreatedAt: s.now(),
-			object: runPrefix(org, r.ID) + name,
-		},
-		ctx: ctx, blobs: s.blobs, hash: sha256.New(), known: func(a Artifact) error { return s.store.putArtifact(ctx, org, a) },
-	}
-}
-
 // Write takes some more bytes.
-func (f *artifactFile) Write(p []byte) (int, error) {
+func (f *File) Write(p []byte) (int, error) {
 	f.hash.Write(p)
 	f.Size += int64(len(p))
 	f.rest = append(f.rest, p...)
@@ -85,7 +49,7 @@ func (f *artifactFile) Write(p []byte) (int, error) {
 	return len(p), f.flush()
 }
 
-func (f *artifactFile) flush() error {
+func (f *File) flush() error {
 	if err := f.blobs.Put(f.ctx, partKey(f.object, f.parts), f.rest); err != nil {
 		return err
 	}
@@ -95,7 +59,7 @@ func (f *artifactFile) flush() error {
 
 // Close stores what is left, deletes parts that an earlier, longer version had,
 // and makes the artifact known.
-func (f *artifactFile) Close() error {
+func (f *File) Close() error {
 	if len(f.rest) > 0 {
 		if err := f.flush(); err != nil {
 			return err
@@ -141,7 +105,7 @@ func openParts(ctx context.Context, blobs *blob.Store, a Artifact) (io.ReadClose
 func (p *parts) open() error {
 	part, err := p.blobs.NewReader(p.ctx, partKey(p.object, p.next))
 	if errors.Is(err, blob.ErrNotFound) {
-		return fmt.Errorf("%w: %w", ErrArtifactGone, err)
+		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	if err != nil {
 		return err

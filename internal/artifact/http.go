@@ -1,4 +1,4 @@
-package evaluation
+package artifact
 
 import (
 	"context"
@@ -17,52 +17,66 @@ import (
 	"github.com/assayhq/assay/internal/request"
 )
 
-func (s *Service) registerArtifacts(e *httpapi.Edge) {
+// schemas are the public names of the wire types. Clients are generated from
+// them: renaming one is a breaking change.
+var schemas = httpapi.Schemas{"Artifact": artifactBody{}, "ArtifactList": artifactsBody{}}
+
+// RegisterHTTP adds the operations on artifacts to the route table, under the tag
+// of evaluations.
+func (s *Service) RegisterHTTP(e *httpapi.Edge, tag string) {
+	e.Name(schemas)
 	httpapi.Register(e, httpapi.Op{
 		ID: "listEvaluationArtifacts", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "List the artifacts of an evaluation",
 		Description: "Artifacts are the files that runs produce: report, results, comparison and log. They appear shortly after a run has ended.",
-	}, s.getArtifacts)
+	}, s.getList)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getEvaluationArtifact", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts/{artifactId}", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "Get an artifact",
 		Description: "JSON of up to 256 KiB is included as `content`; anything else is available at `download_path`.",
-	}, s.getArtifact)
+	}, s.get)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getEvaluationArtifactContent", Method: http.MethodGet, Path: "/api/evaluations/{id}/artifacts/{artifactId}/content", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		ContentType: "*/*",
 		Summary:     "Download an artifact",
 		Description: "Returns the bytes with the artifact's own content type, as an attachment. They contain text from your applications, so a browser that displays them " +
 			"is kept from running scripts in them. A download that fails midway is cut off rather than ended as if it were complete.",
-	}, s.getArtifactContent)
+	}, s.getContent)
 }
 
-// ArtifactPath is the path of an artifact.
-type ArtifactPath struct {
-	Path
+// EvaluationPath is the path of an evaluation.
+type EvaluationPath struct {
+	ID string `path:"id" maxLength:"32" doc:"The evaluation's id."`
+}
+
+// evaluation is the number behind the path; a text that is no number is that of
+// no evaluation.
+func (p EvaluationPath) evaluation() int64 {
+	id, _ := httpapi.ParseID(p.ID)
+	return id
+}
+
+// Path is the path of an artifact.
+type Path struct {
+	EvaluationPath
 	ArtifactID string `path:"artifactId" maxLength:"32" doc:"The artifact's id."`
 }
 
-func (p ArtifactPath) ids() (evaluation, artifact int64, err error) {
-	if evaluation, err = p.evaluation(); err != nil {
-		return 0, 0, err
-	}
-	artifact, ok := httpapi.ParseID(p.ArtifactID)
-	if !ok {
-		return 0, 0, ErrArtifactNotFound
-	}
-	return evaluation, artifact, nil
+// find returns the artifact at a path.
+func (s *Service) find(ctx context.Context, p Path) (Artifact, error) {
+	id, _ := httpapi.ParseID(p.ArtifactID) // a text that is no number is that of no artifact
+	return s.Find(ctx, principal.From(ctx).Org, p.evaluation(), id)
 }
 
-type listArtifactsInput struct {
-	Path
+type listInput struct {
+	EvaluationPath
 	httpapi.Page
 	RunID string `query:"runId" maxLength:"32" doc:"Only artifacts of this run."`
 	Kind  string `query:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log" doc:"Only artifacts of this kind."`
 	httpapi.Created
 }
 
-type listArtifactsOutput struct {
+type listOutput struct {
 	Body artifactsBody
 }
 
@@ -77,7 +91,7 @@ type artifactBody struct {
 	ArtifactID   httpapi.ID                 `json:"artifact_id" doc:"The same as id."`
 	EvaluationID httpapi.ID                 `json:"evaluation_id" doc:"The evaluation."`
 	RunID        httpapi.ID                 `json:"run_id" doc:"The run that produced the artifact."`
-	Kind         ArtifactKind               `json:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log" doc:"What the artifact contains."`
+	Kind         Kind                       `json:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log" doc:"What the artifact contains."`
 	Name         string                     `json:"name" doc:"File name, unique within the run." example:"report.html"`
 	ContentType  string                     `json:"content_type" doc:"Media type of the content." example:"text/html; charset=utf-8"`
 	SizeBytes    int64                      `json:"size_bytes" doc:"Size of the content in bytes."`
@@ -88,16 +102,12 @@ type artifactBody struct {
 	ExpiresAt    httpapi.Null[httpapi.Time] `json:"expires_at" doc:"Always null: the content is kept until the evaluation or the organization is deleted."`
 }
 
-type artifactOutput struct {
+type output struct {
 	Body artifactBody
 }
 
-func (s *Service) getArtifacts(ctx context.Context, in *listArtifactsInput) (*listArtifactsOutput, error) {
-	id, err := in.evaluation()
-	if err != nil {
-		return nil, err
-	}
-	f := ArtifactFilter{Kind: ArtifactKind(in.Kind), Limit: in.Limit, Offset: in.Offset}
+func (s *Service) getList(ctx context.Context, in *listInput) (*listOutput, error) {
+	f := Filter{Kind: Kind(in.Kind), Limit: in.Limit, Offset: in.Offset}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	if in.RunID != "" {
 		var ok bool
@@ -105,11 +115,11 @@ func (s *Service) getArtifacts(ctx context.Context, in *listArtifactsInput) (*li
 			f.Run = -1 // names no run
 		}
 	}
-	all, total, err := s.Artifacts(ctx, principal.From(ctx).Org, id, f)
+	all, total, err := s.List(ctx, principal.From(ctx).Org, in.evaluation(), f)
 	if err != nil {
 		return nil, err
 	}
-	var out listArtifactsOutput
+	var out listOutput
 	out.Body.Artifacts = make([]artifactBody, len(all))
 	for i, a := range all {
 		out.Body.Artifacts[i] = toArtifactBody(a)
@@ -121,20 +131,16 @@ func (s *Service) getArtifacts(ctx context.Context, in *listArtifactsInput) (*li
 // maxInline is the largest content that is part of an artifact's own answer.
 const maxInline = 256 << 10
 
-func (s *Service) getArtifact(ctx context.Context, in *ArtifactPath) (*artifactOutput, error) {
-	evaluation, id, err := in.ids()
+func (s *Service) get(ctx context.Context, in *Path) (*output, error) {
+	a, err := s.find(ctx, *in)
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.FindArtifact(ctx, principal.From(ctx).Org, evaluation, id)
-	if err != nil {
-		return nil, err
-	}
-	out := &artifactOutput{Body: toArtifactBody(a)}
+	out := &output{Body: toArtifactBody(a)}
 	if a.ContentType != "application/json" || a.Size > maxInline {
 		return out, nil
 	}
-	r, err := s.OpenArtifact(ctx, a)
+	r, err := s.Open(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -151,16 +157,12 @@ func (s *Service) getArtifact(ctx context.Context, in *ArtifactPath) (*artifactO
 // frame, and an origin of its own.
 const sealed = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
-func (s *Service) getArtifactContent(ctx context.Context, in *ArtifactPath) (*huma.StreamResponse, error) {
-	evaluation, id, err := in.ids()
+func (s *Service) getContent(ctx context.Context, in *Path) (*huma.StreamResponse, error) {
+	a, err := s.find(ctx, *in)
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.FindArtifact(ctx, principal.From(ctx).Org, evaluation, id)
-	if err != nil {
-		return nil, err
-	}
-	content, err := s.OpenArtifact(ctx, a)
+	content, err := s.Open(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -186,8 +188,4 @@ func toArtifactBody(a Artifact) artifactBody {
 		ContentType: a.ContentType, SizeBytes: a.Size, SHA256: hex.EncodeToString(a.Digest[:]), CreatedAt: httpapi.Time(a.CreatedAt),
 		DownloadPath: fmt.Sprintf("/api/evaluations/%d/artifacts/%d/content", a.Evaluation, a.ID),
 	}
-}
-
-func toNoteBody(n Note) noteBody {
-	return noteBody{At: httpapi.Time(n.At), Level: n.Level, Message: n.Message}
 }
