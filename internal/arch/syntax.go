@@ -190,7 +190,7 @@ func packageSize(t *tree, bad report) {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(lines)) {
-		if n := lines[dir]; n > maxPackageLines && !slices.Contains(largePackages, dir) {
+		if n := lines[dir]; n > maxPackageLines {
 			bad(dir, 0, "has %d lines, more than %d: split it by noun", n, maxPackageLines)
 		}
 	}
@@ -198,9 +198,6 @@ func packageSize(t *tree, bad report) {
 
 // maxPackageLines is how many lines a package may have by hand.
 const maxPackageLines = 5000
-
-// largePackages are above the law until they are split.
-var largePackages = []string{"internal/evaluation"}
 
 const (
 	maxLines     = 600

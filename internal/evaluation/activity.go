@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/temporal"
 )
 
@@ -42,12 +43,12 @@ func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
 	if r.Status != StatusRunning {
 		return Begun{Ended: true}, nil
 	}
-	plan := r.Request.Plan.Target
-	b := Begun{Units: r.Resolved.Units, Client: plan.Type == TargetClient, ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
+	target := r.Request.Plan.Target
+	b := Begun{Units: r.Resolved.Units, Client: target.Type == plan.TargetClient, ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
 	b.Lanes = min(maxLanes, max(1, r.Request.Concurrency/laneWidth))
 	b.Width = (r.Request.Concurrency + b.Lanes - 1) / b.Lanes
 	b.FirstTime = time.Second.Microseconds()
-	if !plan.paid() {
+	if !target.Paid() {
 		b.Lanes, b.FirstTime = min(2, b.Lanes+1), 100
 	}
 	return b, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -82,15 +83,15 @@ func tooMany(items, repetitions int) *RunError {
 }
 
 // ready finds out what a plan names before anything is executed.
-func (s *Service) ready(ctx context.Context, org principal.OrgID, p Plan) error {
-	_, missing, err := s.measures(p)
+func (s *Service) ready(ctx context.Context, org principal.OrgID, p plan.Plan) error {
+	_, missing, err := p.Measures(s.metrics)
 	if err != nil {
 		return &RunError{CodeMetricUnresolved, err.Error()}
 	}
 	if len(missing) > 0 {
 		return &RunError{missing[0].Code, missing[0].Message}
 	}
-	_, err = s.newTarget(ctx, org, p.Target)
+	_, err = s.asker(ctx, org, p.Target)
 	return err
 }
 
@@ -158,10 +159,10 @@ func seedOf(r Run) int64 {
 // target's own mind. Which items were drawn is not in it.
 func configDigest(want Request, v dataset.Version) string {
 	sum := sha256.Sum256(encode(struct {
-		Plan        Plan   `json:"plan"`
-		Version     string `json:"version"`
-		Repetitions int    `json:"repetitions"`
-		ClusterKey  string `json:"cluster_key"`
+		Plan        plan.Plan `json:"plan"`
+		Version     string    `json:"version"`
+		Repetitions int       `json:"repetitions"`
+		ClusterKey  string    `json:"cluster_key"`
 	}{want.Plan, v.Digest.String(), want.Repetitions, want.ClusterKey}))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

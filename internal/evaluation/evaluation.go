@@ -15,6 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -48,7 +49,7 @@ type Evaluation struct {
 	// the items as they are then.
 	DatasetID      string
 	DatasetVersion int
-	Plan           Plan
+	Plan           plan.Plan
 	Tags           []string
 	Metadata       jsontext.Value
 	Archived       *time.Time
@@ -234,10 +235,10 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 // checkTx refuses a plan that can never work, and, if the caller is strict, one
 // that names what does not exist.
 func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, strict bool) error {
-	if _, _, err := s.measures(e.Plan); err != nil {
+	if _, _, err := e.Plan.Measures(s.metrics); err != nil {
 		return err
 	}
-	if err := errors.Join(e.Plan.PassRule.check(e.Plan.Metrics), s.checkTarget(e.Plan.Target)); err != nil || !strict {
+	if err := errors.Join(e.Plan.PassRule.Check(e.Plan.Metrics), e.Plan.Target.Check(s.provider)); err != nil || !strict {
 		return err
 	}
 	_, warnings, err := s.resolve(e, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
@@ -246,19 +247,19 @@ func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, str
 	}
 	var fields []fault.Field
 	for _, w := range warnings {
-		fields = append(fields, fault.Field{In: "body", Path: w.path(), Code: "unknown_reference", Message: w.Message})
+		fields = append(fields, fault.Field{In: "body", Path: w.Path(), Code: "unknown_reference", Message: w.Message})
 	}
 	return ErrUnresolved.WithFields(fields...)
 }
 
 // resolve looks up what an evaluation names: how many items its dataset has, and
 // what does not exist.
-func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, error)) (items int64, warnings []Warning, err error) {
+func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, error)) (items int64, warnings []plan.Warning, err error) {
 	// Parameters that a metric no longer takes are for the next change to mend.
-	_, warnings, _ = s.measures(e.Plan)
+	_, warnings, _ = e.Plan.Measures(s.metrics)
 	for _, id := range e.Plan.Judges {
 		name := strconv.FormatInt(id, 10)
-		warnings = append(warnings, Warning{"judge_config_unresolved", name, "The judge configuration " + name + " does not exist."})
+		warnings = append(warnings, plan.Warning{Code: "judge_config_unresolved", Subject: name, Message: "The judge configuration " + name + " does not exist."})
 	}
 	id, err := datasetID(e.DatasetID)
 	var d dataset.Dataset
@@ -266,7 +267,7 @@ func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, er
 		d, err = find(id)
 	}
 	if errors.Is(err, dataset.ErrNotFound) {
-		return 0, append(warnings, Warning{"dataset_unresolved", e.DatasetID, "The dataset " + e.DatasetID + " does not exist. Runs fail until it does."}), nil
+		return 0, append(warnings, plan.Warning{Code: "dataset_unresolved", Subject: e.DatasetID, Message: "The dataset " + e.DatasetID + " does not exist. Runs fail until it does."}), nil
 	}
 	return d.ItemCount, warnings, err
 }

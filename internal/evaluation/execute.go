@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/provider"
@@ -31,8 +32,8 @@ type chunk struct {
 	org      principal.OrgID
 	run      Run
 	index    int
-	measures []measure
-	target   target
+	measures []plan.Measure
+	target   plan.Asker
 	width    int // units at once
 
 	// beat tells the engine that the chunk is alive.
@@ -69,7 +70,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, beat func(done
 	if e.measures, err = s.measuresOf(run); err != nil {
 		return ChunkDone{}, err
 	}
-	if e.target, err = s.newTarget(ctx, c.Org, run.Request.Plan.Target); err != nil {
+	if e.target, err = s.asker(ctx, c.Org, run.Request.Plan.Target); err != nil {
 		return stopped(err)
 	}
 	left, err := e.left(ctx, c.From, c.To)
@@ -103,8 +104,8 @@ func stopped(err error) (ChunkDone, error) {
 
 // measuresOf finds the metrics of a run's plan, all of which were there when it
 // began.
-func (s *Service) measuresOf(r Run) ([]measure, error) {
-	all, missing, err := s.measures(r.Request.Plan)
+func (s *Service) measuresOf(r Run) ([]plan.Measure, error) {
+	all, missing, err := r.Request.Plan.Measures(s.metrics)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("run %d: %s", r.ID, missing[0].Message)
 	}
@@ -115,7 +116,7 @@ func (s *Service) measuresOf(r Run) ([]measure, error) {
 // nothing all are left: to do them again is quicker than to look for them.
 func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	units, err := e.units(ctx, e.org, e.run, from, to)
-	if err != nil || !e.run.Request.Plan.Target.paid() {
+	if err != nil || !e.run.Request.Plan.Target.Paid() {
 		return units, err
 	}
 	wanted := make(map[result.Key]bool, len(units))
@@ -184,7 +185,7 @@ func (e *chunk) execute(ctx context.Context, left []unit) error {
 // their own, which ends before the work does.
 func (e *chunk) answer(ctx, asking context.Context, work <-chan job, done chan<- result.Outcome) error {
 	width := e.width
-	if !e.run.Request.Plan.Target.paid() {
+	if !e.run.Request.Plan.Target.Paid() {
 		width = min(width, runtime.GOMAXPROCS(0))
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -289,7 +290,7 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 // try asks the target until it answers, or will not.
 func (e *chunk) try(ctx context.Context, j job) (provider.Answer, []provider.Attempt, error) {
 	return e.pace.Ask(ctx, func(ctx context.Context) (provider.Answer, error) {
-		return e.target.ask(ctx, e.run, j.content, j.epoch)
+		return e.target.Ask(ctx, e.run.ID, j.content, j.epoch)
 	}, func(f *provider.Failure) { e.note(ctx, f) })
 }
 
@@ -358,4 +359,25 @@ func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
 	failpoint.Hit(failpoint.ChunkCounted)
 	e.beat(count.Done)
 	return e.look(ctx)
+}
+
+// asker prepares to ask the target of a run. A *RunError means that nothing can be
+// asked.
+func (s *Service) asker(ctx context.Context, org principal.OrgID, t plan.Target) (plan.Asker, error) {
+	to, err := t.Asker(ctx, s.provider, org)
+	var unusable *provider.Unusable
+	if errors.As(err, &unusable) {
+		return nil, &RunError{unusable.Code, unusable.Message}
+	}
+	return to, err
+}
+
+// stopCode is the code of a run that a failure stopped.
+func stopCode(code string) string {
+	switch code {
+	case "unauthorized", "exhausted":
+		return CodeProviderKeyMissing
+	default:
+		return CodeTargetUnreachable
+	}
 }

@@ -3,18 +3,16 @@ package evaluation
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/request"
 )
 
 const tag = "Evaluations"
@@ -99,18 +97,18 @@ type createInput struct {
 }
 
 type createBody struct {
-	Name           string         `json:"name" minLength:"1" maxLength:"200" doc:"Name of the evaluation." example:"Support answers"`
-	Description    string         `json:"description,omitempty" maxLength:"10000" doc:"Free text."`
-	DatasetID      datasetText    `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
-	DatasetVersion int            `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the items as they are when a run starts."`
-	Metrics        metricsInput   `json:"metrics" doc:"Names of the metrics, from GET /api/evaluation-metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
-	MetricNames    metricList     `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
-	MetricParams   httpapi.Object `json:"metricParams,omitempty" doc:"Parameters of metrics, keyed by the metric's name."`
-	Target         *targetBody    `json:"target,omitempty" doc:"Where outputs come from; absent for outputs recorded in the items."`
-	JudgeConfigIDs judgeList      `json:"judgeConfigIds,omitempty" doc:"Judge configurations for metrics that need a judge."`
-	PassRule       *passRuleBody  `json:"passRule,omitempty" doc:"When an item passes; absent for a mean of at least 0.5 over its scores between 0 and 1."`
-	Tags           tagList        `json:"tags,omitempty" doc:"Labels to filter by."`
-	Metadata       httpapi.Object `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
+	Name           string              `json:"name" minLength:"1" maxLength:"200" doc:"Name of the evaluation." example:"Support answers"`
+	Description    string              `json:"description,omitempty" maxLength:"10000" doc:"Free text."`
+	DatasetID      datasetText         `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
+	DatasetVersion int                 `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the items as they are when a run starts."`
+	Metrics        plan.MetricsInput   `json:"metrics" doc:"Names of the metrics, from GET /api/evaluation-metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
+	MetricNames    plan.MetricList     `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
+	MetricParams   httpapi.Object      `json:"metricParams,omitempty" doc:"Parameters of metrics, keyed by the metric's name."`
+	Target         *plan.TargetInput   `json:"target,omitempty" doc:"Where outputs come from; absent for outputs recorded in the items."`
+	JudgeConfigIDs plan.JudgeList      `json:"judgeConfigIds,omitempty" doc:"Judge configurations for metrics that need a judge."`
+	PassRule       *plan.PassRuleInput `json:"passRule,omitempty" doc:"When an item passes; absent for a mean of at least 0.5 over its scores between 0 and 1."`
+	Tags           tagList             `json:"tags,omitempty" doc:"Labels to filter by."`
+	Metadata       httpapi.Object      `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
 }
 
 type updateInput struct {
@@ -121,20 +119,20 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Set[nameText]         `json:"name,omitzero" doc:"Name of the evaluation."`
-	Description     httpapi.Patch[longText]       `json:"description,omitzero" doc:"Free text; null removes it."`
-	DatasetID       httpapi.Set[datasetText]      `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
-	DatasetVersion  httpapi.Patch[versionText]    `json:"datasetVersion,omitzero" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
-	Metrics         httpapi.Set[metricsInput]     `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
-	MetricNames     httpapi.Set[metricList]       `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
-	MetricParams    httpapi.Patch[httpapi.Object] `json:"metricParams,omitzero" doc:"Parameters of metrics, keyed by the metric's name; null removes them."`
-	Target          httpapi.Patch[targetBody]     `json:"target,omitzero" doc:"Where outputs come from, replaced as a whole; null for outputs recorded in the items."`
-	JudgeConfigIDs  httpapi.Patch[judgeList]      `json:"judgeConfigIds,omitzero" doc:"Judge configurations for metrics that need a judge; null removes them."`
-	PassRule        httpapi.Patch[passRuleBody]   `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
-	Tags            httpapi.Patch[tagList]        `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
-	Metadata        httpapi.Patch[httpapi.Object] `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
-	Archived        httpapi.Set[bool]             `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
-	ExpectedVersion int64                         `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
+	Name            httpapi.Set[nameText]             `json:"name,omitzero" doc:"Name of the evaluation."`
+	Description     httpapi.Patch[longText]           `json:"description,omitzero" doc:"Free text; null removes it."`
+	DatasetID       httpapi.Set[datasetText]          `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
+	DatasetVersion  httpapi.Patch[versionText]        `json:"datasetVersion,omitzero" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
+	Metrics         httpapi.Set[plan.MetricsInput]    `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
+	MetricNames     httpapi.Set[plan.MetricList]      `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
+	MetricParams    httpapi.Patch[httpapi.Object]     `json:"metricParams,omitzero" doc:"Parameters of metrics, keyed by the metric's name; null removes them."`
+	Target          httpapi.Patch[plan.TargetInput]   `json:"target,omitzero" doc:"Where outputs come from, replaced as a whole; null for outputs recorded in the items."`
+	JudgeConfigIDs  httpapi.Patch[plan.JudgeList]     `json:"judgeConfigIds,omitzero" doc:"Judge configurations for metrics that need a judge; null removes them."`
+	PassRule        httpapi.Patch[plan.PassRuleInput] `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
+	Tags            httpapi.Patch[tagList]            `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
+	Metadata        httpapi.Patch[httpapi.Object]     `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
+	Archived        httpapi.Set[bool]                 `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
+	ExpectedVersion int64                             `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
 }
 
 type evaluationOutput struct {
@@ -178,21 +176,21 @@ func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutpu
 
 func (s *Service) postEvaluation(ctx context.Context, in *createInput) (*evaluationOutput, error) {
 	b := in.Body
-	metrics, err := fromMetrics(ctx, b.Metrics, b.MetricNames)
+	metrics, err := plan.FromMetrics(ctx, b.Metrics, b.MetricNames)
 	if err != nil {
 		return nil, err
 	}
 	if metrics == nil {
 		return nil, fault.Invalid("body", "/metricNames", "required", "is required if metrics is an object")
 	}
-	params, err := fromParams(b.MetricParams)
+	params, err := plan.FromParams(b.MetricParams)
 	if err != nil {
 		return nil, err
 	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*evaluationOutput, error) {
 		e, err := s.CreateTx(ctx, tx, Evaluation{
 			Name: b.Name, Description: b.Description, DatasetID: string(b.DatasetID), DatasetVersion: b.DatasetVersion,
-			Plan: Plan{Metrics: metrics, Params: params, Target: fromTarget(b.Target), Judges: fromIDs(b.JudgeConfigIDs), PassRule: fromPassRule(b.PassRule)},
+			Plan: plan.Plan{Metrics: metrics, Params: params, Target: plan.FromTarget(b.Target), Judges: plan.FromJudges(b.JudgeConfigIDs), PassRule: plan.FromPassRule(b.PassRule)},
 			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.OrEmpty(),
 		}, in.Strict.Strict)
 		if err != nil {
@@ -249,11 +247,11 @@ func (s *Service) patchEvaluation(ctx context.Context, in *updateInput) (*evalua
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := fromMetrics(ctx, in.Body.Metrics.Value, in.Body.MetricNames.Value)
+	metrics, err := plan.FromMetrics(ctx, in.Body.Metrics.Value, in.Body.MetricNames.Value)
 	if err != nil {
 		return nil, err
 	}
-	params, err := fromParams(in.Body.MetricParams.Value)
+	params, err := plan.FromParams(in.Body.MetricParams.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -292,17 +290,17 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 		e.Plan.Params = params
 	}
 	if b.Target.Null {
-		e.Plan.Target = fromTarget(nil)
+		e.Plan.Target = plan.FromTarget(nil)
 	} else if b.Target.Sent {
-		e.Plan.Target = fromTarget(&b.Target.Value)
+		e.Plan.Target = plan.FromTarget(&b.Target.Value)
 	}
 	if b.JudgeConfigIDs.Sent {
-		e.Plan.Judges = fromIDs(b.JudgeConfigIDs.Value)
+		e.Plan.Judges = plan.FromJudges(b.JudgeConfigIDs.Value)
 	}
 	if b.PassRule.Null {
-		e.Plan.PassRule = fromPassRule(nil)
+		e.Plan.PassRule = plan.FromPassRule(nil)
 	} else if b.PassRule.Sent {
-		e.Plan.PassRule = fromPassRule(&b.PassRule.Value)
+		e.Plan.PassRule = plan.FromPassRule(&b.PassRule.Value)
 	}
 	if b.Tags.Sent {
 		e.Tags = httpapi.OrEmpty(b.Tags.Value)
@@ -319,22 +317,6 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 	}
 }
 
-// fromMetrics are the names of the metrics that a request has, nil for none. The
-// object of a response is noted as ignored.
-func fromMetrics(ctx context.Context, m metricsInput, names metricList) ([]string, error) {
-	if m.shown {
-		header := request.From(ctx).Header
-		header.Set("X-Ignored-Fields", strings.TrimPrefix(header.Get("X-Ignored-Fields")+", /metrics", ", "))
-	}
-	switch {
-	case m.names == nil:
-		return names, nil
-	case names != nil && !slices.Equal(m.names, names):
-		return nil, fault.Invalid("body", "/metricNames", "ambiguous_field", "differs from metrics; send one of them")
-	}
-	return m.names, nil
-}
-
 // fromStatuses are the values of a filter.
 func fromStatuses[T ~string](values []string) (all []T) {
 	for _, v := range values {
@@ -343,9 +325,17 @@ func fromStatuses[T ~string](values []string) (all []T) {
 	return all
 }
 
-func fromIDs(ids judgeList) (all []int64) {
-	for _, id := range ids {
-		all = append(all, int64(id))
+type metricsOutput struct {
+	Body plan.MetricsBody
+}
+
+func (s *Service) getMetrics(context.Context, *struct{}) (*metricsOutput, error) {
+	return &metricsOutput{Body: plan.ToMetrics(s.metrics.All())}, nil
+}
+
+func fromID(id *httpapi.IDInput) int64 {
+	if id == nil {
+		return 0
 	}
-	return all
+	return int64(*id)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/stat"
@@ -122,7 +123,7 @@ func toComparisonBody(c Comparison) comparisonBody {
 	return b
 }
 
-func toComparedBody(c Compared) comparedBody {
+func toComparedBody(c figure.Compared) comparedBody {
 	b := comparedBody{
 		Name: c.Name, Better: string(c.Better), Baseline: c.Comparison.Baseline.Value, Candidate: c.Comparison.Candidate.Value, Delta: c.Difference.Value,
 		Verdict: string(c.Verdict.Outcome()), Statistics: c.Comparison,

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -21,9 +22,9 @@ type evaluationBody struct {
 	Failed         int                          `json:"failed" doc:"Items that failed in the newest completed run."`
 	DatasetID      string                       `json:"dataset_id" doc:"The dataset whose items are measured."`
 	DatasetVersion *int                         `json:"dataset_version" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
-	Target         targetOut                    `json:"target" doc:"Where outputs come from."`
+	Target         plan.TargetOutput            `json:"target" doc:"Where outputs come from."`
 	JudgeConfigIDs []int64                      `json:"judge_config_ids" doc:"Judge configurations for metrics that need a judge."`
-	PassRule       passRuleOut                  `json:"pass_rule" doc:"When an item passes."`
+	PassRule       plan.PassRuleOutput          `json:"pass_rule" doc:"When an item passes."`
 	Tags           []string                     `json:"tags" doc:"Labels to filter by."`
 	Metadata       httpapi.Object               `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
 	LatestRunID    httpapi.Null[httpapi.ID]     `json:"latest_run_id" doc:"The newest run; null before the first."`
@@ -65,11 +66,11 @@ type statisticsBody struct {
 	Resolution *stat.Resolution         `json:"resolution" doc:"The smallest difference that this many items can show; null if the data do not give it."`
 }
 
-func toEvaluationOutput(e Evaluation, items int64, warnings []Warning, by httpapi.Actor) *evaluationOutput {
+func toEvaluationOutput(e Evaluation, items int64, warnings []plan.Warning, by httpapi.Actor) *evaluationOutput {
 	b := evaluationBody{
 		ID: httpapi.ID(e.ID), Name: e.Name, Description: httpapi.OrNull(e.Description), Status: e.Status, Archived: e.Archived != nil,
 		Metrics: map[string]float64{}, MetricNames: e.Plan.Metrics, Items: int(items), DatasetID: e.DatasetID, DatasetVersion: httpapi.OrNull(e.DatasetVersion),
-		Target: toTarget(e.Plan.Target), JudgeConfigIDs: e.Plan.Judges, PassRule: toPassRule(e.Plan.PassRule), Tags: e.Tags,
+		Target: plan.ToTarget(e.Plan.Target), JudgeConfigIDs: e.Plan.Judges, PassRule: plan.ToPassRule(e.Plan.PassRule), Tags: e.Tags,
 		Metadata: httpapi.Object(e.Metadata), LatestRunID: toID(e.LatestRun), CreatedBy: by, CreatedAt: httpapi.Time(e.CreatedAt),
 		UpdatedAt: httpapi.Time(e.UpdatedAt), Version: e.Version, Warnings: []warningBody{},
 	}

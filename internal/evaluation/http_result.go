@@ -15,6 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/result"
@@ -105,7 +106,7 @@ type sentBody struct {
 	Epoch       int             `json:"epoch,omitempty" minimum:"0" maximum:"99" doc:"Number of the repetition, starting at 0."`
 	Output      httpapi.JSON    `json:"output,omitzero" doc:"What the application answered."`
 	ToolCalls   httpapi.JSON    `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
-	Scores      numberMap       `json:"scores,omitempty" doc:"Scores that you computed, by metric; the other metrics are computed from the output."`
+	Scores      plan.NumberMap  `json:"scores,omitempty" doc:"Scores that you computed, by metric; the other metrics are computed from the output."`
 	DurationMS  *float64        `json:"durationMs,omitempty" minimum:"0" maximum:"86400000" doc:"Time that the application took, in milliseconds."`
 	CostUSD     *float64        `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
 	Usage       sentUsage       `json:"usage,omitzero" doc:"Tokens used."`

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -16,14 +17,14 @@ var schemas = httpapi.Schemas{
 	"CreateEvaluation":          createBody{},
 	"Evaluation":                evaluationBody{},
 	"EvaluationList":            listBody{},
-	"EvaluationMetric":          metricBody{},
-	"EvaluationMetricList":      metricsBody{},
-	"EvaluationMetricParameter": parameterBody{},
+	"EvaluationMetric":          plan.MetricBody{},
+	"EvaluationMetricList":      plan.MetricsBody{},
+	"EvaluationMetricParameter": plan.ParameterBody{},
 	"EvaluationSummary":         summaryBody{},
 	"EvaluationWarning":         warningBody{},
 	"ItemScores":                itemScoresBody{},
-	"PassRule":                  passRuleOut{},
-	"PassRuleInput":             passRuleBody{},
+	"PassRule":                  plan.PassRuleOutput{},
+	"PassRuleInput":             plan.PassRuleInput{},
 	"Regression":                regressionBody{},
 	"Result":                    resultBody{},
 	"ResultAttempt":             attemptBody{},
@@ -40,8 +41,8 @@ var schemas = httpapi.Schemas{
 	"ScoreExplanation":          explanationBody{},
 	"StartRun":                  startBody{},
 	"Statistics":                statisticsBody{},
-	"Target":                    targetOut{},
-	"TargetInput":               targetBody{},
+	"Target":                    plan.TargetOutput{},
+	"TargetInput":               plan.TargetInput{},
 	"UpdateEvaluation":          updateBody{},
 	"Estimate":                  stat.Estimate{},
 	"Interval":                  stat.Interval{},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/stat"
 )
@@ -40,7 +41,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	if err != nil {
 		return Progress{}, err
 	}
-	if r.Request.Plan.Target.Type == TargetClient && r.Resolved != nil {
+	if r.Request.Plan.Target.Type == plan.TargetClient && r.Resolved != nil {
 		if p.Count, err = s.recount(ctx, org, r); err != nil {
 			return Progress{}, err
 		}
@@ -59,7 +60,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	if p.Estimate, err = s.soFar(r, chunks); err != nil {
 		return Progress{}, err
 	}
-	if left := p.Total - p.Count.Done; r.Status == StatusRunning && p.Count.Done > 0 && left >= 0 && r.Request.Plan.Target.Type != TargetClient {
+	if left := p.Total - p.Count.Done; r.Status == StatusRunning && p.Count.Done > 0 && left >= 0 && r.Request.Plan.Target.Type != plan.TargetClient {
 		eta := s.now().Sub(r.StartedAt) / time.Duration(p.Count.Done) * time.Duration(left)
 		p.ETA = &eta
 	}

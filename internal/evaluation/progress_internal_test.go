@@ -4,11 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/semaphore"
-
-	"github.com/assayhq/assay/internal/dataset"
 )
 
 func TestTheEstimateSoFarIsOfTheFirstUnits(t *testing.T) {
@@ -36,13 +33,6 @@ func TestTheEstimateSoFarIsOfTheFirstUnits(t *testing.T) {
 	repeated := plain
 	repeated.Request.Repetitions = 2
 	require.Zero(t, n(repeated, full(0)))
-}
-
-func TestAnItemWithoutAValueIsInNoCluster(t *testing.T) {
-	t.Parallel()
-	for labels, want := range map[string]string{`{"user":"ann"}`: "ann", `{"user":7}`: "7", `{"user":null}`: "", `{"user":""}`: "", `{}`: ""} {
-		require.Equal(t, want, cluster(dataset.Item{Content: dataset.Content{Labels: jsontext.Value(labels)}}, "user"), labels)
-	}
 }
 
 func TestStatisticsOfLargeRunsWaitForEachOther(t *testing.T) {

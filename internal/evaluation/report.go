@@ -5,7 +5,9 @@ import (
 	"context"
 
 	"github.com/assayhq/assay/internal/artifact"
+	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/report"
 	"github.com/assayhq/assay/internal/stat"
@@ -67,30 +69,30 @@ func toReportRun(e Evaluation, r Run, metrics []report.Metric) report.Run {
 func toReportMetrics(definitions []metric.Definition) []report.Metric {
 	all := make([]report.Metric, len(definitions))
 	for i, d := range definitions {
-		all[i] = report.Metric{Definition: d, Range: rangeOf(d)}
+		all[i] = report.Metric{Definition: d, Range: figure.Range(d)}
 	}
 	return all
 }
 
-func targetText(t Target) string {
+func targetText(t plan.Target) string {
 	switch t.Type {
-	case TargetModel:
+	case plan.TargetModel:
 		return "model " + t.Model
-	case TargetHTTP:
+	case plan.TargetHTTP:
 		return "application over HTTP"
-	case TargetClient:
+	case plan.TargetClient:
 		return "results sent by a client"
 	default:
 		return "recorded outputs"
 	}
 }
 
-func toPassing(p PassRule) report.Passing {
-	out := report.Passing{MinOverall: defaultMinOverall, Any: p.Mode == PassAny}
+func toPassing(p plan.PassRule) report.Passing {
+	out := report.Passing{MinOverall: plan.DefaultMinOverall, Any: p.Mode == plan.PassAny}
 	if p.MinOverall != nil {
 		out.MinOverall = *p.MinOverall
 	}
-	if p.Mode != PassWeighted {
+	if p.Mode != plan.PassWeighted {
 		out.Thresholds = p.Thresholds
 	}
 	return out

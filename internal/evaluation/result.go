@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -92,7 +93,7 @@ type Sent struct {
 func (s *Service) Assess(ctx context.Context, org principal.OrgID, evaluation, run int64, sent []Sent) ([]result.Outcome, error) {
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	switch {
-	case err != nil || r.Request.Plan.Target.Type != TargetClient:
+	case err != nil || r.Request.Plan.Target.Type != plan.TargetClient:
 		return nil, err
 	case r.Resolved == nil && r.Status == StatusRunning:
 		return nil, ErrQueued
@@ -119,7 +120,7 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int
 		return err
 	case before.Evaluation != evaluation:
 		return ErrRunNotFound
-	case before.Request.Plan.Target.Type != TargetClient:
+	case before.Request.Plan.Target.Type != plan.TargetClient:
 		return ErrNotClient
 	case before.Status != StatusRunning:
 		return transitions.In(ErrTransition, before.Status)
@@ -181,8 +182,9 @@ func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []
 }
 
 // faultsOf says what is wrong with the i-th result that was sent.
-func faultsOf(r Run, measures []measure, one Sent, known bool, i int) (all []fault.Field) {
-	add := func(path, code, message string) {
+func faultsOf(r Run, measures []plan.Measure, one Sent, known bool, i int) (all []fault.Field) {
+	const scores = jsontext.Pointer("scores")
+	add := func(path jsontext.Pointer, code, message string) {
 		all = append(all, fault.Field{In: "body", Path: fmt.Sprintf("/results/%d/%s", i, path), Code: code, Message: message})
 	}
 	if !known {
@@ -195,17 +197,14 @@ func faultsOf(r Run, measures []measure, one Sent, known bool, i int) (all []fau
 		v, ok := one.Scores[m.Name]
 		switch {
 		case !ok:
-		case math.IsNaN(v) || math.Abs(v) > mostScore || m.Low != nil && v < *m.Low || m.High != nil && v > *m.High:
-			add("scores/"+pointer(m.Name), "max", "is outside the range of the metric")
+		case math.IsNaN(v) || math.Abs(v) > plan.MaxScore || m.Low != nil && v < *m.Low || m.High != nil && v > *m.High:
+			add(scores.AppendToken(m.Name), "max", "is outside the range of the metric")
 		case m.Kind == metric.Binary && v != 0 && v != 1:
-			add("scores/"+pointer(m.Name), "enum", "must be 0 or 1: the metric passes or fails")
+			add(scores.AppendToken(m.Name), "enum", "must be 0 or 1: the metric passes or fails")
 		}
 	}
 	return all
 }
-
-// mostScore is beyond what any metric without an upper end measures.
-const mostScore = 1e15
 
 // drawn is those of some items that are in the run's sample.
 func (s *Service) drawn(ctx context.Context, org principal.OrgID, r Run, items map[int64]dataset.Item) (map[int64]dataset.Item, error) {
@@ -225,9 +224,9 @@ func (s *Service) drawn(ctx context.Context, org principal.OrgID, r Run, items m
 	return kept, nil
 }
 
-func (s *Service) outcomeOf(r Run, measures []measure, item dataset.Item, one Sent) result.Outcome {
+func (s *Service) outcomeOf(r Run, measures []plan.Measure, item dataset.Item, one Sent) result.Outcome {
 	o := result.Outcome{
-		Key: result.Key{Item: one.Item, Epoch: one.Epoch}, Cluster: cluster(item, r.Request.ClusterKey), Weight: item.Weight,
+		Key: result.Key{Item: one.Item, Epoch: one.Epoch}, Cluster: plan.Cluster(item, r.Request.ClusterKey), Weight: item.Weight,
 		Output: one.Output, ToolCalls: one.ToolCalls, Trace: one.TraceID, InputTokens: one.InputTokens, OutputTokens: one.OutputTokens,
 	}
 	copy(o.Content[:], item.Digest[:])
@@ -245,21 +244,11 @@ func (s *Service) outcomeOf(r Run, measures []measure, item dataset.Item, one Se
 	}
 	switch {
 	case one.Skipped:
-		o.Status, o.Scores = result.StatusSkipped, unscored(measures)
+		o.Status, o.Scores = result.StatusSkipped, plan.Unscored(measures)
 	case one.ErrorCode != "" || one.ErrorMessage != "":
-		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, one.ErrorCode, one.ErrorMessage, unscored(measures)
+		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, one.ErrorCode, one.ErrorMessage, plan.Unscored(measures)
 	default:
-		assess(&o, r.Request.Plan.PassRule, measures, caseOf(item, a), one.Scores)
+		plan.Assess(&o, r.Request.Plan.PassRule, measures, plan.CaseOf(item, a), one.Scores)
 	}
 	return o
-}
-
-// unscored says of every metric that it was not computed, in place of what it
-// may have said of a result that is replaced.
-func unscored(measures []measure) []result.Score {
-	all := make([]result.Score, len(measures))
-	for i, m := range measures {
-		all[i] = result.Score{Metric: m.Name, Reason: string(metric.ReasonNotComputed)}
-	}
-	return all
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/result"
@@ -42,7 +43,7 @@ type Request struct {
 	BudgetUSD      *float64       `json:"budget_usd,omitzero"`
 	Margin         *float64       `json:"margin,omitzero"`
 	Metadata       jsontext.Value `json:"metadata,omitzero"`
-	Plan           Plan           `json:"plan"`
+	Plan           plan.Plan      `json:"plan"`
 }
 
 // Baseline names a run to compare with by its place before the new run.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/evaluation/internal/db"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 )
@@ -168,12 +169,12 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Evalu
 }
 
 func fromRow(r db.FindEvaluationRow) (Evaluation, error) {
-	plan, err := decode[Plan](r.Plan)
+	measured, err := decode[plan.Plan](r.Plan)
 	if err != nil {
 		return Evaluation{}, err
 	}
 	e := Evaluation{
-		ID: r.ID, Name: r.Name, Description: r.Description, DatasetID: r.DatasetID, Plan: *plan, Tags: r.Tags, Metadata: r.Metadata,
+		ID: r.ID, Name: r.Name, Description: r.Description, DatasetID: r.DatasetID, Plan: *measured, Tags: r.Tags, Metadata: r.Metadata,
 		Archived: r.ArchivedAt, CreatedBy: principal.ParseActor(r.CreatedBy), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
 		LatestRun: r.LatestRun, running: r.Running, latest: r.LatestStatus,
 	}

@@ -1,21 +1,17 @@
-package evaluation
+package plan
 
 import (
-	"context"
-
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/metric"
 )
 
-type metricsOutput struct {
-	Body metricsBody
+// MetricsBody is the list of metrics on the wire.
+type MetricsBody struct {
+	Metrics []MetricBody `json:"metrics" doc:"All metrics."`
 }
 
-type metricsBody struct {
-	Metrics []metricBody `json:"metrics" doc:"All metrics."`
-}
-
-type metricBody struct {
+// MetricBody is a metric on the wire.
+type MetricBody struct {
 	Name       string          `json:"name" doc:"Name to use in an evaluation." example:"exact_match"`
 	Summary    string          `json:"summary" doc:"What it measures."`
 	Low        *float64        `json:"low" doc:"Lowest possible score; null if it is unbounded."`
@@ -27,10 +23,11 @@ type metricBody struct {
 	Judge      bool            `json:"judge" doc:"Whether it needs a judge."`
 	Needs      []string        `json:"needs" enum:"input,expected_output,output,context,tool_calls,assertions,duration,cost" doc:"What an item or its output must have."`
 	Abstains   string          `json:"abstains" doc:"When the metric gives no score."`
-	Parameters []parameterBody `json:"parameters" doc:"Parameters that metricParams can set."`
+	Parameters []ParameterBody `json:"parameters" doc:"Parameters that metricParams can set."`
 }
 
-type parameterBody struct {
+// ParameterBody is a parameter of a metric on the wire.
+type ParameterBody struct {
 	Name    string       `json:"name" doc:"Name of the parameter."`
 	Summary string       `json:"summary" doc:"What it does."`
 	Type    string       `json:"type" enum:"string,strings,number,boolean,object,list,any" doc:"Type of the value; strings is a list of strings or one string."`
@@ -40,24 +37,25 @@ type parameterBody struct {
 	Maximum *float64     `json:"maximum" doc:"Highest allowed value; null if it is unbounded."`
 }
 
-func (s *Service) getMetrics(context.Context, *struct{}) (*metricsOutput, error) {
-	out := &metricsOutput{Body: metricsBody{Metrics: []metricBody{}}}
-	for _, d := range s.metrics.All() {
-		out.Body.Metrics = append(out.Body.Metrics, toMetricBody(d))
+// ToMetrics shows metrics.
+func ToMetrics(all []metric.Definition) MetricsBody {
+	out := MetricsBody{Metrics: []MetricBody{}}
+	for _, d := range all {
+		out.Metrics = append(out.Metrics, toMetricBody(d))
 	}
-	return out, nil
+	return out
 }
 
-func toMetricBody(d metric.Definition) metricBody {
-	b := metricBody{
+func toMetricBody(d metric.Definition) MetricBody {
+	b := MetricBody{
 		Name: d.Name, Summary: d.Summary, Low: d.Low, High: d.High, Better: string(d.Better), Kind: string(d.Kind), Unit: httpapi.OrNull(d.Unit),
-		Overall: d.Overall, Judge: d.Judge, Abstains: d.Abstains, Needs: []string{}, Parameters: []parameterBody{},
+		Overall: d.Overall, Judge: d.Judge, Abstains: d.Abstains, Needs: []string{}, Parameters: []ParameterBody{},
 	}
 	for _, n := range d.Needs {
 		b.Needs = append(b.Needs, string(n))
 	}
 	for _, p := range d.Parameters {
-		b.Parameters = append(b.Parameters, parameterBody{
+		b.Parameters = append(b.Parameters, ParameterBody{
 			Name: p.Name, Summary: p.Summary, Type: string(p.Type), Default: httpapi.JSON(p.Default), Enum: httpapi.OrEmpty(p.Enum), Minimum: p.Minimum, Maximum: p.Maximum,
 		})
 	}

@@ -1,10 +1,11 @@
-package evaluation
+package plan
 
 import (
 	"github.com/assayhq/assay/internal/httpapi"
 )
 
-type targetBody struct {
+// TargetInput is a target as requests have it.
+type TargetInput struct {
 	_             struct{}         `nullable:"true"`
 	Type          TargetType       `json:"type" enum:"recorded,client,http,model" default:"recorded" doc:"recorded: the items have outputs. client: the caller sends results. http: an application is called. model: a model is called."`
 	URL           string           `json:"url,omitempty" maxLength:"2000" doc:"http: the application. It receives a POST with input, context, test_case_id and run_id, and answers with output."`
@@ -19,15 +20,17 @@ type targetBody struct {
 	System        string           `json:"system,omitempty" maxLength:"100000" doc:"model: the system prompt."`
 }
 
-type passRuleBody struct {
+// PassRuleInput is a pass rule as requests have it.
+type PassRuleInput struct {
 	_                struct{}  `nullable:"true"`
-	MetricThresholds numberMap `json:"metricThresholds,omitempty" doc:"Score that each of these metrics must reach or, where lower is better, not exceed."`
+	MetricThresholds NumberMap `json:"metricThresholds,omitempty" doc:"Score that each of these metrics must reach or, where lower is better, not exceed."`
 	Mode             PassMode  `json:"mode,omitempty" enum:"all,any,weighted" doc:"all or any: of the thresholds must hold. weighted: the weighted mean of the scores decides."`
-	Weights          numberMap `json:"weights,omitempty" doc:"Weights of metrics in the mean; if there are any, metrics without one do not count."`
+	Weights          NumberMap `json:"weights,omitempty" doc:"Weights of metrics in the mean; if there are any, metrics without one do not count."`
 	MinOverall       *float64  `json:"minOverall,omitempty" minimum:"0" maximum:"1" doc:"Value that the mean must reach; 0.5 if absent."`
 }
 
-type targetOut struct {
+// TargetOutput is a target as responses have it.
+type TargetOutput struct {
 	Type          TargetType     `json:"type" enum:"recorded,client,http,model" doc:"recorded: the items have outputs. client: the caller sends results. http: an application is called. model: a model is called."`
 	URL           *string        `json:"url" doc:"http: the application; otherwise null."`
 	SecretRef     *int64         `json:"secret_ref" doc:"http: the provider key whose secret is sent as a bearer token; null if there is none."`
@@ -41,14 +44,16 @@ type targetOut struct {
 	System        *string        `json:"system" doc:"model: the system prompt; null if there is none."`
 }
 
-type passRuleOut struct {
+// PassRuleOutput is a pass rule as responses have it.
+type PassRuleOutput struct {
 	MetricThresholds map[string]float64 `json:"metric_thresholds" doc:"Score that each of these metrics must reach or, where lower is better, not exceed."`
 	Mode             *PassMode          `json:"mode" enum:"all,any,weighted" doc:"all or any: of the thresholds must hold. weighted: the weighted mean of the scores decides. null: all thresholds if there are any, otherwise the mean."`
 	Weights          map[string]float64 `json:"weights" doc:"Weights of metrics in the mean; if there are any, metrics without one do not count."`
 	MinOverall       *float64           `json:"min_overall" doc:"Value that the mean must reach; null for 0.5."`
 }
 
-func fromTarget(b *targetBody) Target {
+// FromTarget reads a target; none is that outputs are recorded.
+func FromTarget(b *TargetInput) Target {
 	if b == nil {
 		return Target{Type: TargetRecorded}
 	}
@@ -72,8 +77,8 @@ func fromID(id *httpapi.IDInput) int64 {
 	return int64(*id)
 }
 
-// fromPassRule makes no difference between nothing and an empty object.
-func fromPassRule(b *passRuleBody) PassRule {
+// FromPassRule reads a pass rule. It makes no difference between nothing and an empty object.
+func FromPassRule(b *PassRuleInput) PassRule {
 	if b == nil {
 		return PassRule{}
 	}
@@ -87,14 +92,16 @@ func fromPassRule(b *passRuleBody) PassRule {
 	return r
 }
 
-func toTarget(t Target) targetOut {
-	return targetOut{
+// ToTarget shows a target.
+func ToTarget(t Target) TargetOutput {
+	return TargetOutput{
 		Type: t.Type, URL: httpapi.OrNull(t.URL), SecretRef: httpapi.OrNull(t.SecretRef), TimeoutMS: httpapi.OrNull(t.TimeoutMS),
 		Concurrency: httpapi.OrNull(t.Concurrency), ProviderKeyID: httpapi.OrNull(t.ProviderKeyID), Provider: httpapi.OrNull(t.Provider),
 		Model: httpapi.OrNull(t.Model), Params: httpapi.Object(t.Params), Prompt: httpapi.OrNull(t.Prompt), System: httpapi.OrNull(t.System),
 	}
 }
 
-func toPassRule(r PassRule) passRuleOut {
-	return passRuleOut{MetricThresholds: r.Thresholds, Mode: httpapi.OrNull(r.Mode), Weights: r.Weights, MinOverall: r.MinOverall}
+// ToPassRule shows a pass rule.
+func ToPassRule(r PassRule) PassRuleOutput {
+	return PassRuleOutput{MetricThresholds: r.Thresholds, Mode: httpapi.OrNull(r.Mode), Weights: r.Weights, MinOverall: r.MinOverall}
 }

@@ -1,0 +1,222 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/stat"
+)
+
+// maxRegressions is how many regressions a comparison names.
+const maxRegressions = 50
+
+// Comparison is how a candidate run differs from a baseline run.
+type Comparison struct {
+	Confidence, Margin float64
+
+	Overall, PassRate Compared
+	Metrics           []Compared
+	Items             Changes
+	Regressions       []Regression
+
+	// Comparable is false if the overall scores or the pass rates of the runs do
+	// not measure the same thing.
+	Comparable bool
+	Reasons    []string
+}
+
+// Compared is how the runs differ in one figure.
+type Compared struct {
+	Name   string
+	Better metric.Direction
+	stat.Comparison
+}
+
+// Changes counts items by what became of them. An item is compared by its
+// overall score, or by whether it passed where a run has no overall score of it.
+type Changes struct {
+	Improved, Regressed, Unchanged int
+	// Changed items say something else in the two runs and are not compared.
+	Changed                     int
+	OnlyBaseline, OnlyCandidate int
+}
+
+// Regression is an item that the candidate does worse.
+type Regression struct {
+	Item int64
+	// Delta is the difference of the overall scores, or of the pass rates if
+	// ByPass is set.
+	Delta               float64
+	ByPass              bool
+	Baseline, Candidate ItemScores
+}
+
+// ItemScores are the means of an item's scores over its repetitions.
+type ItemScores struct {
+	Overall  *float64
+	PassRate float64
+	Scores   map[string]*float64
+}
+
+// Options say how runs are compared.
+type Options struct {
+	// Confidence is the level of intervals; zero is 0.95.
+	Confidence float64
+	// Margin is the largest difference that does not matter, as a share of a
+	// metric's range.
+	Margin float64
+	Seed   stat.Seed
+	// Reasons say why runs do not measure the same thing.
+	Reasons Reasons
+}
+
+// Reasons say why a figure of two runs does not measure the same thing; empty if
+// it does.
+type Reasons struct {
+	Overall, Passes string
+	Metrics         map[string]string // by name
+}
+
+// Compare compares the results of a baseline and a candidate. The scores of each
+// metric that one of them has are asked for one metric at a time.
+func Compare(baseline, candidate *Rows, metrics []metric.Definition, scores func(name string) (before, after []stat.Row, err error), o Options) (Comparison, error) {
+	c := Comparison{Confidence: o.Confidence, Margin: o.Margin, Metrics: []Compared{}, Regressions: []Regression{}, Reasons: []string{}}
+	if c.Confidence == 0 {
+		c.Confidence = 0.95
+	}
+	one := 1.0
+	whole := metric.Definition{Low: new(float64), High: &one, Better: metric.Higher}
+	var err error
+	if c.Overall, err = c.figure(whole, "overall", baseline.Overall, candidate.Overall, o.Seed, o.Reasons.Overall); err != nil {
+		return c, err
+	}
+	if c.PassRate, err = c.figure(whole, "pass_rate", baseline.Passes, candidate.Passes, o.Seed, o.Reasons.Passes); err != nil {
+		return c, err
+	}
+	c.changes(baseline, candidate)
+	for _, d := range metrics {
+		before, after, err := scores(d.Name)
+		if err != nil {
+			return c, err
+		}
+		if err := c.addMetric(d, before, after, o); err != nil {
+			return c, err
+		}
+	}
+	family := []*stat.Comparison{&c.Overall.Comparison, &c.PassRate.Comparison}
+	for i := range c.Metrics {
+		family = append(family, &c.Metrics[i].Comparison)
+	}
+	if err := stat.AdjustFamily(family, stat.AdjustHolm); err != nil {
+		return c, fmt.Errorf("adjust p-values: %w", err)
+	}
+	for _, one := range []Compared{c.Overall, c.PassRate} {
+		for _, reason := range one.Reasons {
+			if !slices.Contains(c.Reasons, reason) {
+				c.Reasons = append(c.Reasons, reason)
+			}
+		}
+	}
+	c.Comparable = len(c.Reasons) == 0
+	return c, nil
+}
+
+// addMetric compares a metric, and adds its scores to the regressions.
+func (c *Comparison) addMetric(d metric.Definition, before, after []stat.Row, o Options) error {
+	one, err := c.figure(d, d.Name, before, after, o.Seed, o.Reasons.Metrics[d.Name])
+	if err != nil {
+		return err
+	}
+	c.Metrics = append(c.Metrics, one)
+	if len(c.Regressions) == 0 {
+		return nil
+	}
+	left, right := means(before), means(after)
+	for i := range c.Regressions {
+		r := &c.Regressions[i]
+		item := strconv.FormatInt(r.Item, 10)
+		r.Baseline.Scores[d.Name], r.Candidate.Scores[d.Name] = left[item].mean(), right[item].mean()
+	}
+	return nil
+}
+
+// figure compares one figure. A reason says why the runs do not measure the same
+// thing: then there is nothing to say about the difference.
+func (c *Comparison) figure(d metric.Definition, name string, before, after []stat.Row, seed stat.Seed, reason string) (Compared, error) {
+	o := stat.CompareOptions{
+		Options:       stat.Options{Level: c.Confidence, Range: Range(d), Source: stat.SourceCode, Seed: seed},
+		LowerIsBetter: d.Better == metric.Lower,
+	}
+	if o.Range != nil {
+		o.Margin = c.Margin * (o.Range.Upper - o.Range.Lower)
+	}
+	out := Compared{Name: name, Better: d.Better}
+	var err error
+	if out.Comparison, err = stat.Compare(before, after, o); err != nil {
+		return out, fmt.Errorf("compare %s: %w", name, err)
+	}
+	if reason != "" {
+		out.abstain(reason)
+	}
+	return out, nil
+}
+
+// abstain takes back what was said about the difference.
+func (c *Compared) abstain(reason string) {
+	d := c.Difference
+	c.Difference = stat.Estimate{
+		Status: stat.StatusNotComparable, Source: d.Source, Estimand: d.Estimand, Method: d.Method, Warnings: []string{reason}, AlgoVersion: d.AlgoVersion,
+	}
+	c.Comparable, c.Reasons = false, append(c.Reasons, reason)
+	v := stat.Verdict{Superiority: stat.SuperiorityUnresolved, Margin: c.Verdict.Margin, Level: c.Verdict.Level, LowerIsBetter: c.Verdict.LowerIsBetter}
+	if v.Margin != nil {
+		v.NonInferiority, v.Equivalence = stat.NonInferiorityUnresolved, stat.EquivalenceNotShown
+	}
+	c.Verdict, c.P, c.PMethod, c.Tests, c.Resolution = v, nil, nil, stat.Tests{}, nil
+}
+
+// changes says what became of each item, and which became worse.
+func (c *Comparison) changes(a, b *Rows) {
+	left, right := means(a.Passes), means(b.Passes)
+	leftOverall, rightOverall := means(a.Overall), means(b.Overall)
+	for item, before := range left {
+		after := right[item]
+		switch {
+		case before.n == 0: // it has no outcome
+			continue
+		case after.n == 0:
+			c.Items.OnlyBaseline++
+			continue
+		case before.content != after.content:
+			c.Items.Changed++
+			continue
+		}
+		was, is := ItemScores{Overall: leftOverall[item].mean(), PassRate: *before.mean()}, ItemScores{Overall: rightOverall[item].mean(), PassRate: *after.mean()}
+		delta, byPass := is.PassRate-was.PassRate, true
+		if was.Overall != nil && is.Overall != nil {
+			delta, byPass = *is.Overall-*was.Overall, false
+		}
+		switch {
+		case math.Abs(delta) <= 1e-12:
+			c.Items.Unchanged++
+		case delta > 0:
+			c.Items.Improved++
+		default:
+			c.Items.Regressed++
+			id, _ := strconv.ParseInt(item, 10, 64) // written by NewRows
+			was.Scores, is.Scores = map[string]*float64{}, map[string]*float64{}
+			c.Regressions = append(c.Regressions, Regression{Item: id, Delta: delta, ByPass: byPass, Baseline: was, Candidate: is})
+		}
+	}
+	for item, after := range right {
+		if after.n > 0 && left[item].n == 0 {
+			c.Items.OnlyCandidate++
+		}
+	}
+	slices.SortFunc(c.Regressions, func(x, y Regression) int { return cmp.Or(cmp.Compare(x.Delta, y.Delta), cmp.Compare(x.Item, y.Item)) })
+	c.Regressions = slices.Clip(c.Regressions[:min(len(c.Regressions), maxRegressions)])
+}

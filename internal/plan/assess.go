@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/provider"
+	"github.com/assayhq/assay/internal/result"
+)
+
+// Assess scores an outcome and decides whether it passed. An outcome without
+// any score has errored. Sent scores are those that a client computed.
+func Assess(o *result.Outcome, rule PassRule, measures []Measure, c metric.Case, sent map[string]float64) {
+	scores := make([]metric.Score, len(measures))
+	scored := false
+	for i, m := range measures {
+		if v, ok := sent[m.Name]; ok {
+			scores[i] = metric.Scored(v, "")
+		} else {
+			scores[i] = m.score(c)
+		}
+		s := result.Score{Metric: m.Name, Reason: string(scores[i].Reason()), Explanation: scores[i].Explanation()}
+		if v, ok := scores[i].Value(); ok {
+			s.Value, scored = &v, true
+		}
+		o.Scores = append(o.Scores, s)
+	}
+	o.Overall = rule.overall(measures, scores)
+	switch {
+	case !scored:
+		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, "no_score", "No metric could be computed for the item."
+	case rule.passes(measures, scores):
+		o.Status = result.StatusPassed
+	default:
+		o.Status = result.StatusFailed
+	}
+}
+
+// CaseOf is what metrics see of an item and its answer.
+func CaseOf(i dataset.Item, a provider.Answer) metric.Case {
+	c := metric.Case{
+		Input: i.Content.Input, ExpectedOutput: i.Content.ExpectedOutput, Output: a.Output, Context: i.Content.Context,
+		Messages: i.Content.Messages, Tools: i.Content.Tools, Assertions: i.Content.Assertions, Labels: i.Content.Labels,
+		ToolCalls: a.Tools, Duration: a.Took,
+	}
+	if a.CostNanoUSD != nil {
+		usd := float64(*a.CostNanoUSD) / 1e9
+		c.CostUSD = &usd
+	}
+	if a.Usage.Input > 0 || a.Usage.Output > 0 {
+		c.Usage = &metric.Usage{InputTokens: int64(a.Usage.Input), OutputTokens: int64(a.Usage.Output)}
+	}
+	return c
+}
+
+// Cluster is the group that an item says it belongs to: the value of a key in
+// its labels, its context or its input.
+func Cluster(i dataset.Item, key string) string {
+	if key == "" {
+		return ""
+	}
+	for _, where := range []jsontext.Value{i.Content.Labels, i.Content.Context, i.Content.Input} {
+		var fields map[string]jsontext.Value
+		if where.Kind() == '{' && json.Unmarshal(where, &fields) == nil {
+			if v, ok := fields[key]; ok && v.Kind() != 'n' {
+				return plain(v)
+			}
+		}
+	}
+	return ""
+}
+
+// Unscored says of every metric that it was not computed, in place of what it
+// may have said of a result that is replaced.
+func Unscored(measures []Measure) []result.Score {
+	all := make([]result.Score, len(measures))
+	for i, m := range measures {
+		all[i] = result.Score{Metric: m.Name, Reason: string(metric.ReasonNotComputed)}
+	}
+	return all
+}
