@@ -83,7 +83,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	a.Dataset = dataset.New(a.postgres, log, now)
 	a.Trace = trace.New(trace.Parts{
 		Stores: trace.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter, Blobs: a.blobs},
-		Config: cfg.Trace, People: a.Tenancy, Datasets: a.Dataset, Log: log, Now: now,
+		Config: cfg.Trace, Tenancy: a.Tenancy, Datasets: a.Dataset, Log: log, Now: now,
 	})
 	a.newEvaluation(log, now)
 	// A group for each domain: a slow handler of one does not delay another.
@@ -105,14 +105,14 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 }
 
 // newEdge registers every domain's operations.
-func newEdge(opts httpapi.Options, people *tenancy.Service, domains ...interface{ RegisterHTTP(*httpapi.Edge) }) (*httpapi.Edge, error) {
+func newEdge(opts httpapi.Options, members *tenancy.Service, domains ...interface{ RegisterHTTP(*httpapi.Edge) }) (*httpapi.Edge, error) {
 	opts.SourceHashes, opts.Reference = sourceHashes, reference.Render
 	e := httpapi.New(opts)
-	people.RegisterHTTP(e)
+	members.RegisterHTTP(e)
 	for _, d := range domains {
 		d.RegisterHTTP(e)
 	}
-	people.LearnRoutes(e.Ops())
+	members.SetRoutes(e.Ops())
 	return e, e.Seal()
 }
 
@@ -159,7 +159,7 @@ const modelTimeout = 5 * time.Minute
 // newEvaluation makes what executes runs.
 func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
 	a.Evaluation = evaluation.New(evaluation.Parts{
-		Postgres: a.postgres, Results: result.New(result.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, People: a.Tenancy, Blobs: a.blobs,
+		Postgres: a.postgres, Results: result.New(result.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, Tenancy: a.Tenancy, Blobs: a.blobs,
 		Provider: a.Provider, Config: a.Config.Evaluation, Log: log, Now: now,
 	})
 }

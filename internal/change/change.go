@@ -81,9 +81,9 @@ func Do[T any](ctx context.Context, l *Log, fn func(postgres.Tx) (*T, error)) (*
 	return out, nil
 }
 
-// Secretive is an output that shows a secret once: what is remembered for a
+// SecretOutput is an output that shows a secret once: what is remembered for a
 // repetition is the copy without it.
-type Secretive interface{ WithoutSecrets() any }
+type SecretOutput interface{ WithoutSecrets() any }
 
 // key is what a repetition is recognised by.
 type key struct {
@@ -142,7 +142,7 @@ func (l *Log) remember(ctx context.Context, tx postgres.Tx, k key, output any) e
 	if k.Key == "" {
 		return nil
 	}
-	if s, ok := output.(Secretive); ok {
+	if s, ok := output.(SecretOutput); ok {
 		output = s.WithoutSecrets()
 	}
 	encoded, err := json.Marshal(output)

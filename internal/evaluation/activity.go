@@ -73,8 +73,8 @@ func (a *Activities) ExecuteChunk(ctx context.Context, c ChunkInput) (ChunkDone,
 	return done, err
 }
 
-// HearRun looks whether a client has sent all its results.
-func (a *Activities) HearRun(ctx context.Context, t Ticket) (Waiting, error) {
+// CheckResults looks whether a client has sent all its results.
+func (a *Activities) CheckResults(ctx context.Context, t Ticket) (Waiting, error) {
 	r, err := a.s.store.findRun(ctx, a.s.db.Org(t.Org), t.Org, t.Run)
 	if erased(err) {
 		return Waiting{Ended: true}, nil

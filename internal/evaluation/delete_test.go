@@ -188,6 +188,8 @@ type activitiesOf struct {
 
 func (r activitiesOf) RegisterActivity(a any) { r.env.RegisterActivity(a) }
 
+func (activitiesOf) RegisterActivityWithOptions(any, activity.RegisterOptions) {}
+
 func (activitiesOf) RegisterWorkflow(any) {}
 
 func TestPurgeWaitsUntilTheTimeIsOver(t *testing.T) {

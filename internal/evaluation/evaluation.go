@@ -98,7 +98,7 @@ type Parts struct {
 	Postgres *postgres.DB
 	Results  *result.Service
 	Datasets *dataset.Service
-	People   *tenancy.Service
+	Tenancy  *tenancy.Service
 	Provider *provider.Service
 	Blobs    *blob.Store
 	Config   Config
@@ -114,7 +114,7 @@ type Service struct {
 	results   *result.Service
 	artifacts *artifact.Service
 	datasets  *dataset.Service
-	people    *tenancy.Service
+	tenancy   *tenancy.Service
 	provider  *provider.Service
 	metrics   *metric.Registry
 	log       *change.Log
@@ -128,7 +128,7 @@ func New(p Parts) *Service {
 	// The interface shows milliseconds; what is stored is what is shown.
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	s := &Service{
-		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, results: p.Results, datasets: p.Datasets, people: p.People,
+		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, results: p.Results, datasets: p.Datasets, tenancy: p.Tenancy,
 		provider: p.Provider, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 		reading: semaphore.NewWeighted(maxRead),
 	}

@@ -218,7 +218,7 @@ func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutpu
 	if err != nil {
 		return nil, err
 	}
-	by, err := s.people.Actors(ctx, org, e.CreatedBy)
+	by, err := s.tenancy.Actors(ctx, org, e.CreatedBy)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (s *Service) showTx(ctx context.Context, tx postgres.Tx, e Evaluation) (*ev
 	if err != nil {
 		return nil, err
 	}
-	by, err := s.people.ActorsTx(ctx, tx, e.CreatedBy)
+	by, err := s.tenancy.ActorsTx(ctx, tx, e.CreatedBy)
 	if err != nil {
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutp
 	for i, r := range runs {
 		who[i] = r.CreatedBy
 	}
-	by, err := s.people.Actors(ctx, org, who...)
+	by, err := s.tenancy.Actors(ctx, org, who...)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (s *Service) getRun(ctx context.Context, in *RunPath) (*runOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	by, err := s.people.Actors(ctx, org, r.CreatedBy)
+	by, err := s.tenancy.Actors(ctx, org, r.CreatedBy)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func (s *Service) getRun(ctx context.Context, in *RunPath) (*runOutput, error) {
 
 // showRunTx is a run as getRun would show it.
 func (s *Service) showRunTx(ctx context.Context, tx postgres.Tx, r Run) (*runOutput, error) {
-	by, err := s.people.ActorsTx(ctx, tx, r.CreatedBy)
+	by, err := s.tenancy.ActorsTx(ctx, tx, r.CreatedBy)
 	if err != nil {
 		return nil, err
 	}

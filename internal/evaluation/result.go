@@ -136,7 +136,7 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, evaluation, run int
 	}
 	after, at := before, s.now()
 	after.Final, after.HeardAt = before.Final || final, &at
-	if err := s.store.hearTx(ctx, tx, run, final, at); err != nil || !final {
+	if err := s.store.noteResultsTx(ctx, tx, run, final, at); err != nil || !final {
 		return err
 	}
 	if err := s.auditTx(ctx, tx, "run.final", "run", run, before, after); err != nil {

@@ -322,9 +322,9 @@ func (s store) setOutcomeTx(ctx context.Context, tx postgres.Tx, run int64, o Ou
 	return nil
 }
 
-// hearTx notes that a client sent results.
-func (s store) hearTx(ctx context.Context, tx postgres.Tx, run int64, final bool, at time.Time) error {
-	if _, err := db.New(tx).HearRun(ctx, db.HearRunParams{OrgID: tx.Org, ID: run, Final: final, At: &at}); err != nil {
+// noteResultsTx notes that a client sent results.
+func (s store) noteResultsTx(ctx context.Context, tx postgres.Tx, run int64, final bool, at time.Time) error {
+	if _, err := db.New(tx).NoteResults(ctx, db.NoteResultsParams{OrgID: tx.Org, ID: run, Final: final, At: &at}); err != nil {
 		return fmt.Errorf("hear run: %w", err)
 	}
 	return nil

@@ -190,7 +190,7 @@ WHERE org_id = @org_id AND id = @id AND status = 'running';
 UPDATE evaluation_runs SET outcome = @outcome, updated_at = @updated_at
 WHERE org_id = @org_id AND id = @id AND status <> 'running';
 
--- name: HearRun :execrows
+-- name: NoteResults :execrows
 -- A client sent results, and may have said that they are all.
 UPDATE evaluation_runs SET heard_at = @at, updated_at = @at, final = final OR @final
 WHERE org_id = @org_id AND id = @id AND status = 'running';

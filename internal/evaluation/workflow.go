@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -121,7 +122,7 @@ func RunWorkflow(ctx workflow.Context, x Execution) error {
 	switch {
 	case err != nil || b.Ended || b.Stop != nil:
 	case b.Client:
-		b.Stop, err = x.hear(ctx)
+		b.Stop, err = x.awaitResults(ctx)
 	default:
 		var long bool
 		if b.Stop, long, err = x.execute(ctx, b); long {
@@ -213,13 +214,13 @@ func unitsQueue(ctx workflow.Context) string {
 	return workflow.GetInfo(ctx).TaskQueueName + QueueUnits[len(Queue):]
 }
 
-// hear waits until a client has sent all its results, or nothing for too long.
-func (x *Execution) hear(ctx workflow.Context) (*RunError, error) {
-	var a *Activities
+// awaitResults waits until a client has sent all its results, or nothing for too
+// long.
+func (x *Execution) awaitResults(ctx workflow.Context) (*RunError, error) {
 	final := workflow.GetSignalChannel(ctx, signalFinal)
 	for {
 		var w Waiting
-		if err := workflow.ExecuteActivity(ctx, a.HearRun, x.Ticket).Get(ctx, &w); err != nil {
+		if err := workflow.ExecuteActivity(ctx, checkResults, x.Ticket).Get(ctx, &w); err != nil {
 			return nil, err
 		}
 		if w.Ended || w.Final {
@@ -251,8 +252,14 @@ type Waiting struct {
 func (s *Service) Register(r worker.Registry) {
 	r.RegisterWorkflow(RunWorkflow)
 	r.RegisterWorkflow(PurgeWorkflow)
-	r.RegisterActivity(&Activities{s})
+	a := &Activities{s}
+	r.RegisterActivity(a)
+	r.RegisterActivityWithOptions(a.CheckResults, activity.RegisterOptions{Name: checkResults})
 }
+
+// checkResults is the name under which workflows know Activities.CheckResults. It
+// stays, because workflows that are under way are replayed by their names.
+const checkResults = "HearRun"
 
 // RegisterUnits puts the execution of chunks on its worker.
 func (s *Service) RegisterUnits(r worker.Registry) {

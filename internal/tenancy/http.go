@@ -40,9 +40,9 @@ const (
 	tagAudit        = "Audit log"
 )
 
-// LearnRoutes lets the service know how operations are called, once the route
-// table is complete.
-func (s *Service) LearnRoutes(ops []httpapi.Op) {
+// SetRoutes lets the service know how operations are called, once the route table
+// is complete.
+func (s *Service) SetRoutes(ops []httpapi.Op) {
 	for _, op := range ops {
 		s.routes[op.ID] = route{Method: op.Method, Path: op.Path}
 	}

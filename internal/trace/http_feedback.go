@@ -71,7 +71,7 @@ func (s *Service) postFeedback(ctx context.Context, in *addFeedbackInput) (*feed
 		if err != nil {
 			return nil, err
 		}
-		by, err := s.people.ActorsTx(ctx, tx, f.CreatedBy)
+		by, err := s.tenancy.ActorsTx(ctx, tx, f.CreatedBy)
 		if err != nil {
 			return nil, err
 		}

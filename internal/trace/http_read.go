@@ -157,7 +157,7 @@ func (s *Service) getTrace(ctx context.Context, in *TracePath) (*traceDetailOutp
 	for i, f := range d.Feedback {
 		by[i] = f.CreatedBy
 	}
-	actors, err := s.people.Actors(ctx, org, by...)
+	actors, err := s.tenancy.Actors(ctx, org, by...)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (s *Service) collect(ctx context.Context, size int, fill func(*spandb.Block
 
 // spend counts telemetry against the key's hour.
 func (s *Service) spend(ctx context.Context, caller principal.Caller, spans, bytes int) error {
-	d, err := s.people.SpendTelemetry(ctx, caller, spans, bytes)
+	d, err := s.tenancy.SpendTelemetry(ctx, caller, spans, bytes)
 	if err != nil {
 		return err
 	}

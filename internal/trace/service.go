@@ -13,7 +13,7 @@ import (
 type Parts struct {
 	Stores
 	Config   Config
-	People   *tenancy.Service
+	Tenancy  *tenancy.Service
 	Datasets *dataset.Service
 	Log      *change.Log
 	Now      func() time.Time
@@ -23,7 +23,7 @@ type Parts struct {
 type Service struct {
 	cfg      Config
 	store    store
-	people   *tenancy.Service
+	tenancy  *tenancy.Service
 	datasets *dataset.Service
 	log      *change.Log
 	settings *settingsCache
@@ -34,12 +34,12 @@ type Service struct {
 // New makes the service.
 func New(p Parts) *Service {
 	s := &Service{
-		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), people: p.People, datasets: p.Datasets, log: p.Log,
+		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, log: p.Log,
 		inflight: newInflight(p.Config.InflightBytes), now: p.Now,
 	}
 	s.settings = &settingsCache{now: p.Now, days: p.Config.RetentionDays}
-	if p.People != nil {
-		s.settings.read = p.People.Organization
+	if p.Tenancy != nil {
+		s.settings.read = p.Tenancy.Organization
 	}
 	return s
 }

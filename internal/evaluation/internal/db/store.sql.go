@@ -278,32 +278,6 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (FindRunRow, e
 	return i, err
 }
 
-const hearRun = `-- name: HearRun :execrows
-UPDATE evaluation_runs SET heard_at = $1, updated_at = $1, final = final OR $2
-WHERE org_id = $3 AND id = $4 AND status = 'running'
-`
-
-type HearRunParams struct {
-	At    *time.Time
-	Final bool
-	OrgID principal.OrgID
-	ID    int64
-}
-
-// A client sent results, and may have said that they are all.
-func (q *Queries) HearRun(ctx context.Context, arg HearRunParams) (int64, error) {
-	result, err := q.db.Exec(ctx, hearRun,
-		arg.At,
-		arg.Final,
-		arg.OrgID,
-		arg.ID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const insertEvaluation = `-- name: InsertEvaluation :one
 INSERT INTO evaluations (org_id, name, description, dataset_id, dataset_version, plan, tags, metadata, created_by, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
@@ -721,6 +695,32 @@ func (q *Queries) NewestRun(ctx context.Context, arg NewestRunParams) (int64, er
 	var id int64
 	err := row.Scan(&id)
 	return id, err
+}
+
+const noteResults = `-- name: NoteResults :execrows
+UPDATE evaluation_runs SET heard_at = $1, updated_at = $1, final = final OR $2
+WHERE org_id = $3 AND id = $4 AND status = 'running'
+`
+
+type NoteResultsParams struct {
+	At    *time.Time
+	Final bool
+	OrgID principal.OrgID
+	ID    int64
+}
+
+// A client sent results, and may have said that they are all.
+func (q *Queries) NoteResults(ctx context.Context, arg NoteResultsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, noteResults,
+		arg.At,
+		arg.Final,
+		arg.OrgID,
+		arg.ID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const notes = `-- name: Notes :many
