@@ -1,6 +1,9 @@
 package dataset
 
-import "github.com/assayhq/assay/internal/fault"
+import (
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/state"
+)
 
 // Status of a dataset.
 type Status string
@@ -13,7 +16,7 @@ const (
 
 // transitions is every legal move; what is not here is refused. Anyone who may
 // write datasets may make them.
-var transitions = fault.Moves[Status]{
+var transitions = state.Moves[Status]{
 	{From: StatusActive, Event: "archive", To: StatusArchived},
 	{From: StatusArchived, Event: "restore", To: StatusActive},
 }

@@ -23,9 +23,6 @@ type Ticket struct {
 	Run int64           `json:"run"`
 }
 
-// Error says what went wrong.
-func (e *RunError) Error() string { return e.Code + ": " + e.Message }
-
 // begin fixes what a run works on: the dataset's version, its items and their
 // order. Doing it again changes nothing. A *RunError means that the run cannot
 // work; a run that has ended is returned as it is.

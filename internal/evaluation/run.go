@@ -72,6 +72,9 @@ type RunError struct {
 	Message string
 }
 
+// Error says what went wrong.
+func (e *RunError) Error() string { return e.Code + ": " + e.Message }
+
 // The codes of failed runs.
 const (
 	CodeDatasetNotFound    = "dataset_not_found"

@@ -1,6 +1,9 @@
 package evaluation
 
-import "github.com/assayhq/assay/internal/fault"
+import (
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/state"
+)
 
 // Status of a run, and of an evaluation as its runs show it.
 type Status string
@@ -29,7 +32,7 @@ const (
 
 // transitions is every legal move of a run; what is not here is refused. The
 // engine completes and fails runs, a caller who may write cancels them.
-var transitions = fault.Moves[Status]{
+var transitions = state.Moves[Status]{
 	{From: StatusRunning, Event: "complete", To: StatusCompleted},
 	{From: StatusRunning, Event: "fail", To: StatusFailed},
 	{From: StatusRunning, Event: "cancel", To: StatusCancelled},

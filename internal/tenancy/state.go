@@ -1,6 +1,9 @@
 package tenancy
 
-import "github.com/assayhq/assay/internal/fault"
+import (
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/state"
+)
 
 // ErrTransition is returned for a move of an organization that the table does
 // not have.
@@ -8,7 +11,7 @@ var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The organiz
 
 // transitions of an organization; what is not here is refused. Suspending and
 // resuming is the operator's; deleting is an owner's and cannot be undone.
-var transitions = fault.Moves[Status]{
+var transitions = state.Moves[Status]{
 	{From: StatusActive, Event: "suspend", To: StatusSuspended},
 	{From: StatusSuspended, Event: "resume", To: StatusActive},
 	{From: StatusActive, Event: "delete", To: StatusDeleting},

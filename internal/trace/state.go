@@ -2,11 +2,12 @@ package trace
 
 import (
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/state"
 )
 
 // transitions is every move of a trace's status that a caller may make; what
 // is not here is refused. A trace that has ended does not run again.
-var transitions = fault.Moves[Status]{
+var transitions = state.Moves[Status]{
 	{From: StatusRunning, Event: "complete", To: StatusCompleted},
 	{From: StatusRunning, Event: "fail", To: StatusFailed},
 	{From: StatusCompleted, Event: "correct", To: StatusFailed},

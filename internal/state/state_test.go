@@ -1,4 +1,4 @@
-package fault_test
+package state_test
 
 import (
 	"testing"
@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/state"
 )
 
 func TestMoves(t *testing.T) {
 	t.Parallel()
-	type state string
-	lamp := fault.Moves[state]{
+	type position string
+	lamp := state.Moves[position]{
 		{From: "off", Event: "switch", To: "on"}, {From: "on", Event: "switch", To: "off"}, {From: "on", Event: "break", To: "broken"},
 	}
 	refusal := fault.New(fault.Conflict, "invalid_transition", "It cannot.")
@@ -20,7 +21,7 @@ func TestMoves(t *testing.T) {
 
 	f, ok := fault.From(lamp.Check(refusal, "off", "broken"))
 	require.True(t, ok)
-	require.Equal(t, map[string]any{"currentState": state("off"), "allowedTransitions": []state{"on"}}, f.Details)
+	require.Equal(t, map[string]any{"currentState": position("off"), "allowedTransitions": []position{"on"}}, f.Details)
 	require.Empty(t, refusal.Details, "the refusal itself stays as it is")
-	require.Equal(t, []state{}, lamp.In(refusal, "broken").Details["allowedTransitions"], "nowhere is an empty list")
+	require.Equal(t, []position{}, lamp.In(refusal, "broken").Details["allowedTransitions"], "nowhere is an empty list")
 }

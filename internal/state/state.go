@@ -1,4 +1,9 @@
-package fault
+// Package state is the state machine of a kind of thing: a table of the legal
+// moves, and the refusal of every other one, which names the moves that are
+// possible.
+package state
+
+import "github.com/assayhq/assay/internal/fault"
 
 // Move is a legal change: an event that takes a thing from one state to
 // another.
@@ -13,7 +18,7 @@ type Move[S ~string] struct {
 type Moves[S ~string] []Move[S]
 
 // Check returns the refusal, unless the table has the move.
-func (m Moves[S]) Check(refusal *Error, from, to S) error {
+func (m Moves[S]) Check(refusal *fault.Error, from, to S) error {
 	for _, one := range m {
 		if one.From == from && one.To == to {
 			return nil
@@ -23,7 +28,7 @@ func (m Moves[S]) Check(refusal *Error, from, to S) error {
 }
 
 // In adds to a refusal which state the thing is in and where it could go.
-func (m Moves[S]) In(refusal *Error, state S) *Error {
+func (m Moves[S]) In(refusal *fault.Error, state S) *fault.Error {
 	allowed := []S{}
 	for _, one := range m {
 		if one.From == state {
