@@ -203,6 +203,7 @@ CREATE TABLE public.audit_logs (
     ip text NOT NULL,
     before_digest bytea,
     after_digest bytea,
+    digest_format smallint DEFAULT 1 NOT NULL,
     CONSTRAINT audit_logs_actor_type_check1 CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text])))
 )
 PARTITION BY RANGE (at);
@@ -233,6 +234,7 @@ CREATE TABLE public.audit_logs_default (
     ip text NOT NULL,
     before_digest bytea,
     after_digest bytea,
+    digest_format smallint DEFAULT 1 NOT NULL,
     CONSTRAINT audit_logs_actor_type_check1 CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text])))
 );
 
@@ -321,6 +323,7 @@ CREATE TABLE public.datasets (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
+    content_digest bytea GENERATED ALWAYS AS (sha256(content_sum)) STORED NOT NULL,
     CONSTRAINT datasets_item_count_check CHECK ((item_count >= 0)),
     CONSTRAINT datasets_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT datasets_purpose_check CHECK ((purpose = ANY (ARRAY['general'::text, 'golden'::text, 'calibration'::text, 'regression'::text]))),

@@ -2,11 +2,9 @@ package change
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change/internal/db"
@@ -21,9 +19,10 @@ type Entry struct {
 	Action   string
 	Resource string
 	ID       string
-	// Before and After are the resource's states; only their digests are kept.
-	// Nil means that there was none.
-	Before, After any
+	// Before and After are the whole resource as GET shows it then; only their
+	// digests are kept. Nil means that there was none. The state after one entry
+	// of a resource is the state before the next.
+	Before, After Resource
 }
 
 // details are what an event says besides what happened to which resource.
@@ -32,6 +31,7 @@ type details struct {
 	UserID    *uuid.UUID `json:"user_id,omitzero"`
 	APIKeyID  *int64     `json:"api_key_id,omitzero"`
 	After     string     `json:"after_digest,omitempty"`
+	Format    int        `json:"digest_format"`
 }
 
 // AuditTx records what a change did, in the change's transaction: an entry of the
@@ -50,7 +50,7 @@ func (l *Log) AuditTx(ctx context.Context, tx postgres.Tx, e Entry) error {
 	p := db.AuditParams{
 		OrgID: tx.Org, At: l.now(), ActorType: "system", UserID: caller.User, Asserted: caller.Asserted,
 		Action: e.Action, ResourceType: e.Resource, ResourceID: e.ID,
-		RequestID: info.ID, Ip: info.IP, BeforeDigest: before, AfterDigest: after,
+		RequestID: info.ID, Ip: info.IP, BeforeDigest: before, AfterDigest: after, DigestFormat: DigestFormat,
 	}
 	if caller.Key != 0 {
 		p.ActorType, p.ApiKeyID = "api_key", &caller.Key
@@ -58,7 +58,7 @@ func (l *Log) AuditTx(ctx context.Context, tx postgres.Tx, e Entry) error {
 	if caller.User != nil {
 		p.ActorType = "user"
 	}
-	d := details{RequestID: info.ID, UserID: caller.User, APIKeyID: p.ApiKeyID}
+	d := details{RequestID: info.ID, UserID: caller.User, APIKeyID: p.ApiKeyID, Format: DigestFormat}
 	if after != nil {
 		d.After = fmt.Sprintf("sha256:%x", after)
 	}
@@ -70,21 +70,4 @@ func (l *Log) AuditTx(ctx context.Context, tx postgres.Tx, e Entry) error {
 	}
 	tx.AfterCommit(func() { l.bell.ring(onEvent) })
 	return nil
-}
-
-// digest is the SHA-256 of a state in canonical JSON.
-func digest(state any) ([]byte, error) {
-	if state == nil {
-		return nil, nil
-	}
-	text, err := json.Marshal(state)
-	if err != nil {
-		return nil, err
-	}
-	canonical := jsontext.Value(text)
-	if err := canonical.Canonicalize(); err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(canonical)
-	return sum[:], nil
 }

@@ -33,8 +33,8 @@ VALUES (@org_id, @topic, @subject, @payload, @at, @at);
 -- name: Audit :exec
 -- Writes who did what, and the event of it for those who follow along.
 WITH entry AS (
-  INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest)
-  VALUES (@org_id, @at, @actor_type, sqlc.narg('user_id'), sqlc.narg('api_key_id'), @asserted, @action, @resource_type, @resource_id, @request_id, @ip, sqlc.narg('before_digest'), sqlc.narg('after_digest'))
+  INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest, digest_format)
+  VALUES (@org_id, @at, @actor_type, sqlc.narg('user_id'), sqlc.narg('api_key_id'), @asserted, @action, @resource_type, @resource_id, @request_id, @ip, sqlc.narg('before_digest'), sqlc.narg('after_digest'), @digest_format)
   RETURNING org_id, at, action, resource_type, resource_id
 )
 INSERT INTO events (org_id, at, type, resource, resource_id, payload)

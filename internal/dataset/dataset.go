@@ -41,11 +41,13 @@ type Dataset struct {
 	Description string
 	Purpose     Purpose
 	// Schema is a JSON Schema that each item must satisfy; nil means none.
-	Schema        jsontext.Value
-	Status        Status
-	Tags          []string
-	Metadata      jsontext.Value
-	ItemCount     int64
+	Schema    jsontext.Value
+	Status    Status
+	Tags      []string
+	Metadata  jsontext.Value
+	ItemCount int64
+	// ContentDigest names the items as they are now.
+	ContentDigest Digest
 	LatestVersion int
 	// Version counts changes of the dataset itself, not of its items.
 	Version   int64
@@ -86,14 +88,14 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, d Dataset) (Data
 	if _, err := compileSchema(d.Schema); err != nil {
 		return Dataset{}, err
 	}
-	d.Status = StatusActive
+	d.Status, d.ContentDigest = StatusActive, new(contentSum).digest()
 	d.CreatedAt = s.now()
 	d.UpdatedAt = d.CreatedAt
 	d, err := s.store.insertTx(ctx, tx, d)
 	if err != nil {
 		return Dataset{}, err
 	}
-	return d, s.auditTx(ctx, tx, "dataset.created", d.ID, nil, d)
+	return d, s.auditTx(ctx, tx, "dataset.created", nil, &d)
 }
 
 // Find returns one dataset.
@@ -110,49 +112,38 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Da
 // place; if nothing changes, nothing is written. A nonzero expected version
 // must be the current one.
 func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, edit func(*Dataset)) (Dataset, error) {
-	// The lock makes changes of one dataset happen one after the other: only a
-	// caller who expects a version can meet a conflict.
-	if _, err := s.store.lockTx(ctx, tx, id); err != nil {
-		return Dataset{}, err
-	}
-	before, err := s.store.find(ctx, tx, tx.Org, id)
-	if err != nil {
-		return Dataset{}, err
-	}
-	if expected != 0 && expected != before.Version {
-		return Dataset{}, ErrVersionConflict.With("currentVersion", before.Version)
-	}
-	after := before
-	edit(&after)
-	if same(before, after) {
-		return before, nil
-	}
-	if err := move(before.Status, after.Status); err != nil {
-		return Dataset{}, err
-	}
-	if _, err := compileSchema(after.Schema); err != nil {
-		return Dataset{}, err
-	}
-	after.UpdatedAt = s.now()
-	after.Version = before.Version + 1
-	if err := s.store.updateTx(ctx, tx, before, after); err != nil {
-		return Dataset{}, err
-	}
-	return after, s.auditTx(ctx, tx, "dataset.updated", id, before, after)
+	return change.Update(change.Edit[Dataset]{
+		Expected: expected, Conflict: ErrVersionConflict,
+		// The lock makes changes of one dataset happen one after the other: only a
+		// caller who expects a version can meet a conflict.
+		Lock: func() (Dataset, error) {
+			d, err := s.store.lockTx(ctx, tx, id)
+			return d.Dataset, err
+		},
+		Apply: func(d *Dataset) error { edit(d); return nil },
+		Save: func(before Dataset, after *Dataset) error {
+			if err := move(before.Status, after.Status); err != nil {
+				return err
+			}
+			if _, err := compileSchema(after.Schema); err != nil {
+				return err
+			}
+			after.UpdatedAt, after.Version = s.now(), before.Version+1
+			return s.store.updateTx(ctx, tx, before, *after)
+		},
+		Audit: func(before, after Dataset) error { return s.auditTx(ctx, tx, "dataset.updated", &before, &after) },
+	})
 }
 
 // DeleteTx deletes a dataset that nobody holds. It is gone for every reader at
 // once; its rows are purged after the retention time.
 func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
 	// The lock makes the deletion see every hold that was taken before it.
-	if _, err := s.store.lockTx(ctx, tx, id); err != nil {
-		return err
-	}
-	before, err := s.store.find(ctx, tx, tx.Org, id)
+	before, err := s.store.lockTx(ctx, tx, id)
 	if err != nil {
 		return err
 	}
-	if err := s.auditTx(ctx, tx, "dataset.deleted", id, before, nil); err != nil {
+	if err := s.auditTx(ctx, tx, "dataset.deleted", &before.Dataset, nil); err != nil {
 		return err
 	}
 	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
@@ -161,9 +152,17 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 	return s.log.PublishTx(ctx, tx, TopicDeleted, strconv.FormatInt(id, 10), Purge{Org: tx.Org, DatasetID: id, NotBefore: s.now()})
 }
 
-// auditTx records what was done to a dataset.
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, id int64, before, after any) error {
-	return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "dataset", ID: strconv.FormatInt(id, 10), Before: before, After: after})
+// auditTx records what was done to a dataset, or to its items: the digest of a
+// dataset covers the digest of its items.
+func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Dataset) error {
+	e := change.Entry{Action: action, Resource: "dataset"}
+	if before != nil {
+		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
+	}
+	if after != nil {
+		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
+	}
+	return s.log.AuditTx(ctx, tx, e)
 }
 
 // HoldTx keeps a dataset from being deleted until ReleaseTx. The holder names

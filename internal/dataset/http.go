@@ -107,6 +107,7 @@ type datasetBody struct {
 	Purpose              Purpose                      `json:"purpose" enum:"general,golden,calibration,regression" doc:"What the dataset is used for."`
 	Schema               httpapi.Null[httpapi.Object] `json:"schema" doc:"The JSON Schema that items must match; null if any item is accepted."`
 	ItemCount            int64                        `json:"item_count" doc:"Number of items that the dataset has now."`
+	ContentDigest        string                       `json:"content_digest" doc:"Digest of the items that the dataset has now; a frozen version with the same digest has the same items."`
 	LatestDatasetVersion *int                         `json:"latest_dataset_version" doc:"Number of the newest frozen version; null if none was frozen."`
 	Status               Status                       `json:"status" enum:"active,archived" doc:"An archived dataset can be read but not written."`
 	Tags                 []string                     `json:"tags" doc:"Tags, in the order given."`
@@ -238,10 +239,16 @@ func toDatasetOutput(d Dataset) *datasetOutput {
 	return &datasetOutput{ETag: httpapi.ETag(d.Version), Body: toDatasetBody(d)}
 }
 
+// Shown is the dataset as getDataset shows it.
+func (d Dataset) Shown() any { return toDatasetBody(d) }
+
+// Revision counts changes of the dataset.
+func (d Dataset) Revision() int64 { return d.Version }
+
 func toDatasetBody(d Dataset) datasetBody {
 	b := datasetBody{
 		ID: httpapi.ID(d.ID), Name: d.Name, Description: httpapi.OrNull(d.Description), Purpose: d.Purpose,
-		ItemCount: d.ItemCount, LatestDatasetVersion: httpapi.OrNull(d.LatestVersion), Status: d.Status, Tags: d.Tags, Metadata: httpapi.Object(d.Metadata),
+		ItemCount: d.ItemCount, ContentDigest: d.ContentDigest.String(), LatestDatasetVersion: httpapi.OrNull(d.LatestVersion), Status: d.Status, Tags: d.Tags, Metadata: httpapi.Object(d.Metadata),
 		CreatedAt: httpapi.Time(d.CreatedAt), UpdatedAt: httpapi.Time(d.UpdatedAt), Version: d.Version,
 	}
 	if schema := httpapi.Object(d.Schema); schema != nil {

@@ -358,6 +358,12 @@ func toItemOutput(i Item) *itemOutput {
 	return &itemOutput{ETag: httpapi.ETag(i.Version), Body: toItemBody(i)}
 }
 
+// Shown is the item as getDatasetItem shows it.
+func (i Item) Shown() any { return toItemBody(i) }
+
+// Revision counts changes of the item.
+func (i Item) Revision() int64 { return i.Version }
+
 func toItemBody(i Item) itemBody {
 	b := itemBody{
 		ID: httpapi.ID(i.ID), Input: httpapi.JSON(i.Content.Input), ExpectedOutput: httpapi.JSON(i.Content.ExpectedOutput),

@@ -1,16 +1,15 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -108,21 +107,19 @@ func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 		}
 		added[i] = Added{Index: i, Digest: items[i].Digest}
 	}
-	ids, err := s.store.insertItemsTx(ctx, tx, datasetID, d.latestVersion+1, items, s.now())
+	ids, err := s.store.insertItemsTx(ctx, tx, datasetID, d.LatestVersion+1, items, s.now())
 	if err != nil {
 		return nil, err
 	}
-	sum := d.sum
+	after := d
 	for digest := range ids {
-		sum.add(digest)
+		after.sum.add(digest)
 	}
-	if err := s.store.setContentsTx(ctx, tx, datasetID, d.itemCount+int64(len(ids)), sum, s.now()); err != nil {
-		return nil, err
-	}
+	after.ItemCount += int64(len(ids))
 	if err := s.nameDuplicatesTx(ctx, tx, datasetID, added, ids); err != nil {
 		return nil, err
 	}
-	return added, s.auditTx(ctx, tx, "dataset.items_added", datasetID, nil, added)
+	return added, s.saveContentsTx(ctx, tx, "dataset.items_added", d, after)
 }
 
 // nameDuplicatesTx fills in the ids: of new items from the insertion, of the
@@ -202,35 +199,34 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	if err != nil {
 		return Item{}, err
 	}
-	before, err := s.store.findItem(ctx, tx, tx.Org, datasetID, id, 0)
-	if err != nil {
-		return Item{}, err
-	}
-	if expected != 0 && expected != before.Version {
-		return Item{}, ErrItemVersionConflict.With("currentVersion", before.Version)
-	}
-	after := before
-	edit(&after)
-	if after.Digest, err = after.digest(); err != nil {
-		return Item{}, fmt.Errorf("digest item: %w", err)
-	}
-	if after.Digest == before.Digest {
-		return before, nil
-	}
-	if err := checkItem(d.Schema, after); err != nil {
-		return Item{}, err
-	}
-	after.UpdatedAt, after.Version = s.now(), before.Version+1
-	if err := s.store.reviseItemTx(ctx, tx, datasetID, d.latestVersion, before, after); err != nil {
-		return Item{}, err
-	}
-	sum := d.sum
-	sum.remove(before.Digest)
-	sum.add(after.Digest)
-	if err := s.store.setContentsTx(ctx, tx, datasetID, d.itemCount, sum, s.now()); err != nil {
-		return Item{}, err
-	}
-	return after, s.auditTx(ctx, tx, "dataset.item_updated", datasetID, before, after)
+	return change.Update(change.Edit[Item]{
+		Expected: expected, Conflict: ErrItemVersionConflict,
+		Lock: func() (Item, error) { return s.store.findItem(ctx, tx, tx.Org, datasetID, id, 0) },
+		Apply: func(i *Item) (err error) {
+			before := *i
+			edit(i)
+			if i.Digest, err = i.digest(); err != nil {
+				return fmt.Errorf("digest item: %w", err)
+			}
+			if i.Digest == before.Digest {
+				*i = before // content has one text for each digest
+			}
+			return nil
+		},
+		Save: func(before Item, after *Item) error {
+			if err := checkItem(d.Schema, *after); err != nil {
+				return err
+			}
+			after.UpdatedAt, after.Version = s.now(), before.Version+1
+			return s.store.reviseItemTx(ctx, tx, datasetID, d.LatestVersion, before, *after)
+		},
+		Audit: func(before, after Item) error {
+			revised := d
+			revised.sum.remove(before.Digest)
+			revised.sum.add(after.Digest)
+			return s.saveContentsTx(ctx, tx, "dataset.item_updated", d, revised)
+		},
+	})
 }
 
 // DeleteItemTx removes an item. Frozen versions keep it.
@@ -243,15 +239,22 @@ func (s *Service) DeleteItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	if err != nil {
 		return err
 	}
-	if err := s.store.endItemTx(ctx, tx, datasetID, d.latestVersion, item); err != nil {
+	if err := s.store.endItemTx(ctx, tx, datasetID, d.LatestVersion, item); err != nil {
 		return err
 	}
-	sum := d.sum
-	sum.remove(item.Digest)
-	if err := s.store.setContentsTx(ctx, tx, datasetID, d.itemCount-1, sum, s.now()); err != nil {
+	after := d
+	after.sum.remove(item.Digest)
+	after.ItemCount--
+	return s.saveContentsTx(ctx, tx, "dataset.item_deleted", d, after)
+}
+
+// saveContentsTx records what a dataset's items add up to after a change.
+func (s *Service) saveContentsTx(ctx context.Context, tx postgres.Tx, action string, before, after locked) error {
+	after.ContentDigest, after.UpdatedAt = after.sum.digest(), s.now()
+	if err := s.store.setContentsTx(ctx, tx, after); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, "dataset.item_deleted", datasetID, item, nil)
+	return s.auditTx(ctx, tx, action, &before.Dataset, &after.Dataset)
 }
 
 // writable locks a dataset whose items may be written directly.
@@ -266,10 +269,4 @@ func (s *Service) writable(ctx context.Context, tx postgres.Tx, id int64) (locke
 		return locked{}, transitions.In(ErrArchived, d.Status)
 	}
 	return d, nil
-}
-
-// same reports whether an edit changed nothing.
-func same(a, b Dataset) bool {
-	return a.Name == b.Name && a.Description == b.Description && a.Status == b.Status &&
-		slices.Equal(a.Tags, b.Tags) && bytes.Equal(a.Schema, b.Schema) && bytes.Equal(a.Metadata, b.Metadata)
 }

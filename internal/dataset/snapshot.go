@@ -15,9 +15,9 @@ func (s *Service) SnapshotTx(ctx context.Context, tx postgres.Tx, datasetID int6
 	if err != nil {
 		return Version{}, err
 	}
-	if d.latestVersion > 0 {
-		v, err := s.store.findVersion(ctx, tx, tx.Org, datasetID, d.latestVersion)
-		if err != nil || v.Digest == d.sum.digest() || d.Status != StatusActive {
+	if d.LatestVersion > 0 {
+		v, err := s.store.findVersion(ctx, tx, tx.Org, datasetID, d.LatestVersion)
+		if err != nil || v.Digest == d.ContentDigest || d.Status != StatusActive {
 			return v, err
 		}
 	}

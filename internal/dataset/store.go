@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/assayhq/assay/internal/dataset/internal/db"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -91,12 +89,8 @@ func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64, at time.T
 
 // locked is a dataset that does not change until the transaction ends.
 type locked struct {
-	Purpose       Purpose
-	Schema        jsontext.Value
-	Status        Status
-	itemCount     int64
-	latestVersion int
-	sum           contentSum
+	Dataset
+	sum contentSum
 }
 
 func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (locked, error) {
@@ -111,14 +105,15 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (locked, er
 	if err != nil {
 		return locked{}, fmt.Errorf("dataset %d: %w", id, err)
 	}
-	return locked{
-		Purpose: Purpose(r.Purpose), Schema: r.Schema, Status: Status(r.Status),
-		itemCount: r.ItemCount, latestVersion: int(r.LatestVersion), sum: sum,
-	}, nil
+	return locked{sum: sum, Dataset: fromRow(db.ListDatasetsRow{
+		ID: r.ID, Name: r.Name, Description: r.Description, Purpose: r.Purpose, Schema: r.Schema, Status: r.Status, Tags: r.Tags, Metadata: r.Metadata,
+		ItemCount: r.ItemCount, ContentDigest: r.ContentDigest, LatestVersion: r.LatestVersion, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	})}, nil
 }
 
-func (s store) setContentsTx(ctx context.Context, tx postgres.Tx, id, count int64, sum contentSum, at time.Time) error {
-	err := db.New(tx).SetContents(ctx, db.SetContentsParams{OrgID: tx.Org, ID: id, ItemCount: count, ContentSum: sum[:], UpdatedAt: at})
+// setContentsTx records what the items of a dataset now add up to.
+func (s store) setContentsTx(ctx context.Context, tx postgres.Tx, d locked) error {
+	err := db.New(tx).SetContents(ctx, db.SetContentsParams{OrgID: tx.Org, ID: d.ID, ItemCount: d.ItemCount, ContentSum: d.sum[:], UpdatedAt: d.UpdatedAt})
 	if err != nil {
 		return fmt.Errorf("set contents: %w", err)
 	}
@@ -142,7 +137,7 @@ func (s store) releaseTx(ctx context.Context, tx postgres.Tx, id int64, holder s
 func fromRow(r db.ListDatasetsRow) Dataset {
 	return Dataset{
 		ID: r.ID, Name: r.Name, Description: r.Description, Purpose: Purpose(r.Purpose), Schema: r.Schema,
-		Status: Status(r.Status), Tags: r.Tags, Metadata: r.Metadata, ItemCount: r.ItemCount,
+		Status: Status(r.Status), Tags: r.Tags, Metadata: r.Metadata, ItemCount: r.ItemCount, ContentDigest: Digest(r.ContentDigest),
 		LatestVersion: int(r.LatestVersion), Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }

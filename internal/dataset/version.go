@@ -32,11 +32,13 @@ func (s *Service) FreezeTx(ctx context.Context, tx postgres.Tx, datasetID int64,
 	if d.Status != StatusActive {
 		return Version{}, transitions.In(ErrArchived, d.Status)
 	}
-	v := Version{Number: d.latestVersion + 1, ItemCount: d.itemCount, Digest: d.sum.digest(), Note: note, CreatedAt: s.now()}
+	v := Version{Number: d.LatestVersion + 1, ItemCount: d.ItemCount, Digest: d.ContentDigest, Note: note, CreatedAt: s.now()}
 	if err := s.store.freezeTx(ctx, tx, datasetID, v); err != nil {
 		return Version{}, err
 	}
-	return v, s.auditTx(ctx, tx, "dataset.version_frozen", datasetID, nil, v)
+	after := d.Dataset
+	after.LatestVersion, after.UpdatedAt = v.Number, v.CreatedAt
+	return v, s.auditTx(ctx, tx, "dataset.version_frozen", &d.Dataset, &after)
 }
 
 // FindVersion returns one frozen version.

@@ -3,7 +3,6 @@ package evaluation
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -168,37 +167,21 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Su
 // with. Edit gets the evaluation as it is and changes it in place. A nonzero
 // expected version must be the current one.
 func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, strict bool, edit func(*Evaluation)) (Evaluation, error) {
-	before, err := s.store.lockTx(ctx, tx, id)
-	if err != nil {
-		return Evaluation{}, err
-	}
-	if expected != 0 && expected != before.Version {
-		return Evaluation{}, ErrVersionConflict.With("currentVersion", before.Version)
-	}
-	after := before
-	edit(&after)
-	if err := s.checkTx(ctx, tx, after, strict); err != nil || same(before, after) {
-		return before, err
-	}
-	after.UpdatedAt, after.Version = s.now(), before.Version+1
-	if err := s.store.updateTx(ctx, tx, before, after); err != nil {
-		return Evaluation{}, err
-	}
-	after.Status = statusOf(after)
-	return after, s.auditTx(ctx, tx, "evaluation.updated", "evaluation", id, before, after)
-}
-
-// same reports whether an update would change nothing. Texts of JSON are the
-// same however they are written.
-func same(a, b Evaluation) bool {
-	text := func(e Evaluation) string {
-		v := jsontext.Value(encode([]any{e.Name, e.Description, e.DatasetID, e.DatasetVersion, e.Plan, e.Tags, e.Metadata, e.Archived}))
-		if err := v.Canonicalize(); err != nil {
-			panic(fmt.Sprintf("evaluation: what is stored is not JSON: %v", err))
-		}
-		return string(v)
-	}
-	return text(a) == text(b)
+	return change.Update(change.Edit[Evaluation]{
+		Expected: expected, Conflict: ErrVersionConflict,
+		Lock: func() (Evaluation, error) { return s.store.lockTx(ctx, tx, id) },
+		Apply: func(e *Evaluation) error {
+			edit(e)
+			return s.checkTx(ctx, tx, *e, strict)
+		},
+		Save: func(before Evaluation, after *Evaluation) error {
+			after.UpdatedAt, after.Version, after.Status = s.now(), before.Version+1, statusOf(*after)
+			return s.store.updateTx(ctx, tx, before, *after)
+		},
+		Audit: func(before, after Evaluation) error {
+			return s.auditTx(ctx, tx, "evaluation.updated", "evaluation", id, before, after)
+		},
+	})
 }
 
 // mostNamed is how many runs a refusal names.
@@ -290,6 +273,6 @@ func datasetID(text string) (int64, error) {
 	return id, nil
 }
 
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action, resource string, id int64, before, after any) error {
+func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action, resource string, id int64, before, after change.Resource) error {
 	return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: resource, ID: strconv.FormatInt(id, 10), Before: before, After: after})
 }

@@ -11,15 +11,15 @@ type evaluationBody struct {
 	ID             httpapi.ID                   `json:"id" doc:"Id of the evaluation."`
 	Name           string                       `json:"name" doc:"Name of the evaluation."`
 	Description    *string                      `json:"description" doc:"Free text; null if there is none."`
-	Status         Status                       `json:"status" enum:"pending,running,completed,failed,cancelled,archived" doc:"archived, or running while a run is under way, or the status of the newest run; pending before the first run."`
+	Status         Status                       `json:"status" volatile:"true" enum:"pending,running,completed,failed,cancelled,archived" doc:"archived, or running while a run is under way, or the status of the newest run; pending before the first run."`
 	Archived       bool                         `json:"archived" doc:"Whether the evaluation is archived: readable, and without new runs."`
-	Overall        *float64                     `json:"overall" doc:"Overall score of the newest completed run; null before one has completed or if it has no overall score."`
-	Metrics        map[string]float64           `json:"metrics" doc:"Mean score by metric, from the newest completed run."`
+	Overall        *float64                     `json:"overall" volatile:"true" doc:"Overall score of the newest completed run; null before one has completed or if it has no overall score."`
+	Metrics        map[string]float64           `json:"metrics" volatile:"true" doc:"Mean score by metric, from the newest completed run."`
 	MetricNames    []string                     `json:"metric_names" doc:"The metrics that the evaluation measures."`
 	MetricParams   httpapi.Object               `json:"metric_params" doc:"Parameters of metrics, keyed by the metric's name."`
-	Items          int                          `json:"items" doc:"Items of the newest completed run that passed or failed; before there is one, items in the dataset."`
-	Passed         int                          `json:"passed" doc:"Items that passed in the newest completed run."`
-	Failed         int                          `json:"failed" doc:"Items that failed in the newest completed run."`
+	Items          int                          `json:"items" volatile:"true" doc:"Items of the newest completed run that passed or failed; before there is one, items in the dataset."`
+	Passed         int                          `json:"passed" volatile:"true" doc:"Items that passed in the newest completed run."`
+	Failed         int                          `json:"failed" volatile:"true" doc:"Items that failed in the newest completed run."`
 	DatasetID      string                       `json:"dataset_id" doc:"The dataset whose items are measured."`
 	DatasetVersion *int                         `json:"dataset_version" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
 	Target         plan.TargetOutput            `json:"target" doc:"Where outputs come from."`
@@ -27,13 +27,13 @@ type evaluationBody struct {
 	PassRule       plan.PassRuleOutput          `json:"pass_rule" doc:"When an item passes."`
 	Tags           []string                     `json:"tags" doc:"Labels to filter by."`
 	Metadata       httpapi.Object               `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
-	LatestRunID    httpapi.Null[httpapi.ID]     `json:"latest_run_id" doc:"The newest run; null before the first."`
-	Statistics     httpapi.Null[statisticsBody] `json:"statistics" doc:"The figures of the newest completed run with their intervals; null before a run has completed."`
+	LatestRunID    httpapi.Null[httpapi.ID]     `json:"latest_run_id" volatile:"true" doc:"The newest run; null before the first."`
+	Statistics     httpapi.Null[statisticsBody] `json:"statistics" volatile:"true" doc:"The figures of the newest completed run with their intervals; null before a run has completed."`
 	CreatedBy      httpapi.Actor                `json:"created_by" doc:"Who created the evaluation."`
 	CreatedAt      httpapi.Time                 `json:"created_at" doc:"When the evaluation was created."`
 	UpdatedAt      httpapi.Time                 `json:"updated_at" doc:"When the evaluation last changed."`
 	Version        int64                        `json:"version" doc:"Number of the evaluation's current version; send it as If-Match to change this version only."`
-	Warnings       []warningBody                `json:"warnings" doc:"Names in the configuration that do not exist now. Runs fail until they do."`
+	Warnings       []warningBody                `json:"warnings" volatile:"true" doc:"Names in the configuration that do not exist now. Runs fail until they do."`
 }
 
 // summaryBody is an evaluation in a list.
@@ -65,6 +65,15 @@ type statisticsBody struct {
 	Gates      map[string]stat.Estimate `json:"gates" doc:"Pass rate and pass-or-fail metrics with intervals for decisions: wider than those for display, they miss the truth at most as often as their level says."`
 	Resolution *stat.Resolution         `json:"resolution" doc:"The smallest difference that this many items can show; null if the data do not give it."`
 }
+
+// Shown is the evaluation as getEvaluation shows it, apart from what its runs,
+// its dataset and the names of people add.
+func (e Evaluation) Shown() any {
+	return toEvaluationOutput(e, 0, nil, httpapi.ToActor(e.CreatedBy, "")).Body
+}
+
+// Revision counts changes of the evaluation.
+func (e Evaluation) Revision() int64 { return e.Version }
 
 func toEvaluationOutput(e Evaluation, items int64, warnings []plan.Warning, by httpapi.Actor) *evaluationOutput {
 	b := evaluationBody{

@@ -94,33 +94,33 @@ type runBody struct {
 	RunID          httpapi.ID                   `json:"run_id" doc:"The same as id."`
 	EvaluationID   httpapi.ID                   `json:"evaluation_id" doc:"The evaluation that was run."`
 	Status         Status                       `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run; a run is running from the moment it is started."`
-	Phase          Phase                        `json:"phase" enum:"queued,executing,aggregating,done" doc:"What the run is doing."`
+	Phase          Phase                        `json:"phase" volatile:"true" enum:"queued,executing,aggregating,done" doc:"What the run is doing."`
 	StartedAt      httpapi.Time                 `json:"started_at" doc:"When the run was started."`
 	CompletedAt    httpapi.Null[httpapi.Time]   `json:"completed_at" doc:"When the run ended, in any status; null while it is running."`
-	Overall        *float64                     `json:"overall" doc:"Overall score; null until the run has ended or if it has no overall score."`
-	Metrics        map[string]float64           `json:"metrics" doc:"Mean score by metric; empty until the run has ended."`
-	Items          int                          `json:"items" doc:"Results that passed or failed."`
-	Passed         int                          `json:"passed" doc:"Results that passed."`
-	Failed         int                          `json:"failed" doc:"Results that failed."`
-	Errored        int                          `json:"errored" doc:"Failed results that have no scores because of an error."`
-	Skipped        int                          `json:"skipped" doc:"Results that were skipped; they are not part of items."`
+	Overall        *float64                     `json:"overall" volatile:"true" doc:"Overall score; null until the run has ended or if it has no overall score."`
+	Metrics        map[string]float64           `json:"metrics" volatile:"true" doc:"Mean score by metric; empty until the run has ended."`
+	Items          int                          `json:"items" volatile:"true" doc:"Results that passed or failed."`
+	Passed         int                          `json:"passed" volatile:"true" doc:"Results that passed."`
+	Failed         int                          `json:"failed" volatile:"true" doc:"Results that failed."`
+	Errored        int                          `json:"errored" volatile:"true" doc:"Failed results that have no scores because of an error."`
+	Skipped        int                          `json:"skipped" volatile:"true" doc:"Results that were skipped; they are not part of items."`
 	DatasetID      string                       `json:"dataset_id" doc:"The dataset whose items were measured."`
-	DatasetVersion *int                         `json:"dataset_version" doc:"Version of the dataset; null while the run is queued, unless it was given."`
+	DatasetVersion *int                         `json:"dataset_version" volatile:"true" doc:"Version of the dataset; null while the run is queued, unless it was given."`
 	ReleaseID      *string                      `json:"release_id" doc:"The release that was measured; null if none was given."`
 	Environment    *string                      `json:"environment" enum:"development,test,staging,production" doc:"Where the measured application runs; null if it was not given."`
 	BaselineRunID  httpapi.Null[httpapi.ID]     `json:"baseline_run_id" doc:"The run to compare with; null if none was given."`
 	SampleSize     *int                         `json:"sample_size" doc:"Number of items drawn at random; null for all items."`
-	Seed           *int64                       `json:"seed" doc:"Seed of the order and the sample; null while the run is queued, unless it was given."`
+	Seed           *int64                       `json:"seed" volatile:"true" doc:"Seed of the order and the sample; null while the run is queued, unless it was given."`
 	Repetitions    int                          `json:"repetitions" doc:"How often each item is executed."`
 	ClusterKey     *string                      `json:"cluster_key" doc:"Key by which items are grouped; null if items are independent."`
 	Concurrency    int                          `json:"concurrency" doc:"Number of items worked on at once."`
 	BudgetUSD      *float64                     `json:"budget_usd" doc:"Cost at which the run stops; null if it has no budget."`
 	Margin         *float64                     `json:"margin" doc:"The largest difference of the overall score that does not matter; null if none was declared."`
-	ConfigDigest   *string                      `json:"config_digest" doc:"Digest of configuration, dataset version and repetitions: runs with equal digests had equal conditions for every item that both have. Null while the run is queued."`
-	Calls          int64                        `json:"calls" doc:"Requests to the target, retries included."`
-	Usage          httpapi.Usage                `json:"usage" doc:"Tokens of all requests to the target."`
-	CostUSD        float64                      `json:"cost_usd" doc:"Known cost of the run in US dollars."`
-	Statistics     httpapi.Null[statisticsBody] `json:"statistics" doc:"The figures with their intervals; null until the run has ended."`
+	ConfigDigest   *string                      `json:"config_digest" volatile:"true" doc:"Digest of configuration, dataset version and repetitions: runs with equal digests had equal conditions for every item that both have. Null while the run is queued."`
+	Calls          int64                        `json:"calls" volatile:"true" doc:"Requests to the target, retries included."`
+	Usage          httpapi.Usage                `json:"usage" volatile:"true" doc:"Tokens of all requests to the target."`
+	CostUSD        float64                      `json:"cost_usd" volatile:"true" doc:"Known cost of the run in US dollars."`
+	Statistics     httpapi.Null[statisticsBody] `json:"statistics" volatile:"true" doc:"The figures with their intervals; null until the run has ended."`
 	Error          httpapi.Null[runErrorBody]   `json:"error" doc:"Why the run failed; null if it did not."`
 	Metadata       httpapi.Object               `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
 	CreatedBy      httpapi.Actor                `json:"created_by" doc:"Who started the run."`
@@ -279,6 +279,9 @@ func (s *Service) getProgress(ctx context.Context, in *RunPath) (*progressOutput
 	}
 	return &progressOutput{Body: toProgressBody(p)}, nil
 }
+
+// Shown is the run as getEvaluationRun shows it.
+func (r Run) Shown() any { return toRunBody(r, httpapi.ToActor(r.CreatedBy, "")) }
 
 func toRunBody(r Run, by httpapi.Actor) runBody {
 	b := runBody{

@@ -24,6 +24,9 @@ func OrNull[T comparable](v T) *T {
 	return &v
 }
 
+// Wraps is the type of the value.
+func (Null[T]) Wraps() reflect.Type { return reflect.TypeFor[T]() }
+
 // MarshalJSON writes the value, or null.
 func (n Null[T]) MarshalJSON() ([]byte, error) {
 	if n.Value == nil {

@@ -85,6 +85,7 @@ func (e *Edge) Seal() error {
 	allowNull(all)
 	e.openResponses(all)
 	e.declareHeaders(all)
+	e.markVolatile(all)
 	all["tags"] = e.renderTags()
 	for _, op := range e.ops {
 		item := operation(all, op)

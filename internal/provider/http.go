@@ -98,8 +98,8 @@ type providerKeyBody struct {
 	BaseURL    string                     `json:"base_url" doc:"URL below which the provider is called."`
 	Last4      string                     `json:"last4" doc:"The last four characters of the secret; dots if it is short."`
 	Models     []string                   `json:"models" doc:"Models that the key is meant for."`
-	Status     KeyStatus                  `json:"status" enum:"active,invalid,disabled" doc:"Whether the key can be used; an invalid one was refused by the provider."`
-	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" doc:"When the key was last used; null if it never was."`
+	Status     KeyStatus          `json:"status" enum:"active,invalid,disabled" doc:"Whether the key can be used; an invalid one was refused by the provider."`
+	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" volatile:"true" doc:"When the key was last used; null if it never was."`
 	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the provider key was created."`
 	UpdatedAt  httpapi.Time               `json:"updated_at" doc:"When the provider key last changed."`
 	Version    int64                      `json:"version" doc:"Counts changes of the provider key; see If-Match."`
@@ -260,6 +260,12 @@ func (b updateProviderKeyBody) apply(k *Key) {
 func toKeyOutput(k Key) *providerKeyOutput {
 	return &providerKeyOutput{ETag: httpapi.ETag(k.Version), Body: toKeyBody(k)}
 }
+
+// Shown is the provider key as getProviderKey shows it.
+func (k Key) Shown() any { return toKeyBody(k) }
+
+// Revision counts changes of the provider key.
+func (k Key) Revision() int64 { return k.Version }
 
 func toKeyBody(k Key) providerKeyBody {
 	return providerKeyBody{

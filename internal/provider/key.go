@@ -1,10 +1,8 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -108,43 +106,39 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, k Key, text secr
 // UpdateTx changes a credential. A new destination needs the secret
 // again: the stored one does not open for it.
 func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, text secret.Text, edit func(*Key)) (Key, error) {
-	before, err := s.store.find(ctx, tx, tx.Org, id)
-	if err != nil {
-		return Key{}, err
-	}
-	if expected != 0 && expected != before.Version {
-		return Key{}, tenancy.ErrVersionConflict.With("currentVersion", before.Version)
-	}
-	after := before
-	edit(&after)
-	if after.BaseURL != before.BaseURL {
-		if err := s.egress.CheckURL(after.BaseURL); err != nil {
-			return Key{}, err
-		}
-		if text == "" {
-			return Key{}, ErrSecretNeeded
-		}
-	}
-	if text != "" {
-		if after.sealed, err = s.sealTx(ctx, tx, after, text); err != nil {
-			return Key{}, err
-		}
-		after.Last4 = last4(text)
-	}
-	if after.Name == before.Name && after.BaseURL == before.BaseURL && after.Status == before.Status &&
-		slices.Equal(after.Models, before.Models) && bytes.Equal(after.sealed, before.sealed) {
-		return before, nil
-	}
-	after.UpdatedAt, after.Version = s.now(), before.Version+1
-	if err := s.store.updateTx(ctx, tx, before.Version, after); err != nil {
-		return Key{}, err
-	}
-	return after, s.auditTx(ctx, tx, "provider_key.updated", &before, &after)
+	return change.Update(change.Edit[Key]{
+		Expected: expected, Conflict: tenancy.ErrVersionConflict, Unseen: text != "",
+		Lock: func() (Key, error) { return s.store.lockTx(ctx, tx, id) },
+		Apply: func(k *Key) (err error) {
+			old := k.BaseURL
+			edit(k)
+			if k.BaseURL != old {
+				if err := s.egress.CheckURL(k.BaseURL); err != nil {
+					return err
+				}
+				if text == "" {
+					return ErrSecretNeeded
+				}
+			}
+			if text != "" {
+				k.Last4 = last4(text)
+				k.sealed, err = s.sealTx(ctx, tx, *k, text)
+			}
+			return err
+		},
+		Save: func(before Key, after *Key) error {
+			after.UpdatedAt, after.Version = s.now(), before.Version+1
+			return s.store.updateTx(ctx, tx, before.Version, *after)
+		},
+		Audit: func(before, after Key) error {
+			return s.auditTx(ctx, tx, "provider_key.updated", &before, &after)
+		},
+	})
 }
 
 // DeleteTx removes a credential and its secret.
 func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
-	before, err := s.store.find(ctx, tx, tx.Org, id)
+	before, err := s.store.lockTx(ctx, tx, id)
 	if err != nil {
 		return err
 	}

@@ -94,6 +94,16 @@ func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int6
 	return fromKeyRow(db.ListProviderKeysRow(r)), nil
 }
 
+// lockTx reads a credential that does not change until the
+// transaction ends.
+func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Key, error) {
+	r, err := db.New(tx).LockProviderKey(ctx, db.LockProviderKeyParams{OrgID: tx.Org, ID: id})
+	if err != nil {
+		return Key{}, keyError("lock provider key", err)
+	}
+	return fromKeyRow(db.ListProviderKeysRow(r)), nil
+}
+
 func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountProviderKeysParams{

@@ -40,6 +40,13 @@ SELECT id, provider, name, base_url, secret, last4, models, status, version, las
 FROM provider_keys
 WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL;
 
+-- name: LockProviderKey :one
+-- The same, kept from changing until the transaction ends.
+SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
+FROM provider_keys
+WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL
+FOR UPDATE;
+
 -- name: ListProviderKeys :many
 -- A page of credentials, newest first; an absent filter matches everything.
 SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at

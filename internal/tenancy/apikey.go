@@ -155,36 +155,29 @@ func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 // UpdateKeyTx renames a key or changes its scopes or expiry. A nonzero expected
 // version must be the current one.
 func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id, expected int64, edit func(*Key)) (Key, error) {
-	before, err := s.store.lockKeyTx(ctx, tx, id)
-	if err != nil {
-		return Key{}, err
-	}
-	if expected != 0 && expected != before.Version {
-		return Key{}, ErrVersionConflict.With("currentVersion", before.Version)
-	}
-	after := before
-	edit(&after)
-	if after.Name == before.Name && slices.Equal(after.Scopes, before.Scopes) && equalTime(after.ExpiresAt, before.ExpiresAt) {
-		return before, nil
-	}
-	if err := s.changeable(before); err != nil {
-		return Key{}, err
-	}
-	if err := s.mayManageTx(ctx, tx, before); err != nil {
-		return Key{}, err
-	}
-	added := slices.DeleteFunc(slices.Clone(after.Scopes), func(sc principal.Scope) bool { return slices.Contains(before.Scopes, sc) })
-	if err := grantable(ctx, added); err != nil {
-		return Key{}, err
-	}
-	if err := s.store.freeNameTx(ctx, tx, after.Name, s.now()); err != nil {
-		return Key{}, err
-	}
-	after.Version = before.Version + 1
-	if err := s.store.updateKeyTx(ctx, tx, after); err != nil {
-		return Key{}, s.endedTx(ctx, tx, id, err)
-	}
-	return after, s.auditKeyTx(ctx, tx, "api_key.updated", &before, &after)
+	return change.Update(change.Edit[Key]{
+		Expected: expected, Conflict: ErrVersionConflict,
+		Lock:  func() (Key, error) { return s.store.lockKeyTx(ctx, tx, id) },
+		Apply: func(k *Key) error { edit(k); return nil },
+		Save: func(before Key, after *Key) error {
+			if err := s.changeable(before); err != nil {
+				return err
+			}
+			if err := s.mayManageTx(ctx, tx, before); err != nil {
+				return err
+			}
+			added := slices.DeleteFunc(slices.Clone(after.Scopes), func(sc principal.Scope) bool { return slices.Contains(before.Scopes, sc) })
+			if err := grantable(ctx, added); err != nil {
+				return err
+			}
+			if err := s.store.freeNameTx(ctx, tx, after.Name, s.now()); err != nil {
+				return err
+			}
+			after.Version = before.Version + 1
+			return s.endedTx(ctx, tx, id, s.store.updateKeyTx(ctx, tx, *after))
+		},
+		Audit: func(before, after Key) error { return s.auditKeyTx(ctx, tx, "api_key.updated", &before, &after) },
+	})
 }
 
 // RotateKeyTx makes a successor with the same name, scopes and owner, and lets
@@ -214,6 +207,11 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	if err := s.store.supersedeKeyTx(ctx, tx, id, s.now(), end); err != nil {
 		return Key{}, "", s.endedTx(ctx, tx, id, err)
 	}
+	superseded, at := old, s.now()
+	superseded.Superseded, superseded.ExpiresAt, superseded.Version = &at, &end, old.Version+1
+	if err := s.auditKeyTx(ctx, tx, "api_key.rotated", &old, &superseded); err != nil {
+		return Key{}, "", err
+	}
 	made := newKey(old.Mode)
 	next := Key{
 		KeyID: made.id, Name: old.Name, Mode: old.Mode, Scopes: old.Scopes, Last4: made.whole[len(made.whole)-4:],
@@ -223,7 +221,7 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	if next.ID, err = s.store.insertKeyTx(ctx, tx, next, made.hash(s.cfg.Pepper), s.cfg.PepperVersion); err != nil {
 		return Key{}, "", err
 	}
-	return next, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.rotated", &old, &next)
+	return next, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.created", nil, &next)
 }
 
 // mayManageTx refuses a key that decides about owners, and an owner's personal
@@ -337,8 +335,4 @@ func grantable(ctx context.Context, scopes []principal.Scope) error {
 		}
 	}
 	return nil
-}
-
-func equalTime(a, b *time.Time) bool {
-	return (a == nil) == (b == nil) && (a == nil || a.Equal(*b))
 }

@@ -23,6 +23,8 @@ type AuditEntry struct {
 	IP           string
 	Before       []byte
 	After        []byte
+	// DigestFormat is how Before and After were made.
+	DigestFormat int
 }
 
 // AuditFilter selects entries; an empty field matches everything.

@@ -38,7 +38,7 @@ func (s *Service) DeleteOrganizationTx(ctx context.Context, tx postgres.Tx) erro
 	if !mayTouchOwners(ctx) {
 		return ErrOwnerDeletes
 	}
-	o, err := s.store.organization(ctx, tx, tx.Org)
+	o, err := s.store.lockOrganizationTx(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ type auditBody struct {
 	RequestID    *string       `json:"request_id" doc:"Id of the request that made the change; null for a change by the system."`
 	IP           *string       `json:"ip" doc:"IP address that the request came from; null for a change by the system."`
 	BeforeDigest *string       `json:"before_digest" doc:"Digest of the resource before the change; null if it did not exist."`
-	AfterDigest  *string       `json:"after_digest" doc:"Digest of the resource after the change; null if it no longer exists."`
+	AfterDigest  *string       `json:"after_digest" doc:"Digest of the resource after the change, which is the next entry's digest before it; null if it no longer exists."`
+	DigestFormat int           `json:"digest_format" doc:"How the digests were made. 2: the SHA-256 of the canonical JSON (RFC 8785) of the resource as GET returns it, without the fields that this document marks with x-volatile. 1: an earlier form that cannot be computed from a response."`
 }
 
 func (s *Service) getAuditLogs(ctx context.Context, in *listAuditInput) (*listAuditOutput, error) {
@@ -93,7 +94,7 @@ func toAuditBody(e AuditEntry, actor httpapi.Actor) auditBody {
 	return auditBody{
 		ID: e.ID, At: httpapi.Time(e.At), Actor: actor, APIKeyID: e.Key,
 		Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID, RequestID: httpapi.OrNull(e.RequestID), IP: httpapi.OrNull(e.IP),
-		BeforeDigest: toDigest(e.Before), AfterDigest: toDigest(e.After),
+		BeforeDigest: toDigest(e.Before), AfterDigest: toDigest(e.After), DigestFormat: e.DigestFormat,
 	}
 }
 

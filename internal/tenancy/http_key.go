@@ -124,8 +124,8 @@ type KeyFields struct {
 	CreatedBy  httpapi.Actor              `json:"created_by" doc:"Who created or rotated the key."`
 	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the key was created."`
 	ExpiresAt  httpapi.Null[httpapi.Time] `json:"expires_at" doc:"When the key stops working; null if it does not expire."`
-	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" doc:"When the key was last used, to the minute; null if it never was."`
-	Status     KeyStatus                  `json:"status" enum:"active,expired,revoked" doc:"Whether the key works; revoked keys were deleted."`
+	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" volatile:"true" doc:"When the key was last used, to the minute; null if it never was."`
+	Status     KeyStatus                  `json:"status" volatile:"true" enum:"active,expired,revoked" doc:"Whether the key works; revoked keys were deleted."`
 	Version    int64                      `json:"version" doc:"Counts changes of the key; see If-Match."`
 }
 
@@ -291,11 +291,21 @@ func (s *Service) toCreatedKeyTx(ctx context.Context, tx postgres.Tx, k Key, tex
 	}, nil
 }
 
+// Shown is the key as getApiKey shows it, without the secret.
+func (k Key) Shown() any { return toKeyBody(k, KeyActive, httpapi.ToActor(k.CreatedBy, "")) }
+
+// Revision counts changes of the key.
+func (k Key) Revision() int64 { return k.Version }
+
 func (s *Service) toKeyBody(k Key, creator httpapi.Actor) KeyFields {
+	return toKeyBody(k, k.StatusAt(s.now()), creator)
+}
+
+func toKeyBody(k Key, status KeyStatus, creator httpapi.Actor) KeyFields {
 	return KeyFields{
 		ID: k.ID, Name: k.Name, KeyPrefix: k.Prefix(), Last4: k.Last4, Scopes: fromScopes(k.Scopes), Mode: k.Mode,
 		Personal: k.Owner != nil, CreatedBy: creator, CreatedAt: httpapi.Time(k.CreatedAt), ExpiresAt: httpapi.NullTime(k.ExpiresAt), LastUsedAt: httpapi.NullTime(k.LastUsedAt),
-		Status: k.StatusAt(s.now()), Version: k.Version,
+		Status: status, Version: k.Version,
 	}
 }
 

@@ -80,7 +80,7 @@ type memberBody struct {
 	Email     string         `json:"email" doc:"E-mail address."`
 	Name      *string        `json:"name" doc:"Name of the person."`
 	Role      principal.Role `json:"role" enum:"owner,admin,member,annotator,viewer" doc:"What the member may do."`
-	Status    MemberStatus   `json:"status" enum:"invited,active" doc:"Whether the member has accepted the invitation."`
+	Status    MemberStatus   `json:"status" volatile:"true" enum:"invited,active" doc:"Whether the member has accepted the invitation."`
 	CreatedAt httpapi.Time   `json:"created_at" doc:"When the member was added."`
 	Version   int64          `json:"version" doc:"Counts changes of the member; see If-Match."`
 }
@@ -180,6 +180,12 @@ func (s *Service) deleteMember(ctx context.Context, in *MemberPath) (*httpapi.De
 func toMemberOutput(m Member) *memberOutput {
 	return &memberOutput{ETag: httpapi.ETag(m.Version), Body: toMemberBody(m)}
 }
+
+// Shown is the member as getMember shows it.
+func (m Member) Shown() any { return toMemberBody(m) }
+
+// Revision counts changes of the member.
+func (m Member) Revision() int64 { return m.Version }
 
 func toMemberBody(m Member) memberBody {
 	return memberBody{

@@ -89,7 +89,7 @@ type organizationBody struct {
 	Name               string               `json:"name" doc:"Name."`
 	Status             Status               `json:"status" enum:"active,suspended,deleting" doc:"A suspended organization cannot use the platform."`
 	Plan               Plan                 `json:"plan" enum:"free,pro,enterprise,self_hosted" doc:"Plan, which sets the rate limit."`
-	HourlyLimit        int                  `json:"hourly_limit" doc:"Requests that each key may make in an hour."`
+	HourlyLimit        int                  `json:"hourly_limit" volatile:"true" doc:"Requests that each key may make in an hour."`
 	RetentionDays      *int                 `json:"retention_days" doc:"Days that traces are kept; null for the deployment's default."`
 	SeparationOfDuties string               `json:"separation_of_duties" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it."`
 	RedactionRules     []redactionRuleBody  `json:"redaction_rules" doc:"Rules that remove content before it is stored."`
@@ -172,7 +172,17 @@ func (b updateOrganizationBody) apply(o *Organization) {
 	}
 }
 
+// Shown is the organization as getOrganization shows it.
+func (o Organization) Shown() any { return toOrganizationBody(o) }
+
+// Revision counts changes of the organization.
+func (o Organization) Revision() int64 { return o.Version }
+
 func toOrganizationOutput(o Organization) *organizationOutput {
+	return &organizationOutput{ETag: httpapi.ETag(o.Version), Body: toOrganizationBody(o)}
+}
+
+func toOrganizationBody(o Organization) organizationBody {
 	b := organizationBody{
 		ID: o.ID.String(), Name: o.Name, Status: o.Status, Plan: o.Plan, HourlyLimit: o.HourlyLimit,
 		RetentionDays: httpapi.OrNull(o.Settings.RetentionDays), SeparationOfDuties: cmp.Or(o.Settings.SeparationOfDuties, "requester"),
@@ -185,7 +195,7 @@ func toOrganizationOutput(o Organization) *organizationOutput {
 	for model, p := range o.Settings.PriceOverrides {
 		b.PriceOverrides[model] = priceBody(p)
 	}
-	return &organizationOutput{ETag: httpapi.ETag(o.Version), Body: b}
+	return b
 }
 
 type (

@@ -59,7 +59,7 @@ func TestJourney(t *testing.T) {
 		actions = append(actions, e.Action)
 	}
 	require.Equal(t, []string{
-		"api_key.revoked", "api_key.rotated", "dataset.created", "api_key.created",
+		"api_key.revoked", "api_key.created", "api_key.rotated", "dataset.created", "api_key.created",
 		"organization.created", "api_key.created", "member.added",
 	}, actions)
 

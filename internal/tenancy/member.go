@@ -83,29 +83,28 @@ func (s *Service) addMemberTx(ctx context.Context, tx postgres.Tx, m Member) (Me
 // UpdateMemberTx changes a member's name or role. The last owner stays one. A
 // nonzero expected version must be the current one.
 func (s *Service) UpdateMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, expected int64, edit func(*Member)) (Member, error) {
-	before, owners, err := s.lockMemberTx(ctx, tx, user)
-	if err != nil {
-		return Member{}, err
-	}
-	if expected != 0 && expected != before.Version {
-		return Member{}, ErrVersionConflict.With("currentVersion", before.Version)
-	}
-	after := before
-	edit(&after)
-	if after == before {
-		return before, nil
-	}
-	if (before.Role == principal.Owner || after.Role == principal.Owner) && !mayTouchOwners(ctx) {
-		return Member{}, ErrOwnersOnly
-	}
-	if before.Role == principal.Owner && after.Role != principal.Owner && owners == 1 {
-		return Member{}, ErrLastOwner
-	}
-	after.Version = before.Version + 1
-	if err := s.store.updateMemberTx(ctx, tx, after); err != nil {
-		return Member{}, err
-	}
-	return after, s.log.AuditTx(ctx, tx, change.Entry{Action: "member.updated", Resource: "member", ID: user.String(), Before: before, After: after})
+	var owners int64
+	return change.Update(change.Edit[Member]{
+		Expected: expected, Conflict: ErrVersionConflict,
+		Lock: func() (m Member, err error) {
+			m, owners, err = s.lockMemberTx(ctx, tx, user)
+			return m, err
+		},
+		Apply: func(m *Member) error { edit(m); return nil },
+		Save: func(before Member, after *Member) error {
+			if (before.Role == principal.Owner || after.Role == principal.Owner) && !mayTouchOwners(ctx) {
+				return ErrOwnersOnly
+			}
+			if before.Role == principal.Owner && after.Role != principal.Owner && owners == 1 {
+				return ErrLastOwner
+			}
+			after.Version = before.Version + 1
+			return s.store.updateMemberTx(ctx, tx, *after)
+		},
+		Audit: func(before, after Member) error {
+			return s.log.AuditTx(ctx, tx, change.Entry{Action: "member.updated", Resource: "member", ID: user.String(), Before: before, After: after})
+		},
+	})
 }
 
 // RemoveMemberTx takes a member out and ends their personal keys. Service keys
@@ -139,7 +138,7 @@ func (s *Service) RemoveMemberTx(ctx context.Context, tx postgres.Tx, user uuid.
 // lockMemberTx reads a member and counts the owners. Changes of one
 // organization's members happen one after the other, so the count holds.
 func (s *Service) lockMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) (Member, int64, error) {
-	if err := s.store.lockOrganizationTx(ctx, tx); err != nil {
+	if _, err := s.store.lockOrganizationTx(ctx, tx); err != nil {
 		return Member{}, 0, err
 	}
 	m, err := s.store.member(ctx, tx, tx.Org, user)

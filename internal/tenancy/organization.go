@@ -1,12 +1,9 @@
 package tenancy
 
 import (
-	"bytes"
 	"context"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change"
@@ -126,6 +123,9 @@ func (s *Service) Bootstrap(ctx context.Context, name string, owner FirstMember,
 		if err != nil {
 			return err
 		}
+		if org, err = s.store.organization(ctx, tx, b.Org); err != nil {
+			return err
+		}
 		return s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.created", Resource: "organization", ID: b.Org.String(), After: org})
 	})
 	return b, err
@@ -143,39 +143,26 @@ func (s *Service) Organization(ctx context.Context, org principal.OrgID) (Organi
 
 // UpdateOrganizationTx changes the name and the settings.
 func (s *Service) UpdateOrganizationTx(ctx context.Context, tx postgres.Tx, expected int64, edit func(*Organization)) (Organization, error) {
-	before, err := s.store.organization(ctx, tx, tx.Org)
-	if err != nil {
-		return Organization{}, err
-	}
-	if expected != 0 && expected != before.Version {
-		return Organization{}, ErrVersionConflict.With("currentVersion", before.Version)
-	}
-	after := before
-	edit(&after)
-	old, err := encodeSettings(before.Settings)
-	if err != nil {
-		return Organization{}, err
-	}
-	text, err := encodeSettings(after.Settings)
-	if err != nil {
-		return Organization{}, err
-	}
-	if after.Name == before.Name && bytes.Equal(old, text) {
-		before.HourlyLimit = s.plans.limit(before.Plan, before.HourlyLimit)
-		return before, nil
-	}
-	after.UpdatedAt, after.Version = s.now(), before.Version+1
-	if err := s.store.updateOrganizationTx(ctx, tx, before.Version, after, text); err != nil {
-		return Organization{}, err
-	}
-	after.HourlyLimit = s.plans.limit(after.Plan, after.HourlyLimit)
-	return after, s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.updated", Resource: "organization", ID: tx.Org.String(), Before: before, After: after})
+	o, err := change.Update(change.Edit[Organization]{
+		Expected: expected, Conflict: ErrVersionConflict,
+		Lock:  func() (Organization, error) { return s.store.lockOrganizationTx(ctx, tx) },
+		Apply: func(o *Organization) error { edit(o); return nil },
+		Save: func(before Organization, after *Organization) error {
+			after.UpdatedAt, after.Version = s.now(), before.Version+1
+			return s.store.updateOrganizationTx(ctx, tx, before.Version, *after)
+		},
+		Audit: func(before, after Organization) error {
+			return s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.updated", Resource: "organization", ID: tx.Org.String(), Before: before, After: after})
+		},
+	})
+	o.HourlyLimit = s.plans.limit(o.Plan, o.HourlyLimit)
+	return o, err
 }
 
 // SetPlan grants a plan, and a limit of its own if hourly is not zero. Only
 // the operator of the deployment calls it.
 func (s *Service) SetPlan(ctx context.Context, org principal.OrgID, plan Plan, hourly int) error {
-	return s.operate(ctx, org, "organization.plan_changed", plan, func(tx postgres.Tx) error {
+	return s.operate(ctx, org, "organization.plan_changed", func(tx postgres.Tx) error {
 		return s.store.setPlanTx(ctx, tx, plan, hourly, s.now())
 	})
 }
@@ -183,31 +170,35 @@ func (s *Service) SetPlan(ctx context.Context, org principal.OrgID, plan Plan, h
 // Suspend stops an organization from using the platform, and Resume lets it
 // use it again. Only the operator of the deployment calls them.
 func (s *Service) Suspend(ctx context.Context, org principal.OrgID) error {
-	return s.operate(ctx, org, "organization.suspended", StatusSuspended, func(tx postgres.Tx) error {
+	return s.operate(ctx, org, "organization.suspended", func(tx postgres.Tx) error {
 		return s.store.setStatusTx(ctx, tx, StatusActive, StatusSuspended, s.now())
 	})
 }
 
 // Resume ends a suspension.
 func (s *Service) Resume(ctx context.Context, org principal.OrgID) error {
-	return s.operate(ctx, org, "organization.resumed", StatusActive, func(tx postgres.Tx) error {
+	return s.operate(ctx, org, "organization.resumed", func(tx postgres.Tx) error {
 		return s.store.setStatusTx(ctx, tx, StatusSuspended, StatusActive, s.now())
 	})
 }
 
 // operate makes one change of an organization and forgets what the cache knows
 // of its keys.
-func (s *Service) operate(ctx context.Context, org principal.OrgID, action string, after any, fn func(postgres.Tx) error) error {
+func (s *Service) operate(ctx context.Context, org principal.OrgID, action string, fn func(postgres.Tx) error) error {
 	err := postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		before, err := s.store.lockOrganizationTx(ctx, tx)
+		if err != nil {
+			return err
+		}
 		if err := fn(tx); err != nil {
 			return err
 		}
-		return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "organization", ID: org.String(), After: after})
+		after, err := s.store.organization(ctx, tx, org)
+		if err != nil {
+			return err
+		}
+		return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "organization", ID: org.String(), Before: before, After: after})
 	})
 	s.cache.forgetOrg(org)
 	return err
-}
-
-func encodeSettings(v Settings) (jsontext.Value, error) {
-	return json.Marshal(v, json.Deterministic(true))
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/platform/clickhouse"
@@ -52,18 +51,22 @@ func (s store) organization(ctx context.Context, q db.DBTX, org principal.OrgID)
 	return o, nil
 }
 
-func (s store) lockOrganizationTx(ctx context.Context, tx postgres.Tx) error {
-	_, err := db.New(tx).LockOrganization(ctx, tx.Org)
-	if postgres.NoRows(err) {
-		return ErrOrganizationNotFound
+// lockOrganizationTx reads the organization, which does not change until the
+// transaction ends.
+func (s store) lockOrganizationTx(ctx context.Context, tx postgres.Tx) (Organization, error) {
+	if _, err := db.New(tx).LockOrganization(ctx, tx.Org); postgres.NoRows(err) {
+		return Organization{}, ErrOrganizationNotFound
+	} else if err != nil {
+		return Organization{}, fmt.Errorf("lock organization: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("lock organization: %w", err)
-	}
-	return nil
+	return s.organization(ctx, tx, tx.Org)
 }
 
-func (s store) updateOrganizationTx(ctx context.Context, tx postgres.Tx, expected int64, o Organization, settings jsontext.Value) error {
+func (s store) updateOrganizationTx(ctx context.Context, tx postgres.Tx, expected int64, o Organization) error {
+	settings, err := json.Marshal(o.Settings, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode settings: %w", err)
+	}
 	n, err := db.New(tx).UpdateOrganization(ctx, db.UpdateOrganizationParams{
 		OrgID: tx.Org, Name: o.Name, Settings: settings, UpdatedAt: o.UpdatedAt, ExpectedVersion: expected,
 	})

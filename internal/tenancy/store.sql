@@ -174,13 +174,13 @@ WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL AND superseded_at IS 
 -- Ends every personal key of a member.
 UPDATE api_keys SET revoked_at = @revoked_at, version = version + 1
 WHERE org_id = @org_id AND owner_id = @owner_id AND revoked_at IS NULL
-RETURNING id, key_id;
+RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version;
 
 -- name: RevokeAllKeys :many
 -- Ends every key of the organization.
 UPDATE api_keys SET revoked_at = @revoked_at, version = version + 1
 WHERE org_id = @org_id AND revoked_at IS NULL
-RETURNING id, key_id;
+RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version;
 
 -- name: TouchKey :exec
 -- Remembers that a key was used, to the minute.
@@ -189,7 +189,7 @@ WHERE org_id = @org_id AND id = @id AND (last_used_at IS NULL OR last_used_at < 
 
 -- name: ListAudit :many
 -- A page of the audit log, newest first. The bounds of time stand alone, so that they choose partitions.
-SELECT id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest
+SELECT id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest, digest_format
 FROM audit_logs
 WHERE org_id = @org_id AND id < @below
   AND (sqlc.narg('action')::text IS NULL OR action = sqlc.narg('action'))

@@ -27,7 +27,7 @@ func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([
 	for i, r := range rows {
 		out[i] = AuditEntry{
 			ID: r.ID, At: r.At, Actor: auditActor(r), Key: r.ApiKeyID, Action: r.Action,
-			ResourceType: r.ResourceType, ResourceID: r.ResourceID, RequestID: r.RequestID, IP: r.Ip, Before: r.BeforeDigest, After: r.AfterDigest,
+			ResourceType: r.ResourceType, ResourceID: r.ResourceID, RequestID: r.RequestID, IP: r.Ip, Before: r.BeforeDigest, After: r.AfterDigest, DigestFormat: int(r.DigestFormat),
 		}
 	}
 	if !f.Total {

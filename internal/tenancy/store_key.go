@@ -171,6 +171,8 @@ func (s store) supersedeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at,
 	return nil
 }
 
+// revokeKeysOfTx ends the personal keys of a member and returns them as they were
+// before.
 func (s store) revokeKeysOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, at time.Time) ([]Key, error) {
 	rows, err := db.New(tx).RevokeKeysOf(ctx, db.RevokeKeysOfParams{OrgID: tx.Org, OwnerID: &user, RevokedAt: &at})
 	if err != nil {
@@ -178,11 +180,12 @@ func (s store) revokeKeysOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUI
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
-		keys[i] = Key{ID: r.ID, KeyID: r.KeyID}
+		keys[i] = beforeRevocation(db.ListKeysRow(r))
 	}
 	return keys, nil
 }
 
+// revokeAllKeysTx ends every key and returns them as they were before.
 func (s store) revokeAllKeysTx(ctx context.Context, tx postgres.Tx, at time.Time) ([]Key, error) {
 	rows, err := db.New(tx).RevokeAllKeys(ctx, db.RevokeAllKeysParams{OrgID: tx.Org, RevokedAt: &at})
 	if err != nil {
@@ -190,9 +193,16 @@ func (s store) revokeAllKeysTx(ctx context.Context, tx postgres.Tx, at time.Time
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
-		keys[i] = Key{ID: r.ID, KeyID: r.KeyID}
+		keys[i] = beforeRevocation(db.ListKeysRow(r))
 	}
 	return keys, nil
+}
+
+// beforeRevocation is a key that was just revoked, as it was before.
+func beforeRevocation(r db.ListKeysRow) Key {
+	k := fromKeyRow(r)
+	k.RevokedAt, k.Version = nil, k.Version-1
+	return k
 }
 
 func (s store) touchKey(ctx context.Context, org principal.OrgID, id int64, at time.Time) error {

@@ -27,18 +27,18 @@ const (
 
 // Feedback is what somebody said about a trace or one of its spans.
 type Feedback struct {
-	ID    int64        `json:"id"`
-	Trace span.TraceID `json:"trace"`
-	Span  span.ID      `json:"span"` // zero if it is about the whole trace
-	Type  FeedbackType `json:"type"`
+	ID    int64
+	Trace span.TraceID
+	Span  span.ID // zero if it is about the whole trace
+	Type  FeedbackType
 	// Value is true or false of thumbs, a number from 0 to 1 of a rating, what
 	// would have been right of a correction, and nil if there is none.
-	Value   jsontext.Value `json:"value,omitzero"`
-	Comment string         `json:"comment"`
+	Value   jsontext.Value
+	Comment string
 	// UserID is the user of the application, not a member of the organization.
-	UserID    string          `json:"user_id"`
-	CreatedBy principal.Actor `json:"-"` // an audit entry has its own
-	CreatedAt time.Time       `json:"created_at"`
+	UserID    string
+	CreatedBy principal.Actor
+	CreatedAt time.Time
 }
 
 // check holds feedback against what its type needs and brings thumbs to their
@@ -108,7 +108,7 @@ func (s *Service) AddFeedbackTx(ctx context.Context, tx postgres.Tx, f Feedback)
 	if err != nil {
 		return Feedback{}, err
 	}
-	return f, s.log.AuditTx(ctx, tx, change.Entry{Action: "trace.feedback_created", Resource: "trace", ID: f.Trace.String(), After: f})
+	return f, s.log.AuditTx(ctx, tx, change.Entry{Action: "trace.feedback_created", Resource: "feedback", ID: strconv.FormatInt(f.ID, 10), After: f})
 }
 
 // shown is the present as the interface shows it, so that a time that is

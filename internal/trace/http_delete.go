@@ -38,3 +38,6 @@ func (s *Service) deleteTrace(ctx context.Context, in *TracePath) (*httpapi.Dele
 	s.hide(ctx, org, id)
 	return out, nil
 }
+
+// Shown is the trace as getTrace shows it, without what is volatile.
+func (d Deletion) Shown() any { return TraceBody{ID: d.Trace} }

@@ -94,6 +94,9 @@ func (b addFeedbackBody) feedback() (Feedback, error) {
 	return f, f.check()
 }
 
+// Shown is the feedback as getTrace shows it.
+func (f Feedback) Shown() any { return toFeedbackBody(f, httpapi.ToActor(f.CreatedBy, "")) }
+
 func toFeedbackBody(f Feedback, by httpapi.Actor) feedbackBody {
 	return feedbackBody{
 		ID: f.ID, TraceID: f.Trace.String(), SpanID: httpapi.OrNull(f.Span.String()), Type: f.Type, Value: httpapi.JSON(f.Value),

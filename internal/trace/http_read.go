@@ -91,10 +91,10 @@ type traceDetailOutput struct {
 
 type traceDetailBody struct {
 	TraceBody
-	Spans          []spanBody      `json:"spans" doc:"Spans in the order of their start."`
-	SpansTruncated bool            `json:"spans_truncated" doc:"Whether the trace has more spans than these."`
-	Events         []spanEventBody `json:"events" doc:"Log records that name the trace and none of its spans; empty if spans_truncated is true."`
-	Feedback       []feedbackBody  `json:"feedback" doc:"The newest 100 entries, newest first."`
+	Spans          []spanBody      `json:"spans" volatile:"true" doc:"Spans in the order of their start."`
+	SpansTruncated bool            `json:"spans_truncated" volatile:"true" doc:"Whether the trace has more spans than these."`
+	Events         []spanEventBody `json:"events" volatile:"true" doc:"Log records that name the trace and none of its spans; empty if spans_truncated is true."`
+	Feedback       []feedbackBody  `json:"feedback" volatile:"true" doc:"The newest 100 entries, newest first."`
 }
 
 type listSpansInput struct {

@@ -9,34 +9,35 @@ import (
 	"github.com/assayhq/assay/internal/span"
 )
 
-// TraceBody is a trace on the wire. It is exported because other bodies embed
+// TraceBody is a trace on the wire. Telemetry arrives without entries in the audit
+// log, so all of it but the id is volatile. It is exported because other bodies embed
 // it, and the framework reads exported fields only.
 type TraceBody struct { //nolint:revive // a plain Body would read like the field of an output
 	ID             string                     `json:"id" doc:"W3C trace id: 32 lower-case hexadecimal digits." example:"0af7651916cd43dd8448eb211c80319c"`
-	TraceRef       *int64                     `json:"trace_ref" doc:"Number of the trace within the organization; null until the trace has been created or read by id."`
-	Name           *string                    `json:"name" doc:"Name of the trace, or else of its root span; null if neither has one."`
-	Status         Status                     `json:"status" enum:"running,completed,failed" doc:"A trace is running until its root span ends, and completed or failed from then on."`
-	StartTime      httpapi.Time               `json:"start_time" doc:"Start of the earliest span."`
-	EndTime        httpapi.Null[httpapi.Time] `json:"end_time" doc:"End of the root span; null while the trace is running."`
-	DurationMS     *float64                   `json:"duration_ms" doc:"Milliseconds from start to end, to the microsecond; null while the trace is running."`
-	ConversationID *string                    `json:"conversation_id" doc:"Conversation that the trace is a turn of; null if unknown."`
-	UserID         *string                    `json:"user_id" doc:"End user of the application, as the application names them; null if unknown."`
-	Environment    *string                    `json:"environment" doc:"Deployment environment; null if unknown."`
-	ServiceName    *string                    `json:"service_name" doc:"OpenTelemetry service name; null if unknown."`
-	AgentName      *string                    `json:"agent_name" doc:"Name of the agent; null if unknown."`
-	ReleaseID      *string                    `json:"release_id" doc:"Release of the application; null if unknown."`
-	Input          httpapi.JSON               `json:"input" doc:"Input of the trace as any JSON value, null if there is none. In a list, the beginning of it as text."`
-	Output         httpapi.JSON               `json:"output" doc:"Output of the trace as any JSON value, null if there is none. In a list, the beginning of it as text."`
-	Usage          httpapi.Usage              `json:"usage" doc:"Tokens used by all spans."`
-	CostUSD        *float64                   `json:"cost_usd" doc:"Sum of the known costs of all spans in US dollars; null if none is known."`
-	SpanCount      int                        `json:"span_count" doc:"Number of spans."`
-	ErrorCount     int                        `json:"error_count" doc:"Number of spans that ended with an error."`
-	Tags           []string                   `json:"tags" doc:"Labels, sorted."`
-	Metadata       httpapi.Object             `json:"metadata" doc:"Free-form object, as it was sent."`
-	Stub           bool                       `json:"stub" doc:"Whether the trace has only been referred to so far and nothing of it has arrived."`
-	AutoClosed     bool                       `json:"auto_closed" doc:"Whether the status is completed only because nothing has arrived for 30 minutes."`
-	CreatedAt      httpapi.Time               `json:"created_at" doc:"Arrival of the first part of the trace."`
-	UpdatedAt      httpapi.Time               `json:"updated_at" doc:"Arrival of the latest part of the trace."`
+	TraceRef       *int64                     `json:"trace_ref" volatile:"true" doc:"Number of the trace within the organization; null until the trace has been created or read by id."`
+	Name           *string                    `json:"name" volatile:"true" doc:"Name of the trace, or else of its root span; null if neither has one."`
+	Status         Status                     `json:"status" volatile:"true" enum:"running,completed,failed" doc:"A trace is running until its root span ends, and completed or failed from then on."`
+	StartTime      httpapi.Time               `json:"start_time" volatile:"true" doc:"Start of the earliest span."`
+	EndTime        httpapi.Null[httpapi.Time] `json:"end_time" volatile:"true" doc:"End of the root span; null while the trace is running."`
+	DurationMS     *float64                   `json:"duration_ms" volatile:"true" doc:"Milliseconds from start to end, to the microsecond; null while the trace is running."`
+	ConversationID *string                    `json:"conversation_id" volatile:"true" doc:"Conversation that the trace is a turn of; null if unknown."`
+	UserID         *string                    `json:"user_id" volatile:"true" doc:"End user of the application, as the application names them; null if unknown."`
+	Environment    *string                    `json:"environment" volatile:"true" doc:"Deployment environment; null if unknown."`
+	ServiceName    *string                    `json:"service_name" volatile:"true" doc:"OpenTelemetry service name; null if unknown."`
+	AgentName      *string                    `json:"agent_name" volatile:"true" doc:"Name of the agent; null if unknown."`
+	ReleaseID      *string                    `json:"release_id" volatile:"true" doc:"Release of the application; null if unknown."`
+	Input          httpapi.JSON               `json:"input" volatile:"true" doc:"Input of the trace as any JSON value, null if there is none. In a list, the beginning of it as text."`
+	Output         httpapi.JSON               `json:"output" volatile:"true" doc:"Output of the trace as any JSON value, null if there is none. In a list, the beginning of it as text."`
+	Usage          httpapi.Usage              `json:"usage" volatile:"true" doc:"Tokens used by all spans."`
+	CostUSD        *float64                   `json:"cost_usd" volatile:"true" doc:"Sum of the known costs of all spans in US dollars; null if none is known."`
+	SpanCount      int                        `json:"span_count" volatile:"true" doc:"Number of spans."`
+	ErrorCount     int                        `json:"error_count" volatile:"true" doc:"Number of spans that ended with an error."`
+	Tags           []string                   `json:"tags" volatile:"true" doc:"Labels, sorted."`
+	Metadata       httpapi.Object             `json:"metadata" volatile:"true" doc:"Free-form object, as it was sent."`
+	Stub           bool                       `json:"stub" volatile:"true" doc:"Whether the trace has only been referred to so far and nothing of it has arrived."`
+	AutoClosed     bool                       `json:"auto_closed" volatile:"true" doc:"Whether the status is completed only because nothing has arrived for 30 minutes."`
+	CreatedAt      httpapi.Time               `json:"created_at" volatile:"true" doc:"Arrival of the first part of the trace."`
+	UpdatedAt      httpapi.Time               `json:"updated_at" volatile:"true" doc:"Arrival of the latest part of the trace."`
 }
 
 // spanBody is a span on the wire.

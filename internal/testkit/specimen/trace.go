@@ -29,7 +29,7 @@ var trace = area{
 			Refused: `{"name":"chat","startTime":"today"}`, At: "/startTime",
 		},
 		{
-			ID: "addTraceFeedback", Route: "POST /api/traces/{id}/feedback", Body: `{"type":"comment","comment":"{label}"}`, Audit: "trace.feedback_created trace",
+			ID: "addTraceFeedback", Route: "POST /api/traces/{id}/feedback", Body: `{"type":"comment","comment":"{label}"}`, Audit: "trace.feedback_created feedback",
 			Refused: `{"type":"shrug"}`, At: "/type",
 		},
 		{

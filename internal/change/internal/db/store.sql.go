@@ -34,8 +34,8 @@ func (q *Queries) AddFollower(ctx context.Context, arg AddFollowerParams) error 
 
 const audit = `-- name: Audit :exec
 WITH entry AS (
-  INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest)
-  VALUES ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+  INSERT INTO audit_logs (org_id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest, digest_format)
+  VALUES ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
   RETURNING org_id, at, action, resource_type, resource_id
 )
 INSERT INTO events (org_id, at, type, resource, resource_id, payload)
@@ -57,6 +57,7 @@ type AuditParams struct {
 	Ip           string
 	BeforeDigest []byte
 	AfterDigest  []byte
+	DigestFormat int16
 }
 
 // Writes who did what, and the event of it for those who follow along.
@@ -76,6 +77,7 @@ func (q *Queries) Audit(ctx context.Context, arg AuditParams) error {
 		arg.Ip,
 		arg.BeforeDigest,
 		arg.AfterDigest,
+		arg.DigestFormat,
 	)
 	return err
 }

@@ -140,7 +140,7 @@ func (q *Queries) FindCurrentByDigest(ctx context.Context, arg FindCurrentByDige
 }
 
 const findDataset = `-- name: FindDataset :one
-SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, version, created_at, updated_at
+SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at
 FROM datasets
 WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
 `
@@ -160,6 +160,7 @@ type FindDatasetRow struct {
 	Tags          []string
 	Metadata      []byte
 	ItemCount     int64
+	ContentDigest []byte
 	LatestVersion int32
 	Version       int64
 	CreatedAt     time.Time
@@ -180,6 +181,7 @@ func (q *Queries) FindDataset(ctx context.Context, arg FindDatasetParams) (FindD
 		&i.Tags,
 		&i.Metadata,
 		&i.ItemCount,
+		&i.ContentDigest,
 		&i.LatestVersion,
 		&i.Version,
 		&i.CreatedAt,
@@ -599,7 +601,7 @@ func (q *Queries) InsertVersion(ctx context.Context, arg InsertVersionParams) er
 }
 
 const listDatasets = `-- name: ListDatasets :many
-SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, version, created_at, updated_at
+SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at
 FROM datasets
 WHERE org_id = $1 AND deleted_at IS NULL
   AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
@@ -634,6 +636,7 @@ type ListDatasetsRow struct {
 	Tags          []string
 	Metadata      []byte
 	ItemCount     int64
+	ContentDigest []byte
 	LatestVersion int32
 	Version       int64
 	CreatedAt     time.Time
@@ -670,6 +673,7 @@ func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]L
 			&i.Tags,
 			&i.Metadata,
 			&i.ItemCount,
+			&i.ContentDigest,
 			&i.LatestVersion,
 			&i.Version,
 			&i.CreatedAt,
@@ -935,7 +939,7 @@ func (q *Queries) ListVersions(ctx context.Context, arg ListVersionsParams) ([]L
 }
 
 const lockDataset = `-- name: LockDataset :one
-SELECT purpose, schema, status, item_count, latest_version, content_sum
+SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at, content_sum
 FROM datasets
 WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
 FOR UPDATE
@@ -947,11 +951,20 @@ type LockDatasetParams struct {
 }
 
 type LockDatasetRow struct {
+	ID            int64
+	Name          string
+	Description   string
 	Purpose       string
 	Schema        []byte
 	Status        string
+	Tags          []string
+	Metadata      []byte
 	ItemCount     int64
+	ContentDigest []byte
 	LatestVersion int32
+	Version       int64
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
 	ContentSum    []byte
 }
 
@@ -961,11 +974,20 @@ func (q *Queries) LockDataset(ctx context.Context, arg LockDatasetParams) (LockD
 	row := q.db.QueryRow(ctx, lockDataset, arg.OrgID, arg.ID)
 	var i LockDatasetRow
 	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Description,
 		&i.Purpose,
 		&i.Schema,
 		&i.Status,
+		&i.Tags,
+		&i.Metadata,
 		&i.ItemCount,
+		&i.ContentDigest,
 		&i.LatestVersion,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
 		&i.ContentSum,
 	)
 	return i, err

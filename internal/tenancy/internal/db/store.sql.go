@@ -510,7 +510,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 }
 
 const listAudit = `-- name: ListAudit :many
-SELECT id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest
+SELECT id, at, actor_type, user_id, api_key_id, asserted, action, resource_type, resource_id, request_id, ip, before_digest, after_digest, digest_format
 FROM audit_logs
 WHERE org_id = $1 AND id < $2
   AND ($3::text IS NULL OR action = $3)
@@ -550,6 +550,7 @@ type ListAuditRow struct {
 	Ip           string
 	BeforeDigest []byte
 	AfterDigest  []byte
+	DigestFormat int16
 }
 
 // A page of the audit log, newest first. The bounds of time stand alone, so that they choose partitions.
@@ -587,6 +588,7 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]ListAud
 			&i.Ip,
 			&i.BeforeDigest,
 			&i.AfterDigest,
+			&i.DigestFormat,
 		); err != nil {
 			return nil, err
 		}
@@ -852,6 +854,54 @@ func (q *Queries) LockOrganization(ctx context.Context, orgID principal.OrgID) (
 	return id, err
 }
 
+const lockProviderKey = `-- name: LockProviderKey :one
+SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
+FROM provider_keys
+WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
+FOR UPDATE
+`
+
+type LockProviderKeyParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+type LockProviderKeyRow struct {
+	ID         int64
+	Provider   string
+	Name       string
+	BaseUrl    string
+	Secret     []byte
+	Last4      string
+	Models     []string
+	Status     string
+	Version    int64
+	LastUsedAt *time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// The same, kept from changing until the transaction ends.
+func (q *Queries) LockProviderKey(ctx context.Context, arg LockProviderKeyParams) (LockProviderKeyRow, error) {
+	row := q.db.QueryRow(ctx, lockProviderKey, arg.OrgID, arg.ID)
+	var i LockProviderKeyRow
+	err := row.Scan(
+		&i.ID,
+		&i.Provider,
+		&i.Name,
+		&i.BaseUrl,
+		&i.Secret,
+		&i.Last4,
+		&i.Models,
+		&i.Status,
+		&i.Version,
+		&i.LastUsedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const nameActors = `-- name: NameActors :many
 SELECT 'user' AS type, m.user_id::text AS id, m.name AS name
 FROM members m
@@ -918,7 +968,7 @@ func (q *Queries) RemoveMember(ctx context.Context, arg RemoveMemberParams) (int
 const revokeAllKeys = `-- name: RevokeAllKeys :many
 UPDATE api_keys SET revoked_at = $1, version = version + 1
 WHERE org_id = $2 AND revoked_at IS NULL
-RETURNING id, key_id
+RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
 `
 
 type RevokeAllKeysParams struct {
@@ -927,8 +977,23 @@ type RevokeAllKeysParams struct {
 }
 
 type RevokeAllKeysRow struct {
-	ID    int64
-	KeyID string
+	ID           int64
+	KeyID        string
+	Name         string
+	Environment  string
+	Scopes       []string
+	Last4        string
+	OwnerID      *uuid.UUID
+	CreatedBy    *uuid.UUID
+	Creator      string
+	OverOwners   bool
+	Asserted     bool
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	SupersededAt *time.Time
+	LastUsedAt   *time.Time
+	Version      int64
 }
 
 // Ends every key of the organization.
@@ -941,7 +1006,25 @@ func (q *Queries) RevokeAllKeys(ctx context.Context, arg RevokeAllKeysParams) ([
 	items := []RevokeAllKeysRow{}
 	for rows.Next() {
 		var i RevokeAllKeysRow
-		if err := rows.Scan(&i.ID, &i.KeyID); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.KeyID,
+			&i.Name,
+			&i.Environment,
+			&i.Scopes,
+			&i.Last4,
+			&i.OwnerID,
+			&i.CreatedBy,
+			&i.Creator,
+			&i.OverOwners,
+			&i.Asserted,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.RevokedAt,
+			&i.SupersededAt,
+			&i.LastUsedAt,
+			&i.Version,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -975,7 +1058,7 @@ func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (string, e
 const revokeKeysOf = `-- name: RevokeKeysOf :many
 UPDATE api_keys SET revoked_at = $1, version = version + 1
 WHERE org_id = $2 AND owner_id = $3 AND revoked_at IS NULL
-RETURNING id, key_id
+RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
 `
 
 type RevokeKeysOfParams struct {
@@ -985,8 +1068,23 @@ type RevokeKeysOfParams struct {
 }
 
 type RevokeKeysOfRow struct {
-	ID    int64
-	KeyID string
+	ID           int64
+	KeyID        string
+	Name         string
+	Environment  string
+	Scopes       []string
+	Last4        string
+	OwnerID      *uuid.UUID
+	CreatedBy    *uuid.UUID
+	Creator      string
+	OverOwners   bool
+	Asserted     bool
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	SupersededAt *time.Time
+	LastUsedAt   *time.Time
+	Version      int64
 }
 
 // Ends every personal key of a member.
@@ -999,7 +1097,25 @@ func (q *Queries) RevokeKeysOf(ctx context.Context, arg RevokeKeysOfParams) ([]R
 	items := []RevokeKeysOfRow{}
 	for rows.Next() {
 		var i RevokeKeysOfRow
-		if err := rows.Scan(&i.ID, &i.KeyID); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.KeyID,
+			&i.Name,
+			&i.Environment,
+			&i.Scopes,
+			&i.Last4,
+			&i.OwnerID,
+			&i.CreatedBy,
+			&i.Creator,
+			&i.OverOwners,
+			&i.Asserted,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.RevokedAt,
+			&i.SupersededAt,
+			&i.LastUsedAt,
+			&i.Version,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
