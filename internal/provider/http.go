@@ -98,7 +98,7 @@ type providerKeyBody struct {
 	BaseURL    string                     `json:"base_url" doc:"URL below which the provider is called."`
 	Last4      string                     `json:"last4" doc:"The last four characters of the secret; dots if it is short."`
 	Models     []string                   `json:"models" doc:"Models that the key is meant for."`
-	Status     KeyStatus          `json:"status" enum:"active,invalid,disabled" doc:"Whether the key can be used; an invalid one was refused by the provider."`
+	Status     KeyStatus                  `json:"status" enum:"active,invalid,disabled" doc:"Whether the key can be used; an invalid one was refused by the provider."`
 	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" volatile:"true" doc:"When the key was last used; null if it never was."`
 	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the provider key was created."`
 	UpdatedAt  httpapi.Time               `json:"updated_at" doc:"When the provider key last changed."`

@@ -94,8 +94,7 @@ func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int6
 	return fromKeyRow(db.ListProviderKeysRow(r)), nil
 }
 
-// lockTx reads a credential that does not change until the
-// transaction ends.
+// lockTx reads a credential that does not change until the transaction ends.
 func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Key, error) {
 	r, err := db.New(tx).LockProviderKey(ctx, db.LockProviderKeyParams{OrgID: tx.Org, ID: id})
 	if err != nil {

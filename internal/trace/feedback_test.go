@@ -76,7 +76,8 @@ func TestFeedback(t *testing.T) {
 		var rows, audited int
 		conn := control(t, k, us)
 		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM trace_feedback WHERE trace_id = decode($1, 'hex')", about.ID).Scan(&rows))
-		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM audit_logs WHERE action = 'trace.feedback_created' AND resource_id = $1", about.ID).Scan(&audited))
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM audit_logs a JOIN trace_feedback f ON f.id::text = a.resource_id
+			WHERE a.action = 'trace.feedback_created' AND a.resource_type = 'feedback' AND f.trace_id = decode($1, 'hex')`, about.ID).Scan(&audited))
 		require.Equal(t, []int{1, 1}, []int{rows, audited})
 	})
 

@@ -384,7 +384,7 @@ type AuditLogEntry struct {
 	Action string `json:"action"`
 	// Who made the change.
 	Actor Actor `json:"actor"`
-	// Digest of the resource after the change; null if it no longer exists.
+	// Digest of the resource after the change, which is the next entry's digest before it; null if it no longer exists.
 	AfterDigest *string `json:"after_digest"`
 	// Id of the API key that was used; null for a change by the system.
 	APIKeyID *int64 `json:"api_key_id"`
@@ -392,6 +392,8 @@ type AuditLogEntry struct {
 	At time.Time `json:"at"`
 	// Digest of the resource before the change; null if it did not exist.
 	BeforeDigest *string `json:"before_digest"`
+	// How the digests were made. 2: the SHA-256 of the canonical JSON (RFC 8785) of the resource as GET returns it, without the fields that this document marks with x-volatile. 1: an earlier form that cannot be computed from a response.
+	DigestFormat int64 `json:"digest_format"`
 	// Id of the entry; later entries have higher ids.
 	ID int64 `json:"id"`
 	// IP address that the request came from; null for a change by the system.
@@ -727,6 +729,8 @@ type CreatedAPIKey struct {
 }
 
 type Dataset struct {
+	// Digest of the items that the dataset has now; a frozen version with the same digest has the same items.
+	ContentDigest string `json:"content_digest"`
 	// When the dataset was created.
 	CreatedAt time.Time `json:"created_at"`
 	// What the dataset contains.

@@ -314,6 +314,54 @@ func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysPara
 	return items, nil
 }
 
+const lockProviderKey = `-- name: LockProviderKey :one
+SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
+FROM provider_keys
+WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
+FOR UPDATE
+`
+
+type LockProviderKeyParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+type LockProviderKeyRow struct {
+	ID         int64
+	Provider   string
+	Name       string
+	BaseUrl    string
+	Secret     []byte
+	Last4      string
+	Models     []string
+	Status     string
+	Version    int64
+	LastUsedAt *time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// The same, kept from changing until the transaction ends.
+func (q *Queries) LockProviderKey(ctx context.Context, arg LockProviderKeyParams) (LockProviderKeyRow, error) {
+	row := q.db.QueryRow(ctx, lockProviderKey, arg.OrgID, arg.ID)
+	var i LockProviderKeyRow
+	err := row.Scan(
+		&i.ID,
+		&i.Provider,
+		&i.Name,
+		&i.BaseUrl,
+		&i.Secret,
+		&i.Last4,
+		&i.Models,
+		&i.Status,
+		&i.Version,
+		&i.LastUsedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const rewrapDataKey = `-- name: RewrapDataKey :execrows
 UPDATE data_keys SET wrapped = $1, master_key_id = $2
 WHERE org_id = $3 AND wrapped = $4
