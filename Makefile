@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events stat-oracle docs-check clients schemathesis smoke ci
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events stat-oracle docs-check clients schemathesis smoke ci ci-steps
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -117,5 +117,10 @@ smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-events EVENTS='-faults 3 -acked 300 -events 200000 -rounds 9'
 	go test -p 1 -count=1 -v -run TestBench ./internal/bench/... | $(FIGURES)
 
-ci: check-gen lint dev-test race contract licences vuln stat-oracle docs-check clients schemathesis smoke ## Everything that must pass before a change lands.
+CI := check-gen lint dev-test race contract licences vuln stat-oracle docs-check clients schemathesis smoke
+
+ci: $(CI) ## Everything that must pass before a change lands.
 	@if [ -s $(NOT_CHECKED) ]; then cat $(NOT_CHECKED); fi
+
+ci-steps: # What ci consists of, for a caller that times each step.
+	@echo $(CI)
