@@ -7,17 +7,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi/otlp"
 	"github.com/assayhq/assay/internal/platform/telemetry"
-	"github.com/assayhq/assay/internal/platform/temporal"
-	"github.com/assayhq/assay/internal/tenancy"
-	"github.com/assayhq/assay/internal/trace"
 )
 
 // Role is what a process does. The same binary plays every role; replicas of a
@@ -38,7 +34,7 @@ type part struct {
 	run   func(*App, context.Context) error
 }
 
-// parts says which roles need which part.
+// parts says which roles need which part; the workers of domains come on top.
 var parts = []part{
 	{"internal listener", []Role{RoleServe, RoleWorker, RoleAll}, (*App).runInternal},
 	{"public listener", []Role{RoleServe, RoleAll}, (*App).runPublic},
@@ -49,28 +45,13 @@ var parts = []part{
 	// Whoever promised something hands it over at once; if it cannot, anyone does.
 	{"outbox dispatcher", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
 	{"event feed", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Events.Run(ctx) }},
-	{"tenancy worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
-		return a.temporal.Worker(ctx, tenancy.Queue, a.Tenancy.Register)
-	}},
-	{"dataset worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
-		return a.temporal.Worker(ctx, dataset.Queue, a.Dataset.Register)
-	}},
-	{"trace worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
-		return a.temporal.Worker(ctx, trace.Queue, a.Trace.Register)
-	}},
-	{"evaluation worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
-		return a.temporal.Worker(ctx, evaluation.Queue, a.Evaluation.Register)
-	}},
-	{"evaluation units worker", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
-		return a.temporal.Worker(ctx, evaluation.QueueUnits, a.Evaluation.RegisterUnits, temporal.Slots(a.Config.Evaluation.Slots))
-	}},
 }
 
 // Run plays a role until ctx ends or a part fails. Every part has ended when
 // it returns.
 func (a *App) Run(ctx context.Context, role Role) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, p := range parts {
+	for _, p := range slices.Concat(parts, a.workers()) {
 		for _, r := range p.roles {
 			if r != role {
 				continue

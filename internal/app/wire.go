@@ -10,9 +10,9 @@ import (
 	"github.com/assayhq/assay/db"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/httpapi/reference"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/egress"
@@ -40,6 +40,7 @@ type App struct {
 	Trace    *trace.Service
 
 	Evaluation *evaluation.Service
+	Erasure    *erasure.Service
 	Outbox     *change.Dispatcher
 	Events     *change.Feed
 
@@ -86,34 +87,15 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 		Config: cfg.Trace, Tenancy: a.Tenancy, Datasets: a.Dataset, Log: log, Now: now,
 	})
 	a.newEvaluation(log, now)
-	// A group for each domain: a slow handler of one does not delay another.
-	a.Outbox = log.NewDispatcher(
-		evaluation.Handlers(a.temporal, cfg.Evaluation.KeepDeleted),
-		map[string]change.Handler{dataset.TopicDeleted: dataset.StartPurge(a.temporal, cfg.Dataset.KeepDeleted)},
-		map[string]change.Handler{trace.TopicDeleted: trace.StartDeletion(a.temporal)},
-		map[string]change.Handler{tenancy.TopicOrganizationDeleted: tenancy.StartErasure(a.temporal)},
-	)
-	a.Events = log.NewFeed(cfg.Events)
-	a.Edge, err = newEdge(httpapi.Options{
+	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, a.Tenancy)
+	err = a.connect(log, httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Limit: a.limit, Observe: a.meter,
-	}, a.Tenancy, a.Provider, a.Dataset, a.Trace, a.Evaluation)
+	})
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
-}
-
-// newEdge registers every domain's operations.
-func newEdge(opts httpapi.Options, members *tenancy.Service, domains ...interface{ RegisterHTTP(*httpapi.Edge) }) (*httpapi.Edge, error) {
-	opts.SourceHashes, opts.Reference = sourceHashes, reference.Render
-	e := httpapi.New(opts)
-	members.RegisterHTTP(e)
-	for _, d := range domains {
-		d.RegisterHTTP(e)
-	}
-	members.SetRoutes(e.Ops())
-	return e, e.Seal()
 }
 
 // redisPatience is how long a request waits for the shared count before its
@@ -131,12 +113,10 @@ func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
 	parts := tenancy.Parts{
 		Stores: tenancy.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse},
 		Config: a.Config.Key, Plans: a.Config.Plan, Log: log, Now: now,
-		EraseFiles: func(ctx context.Context, org principal.OrgID) (int64, error) {
-			return a.Evaluation.EraseFiles(ctx, org)
-		},
 	}
+	var secrets *secret.Keeper
 	if a.Config.Secret.Enabled() {
-		if parts.Secrets, err = secret.New(a.Config.Secret, now); err != nil {
+		if secrets, err = secret.New(a.Config.Secret, now); err != nil {
 			return err
 		}
 	}
@@ -147,7 +127,7 @@ func (a *App) newTenancy(log *change.Log, now func() time.Time) error {
 		return err
 	}
 	a.Provider = provider.New(provider.Parts{
-		Postgres: a.postgres, Tenancy: a.Tenancy, Secrets: parts.Secrets, Egress: out, Log: log, Now: now,
+		Postgres: a.postgres, Tenancy: a.Tenancy, Secrets: secrets, Egress: out, Log: log, Now: now,
 		Models: llm.New(out.HTTP(egress.Options{Timeout: modelTimeout}), llm.Inside("simulated", simulated.Transport(pretend))),
 	})
 	return nil
@@ -181,11 +161,14 @@ func (a *App) meter(o httpapi.Outcome) {
 
 // Document is the OpenAPI document, which needs no engine.
 func Document() ([]byte, error) {
-	e, err := newEdge(httpapi.Options{}, tenancy.New(tenancy.Parts{}), provider.New(provider.Parts{}), dataset.New(nil, nil, nil), trace.New(trace.Parts{}), evaluation.New(evaluation.Parts{}))
-	if err != nil {
+	a := &App{
+		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil), Trace: trace.New(trace.Parts{}),
+		Evaluation: evaluation.New(evaluation.Parts{}), Erasure: erasure.New(erasure.Stores{}, nil),
+	}
+	if err := a.newEdge(httpapi.Options{}, a.domains()); err != nil {
 		return nil, err
 	}
-	return e.OpenAPI(), nil
+	return a.Edge.OpenAPI(), nil
 }
 
 // checks are what readiness asks.

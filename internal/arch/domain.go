@@ -26,12 +26,13 @@ var Domains = map[string][]string{
 	"arena":        {"tenancy", "judge", "provider", "score"},
 	"adjudication": {"tenancy", "annotation", "dataset", "judge", "score"},
 	"release":      {"tenancy", "arena", "evaluation", "evidence", "score"},
+	"erasure":      {"tenancy"},
 	"handoff":      {"tenancy", "evidence", "trace"},
 }
 
 // clickhouseDomains keep volume: spans, outcomes of runs, scores and, for usage,
 // keys.
-var clickhouseDomains = []string{"trace", "result", "score", "tenancy"}
+var clickhouseDomains = []string{"trace", "result", "score", "tenancy", "erasure"}
 
 // domainOf returns the domain that a folder belongs to, or "".
 func domainOf(dir string) string {

@@ -41,7 +41,7 @@ func Laws() []Law {
 		{"inbound", "http*.go of a domain answers requests and makes none", inbound},
 		{"layer-store", "in a domain only store*.go and the packages that are a store speak to a database driver, so that every query is found in one place", layer(layers[2])},
 		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[3])},
-		{"clickhouse", "only trace, result, score and tenancy use ClickHouse; everyone else asks them", clickhouse},
+		{"clickhouse", "only trace, result, score, tenancy and erasure use ClickHouse; everyone else asks them", clickhouse},
 		{"domain-order", "an arrow between domains points only where the table allows", floorLaw("domain-order")},
 		{"leaves", "a leaf imports nothing of ours, or only leaves below it", floorLaw("leaves")},
 		{"edge", "the HTTP edge knows faults, callers and requests, no domain and no technology", floorLaw("edge")},

@@ -32,17 +32,17 @@ type starter interface {
 	Start(ctx context.Context, domain, id string, workflow, input any) error
 }
 
-// StartPurge returns the handler that hands a deletion to the purge workflow,
-// which keeps the dataset for a while longer.
-func StartPurge(engine starter, keep time.Duration) change.Handler {
-	return func(ctx context.Context, m change.Message) error {
+// Handlers hand a deletion to the purge workflow, which keeps the dataset for a
+// while longer.
+func Handlers(engine starter, keep time.Duration) map[string]change.Handler {
+	return map[string]change.Handler{TopicDeleted: func(ctx context.Context, m change.Message) error {
 		var p Purge
 		if err := json.Unmarshal(m.Payload, &p); err != nil {
 			return fmt.Errorf("read deletion: %w", err)
 		}
 		p.NotBefore = p.NotBefore.Add(keep)
 		return engine.Start(ctx, Queue, fmt.Sprintf("dataset-purge:%s:%d", p.Org, p.DatasetID), PurgeWorkflow, p)
-	}
+	}}
 }
 
 // PurgeWorkflow waits until a deleted dataset's time is over and removes it for

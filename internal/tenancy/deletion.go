@@ -20,6 +20,11 @@ var ErrCertificateNotFound = fault.New(fault.NotFound, "certificate_not_found", 
 // TopicOrganizationDeleted is published when an organization is to be erased.
 const TopicOrganizationDeleted = "organization.deleted"
 
+// Deletion is an organization that is to be erased.
+type Deletion struct {
+	Org principal.OrgID `json:"org"`
+}
+
 // Certificate says what was erased of an organization, and when.
 type Certificate struct {
 	Org         principal.OrgID
@@ -65,11 +70,32 @@ func (s *Service) DeleteOrganizationTx(ctx context.Context, tx postgres.Tx) erro
 	if err := s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.deleted", Resource: "organization", ID: tx.Org.String(), Before: o}); err != nil {
 		return err
 	}
-	return s.log.PublishTx(ctx, tx, TopicOrganizationDeleted, tx.Org.String(), Erasure{Org: tx.Org})
+	return s.log.PublishTx(ctx, tx, TopicOrganizationDeleted, tx.Org.String(), Deletion{Org: tx.Org})
 }
 
 // Certificate returns what was erased of an organization. Only the operator of
 // the deployment asks: the organization is gone.
 func (s *Service) Certificate(ctx context.Context, org principal.OrgID) (Certificate, error) {
 	return s.store.certificate(ctx, org)
+}
+
+// CountErasedTx changes how many entries of a table, or of another place, the
+// certificate says were erased, in the transaction that erases them if one
+// does.
+func (s *Service) CountErasedTx(ctx context.Context, tx postgres.Tx, place, table string, count func(before int64) int64) error {
+	return editCertificateTx(ctx, tx, place, table, count)
+}
+
+// EraseOrganizationTx erases the organization itself, after everything that it
+// had, and completes its certificate.
+func (s *Service) EraseOrganizationTx(ctx context.Context, tx postgres.Tx) error {
+	n, err := s.store.eraseOrganizationTx(ctx, tx)
+	if err != nil {
+		return err
+	}
+	err = editCertificateTx(ctx, tx, "postgres", "organizations", func(counted int64) int64 { return counted + n })
+	if err != nil {
+		return err
+	}
+	return completeCertificateTx(ctx, tx, s.now())
 }

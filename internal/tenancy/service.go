@@ -1,14 +1,11 @@
 package tenancy
 
 import (
-	"context"
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/ratelimit"
-	"github.com/assayhq/assay/internal/platform/secret"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // Parts are what the service is built from.
@@ -18,13 +15,7 @@ type Parts struct {
 	Plans   PlanConfig
 	Log     *change.Log
 	Limiter ratelimit.Limiter
-	// Secrets forgets the keys of an erased organization; nil if the deployment
-	// has no master key.
-	Secrets *secret.Keeper
-	// EraseFiles removes an organization's files from object storage and returns
-	// how many there were; nil if nobody keeps any.
-	EraseFiles func(context.Context, principal.OrgID) (int64, error)
-	Now        func() time.Time
+	Now     func() time.Time
 }
 
 // Service keeps organizations, people and keys, recognises callers and meters
@@ -38,8 +29,6 @@ type Service struct {
 	cache    *keyCache
 	verifier *verifier
 	limiter  ratelimit.Limiter
-	secrets  *secret.Keeper
-	files    func(context.Context, principal.OrgID) (int64, error)
 	meter    *meter
 	routes   map[string]route
 	now      func() time.Time
@@ -56,7 +45,7 @@ func New(p Parts) *Service {
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	return &Service{
 		cfg: p.Config, plans: p.Plans, db: p.Postgres, store: store{db: p.Postgres, ch: p.ClickHouse}, log: p.Log,
-		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, secrets: p.Secrets, files: p.EraseFiles, meter: newMeter(),
+		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, meter: newMeter(),
 		routes: map[string]route{}, now: shown, clock: p.Now,
 	}
 }

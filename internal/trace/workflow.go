@@ -21,15 +21,15 @@ type starter interface {
 	Start(ctx context.Context, domain, id string, workflow, input any) error
 }
 
-// StartDeletion returns the handler that hands a deletion to its workflow.
-func StartDeletion(engine starter) change.Handler {
-	return func(ctx context.Context, m change.Message) error {
+// Handlers hand a deletion to its workflow.
+func Handlers(engine starter) map[string]change.Handler {
+	return map[string]change.Handler{TopicDeleted: func(ctx context.Context, m change.Message) error {
 		var d Deletion
 		if err := json.Unmarshal(m.Payload, &d); err != nil {
 			return fmt.Errorf("read deletion: %w", err)
 		}
 		return engine.Start(ctx, Queue, fmt.Sprintf("trace-delete:%s:%d", d.Org, d.ID), DeleteTraceWorkflow, d)
-	}
+	}}
 }
 
 // DeleteTraceWorkflow removes a deleted trace for good: first what is stored,

@@ -1,4 +1,4 @@
-package tenancy_test
+package erasure_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
 	"github.com/assayhq/assay/internal/principal"
@@ -27,8 +28,8 @@ func TestErasureWaitsForWhatIsUnderWay(t *testing.T) {
 	began := env.Now()
 	var steps []string
 	var after []time.Duration
-	step := func(name string) func(context.Context, tenancy.Erasure) error {
-		return func(context.Context, tenancy.Erasure) error {
+	step := func(name string) func(context.Context, tenancy.Deletion) error {
+		return func(context.Context, tenancy.Deletion) error {
 			steps, after = append(steps, name), append(after, env.Now().Sub(began))
 			return nil
 		}
@@ -36,7 +37,7 @@ func TestErasureWaitsForWhatIsUnderWay(t *testing.T) {
 	env.RegisterActivityWithOptions(step("events"), activity.RegisterOptions{Name: "EraseEvents"})
 	env.RegisterActivityWithOptions(step("rows"), activity.RegisterOptions{Name: "EraseRows"})
 
-	env.ExecuteWorkflow(tenancy.EraseWorkflow, tenancy.Erasure{Org: principal.NewOrgID()})
+	env.ExecuteWorkflow(erasure.EraseWorkflow, tenancy.Deletion{Org: principal.NewOrgID()})
 
 	require.True(t, env.IsWorkflowCompleted())
 	require.NoError(t, env.GetWorkflowError())
@@ -47,7 +48,7 @@ func TestErasureWaitsForWhatIsUnderWay(t *testing.T) {
 
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	temporaltest.Histories(t, tenancy.EraseWorkflow, map[string]temporaltest.Scene{
+	temporaltest.Histories(t, erasure.EraseWorkflow, map[string]temporaltest.Scene{
 		"erasure": func(t *testing.T) (temporal.Config, string) {
 			k := testkit.New(t)
 			us := k.Org(t)

@@ -1,4 +1,4 @@
-package tenancy
+package erasure
 
 import (
 	"context"
@@ -11,37 +11,32 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
-// Queue is the domain's task queue.
+// Queue is the domain's task queue, under the name that erasures begun by older
+// releases know.
 const Queue = "tenancy"
-
-// Erasure is an organization that is to be erased.
-type Erasure struct {
-	Org principal.OrgID `json:"org"`
-}
 
 // starter starts a workflow under an id; starting it twice is starting it once.
 type starter interface {
 	Start(ctx context.Context, domain, id string, workflow, input any) error
 }
 
-// StartErasure returns the handler that hands a deleted organization to the
-// erasure workflow.
-func StartErasure(engine starter) change.Handler {
-	return func(ctx context.Context, m change.Message) error {
-		var e Erasure
-		if err := json.Unmarshal(m.Payload, &e); err != nil {
+// Handlers hand a deleted organization to the erasure workflow.
+func Handlers(engine starter) map[string]change.Handler {
+	return map[string]change.Handler{tenancy.TopicOrganizationDeleted: func(ctx context.Context, m change.Message) error {
+		var d tenancy.Deletion
+		if err := json.Unmarshal(m.Payload, &d); err != nil {
 			return fmt.Errorf("read deletion: %w", err)
 		}
-		return engine.Start(ctx, Queue, "organization-erasure:"+e.Org.String(), EraseWorkflow, e)
-	}
+		return engine.Start(ctx, Queue, "organization-erasure:"+d.Org.String(), EraseWorkflow, d)
+	}}
 }
 
 const (
 	// settle is how long other replicas may still know the organization's keys
-	// (cacheAge) and hold figures of their use (meterFlush), with some room.
+	// and hold figures of their use, with some room.
 	settle = 3 * time.Second
 	// stragglers is when the last request that was under way has ended and its
 	// figure is written.
@@ -52,7 +47,7 @@ const (
 // certificate. The data plane goes first: the row that says what is being
 // erased is the last to go. Figures of requests that were under way can come
 // even later, so that the data plane is looked at once more.
-func EraseWorkflow(ctx workflow.Context, e Erasure) error {
+func EraseWorkflow(ctx workflow.Context, d tenancy.Deletion) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour,
 		HeartbeatTimeout:    time.Minute,
@@ -62,16 +57,16 @@ func EraseWorkflow(ctx workflow.Context, e Erasure) error {
 		return err
 	}
 	var a *Activities
-	if err := workflow.ExecuteActivity(ctx, a.EraseEvents, e).Get(ctx, nil); err != nil {
+	if err := workflow.ExecuteActivity(ctx, a.EraseEvents, d).Get(ctx, nil); err != nil {
 		return err
 	}
-	if err := workflow.ExecuteActivity(ctx, a.EraseRows, e).Get(ctx, nil); err != nil {
+	if err := workflow.ExecuteActivity(ctx, a.EraseRows, d).Get(ctx, nil); err != nil {
 		return err
 	}
 	if err := workflow.Sleep(ctx, stragglers); err != nil {
 		return err
 	}
-	return workflow.ExecuteActivity(ctx, a.EraseEvents, e).Get(ctx, nil)
+	return workflow.ExecuteActivity(ctx, a.EraseEvents, d).Get(ctx, nil)
 }
 
 // Register puts the domain's workflows and activities on its worker.

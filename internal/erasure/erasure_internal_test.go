@@ -1,4 +1,4 @@
-package tenancy
+package erasure
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
 // service is a service on databases of its own, without an edge.
@@ -25,23 +26,24 @@ func service(t testing.TB) *Service {
 	ch, err := clickhouse.Open(clickhousetest.New(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ch.Close() })
-	return New(Parts{
-		Stores: Stores{Postgres: pg, ClickHouse: ch}, Config: Config{Pepper: "a pepper for tests, of 32 or more characters", PepperVersion: 1},
-		Plans: PlanConfig{Default: "free", SelfHostedHour: 1, EnterpriseHour: 1}, Log: change.New(pg, time.Now), Now: time.Now,
+	organizations := tenancy.New(tenancy.Parts{
+		Stores: tenancy.Stores{Postgres: pg, ClickHouse: ch}, Config: tenancy.Config{Pepper: "a pepper for tests, of 32 or more characters", PepperVersion: 1},
+		Plans: tenancy.PlanConfig{Default: "free", SelfHostedHour: 1, EnterpriseHour: 1}, Log: change.New(pg, time.Now), Now: time.Now,
 	})
+	return New(Stores{Postgres: pg, ClickHouse: ch}, organizations)
 }
 
 // deleted is an organization that waits for its erasure, with some usage.
 func deleted(t testing.TB, s *Service) principal.OrgID {
 	t.Helper()
 	ctx := t.Context()
-	made, err := s.Bootstrap(ctx, "Test", FirstMember{Email: "owner@example.com"}, NewKey{Name: "first", Mode: ModeTest, Scopes: principal.Scopes})
+	made, err := s.organizations.Bootstrap(ctx, "Test", tenancy.FirstMember{Email: "owner@example.com"}, tenancy.NewKey{Name: "first", Mode: tenancy.ModeTest, Scopes: principal.Scopes})
 	require.NoError(t, err)
 	for range 3 {
-		s.Meter(Request{Org: made.Org, KeyID: "AAAAAAAAAAAA", Operation: "getMe", Status: 200, At: time.Now()})
+		s.organizations.Meter(tenancy.Request{Org: made.Org, KeyID: "AAAAAAAAAAAA", Operation: "getMe", Status: 200, At: time.Now()})
 	}
-	s.FlushMeter(ctx)
-	require.NoError(t, postgres.InTx(ctx, s.db, made.Org, func(tx postgres.Tx) error { return s.DeleteOrganizationTx(ctx, tx) }))
+	s.organizations.FlushMeter(ctx)
+	require.NoError(t, postgres.InTx(ctx, s.store.db, made.Org, func(tx postgres.Tx) error { return s.organizations.DeleteOrganizationTx(ctx, tx) }))
 	return made.Org
 }
 
@@ -65,16 +67,16 @@ func TestErasureCanBeRepeated(t *testing.T) {
 	ctx := t.Context()
 	s := service(t)
 	straight := deleted(t, s)
-	require.NoError(t, s.store.eraseEvents(ctx, straight, nothing))
-	require.NoError(t, s.store.eraseRows(ctx, straight, s.now, nothing))
-	want, err := s.Certificate(ctx, straight)
+	require.NoError(t, s.eraseEvents(ctx, straight, nothing))
+	require.NoError(t, s.eraseRows(ctx, straight, nothing))
+	want, err := s.organizations.Certificate(ctx, straight)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, want.Contents["clickhouse"]["api_usage"])
 
 	// A finished erasure that runs again changes nothing.
-	require.NoError(t, s.store.eraseEvents(ctx, straight, nothing))
-	require.NoError(t, s.store.eraseRows(ctx, straight, s.now, nothing))
-	again, err := s.Certificate(ctx, straight)
+	require.NoError(t, s.eraseEvents(ctx, straight, nothing))
+	require.NoError(t, s.eraseRows(ctx, straight, nothing))
+	again, err := s.organizations.Certificate(ctx, straight)
 	require.NoError(t, err)
 	require.Equal(t, want, again)
 
@@ -82,9 +84,9 @@ func TestErasureCanBeRepeated(t *testing.T) {
 	interruptions := 0
 	for step := 0; ; step++ {
 		limited, beat := stopAfter(ctx, step)
-		err := s.store.eraseEvents(limited, org, beat)
+		err := s.eraseEvents(limited, org, beat)
 		if err == nil {
-			err = s.store.eraseRows(limited, org, s.now, beat)
+			err = s.eraseRows(limited, org, beat)
 		}
 		if err == nil {
 			break
@@ -93,7 +95,7 @@ func TestErasureCanBeRepeated(t *testing.T) {
 		interruptions++
 	}
 	require.Greater(t, interruptions, 5)
-	got, err := s.Certificate(ctx, org)
+	got, err := s.organizations.Certificate(ctx, org)
 	require.NoError(t, err)
 	require.Equal(t, want.Contents, got.Contents)
 	require.NotNil(t, got.CompletedAt)
@@ -108,14 +110,35 @@ func TestErasureCountsWhatItErasedBeforeACrash(t *testing.T) {
 	org := deleted(t, s)
 	db := s.store.db
 	s.store.db = nil // the process dies at its next word to PostgreSQL
-	require.Panics(t, func() { _ = s.store.eraseEvents(ctx, org, nothing) })
+	require.Panics(t, func() { _ = s.eraseEvents(ctx, org, nothing) })
 	s.store.db = db
 	// Whatever it had done by then, the next run's certificate tells all of it.
-	require.NoError(t, s.store.eraseEvents(ctx, org, nothing))
-	cert, err := s.Certificate(ctx, org)
+	require.NoError(t, s.eraseEvents(ctx, org, nothing))
+	cert, err := s.organizations.Certificate(ctx, org)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, cert.Contents["clickhouse"]["api_usage"])
 	var left uint64
 	require.NoError(t, s.store.ch.Reader().QueryRow(ctx, "SELECT count() FROM api_usage WHERE org_id = ?", uuid.UUID(org)).Scan(&left))
 	require.Zero(t, left)
+}
+
+// TestEveryEraserIsAsked also after the certificate is complete, and counts what
+// they erased.
+func TestEveryEraserIsAsked(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := service(t)
+	asked := 0
+	left := int64(4)
+	s.erasers = []Eraser{
+		func(context.Context, principal.OrgID) (int64, error) { asked++; return 0, nil },
+		func(context.Context, principal.OrgID) (n int64, err error) { n, left = left, 0; return n, nil },
+	}
+	org := deleted(t, s)
+	require.NoError(t, s.eraseRows(ctx, org, nothing))
+	require.NoError(t, s.eraseRows(ctx, org, nothing))
+	require.Equal(t, 2, asked)
+	cert, err := s.organizations.Certificate(ctx, org)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, cert.Contents["files"]["objects"])
 }

@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+
+	"go.temporal.io/sdk/worker"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/erasure"
+	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/reference"
+	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/trace"
+)
+
+// Domain is what one area of the product gives to a process. Whatever it does
+// not have is left out.
+type Domain struct {
+	Name string
+	// HTTP registers its operations.
+	HTTP func(*httpapi.Edge)
+	// Handlers take the commands of its topics from the outbox. They have a loop
+	// of their own, so that a slow one delays no other domain.
+	Handlers map[string]change.Handler
+	// Followers read the events of all domains.
+	Followers []change.Follower
+	// Workers execute its long-running work.
+	Workers []Worker
+	// Eraser removes what it keeps of an organization outside of the databases.
+	Eraser erasure.Eraser
+}
+
+// Worker serves one task queue.
+type Worker struct {
+	Queue    string
+	Register func(worker.Registry)
+	// Slots is how many activities run at once; zero bounds nothing.
+	Slots int
+}
+
+// domains lists the areas of the product. It is the only place that a new one is
+// added to, besides the making of its service.
+func (a *App) domains() []Domain {
+	keep := a.Config.Evaluation.KeepDeleted
+	return []Domain{
+		{Name: "tenancy", HTTP: a.Tenancy.RegisterHTTP},
+		{Name: "provider", HTTP: a.Provider.RegisterHTTP, Eraser: a.Provider.Erase},
+		{Name: "dataset", HTTP: a.Dataset.RegisterHTTP, Handlers: dataset.Handlers(a.temporal, a.Config.Dataset.KeepDeleted), Workers: []Worker{{Queue: dataset.Queue, Register: a.Dataset.Register}}},
+		{Name: "trace", HTTP: a.Trace.RegisterHTTP, Handlers: trace.Handlers(a.temporal), Workers: []Worker{{Queue: trace.Queue, Register: a.Trace.Register}}},
+		{
+			Name: "evaluation", HTTP: a.Evaluation.RegisterHTTP, Handlers: evaluation.Handlers(a.temporal, keep), Eraser: a.Evaluation.EraseFiles,
+			Workers: []Worker{{Queue: evaluation.Queue, Register: a.Evaluation.Register}, {Queue: evaluation.QueueUnits, Register: a.Evaluation.RegisterUnits, Slots: a.Config.Evaluation.Slots}},
+		},
+		{Name: "erasure", Handlers: erasure.Handlers(a.temporal), Workers: []Worker{{Queue: erasure.Queue, Register: a.Erasure.Register}}},
+	}
+}
+
+// erasers are those of all domains.
+func erasers(domains []Domain) (all []erasure.Eraser) {
+	for _, d := range domains {
+		if d.Eraser != nil {
+			all = append(all, d.Eraser)
+		}
+	}
+	return all
+}
+
+// connect registers what every domain gives.
+func (a *App) connect(log *change.Log, opts httpapi.Options) error {
+	domains := a.domains()
+	a.Erasure.Use(erasers(domains)...)
+	var groups []map[string]change.Handler
+	var followers []change.Follower
+	for _, d := range domains {
+		if d.Handlers != nil {
+			groups = append(groups, d.Handlers)
+		}
+		followers = append(followers, d.Followers...)
+	}
+	a.Outbox = log.NewDispatcher(groups...)
+	a.Events = log.NewFeed(a.Config.Events, followers...)
+	return a.newEdge(opts, domains)
+}
+
+// newEdge registers every domain's operations.
+func (a *App) newEdge(opts httpapi.Options, domains []Domain) error {
+	opts.SourceHashes, opts.Reference = sourceHashes, reference.Render
+	a.Edge = httpapi.New(opts)
+	for _, d := range domains {
+		if d.HTTP != nil {
+			d.HTTP(a.Edge)
+		}
+	}
+	a.Tenancy.SetRoutes(a.Edge.Ops())
+	return a.Edge.Seal()
+}
+
+// workers are the parts that serve the domains' queues.
+func (a *App) workers() (all []part) {
+	for _, d := range a.domains() {
+		for _, w := range d.Workers {
+			all = append(all, part{"worker of " + w.Queue, []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
+				var slots []temporal.Slots
+				if w.Slots > 0 {
+					slots = append(slots, temporal.Slots(w.Slots))
+				}
+				return a.temporal.Worker(ctx, w.Queue, w.Register, slots...)
+			}})
+		}
+	}
+	return all
+}

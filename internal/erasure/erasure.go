@@ -1,0 +1,65 @@
+package erasure
+
+import (
+	"context"
+
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// Eraser removes what a domain keeps of an organization outside of the
+// databases, and returns how many objects there were. It may be called again.
+type Eraser func(ctx context.Context, org principal.OrgID) (int64, error)
+
+// Stores are the databases to erase from.
+type Stores struct {
+	Postgres   *postgres.DB
+	ClickHouse *clickhouse.DB
+}
+
+// Service erases organizations.
+type Service struct {
+	organizations *tenancy.Service
+	erasers       []Eraser
+	store         store
+}
+
+// New makes the service. The erasers of domains come with Use.
+func New(stores Stores, organizations *tenancy.Service) *Service {
+	return &Service{organizations: organizations, store: store{db: stores.Postgres, ch: stores.ClickHouse}}
+}
+
+// Use registers the erasers of domains, before the service runs.
+func (s *Service) Use(erasers ...Eraser) { s.erasers = append(s.erasers, erasers...) }
+
+// eraseEvents erases what the data plane has of an organization.
+func (s *Service) eraseEvents(ctx context.Context, org principal.OrgID, beat func(string)) error {
+	return s.store.eraseEvents(ctx, org, s.organizations.CountErasedTx, beat)
+}
+
+// eraseRows erases what domains keep elsewhere and what the control plane has,
+// and last the organization itself.
+func (s *Service) eraseRows(ctx context.Context, org principal.OrgID, beat func(string)) error {
+	for _, erase := range s.erasers {
+		n, err := erase(ctx, org)
+		if err != nil {
+			return err
+		}
+		// A run after the certificate's end finds nothing and counts nothing.
+		if n == 0 {
+			continue
+		}
+		err = postgres.InTx(ctx, s.store.db, org, func(tx postgres.Tx) error {
+			return s.organizations.CountErasedTx(ctx, tx, "files", "objects", func(counted int64) int64 { return counted + n })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.store.eraseRows(ctx, org, s.organizations.CountErasedTx, beat); err != nil {
+		return err
+	}
+	return postgres.InTx(ctx, s.store.db, org, func(tx postgres.Tx) error { return s.organizations.EraseOrganizationTx(ctx, tx) })
+}

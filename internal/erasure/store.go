@@ -1,0 +1,148 @@
+package erasure
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// store finds what belongs to an organization in the catalogs of both
+// databases, so that a new table is erased without being listed anywhere.
+type store struct {
+	db *postgres.DB
+	ch *clickhouse.DB
+}
+
+// counter changes a count of the certificate.
+type counter func(ctx context.Context, tx postgres.Tx, place, table string, count func(int64) int64) error
+
+// eraseEvents erases the organization from every table of ClickHouse that has
+// organizations in it.
+func (s store) eraseEvents(ctx context.Context, org principal.OrgID, count counter, beat func(string)) error {
+	if s.ch.Cluster() != "" {
+		// A certificate must not say more than was done.
+		return fmt.Errorf("erasure on the cluster %q is not built: its shards are not all reached from one node", s.ch.Cluster())
+	}
+	tables, err := s.eventTables(ctx)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		beat(table)
+		var n uint64
+		if err := s.ch.Writer().QueryRow(ctx, "SELECT count() FROM "+table+" WHERE org_id = ?", uuid.UUID(org)).Scan(&n); err != nil {
+			return fmt.Errorf("count %s: %w", table, err)
+		}
+		if n == 0 {
+			continue
+		}
+		// Counted before they are erased: ClickHouse takes part in no transaction.
+		// A run that finds fewer than an earlier one finishes what that one began.
+		err := postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+			return count(ctx, tx, "clickhouse", table, func(counted int64) int64 { return max(counted, int64(n)) })
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.ch.Writer().Exec(ctx, "ALTER TABLE "+table+" DELETE WHERE org_id = ? SETTINGS mutations_sync = 2", uuid.UUID(org)); err != nil {
+			return fmt.Errorf("erase from %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// eventTables lists the tables that store rows of organizations.
+func (s store) eventTables(ctx context.Context) ([]string, error) {
+	rows, err := s.ch.Writer().Query(ctx, `
+		SELECT t.name FROM system.tables t
+		WHERE t.database = currentDatabase() AND t.engine LIKE '%MergeTree'
+		  AND (t.database, t.name) IN (SELECT database, table FROM system.columns WHERE name = 'org_id')
+		ORDER BY t.name`)
+	if err != nil {
+		return nil, fmt.Errorf("list tables: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("list tables: %w", err)
+		}
+		out = append(out, name)
+	}
+	return out, rows.Err()
+}
+
+const eraseBatch = 5000
+
+// eraseRows erases the organization from every table of PostgreSQL, those that
+// refer to others first.
+func (s store) eraseRows(ctx context.Context, org principal.OrgID, count counter, beat func(string)) error {
+	tables, err := s.rowTables(ctx, org)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		for {
+			beat(table)
+			n, err := s.eraseSome(ctx, org, table, count)
+			if err != nil {
+				return fmt.Errorf("erase from %s: %w", table, err)
+			}
+			if n < eraseBatch {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (s store) eraseSome(ctx context.Context, org principal.OrgID, table string, count counter) (n int64, err error) {
+	err = postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		// The audit log lets go of an entry only under this claim.
+		if _, err := tx.Exec(ctx, "SELECT set_config('app.erase', $1, true)", org.String()); err != nil {
+			return err
+		}
+		quoted := pgx.Identifier{table}.Sanitize()
+		tag, err := tx.Exec(ctx, "DELETE FROM "+quoted+" WHERE org_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM "+quoted+" WHERE org_id = $1 LIMIT $2))", org, eraseBatch)
+		if err != nil {
+			return err
+		}
+		n = tag.RowsAffected()
+		if n == 0 {
+			return nil
+		}
+		return count(ctx, tx, "postgres", table, func(counted int64) int64 { return counted + n })
+	})
+	return n, err
+}
+
+// rowTables lists the tables of organizations' rows, referring ones before
+// those that they refer to. The certificate stays.
+func (s store) rowTables(ctx context.Context, org principal.OrgID) ([]string, error) {
+	rows, err := s.db.Org(org).Query(ctx, `
+		WITH RECURSIVE tenant AS (
+		  SELECT c.oid, c.relname FROM pg_class c
+		  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'public'
+		  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id' AND NOT a.attisdropped
+		  WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'deletion_certificates'
+		), depth AS (
+		  SELECT t.oid, 0 AS d FROM tenant t
+		  UNION
+		  SELECT f.confrelid, depth.d + 1 FROM depth
+		  JOIN pg_constraint f ON f.conrelid = depth.oid AND f.contype = 'f' AND f.confrelid <> f.conrelid
+		  WHERE f.confrelid IN (SELECT oid FROM tenant) AND depth.d < 50
+		)
+		SELECT t.relname FROM tenant t JOIN depth USING (oid)
+		GROUP BY t.relname ORDER BY max(depth.d), t.relname`)
+	if err != nil {
+		return nil, fmt.Errorf("list tables: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
