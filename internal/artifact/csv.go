@@ -19,6 +19,7 @@ type CSV struct {
 	record  []string
 }
 
+// NewCSV begins a table with a column for each metric.
 func NewCSV(w io.Writer, metrics []string) *CSV {
 	scores, _ := metricColumns(metrics)
 	t := &CSV{csv: csv.NewWriter(w), metrics: metrics, record: slices.Concat(firstColumns, scores, lastColumns)}

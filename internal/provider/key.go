@@ -72,7 +72,7 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, f KeyFilter) ([
 	return s.store.list(ctx, org, f)
 }
 
-// Key returns one credential, its secret sealed.
+// Find returns one credential, its secret sealed.
 func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Key, error) {
 	return s.store.find(ctx, s.db.Org(org), org, id)
 }
