@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	MaxTags = 64  // of one span
-	maxTag  = 256 // bytes; whatever is longer is a sentence and no tag
+	// MaxTags is how many tags a span has.
+	MaxTags = 64
+	// maxTag is how many bytes a tag has; a longer text is a sentence.
+	maxTag = 256
 )
 
 // tag adds tags: a list, a JSON array in a text, or one text. LangSmith

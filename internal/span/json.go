@@ -35,6 +35,7 @@ const (
 	// before is telemetry: it is a time in the wrong unit, and nobody would find
 	// its trace.
 	Earliest = 946_684_800 * 1_000_000
+	// TooEarly is what a sender sees of a time before Earliest.
 	TooEarly = "must not be before 2000-01-01T00:00:00Z"
 )
 

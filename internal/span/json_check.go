@@ -18,6 +18,7 @@ import (
 // absent.
 type FieldCheck struct{ Fields []fault.Field }
 
+// Add notes what is wrong with a field.
 func (c *FieldCheck) Add(at, code, message string) {
 	c.Fields = append(c.Fields, fault.Field{In: "body", Path: at, Code: code, Message: message})
 }

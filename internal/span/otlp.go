@@ -38,6 +38,7 @@ type Rejected struct {
 	Reason string
 }
 
+// Add counts a span that is not taken.
 func (r *Rejected) Add(reason string) {
 	r.Count++
 	if r.Reason == "" {

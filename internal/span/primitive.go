@@ -141,6 +141,7 @@ func primitiveType(name []byte) string {
 	return ""
 }
 
+// PrimitiveTypes are the kinds of steps that the contract lists.
 var PrimitiveTypes = [...]string{
 	primitiveModelCall, primitiveEmbedding, primitiveToolCall, primitiveRetrieval, primitiveRerank,
 	primitiveMemoryRead, primitiveMemory, primitiveAgent, primitiveHandoff, primitiveWorkflow, primitivePlan,

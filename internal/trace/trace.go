@@ -11,26 +11,43 @@ var ErrNotFound = fault.New(fault.NotFound, "trace_not_found", "The trace does n
 // What is read from spans, and which of it. The package that stores spans
 // declares these types because its statements produce and use them.
 type (
-	Trace     = spandb.Trace
-	Status    = spandb.Status
-	Span      = spandb.Span
+	// Trace is one trace as its spans show it.
+	Trace = spandb.Trace
+	// Status is where a trace stands.
+	Status = spandb.Status
+	// Span is one span of a trace.
+	Span = spandb.Span
+	// SpanEvent is something that happened during a span.
 	SpanEvent = spandb.SpanEvent
-	SpanLink  = spandb.SpanLink
-	Usage     = spandb.Usage
-	Cost      = spandb.Cost
+	// SpanLink points to a span, usually of another trace.
+	SpanLink = spandb.SpanLink
+	// Usage is how many tokens were used.
+	Usage = spandb.Usage
+	// Cost is what was spent.
+	Cost = spandb.Cost
 
+	// Filter says which traces are meant.
 	Filter = spandb.Filter
-	Page   = spandb.Page
+	// Page says which part of a list is meant.
+	Page = spandb.Page
 
-	ConversationFilter  = spandb.ConversationFilter
-	ConversationPage    = spandb.ConversationPage
-	ConversationTotals  = spandb.ConversationTotals
+	// ConversationFilter says which conversations are meant.
+	ConversationFilter = spandb.ConversationFilter
+	// ConversationPage says which part of a list of conversations is meant.
+	ConversationPage = spandb.ConversationPage
+	// ConversationTotals are of all traces of a conversation.
+	ConversationTotals = spandb.ConversationTotals
+	// ListedConversations is a page of conversations.
 	ListedConversations = spandb.ListedConversations
 
+	// MetricsQuery says which figures are wanted.
 	MetricsQuery = spandb.MetricsQuery
-	MetricGroup  = spandb.MetricGroup
-	GroupBy      = spandb.GroupBy
-	Percentiles  = spandb.Percentiles
+	// MetricGroup are the figures of the spans with one key.
+	MetricGroup = spandb.MetricGroup
+	// GroupBy is what spans are grouped by.
+	GroupBy = spandb.GroupBy
+	// Percentiles are by nearest rank, in milliseconds.
+	Percentiles = spandb.Percentiles
 )
 
 // The statuses of a trace.

@@ -30,23 +30,24 @@ func TestChosen(t *testing.T) {
 // TestGuardsOfSeveralPackagesAreRemovable is about the guards of one proof that
 // lie in two packages, in files of the same name.
 func TestGuardsOfSeveralPackagesAreRemovable(t *testing.T) {
-	root := t.TempDir()
-	t.Chdir(root)
-	files := []string{"internal/trace/write.go", "internal/trace/internal/spandb/write.go"}
+	t.Parallel()
+	upper := filepath.Join(t.TempDir(), "trace")
+	lower := filepath.Join(upper, "internal/spandb")
+	files := []string{upper + "/write.go", lower + "/write.go"}
 	var guards []rig.Guard
 	for _, f := range files {
 		require.NoError(t, os.MkdirAll(filepath.Dir(f), 0o700))
 		require.NoError(t, os.WriteFile(f, []byte("check()\n"), 0o600))
 		guards = append(guards, rig.Guard{Name: f, File: f, Text: "check()\n", Instead: "if !sabotage(name) {\n\tcheck()\n}\n"})
 	}
-	got, err := rig.Removable(guards, map[string]string{"internal/trace": "\nvar more int\n"})
+	got, err := rig.Removable(guards, map[string]string{upper: "\nvar more int\n"})
 	require.NoError(t, err)
 	asks := func(name string) string {
 		return "package " + name + "\n\nimport \"os\"\n\nfunc sabotage(name string) bool { return os.Getenv(\"ASSAY_DEV_SABOTAGE\") == name }\n"
 	}
 	require.Equal(t, map[string]string{
-		files[0]: guards[0].Instead, "internal/trace/sabotage.go": asks("trace") + "\nvar more int\n",
-		files[1]: guards[1].Instead, "internal/trace/internal/spandb/sabotage.go": asks("spandb"),
+		files[0]: guards[0].Instead, upper + "/sabotage.go": asks("trace") + "\nvar more int\n",
+		files[1]: guards[1].Instead, lower + "/sabotage.go": asks("spandb"),
 	}, got)
 
 	guards[1].Text = "moved()\n"

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
 )
 
 func searched(input, output string) string {

@@ -25,11 +25,12 @@ const (
 
 	// importPause is the shortest time between two blocks of imports, and
 	// importDayPause what each day in a block adds to it: a server merges about a
-	// hundred small parts a second without falling behind. LongestPause bounds
-	// both together, so that senders do not give up on the next block.
+	// hundred small parts a second without falling behind.
 	importPause    = time.Second
 	importDayPause = 10 * time.Millisecond
-	LongestPause   = 5 * time.Second
+	// LongestPause bounds both together, so that senders do not give up on the
+	// next block.
+	LongestPause = 5 * time.Second
 )
 
 // Blocks of this size are written at once: they make parts that need little

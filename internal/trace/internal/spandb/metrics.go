@@ -91,6 +91,8 @@ LIMIT ` + strconv.Itoa(maxPoints+maxGroups+2), n.args
 // errPoints is returned when the series of all groups have too many points.
 var errPoints = fault.Invalid("query", "interval", "max", "makes too many points for this time and these groups: give a longer interval, or auto")
 
+// Metrics returns the figures of the largest groups, and those of the others
+// together; other is nil if there are none.
 func (s DB) Metrics(ctx context.Context, org principal.OrgID, q MetricsQuery) (groups []MetricGroup, other *MetricGroup, err error) {
 	m := metricsQuery{MetricsQuery: q, org: org}
 	var largest []string

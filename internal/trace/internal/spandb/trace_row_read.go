@@ -13,16 +13,16 @@ import (
 	"github.com/assayhq/assay/internal/span"
 )
 
-// extent is the time that a trace takes up, and when something of it arrived
+// Extent is the time that a trace takes up, and when something of it arrived
 // last.
-type extent struct {
+type Extent struct {
 	firstStart, lastStart int64 // microseconds since 1970
 	LastIngest            time.Time
 }
 
 // Extent returns the extent of a trace; ok is false if nothing of it is
 // stored.
-func (s DB) Extent(ctx context.Context, org principal.OrgID, trace span.TraceID) (e extent, ok bool, err error) {
+func (s DB) Extent(ctx context.Context, org principal.OrgID, trace span.TraceID) (e Extent, ok bool, err error) {
 	var rows uint64
 	var last int64
 	err = s.ch.Reader().QueryRow(ctx, `
@@ -30,7 +30,7 @@ func (s DB) Extent(ctx context.Context, org principal.OrgID, trace span.TraceID)
 		FROM traces WHERE org_id = ? AND trace_id = unhex(?)`, uuid.UUID(org), trace.String()).
 		Scan(&rows, &e.firstStart, &e.lastStart, &last)
 	if err != nil {
-		return extent{}, false, fmt.Errorf("read extent of trace: %w", clickhouse.Translate(err))
+		return Extent{}, false, fmt.Errorf("read extent of trace: %w", clickhouse.Translate(err))
 	}
 	e.LastIngest = time.UnixMilli(last)
 	return e, rows > 0, nil
