@@ -139,3 +139,17 @@ func importers(target string, from ...string) func(*tree, report) {
 		}
 	}
 }
+
+// framework keeps what lies below the HTTP framework inside the edge.
+func framework(t *tree, bad report) {
+	for _, f := range t.files {
+		if matches("internal/httpapi/...", f.dir) {
+			continue
+		}
+		for _, i := range f.imports {
+			if matches("github.com/danielgtaylor/huma/v2/adapters/...", i.path) || matches("github.com/go-chi/chi/...", i.path) {
+				bad(f.path, i.line, "imports %s; use a type of internal/httpapi such as Stream or Events", i.path)
+			}
+		}
+	}
+}

@@ -45,6 +45,7 @@ func Laws() []Law {
 		{"domain-order", "an arrow between domains points only where the table allows", floorLaw("domain-order")},
 		{"leaves", "a leaf imports nothing of ours, or only leaves below it", floorLaw("leaves")},
 		{"edge", "the HTTP edge knows faults, callers and requests, no domain and no technology", floorLaw("edge")},
+		{"framework", "only the edge reaches below the framework that it is built on, so that what needs the connection is built once", framework},
 		{"platform", "platform packages know technology and no product", floorLaw("platform")},
 		{"change", "change knows no domain and no HTTP", floorLaw("change")},
 		{"notary", "the notary knows no domain and no HTTP", floorLaw("notary")},

@@ -5,16 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"log/slog"
 	"mime"
 	"net/http"
 	"strconv"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/request"
 )
 
 // schemas are the public names of the wire types. Clients are generated from
@@ -157,7 +153,7 @@ func (s *Service) get(ctx context.Context, in *Path) (*output, error) {
 // frame, and an origin of its own.
 const sealed = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
-func (s *Service) getContent(ctx context.Context, in *Path) (*huma.StreamResponse, error) {
+func (s *Service) getContent(ctx context.Context, in *Path) (*httpapi.Stream, error) {
 	a, err := s.find(ctx, *in)
 	if err != nil {
 		return nil, err
@@ -166,20 +162,19 @@ func (s *Service) getContent(ctx context.Context, in *Path) (*huma.StreamRespons
 	if err != nil {
 		return nil, err
 	}
-	return &huma.StreamResponse{Body: func(out huma.Context) {
+	headers := map[string]string{
+		"Content-Type":                 a.ContentType,
+		"Content-Length":               strconv.FormatInt(a.Size, 10),
+		"Content-Disposition":          mime.FormatMediaType("attachment", map[string]string{"filename": fmt.Sprintf("run-%d-%s", a.Run, a.Name)}),
+		"Content-Security-Policy":      sealed,
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"ETag":                         `"` + hex.EncodeToString(a.Digest[:]) + `"`,
+	}
+	return httpapi.NewStream(ctx, headers, func(w io.Writer) error {
 		defer func() { _ = content.Close() }()
-		out.SetHeader("Content-Type", a.ContentType)
-		out.SetHeader("Content-Length", strconv.FormatInt(a.Size, 10))
-		out.SetHeader("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fmt.Sprintf("run-%d-%s", a.Run, a.Name)}))
-		out.SetHeader("Content-Security-Policy", sealed)
-		out.SetHeader("Cross-Origin-Resource-Policy", "same-origin")
-		out.SetHeader("ETag", `"`+hex.EncodeToString(a.Digest[:])+`"`)
-		out.SetStatus(http.StatusOK)
-		if _, err := io.Copy(out.BodyWriter(), content); err != nil {
-			slog.WarnContext(ctx, "artifact is cut off", "request_id", request.From(ctx).ID, "error", err)
-			panic(http.ErrAbortHandler) // so that the caller sees that it is not whole
-		}
-	}}, nil
+		_, err := io.Copy(w, content)
+		return err
+	}), nil
 }
 
 func toArtifactBody(a Artifact) artifactBody {

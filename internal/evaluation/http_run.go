@@ -166,8 +166,6 @@ type progressBody struct {
 	ETASeconds *float64                    `json:"eta_seconds" doc:"Estimated time to the end in seconds; null if it is unknown."`
 	Error      httpapi.Null[runErrorBody]  `json:"error" doc:"Why the run failed; null if it did not."`
 	Recent     []noteBody                  `json:"recent" doc:"What happened lately, newest first."`
-
-	ended bool // and added up
 }
 
 type noteBody struct {
@@ -312,7 +310,6 @@ func toProgressBody(p Progress) progressBody {
 		RunID: httpapi.ID(r.ID), Status: r.Status, Phase: r.Phase, ItemsTotal: p.Total, ItemsDone: p.Count.Done, Passed: p.Count.Passed,
 		Failed: p.Count.Failed, Errored: p.Count.Errored, Percent: p.Percent, CostUSD: float64(p.Count.CostNanoUSD) / 1e9, Estimate: httpapi.NullOf(p.Estimate),
 		StartedAt: httpapi.Time(r.StartedAt), UpdatedAt: httpapi.Time(later(r.UpdatedAt, p.Count.UpdatedAt)), Error: toRunError(r.Error), Recent: []noteBody{},
-		ended: r.Outcome != nil,
 	}
 	if p.ETA != nil {
 		seconds := p.ETA.Seconds()

@@ -2,15 +2,13 @@ package trace
 
 import (
 	"context"
-	"log/slog"
+	"io"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/request"
 )
 
 const mediaLines = "application/x-ndjson"
@@ -41,7 +39,7 @@ type exportLine struct {
 
 // getExport sends lines as they are read. What fails before the first line is
 // answered like any other error.
-func (s *Service) getExport(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
+func (s *Service) getExport(ctx context.Context, in *exportInput) (*httpapi.Stream, error) {
 	after, err := fromCursor(in.Cursor)
 	if err != nil {
 		return nil, err
@@ -71,14 +69,11 @@ func (s *Service) getExport(ctx context.Context, in *exportInput) (*huma.StreamR
 			return nil, err
 		}
 	}
-	return &huma.StreamResponse{Body: func(out huma.Context) {
+	return httpapi.NewStream(ctx, map[string]string{"Content-Type": mediaLines}, func(w io.Writer) error {
 		defer stop()
-		out.SetHeader("Content-Type", mediaLines)
 		if !ok {
-			out.SetStatus(http.StatusOK)
-			return
+			return nil
 		}
-		w := out.BodyWriter()
 		_, err := w.Write(first)
 		for line := range lines {
 			if err != nil {
@@ -90,11 +85,8 @@ func (s *Service) getExport(ctx context.Context, in *exportInput) (*huma.StreamR
 		if err == nil {
 			err = <-failed
 		}
-		if err != nil {
-			slog.WarnContext(ctx, "export is cut off", "request_id", request.From(ctx).ID, "error", err)
-			panic(http.ErrAbortHandler) // so that the caller sees that it is not whole
-		}
-	}}, nil
+		return err
+	}), nil
 }
 
 func toExportLine(e *Exported) exportLine {

@@ -1,0 +1,33 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/assayhq/assay/internal/request"
+)
+
+// Stream is the output of an operation whose body is written while it is made.
+type Stream = huma.StreamResponse
+
+// NewStream answers 200 with the headers and with what write writes. If write
+// fails, the connection is cut, so that the caller sees that the body is not
+// whole. What can fail before the first byte belongs before NewStream, where it
+// is answered like any other error.
+func NewStream(ctx context.Context, headers map[string]string, write func(io.Writer) error) *Stream {
+	return &Stream{Body: func(out huma.Context) {
+		for name, value := range headers {
+			out.SetHeader(name, value)
+		}
+		out.SetStatus(http.StatusOK)
+		if err := write(out.BodyWriter()); err != nil {
+			info := request.From(ctx)
+			slog.WarnContext(ctx, "stream is cut off", "request_id", info.ID, "operation", info.Operation, "error", err)
+			panic(http.ErrAbortHandler)
+		}
+	}}
+}
