@@ -211,6 +211,8 @@ func (g *gate) checkParams(r *http.Request) []fault.Field {
 		switch {
 		case p.in == "path" && p.integer && !isID:
 			found = append(found, fault.Field{In: p.in, Path: p.name, Code: "type", Message: "must be a positive integer in plain digits"})
+		case p.in == "path" && strings.ContainsRune(value, 0):
+			// Nothing stored has such a name: the operation answers not found.
 		case value != "":
 			found = append(found, p.shape.CheckParam(p.in, p.name, value)...)
 		case p.required:
