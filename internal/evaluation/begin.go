@@ -66,7 +66,7 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 	if err != nil {
 		return r, err
 	}
-	failpoint.Hit(failpoint.RunResolved)
+	failpoint.Hit(RunResolved)
 	return s.store.findRun(ctx, s.db.Org(t.Org), t.Org, t.Run)
 }
 

@@ -77,7 +77,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, beat func(done
 	if err != nil {
 		return ChunkDone{}, err
 	}
-	failpoint.Hit(failpoint.ChunkRead)
+	failpoint.Hit(ChunkRead)
 	if err := e.execute(ctx, left); errors.Is(err, errEnded) {
 		return ChunkDone{Ended: true}, nil
 	} else if err != nil {
@@ -342,11 +342,11 @@ func (e *chunk) keep(ctx context.Context, done <-chan result.Outcome) error {
 // flush stores outcomes, then says how far the chunk is. An outcome counts when
 // it can be read.
 func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
-	failpoint.Hit(failpoint.ChunkAnswered)
+	failpoint.Hit(ChunkAnswered)
 	if err := e.results.Insert(ctx, e.run.at(e.org), ready); err != nil {
 		return err
 	}
-	failpoint.Hit(failpoint.ChunkStored)
+	failpoint.Hit(ChunkStored)
 	e.mu.Lock()
 	for i := range ready {
 		e.count.add(ready[i].Brief())
@@ -356,7 +356,7 @@ func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
 	if err := e.store.putChunk(ctx, e.org, e.run.ID, e.index, count, e.now()); err != nil {
 		return err
 	}
-	failpoint.Hit(failpoint.ChunkCounted)
+	failpoint.Hit(ChunkCounted)
 	e.beat(count.Done)
 	return e.look(ctx)
 }

@@ -50,7 +50,7 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 	if err != nil {
 		return err
 	}
-	failpoint.Hit(failpoint.RunConcluding)
+	failpoint.Hit(RunConcluding)
 	err = postgres.InTx(ctx, s.db, t.Org, func(tx postgres.Tx) error {
 		before, err := s.store.lockRunTx(ctx, tx, t.Run)
 		if err != nil {
@@ -72,7 +72,7 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 		return s.store.setOutcomeTx(ctx, tx, t.Run, o, s.now())
 	})
 	if err == nil {
-		failpoint.Hit(failpoint.RunConcluded)
+		failpoint.Hit(RunConcluded)
 	}
 	return err
 }

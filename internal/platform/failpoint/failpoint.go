@@ -1,6 +1,7 @@
-// Package failpoint names the moments at which a crash would be worst, so that
-// proofs can crash a process at each of them. In a build without the tag
-// failpoints a point does nothing and costs nothing.
+// Package failpoint marks the moments at which a crash would be worst, so that
+// proofs can crash a process at each of them. A domain declares its own points,
+// and lists them in its Failpoints. In a build without the tag failpoints a point
+// does nothing and costs nothing.
 package failpoint
 
 // Point is a moment in the life of a write or of a run.
@@ -20,26 +21,10 @@ const (
 	BeforeBlobNamed Point = "before_blob_name" // an object's bytes are on disk under a temporary name
 )
 
-// The points of a run, in the order in which it passes them.
-const (
-	RunResolved   Point = "run_resolved"   // what the run works on is fixed, the engine is not told
-	ChunkRead     Point = "chunk_read"     // what is left of a chunk is known, nothing is asked
-	ChunkAnswered Point = "chunk_answered" // answers are there and paid for, none is stored
-	ChunkStored   Point = "chunk_stored"   // outcomes are stored, the chunk has not counted them
-	ChunkCounted  Point = "chunk_counted"  // they are counted, the engine is not told
-	RunConcluding Point = "run_concluding" // the figures are computed, the run has not ended
-	RunConcluded  Point = "run_concluded"  // the run has ended, the engine is not told
-)
-
 // Points lists those of telemetry: a proof that did not reach one of them proves
 // less than it says.
 func Points() []Point {
 	return []Point{
 		Decoded, BeforeInsert, BetweenTables, AfterInsert, BeforeDefer, AfterDefer, DrainRead, DrainInserted, BeforeReply, BeforeBlobNamed,
 	}
-}
-
-// RunPoints lists those of a run.
-func RunPoints() []Point {
-	return []Point{RunResolved, ChunkRead, ChunkAnswered, ChunkStored, ChunkCounted, RunConcluding, RunConcluded}
 }

@@ -35,8 +35,8 @@ var controls = []control{
 	},
 	{
 		name: "lose_one", file: "internal/evaluation/execute.go", caught: func(v verdict) bool { return v.missing > 0 },
-		text: "	failpoint.Hit(failpoint.ChunkAnswered)\n",
-		instead: `	failpoint.Hit(failpoint.ChunkAnswered)
+		text: "	failpoint.Hit(ChunkAnswered)\n",
+		instead: `	failpoint.Hit(ChunkAnswered)
 	if sabotage("lose_one") && len(ready) > 1 {
 		ready = ready[1:]
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
 	"github.com/assayhq/assay/internal/prove/rig"
@@ -22,27 +23,27 @@ type fault struct {
 // the beginning.
 func (p *proof) list() []fault {
 	return []fault{
-		p.at(failpoint.ChunkAnswered),
+		p.at(evaluation.ChunkAnswered),
 		{"clickhouse killed", p.killEngine("clickhouse")},
 		{"cancelled while queued", p.cancelQueued},
 		p.spoil("provider limits", simulated.Rule{Fault: simulated.FaultRateLimit, Share: 0.6, RetryAfter: time.Second}),
-		p.at(failpoint.ChunkStored),
+		p.at(evaluation.ChunkStored),
 		{"server killed", p.killServer},
 		{"cancelled while aggregating", p.cancelAggregating},
 		{"postgres killed", p.killEngine("postgres")},
 		{"worker killed", p.killWorker},
-		p.at(failpoint.RunResolved),
+		p.at(evaluation.RunResolved),
 		{"worker frozen", p.freezeWorker},
 		{"temporal killed", p.killEngine("temporal")},
 		p.spoil("provider hangs", simulated.Rule{Fault: simulated.FaultHang, Share: 0.3}),
-		p.at(failpoint.ChunkRead),
+		p.at(evaluation.ChunkRead),
 		p.spoil("provider is malformed", simulated.Rule{Fault: simulated.FaultMalformed, Share: 0.6}),
-		p.at(failpoint.ChunkCounted),
+		p.at(evaluation.ChunkCounted),
 		{"clickhouse killed", p.killEngine("clickhouse")},
-		p.at(failpoint.RunConcluded),
+		p.at(evaluation.RunConcluded),
 		p.spoil("provider fails", simulated.Rule{Fault: simulated.FaultError, Share: 0.6, Status: 503}),
 		{"worker killed", p.killWorker},
-		p.at(failpoint.RunConcluding),
+		p.at(evaluation.RunConcluding),
 		p.spoil("provider cuts answers", simulated.Rule{Fault: simulated.FaultTruncated, Share: 0.6}),
 	}
 }
@@ -166,10 +167,10 @@ func (p *proof) cancelQueued(ctx context.Context) error {
 // ended. The first that comes by may be one that was cancelled before.
 func (p *proof) cancelAggregating(ctx context.Context) error {
 	for range 10 {
-		if err := p.s.Arm(failpoint.RunConcluding); err != nil {
+		if err := p.s.Arm(evaluation.RunConcluding); err != nil {
 			return err
 		}
-		back, err := p.dies(ctx, failpoint.RunConcluding)
+		back, err := p.dies(ctx, evaluation.RunConcluding)
 		if err != nil {
 			return err
 		}

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-var pointCount = len(failpoint.RunPoints())
+var pointCount = len(evaluation.Failpoints())
 
 // proof is a load that meets faults.
 type proof struct {
