@@ -3,7 +3,6 @@ package erasure
 import (
 	"context"
 
-	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
@@ -12,12 +11,6 @@ import (
 // Eraser removes what a domain keeps of an organization outside of the
 // databases, and returns how many objects there were. It may be called again.
 type Eraser func(ctx context.Context, org principal.OrgID) (int64, error)
-
-// Stores are the databases to erase from.
-type Stores struct {
-	Postgres   *postgres.DB
-	ClickHouse *clickhouse.DB
-}
 
 // Service erases organizations.
 type Service struct {

@@ -12,6 +12,12 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
+// Stores are the databases to erase from.
+type Stores struct {
+	Postgres   *postgres.DB
+	ClickHouse *clickhouse.DB
+}
+
 // store finds what belongs to an organization in the catalogs of both
 // databases, so that a new table is erased without being listed anywhere.
 type store struct {
