@@ -48,6 +48,7 @@ var baseTypes = map[string]string{
 }
 
 type operation struct {
+	Summary   string                `json:"summary"`
 	Security  []map[string][]string `json:"security"`
 	Responses map[string]struct {
 		Ref     string `json:"$ref"`

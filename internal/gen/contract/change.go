@@ -167,10 +167,40 @@ func explain(doc []byte, all []change, name string) error {
 	}
 	prose, _, _ := strings.Cut(text, heading)
 	prose = strings.TrimRight(prose, "\n") + "\n"
+	if strings.Count(prose, "\n") == 1 {
+		added, err := additions(doc, newest(all))
+		if err != nil {
+			return err
+		}
+		prose += added
+	}
 	if len(open) > 0 {
 		prose += heading + "\n    " + strings.Join(open, "\n    ") + "\n"
 	}
 	return os.WriteFile(filepath.Join(changes, name), []byte(prose), 0o644) //nolint:gosec // a document
+}
+
+// additions describe the operations that no change has listed before: all that
+// there is to say about a change that only adds.
+func additions(doc []byte, known map[string]change) (string, error) {
+	var d openAPI
+	if err := json.Unmarshal(doc, &d); err != nil {
+		return "", fmt.Errorf("read %s: %w", document, err)
+	}
+	var added []string
+	for path, item := range d.Paths {
+		for method, op := range item {
+			name := strings.ToUpper(method) + " " + path
+			if _, ok := known[name]; !ok {
+				added = append(added, "* `"+name+"`: "+op.Summary)
+			}
+		}
+	}
+	if len(added) == 0 {
+		return "", nil
+	}
+	slices.Sort(added)
+	return "\nNew operations:\n\n" + strings.Join(added, "\n") + "\n", nil
 }
 
 // hashes are the contract hashes of a document, shortened, by operation.
