@@ -29,15 +29,21 @@ type Run struct {
 // Baseline is the id of the run that it is compared with, empty if there is none.
 func (r Run) Baseline() string { return api.Value(r.BaselineRunID) }
 
-// The parts of a run, how far it is, and what it is started with.
 type (
+	// Statistics are what a run's results amount to.
 	Statistics = api.Statistics
-	Estimate   = api.Estimate
-	Interval   = api.Interval
-	Missing    = api.MissingScores
-	Progress   = api.RunProgress
-	Note       = api.RunNote
-	Start      = api.StartRun
+	// Estimate is a figure with its interval.
+	Estimate = api.Estimate
+	// Interval is where the true value of a figure is.
+	Interval = api.Interval
+	// Missing says which scores are missing, and why.
+	Missing = api.MissingScores
+	// Progress is how far a run is.
+	Progress = api.RunProgress
+	// Note is a remark on a run.
+	Note = api.RunNote
+	// Start is what a run is started with.
+	Start = api.StartRun
 )
 
 // RunURL is where a run is read.

@@ -36,13 +36,18 @@ func (c *Client) Person(t testing.TB, role principal.Role) (Member, *Client) {
 // OnBehalfOf makes a request speak for a member.
 func OnBehalfOf(user string) Option { return Header("X-On-Behalf-Of", user) }
 
-// The answers that tests read as the document describes them.
 type (
-	Actor         = api.Actor
-	AuditEntry    = api.AuditLogEntry
-	Me            = api.Me
-	Usage         = api.APIKeyUsage
-	UsageDay      = api.APIKeyUsageDay
+	// Actor is who did something.
+	Actor = api.Actor
+	// AuditEntry is an entry of the audit log.
+	AuditEntry = api.AuditLogEntry
+	// Me is what the current key may do.
+	Me = api.Me
+	// Usage is how much a key was used.
+	Usage = api.APIKeyUsage
+	// UsageDay is how much a key was used on one day.
+	UsageDay = api.APIKeyUsageDay
+	// UsageEndpoint is how much a key was used for one operation.
 	UsageEndpoint = api.APIKeyUsageEndpoint
 )
 

@@ -143,7 +143,7 @@ func hostile(t *testing.T, s *shape.Shape) float64 {
 		n := (size - len(before) - len(after)) / len(each)
 		return []byte(before + strings.Repeat(each, n) + after)
 	}
-	members := func(before string, after string) []byte {
+	members := func(before, after string) []byte {
 		var b strings.Builder
 		b.WriteString(before)
 		for i := 0; b.Len() < size; i++ {

@@ -41,7 +41,7 @@ func run() error {
 		return err
 	}
 	for name, code := range files {
-		if err := os.WriteFile(target+name, code, 0o644); err != nil { //nolint:gosec // source code
+		if err := os.WriteFile(target+name, code, 0o644); err != nil {
 			return err
 		}
 	}

@@ -40,8 +40,8 @@ type change struct {
 func (c change) breaks() bool { return strings.Contains(c.text, "\n**Breaking** ") }
 
 // readChanges reads every change, oldest first.
-func readChanges(dir string) ([]change, error) {
-	entries, err := os.ReadDir(dir)
+func readChanges() ([]change, error) {
+	entries, err := os.ReadDir(changes)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func readChanges(dir string) ([]change, error) {
 		if e.Name() == "README.md" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		text, err := os.ReadFile(filepath.Join(changes, e.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func explain(doc []byte, all []change, name string) error {
 	if len(open) > 0 {
 		prose += heading + "\n    " + strings.Join(open, "\n    ") + "\n"
 	}
-	return os.WriteFile(filepath.Join(changes, name), []byte(prose), 0o644) //nolint:gosec // a document
+	return os.WriteFile(filepath.Join(changes, name), []byte(prose), 0o644)
 }
 
 // additions describe the operations that no change has listed before: all that

@@ -34,7 +34,7 @@ func run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	all, err := readChanges(changes)
+	all, err := readChanges()
 	if name != "" {
 		return explain(doc, all, name)
 	}

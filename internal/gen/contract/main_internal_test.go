@@ -56,7 +56,7 @@ func TestChangesAreReadAndWritten(t *testing.T) { //nolint:paralleltest // it ch
 	const name = "2026-01-02-first-contract.md"
 
 	require.NoError(t, explain(doc, nil, "2026-01-02-first-contract"))
-	_, err = readChanges(changes)
+	_, err = readChanges()
 	require.NoError(t, err, "what is new describes itself")
 
 	text, err := os.ReadFile(changes + "/" + name)
@@ -64,14 +64,14 @@ func TestChangesAreReadAndWritten(t *testing.T) { //nolint:paralleltest // it ch
 	require.Contains(t, string(text), "* `POST /api/datasets`: ")
 	described := strings.Replace(string(text), "# First contract\n", "# First contract\n\nEverything is new.\n", 1)
 	require.NoError(t, os.WriteFile(changes+"/"+name, []byte(described), 0o600))
-	all, err := readChanges(changes)
+	all, err := readChanges()
 	require.NoError(t, err)
 	require.NoError(t, explained(doc, all))
 
 	// Later it is brought up to date, and keeps its words.
 	changed := []byte(strings.Replace(string(doc), all[0].operations["GET /api/datasets"], "0123456789abcdef", 1))
 	require.NoError(t, explain(changed, all, name))
-	again, err := readChanges(changes)
+	again, err := readChanges()
 	require.NoError(t, err)
 	require.NoError(t, explained(changed, again))
 	require.Contains(t, again[0].text, "Everything is new.")

@@ -23,7 +23,6 @@ type matrix struct {
 	callers []caller
 
 	doc      document
-	made     int
 	checks   int
 	findings []string
 }

@@ -56,7 +56,10 @@ func fixtureIn(t testing.TB, migration string) string {
 			rows.WriteString(row)
 		}
 	}
-	return rows.String()
+	if rows.Len() == 0 {
+		return ""
+	}
+	return "SELECT set_config('app.org', '" + fixtureOrg + "', false);\n" + rows.String()
 }
 
 // fixtureOf is the rows that belong after one migration, as rows of another
