@@ -706,6 +706,32 @@ ALTER TABLE public.trace_refs ALTER COLUMN trace_ref ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE TABLE public.views (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    owner_id uuid,
+    name text NOT NULL,
+    list text NOT NULL,
+    filters jsonb NOT NULL,
+    creator text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT views_list_check CHECK (((length(list) >= 1) AND (length(list) <= 64))),
+    CONSTRAINT views_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+ALTER TABLE ONLY public.views FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.views ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.views_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE ONLY public.audit_logs ATTACH PARTITION public.audit_logs_default DEFAULT;
 
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
@@ -801,6 +827,9 @@ ALTER TABLE ONLY public.trace_refs
 ALTER TABLE ONLY public.trace_refs
     ADD CONSTRAINT trace_refs_pkey PRIMARY KEY (org_id, trace_ref);
 
+ALTER TABLE ONLY public.views
+    ADD CONSTRAINT views_pkey PRIMARY KEY (org_id, id);
+
 CREATE UNIQUE INDEX api_keys_name ON public.api_keys USING btree (org_id, name) WHERE ((revoked_at IS NULL) AND (superseded_at IS NULL));
 
 CREATE INDEX api_keys_owner ON public.api_keys USING btree (org_id, owner_id) WHERE (owner_id IS NOT NULL);
@@ -850,6 +879,8 @@ CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_
 CREATE INDEX trace_deletions_trace ON public.trace_deletions USING btree (org_id, trace_id, id);
 
 CREATE INDEX trace_feedback_trace ON public.trace_feedback USING btree (org_id, trace_id, id);
+
+CREATE UNIQUE INDEX views_name ON public.views USING btree (org_id, list, owner_id, name) NULLS NOT DISTINCT;
 
 ALTER INDEX public.audit_logs_action ATTACH PARTITION public.audit_logs_default_org_id_action_id_idx;
 
@@ -939,6 +970,12 @@ ALTER TABLE ONLY public.trace_feedback
 ALTER TABLE ONLY public.trace_refs
     ADD CONSTRAINT trace_refs_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.views
+    ADD CONSTRAINT views_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.views
+    ADD CONSTRAINT views_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES public.members(org_id, user_id);
+
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_logs ENABLE ROW LEVEL SECURITY;
@@ -1025,6 +1062,8 @@ CREATE POLICY org ON public.trace_feedback USING ((org_id = (NULLIF(current_sett
 
 CREATE POLICY org ON public.trace_refs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.views USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.outbox ENABLE ROW LEVEL SECURITY;
@@ -1059,3 +1098,5 @@ ALTER TABLE public.trace_deletions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.trace_feedback ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.trace_refs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.views ENABLE ROW LEVEL SECURITY;

@@ -29,6 +29,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	s.registerOrganization(e)
 	s.registerMembers(e)
 	s.registerAudit(e)
+	s.registerViews(e)
 }
 
 // The areas of the domain's operations.

@@ -248,3 +248,48 @@ UNION ALL
 SELECT 'service_key', k.id::text, k.name
 FROM api_keys k
 WHERE k.org_id = @org_id AND k.id = ANY (@keys::bigint[]);
+
+-- name: InsertView :one
+-- Saves a view.
+INSERT INTO views (org_id, owner_id, name, list, filters, creator, created_at, updated_at)
+VALUES (@org_id, sqlc.narg('owner_id'), @name, @list, @filters, @creator, @created_at, @created_at)
+RETURNING id;
+
+-- name: FindView :one
+-- A view that the person may see.
+SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
+FROM views
+WHERE org_id = @org_id AND id = @id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'));
+
+-- name: LockView :one
+-- A view that the person may see, until the transaction ends.
+SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
+FROM views
+WHERE org_id = @org_id AND id = @id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'))
+FOR UPDATE;
+
+-- name: ListViews :many
+-- A page of the views that the person may see, newest first.
+SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
+FROM views
+WHERE org_id = @org_id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'))
+  AND (sqlc.narg('lists')::text[] IS NULL OR list = ANY (sqlc.narg('lists')::text[]))
+  AND id < @below
+ORDER BY id DESC
+LIMIT @row_limit OFFSET @row_offset;
+
+-- name: CountViews :one
+-- How many views the same filters match.
+SELECT count(*)
+FROM views
+WHERE org_id = @org_id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'))
+  AND (sqlc.narg('lists')::text[] IS NULL OR list = ANY (sqlc.narg('lists')::text[]));
+
+-- name: UpdateView :exec
+-- Changes a view's name and filters.
+UPDATE views SET name = @name, filters = @filters, version = @version, updated_at = @updated_at
+WHERE org_id = @org_id AND id = @id;
+
+-- name: DeleteView :exec
+-- Removes a view.
+DELETE FROM views WHERE org_id = @org_id AND id = @id;

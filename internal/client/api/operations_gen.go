@@ -86,6 +86,12 @@ func (c Client) CreateTrace(ctx context.Context, in CreateTrace, opts ...Option)
 	return out, err
 }
 
+// CreateView calls POST /api/views: Create a view.
+func (c Client) CreateView(ctx context.Context, in CreateView, opts ...Option) (out View, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/views", nil, in, &out, opts)
+	return out, err
+}
+
 // DeleteAPIKey calls DELETE /api/developer/api-keys/{id}: Delete an API key.
 func (c Client) DeleteAPIKey(ctx context.Context, id string, opts ...Option) (out DeletedInteger, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/developer/api-keys/"+url.PathEscape(id), nil, nil, &out, opts)
@@ -131,6 +137,12 @@ func (c Client) DeleteProviderKey(ctx context.Context, id string, opts ...Option
 // DeleteTrace calls DELETE /api/traces/{id}: Delete a trace.
 func (c Client) DeleteTrace(ctx context.Context, id string, opts ...Option) (out Deleted, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/traces/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// DeleteView calls DELETE /api/views/{id}: Delete a view.
+func (c Client) DeleteView(ctx context.Context, id string, opts ...Option) (out Deleted, err error) {
+	err = c.call(ctx, http.MethodDelete, "/api/views/"+url.PathEscape(id), nil, nil, &out, opts)
 	return out, err
 }
 
@@ -254,6 +266,12 @@ func (c Client) GetTraceMetrics(ctx context.Context, query url.Values, opts ...O
 	return out, err
 }
 
+// GetView calls GET /api/views/{id}: Get a view.
+func (c Client) GetView(ctx context.Context, id string, opts ...Option) (out View, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/views/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
 // InviteMember calls POST /api/organizations/current/members: Invite a member.
 func (c Client) InviteMember(ctx context.Context, in InviteMember, opts ...Option) (out Member, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/organizations/current/members", nil, in, &out, opts)
@@ -356,6 +374,12 @@ func (c Client) ListTraces(ctx context.Context, query url.Values, opts ...Option
 	return out, err
 }
 
+// ListViews calls GET /api/views: List views.
+func (c Client) ListViews(ctx context.Context, query url.Values, opts ...Option) (out ViewList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/views", query, nil, &out, opts)
+	return out, err
+}
+
 // RemoveMember calls DELETE /api/organizations/current/members/{userId}: Remove a member.
 func (c Client) RemoveMember(ctx context.Context, userID string, opts ...Option) (out Deleted, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/organizations/current/members/"+url.PathEscape(userID), nil, nil, &out, opts)
@@ -425,5 +449,11 @@ func (c Client) UpdateProviderKey(ctx context.Context, id string, in UpdateProvi
 // UpdateTrace calls PATCH /api/traces/{id}: Update a trace.
 func (c Client) UpdateTrace(ctx context.Context, id string, in UpdateTrace, opts ...Option) (out Trace, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/traces/"+url.PathEscape(id), nil, in, &out, opts)
+	return out, err
+}
+
+// UpdateView calls PATCH /api/views/{id}: Update a view.
+func (c Client) UpdateView(ctx context.Context, id string, in UpdateView, opts ...Option) (out View, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/views/"+url.PathEscape(id), nil, in, &out, opts)
 	return out, err
 }

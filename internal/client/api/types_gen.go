@@ -695,6 +695,17 @@ type CreateTrace struct {
 	UserID *string `json:"userId,omitzero"`
 }
 
+type CreateView struct {
+	// Values of the list's query parameters, by name.
+	Filters map[string][]string `json:"filters"`
+	// The list that is filtered.
+	List string `json:"list"`
+	// Name, unique among the list's views of the same owner.
+	Name string `json:"name"`
+	// Whether the view is yours alone. Requires a personal key or X-On-Behalf-Of.
+	Personal *bool `json:"personal,omitzero"`
+}
+
 type CreatedAPIKey struct {
 	// When the key was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -2499,6 +2510,15 @@ type UpdateTrace struct {
 	UserID *string `json:"userId,omitzero"`
 }
 
+type UpdateView struct {
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// New filters, replacing all existing ones.
+	Filters map[string][]string `json:"filters,omitzero"`
+	// New name.
+	Name *string `json:"name,omitzero"`
+}
+
 type Usage struct {
 	// Part of the input that came from a provider's cache; 0 if the provider did not report it.
 	CachedTokens int64 `json:"cached_tokens"`
@@ -2536,4 +2556,40 @@ type Verdict struct {
 	NonInferiority *string `json:"non_inferiority"`
 	// Whether the candidate is better.
 	Superiority string `json:"superiority"`
+}
+
+type View struct {
+	// When the view was created.
+	CreatedAt time.Time `json:"created_at"`
+	// Who created the view.
+	CreatedBy Actor `json:"created_by"`
+	// Values of the list's query parameters, by name.
+	Filters map[string][]string `json:"filters"`
+	// Id of the view.
+	ID string `json:"id"`
+	// The list that is filtered.
+	List string `json:"list"`
+	// Name.
+	Name string `json:"name"`
+	// Whether only its owner sees the view.
+	Personal bool `json:"personal"`
+	// When the view was changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the view; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type ViewList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+	// The views of this page, newest first.
+	Views []View `json:"views"`
 }

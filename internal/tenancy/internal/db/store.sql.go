@@ -165,6 +165,42 @@ func (q *Queries) CountOwners(ctx context.Context, orgID principal.OrgID) (int64
 	return count, err
 }
 
+const countViews = `-- name: CountViews :one
+SELECT count(*)
+FROM views
+WHERE org_id = $1 AND (owner_id IS NULL OR owner_id = $2)
+  AND ($3::text[] IS NULL OR list = ANY ($3::text[]))
+`
+
+type CountViewsParams struct {
+	OrgID  principal.OrgID
+	Person *uuid.UUID
+	Lists  []string
+}
+
+// How many views the same filters match.
+func (q *Queries) CountViews(ctx context.Context, arg CountViewsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countViews, arg.OrgID, arg.Person, arg.Lists)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deleteView = `-- name: DeleteView :exec
+DELETE FROM views WHERE org_id = $1 AND id = $2
+`
+
+type DeleteViewParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+// Removes a view.
+func (q *Queries) DeleteView(ctx context.Context, arg DeleteViewParams) error {
+	_, err := q.db.Exec(ctx, deleteView, arg.OrgID, arg.ID)
+	return err
+}
+
 const findCertificate = `-- name: FindCertificate :one
 SELECT org_id, requested_at, requested_by, completed_at, contents, digest
 FROM deletion_certificates WHERE org_id = $1
@@ -373,6 +409,48 @@ func (q *Queries) FindPresentedKey(ctx context.Context, keyID string) (FindPrese
 	return i, err
 }
 
+const findView = `-- name: FindView :one
+SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
+FROM views
+WHERE org_id = $1 AND id = $2 AND (owner_id IS NULL OR owner_id = $3)
+`
+
+type FindViewParams struct {
+	OrgID  principal.OrgID
+	ID     int64
+	Person *uuid.UUID
+}
+
+type FindViewRow struct {
+	ID        int64
+	OwnerID   *uuid.UUID
+	Name      string
+	List      string
+	Filters   []byte
+	Creator   string
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// A view that the person may see.
+func (q *Queries) FindView(ctx context.Context, arg FindViewParams) (FindViewRow, error) {
+	row := q.db.QueryRow(ctx, findView, arg.OrgID, arg.ID, arg.Person)
+	var i FindViewRow
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Name,
+		&i.List,
+		&i.Filters,
+		&i.Creator,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const freeKeyName = `-- name: FreeKeyName :exec
 UPDATE api_keys SET superseded_at = $1
 WHERE org_id = $2 AND name = $3 AND expires_at <= $1 AND revoked_at IS NULL AND superseded_at IS NULL
@@ -507,6 +585,38 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.CreatedAt,
 	)
 	return err
+}
+
+const insertView = `-- name: InsertView :one
+INSERT INTO views (org_id, owner_id, name, list, filters, creator, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+RETURNING id
+`
+
+type InsertViewParams struct {
+	OrgID     principal.OrgID
+	OwnerID   *uuid.UUID
+	Name      string
+	List      string
+	Filters   []byte
+	Creator   string
+	CreatedAt time.Time
+}
+
+// Saves a view.
+func (q *Queries) InsertView(ctx context.Context, arg InsertViewParams) (int64, error) {
+	row := q.db.QueryRow(ctx, insertView,
+		arg.OrgID,
+		arg.OwnerID,
+		arg.Name,
+		arg.List,
+		arg.Filters,
+		arg.Creator,
+		arg.CreatedAt,
+	)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
 }
 
 const listAudit = `-- name: ListAudit :many
@@ -772,6 +882,75 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 	return items, nil
 }
 
+const listViews = `-- name: ListViews :many
+SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
+FROM views
+WHERE org_id = $1 AND (owner_id IS NULL OR owner_id = $2)
+  AND ($3::text[] IS NULL OR list = ANY ($3::text[]))
+  AND id < $4
+ORDER BY id DESC
+LIMIT $6 OFFSET $5
+`
+
+type ListViewsParams struct {
+	OrgID     principal.OrgID
+	Person    *uuid.UUID
+	Lists     []string
+	Below     int64
+	RowOffset int32
+	RowLimit  int32
+}
+
+type ListViewsRow struct {
+	ID        int64
+	OwnerID   *uuid.UUID
+	Name      string
+	List      string
+	Filters   []byte
+	Creator   string
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// A page of the views that the person may see, newest first.
+func (q *Queries) ListViews(ctx context.Context, arg ListViewsParams) ([]ListViewsRow, error) {
+	rows, err := q.db.Query(ctx, listViews,
+		arg.OrgID,
+		arg.Person,
+		arg.Lists,
+		arg.Below,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListViewsRow{}
+	for rows.Next() {
+		var i ListViewsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Name,
+			&i.List,
+			&i.Filters,
+			&i.Creator,
+			&i.Version,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockCertificate = `-- name: LockCertificate :exec
 SELECT org_id FROM deletion_certificates WHERE org_id = $1 FOR UPDATE
 `
@@ -852,6 +1031,49 @@ func (q *Queries) LockOrganization(ctx context.Context, orgID principal.OrgID) (
 	var id principal.OrgID
 	err := row.Scan(&id)
 	return id, err
+}
+
+const lockView = `-- name: LockView :one
+SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
+FROM views
+WHERE org_id = $1 AND id = $2 AND (owner_id IS NULL OR owner_id = $3)
+FOR UPDATE
+`
+
+type LockViewParams struct {
+	OrgID  principal.OrgID
+	ID     int64
+	Person *uuid.UUID
+}
+
+type LockViewRow struct {
+	ID        int64
+	OwnerID   *uuid.UUID
+	Name      string
+	List      string
+	Filters   []byte
+	Creator   string
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// A view that the person may see, until the transaction ends.
+func (q *Queries) LockView(ctx context.Context, arg LockViewParams) (LockViewRow, error) {
+	row := q.db.QueryRow(ctx, lockView, arg.OrgID, arg.ID, arg.Person)
+	var i LockViewRow
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Name,
+		&i.List,
+		&i.Filters,
+		&i.Creator,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const nameActors = `-- name: NameActors :many
@@ -1280,4 +1502,31 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const updateView = `-- name: UpdateView :exec
+UPDATE views SET name = $1, filters = $2, version = $3, updated_at = $4
+WHERE org_id = $5 AND id = $6
+`
+
+type UpdateViewParams struct {
+	Name      string
+	Filters   []byte
+	Version   int64
+	UpdatedAt time.Time
+	OrgID     principal.OrgID
+	ID        int64
+}
+
+// Changes a view's name and filters.
+func (q *Queries) UpdateView(ctx context.Context, arg UpdateViewParams) error {
+	_, err := q.db.Exec(ctx, updateView,
+		arg.Name,
+		arg.Filters,
+		arg.Version,
+		arg.UpdatedAt,
+		arg.OrgID,
+		arg.ID,
+	)
+	return err
 }

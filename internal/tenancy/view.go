@@ -1,0 +1,105 @@
+package tenancy
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// ErrViewNotFound is returned when there is no such view, or it is another
+// person's.
+var ErrViewNotFound = fault.New(fault.NotFound, "view_not_found", "This view does not exist.")
+
+// ErrViewNameTaken is returned when the list has a view with the name.
+var ErrViewNameTaken = fault.New(fault.Conflict, "view_name_taken", "The list already has a view with this name. Choose another name, or change that view.")
+
+// View is a named filter over a list, of the organization or of one person.
+type View struct {
+	ID int64
+	// Owner is the only person who sees it; nil if the organization does.
+	Owner *uuid.UUID
+	Name  string
+	// List names what is filtered, Filters the values of its query parameters.
+	List      string
+	Filters   map[string][]string
+	CreatedBy principal.Actor
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// ViewFilter selects views; the zero filter selects all that a person sees.
+type ViewFilter struct {
+	Lists  []string
+	Below  int64
+	Limit  int
+	Offset int
+	// Count asks for the number of views on all pages.
+	Count bool
+}
+
+// Views returns a page of the organization's views and of the caller's own, with
+// one view more than the limit if there is a next page.
+func (s *Service) Views(ctx context.Context, org principal.OrgID, f ViewFilter) ([]View, int64, error) {
+	return s.store.views(ctx, org, principal.From(ctx).User, f)
+}
+
+// CreateViewTx saves a view. A personal one needs a person.
+func (s *Service) CreateViewTx(ctx context.Context, tx postgres.Tx, v View, personal bool) (View, error) {
+	if personal {
+		user, err := person(ctx)
+		if err != nil {
+			return View{}, err
+		}
+		v.Owner = &user
+	}
+	v.CreatedBy, v.Version, v.CreatedAt, v.UpdatedAt = principal.ActorOf(ctx), 1, s.now(), s.now()
+	var err error
+	if v.ID, err = s.store.insertViewTx(ctx, tx, v); err != nil {
+		return View{}, err
+	}
+	return v, s.auditViewTx(ctx, tx, "view.created", v.ID, nil, v)
+}
+
+// View returns one view, if the caller may see it.
+func (s *Service) View(ctx context.Context, org principal.OrgID, id int64) (View, error) {
+	return s.store.view(ctx, org, principal.From(ctx).User, id)
+}
+
+// UpdateViewTx changes a view's name and filters. A nonzero expected version
+// must be the current one.
+func (s *Service) UpdateViewTx(ctx context.Context, tx postgres.Tx, id, expected int64, edit func(*View)) (View, error) {
+	return change.Update(change.Edit[View]{
+		Expected: expected, Conflict: ErrVersionConflict,
+		Lock:  func() (View, error) { return s.store.lockViewTx(ctx, tx, principal.From(ctx).User, id) },
+		Apply: func(v *View) error { edit(v); return nil },
+		Save: func(before View, after *View) error {
+			after.Version, after.UpdatedAt = before.Version+1, s.now()
+			return s.store.updateViewTx(ctx, tx, *after)
+		},
+		Audit: func(before, after View) error { return s.auditViewTx(ctx, tx, "view.updated", id, before, after) },
+	})
+}
+
+// DeleteViewTx removes a view.
+func (s *Service) DeleteViewTx(ctx context.Context, tx postgres.Tx, id int64) error {
+	v, err := s.store.lockViewTx(ctx, tx, principal.From(ctx).User, id)
+	if err != nil {
+		return err
+	}
+	if err := s.store.deleteViewTx(ctx, tx, id); err != nil {
+		return err
+	}
+	return s.auditViewTx(ctx, tx, "view.deleted", id, v, nil)
+}
+
+func (s *Service) auditViewTx(ctx context.Context, tx postgres.Tx, action string, id int64, before, after change.Resource) error {
+	return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "view", ID: strconv.FormatInt(id, 10), Before: before, After: after})
+}
