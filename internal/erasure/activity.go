@@ -5,6 +5,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
@@ -14,6 +15,7 @@ type Activities struct{ s *Service }
 
 // EraseEvents erases what the data plane has of an organization.
 func (a *Activities) EraseEvents(ctx context.Context, d tenancy.Deletion) error {
+	defer temporal.KeepBeating(ctx)()
 	return a.s.eraseEvents(ctx, d.Org, func(table string) { activity.RecordHeartbeat(ctx, table) })
 }
 
@@ -21,5 +23,6 @@ func (a *Activities) EraseEvents(ctx context.Context, d tenancy.Deletion) error 
 // organization itself. Counts of a run that was interrupted are kept in the
 // certificate, so the sum is right whoever finishes.
 func (a *Activities) EraseRows(ctx context.Context, d tenancy.Deletion) error {
+	defer temporal.KeepBeating(ctx)()
 	return a.s.eraseRows(ctx, d.Org, func(table string) { activity.RecordHeartbeat(ctx, table) })
 }

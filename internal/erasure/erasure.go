@@ -27,10 +27,29 @@ func New(stores Stores, organizations *tenancy.Service) *Service {
 // Use registers the erasers of domains, before the service runs.
 func (s *Service) Use(erasers ...Eraser) { s.erasers = append(s.erasers, erasers...) }
 
-// eraseEvents erases what the data plane has of an organization.
+// eraseEvents erases what the data plane has of an organization. Once the
+// organization is gone it also erases what work that was under way wrote behind
+// the erasure's back; the certificate is complete then and counts none of it.
 func (s *Service) eraseEvents(ctx context.Context, org principal.OrgID, beat func(string)) error {
-	return s.store.eraseEvents(ctx, org, s.organizations.CountErasedTx, beat)
+	gone, err := s.store.gone(ctx, org)
+	if err != nil {
+		return err
+	}
+	if !gone {
+		return s.store.eraseEvents(ctx, org, s.organizations.CountErasedTx, beat)
+	}
+	for _, erase := range s.erasers {
+		if _, err := erase(ctx, org); err != nil {
+			return err
+		}
+	}
+	if err := s.store.eraseRows(ctx, org, uncounted, beat); err != nil {
+		return err
+	}
+	return s.store.eraseEvents(ctx, org, uncounted, beat)
 }
+
+func uncounted(context.Context, postgres.Tx, string, string, func(int64) int64) error { return nil }
 
 // eraseRows erases what domains keep elsewhere and what the control plane has,
 // and last the organization itself.

@@ -142,3 +142,32 @@ func TestEveryEraserIsAsked(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 4, cert.Contents["files"]["objects"])
 }
+
+// TestTheLastLookErasesWhatCameLate writes an audit entry for an organization
+// that is gone, as work does that was under way when it was erased.
+func TestTheLastLookErasesWhatCameLate(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := service(t)
+	org := deleted(t, s)
+	require.NoError(t, s.eraseRows(ctx, org, nothing))
+	want, err := s.organizations.Certificate(ctx, org)
+	require.NoError(t, err)
+	log := change.New(s.store.db, time.Now)
+	require.NoError(t, postgres.InTx(ctx, s.store.db, org, func(tx postgres.Tx) error {
+		return log.AuditTx(ctx, tx, change.Entry{Action: "run.ended", Resource: "run", ID: "1"})
+	}))
+	left := func() (n int) {
+		row := s.store.db.Org(org).QueryRow(ctx, "SELECT (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM events)")
+		require.NoError(t, row.Scan(&n))
+		return n
+	}
+	require.Equal(t, 2, left())
+
+	require.NoError(t, s.eraseEvents(ctx, org, nothing))
+
+	require.Zero(t, left())
+	got, err := s.organizations.Certificate(ctx, org)
+	require.NoError(t, err)
+	require.Equal(t, want, got, "a complete certificate does not change")
+}

@@ -28,6 +28,15 @@ type store struct {
 // counter changes a count of the certificate.
 type counter func(ctx context.Context, tx postgres.Tx, place, table string, count func(int64) int64) error
 
+// gone reports whether the organization itself is erased.
+func (s store) gone(ctx context.Context, org principal.OrgID) (gone bool, err error) {
+	err = s.db.Org(org).QueryRow(ctx, "SELECT NOT EXISTS (SELECT 1 FROM organizations WHERE id = $1)", org).Scan(&gone)
+	if err != nil {
+		return false, fmt.Errorf("look for the organization: %w", err)
+	}
+	return gone, nil
+}
+
 // eraseEvents erases the organization from every table of ClickHouse that has
 // organizations in it.
 func (s store) eraseEvents(ctx context.Context, org principal.OrgID, count counter, beat func(string)) error {

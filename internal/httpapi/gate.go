@@ -153,7 +153,9 @@ func (g *gate) read(r *http.Request, info *request.Info) (*http.Request, error) 
 				ctx = context.WithValue(ctx, otherOrgKey{}, true)
 			}
 		}
-		body = read.Body
+		if info.IdempotencyKey != "" && value != nil {
+			body = read.Sent
+		}
 	}
 	if len(violations) > 0 {
 		return r, errInvalid.WithFields(violations...)
@@ -257,11 +259,14 @@ func (g *gate) readBody(r *http.Request, info *request.Info) (shape.Result, *ref
 	if c, ok := value.Interface().(Checker); ok {
 		if err := c.Check(r.Context()); err != nil {
 			f, isFault := fault.From(err)
-			if !isFault || f.Kind != fault.Validation {
+			if !isFault || f.Kind != fault.Validation || len(f.Fields) == 0 {
 				return read, nil, err
 			}
 			read.Violations = f.Fields
 		}
+	}
+	if info.IdempotencyKey != "" {
+		read.Sent = g.body.Named(body)
 	}
 	return read, &value, nil
 }

@@ -25,8 +25,9 @@ func NewStream(ctx context.Context, headers map[string]string, write func(io.Wri
 		}
 		out.SetStatus(http.StatusOK)
 		if err := write(out.BodyWriter()); err != nil {
-			info := request.From(ctx)
-			slog.WarnContext(ctx, "stream is cut off", "request_id", info.ID, "operation", info.Operation, "error", err)
+			if info := request.From(ctx); ctx.Err() == nil { // a caller that leaves is nothing to warn of
+				slog.WarnContext(ctx, "stream is cut off", "request_id", info.ID, "operation", info.Operation, "error", err)
+			}
 			panic(http.ErrAbortHandler)
 		}
 	}}

@@ -34,17 +34,17 @@ func (s *Service) registerViews(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "getView", Method: http.MethodGet, Path: viewsPath + "/{id}", Tag: tagViews, Scope: principal.EvalRead, Status: 200,
 		Summary:     "Get a view",
-		Description: "Returns one view. The personal view of somebody else is 404.",
+		Description: "Returns one view. The personal view of another member is 404.",
 	}, s.getView)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateView", Method: http.MethodPatch, Path: viewsPath + "/{id}", Tag: tagViews, Scope: principal.EvalWrite, Status: 200, Strict: true, OptionalBody: true,
 		Summary:     "Update a view",
-		Description: "Changes the name or the filters of a view. The personal view of somebody else is 404.",
+		Description: "Changes the name or the filters of a view. The personal view of another member is 404.",
 	}, s.patchView)
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteView", Method: http.MethodDelete, Path: viewsPath + "/{id}", Tag: tagViews, Scope: principal.EvalWrite, Status: 200,
 		Summary:     "Delete a view",
-		Description: "Deletes a view. The personal view of somebody else is 404.",
+		Description: "Deletes a view. The personal view of another member is 404.",
 	}, s.deleteView)
 }
 

@@ -71,12 +71,15 @@ func (r *reader) member(o *open) error {
 		if f.notNull {
 			r.refuse("type", "must not be null: leave the field out to keep its value", nil)
 		}
-		r.path.leave()
-		if err := r.dec.SkipValue(); err != nil {
-			return err
+		if !r.asSent {
+			r.path.leave()
+			if err := r.dec.SkipValue(); err != nil {
+				return err
+			}
+			r.seen[o.seen+i] = extent{start: end, end: int(r.dec.InputOffset()), absent: true}
+			r.drop(o) // null means the same as absent
+			return nil
 		}
-		r.drop(o) // null means the same as absent
-		return nil
 	}
 	if o.cut && o.last < 0 {
 		r.edit.replace(r.body, o.start, start, nil)
@@ -89,7 +92,7 @@ func (r *reader) member(o *open) error {
 	}
 	r.path.leave()
 	o.last = int(r.dec.InputOffset())
-	r.seen[o.seen+i] = extent{end, o.last}
+	r.seen[o.seen+i] = extent{start: end, end: o.last}
 	return nil
 }
 
@@ -138,7 +141,7 @@ func (r *reader) close(o *open, end int) {
 	empty := o.last < 0
 	for i := range o.shape.fields {
 		f := &o.shape.fields[i]
-		if r.seen[o.seen+i].end > 0 {
+		if seen := r.seen[o.seen+i]; seen.end > 0 && !seen.absent {
 			continue
 		}
 		if f.required {
@@ -146,7 +149,7 @@ func (r *reader) close(o *open, end int) {
 			r.refuse("required", "is required", nil)
 			r.path.leave()
 		}
-		if f.absent != nil {
+		if f.absent != nil && !r.asSent {
 			if !empty {
 				r.edit.replace(r.body, end, end, []byte(","))
 			}

@@ -62,9 +62,9 @@ func sentName(raw jsontext.Value) string {
 	return cut(string(sent), maxStep)
 }
 
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+func escapePointer(name string) string { return pointerEscapes.Replace(name) }
 
 // shorten bounds a pointer that somebody else wrote.
 func shorten(pointer string) string { return cut(pointer, 5*maxStep) }

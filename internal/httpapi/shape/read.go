@@ -20,6 +20,8 @@ type Result struct {
 	// Body has documented names only, and defaults for what is absent. It is
 	// the slice that was read if nothing had to change.
 	Body []byte
+	// Sent is what Named makes of the body, if the caller asked for it.
+	Sent []byte
 	// Violations are in the order of the body; nothing may use a body that has
 	// any.
 	Violations []fault.Field
@@ -37,7 +39,7 @@ func (s *Shape) Read(body []byte, refuses func(name string) bool) (Result, error
 	if err := checkBounds(body); err != nil {
 		return Result{}, err
 	}
-	r := reader{body: body, dec: jsontext.NewDecoder(bytes.NewBuffer(body)), refuses: refuses}
+	r := newReader(body, refuses)
 	if err := r.value(s); err != nil {
 		return Result{}, syntaxError(r.dec, err)
 	}
@@ -48,11 +50,28 @@ func (s *Shape) Read(body []byte, refuses func(name string) bool) (Result, error
 	return r.result, nil
 }
 
+// Named is a body that Read has taken, with documented names and otherwise as it
+// was sent: without defaults, which a later release may change, and with every
+// null. It is what tells two requests apart.
+func (s *Shape) Named(body []byte) []byte {
+	r := newReader(body, nil)
+	r.asSent = true
+	if err := r.value(s); err != nil {
+		return body // cannot be: Read has taken it
+	}
+	return r.edit.finish(body)
+}
+
+func newReader(body []byte, refuses func(name string) bool) *reader {
+	return &reader{body: body, dec: jsontext.NewDecoder(bytes.NewBuffer(body)), refuses: refuses}
+}
+
 // reader walks one body and its shape side by side.
 type reader struct {
 	body    []byte
 	dec     *jsontext.Decoder
 	refuses func(name string) bool
+	asSent  bool // keep nulls, and add no defaults
 	edit    edit
 	path    path
 	// seen holds where the values of documented members are, for every object
@@ -63,8 +82,11 @@ type reader struct {
 }
 
 // extent is where a value is in the body, with the separator before it; its end
-// is zero if it was not sent.
-type extent struct{ start, end int }
+// is zero if it was not sent. A null that means absent is remembered as well.
+type extent struct {
+	start, end int
+	absent     bool
+}
 
 // value reads the next value. Its error is one of syntax; violations are kept.
 func (r *reader) value(s *Shape) error {
@@ -130,7 +152,7 @@ func (r *reader) array(s *Shape) error {
 		}
 		r.path.leave()
 		if s.unique {
-			entry := string(trimValue(r.body[from:r.dec.InputOffset()]))
+			entry := r.entry(trimValue(r.body[from:r.dec.InputOffset()]))
 			if entries[entry] {
 				r.refuse("format", "must not repeat an entry", nil)
 			}
@@ -150,6 +172,15 @@ func (r *reader) array(s *Shape) error {
 	return err
 }
 
+// entry is what tells an entry of a list from another: the text of a string,
+// however it is escaped.
+func (r *reader) entry(raw jsontext.Value) string {
+	if raw.Kind() == '"' {
+		return `"` + string(r.unquote(raw))
+	}
+	return string(raw)
+}
+
 // entries reads an object whose names are the caller's.
 func (r *reader) entries(s *Shape) error {
 	if s.values == nil {
@@ -165,6 +196,9 @@ func (r *reader) entries(s *Shape) error {
 			return err
 		}
 		r.path.quoted(name)
+		if bytes.IndexByte(r.unquote(name), 0) >= 0 {
+			r.refuse("format", unstorable, nil)
+		}
 		if err := r.value(s.values); err != nil {
 			return err
 		}
@@ -195,12 +229,8 @@ func (r *reader) unquote(raw jsontext.Value) []byte {
 
 // refuse notes a violation at the present place.
 func (r *reader) refuse(code, message string, limit any) {
-	r.refuseAt(r.path.pointer(), code, message, limit)
-}
-
-func (r *reader) refuseAt(pointer, code, message string, limit any) {
 	if len(r.result.Violations) < maxViolations {
-		r.result.Violations = append(r.result.Violations, violation("body", pointer, code, message, limit))
+		r.result.Violations = append(r.result.Violations, violation("body", r.path.pointer(), code, message, limit))
 	}
 }
 

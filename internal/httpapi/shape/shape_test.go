@@ -73,6 +73,9 @@ func TestReadFindsEveryViolation(t *testing.T) {
 		"null in a list":             {`{"name":"a","tags":[null]}`, want{"/tags/0": "type"}},
 		"both casings, one value":    {`{"name":"a","maxCount":1,"max_count":1.0}`, want{}},
 		"both casings, two values":   {`{"name":"a","maxCount":1,"max_count":2}`, want{"/max_count": "ambiguous_field"}},
+		"null in one casing":         {`{"name":"a","maxCount":null,"max_count":5}`, want{"/max_count": "ambiguous_field"}},
+		"an entry, escaped":          {`{"name":"a","tags":["x","\u0078"]}`, want{"/tags": "format"}},
+		"U+0000 in a name":           {`{"name":"a","byModel":{"a\u0000":{}}}`, want{"/byModel/a\x00": "format"}},
 		"a casing of its own":        {`{"name":"a","MaxCount":1}`, want{"/MaxCount": "ambiguous_field"}},
 		"U+0000":                     {`{"name":"a\u0000"}`, want{"/name": "format"}},
 		"an escaped backslash is no": {`{"name":"\\u000"}`, nil},
@@ -123,6 +126,12 @@ func TestReadWritesDocumentedNames(t *testing.T) {
 			require.Equal(t, c.ignored, got.Ignored)
 		})
 	}
+}
+
+func TestANamedBodyIsOtherwiseAsSent(t *testing.T) {
+	t.Parallel()
+	got := orderShape().Named([]byte(`{"name":"a","max_count":null,"x":1}`))
+	require.Equal(t, `{"name":"a","maxCount":null}`, string(got), "a default of a later release makes no other request of it")
 }
 
 func TestAStrictReadRefusesUndocumentedNames(t *testing.T) {

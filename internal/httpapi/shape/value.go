@@ -16,7 +16,10 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 )
 
-const twoCasings = "is sent in both casings with different values, or differs from a documented name only in case"
+const (
+	unstorable = "contains U+0000, which cannot be stored"
+	twoCasings = "is sent in both casings with different values, or differs from a documented name only in case"
+)
 
 // refuse notes a violation. A %d in the message is the limit.
 type refuse func(code, message string, limit any)
@@ -50,7 +53,7 @@ func (s *Shape) expected() string {
 // checkText checks a string.
 func (s *Shape) checkText(value []byte, bad refuse) {
 	if bytes.IndexByte(value, 0) >= 0 {
-		bad("format", "contains U+0000, which cannot be stored", nil)
+		bad("format", unstorable, nil)
 	}
 	if s.enum != nil && !slices.Contains(s.enum, string(value)) {
 		bad("enum", "must be one of: "+strings.Join(s.enum, ", "), nil)
