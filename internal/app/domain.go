@@ -68,7 +68,7 @@ func erasers(domains []Domain) (all []erasure.Eraser) {
 }
 
 // connect registers what every domain gives.
-func (a *App) connect(log *change.Log, opts httpapi.Options) error {
+func (a *App) connect(log *change.Log, opts httpapi.Options) {
 	domains := a.domains()
 	a.Erasure.Use(erasers(domains)...)
 	var groups []map[string]change.Handler
@@ -81,11 +81,11 @@ func (a *App) connect(log *change.Log, opts httpapi.Options) error {
 	}
 	a.Outbox = log.NewDispatcher(groups...)
 	a.Events = log.NewFeed(a.Config.Events, followers...)
-	return a.newEdge(opts, domains)
+	a.newEdge(opts, domains)
 }
 
 // newEdge registers every domain's operations.
-func (a *App) newEdge(opts httpapi.Options, domains []Domain) error {
+func (a *App) newEdge(opts httpapi.Options, domains []Domain) {
 	opts.SourceHashes, opts.Reference = sourceHashes, reference.Render
 	a.Edge = httpapi.New(opts)
 	for _, d := range domains {
@@ -94,7 +94,7 @@ func (a *App) newEdge(opts httpapi.Options, domains []Domain) error {
 		}
 	}
 	a.Tenancy.SetRoutes(a.Edge.Ops())
-	return a.Edge.Seal()
+	a.Edge.Seal()
 }
 
 // workers are the parts that serve the domains' queues.

@@ -88,13 +88,10 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	})
 	a.newEvaluation(log, now)
 	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, a.Tenancy)
-	err = a.connect(log, httpapi.Options{
+	a.connect(log, httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Limit: a.limit, Observe: a.meter,
 	})
-	if err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
 	return a, nil
 }
 
@@ -165,9 +162,7 @@ func Document() ([]byte, error) {
 		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil), Trace: trace.New(trace.Parts{}),
 		Evaluation: evaluation.New(evaluation.Parts{}), Erasure: erasure.New(erasure.Stores{}, nil),
 	}
-	if err := a.newEdge(httpapi.Options{}, a.domains()); err != nil {
-		return nil, err
-	}
+	a.newEdge(httpapi.Options{}, a.domains())
 	return a.Edge.OpenAPI(), nil
 }
 

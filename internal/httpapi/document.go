@@ -7,6 +7,9 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
+// documents describe the interface.
+type documents struct{ openAPI, reference []byte }
+
 type bytesOutput struct {
 	ContentType string `header:"Content-Type" doc:"The media type."`
 	Policy      string `header:"Content-Security-Policy" doc:"What a browser may load for the page."`
@@ -25,7 +28,7 @@ func (e *Edge) registerDocuments() {
 }
 
 func (e *Edge) getOpenAPI(context.Context, *struct{}) (*bytesOutput, error) {
-	return &bytesOutput{ContentType: "application/openapi+json", Body: e.document}, nil
+	return &bytesOutput{ContentType: "application/openapi+json", Body: e.OpenAPI()}, nil
 }
 
 func (e *Edge) getReference(context.Context, *struct{}) (*bytesOutput, error) {
@@ -33,7 +36,7 @@ func (e *Edge) getReference(context.Context, *struct{}) (*bytesOutput, error) {
 		ContentType: "text/html; charset=utf-8",
 		// The page needs its own style sheet and nothing else.
 		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-		Body:   e.reference,
+		Body:   e.documents().reference,
 	}, nil
 }
 

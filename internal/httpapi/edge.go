@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -99,8 +100,8 @@ type Edge struct {
 
 	errorPrefixes []string // of the names of errors that have a form of their own
 
-	// Rendered by Seal.
-	document, reference []byte
+	sealed   bool
+	rendered func() (documents, error)
 }
 
 // New builds an edge with its own operations; domains then register theirs,
@@ -119,6 +120,7 @@ func New(opts Options) *Edge {
 		handlers: map[string]Handler{},
 		started:  opts.Now(),
 	}
+	e.rendered = sync.OnceValues(e.render)
 	e.router.Use(e.identify, e.observe, e.recoverPanic, e.bound, middleware.GetHead, e.requireKey)
 	e.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeError(w, r, errRoute) })
 	e.router.MethodNotAllowed(e.methodNotAllowed)
@@ -142,7 +144,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.router.Serv
 func (e *Edge) Tag(name, description string) { e.tags[name] = description }
 
 func (e *Edge) add(op Op) {
-	if e.document != nil {
+	if e.sealed {
 		panic("httpapi: " + op.ID + " is registered after Seal")
 	}
 	if op.Scope != principal.Public && op.Scope != principal.AnyKey && !slices.Contains(principal.Scopes, op.Scope) {

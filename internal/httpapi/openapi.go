@@ -71,16 +71,29 @@ func referToErrors(op *huma.Operation, prefix string) {
 	}
 }
 
-// Seal ends registration and renders the document and its page.
-func (e *Edge) Seal() error {
+// Seal ends registration. The document and its page are rendered when somebody
+// first asks for them: that takes longer than everything else at a start.
+func (e *Edge) Seal() { e.sealed = true }
+
+// documents are rendered once.
+func (e *Edge) documents() documents {
+	d, err := e.rendered()
+	if err != nil {
+		panic("httpapi: " + err.Error())
+	}
+	return d
+}
+
+// render makes the document and its page.
+func (e *Edge) render() (d documents, err error) {
 	doc := e.api.OpenAPI()
 	var all map[string]any
 	raw, err := doc.MarshalJSON()
 	if err != nil {
-		return fmt.Errorf("render openapi: %w", err)
+		return d, fmt.Errorf("render openapi: %w", err)
 	}
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return fmt.Errorf("render openapi: %w", err)
+		return d, fmt.Errorf("render openapi: %w", err)
 	}
 	allowNull(all)
 	e.openResponses(all)
@@ -91,7 +104,7 @@ func (e *Edge) Seal() error {
 		item := operation(all, op)
 		hash, err := contractHash(all, item)
 		if err != nil {
-			return fmt.Errorf("hash contract of %s: %w", op.ID, err)
+			return d, fmt.Errorf("hash contract of %s: %w", op.ID, err)
 		}
 		item["x-contract-hash"] = hash
 		item["x-source-hash"] = "sha256:" + e.opts.SourceHashes[op.ID]
@@ -99,16 +112,16 @@ func (e *Edge) Seal() error {
 	}
 	rendered, err := json.Marshal(all, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
-		return fmt.Errorf("render openapi: %w", err)
+		return d, fmt.Errorf("render openapi: %w", err)
 	}
-	e.document = append(rendered, '\n')
+	d.openAPI = append(rendered, '\n')
 	if e.opts.Reference == nil {
-		return nil
+		return d, nil
 	}
-	if e.reference, err = e.opts.Reference(e.document); err != nil {
-		return fmt.Errorf("render reference: %w", err)
+	if d.reference, err = e.opts.Reference(d.openAPI); err != nil {
+		return d, fmt.Errorf("render reference: %w", err)
 	}
-	return nil
+	return d, nil
 }
 
 // allowNull adds null to the list of values of every schema that takes null:
@@ -131,8 +144,9 @@ func allowNull(v any) {
 	}
 }
 
-// OpenAPI returns the document that Seal rendered.
-func (e *Edge) OpenAPI() []byte { return e.document }
+// OpenAPI returns the document of a sealed edge. It panics if an operation's
+// types cannot be described, as registering them does.
+func (e *Edge) OpenAPI() []byte { return e.documents().openAPI }
 
 // renderTags are the areas that have operations, with their descriptions.
 func (e *Edge) renderTags() []any {

@@ -64,7 +64,7 @@ func TestSchemasHaveGivenNames(t *testing.T) {
 		e := httpapi.New(httpapi.Options{})
 		e.Name(httpapi.Schemas{"Oddity": fault.Error{}})
 		require.NotPanics(t, register(e))
-		require.NoError(t, e.Seal())
+		e.Seal()
 		var d document
 		require.NoError(t, json.Unmarshal(e.OpenAPI(), &d))
 		require.Contains(t, d.Components.Schemas, "Oddity")

@@ -92,23 +92,27 @@ func (d document) digest(t testing.TB, schema map[string]any, body any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// shownAt is where each type of resource is read.
-var shownAt = map[string]string{
-	"organization": "/api/organizations/current",
-	"member":       "/api/organizations/current/members/{userId}",
-	"api_key":      "/api/developer/api-keys/{id}",
-	"provider_key": "/api/developer/provider-keys/{id}",
-	"dataset":      "/api/datasets/{id}",
-	"evaluation":   "/api/evaluations/{id}",
-	"run":          "/api/evaluations/{id}/runs/{runId}",
-	"trace":        "/api/traces/{id}",
-	"feedback":     "/api/traces/{id}",
+// shownAt is where a type of resource is read: at the path of the noun of the
+// same name.
+func shownAt(resource string) (string, bool) {
+	switch resource {
+	case "organization":
+		return "/api/organizations/current", true
+	case "feedback":
+		return "/api/traces/{id}", true
+	}
+	for _, n := range specimen.Nouns() {
+		if strings.ReplaceAll(n.Name, " ", "_") == resource && len(n.Paths) > 0 {
+			return n.Paths[0], true
+		}
+	}
+	return "", false
 }
 
 // read computes the digest of a resource from what GET returns now.
 func (d document) read(t testing.TB, m *specimen.Maker, resource, id string) string {
 	t.Helper()
-	template, ok := shownAt[resource]
+	template, ok := shownAt(resource)
 	require.True(t, ok, "no operation shows a %s", resource)
 	path := strings.NewReplacer("{userId}", id, "{runId}", id, "{id}", id)
 	switch resource {
