@@ -68,6 +68,9 @@ func (f Filter[T]) OrNil() *T {
 // them, and drops and lists the others. Several values of one parameter mean any
 // of them; a parameter that takes one value is refused if it has two.
 func (q queryShape) normalize(raw string) (normal string, ignored []string, violations []fault.Field, err error) {
+	if raw == "" && len(q.required) == 0 {
+		return "", nil, nil, nil
+	}
 	values, parseErr := url.ParseQuery(raw)
 	if parseErr != nil {
 		return "", nil, nil, fault.Invalid("query", "", "format", "the query string is not correctly escaped")

@@ -57,6 +57,7 @@ type datasetBody struct {
 	Purpose              string                       `json:"purpose"`
 	Schema               httpapi.Null[httpapi.Object] `json:"schema"`
 	ItemCount            int64                        `json:"item_count"`
+	ContentDigest        string                       `json:"content_digest"`
 	LatestDatasetVersion *int                         `json:"latest_dataset_version"`
 	Status               string                       `json:"status"`
 	Tags                 []string                     `json:"tags"`
@@ -167,13 +168,14 @@ func (b *bare) dataset(ctx context.Context, org principal.OrgID, text string) (d
 	var number int64
 	var description string
 	var latest int
+	var content []byte
 	err := b.pool.QueryRow(ctx, b.find, org, id).Scan(&number, &d.Name, &description, &d.Purpose, &schema, &d.Status,
-		&d.Tags, &metadata, &d.ItemCount, &latest, &d.Version, &created, &updated)
+		&d.Tags, &metadata, &d.ItemCount, &content, &latest, &d.Version, &created, &updated)
 	d.ID, d.Description, d.LatestDatasetVersion = httpapi.ID(number), httpapi.OrNull(description), httpapi.OrNull(latest)
 	if s := httpapi.Object(schema); s != nil {
 		d.Schema = httpapi.NullOf(&s)
 	}
-	d.Metadata = httpapi.Object(metadata)
+	d.Metadata, d.ContentDigest = httpapi.Object(metadata), dataset.Digest(content).String()
 	d.CreatedAt, d.UpdatedAt = httpapi.Time(created), httpapi.Time(updated)
 	return d, err
 }
