@@ -131,7 +131,7 @@ func TestReadWritesDocumentedNames(t *testing.T) {
 func TestANamedBodyIsOtherwiseAsSent(t *testing.T) {
 	t.Parallel()
 	got := orderShape().Named([]byte(`{"name":"a","max_count":null,"x":1}`))
-	require.Equal(t, `{"name":"a","maxCount":null}`, string(got), "a default of a later release makes no other request of it")
+	require.JSONEq(t, `{"name":"a","maxCount":null}`, string(got), "a default of a later release makes no other request of it")
 }
 
 func TestAStrictReadRefusesUndocumentedNames(t *testing.T) {
