@@ -161,6 +161,10 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 		switch op.ID {
 		case "compareEvaluationRuns":
 			o.query = completed(c)
+		case "cancelEvaluationRun":
+			// Sending results ends the other run.
+			evaluation := m.ID(t, "evaluation")
+			o.path = "/api/evaluations/" + evaluation + "/runs/" + waiting(t, c, evaluation).RunID + "/cancel"
 		case "deleteEvaluation":
 			o.before = cancelled
 		}
