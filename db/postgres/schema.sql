@@ -104,6 +104,44 @@ CREATE FUNCTION public.partition_unit(parent regclass) RETURNS text
   SELECT CASE parent::oid::regclass::text WHEN 'events' THEN 'week' WHEN 'audit_logs' THEN 'month' END
 $$;
 
+CREATE FUNCTION public.promise_feedback() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    RETURN NULL;
+  END IF;
+  NEW.id := coalesce(NEW.id, nextval('feedback_ids'));
+  NEW.comment := coalesce(NEW.comment, '');
+  NEW.user_id := coalesce(NEW.user_id, '');
+  NEW.creator := coalesce(NEW.creator, 'system');
+  INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
+  SELECT NEW.org_id, 'score.promised', encode(NEW.trace_id, 'hex'),
+    convert_to(json_build_object(
+      'subject', json_build_object(
+        'kind', CASE WHEN NEW.span_id IS NULL THEN 'trace' ELSE 'span' END, 'id', encode(NEW.trace_id, 'hex'), 'part', encode(NEW.span_id, 'hex')),
+      'metric', 'feedback.' || NEW.type,
+      'source', CASE
+        WHEN NEW.user_id = '' AND NEW.creator LIKE 'user/%' AND NEW.creator NOT LIKE '%/asserted' THEN json_build_object('kind', 'person', 'id', split_part(NEW.creator, '/', 2))
+        ELSE json_build_object('kind', 'user', 'id', NEW.user_id) END,
+      'record', NEW.id,
+      'separate', true, -- it replaces nothing that was said before
+      'value', CASE
+        WHEN NEW.type = 'thumbs' THEN CASE NEW.value::text WHEN 'true' THEN 1 ELSE 0 END
+        WHEN NEW.type = 'rating' THEN NEW.value::text::float8 END,
+      'label', CASE WHEN NEW.type = 'thumbs' THEN CASE NEW.value::text WHEN 'true' THEN 'up' ELSE 'down' END END,
+      'comment', NEW.comment,
+      'detail', NEW.value,
+      'by', NEW.creator,
+      'at', to_char(NEW.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      'retention_days', (SELECT min(class) FROM unnest(ARRAY[7, 30, 90, 400, 3650]) class WHERE class >= coalesce((o.settings->>'retention_days')::integer, 90))
+    )::text, 'UTF8'),
+    NEW.created_at, NEW.created_at
+  FROM organizations o WHERE o.id = NEW.org_id;
+  RETURN NEW;
+END
+$$;
+
 CREATE FUNCTION public.rebase_events() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -522,6 +560,13 @@ CREATE TABLE public.events_default (
     payload json NOT NULL
 );
 
+CREATE SEQUENCE public.feedback_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
 CREATE TABLE public.followers (
     name text NOT NULL,
     xid xid8 NOT NULL,
@@ -658,32 +703,18 @@ ALTER TABLE public.trace_deletions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
-CREATE TABLE public.trace_feedback (
-    org_id uuid NOT NULL,
-    id bigint NOT NULL,
-    trace_id bytea NOT NULL,
-    span_id bytea,
-    type text NOT NULL,
-    value json,
-    comment text DEFAULT ''::text NOT NULL,
-    user_id text DEFAULT ''::text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    creator text DEFAULT 'system'::text NOT NULL,
-    CONSTRAINT trace_feedback_span_id_check CHECK ((length(span_id) = 8)),
-    CONSTRAINT trace_feedback_trace_id_check CHECK ((length(trace_id) = 16)),
-    CONSTRAINT trace_feedback_type_check CHECK ((type = ANY (ARRAY['thumbs'::text, 'rating'::text, 'comment'::text, 'correction'::text])))
-);
-
-ALTER TABLE ONLY public.trace_feedback FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.trace_feedback ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.trace_feedback_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
+CREATE VIEW public.trace_feedback WITH (security_invoker='true') AS
+ SELECT NULL::uuid AS org_id,
+    NULL::bigint AS id,
+    NULL::bytea AS trace_id,
+    NULL::bytea AS span_id,
+    NULL::text AS type,
+    NULL::json AS value,
+    NULL::text AS comment,
+    NULL::text AS user_id,
+    NULL::timestamp with time zone AS created_at,
+    NULL::text AS creator
+  WHERE false;
 
 CREATE TABLE public.trace_refs (
     org_id uuid NOT NULL,
@@ -818,9 +849,6 @@ ALTER TABLE ONLY public.provider_keys
 ALTER TABLE ONLY public.trace_deletions
     ADD CONSTRAINT trace_deletions_pkey PRIMARY KEY (org_id, id);
 
-ALTER TABLE ONLY public.trace_feedback
-    ADD CONSTRAINT trace_feedback_pkey PRIMARY KEY (org_id, id);
-
 ALTER TABLE ONLY public.trace_refs
     ADD CONSTRAINT trace_refs_org_id_trace_id_key UNIQUE (org_id, trace_id);
 
@@ -878,8 +906,6 @@ CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_
 
 CREATE INDEX trace_deletions_trace ON public.trace_deletions USING btree (org_id, trace_id, id);
 
-CREATE INDEX trace_feedback_trace ON public.trace_feedback USING btree (org_id, trace_id, id);
-
 CREATE UNIQUE INDEX views_name ON public.views USING btree (org_id, list, owner_id, name) NULLS NOT DISTINCT;
 
 ALTER INDEX public.audit_logs_action ATTACH PARTITION public.audit_logs_default_org_id_action_id_idx;
@@ -897,6 +923,8 @@ ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
 ALTER INDEX public.events_order ATTACH PARTITION public.events_default_xid_id_idx;
 
 CREATE TRIGGER event BEFORE INSERT ON public.outbox FOR EACH ROW WHEN ((new.topic = 'event'::text)) EXECUTE FUNCTION public.outbox_event();
+
+CREATE TRIGGER promise_feedback INSTEAD OF INSERT OR DELETE ON public.trace_feedback FOR EACH ROW EXECUTE FUNCTION public.promise_feedback();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_org_id_created_by_fkey FOREIGN KEY (org_id, created_by) REFERENCES public.members(org_id, user_id);
@@ -963,9 +991,6 @@ ALTER TABLE ONLY public.provider_keys
 
 ALTER TABLE ONLY public.trace_deletions
     ADD CONSTRAINT trace_deletions_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
-
-ALTER TABLE ONLY public.trace_feedback
-    ADD CONSTRAINT trace_feedback_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.trace_refs
     ADD CONSTRAINT trace_refs_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
@@ -1058,8 +1083,6 @@ CREATE POLICY org ON public.provider_keys USING ((org_id = (NULLIF(current_setti
 
 CREATE POLICY org ON public.trace_deletions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
-CREATE POLICY org ON public.trace_feedback USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
-
 CREATE POLICY org ON public.trace_refs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.views USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
@@ -1094,8 +1117,6 @@ CREATE POLICY sweep ON public.outbox USING ((NULLIF(current_setting('app.sweep':
 CREATE POLICY sweep_find ON public.idempotency_keys FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text));
 
 ALTER TABLE public.trace_deletions ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE public.trace_feedback ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.trace_refs ENABLE ROW LEVEL SECURITY;
 

@@ -48,6 +48,7 @@ func (a *App) domains() []Domain {
 		{Name: "tenancy", HTTP: a.Tenancy.RegisterHTTP},
 		{Name: "provider", HTTP: a.Provider.RegisterHTTP, Eraser: a.Provider.Erase},
 		{Name: "dataset", HTTP: a.Dataset.RegisterHTTP, Handlers: dataset.Handlers(a.temporal, a.Config.Dataset.KeepDeleted), Workers: []Worker{{Queue: dataset.Queue, Register: a.Dataset.Register}}},
+		{Name: "score", Handlers: a.Score.Handlers()},
 		{Name: "trace", HTTP: a.Trace.RegisterHTTP, Handlers: trace.Handlers(a.temporal), Workers: []Worker{{Queue: trace.Queue, Register: a.Trace.Register}}},
 		{
 			Name: "evaluation", HTTP: a.Evaluation.RegisterHTTP, Handlers: evaluation.Handlers(a.temporal, keep), Eraser: a.Evaluation.EraseFiles,

@@ -6,7 +6,7 @@ package app
 var sourceHashes = map[string]string{
 	"addDatasetItems":              "5995374c4eb1569a858c4b2ede9f115f7b6302926d91ad1b87c297b2bff74242",
 	"addEvaluationRunResults":      "6c12a833d10e776c1079fa5ddba29bf177a9d7f0142ff73db314b0f9d88bacf6",
-	"addTraceFeedback":             "9a74462805149f3d7366c21f12294e5072222f1ec0a4b5d7217deea22698d66a",
+	"addTraceFeedback":             "7ea1d8e6d9df2cbf5afcbb6585e4fc81ea3444f9c3c8a1bdc0c1adb024936ad1",
 	"addTraceSpans":                "7f95ce1e63bd4621ee7ad326187a0187d9bf8018a5778b0102bd778e95cfe422",
 	"addTracesToDataset":           "073fb00fcc5456730d514a1b25e0312d3610f17c59c3cd0cc94290fd4e0c7312",
 	"cancelEvaluationRun":          "d2c159fda5fc7b5bfc9933acace9607a60c89e337f443f28df1c16d48d6d1e69",

@@ -26,6 +26,7 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/trace"
 )
@@ -37,6 +38,7 @@ type App struct {
 	Provider *provider.Service
 	Tenancy  *tenancy.Service
 	Dataset  *dataset.Service
+	Score    *score.Service
 	Trace    *trace.Service
 
 	Evaluation *evaluation.Service
@@ -82,9 +84,10 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 		return nil, errors.Join(err, a.Close())
 	}
 	a.Dataset = dataset.New(a.postgres, log, now)
+	a.Score = score.New(score.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, log)
 	a.Trace = trace.New(trace.Parts{
 		Stores: trace.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter, Blobs: a.blobs},
-		Config: cfg.Trace, Tenancy: a.Tenancy, Datasets: a.Dataset, Log: log, Now: now,
+		Config: cfg.Trace, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Log: log, Now: now,
 	})
 	a.newEvaluation(log, now)
 	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, a.Tenancy)
@@ -159,7 +162,8 @@ func (a *App) meter(o httpapi.Outcome) {
 // Document is the OpenAPI document, which needs no engine.
 func Document() ([]byte, error) {
 	a := &App{
-		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil), Trace: trace.New(trace.Parts{}),
+		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil),
+		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}),
 		Evaluation: evaluation.New(evaluation.Parts{}), Erasure: erasure.New(erasure.Stores{}, nil),
 	}
 	a.newEdge(httpapi.Options{}, a.domains())

@@ -32,15 +32,35 @@ type Handler func(context.Context, Message) error
 // PublishTx promises work in the transaction of the change that needs it: if
 // the change commits, the topic's handler is called until it succeeds.
 func (l *Log) PublishTx(ctx context.Context, tx postgres.Tx, topic, subject string, payload any) error {
+	err := l.PublishLaterTx(ctx, tx, 0, topic, subject, payload)
+	if err == nil {
+		tx.AfterCommit(func() { l.bell.ring(topic) })
+	}
+	return err
+}
+
+// PublishLaterTx promises work that the caller intends to do itself after the
+// commit: the topic's handler is called after the delay and finds it done, or
+// does it.
+func (l *Log) PublishLaterTx(ctx context.Context, tx postgres.Tx, delay time.Duration, topic, subject string, payload any) error {
 	encoded, err := json.Marshal(payload)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", topic, err)
 	}
-	err = db.New(tx).Publish(ctx, db.PublishParams{OrgID: tx.Org, Topic: topic, Subject: subject, Payload: encoded, At: l.now()})
+	now := l.now()
+	err = db.New(tx).Publish(ctx, db.PublishParams{OrgID: tx.Org, Topic: topic, Subject: subject, Payload: encoded, DueAt: now.Add(delay), CreatedAt: now})
 	if err != nil {
 		return fmt.Errorf("publish %s: %w", topic, err)
 	}
-	tx.AfterCommit(func() { l.bell.ring(topic) })
+	return nil
+}
+
+// WithdrawTx takes back what a topic has promised for a subject. A handler that
+// is at work on it finishes.
+func (l *Log) WithdrawTx(ctx context.Context, tx postgres.Tx, topic, subject string) error {
+	if err := db.New(tx).Withdraw(ctx, db.WithdrawParams{OrgID: tx.Org, Topic: topic, Subject: subject}); err != nil {
+		return fmt.Errorf("withdraw %s: %w", topic, err)
+	}
 	return nil
 }
 

@@ -28,7 +28,11 @@ WHERE ctid = ANY (ARRAY(SELECT i.ctid FROM idempotency_keys i WHERE i.created_at
 -- name: Publish :exec
 -- Promises work, in the transaction of the change that needs it.
 INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
-VALUES (@org_id, @topic, @subject, @payload, @at, @at);
+VALUES (@org_id, @topic, @subject, @payload, @due_at, @created_at);
+
+-- name: Withdraw :exec
+-- Takes back what is promised for a subject.
+DELETE FROM outbox WHERE org_id = @org_id AND topic = @topic AND subject = @subject;
 
 -- name: Audit :exec
 -- Writes who did what, and the event of it for those who follow along.

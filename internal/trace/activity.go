@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/span"
 )
 
 // Activities are the side effects of the domain's workflows. Each may run
 // again after a failure.
 type Activities struct {
-	store store
-	now   func() time.Time
+	store  store
+	scores *score.Service
+	now    func() time.Time
 }
 
 var (
@@ -29,7 +31,10 @@ func (a *Activities) PurgeTrace(ctx context.Context, d Deletion) error {
 		return fmt.Errorf("deletion %d names no trace: %q", d.ID, d.Trace)
 	}
 	defer temporal.KeepBeating(ctx)()
-	return a.store.Eraser(d.Org, id).Purge(ctx, d.Requested)
+	if err := a.store.Eraser(d.Org, id).Purge(ctx, d.Requested); err != nil {
+		return err
+	}
+	return a.scores.Purge(ctx, d.Org, scoresOf(id), d.Requested)
 }
 
 // FinishDeletion removes what came in after the deletion and is older than it,

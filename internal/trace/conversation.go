@@ -137,11 +137,11 @@ func (s *Service) complete(ctx context.Context, org principal.OrgID, of []spandb
 	for i := range of {
 		ids[i] = of[i].ID
 	}
-	var feedback map[span.TraceID]int64
+	var feedback map[string]int64
 	err := spandb.Together(ctx, func(ctx context.Context) error {
 		return s.store.FillTexts(ctx, org, of, traces)
 	}, func(ctx context.Context) (err error) {
-		feedback, err = s.store.countFeedback(ctx, org, ids)
+		feedback, err = s.scores.Count(ctx, org, feedbackOf(ids...))
 		return err
 	})
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Service) complete(ctx context.Context, org principal.OrgID, of []spandb
 	}
 	turns := make([]Turn, len(traces))
 	for i, t := range traces {
-		turns[i] = Turn{Trace: t, Feedback: feedback[t.ID]}
+		turns[i] = Turn{Trace: t, Feedback: feedback[t.ID.String()]}
 	}
 	return turns, nil
 }

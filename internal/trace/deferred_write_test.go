@@ -36,8 +36,9 @@ func TestWritesWhileClickHouseIsAway(t *testing.T) {
 	require.True(t, added.Response.Deferred())
 	_, err = us.PatchTrace(t.Context(), id, map[string]any{"status": "completed"})
 	require.Error(t, err, "a change begins with what is stored, which cannot be read")
-	_, err = us.Feedback(t.Context(), id, testkit.TraceFeedback{Type: "thumbs", Value: true})
+	said, err := us.Call(t.Context(), http.MethodPost, "/api/traces/"+id+"/feedback", testkit.TraceFeedback{Type: "thumbs", Value: true}, nil)
 	require.NoError(t, err, "a trace that was created is known")
+	require.True(t, said.Deferred())
 	require.Zero(t, see.seen(id))
 
 	w.set(false)
@@ -45,8 +46,12 @@ func TestWritesWhileClickHouseIsAway(t *testing.T) {
 	n, err := k.App.Trace.Drain(t.Context())
 	require.NoError(t, err)
 	require.Positive(t, n)
+	k.Clock.Advance(time.Minute)
+	_, err = k.App.Outbox.Once(t.Context())
+	require.NoError(t, err)
 
 	require.Equal(t, 2, see.spans(id))
+	require.Equal(t, 1, see.feedback(id))
 	changed, err := us.PatchTrace(t.Context(), id, map[string]any{"status": "completed"})
 	require.NoError(t, err)
 	require.False(t, changed.Response.Deferred())

@@ -9,6 +9,7 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
@@ -44,6 +45,9 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id span.TraceID)
 	if err != nil {
 		return Deletion{}, err
 	}
+	if err := s.scores.WithdrawTx(ctx, tx, score.Trace(id)); err != nil {
+		return Deletion{}, err
+	}
 	d := Deletion{
 		Org: tx.Org, ID: n, Trace: id.String(), Requested: now,
 		Settled: now.Add(s.settleTime()),
@@ -67,7 +71,10 @@ func (s *Service) settleTime() time.Duration {
 func (s *Service) hide(ctx context.Context, org principal.OrgID, id span.TraceID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hideWithin)
 	defer cancel()
-	if err := s.store.Eraser(org, id).Hide(ctx); err != nil {
+	err := spandb.Together(ctx, s.store.Eraser(org, id).Hide, func(ctx context.Context) error {
+		return s.scores.Hide(ctx, org, scoresOf(id))
+	})
+	if err != nil {
 		slog.WarnContext(ctx, "a deleted trace is readable until its workflow runs", "org_id", org.String(), "trace_id", id.String(), "error", err)
 	}
 }

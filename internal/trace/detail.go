@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"slices"
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
@@ -99,12 +100,13 @@ func (s *Service) whole(ctx context.Context, org principal.OrgID, k lookup) (Tra
 func (s *Service) Read(ctx context.Context, org principal.OrgID, id span.TraceID) (Detail, error) {
 	var d Detail
 	k, err := s.lookUp(ctx, org, id, func(ctx context.Context) (err error) {
-		d.Feedback, err = s.store.listFeedback(ctx, org, id, maxFeedback)
+		d.Feedback, err = s.feedback(ctx, org, id)
 		return err
 	})
 	if err != nil {
 		return Detail{}, err
 	}
+	d.Feedback = slices.DeleteFunc(d.Feedback, func(f Feedback) bool { return f.CreatedAt.UnixMilli() <= k.deleted })
 	if !k.stored {
 		d.Trace, err = k.stub(id)
 		return d, err

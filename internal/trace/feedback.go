@@ -39,6 +39,8 @@ type Feedback struct {
 	UserID    string
 	CreatedBy principal.Actor
 	CreatedAt time.Time
+
+	retention uint16
 }
 
 // check holds feedback against what its type needs and brings thumbs to their
@@ -83,8 +85,9 @@ func (f *Feedback) check() error {
 	return nil
 }
 
-// redactFeedback removes secrets from what was said, as from telemetry.
-func (s *Service) redactFeedback(ctx context.Context, org principal.OrgID, f *Feedback) error {
+// prepareFeedback removes secrets from what was said, as from telemetry, and
+// keeps it for as long as a trace.
+func (s *Service) prepareFeedback(ctx context.Context, org principal.OrgID, f *Feedback) error {
 	settings, err := s.settings.get(ctx, org)
 	if err != nil {
 		return err
@@ -95,20 +98,31 @@ func (s *Service) redactFeedback(ctx context.Context, org principal.OrgID, f *Fe
 	if text, changed := settings.redactor.JSONText(nil, f.Value); changed {
 		f.Value = text
 	}
+	f.retention = settings.retention
 	return nil
 }
 
-// AddFeedbackTx keeps what somebody said about a trace that exists.
+// AddFeedbackTx promises to keep what somebody said about a trace that exists.
+// KeepFeedback makes it readable after the commit.
 func (s *Service) AddFeedbackTx(ctx context.Context, tx postgres.Tx, f Feedback) (Feedback, error) {
 	if err := f.check(); err != nil {
 		return Feedback{}, err
 	}
-	f.CreatedBy, f.CreatedAt = principal.ActorOf(ctx), s.shown()
-	f, err := s.store.insertFeedbackTx(ctx, tx, f)
-	if err != nil {
+	f.CreatedBy, f.CreatedAt = principal.ActorOf(ctx), s.now()
+	var err error
+	if f.ID, err = s.store.nextFeedbackTx(ctx, tx); err != nil {
+		return Feedback{}, err
+	}
+	if err := s.scores.PromiseTx(ctx, tx, f.score()); err != nil {
 		return Feedback{}, err
 	}
 	return f, s.log.AuditTx(ctx, tx, change.Entry{Action: "trace.feedback_created", Resource: "feedback", ID: strconv.FormatInt(f.ID, 10), After: f})
+}
+
+// KeepFeedback stores feedback that was promised. It reports false if that has
+// to wait until ClickHouse is back.
+func (s *Service) KeepFeedback(ctx context.Context, org principal.OrgID, f Feedback) bool {
+	return s.scores.Keep(ctx, org, f.score())
 }
 
 // shown is the present as the interface shows it, so that a time that is

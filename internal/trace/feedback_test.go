@@ -1,12 +1,15 @@
 package trace_test
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
 	"github.com/assayhq/assay/internal/trace"
 )
@@ -73,12 +76,48 @@ func TestFeedback(t *testing.T) {
 			_, err = us.Feedback(t.Context(), about.ID, testkit.TraceFeedback{Type: "thumbs", Value: true}, testkit.Idempotent("feedback"))
 			require.NoError(t, err)
 		}
-		var rows, audited int
-		conn := control(t, k, us)
-		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM trace_feedback WHERE trace_id = decode($1, 'hex')", about.ID).Scan(&rows))
-		require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM audit_logs a JOIN trace_feedback f ON f.id::text = a.resource_id
-			WHERE a.action = 'trace.feedback_created' AND a.resource_type = 'feedback' AND f.trace_id = decode($1, 'hex')`, about.ID).Scan(&audited))
-		require.Equal(t, []int{1, 1}, []int{rows, audited})
+		read, err := us.Trace(t.Context(), about.ID)
+		require.NoError(t, err)
+		require.Len(t, read.Feedback, 1)
+		var audited int
+		require.NoError(t, control(t, k, us).QueryRow(t.Context(), `SELECT count(*) FROM audit_logs
+			WHERE action = 'trace.feedback_created' AND resource_type = 'feedback' AND resource_id = $1`, strconv.FormatInt(read.Feedback[0].ID, 10)).Scan(&audited))
+		require.Equal(t, 1, audited)
+	})
+
+	t.Run("a user's newer feedback replaces the older one, and comments stay", func(t *testing.T) {
+		t.Parallel()
+		about, err := us.CreateTrace(t.Context(), map[string]any{"name": "discussed"})
+		require.NoError(t, err)
+		_, member := us.Person(t, principal.Admin) // whose key somebody else made
+		on := testkit.NewSpanID()
+		for _, one := range []struct {
+			by *testkit.Client
+			in testkit.TraceFeedback
+		}{
+			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: "u-1"}},
+			{us, testkit.TraceFeedback{Type: "thumbs", Value: false, UserID: "u-1"}},
+			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: "u-1", SpanID: on}},
+			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: "u-2"}},
+			{us, testkit.TraceFeedback{Type: "comment", Comment: "first", UserID: "u-1"}},
+			{us, testkit.TraceFeedback{Type: "comment", Comment: "second", UserID: "u-1"}},
+			{us, testkit.TraceFeedback{Type: "rating", Value: 0.1}},
+			{us, testkit.TraceFeedback{Type: "rating", Value: 0.2}},
+			{member, testkit.TraceFeedback{Type: "rating", Value: 0.3}},
+			{member, testkit.TraceFeedback{Type: "rating", Value: 0.4}},
+		} {
+			_, err := one.by.Feedback(t.Context(), about.ID, one.in)
+			require.NoError(t, err)
+		}
+		read, err := us.Trace(t.Context(), about.ID)
+		require.NoError(t, err)
+		var said []string
+		for _, f := range read.Feedback {
+			said = append(said, strings.TrimSpace(fmt.Sprint(f.Type, " ", f.UserID, f.Value, f.Comment, " ", f.SpanID)))
+		}
+		require.Equal(t, []string{
+			"rating 0.4", "rating 0.3", "rating 0.2", "rating 0.1", "comment u-1<nil>second", "comment u-1<nil>first", "thumbs u-2true", "thumbs u-1true " + on, "thumbs u-1false",
+		}, said, "newest first")
 	})
 
 	t.Run("it names who sent it and where it is shown", func(t *testing.T) {

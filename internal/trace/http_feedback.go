@@ -19,7 +19,8 @@ func (s *Service) registerFeedback(e *httpapi.Edge) {
 		ID: "addTraceFeedback", Method: http.MethodPost, Path: "/api/traces/{id}/feedback", Tag: tag, Scope: principal.TracesWrite, Status: 201, Annotators: true,
 		Summary: "Add feedback",
 		Description: "`thumbs` takes true or \"up\", false or \"down\" as its value, `rating` a number from 0 to 1, and `correction` the output that would have been right; `comment` needs a comment. " +
-			"The newest feedback is part of the trace that GET returns.",
+			"The newest feedback is part of the trace that GET returns. A user's newer thumbs, rating or correction of the same trace or span replaces the older one; comments, and feedback that names no user, are kept side by side. " +
+			whenDeferred,
 	}, s.postFeedback)
 }
 
@@ -50,6 +51,7 @@ type feedbackBody struct {
 }
 
 type feedbackOutput struct {
+	Ingest   string `header:"X-Ingest" enum:"deferred" doc:"deferred if the feedback is stored safely but not readable yet; otherwise absent."`
 	Location string `header:"Location" doc:"Path of the trace, which shows its feedback."`
 	Body     feedbackBody
 }
@@ -63,20 +65,25 @@ func (s *Service) postFeedback(ctx context.Context, in *addFeedbackInput) (*feed
 	if f.Trace, err = s.resolveExisting(ctx, org, in.ID); err != nil {
 		return nil, err
 	}
-	if err := s.redactFeedback(ctx, org, &f); err != nil {
+	if err := s.prepareFeedback(ctx, org, &f); err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*feedbackOutput, error) {
-		f, err := s.AddFeedbackTx(ctx, tx, f)
-		if err != nil {
+	added := false
+	out, err := change.Do(ctx, s.log, func(tx postgres.Tx) (*feedbackOutput, error) {
+		if f, err = s.AddFeedbackTx(ctx, tx, f); err != nil {
 			return nil, err
 		}
 		by, err := s.tenancy.ActorsTx(ctx, tx, f.CreatedBy)
 		if err != nil {
 			return nil, err
 		}
+		added = true
 		return &feedbackOutput{Location: tracePath(f.Trace), Body: toFeedbackBody(f, by[0])}, nil
 	})
+	if err == nil && added {
+		out.Ingest = toIngest(!s.KeepFeedback(ctx, org, f))
+	}
+	return out, err
 }
 
 // feedback reads the body; null is no value.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
@@ -15,6 +16,7 @@ type Parts struct {
 	Config   Config
 	Tenancy  *tenancy.Service
 	Datasets *dataset.Service
+	Scores   *score.Service
 	Log      *change.Log
 	Now      func() time.Time
 }
@@ -25,6 +27,7 @@ type Service struct {
 	store    store
 	tenancy  *tenancy.Service
 	datasets *dataset.Service
+	scores   *score.Service
 	log      *change.Log
 	settings *settingsCache
 	inflight *inflight
@@ -34,7 +37,7 @@ type Service struct {
 // New makes the service.
 func New(p Parts) *Service {
 	s := &Service{
-		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, log: p.Log,
+		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, scores: p.Scores, log: p.Log,
 		inflight: newInflight(p.Config.InflightBytes), now: p.Now,
 	}
 	s.settings = &settingsCache{now: p.Now, days: p.Config.RetentionDays}

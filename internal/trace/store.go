@@ -17,8 +17,8 @@ type Stores struct {
 	Blobs      *blob.Store
 }
 
-// store is PostgreSQL, which knows the numbers of traces, feedback and deletions,
-// and the database of spans.
+// store is PostgreSQL, which knows the numbers of traces and feedback and the
+// deletions, and the database of spans.
 type store struct {
 	db *postgres.DB
 	spandb.DB

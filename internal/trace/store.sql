@@ -33,22 +33,10 @@ WHERE org_id = @org_id AND trace_id = @trace_id;
 SELECT trace_ref, trace_id, stub FROM trace_refs
 WHERE org_id = @org_id AND trace_id = ANY (@trace_ids::bytea[]);
 
--- name: InsertFeedback :one
--- Keeps what somebody said about a trace.
-INSERT INTO trace_feedback (org_id, trace_id, span_id, type, value, comment, user_id, creator, created_at)
-VALUES (@org_id, @trace_id, sqlc.narg('span_id'), @type, sqlc.narg('value'), @comment, @user_id, @creator, @created_at)
-RETURNING id;
-
--- name: ListFeedback :many
--- What was said about a trace, newest first.
-SELECT id, span_id, type, value, comment, user_id, creator, created_at FROM trace_feedback
-WHERE org_id = @org_id AND trace_id = @trace_id
-ORDER BY id DESC
-LIMIT @row_limit;
-
--- name: DeleteFeedback :execrows
--- Forgets what was said about a deleted trace.
-DELETE FROM trace_feedback WHERE org_id = @org_id AND trace_id = @trace_id;
+-- name: NextFeedback :one
+-- A number for feedback.
+-- all orgs: numbers come from one sequence.
+SELECT nextval('feedback_ids')::bigint AS id;
 
 -- name: InsertDeletion :one
 -- Notes that a trace is to be deleted.

@@ -37,9 +37,6 @@ func (s store) deleteTx(ctx context.Context, tx postgres.Tx, trace span.TraceID,
 	if err != nil {
 		return 0, fmt.Errorf("insert deletion: %w", err)
 	}
-	if _, err := q.DeleteFeedback(ctx, db.DeleteFeedbackParams{OrgID: tx.Org, TraceID: trace[:]}); err != nil {
-		return 0, fmt.Errorf("delete feedback: %w", err)
-	}
 	if err := q.ForgetRef(ctx, db.ForgetRefParams{OrgID: tx.Org, TraceID: trace[:]}); err != nil {
 		return 0, fmt.Errorf("forget trace: %w", err)
 	}

@@ -98,29 +98,3 @@ func (s store) refs(ctx context.Context, org principal.OrgID, ids []span.TraceID
 	}
 	return out, nil
 }
-
-// countFeedback returns how often something was said about each of the traces.
-func (s store) countFeedback(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	raw := make([][]byte, len(ids))
-	for i := range ids {
-		raw[i] = ids[i][:]
-	}
-	rows, err := s.db.Org(org).Query(ctx, "SELECT trace_id, count(*) FROM trace_feedback WHERE org_id = $1 AND trace_id = ANY ($2::bytea[]) GROUP BY trace_id", org, raw)
-	if err != nil {
-		return nil, fmt.Errorf("count feedback: %w", err)
-	}
-	defer rows.Close()
-	out := map[span.TraceID]int64{}
-	for rows.Next() {
-		var id []byte
-		var n int64
-		if err := rows.Scan(&id, &n); err != nil {
-			return nil, fmt.Errorf("count feedback: %w", err)
-		}
-		out[span.TraceID(id)] = n
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("count feedback: %w", err)
-	}
-	return out, nil
-}

@@ -56,5 +56,5 @@ func DeleteTraceWorkflow(ctx workflow.Context, d Deletion) error {
 // Register puts the domain's workflows and activities on its worker.
 func (s *Service) Register(r worker.Registry) {
 	r.RegisterWorkflow(DeleteTraceWorkflow)
-	r.RegisterActivity(&Activities{store: s.store, now: s.now})
+	r.RegisterActivity(&Activities{store: s.store, scores: s.scores, now: s.now})
 }

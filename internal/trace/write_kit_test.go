@@ -47,7 +47,7 @@ func (s tables) rows(trace string) int {
 	for _, table := range []string{"spans", "span_payloads", "span_events", "traces", "trace_starts"} {
 		n += s.count("SELECT count() FROM "+table+" WHERE org_id = ? AND trace_id = unhex(?) SETTINGS apply_deleted_mask = 0", trace)
 	}
-	return n
+	return n + s.count("SELECT count() FROM scores WHERE org_id = ? AND subject = ? SETTINGS apply_deleted_mask = 0", trace)
 }
 
 // seen counts what a reader could find of a trace.
@@ -56,7 +56,12 @@ func (s tables) seen(trace string) int {
 	for _, table := range []string{"spans", "span_payloads", "span_events", "traces", "trace_starts"} {
 		n += s.count("SELECT count() FROM "+table+" WHERE org_id = ? AND trace_id = unhex(?)", trace)
 	}
-	return n
+	return n + s.feedback(trace)
+}
+
+// feedback counts what a reader could find of what was said about a trace.
+func (s tables) feedback(trace string) int {
+	return s.count("SELECT count() FROM scores FINAL WHERE org_id = ? AND subject = ?", trace)
 }
 
 func (s tables) count(query, trace string) int {

@@ -306,15 +306,16 @@ func (q *Queries) PostponeFollower(ctx context.Context, arg PostponeFollowerPara
 
 const publish = `-- name: Publish :exec
 INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $5)
+VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type PublishParams struct {
-	OrgID   principal.OrgID
-	Topic   string
-	Subject string
-	Payload []byte
-	At      time.Time
+	OrgID     principal.OrgID
+	Topic     string
+	Subject   string
+	Payload   []byte
+	DueAt     time.Time
+	CreatedAt time.Time
 }
 
 // Promises work, in the transaction of the change that needs it.
@@ -324,7 +325,8 @@ func (q *Queries) Publish(ctx context.Context, arg PublishParams) error {
 		arg.Topic,
 		arg.Subject,
 		arg.Payload,
-		arg.At,
+		arg.DueAt,
+		arg.CreatedAt,
 	)
 	return err
 }
@@ -531,4 +533,20 @@ func (q *Queries) TakeEvents(ctx context.Context, arg TakeEventsParams) ([]TakeE
 		return nil, err
 	}
 	return items, nil
+}
+
+const withdraw = `-- name: Withdraw :exec
+DELETE FROM outbox WHERE org_id = $1 AND topic = $2 AND subject = $3
+`
+
+type WithdrawParams struct {
+	OrgID   principal.OrgID
+	Topic   string
+	Subject string
+}
+
+// Takes back what is promised for a subject.
+func (q *Queries) Withdraw(ctx context.Context, arg WithdrawParams) error {
+	_, err := q.db.Exec(ctx, withdraw, arg.OrgID, arg.Topic, arg.Subject)
+	return err
 }

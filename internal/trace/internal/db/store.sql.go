@@ -84,24 +84,6 @@ func (q *Queries) ClaimRef(ctx context.Context, arg ClaimRefParams) (ClaimRefRow
 	return i, err
 }
 
-const deleteFeedback = `-- name: DeleteFeedback :execrows
-DELETE FROM trace_feedback WHERE org_id = $1 AND trace_id = $2
-`
-
-type DeleteFeedbackParams struct {
-	OrgID   principal.OrgID
-	TraceID []byte
-}
-
-// Forgets what was said about a deleted trace.
-func (q *Queries) DeleteFeedback(ctx context.Context, arg DeleteFeedbackParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteFeedback, arg.OrgID, arg.TraceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const findDeletion = `-- name: FindDeletion :one
 SELECT id, requested_at, purged_at FROM trace_deletions
 WHERE org_id = $1 AND trace_id = $2
@@ -245,94 +227,17 @@ func (q *Queries) InsertDeletion(ctx context.Context, arg InsertDeletionParams) 
 	return id, err
 }
 
-const insertFeedback = `-- name: InsertFeedback :one
-INSERT INTO trace_feedback (org_id, trace_id, span_id, type, value, comment, user_id, creator, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-RETURNING id
+const nextFeedback = `-- name: NextFeedback :one
+SELECT nextval('feedback_ids')::bigint AS id
 `
 
-type InsertFeedbackParams struct {
-	OrgID     principal.OrgID
-	TraceID   []byte
-	SpanID    []byte
-	Type      string
-	Value     []byte
-	Comment   string
-	UserID    string
-	Creator   string
-	CreatedAt time.Time
-}
-
-// Keeps what somebody said about a trace.
-func (q *Queries) InsertFeedback(ctx context.Context, arg InsertFeedbackParams) (int64, error) {
-	row := q.db.QueryRow(ctx, insertFeedback,
-		arg.OrgID,
-		arg.TraceID,
-		arg.SpanID,
-		arg.Type,
-		arg.Value,
-		arg.Comment,
-		arg.UserID,
-		arg.Creator,
-		arg.CreatedAt,
-	)
+// A number for feedback.
+// all orgs: numbers come from one sequence.
+func (q *Queries) NextFeedback(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, nextFeedback)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
-}
-
-const listFeedback = `-- name: ListFeedback :many
-SELECT id, span_id, type, value, comment, user_id, creator, created_at FROM trace_feedback
-WHERE org_id = $1 AND trace_id = $2
-ORDER BY id DESC
-LIMIT $3
-`
-
-type ListFeedbackParams struct {
-	OrgID    principal.OrgID
-	TraceID  []byte
-	RowLimit int32
-}
-
-type ListFeedbackRow struct {
-	ID        int64
-	SpanID    []byte
-	Type      string
-	Value     []byte
-	Comment   string
-	UserID    string
-	Creator   string
-	CreatedAt time.Time
-}
-
-// What was said about a trace, newest first.
-func (q *Queries) ListFeedback(ctx context.Context, arg ListFeedbackParams) ([]ListFeedbackRow, error) {
-	rows, err := q.db.Query(ctx, listFeedback, arg.OrgID, arg.TraceID, arg.RowLimit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListFeedbackRow{}
-	for rows.Next() {
-		var i ListFeedbackRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.SpanID,
-			&i.Type,
-			&i.Value,
-			&i.Comment,
-			&i.UserID,
-			&i.Creator,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const refsOf = `-- name: RefsOf :many

@@ -53,28 +53,18 @@ func TestErasingOnACluster(t *testing.T) {
 	before := count(kept, "0")
 
 	for _, shard := range clickhousetest.Shards(t, cfg) {
-		e := Eraser{ch: open(shard), topology: clickhouse.Topology{Cluster: cfg.Cluster, PerShard: true}, org: org, trace: gone}
+		e := Eraser{eraser: open(shard).EraserOf(clickhouse.Topology{Cluster: cfg.Cluster, PerShard: true}), org: org, trace: gone}
 		require.NoError(t, e.Hide(t.Context()))
 	}
 	require.Zero(t, count(gone, "1"))
 	require.Positive(t, count(gone, "0"))
 
 	for _, shard := range clickhousetest.Shards(t, cfg) {
-		e := Eraser{ch: open(shard), topology: clickhouse.Topology{Cluster: cfg.Cluster, PerShard: true}, org: org, trace: gone}
+		e := Eraser{eraser: open(shard).EraserOf(clickhouse.Topology{Cluster: cfg.Cluster, PerShard: true}), org: org, trace: gone}
 		require.NoError(t, e.Purge(t.Context(), time.Now()))
 	}
 	require.Zero(t, count(gone, "0"))
 	require.Equal(t, before, count(kept, "0"))
-}
-
-func TestErasingTellsEveryNodeOfACluster(t *testing.T) {
-	t.Parallel()
-	e := Eraser{topology: clickhouse.Topology{Cluster: "main"}}
-	require.Equal(t, "DELETE FROM spans_local ON CLUSTER 'main' IN PARTITION ID 'p' WHERE org_id = ? AND trace_id = unhex(?) AND ingested_at <= fromUnixTimestamp64Milli(?, 'UTC')",
-		e.hideSQL(traceTable{"spans", "ingested_at"}, "p", true))
-	require.Equal(t, "ALTER TABLE spans_local ON CLUSTER 'main' APPLY DELETED MASK IN PARTITION ID 'p'", e.dropSQL(traceTable{"spans", "ingested_at"}, "p"))
-	require.Equal(t, "DELETE FROM traces IN PARTITION ID 'p' WHERE org_id = ? AND trace_id = unhex(?)",
-		Eraser{}.hideSQL(traceTable{"traces", "first_ingest"}, "p", false))
 }
 
 func TestEveryTableWithTracesIsErased(t *testing.T) {

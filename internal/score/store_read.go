@@ -1,0 +1,114 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+// answerTime is how long a question may take.
+const answerTime = 20 * time.Second
+
+// each scans every row of a question.
+func (s store) each(ctx context.Context, scan func(driver.Rows) error, text string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	rows, err := s.ch.Reader().Query(ctx, text, args...)
+	if err != nil {
+		return fmt.Errorf("read scores: %w", clickhouse.Translate(err))
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return fmt.Errorf("read scores: %w", clickhouse.Translate(err))
+		}
+	}
+	return clickhouse.Translate(rows.Err())
+}
+
+// where is the condition of a filter. It names columns of the key only, so that
+// a row which is replaced is never selected without the row that replaces it.
+func (f Filter) where(org principal.OrgID) (text string, args []any) {
+	var b strings.Builder
+	b.WriteString("org_id = ? AND kind IN (?) AND subject IN (?)")
+	args = []any{uuid.UUID(org), f.Kinds, f.IDs}
+	if len(f.Metrics) > 0 {
+		b.WriteString(" AND metric IN (?)")
+		args = append(args, f.Metrics)
+	}
+	return b.String(), args
+}
+
+func (s store) list(ctx context.Context, org principal.OrgID, f Filter, limit int) (all []Score, err error) {
+	where, args := f.where(org)
+	err = s.each(ctx, func(rows driver.Rows) error {
+		one, err := scan(rows)
+		all = append(all, one)
+		return err
+	}, "SELECT kind, subject, part, metric, source, source_id, entry, record, scored, value, label, comment, detail, config_version, actor, at, retention_days"+
+		" FROM scores FINAL WHERE "+where+" ORDER BY at DESC, record DESC LIMIT ?", append(args, limit)...)
+	return all, err
+}
+
+func scan(rows driver.Rows) (s Score, err error) {
+	var entry int64
+	var scored bool
+	var value float64
+	var actor, kind, source, detail string
+	err = rows.Scan(&kind, &s.Subject.ID, &s.Subject.Part, &s.Metric, &source, &s.Source.ID, &entry, &s.Record, &scored, &value,
+		&s.Label, &s.Comment, &detail, &s.ConfigVersion, &actor, &s.At, &s.RetentionDays)
+	s.Subject.Kind, s.Source.Kind = Kind(kind), SourceKind(source)
+	s.Separate = entry != 0
+	if detail != "" {
+		s.Detail = jsontext.Value(detail)
+	}
+	if scored {
+		s.Value = &value
+	}
+	s.By = principal.ParseActor(actor)
+	return s, err
+}
+
+func (s store) count(ctx context.Context, org principal.OrgID, f Filter) (map[string]int64, error) {
+	where, args := f.where(org)
+	all := map[string]int64{}
+	err := s.each(ctx, func(rows driver.Rows) error {
+		var id string
+		var n uint64
+		err := rows.Scan(&id, &n)
+		all[id] = int64(n)
+		return err
+	}, "SELECT subject, count() FROM scores FINAL WHERE "+where+" GROUP BY subject", args...)
+	return all, err
+}
+
+// has reports whether a score, or one that replaces it, is stored.
+func (s store) has(ctx context.Context, org principal.OrgID, one Score) (found bool, err error) {
+	err = s.each(ctx, func(rows driver.Rows) error { return rows.Scan(&found) },
+		"SELECT count() > 0 FROM scores WHERE org_id = ? AND kind = ? AND subject = ? AND part = ? AND metric = ? AND source = ? AND source_id = ? AND entry = ?"+
+			" AND at >= fromUnixTimestamp64Micro(?, 'UTC')",
+		uuid.UUID(org), one.Subject.Kind, one.Subject.ID, one.Subject.Part, one.Metric, one.Source.Kind, one.Source.ID, one.entry(), one.At.UnixMicro())
+	return found, err
+}
+
+// doomed are the rows of a filter's subjects.
+func (f Filter) doomed(org principal.OrgID) clickhouse.Doomed {
+	where, args := f.where(org)
+	return clickhouse.Doomed{Table: "scores", Arrived: "at", Where: where, Args: args}
+}
+
+func (s store) hide(ctx context.Context, org principal.OrgID, f Filter) error {
+	return s.ch.Eraser().Hide(ctx, f.doomed(org))
+}
+
+func (s store) purge(ctx context.Context, org principal.OrgID, f Filter, before time.Time) error {
+	return s.ch.Eraser().Purge(ctx, before, f.doomed(org))
+}
