@@ -80,12 +80,12 @@ func (s *Service) collect(ctx context.Context, size int, fill func(*spandb.Block
 		if err := fill(b, p, &now); err != nil {
 			return false, err
 		}
-		failpoint.Hit(failpoint.Decoded)
+		failpoint.Hit(Decoded)
 		got.Accepted += now.Accepted
 		got.Rejected, got.Reason = now.Rejected, now.Reason
 		return now.later > 0, nil
 	})
-	failpoint.Hit(failpoint.BeforeReply)
+	failpoint.Hit(BeforeReply)
 	got.Deferred = deferred
 	return got, err
 }

@@ -28,6 +28,9 @@ const leftover = 24 * time.Hour
 // 100 bytes each.
 const maxFolders = 1 << 16
 
+// BeforeNamed is when an object's bytes are on disk under a temporary name.
+const BeforeNamed failpoint.Point = "before_blob_name"
+
 // disk keeps each object in a file below root.
 //
 // A write goes to a temporary file beside the object, which is forced to the
@@ -91,7 +94,7 @@ func (d *disk) write(ctx context.Context, key string, content []byte, onlyNew bo
 		return false, err
 	}
 	if err = ctx.Err(); err == nil && !onlyNew {
-		failpoint.Hit(failpoint.BeforeBlobNamed)
+		failpoint.Hit(BeforeNamed)
 		if err = os.Rename(temp, name); err == nil {
 			return true, d.force(folder)
 		}

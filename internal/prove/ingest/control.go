@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/prove/rig"
+	"github.com/assayhq/assay/internal/trace"
 )
 
 // control is a guard that is removed, and the fault that must show it.
@@ -47,12 +47,12 @@ var controls = []control{
 	}
 	in.redact(r)
 `,
-		fault: func(p *proof) fault { return p.atInsert(failpoint.AfterInsert) },
+		fault: func(p *proof) fault { return p.atInsert(trace.AfterInsert) },
 	},
 	{
 		name: "silent_defer", file: "internal/trace/internal/spandb/writer.go", caught: isLate, store: onDisk,
-		text: "	failpoint.Hit(failpoint.AfterDefer)\n",
-		instead: `	failpoint.Hit(failpoint.AfterDefer)
+		text: "	failpoint.Hit(AfterDefer)\n",
+		instead: `	failpoint.Hit(AfterDefer)
 	if sabotage("silent_defer") {
 		return false, nil
 	}
@@ -67,7 +67,7 @@ var controls = []control{
 	}
 	parts, err := openParts(text)
 `,
-		fault: func(p *proof) fault { return p.atDrain(failpoint.DrainRead) },
+		fault: func(p *proof) fault { return p.atDrain(trace.DrainRead) },
 	},
 	{
 		name: "ignore_store", file: "internal/trace/internal/spandb/writer.go", caught: isLost, store: inS3,

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/prove/rig"
+	"github.com/assayhq/assay/internal/trace"
 )
 
 // fault is something that goes wrong and ends again.
@@ -25,45 +27,45 @@ func (p *proof) list(store string) []fault {
 		return toxic{"latency", "downstream", map[string]any{"latency": ms, "jitter": jitter}}
 	}
 	first := []fault{
-		p.atInsert(failpoint.AfterInsert),
+		p.atInsert(trace.AfterInsert),
 		{"clickhouse killed mid-insert", p.killClickHouse(0)},
-		p.atDrain(failpoint.DrainInserted),
+		p.atDrain(trace.DrainInserted),
 		p.storeAway(store),
 	}
 	if store == inS3 {
 		first = []fault{
 			p.storeAway(store),
 			{"network cut", p.cut},
-			p.atDrain(failpoint.DrainRead),
+			p.atDrain(trace.DrainRead),
 			{"app killed", p.killApp},
-			p.atDefer(failpoint.AfterDefer),
+			p.atDefer(trace.AfterDefer),
 			{"clickhouse killed mid-insert", p.killClickHouse(0)},
 			{"object storage hangs", p.storeHangs},
 		}
 	}
 	all := append(first,
-		p.atInsert(failpoint.BetweenTables),
-		p.atDefer(failpoint.BeforeDefer),
-		p.atInsert(failpoint.BeforeReply),
+		p.atInsert(trace.BetweenTables),
+		p.atDefer(trace.BeforeDefer),
+		p.atInsert(trace.BeforeReply),
 		fault{"clickhouse away", p.killClickHouse(4 * time.Second)},
-		p.atInsert(failpoint.Decoded),
+		p.atInsert(trace.Decoded),
 		fault{"clickhouse disk full", p.clickHouseFull},
-		p.atDefer(failpoint.AfterDefer),
+		p.atDefer(trace.AfterDefer),
 		fault{"connections reset", p.spoil(clickhouse, toxic{"reset_peer", "downstream", map[string]any{"timeout": 0}}, 0)},
-		p.atInsert(failpoint.BeforeInsert),
+		p.atInsert(trace.BeforeInsert),
 		fault{"cut mid-insert", p.spoil(clickhouse, toxic{"limit_data", "upstream", map[string]any{"bytes": 20_000}}, 0)},
-		p.atDrain(failpoint.DrainRead),
+		p.atDrain(trace.DrainRead),
 		fault{"black hole", p.spoil(clickhouse, toxic{"timeout", "downstream", map[string]any{"timeout": 0}}, 0)},
 		fault{"app killed", p.killApp},
 		fault{"latency 1 s ± 0.5 s", p.spoil(clickhouse, latency(1000, 500), 4*time.Second)},
-		p.atDrain(failpoint.DrainInserted),
+		p.atDrain(trace.DrainInserted),
 		fault{"20 KB/s", p.spoil(clickhouse, toxic{"bandwidth", "upstream", map[string]any{"rate": 20}}, 4*time.Second)},
-		p.atInsert(failpoint.AfterInsert),
+		p.atInsert(trace.AfterInsert),
 		fault{"network cut", p.cut},
 		fault{"latency 3 s", p.slow(clickhouse, latency(3000, 0))},
 	)
 	if store == onDisk {
-		all = append(all, p.atDefer(failpoint.BeforeBlobNamed))
+		all = append(all, p.atDefer(blob.BeforeNamed))
 	}
 	return all
 }

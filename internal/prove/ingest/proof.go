@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/trace"
 )
 
-var pointCount = len(failpoint.Points())
+var pointCount = len(trace.Failpoints())
 
 // wholeFaults is how many faults a proof has that is not shortened.
 const wholeFaults = 60

@@ -340,7 +340,7 @@ func (w *writer) drainOne(ctx context.Context, key string, d *drainage) error {
 		slog.ErrorContext(ctx, "a deferred block cannot be read and is left in object storage", "key", key, "error", err)
 		return nil
 	}
-	failpoint.Hit(failpoint.DrainRead)
+	failpoint.Hit(DrainRead)
 	inserting, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	if err := w.insertParts(inserting, parts, clickhouse.Token()); err != nil {
@@ -350,7 +350,7 @@ func (w *writer) drainOne(ctx context.Context, key string, d *drainage) error {
 		slog.WarnContext(ctx, "a deferred block is refused by clickhouse and is left in object storage", "key", key, "error", err)
 		return nil
 	}
-	failpoint.Hit(failpoint.DrainInserted)
+	failpoint.Hit(DrainInserted)
 	if err := w.blobs.Delete(ctx, key); err != nil {
 		return fmt.Errorf("delete inserted block: %w", err)
 	}

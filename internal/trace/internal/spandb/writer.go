@@ -46,11 +46,11 @@ func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bo
 	var failed error
 	if w.now().UnixMilli() >= w.away.Load() {
 		inserting, cancel := context.WithTimeout(ctx, w.timeout)
-		failpoint.Hit(failpoint.BeforeInsert)
+		failpoint.Hit(BeforeInsert)
 		failed = w.insertParts(inserting, b.parts(), token)
 		cancel()
 		if failed == nil {
-			failpoint.Hit(failpoint.AfterInsert)
+			failpoint.Hit(AfterInsert)
 			return false, nil
 		}
 		w.away.Store(w.now().Add(awayFor).UnixMilli())
@@ -58,11 +58,11 @@ func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bo
 	}
 	ctx, cancel := context.WithTimeout(ctx, DeferTimeout)
 	defer cancel()
-	failpoint.Hit(failpoint.BeforeDefer)
+	failpoint.Hit(BeforeDefer)
 	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealParts(b.parts())); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrNowhere, errors.Join(failed, err))
 	}
-	failpoint.Hit(failpoint.AfterDefer)
+	failpoint.Hit(AfterDefer)
 	return true, nil
 }
 
@@ -71,7 +71,7 @@ func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bo
 func (w *writer) insertParts(ctx context.Context, parts []tablePart, token string) error {
 	for i, p := range parts {
 		if i > 0 {
-			failpoint.Hit(failpoint.BetweenTables)
+			failpoint.Hit(BetweenTables)
 		}
 		if err := w.insert.Insert(ctx, p.table, token+"-"+p.table, p.Input); err != nil {
 			return err
