@@ -900,6 +900,8 @@ CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (cr
 
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (removed_at IS NULL);
 
+CREATE INDEX members_order ON public.members USING btree (org_id, created_at, user_id) WHERE (removed_at IS NULL);
+
 CREATE INDEX outbox_due ON public.outbox USING btree (topic, due_at, id);
 
 CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_id, name) WHERE (deleted_at IS NULL);

@@ -51,7 +51,11 @@ type Filter struct {
 	Kind          Kind
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	// Below continues under an artifact's id.
+	Below         int64
 	Limit, Offset int
+	// Count asks for the number of artifacts on all pages.
+	Count bool
 }
 
 // Parts are what the service is built from.
@@ -77,8 +81,8 @@ func New(p Parts) *Service {
 	return &Service{store: store{p.Postgres}, blobs: p.Blobs, now: p.Now, evaluation: p.Evaluation}
 }
 
-// List returns a page of an evaluation's artifacts, newest first, and how many
-// there are.
+// List returns a page of an evaluation's artifacts, newest first, with one
+// artifact more than the limit if there is a next page.
 func (s *Service) List(ctx context.Context, org principal.OrgID, evaluation int64, f Filter) ([]Artifact, int64, error) {
 	if err := s.evaluation(ctx, org, evaluation); err != nil {
 		return nil, 0, err

@@ -66,7 +66,7 @@ func (s *Service) find(ctx context.Context, p Path) (Artifact, error) {
 
 type listInput struct {
 	EvaluationPath
-	httpapi.Page
+	httpapi.CursorPage
 	RunID string `query:"runId" maxLength:"32" doc:"Only artifacts of this run."`
 	Kind  string `query:"kind" enum:"report,results,comparison,analysis,labeled_dataset,log" doc:"Only artifacts of this kind."`
 	httpapi.Created
@@ -78,8 +78,10 @@ type listOutput struct {
 
 type artifactsBody struct {
 	Artifacts []artifactBody `json:"artifacts" doc:"The artifacts of this page, newest first."`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
+
+const artifactCursor = httpapi.IDCursor("artifacts")
 
 // artifactBody is an artifact on the wire.
 type artifactBody struct {
@@ -103,7 +105,11 @@ type output struct {
 }
 
 func (s *Service) getList(ctx context.Context, in *listInput) (*listOutput, error) {
-	f := Filter{Kind: Kind(in.Kind), Limit: in.Limit, Offset: in.Offset}
+	below, err := artifactCursor.Below(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	f := Filter{Kind: Kind(in.Kind), Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	if in.RunID != "" {
 		var ok bool
@@ -116,11 +122,11 @@ func (s *Service) getList(ctx context.Context, in *listInput) (*listOutput, erro
 		return nil, err
 	}
 	var out listOutput
+	all, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, all, total, func(a Artifact) string { return artifactCursor.Text(a.ID) })
 	out.Body.Artifacts = make([]artifactBody, len(all))
 	for i, a := range all {
 		out.Body.Artifacts[i] = toArtifactBody(a)
 	}
-	out.Body.Paging = in.Page.Paging(len(all), total)
 	return &out, nil
 }
 

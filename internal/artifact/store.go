@@ -37,21 +37,24 @@ func (s store) list(ctx context.Context, org principal.OrgID, evaluation int64, 
 	q := db.New(s.db.Org(org))
 	p := db.ListParams{
 		OrgID: org, EvaluationID: evaluation, RunID: orNull(f.Run), Kind: orNull(string(f.Kind)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
-		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	}
 	rows, err := q.List(ctx, p)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list artifacts: %w", err)
+	}
+	all := make([]Artifact, len(rows))
+	for i, r := range rows {
+		all[i] = fromRow(db.FindRow(r))
+	}
+	if !f.Count {
+		return all, 0, nil
 	}
 	total, err := q.Count(ctx, db.CountParams{
 		OrgID: org, EvaluationID: evaluation, RunID: p.RunID, Kind: p.Kind, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("count artifacts: %w", err)
-	}
-	all := make([]Artifact, len(rows))
-	for i, r := range rows {
-		all[i] = fromRow(db.FindRow(r))
 	}
 	return all, total, nil
 }

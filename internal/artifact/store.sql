@@ -21,6 +21,7 @@ WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('kind')::text IS NULL OR kind = sqlc.narg('kind'))
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
+  AND id < @below
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 

@@ -64,7 +64,11 @@ type Filter struct {
 	Search        string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	// Below continues under a dataset's id.
+	Below         int64
 	Limit, Offset int
+	// Count asks for the number of datasets on all pages.
+	Count bool
 }
 
 // Service keeps datasets.
@@ -103,7 +107,8 @@ func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Data
 	return s.store.find(ctx, s.db.Org(org), org, id)
 }
 
-// List returns a page of datasets, newest first, and how many there are.
+// List returns a page of datasets, newest first, with one dataset more than the
+// limit if there is a next page.
 func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Dataset, int64, error) {
 	return s.store.list(ctx, org, f)
 }

@@ -62,7 +62,7 @@ func (p Path) dataset() (int64, error) {
 }
 
 type listInput struct {
-	httpapi.Page
+	httpapi.CursorPage
 	Status  []string `query:"status,explode" enum:"active,archived" doc:"Only datasets with this status. Repeat the parameter to match any of several."`
 	Purpose []string `query:"purpose,explode" enum:"general,golden,calibration,regression" doc:"Only datasets with this purpose. Repeat the parameter to match any of several."`
 	Tag     string   `query:"tag" maxLength:"64" doc:"Only datasets that have this tag."`
@@ -134,22 +134,31 @@ type listOutput struct {
 
 type listBody struct {
 	Datasets []datasetBody `json:"datasets" doc:"The datasets of this page, newest first."`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
+const datasetCursor = httpapi.IDCursor("datasets")
+
 func (s *Service) getDatasets(ctx context.Context, in *listInput) (*listOutput, error) {
-	f := Filter{Status: in.Status, Purpose: in.Purpose, Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	below, err := datasetCursor.Below(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	f := Filter{
+		Status: in.Status, Purpose: in.Purpose, Tag: in.Tag, Search: in.Search,
+		Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
+	}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	datasets, total, err := s.List(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
 	}
 	var out listOutput
+	datasets, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, datasets, total, func(d Dataset) string { return datasetCursor.Text(d.ID) })
 	out.Body.Datasets = make([]datasetBody, len(datasets))
 	for i, d := range datasets {
 		out.Body.Datasets[i] = toDatasetBody(d)
 	}
-	out.Body.Paging = in.Page.Paging(len(datasets), total)
 	return &out, nil
 }
 

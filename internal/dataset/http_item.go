@@ -183,6 +183,8 @@ type listItemsBody struct {
 	httpapi.CursorPaging
 }
 
+const itemCursor = httpapi.IDCursor("dataset items")
+
 type addedItem struct {
 	Index         int        `json:"index" doc:"Position in the request, from 0."`
 	ID            httpapi.ID `json:"id" doc:"Id of the new item."`
@@ -211,17 +213,16 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsO
 	if err != nil {
 		return nil, err
 	}
-	below, err := in.After()
+	below, err := itemCursor.Below(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	// One more than asked for tells whether there is a next page.
-	items, total, err := s.Items(ctx, principal.From(ctx).Org, id, ItemPage{Version: in.DatasetVersion, Below: below, Limit: in.Limit + 1, Offset: in.Offset})
+	items, total, err := s.Items(ctx, principal.From(ctx).Org, id, ItemPage{Version: in.DatasetVersion, Below: below, Limit: in.Limit, Offset: in.Offset})
 	if err != nil {
 		return nil, err
 	}
 	var out listItemsOutput
-	items, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, items, total, func(i Item) int64 { return i.ID })
+	items, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, items, total, func(i Item) string { return itemCursor.Text(i.ID) })
 	out.Body.Items = make([]itemBody, len(items))
 	for i, item := range items {
 		out.Body.Items[i] = toItemBody(item)

@@ -49,7 +49,7 @@ func (p VersionPath) both() (dataset int64, number int, err error) {
 
 type listVersionsInput struct {
 	Path
-	httpapi.Page
+	httpapi.CursorPage
 }
 
 type freezeInput struct {
@@ -86,24 +86,30 @@ type listVersionsOutput struct {
 
 type listVersionsBody struct {
 	Versions []versionBody `json:"versions" doc:"The frozen versions of this page, newest first."`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
+
+const versionCursor = httpapi.IDCursor("dataset versions")
 
 func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*listVersionsOutput, error) {
 	id, err := in.dataset()
 	if err != nil {
 		return nil, err
 	}
-	versions, total, err := s.Versions(ctx, principal.From(ctx).Org, id, in.Limit, in.Offset)
+	below, err := versionCursor.Below(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	versions, total, err := s.Versions(ctx, principal.From(ctx).Org, id, VersionPage{Below: below, Limit: in.Limit, Offset: in.Offset})
 	if err != nil {
 		return nil, err
 	}
 	var out listVersionsOutput
+	versions, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, versions, total, func(v Version) string { return versionCursor.Text(int64(v.Number)) })
 	out.Body.Versions = make([]versionBody, len(versions))
 	for i, v := range versions {
 		out.Body.Versions[i] = toVersionBody(v)
 	}
-	out.Body.Paging = in.Page.Paging(len(versions), total)
 	return &out, nil
 }
 

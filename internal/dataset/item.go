@@ -174,7 +174,8 @@ type ItemPage struct {
 	Limit, Offset int
 }
 
-// Items returns a page of items, and the number of all of them.
+// Items returns a page of items, with one item more than the limit if there is a
+// next page, and the number of all of them.
 func (s *Service) Items(ctx context.Context, org principal.OrgID, datasetID int64, p ItemPage) ([]Item, int64, error) {
 	d, err := s.store.find(ctx, s.db.Org(org), org, datasetID)
 	if err != nil {

@@ -178,10 +178,10 @@ func TestCursor(t *testing.T) {
 	us := testkit.New(t).Org(t)
 	d := us.Dataset(t, testkit.Dataset{})
 	for query, want := range map[string][]field{
-		"cursor=rubbish":         {{"cursor", "format"}},
-		"cursor=YzE6MA":          {{"cursor", "format"}}, // c1:0
-		"cursor=YzE6NQ&offset=1": {{"cursor", "mutually_exclusive"}},
-		"offset=100001":          {{"offset", "max"}},
+		"cursor=rubbish":          {{"cursor", "format"}},
+		"cursor=AAAA":             {{"cursor", "format"}},
+		"cursor=rubbish&offset=1": {{"cursor", "mutually_exclusive"}},
+		"offset=100001":           {{"offset", "max"}},
 	} {
 		_, err := us.Items(t.Context(), d.ID, query)
 		require.Equal(t, want, fields(t, err), query)

@@ -44,18 +44,21 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Datas
 	rows, err := q.ListDatasets(ctx, db.ListDatasetsParams{
 		OrgID: count.OrgID, Statuses: count.Statuses, Purposes: count.Purposes, Tag: count.Tag,
 		Search: count.Search, CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list datasets: %w", err)
 	}
-	total, err := q.CountDatasets(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count datasets: %w", err)
-	}
 	out := make([]Dataset, len(rows))
 	for i, r := range rows {
 		out[i] = fromRow(r)
+	}
+	if !f.Count {
+		return out, 0, nil
+	}
+	total, err := q.CountDatasets(ctx, count)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count datasets: %w", err)
 	}
 	return out, total, nil
 }

@@ -21,6 +21,7 @@ WHERE org_id = @org_id AND deleted_at IS NULL
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
+  AND id < @below
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
@@ -166,7 +167,7 @@ WHERE org_id = @org_id AND id = @id;
 -- A page of frozen versions, newest first.
 SELECT number, item_count, digest, note, created_at
 FROM dataset_versions
-WHERE org_id = @org_id AND dataset_id = @dataset_id
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND number < @below::bigint
 ORDER BY number DESC
 LIMIT @row_limit OFFSET @row_offset;
 

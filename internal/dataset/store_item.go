@@ -78,7 +78,7 @@ func (s store) listItems(ctx context.Context, org principal.OrgID, datasetID int
 	q := db.New(s.db.Org(org))
 	var rows []db.FindItemRow
 	if p.Version == 0 {
-		page, err := q.ListItems(ctx, db.ListItemsParams{OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit), RowOffset: int32(p.Offset)})
+		page, err := q.ListItems(ctx, db.ListItemsParams{OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit) + 1, RowOffset: int32(p.Offset)})
 		if err != nil {
 			return nil, fmt.Errorf("list items: %w", err)
 		}
@@ -87,7 +87,7 @@ func (s store) listItems(ctx context.Context, org principal.OrgID, datasetID int
 		}
 	} else {
 		page, err := q.ListItemsInVersion(ctx, db.ListItemsInVersionParams{
-			OrgID: org, DatasetID: datasetID, Version: int32(p.Version), Below: p.Below, RowLimit: int32(p.Limit), RowOffset: int32(p.Offset),
+			OrgID: org, DatasetID: datasetID, Version: int32(p.Version), Below: p.Below, RowLimit: int32(p.Limit) + 1, RowOffset: int32(p.Offset),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("list items of version: %w", err)

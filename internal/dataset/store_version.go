@@ -36,8 +36,10 @@ func (s store) findVersion(ctx context.Context, q db.DBTX, org principal.OrgID, 
 	return fromVersionRow(db.ListVersionsRow(r)), nil
 }
 
-func (s store) listVersions(ctx context.Context, org principal.OrgID, datasetID int64, limit, offset int) ([]Version, error) {
-	rows, err := db.New(s.db.Org(org)).ListVersions(ctx, db.ListVersionsParams{OrgID: org, DatasetID: datasetID, RowLimit: int32(limit), RowOffset: int32(offset)})
+func (s store) listVersions(ctx context.Context, org principal.OrgID, datasetID int64, p VersionPage) ([]Version, error) {
+	rows, err := db.New(s.db.Org(org)).ListVersions(ctx, db.ListVersionsParams{
+		OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit) + 1, RowOffset: int32(p.Offset),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}

@@ -89,6 +89,8 @@ type Filter struct {
 	Search        string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	// Below continues under an evaluation's id.
+	Below         int64
 	Limit, Offset int
 }
 
@@ -158,7 +160,8 @@ func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Eval
 	return s.store.find(ctx, s.db.Org(org), org, id)
 }
 
-// List returns a page of evaluations, newest first, and how many there are.
+// List returns a page of evaluations, newest first, with one evaluation more than
+// the limit if there is a next page, and the number of all of them.
 func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Summary, int64, error) {
 	return s.store.list(ctx, org, f)
 }

@@ -3,6 +3,7 @@ package evaluation_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -271,12 +272,17 @@ func TestListsOfEvaluations(t *testing.T) {
 	for range 5 {
 		ids = append(ids, c.Evaluation(t, "1", nil).ID)
 	}
+	var next string
+	var total int
 	list := func(query string) (got []string, page int, err error) {
 		var out struct {
 			Evaluations []testkit.Evaluation `json:"evaluations"`
 			Page        int                  `json:"page"`
+			Next        string               `json:"next_cursor"`
+			Total       int                  `json:"total"`
 		}
 		_, err = c.Call(ctx, http.MethodGet, "/api/evaluations?"+query, nil, &out)
+		next, total = out.Next, out.Total
 		for _, e := range out.Evaluations {
 			got = append(got, e.ID)
 		}
@@ -288,14 +294,34 @@ func TestListsOfEvaluations(t *testing.T) {
 		require.Equal(t, []string{ids[2], ids[1]}, got, query)
 		require.Equal(t, 2, page, query)
 	}
-	_, _, err := list("page=2&offset=2")
-	require.Equal(t, []string{"page"}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
+	for _, query := range []string{"page=2&offset=2", "page=2&cursor=x"} {
+		_, _, err := list(query)
+		require.Equal(t, []string{"page"}, paths(t, refused(t, err, fault.Validation, "invalid_request")), query)
+	}
+	_, _, err := list("limit=1000&page=102")
+	require.Equal(t, []string{"page"}, paths(t, refused(t, err, fault.Validation, "use_cursor")))
+	_, _, err = list("limit=1000&page=101")
+	require.NoError(t, err)
 	got, _, err := list("createdAfter=2000-01-01T00:00:00Z&createdBefore=2000-01-02T00:00:00Z")
 	require.NoError(t, err)
 	require.Empty(t, got)
 	got, _, err = list("createdAfter=2000-01-01T00:00:00Z")
 	require.NoError(t, err)
 	require.Len(t, got, 5)
+
+	var followed []string
+	for i, query := 1, "limit=2"; query != ""; i++ {
+		got, page, err := list(query)
+		require.NoError(t, err)
+		require.Equal(t, i, page, "a cursor leads to the next page")
+		require.Equal(t, 5, total, "every page has the number of all")
+		followed, query = append(followed, got...), ""
+		if next != "" {
+			query = "limit=2&cursor=" + next
+		}
+	}
+	slices.Reverse(ids)
+	require.Equal(t, ids, followed)
 }
 
 func TestNullTakesAPlanBackToItsDefaults(t *testing.T) {

@@ -2,6 +2,8 @@ package evaluation
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -24,7 +26,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "listEvaluations", Method: http.MethodGet, Path: "/api/evaluations", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "List evaluations",
-		Description: "Returns summaries, newest first. Get an evaluation for its configuration and statistics.",
+		Description: "Returns summaries, newest first, and always their `total`. Get an evaluation for its configuration and statistics.",
 	}, s.getEvaluations)
 	httpapi.Register(e, httpapi.Op{
 		ID: "createEvaluation", Method: http.MethodPost, Path: "/api/evaluations", Tag: tag, Scope: principal.EvalWrite, Status: 201,
@@ -77,13 +79,28 @@ func (p Path) evaluation() (int64, error) {
 }
 
 type listInput struct {
-	httpapi.Page
-	Number    int      `query:"page" minimum:"1" maximum:"2147483" doc:"Number of the page, starting at 1. Cannot be combined with offset."`
+	httpapi.CursorPage
+	Number    int      `query:"page" minimum:"1" maximum:"2147483" doc:"Number of the page, starting at 1. Cannot be combined with offset or cursor."`
 	Status    []string `query:"status,explode" enum:"pending,running,completed,failed,cancelled,archived" doc:"Only evaluations with this status. Repeat the parameter to match any of several."`
 	DatasetID string   `query:"datasetId" maxLength:"200" doc:"Only evaluations of this dataset."`
 	Tag       string   `query:"tag" maxLength:"64" doc:"Only evaluations with this tag."`
 	Search    string   `query:"search" maxLength:"200" doc:"Only evaluations whose name contains this text, ignoring case."`
 	httpapi.Created
+}
+
+// Check refuses combinations that have no meaning.
+func (in *listInput) Check(ctx context.Context) error {
+	switch {
+	case in.Number > 0 && in.Offset > 0:
+		return fault.Invalid("query", "page", "mutually_exclusive", "cannot be combined with offset")
+	case in.Number > 0 && in.Cursor != "":
+		return fault.Invalid("query", "page", "mutually_exclusive", "cannot be combined with cursor")
+	case (in.Number-1)*in.Limit > httpapi.MaxOffset:
+		last := httpapi.MaxOffset/in.Limit + 1
+		return fault.New(fault.Validation, "use_cursor", "page is too far into this list: follow next_cursor instead.").
+			WithFields(fault.Field{In: "query", Path: "page", Code: "max", Message: fmt.Sprintf("must be at most %d with this limit; follow next_cursor instead", last), Limit: last})
+	}
+	return in.CursorPage.Check(ctx)
 }
 
 // Strict turns warnings into refusals.
@@ -149,28 +166,39 @@ type listBody struct {
 	Evaluations []summaryBody `json:"evaluations" doc:"The evaluations of this page, newest first."`
 	Page        int           `json:"page" doc:"Number of this page, starting at 1."`
 	httpapi.Paging
+	Total int64 `json:"total" doc:"Number of evaluations on all pages."`
 }
+
+// listCursor has the number of the page that a cursor leads to.
+const listCursor = httpapi.Cursor[uint32]("evaluations")
 
 func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutput, error) {
 	if in.Number > 0 {
-		if in.Offset > 0 {
-			return nil, fault.Invalid("query", "page", "mutually_exclusive", "cannot be combined with offset")
-		}
 		in.Offset = (in.Number - 1) * in.Limit
 	}
-	f := Filter{Statuses: fromStatuses[Status](in.Status), DatasetID: in.DatasetID, Tag: in.Tag, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	from := httpapi.Place[uint32]{At: math.MaxInt64, Tie: uint32(in.Offset/in.Limit + 1)}
+	if in.Cursor != "" {
+		var err error
+		if from, err = listCursor.Place(in.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	f := Filter{
+		Statuses: fromStatuses[Status](in.Status), DatasetID: in.DatasetID, Tag: in.Tag, Search: in.Search,
+		Below: from.At, Limit: in.Limit, Offset: in.Offset,
+	}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	all, total, err := s.List(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
 	}
-	var out listOutput
-	out.Body.Evaluations = make([]summaryBody, len(all))
+	all, paging := httpapi.Cut(in.CursorPage, all, total, func(e Summary) string {
+		return listCursor.Text(httpapi.Place[uint32]{At: e.ID, Tie: from.Tie + 1})
+	})
+	out := listOutput{Body: listBody{Evaluations: make([]summaryBody, len(all)), Page: int(from.Tie), Paging: paging.Paging, Total: total}}
 	for i, e := range all {
 		out.Body.Evaluations[i] = toSummaryBody(e)
 	}
-	out.Body.Page = in.Offset/max(1, in.Limit) + 1
-	out.Body.Paging = in.Page.Paging(len(all), total)
 	return &out, nil
 }
 

@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -151,59 +150,41 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 			return nil, fault.Invalid("query", name, "type", "must be a finite number")
 		}
 	}
-	after, err := fromResultCursor(in.Cursor)
+	after, err := resultCursor.Place(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	org := principal.From(ctx).Org
 	f := result.Filter{
 		Statuses: fromStatuses[result.Status](in.Status), Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
-		Limit: in.Limit + 1, Offset: in.Offset, After: after,
+		Limit: in.Limit + 1, Offset: in.Offset, After: result.Key{Item: after.At, Epoch: int(after.Tie)},
 	}
 	results, err := s.Results(ctx, org, evaluation, run, f)
 	if err != nil {
 		return nil, err
 	}
-	var out resultsOutput
-	out.Body.CursorPaging = httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset, HasMore: len(results) > in.Limit}
-	if out.Body.HasMore {
-		results = results[:in.Limit]
-		out.Body.NextCursor = httpapi.OrNull(toResultCursor(results[in.Limit-1].Key))
+	var total int64
+	if in.IncludeTotal {
+		f.After = result.Key{}
+		if total, err = s.CountResults(ctx, org, evaluation, run, f); err != nil {
+			return nil, err
+		}
 	}
+	var out resultsOutput
+	results, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, results, total, toResultCursor)
 	out.Body.Results = make([]resultBody, len(results))
 	for i, r := range results {
 		out.Body.Results[i] = toResultBody(r)
 	}
-	if in.IncludeTotal {
-		f.After = result.Key{}
-		total, err := s.CountResults(ctx, org, evaluation, run, f)
-		if err != nil {
-			return nil, err
-		}
-		out.Body.Total = &total
-	}
 	return &out, nil
 }
 
-// A cursor names the result that a page ends with.
-const cursorOfResults = "r1:%d:%d"
+// resultCursor orders results by their items, and those of one item by their
+// epochs.
+const resultCursor = httpapi.Cursor[uint16]("results")
 
-func toResultCursor(k result.Key) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorOfResults, k.Item, k.Epoch))
-}
-
-func fromResultCursor(text string) (k result.Key, err error) {
-	if text == "" {
-		return k, nil
-	}
-	decoded, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		_, err = fmt.Sscanf(string(decoded), cursorOfResults, &k.Item, &k.Epoch)
-	}
-	if err != nil || toResultCursor(k) != text || k.Epoch < 0 || k.Epoch >= maxRepetitions {
-		return k, fault.Invalid("query", "cursor", "format", "is not a cursor that this list returned")
-	}
-	return k, nil
+func toResultCursor(r Result) string {
+	return resultCursor.Text(httpapi.Place[uint16]{At: r.Key.Item, Tie: uint16(r.Key.Epoch)})
 }
 
 func (s *Service) postResults(ctx context.Context, in *putResultsInput) (*putResultsOutput, error) {

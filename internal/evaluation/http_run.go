@@ -62,7 +62,7 @@ func (p RunPath) ids() (evaluation, run int64, err error) {
 
 type listRunsInput struct {
 	Path
-	httpapi.Page
+	httpapi.CursorPage
 	Status []string `query:"status,explode" enum:"running,completed,failed,cancelled" doc:"Only runs with this status. Repeat the parameter to match any of several."`
 	httpapi.Created
 }
@@ -142,8 +142,10 @@ type listRunsOutput struct {
 
 type listRunsBody struct {
 	Runs []runBody `json:"runs" doc:"The runs of this page, newest first."`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
+
+const runCursor = httpapi.IDCursor("runs")
 
 type progressOutput struct {
 	Body progressBody
@@ -179,13 +181,19 @@ func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutp
 	if err != nil {
 		return nil, err
 	}
-	f := RunFilter{Statuses: fromStatuses[Status](in.Status), Limit: in.Limit, Offset: in.Offset}
+	below, err := runCursor.Below(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	f := RunFilter{Statuses: fromStatuses[Status](in.Status), Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	org := principal.From(ctx).Org
 	runs, total, err := s.Runs(ctx, org, id, f)
 	if err != nil {
 		return nil, err
 	}
+	var out listRunsOutput
+	runs, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, runs, total, func(r Run) string { return runCursor.Text(r.ID) })
 	who := make([]principal.Actor, len(runs))
 	for i, r := range runs {
 		who[i] = r.CreatedBy
@@ -194,12 +202,10 @@ func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutp
 	if err != nil {
 		return nil, err
 	}
-	var out listRunsOutput
 	out.Body.Runs = make([]runBody, len(runs))
 	for i, r := range runs {
 		out.Body.Runs[i] = toRunBody(r, by[i])
 	}
-	out.Body.Paging = in.Page.Paging(len(runs), total)
 	return &out, nil
 }
 

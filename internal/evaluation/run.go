@@ -191,11 +191,15 @@ func (s *Service) FindRun(ctx context.Context, org principal.OrgID, evaluation, 
 type RunFilter struct {
 	Statuses                    []Status // any of them
 	CreatedAfter, CreatedBefore *time.Time
-	Limit, Offset               int
+	// Below continues under a run's id.
+	Below         int64
+	Limit, Offset int
+	// Count asks for the number of runs on all pages.
+	Count bool
 }
 
-// Runs returns a page of an evaluation's runs, newest first, and how many there
-// are.
+// Runs returns a page of an evaluation's runs, newest first, with one run more
+// than the limit if there is a next page.
 func (s *Service) Runs(ctx context.Context, org principal.OrgID, evaluation int64, f RunFilter) ([]Run, int64, error) {
 	if _, err := s.Find(ctx, org, evaluation); err != nil {
 		return nil, 0, err

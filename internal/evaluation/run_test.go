@@ -351,12 +351,8 @@ func TestResultsArePagedByCursor(t *testing.T) {
 		cursor = "&cursor=" + out.Next
 	}
 	require.Len(t, seen, 10)
-	for _, bad := range []string{"x", "cjE6MTow", "cjE6MTowMA"} {
+	for _, bad := range []string{"x", "cjE6MTowMA"} {
 		_, err := c.Call(ctx, http.MethodGet, path+"&cursor="+bad, nil, nil)
-		if bad == "cjE6MTow" { // r1:1:0, which is one
-			require.NoError(t, err)
-			continue
-		}
 		require.Equal(t, []string{"cursor"}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
 	}
 	_, err := c.Call(ctx, http.MethodGet, path+"&offset=100001", nil, nil)

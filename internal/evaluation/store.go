@@ -92,7 +92,7 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Summa
 	q := db.New(s.db.Org(org))
 	p := db.ListEvaluationsParams{
 		OrgID: org, DatasetID: orNull(f.DatasetID), Tag: orNull(f.Tag), Search: orNull(f.Search), Statuses: texts(f.Statuses),
-		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	}
 	rows, err := q.ListEvaluations(ctx, p)
 	if err != nil {
@@ -237,23 +237,26 @@ func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int
 	q := db.New(s.db.Org(org))
 	p := db.ListRunsParams{
 		OrgID: org, EvaluationID: evaluation, Statuses: texts(f.Statuses), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
-		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	}
 	rows, err := q.ListRuns(ctx, p)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list runs: %w", err)
-	}
-	total, err := q.CountRuns(ctx, db.CountRunsParams{
-		OrgID: org, EvaluationID: evaluation, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
-	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("count runs: %w", err)
 	}
 	all := make([]Run, len(rows))
 	for i, r := range rows {
 		if all[i], err = fromRunRow(db.FindRunRow(r)); err != nil {
 			return nil, 0, err
 		}
+	}
+	if !f.Count {
+		return all, 0, nil
+	}
+	total, err := q.CountRuns(ctx, db.CountRunsParams{
+		OrgID: org, EvaluationID: evaluation, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("count runs: %w", err)
 	}
 	return all, total, nil
 }

@@ -37,6 +37,7 @@ WITH page AS (
       WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
       ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
     END = ANY (@statuses::text[]))
+    AND e.id < @below
   ORDER BY e.id DESC
   LIMIT @row_limit OFFSET @row_offset
 )
@@ -158,6 +159,7 @@ WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (cardinality(@statuses::text[]) = 0 OR status = ANY (@statuses::text[]))
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR started_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR started_at < sqlc.narg('created_before'))
+  AND id < @below
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 

@@ -57,24 +57,40 @@ func requireHeader(t *testing.T, value string) {
 }
 
 func FuzzCursor(f *testing.F) {
-	for _, seed := range []string{"", NextCursor(1), NextCursor(shape.MaxSafeInteger), "YzE6", "YzE6LTE", "!!", "YzE6MDE"} {
+	ids, other := IDCursor("things"), IDCursor("others")
+	traces, spans, results := Cursor[[16]byte]("traces"), Cursor[[8]byte]("spans"), Cursor[uint16]("results")
+	for _, seed := range []string{
+		"", "!!", "AAAA", ids.Text(1), ids.Text(shape.MaxSafeInteger), ids.Text(0), ids.Text(-1), other.Text(1), ids.Text(1) + "\n",
+		traces.Text(Place[[16]byte]{At: 1, Tie: [16]byte{15: 1}}), spans.Text(Place[[8]byte]{At: maxAt}), results.Text(Place[uint16]{At: 7, Tie: 99}),
+	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, cursor string) {
-		n, err := CursorPage{Cursor: cursor}.After()
-		if err != nil {
-			require.Zero(t, n)
-			return
+	f.Fuzz(func(t *testing.T, text string) {
+		readCursor(t, Cursor[struct{}](ids), text)
+		readCursor(t, traces, text)
+		readCursor(t, spans, text)
+		readCursor(t, results, text)
+		below, err := ids.Below(text)
+		require.Equal(t, err == nil, below > 0)
+		if text == "" {
+			require.Equal(t, int64(math.MaxInt64), below)
 		}
-		require.Positive(t, n)
-		if cursor == "" {
-			require.Equal(t, int64(math.MaxInt64), n)
-			return
-		}
-		same, err := CursorPage{Cursor: NextCursor(n)}.After()
-		require.NoError(t, err)
-		require.Equal(t, n, same)
 	})
+}
+
+// readCursor fails if a list reads a cursor that is not the one of the place
+// that it names.
+func readCursor[T comparable](t *testing.T, list Cursor[T], text string) {
+	t.Helper()
+	p, err := list.Place(text)
+	if err != nil || text == "" {
+		require.Zero(t, p)
+		return
+	}
+	require.Equal(t, text, list.Text(p))
+	require.True(t, 0 < p.At && p.At <= maxAt)
+	_, err = (list + "2").Place(text)
+	require.Error(t, err, "another list reads it")
 }
 
 func FuzzIfMatch(f *testing.F) {

@@ -73,6 +73,8 @@ type listThings struct {
 	Weight httpapi.Filter[float64] `query:"minWeight"`
 }
 
+const thingCursor = httpapi.IDCursor("things")
+
 type thingsOut struct {
 	Body thingsView
 }
@@ -130,11 +132,11 @@ func newKit(t testing.TB, cfg httpapi.Config, checks ...httpapi.Check) *kit {
 		return httpapi.Op{ID: id, Method: method, Path: path, Tag: "Things", Scope: scope, Status: status, Summary: id}
 	}
 	httpapi.Register(k.edge, op("listThings", "GET", "/things", principal.EvalRead, 200), func(_ context.Context, in *listThings) (*thingsOut, error) {
-		after, err := in.After()
+		after, err := thingCursor.Below(in.Cursor)
 		if err != nil {
 			return nil, err
 		}
-		return &thingsOut{Body: thingsView{After: after, Colour: httpapi.OrEmpty(in.Colour), Broken: in.Broken.OrNil(), CursorPaging: httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset}}}, nil
+		return &thingsOut{Body: thingsView{After: after, Colour: httpapi.OrEmpty(in.Colour), Broken: in.Broken.OrNil(), CursorPaging: in.Paging("", 0)}}, nil
 	})
 	httpapi.Register(k.edge, op("createThing", "POST", "/things", principal.EvalWrite, 201), create)
 	strict := op("createStrict", "POST", "/strict", principal.AdminOrg, 201)

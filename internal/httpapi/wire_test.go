@@ -124,7 +124,7 @@ func TestPage(t *testing.T) {
 	deep := k.do(t, "GET", "/things?offset=100001", "")
 	require.Equal(t, "use_cursor", deep.reason())
 	require.Equal(t, []string{"query offset max"}, deep.fields())
-	both := k.do(t, "GET", "/things?offset=1&cursor="+httpapi.NextCursor(5), "")
+	both := k.do(t, "GET", "/things?offset=1&cursor="+thingCursor.Text(5), "")
 	require.Equal(t, []string{"query cursor mutually_exclusive"}, both.fields())
 }
 
@@ -132,9 +132,18 @@ func TestCursor(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, config())
 	require.Contains(t, k.do(t, "GET", "/things", "").Body, `"after":`+strconv.FormatInt(math.MaxInt64, 10), "no cursor begins at the top")
-	require.Contains(t, k.do(t, "GET", "/things?cursor="+httpapi.NextCursor(77), "").Body, `"after":77`)
-	encode := base64.RawURLEncoding.EncodeToString
-	for _, cursor := range []string{"77", "!", encode([]byte("77")), encode([]byte("c2:77")), encode([]byte("c1:")), encode([]byte("c1:-7")), encode([]byte("c1:0")), encode([]byte("c1:c1:7")), encode([]byte("c1:9007199254740992"))} {
+	good := thingCursor.Text(77)
+	require.Contains(t, k.do(t, "GET", "/things?cursor="+good, "").Body, `"after":77`)
+	bad := []string{
+		"77", "!", good + "A", good + "%0A", good[1:], good[:len(good)-1], thingCursor.Text(0), thingCursor.Text(-7), thingCursor.Text(math.MaxInt64), httpapi.IDCursor("others").Text(77),
+		httpapi.Cursor[uint8]("things").Text(httpapi.Place[uint8]{At: 77}), base64.RawURLEncoding.EncodeToString([]byte("c1:77")),
+	}
+	for i := range good {
+		damaged := []byte(good)
+		damaged[i] ^= 1 // another character
+		bad = append(bad, string(damaged))
+	}
+	for _, cursor := range bad {
 		require.Equal(t, []string{"query cursor format"}, k.do(t, "GET", "/things?cursor="+cursor, "").fields(), cursor)
 	}
 }

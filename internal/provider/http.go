@@ -59,7 +59,7 @@ type KeyPath struct {
 }
 
 type listProviderKeysInput struct {
-	httpapi.Page
+	httpapi.CursorPage
 	Status   []string `query:"status,explode" enum:"active,invalid,disabled" doc:"Only provider keys with this status. Repeat the parameter to match any of several."`
 	Provider string   `query:"provider" maxLength:"64" doc:"Only keys of this provider."`
 	Search   string   `query:"search" maxLength:"200" doc:"Only provider keys whose name contains this text, ignoring case."`
@@ -120,8 +120,10 @@ type listProviderKeysOutput struct{ Body listProviderKeysBody }
 
 type listProviderKeysBody struct {
 	ProviderKeys []providerKeyBody `json:"provider_keys" doc:"The provider keys of this page, newest first."`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
+
+const keyCursor = httpapi.IDCursor("provider keys")
 
 // schemas are the public names of the domain's wire types. Clients are generated
 // from them: renaming one is a breaking change.
@@ -144,13 +146,22 @@ type testedBody struct {
 }
 
 func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput) (*listProviderKeysOutput, error) {
-	f := KeyFilter{Status: in.Status, Provider: in.Provider, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	below, err := keyCursor.Below(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	f := KeyFilter{
+		Status: in.Status, Provider: in.Provider, Search: in.Search,
+		Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
+	}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	keys, total, err := s.List(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
 	}
-	out := listProviderKeysOutput{Body: listProviderKeysBody{ProviderKeys: make([]providerKeyBody, len(keys)), Paging: in.Page.Paging(len(keys), total)}}
+	var out listProviderKeysOutput
+	keys, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, keys, total, func(k Key) string { return keyCursor.Text(k.ID) })
+	out.Body.ProviderKeys = make([]providerKeyBody, len(keys))
 	for i, k := range keys {
 		out.Body.ProviderKeys[i] = toKeyBody(k)
 	}

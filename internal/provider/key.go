@@ -63,11 +63,15 @@ type KeyFilter struct {
 	Status                      []string
 	Provider, Search            string
 	CreatedAfter, CreatedBefore *time.Time
-	Limit, Offset               int
+	// Below continues under a credential's id.
+	Below         int64
+	Limit, Offset int
+	// Count asks for the number of credentials on all pages.
+	Count bool
 }
 
-// List returns a page of credentials, newest first, and how many there
-// are.
+// List returns a page of credentials, newest first, with one credential more
+// than the limit if there is a next page.
 func (s *Service) List(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
 	return s.store.list(ctx, org, f)
 }

@@ -155,7 +155,7 @@ func TestProviderKeys(t *testing.T) {
 		_, err = us.TestProviderKey(ctx, id)
 		require.ErrorIs(t, err, provider.ErrKeyNotFound)
 		require.ErrorIs(t, us.DeleteProviderKey(ctx, id), provider.ErrKeyNotFound)
-		require.JSONEq(t, `{"provider_keys":[],"limit":50,"offset":0,"has_more":false,"total":0}`, string(get(t, us, "/api/developer/provider-keys").Body))
+		require.JSONEq(t, `{"provider_keys":[],"limit":50,"offset":0,"has_more":false,"next_cursor":null,"total":null}`, string(get(t, us, "/api/developer/provider-keys").Body))
 	})
 }
 

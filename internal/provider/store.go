@@ -112,18 +112,21 @@ func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Ke
 	rows, err := q.ListProviderKeys(ctx, db.ListProviderKeysParams{
 		OrgID: count.OrgID, Statuses: count.Statuses, Provider: count.Provider, Search: count.Search,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list provider keys: %w", err)
 	}
-	total, err := q.CountProviderKeys(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count provider keys: %w", err)
-	}
 	out := make([]Key, len(rows))
 	for i, r := range rows {
 		out[i] = fromKeyRow(r)
+	}
+	if !f.Count {
+		return out, 0, nil
+	}
+	total, err := q.CountProviderKeys(ctx, count)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count provider keys: %w", err)
 	}
 	return out, total, nil
 }

@@ -57,6 +57,7 @@ WHERE org_id = @org_id AND deleted_at IS NULL
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
+  AND id < @below
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 

@@ -94,10 +94,15 @@ type KeyFilter struct {
 	Owner                       *uuid.UUID
 	Search                      string
 	CreatedAfter, CreatedBefore *time.Time
-	Limit, Offset               int
+	// Below continues under a key's id.
+	Below         int64
+	Limit, Offset int
+	// Count asks for the number of keys on all pages.
+	Count bool
 }
 
-// Keys returns a page of keys, newest first, and how many there are.
+// Keys returns a page of keys, newest first, with one key more than the limit if
+// there is a next page.
 func (s *Service) Keys(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
 	if len(f.Status) == 0 {
 		f.Status = []string{string(KeyActive), string(KeyExpired)}

@@ -32,13 +32,15 @@ type AuditFilter struct {
 	Action, ResourceType, ResourceID string
 	User                             *uuid.UUID
 	CreatedAfter, CreatedBefore      *time.Time
-	Below                            int64
-	Limit, Offset                    int
-	Total                            bool
+	// Below continues under an entry's id.
+	Below         int64
+	Limit, Offset int
+	// Count asks for the number of entries on all pages.
+	Count bool
 }
 
-// AuditLog returns a page of the organization's log, newest first, and how
-// many entries match if the filter asks for it.
+// AuditLog returns a page of the organization's log, newest first, with one
+// entry more than the limit if there is a next page.
 func (s *Service) AuditLog(ctx context.Context, org principal.OrgID, f AuditFilter) ([]AuditEntry, int64, error) {
 	return s.store.audit(ctx, org, f)
 }

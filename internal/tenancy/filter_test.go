@@ -1,6 +1,7 @@
 package tenancy_test
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 	"testing"
@@ -118,6 +119,35 @@ func TestListsOfMembersAreFiltered(t *testing.T) {
 		}
 		return emails, total, err
 	})
+}
+
+// TestMembersOfOneMomentArePaged gives members the same time: their ids decide.
+func TestMembersOfOneMomentArePaged(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	k := testkit.New(t)
+	us := k.Org(t)
+	for i := range 5 {
+		_, err := us.Invite(ctx, testkit.Member{Email: "member" + strconv.Itoa(i) + "@example.com", Role: "viewer"})
+		require.NoError(t, err)
+	}
+	_, err := asRuntime(t, k, us.Org).Exec(ctx, "UPDATE members SET created_at = '2026-01-01T00:00:00.000001Z' WHERE org_id = $1", us.Org)
+	require.NoError(t, err)
+	whole, err := us.Members(ctx)
+	require.NoError(t, err)
+	require.Len(t, whole, 6)
+	var paged []testkit.Member
+	for cursor, more := "", true; more; {
+		var page struct {
+			Members []testkit.Member `json:"members"`
+			HasMore bool             `json:"has_more"`
+			Next    string           `json:"next_cursor"`
+		}
+		_, err := us.Call(ctx, http.MethodGet, "/api/organizations/current/members?limit=2&cursor="+cursor, nil, &page)
+		require.NoError(t, err)
+		paged, cursor, more = append(paged, page.Members...), page.Next, page.HasMore
+	}
+	require.Equal(t, whole, paged)
 }
 
 func TestListsOfProviderKeysAreFiltered(t *testing.T) {

@@ -36,6 +36,8 @@ type listAuditBody struct {
 	httpapi.CursorPaging
 }
 
+const auditCursor = httpapi.IDCursor("audit log")
+
 type auditBody struct {
 	ID           int64         `json:"id" doc:"Id of the entry; later entries have higher ids."`
 	At           httpapi.Time  `json:"at" doc:"When the change was made."`
@@ -52,13 +54,13 @@ type auditBody struct {
 }
 
 func (s *Service) getAuditLogs(ctx context.Context, in *listAuditInput) (*listAuditOutput, error) {
-	below, err := in.After()
+	below, err := auditCursor.Below(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	f := AuditFilter{
 		Action: in.Action, ResourceType: in.ResourceType, ResourceID: in.ResourceID,
-		Below: below, Limit: in.Limit + 1, Offset: in.Offset, Total: in.IncludeTotal,
+		Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
 	}
 	if in.UserID != "" {
 		id, err := uuid.Parse(in.UserID)
@@ -74,7 +76,7 @@ func (s *Service) getAuditLogs(ctx context.Context, in *listAuditInput) (*listAu
 		return nil, err
 	}
 	var out listAuditOutput
-	entries, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, entries, total, func(e AuditEntry) int64 { return e.ID })
+	entries, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, entries, total, func(e AuditEntry) string { return auditCursor.Text(e.ID) })
 	by := make([]principal.Actor, len(entries))
 	for i, e := range entries {
 		by[i] = e.Actor

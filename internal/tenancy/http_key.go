@@ -60,16 +60,10 @@ type KeyPath struct {
 }
 
 type listKeysInput struct {
-	httpapi.Page
+	httpapi.CursorPage
 	Status []string `query:"status,explode" enum:"active,expired,revoked" doc:"Only keys with this status; active and expired if absent. Repeat the parameter to match any of several."`
 	Search string   `query:"search" maxLength:"200" doc:"Only keys whose name contains this text, ignoring case."`
 	httpapi.Created
-}
-
-func (in listKeysInput) filter() KeyFilter {
-	f := KeyFilter{Status: in.Status, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
-	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	return f
 }
 
 type createKeyInput struct{ Body createKeyBody }
@@ -157,16 +151,42 @@ type listKeysOutput struct{ Body listKeysBody }
 
 type listKeysBody struct {
 	APIKeys []KeyFields `json:"api_keys" doc:"The keys of this page, newest first."`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
 func (s *Service) getKeys(ctx context.Context, in *listKeysInput) (*listKeysOutput, error) {
-	org := principal.From(ctx).Org
-	keys, total, err := s.Keys(ctx, org, in.filter())
+	return s.keyList(ctx, in, "api keys", s.Keys)
+}
+
+// keyList reads a page of keys with one of the service's methods. The list's
+// cursors are its own.
+func (s *Service) keyList(ctx context.Context, in *listKeysInput, list httpapi.IDCursor, read func(context.Context, principal.OrgID, KeyFilter) ([]Key, int64, error)) (*listKeysOutput, error) {
+	below, err := list.Below(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return s.toKeyList(ctx, org, in.Page, keys, total)
+	f := KeyFilter{Status: in.Status, Search: in.Search, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	org := principal.From(ctx).Org
+	keys, total, err := read(ctx, org, f)
+	if err != nil {
+		return nil, err
+	}
+	var out listKeysOutput
+	keys, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, keys, total, func(k Key) string { return list.Text(k.ID) })
+	by := make([]principal.Actor, len(keys))
+	for i, k := range keys {
+		by[i] = k.CreatedBy
+	}
+	creators, err := s.Actors(ctx, org, by...)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.APIKeys = make([]KeyFields, len(keys))
+	for i, k := range keys {
+		out.Body.APIKeys[i] = s.toKeyBody(k, creators[i])
+	}
+	return &out, nil
 }
 
 func (s *Service) postKey(ctx context.Context, in *createKeyInput) (*createdKeyOutput, error) {
@@ -255,22 +275,6 @@ func (b updateKeyBody) apply(k *Key) {
 
 // keysPath is where keys are found by an administrator.
 const keysPath = "/api/developer/api-keys"
-
-func (s *Service) toKeyList(ctx context.Context, org principal.OrgID, page httpapi.Page, keys []Key, total int64) (*listKeysOutput, error) {
-	by := make([]principal.Actor, len(keys))
-	for i, k := range keys {
-		by[i] = k.CreatedBy
-	}
-	creators, err := s.Actors(ctx, org, by...)
-	if err != nil {
-		return nil, err
-	}
-	out := listKeysOutput{Body: listKeysBody{APIKeys: make([]KeyFields, len(keys)), Paging: page.Paging(len(keys), total)}}
-	for i, k := range keys {
-		out.Body.APIKeys[i] = s.toKeyBody(k, creators[i])
-	}
-	return &out, nil
-}
 
 func (s *Service) toKeyOutput(ctx context.Context, org principal.OrgID, k Key) (*keyOutput, error) {
 	creators, err := s.Actors(ctx, org, k.CreatedBy)

@@ -3,8 +3,10 @@ package tenancy
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -48,7 +50,7 @@ type MemberPath struct {
 }
 
 type listMembersInput struct {
-	httpapi.Page
+	httpapi.CursorPage
 	Status []string `query:"status,explode" enum:"invited,active" doc:"Only members with this status. Repeat the parameter to match any of several."`
 	Role   []string `query:"role,explode" enum:"owner,admin,member,annotator,viewer" doc:"Only members with this role. Repeat the parameter to match any of several."`
 	Search string   `query:"search" maxLength:"320" doc:"Only members whose name or e-mail address contains this text, ignoring case."`
@@ -100,17 +102,43 @@ type listMembersOutput struct{ Body listMembersBody }
 
 type listMembersBody struct {
 	Members []memberBody `json:"members" doc:"The members of this page, newest first."`
-	httpapi.Paging
+	httpapi.CursorPaging
+}
+
+// memberCursor orders members by when they were added, and those of one moment
+// by their ids.
+const memberCursor = httpapi.Cursor[uuid.UUID]("members")
+
+func toMemberCursor(m Member) string {
+	return memberCursor.Text(httpapi.Place[uuid.UUID]{At: m.CreatedAt.UnixMicro(), Tie: m.UserID})
+}
+
+// fromMemberCursor reads a cursor. Without one every member is below the result.
+func fromMemberCursor(text string) (MemberPlace, error) {
+	if text == "" {
+		return MemberPlace{CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), UserID: uuid.Max}, nil
+	}
+	p, err := memberCursor.Place(text)
+	return MemberPlace{CreatedAt: time.UnixMicro(p.At), UserID: p.Tie}, err
 }
 
 func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*listMembersOutput, error) {
-	f := MemberFilter{Status: in.Status, Role: in.Role, Search: in.Search, Limit: in.Limit, Offset: in.Offset}
+	below, err := fromMemberCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	f := MemberFilter{
+		Status: in.Status, Role: in.Role, Search: in.Search,
+		Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
+	}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	members, total, err := s.Members(ctx, principal.From(ctx).Org, f)
 	if err != nil {
 		return nil, err
 	}
-	out := listMembersOutput{Body: listMembersBody{Members: make([]memberBody, len(members)), Paging: in.Page.Paging(len(members), total)}}
+	var out listMembersOutput
+	members, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, members, total, toMemberCursor)
+	out.Body.Members = make([]memberBody, len(members))
 	for i, m := range members {
 		out.Body.Members[i] = toMemberBody(m)
 	}

@@ -38,12 +38,7 @@ func (s *Service) registerMyKeys(e *httpapi.Edge) {
 }
 
 func (s *Service) getMyKeys(ctx context.Context, in *listKeysInput) (*listKeysOutput, error) {
-	org := principal.From(ctx).Org
-	keys, total, err := s.MyKeys(ctx, org, in.filter())
-	if err != nil {
-		return nil, err
-	}
-	return s.toKeyList(ctx, org, in.Page, keys, total)
+	return s.keyList(ctx, in, "my api keys", s.MyKeys)
 }
 
 func (s *Service) postMyKey(ctx context.Context, in *createKeyInput) (*createdKeyOutput, error) {

@@ -120,8 +120,10 @@ type listViewsBody struct {
 	httpapi.CursorPaging
 }
 
+const viewCursor = httpapi.IDCursor("views")
+
 func (s *Service) getViews(ctx context.Context, in *listViewsInput) (*listViewsOutput, error) {
-	below, err := in.After()
+	below, err := viewCursor.Below(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +133,7 @@ func (s *Service) getViews(ctx context.Context, in *listViewsInput) (*listViewsO
 		return nil, err
 	}
 	out := &listViewsOutput{}
-	views, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, views, total, func(v View) int64 { return v.ID })
+	views, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, views, total, func(v View) string { return viewCursor.Text(v.ID) })
 	creators := make([]principal.Actor, len(views))
 	for i, v := range views {
 		creators[i] = v.CreatedBy

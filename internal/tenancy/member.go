@@ -49,10 +49,21 @@ type MemberFilter struct {
 	Status, Role                []string
 	Search                      string
 	CreatedAfter, CreatedBefore *time.Time
-	Limit, Offset               int
+	// Below continues after a member.
+	Below         MemberPlace
+	Limit, Offset int
+	// Count asks for the number of members on all pages.
+	Count bool
 }
 
-// Members returns a page of members, newest first, and how many there are.
+// MemberPlace is where a member stands in the list, which is newest first.
+type MemberPlace struct {
+	CreatedAt time.Time
+	UserID    uuid.UUID
+}
+
+// Members returns a page of members, newest first, with one member more than the
+// limit if there is a next page.
 func (s *Service) Members(ctx context.Context, org principal.OrgID, f MemberFilter) ([]Member, int64, error) {
 	return s.store.members(ctx, org, f)
 }

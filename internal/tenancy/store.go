@@ -143,18 +143,21 @@ func (s store) members(ctx context.Context, org principal.OrgID, f MemberFilter)
 	rows, err := q.ListMembers(ctx, db.ListMembersParams{
 		OrgID: count.OrgID, Statuses: count.Statuses, Roles: count.Roles, Search: count.Search,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		BelowCreatedAt: f.Below.CreatedAt, BelowUserID: f.Below.UserID, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list members: %w", err)
 	}
-	total, err := q.CountMembers(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count members: %w", err)
-	}
 	out := make([]Member, len(rows))
 	for i, r := range rows {
 		out[i] = fromMemberRow(r)
+	}
+	if !f.Count {
+		return out, 0, nil
+	}
+	total, err := q.CountMembers(ctx, count)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count members: %w", err)
 	}
 	return out, total, nil
 }

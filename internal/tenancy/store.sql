@@ -60,6 +60,7 @@ WHERE m.org_id = @org_id AND m.removed_at IS NULL
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(m.name), lower(sqlc.narg('search'))) > 0 OR strpos(lower(m.email), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR m.created_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR m.created_at < sqlc.narg('created_before'))
+  AND (m.created_at, m.user_id) < (@below_created_at::timestamptz, @below_user_id::uuid)
 ORDER BY m.created_at DESC, m.user_id DESC
 LIMIT @row_limit OFFSET @row_offset;
 
@@ -139,6 +140,7 @@ WHERE org_id = @org_id
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(name), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR created_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR created_at < sqlc.narg('created_before'))
+  AND id < @below
 ORDER BY id DESC
 LIMIT @row_limit OFFSET @row_offset;
 

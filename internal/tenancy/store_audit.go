@@ -18,7 +18,7 @@ func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([
 	rows, err := q.ListAudit(ctx, db.ListAuditParams{
 		OrgID: org, Action: count.Action, ResourceType: count.ResourceType, ResourceID: count.ResourceID, UserID: count.UserID,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		Below: f.Below, RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list audit log: %w", err)
@@ -30,7 +30,7 @@ func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([
 			ResourceType: r.ResourceType, ResourceID: r.ResourceID, RequestID: r.RequestID, IP: r.Ip, Before: r.BeforeDigest, After: r.AfterDigest, DigestFormat: int(r.DigestFormat),
 		}
 	}
-	if !f.Total {
+	if !f.Count {
 		return out, 0, nil
 	}
 	total, err := q.CountAudit(ctx, count)

@@ -119,18 +119,21 @@ func (s store) keys(ctx context.Context, org principal.OrgID, f KeyFilter, at ti
 	rows, err := q.ListKeys(ctx, db.ListKeysParams{
 		OrgID: count.OrgID, At: count.At, Statuses: count.Statuses, OwnerID: count.OwnerID, Search: count.Search,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		RowLimit: int32(f.Limit), RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list keys: %w", err)
 	}
-	total, err := q.CountKeys(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count keys: %w", err)
-	}
 	out := make([]Key, len(rows))
 	for i, r := range rows {
 		out[i] = fromKeyRow(r)
+	}
+	if !f.Count {
+		return out, 0, nil
+	}
+	total, err := q.CountKeys(ctx, count)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count keys: %w", err)
 	}
 	return out, total, nil
 }

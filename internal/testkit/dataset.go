@@ -115,7 +115,7 @@ func (c *Client) ListDatasets(ctx context.Context, query string) (out []Dataset,
 		Datasets []Dataset `json:"datasets"`
 		Total    int       `json:"total"`
 	}
-	_, err = c.Call(ctx, http.MethodGet, "/api/datasets?"+query, nil, &page)
+	_, err = c.Call(ctx, http.MethodGet, "/api/datasets?includeTotal=true&"+query, nil, &page)
 	return page.Datasets, page.Total, err
 }
 

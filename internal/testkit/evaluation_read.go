@@ -87,7 +87,7 @@ func (c *Client) ListArtifacts(ctx context.Context, evaluation, query string) (o
 		Artifacts []Artifact `json:"artifacts"`
 		Total     int        `json:"total"`
 	}
-	_, err = c.Call(ctx, http.MethodGet, "/api/evaluations/"+evaluation+"/artifacts?"+query, nil, &page)
+	_, err = c.Call(ctx, http.MethodGet, "/api/evaluations/"+evaluation+"/artifacts?includeTotal=true&"+query, nil, &page)
 	return page.Artifacts, page.Total, err
 }
 

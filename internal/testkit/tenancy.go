@@ -180,7 +180,7 @@ func (c *Client) GetKey(ctx context.Context, id int64) (out Key, err error) {
 
 // ListKeys reads a page of keys, newest first.
 func (c *Client) ListKeys(ctx context.Context, query string) (out KeyPage, err error) {
-	_, err = c.Call(ctx, http.MethodGet, "/api/developer/api-keys?"+query, nil, &out)
+	_, err = c.Call(ctx, http.MethodGet, "/api/developer/api-keys?includeTotal=true&"+query, nil, &out)
 	return out, err
 }
 
@@ -191,7 +191,7 @@ func (c *Client) CreateMyKey(ctx context.Context, k NewKey, opts ...Option) (Key
 
 // MyKeys reads a page of the caller's own keys, newest first.
 func (c *Client) MyKeys(ctx context.Context, query string, opts ...Option) (out KeyPage, err error) {
-	_, err = c.Call(ctx, http.MethodGet, "/api/me/api-keys?"+query, nil, &out, opts...)
+	_, err = c.Call(ctx, http.MethodGet, "/api/me/api-keys?includeTotal=true&"+query, nil, &out, opts...)
 	return out, err
 }
 
@@ -288,7 +288,7 @@ func (c *Client) ListProviderKeys(ctx context.Context, query string) (out []Prov
 		ProviderKeys []ProviderKey `json:"provider_keys"`
 		Total        int           `json:"total"`
 	}
-	_, err = c.Call(ctx, http.MethodGet, "/api/developer/provider-keys?"+query, nil, &page)
+	_, err = c.Call(ctx, http.MethodGet, "/api/developer/provider-keys?includeTotal=true&"+query, nil, &page)
 	return page.ProviderKeys, page.Total, err
 }
 
@@ -305,7 +305,7 @@ func (c *Client) ListMembers(ctx context.Context, query string) (out []Member, t
 		Members []Member `json:"members"`
 		Total   int      `json:"total"`
 	}
-	_, err = c.Call(ctx, http.MethodGet, "/api/organizations/current/members?"+query, nil, &page)
+	_, err = c.Call(ctx, http.MethodGet, "/api/organizations/current/members?includeTotal=true&"+query, nil, &page)
 	return page.Members, page.Total, err
 }
 

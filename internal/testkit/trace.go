@@ -272,7 +272,7 @@ func (c *Client) Conversations(ctx context.Context, query string) (out Conversat
 
 // Conversation reads a page of a conversation.
 func (c *Client) Conversation(ctx context.Context, id, query string) (out Conversation, err error) {
-	_, err = c.Call(ctx, http.MethodGet, "/api/conversations/"+url.PathEscape(id)+"?"+query, nil, &out)
+	_, err = c.Call(ctx, http.MethodGet, "/api/conversations/"+url.PathEscape(id)+"?includeTotal=true&"+query, nil, &out)
 	return out, err
 }
 

@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -27,15 +25,21 @@ const maxTurns = 10_000
 type ConversationQuery struct {
 	ID string
 	// Traces that start after From and before To.
-	From, To      time.Time
+	From, To time.Time
+	// After is the turn that a page begins after.
+	After         spandb.Position
 	Limit, Offset int
 }
 
-// Conversation is the traces of one conversation, by their start.
+// Conversation is a page of the traces of one conversation, by their start.
 type Conversation struct {
 	From, To time.Time
 	Turns    []Turn
-	Totals   ConversationTotals
+	// Totals are of the turns on all pages.
+	Totals ConversationTotals
+	// Next is where the next page begins; More is false if there is none.
+	Next spandb.Position
+	More bool
 }
 
 // Turn is one trace of a conversation. Its input and output are whole.
@@ -74,11 +78,23 @@ func (s *Service) Conversation(ctx context.Context, org principal.OrgID, q Conve
 	for i := range traces {
 		out.Totals.Add(&traces[i])
 	}
-	low := min(q.Offset, len(traces))
+	low := 0
+	for low < len(traces) && place(traces[low]).Compare(q.After) <= 0 {
+		low++
+	}
+	low = min(low+q.Offset, len(traces))
 	high := min(low+q.Limit, len(traces))
-	err = s.fillTurns(ctx, org, &out, found[low:high], traces[low:high])
-	return out, err
+	if err := s.fillTurns(ctx, org, &out, found[low:high], traces[low:high]); err != nil {
+		return Conversation{}, err
+	}
+	if end := low + len(out.Turns); end < len(traces) {
+		out.Next, out.More = place(traces[end-1]), true
+	}
+	return out, nil
 }
+
+// place is where a trace stands among others.
+func place(t Trace) spandb.Position { return spandb.Position{Start: t.Start.UnixMicro(), ID: t.ID} }
 
 // turns reads the traces that are part of the conversation, by their start.
 func (s *Service) turns(ctx context.Context, org principal.OrgID, q ConversationQuery, ids []span.TraceID, now time.Time) ([]spandb.Summary, []Trace, error) {
@@ -99,9 +115,7 @@ func (s *Service) turns(ctx context.Context, org principal.OrgID, q Conversation
 		}
 		found = append(found, some...)
 	}
-	slices.SortFunc(found, func(a, b spandb.Summary) int {
-		return cmp.Or(cmp.Compare(created[a.ID].First, created[b.ID].First), bytes.Compare(a.ID[:], b.ID[:]))
-	})
+	slices.SortFunc(found, func(a, b spandb.Summary) int { return created[a.ID].Position().Compare(created[b.ID].Position()) })
 	traces := make([]Trace, len(found))
 	for i := range found {
 		traces[i] = found[i].Trace(now, created[found[i].ID])

@@ -62,7 +62,7 @@ func (s *Service) export(ctx context.Context, org principal.OrgID, traces []Trac
 		return err
 	}
 	for i := range details {
-		at := spandb.Position{Start: traces[i].Start.UnixMicro(), ID: traces[i].ID}
+		at := place(traces[i])
 		if err := each(&Exported{Detail: details[i], At: at}); err != nil {
 			return err
 		}

@@ -2,12 +2,12 @@ package trace
 
 import (
 	"context"
-	"encoding/binary"
 	"net/http"
 	"time"
 
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
@@ -57,7 +57,7 @@ type listedConversationBody struct {
 
 type conversationInput struct {
 	ConversationID string `path:"conversationId" minLength:"1" maxLength:"1024" doc:"Id of the conversation, as the application named it."`
-	httpapi.Page
+	httpapi.CursorPage
 	StartAfter  time.Time `query:"startAfter" doc:"Only turns that start after this time; by default 92 days before startBefore."`
 	StartBefore time.Time `query:"startBefore" doc:"Only turns that start before this time; by default the current time."`
 }
@@ -72,7 +72,7 @@ type conversationBody struct {
 	Window         windowBody         `json:"window" doc:"Window in which turns start."`
 	Turns          []turnBody         `json:"turns" doc:"Turns of this page, in the order of their start."`
 	Totals         conversationTotals `json:"totals" doc:"Totals of all turns in the window."`
-	httpapi.Paging
+	httpapi.CursorPaging
 }
 
 // turnBody is a trace as a turn of a conversation.
@@ -104,17 +104,26 @@ type conversationTotals struct {
 	CostKnownTurns int           `json:"cost_known_turns" doc:"Number of turns whose cost is known."`
 }
 
+// The cursors of conversations, by their latest activity, and of the turns of
+// one, by their start.
+const (
+	conversationCursor = httpapi.Cursor[uint64]("conversations")
+	turnCursor         = httpapi.Cursor[span.TraceID]("turns")
+)
+
 func (s *Service) getConversations(ctx context.Context, in *listConversationsInput) (*listConversationsOutput, error) {
 	org := principal.From(ctx).Org
 	f := ConversationFilter{UserID: in.UserID, Environment: in.Environment, ServiceName: in.ServiceName, From: in.StartAfter, To: in.StartBefore}
-	after, err := fromConversationCursor(in.Cursor)
+	after, err := conversationCursor.Place(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	var found ListedConversations
 	var total int64
 	err = spandb.Together(ctx, func(ctx context.Context) (err error) {
-		found, err = s.ListConversations(ctx, org, f, ConversationPage{Limit: in.Limit, Offset: in.Offset, After: after})
+		found, err = s.ListConversations(ctx, org, f, ConversationPage{
+			Limit: in.Limit, Offset: in.Offset, After: spandb.ConversationPosition{Last: after.At, Hash: after.Tie},
+		})
 		return err
 	}, func(ctx context.Context) (err error) {
 		if in.IncludeTotal {
@@ -125,9 +134,13 @@ func (s *Service) getConversations(ctx context.Context, in *listConversationsInp
 	if err != nil {
 		return nil, err
 	}
+	next := ""
+	if found.More {
+		next = conversationCursor.Text(httpapi.Place[uint64]{At: found.Next.Last, Tie: found.Next.Hash})
+	}
 	out := listConversationsBody{
 		Window: windowBody{From: httpapi.Time(found.From), To: httpapi.Time(found.To)}, Conversations: make([]listedConversationBody, len(found.Conversations)),
-		CursorPaging: httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset, HasMore: found.More},
+		CursorPaging: in.Paging(next, total),
 	}
 	for i, c := range found.Conversations {
 		out.Conversations[i] = listedConversationBody{
@@ -135,26 +148,29 @@ func (s *Service) getConversations(ctx context.Context, in *listConversationsInp
 			FirstStartTime: httpapi.Time(c.First), LastStartTime: httpapi.Time(c.Last), Totals: toConversationTotals(c.Totals),
 		}
 	}
-	if found.More {
-		out.NextCursor = httpapi.OrNull(toConversationCursor(found.Next))
-	}
-	if in.IncludeTotal {
-		out.Total = &total
-	}
 	return &listConversationsOutput{Body: out}, nil
 }
 
 func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*conversationOutput, error) {
+	after, err := turnCursor.Place(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
 	c, err := s.Conversation(ctx, principal.From(ctx).Org, ConversationQuery{
-		ID: in.ConversationID, From: in.StartAfter, To: in.StartBefore, Limit: in.Limit, Offset: in.Offset,
+		ID: in.ConversationID, From: in.StartAfter, To: in.StartBefore,
+		After: spandb.Position{Start: after.At, ID: after.Tie}, Limit: in.Limit, Offset: in.Offset,
 	})
 	if err != nil {
 		return nil, err
 	}
+	next := ""
+	if c.More {
+		next = turnCursor.Text(httpapi.Place[span.TraceID]{At: c.Next.Start, Tie: c.Next.ID})
+	}
 	out := conversationBody{
 		ID: in.ConversationID, ConversationID: in.ConversationID,
 		Window: windowBody{From: httpapi.Time(c.From), To: httpapi.Time(c.To)}, Turns: make([]turnBody, len(c.Turns)),
-		Totals: toConversationTotals(c.Totals), Paging: in.Page.Paging(len(c.Turns), int64(c.Totals.Turns)),
+		Totals: toConversationTotals(c.Totals), CursorPaging: in.Paging(next, int64(c.Totals.Turns)),
 	}
 	for i, t := range c.Turns {
 		out.Turns[i] = toTurnBody(t)
@@ -178,16 +194,4 @@ func toTurnBody(t Turn) turnBody {
 	}
 	b.EndTime, b.DurationMS = toEnd(t.Trace.Start, t.Trace.End)
 	return b
-}
-
-func toConversationCursor(p spandb.ConversationPosition) string {
-	return encodeCursor(cursorOfConversations, p.Last, binary.BigEndian.AppendUint64(nil, p.Hash))
-}
-
-// fromConversationCursor is the zero position if there is no cursor.
-func fromConversationCursor(text string) (p spandb.ConversationPosition, err error) {
-	var hash [8]byte
-	p.Last, err = decodeCursor(cursorOfConversations, text, hash[:])
-	p.Hash = binary.BigEndian.Uint64(hash[:])
-	return p, err
 }

@@ -2,16 +2,13 @@ package trace
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/hex"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
@@ -133,13 +130,11 @@ func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTrac
 	}
 	var out listTracesOutput
 	out.Body.Traces = toTraceBodies(found.Traces)
-	out.Body.CursorPaging = httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset, HasMore: found.More}
+	next := ""
 	if found.More {
-		out.Body.NextCursor = httpapi.OrNull(toCursor(found.Next))
+		next = toCursor(found.Next)
 	}
-	if in.IncludeTotal {
-		out.Body.Total = &total
-	}
+	out.Body.CursorPaging = in.Paging(next, total)
 	return &out, nil
 }
 
@@ -166,7 +161,7 @@ func (s *Service) getTrace(ctx context.Context, in *TracePath) (*traceDetailOutp
 
 func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*listSpansOutput, error) {
 	org := principal.From(ctx).Org
-	after, err := fromSpanCursor(in.Cursor)
+	after, err := spanCursor.Place(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -174,23 +169,22 @@ func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*listSpansO
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Spans(ctx, org, id, SpanPage{Limit: in.Limit, Offset: in.Offset, After: after})
+	found, err := s.Spans(ctx, org, id, SpanPage{Limit: in.Limit, Offset: in.Offset, After: spandb.SpanPosition{Start: after.At, Span: after.Tie}})
 	if err != nil {
 		return nil, err
 	}
-	var out listSpansOutput
-	out.Body.Spans = toSpanBodies(found.Spans)
-	out.Body.CursorPaging = httpapi.CursorPaging{Limit: in.Limit, Offset: in.Offset, HasMore: found.More}
-	if found.More {
-		out.Body.NextCursor = httpapi.OrNull(toSpanCursor(found.Next))
-	}
+	var total int64
 	if in.IncludeTotal {
-		total, err := s.CountSpans(ctx, org, id)
-		if err != nil {
+		if total, err = s.CountSpans(ctx, org, id); err != nil {
 			return nil, err
 		}
-		out.Body.Total = &total
 	}
+	next := ""
+	if found.More {
+		next = spanCursor.Text(httpapi.Place[span.ID]{At: found.Next.Start, Tie: found.Next.Span})
+	}
+	var out listSpansOutput
+	out.Body.Spans, out.Body.CursorPaging = toSpanBodies(found.Spans), in.Paging(next, total)
 	return &out, nil
 }
 
@@ -214,48 +208,19 @@ func toTraceDetailBody(d Detail, by []httpapi.Actor) traceDetailBody {
 	return b
 }
 
-// Cursors name a position: what list it is of, a start and an id.
+// The cursors of traces and of spans: by their start, and those of one moment by
+// their ids.
 const (
-	cursorOfTraces        = "t1"
-	cursorOfSpans         = "s1"
-	cursorOfConversations = "v1"
+	traceCursor = httpapi.Cursor[span.TraceID]("traces")
+	spanCursor  = httpapi.Cursor[span.ID]("spans")
 )
 
-func toCursor(p spandb.Position) string { return encodeCursor(cursorOfTraces, p.Start, p.ID[:]) }
-
-func toSpanCursor(p spandb.SpanPosition) string {
-	return encodeCursor(cursorOfSpans, p.Start, p.Span[:])
+func toCursor(p spandb.Position) string {
+	return traceCursor.Text(httpapi.Place[span.TraceID]{At: p.Start, Tie: p.ID})
 }
 
 // fromCursor is the zero position if there is no cursor.
-func fromCursor(text string) (p spandb.Position, err error) {
-	p.Start, err = decodeCursor(cursorOfTraces, text, p.ID[:])
-	return p, err
-}
-
-func fromSpanCursor(text string) (p spandb.SpanPosition, err error) {
-	p.Start, err = decodeCursor(cursorOfSpans, text, p.Span[:])
-	return p, err
-}
-
-func encodeCursor(list string, start int64, id []byte) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(list + ":" + strconv.FormatInt(start, 10) + ":" + hex.EncodeToString(id)))
-}
-
-func decodeCursor(list, text string, id []byte) (start int64, err error) {
-	if text == "" {
-		return 0, nil
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		parts := strings.Split(string(raw), ":")
-		if len(parts) == 3 && parts[0] == list && len(parts[2]) == 2*len(id) {
-			start, err = strconv.ParseInt(parts[1], 10, 64)
-			_, bad := hex.Decode(id, []byte(parts[2]))
-			if err == nil && bad == nil && start > 0 && encodeCursor(list, start, id) == text {
-				return start, nil
-			}
-		}
-	}
-	return 0, fault.Invalid("query", "cursor", "format", "is not a cursor that this list returned")
+func fromCursor(text string) (spandb.Position, error) {
+	p, err := traceCursor.Place(text)
+	return spandb.Position{Start: p.At, ID: p.Tie}, err
 }

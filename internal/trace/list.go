@@ -61,8 +61,7 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter, p Pag
 	}
 	if len(out.Traces) > p.Limit {
 		out.Traces = out.Traces[:p.Limit]
-		last := out.Traces[p.Limit-1]
-		out.Next, out.More = spandb.Position{Start: last.Start.UnixMicro(), ID: last.ID}, true
+		out.Next, out.More = place(out.Traces[p.Limit-1]), true
 	}
 	return out, s.number(ctx, org, out.Traces)
 }

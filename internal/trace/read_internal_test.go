@@ -5,26 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/assayhq/assay/internal/span"
-	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
-
-func FuzzCursor(f *testing.F) {
-	f.Add("")
-	f.Add(toCursor(spandb.Position{Start: 1, ID: span.TraceID{1}}))
-	f.Add(toSpanCursor(spandb.SpanPosition{Start: 1 << 60, Span: span.ID{2}}))
-	f.Add("dDE6NTo")
-	f.Fuzz(func(t *testing.T, text string) {
-		// A cursor that is taken is the only one that names its position.
-		if p, err := fromCursor(text); err == nil && text != "" {
-			require.Equal(t, text, toCursor(p))
-		}
-		if p, err := fromSpanCursor(text); err == nil && text != "" {
-			require.Equal(t, text, toSpanCursor(p))
-		}
-	})
-}
 
 // TestProportionsKeepTheirWireValues compares what is sent with Wilson's formula
 // as it is written in books, for few spans and for many.

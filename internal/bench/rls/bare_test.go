@@ -39,6 +39,8 @@ type Path struct {
 	ID string `path:"id" maxLength:"32"`
 }
 
+const itemCursor = httpapi.IDCursor("dataset items")
+
 type listInput struct {
 	Path
 	httpapi.CursorPage
@@ -187,7 +189,7 @@ func (b *bare) getDataset(ctx context.Context, in *Path) (*datasetOutput, error)
 
 func (b *bare) getItems(ctx context.Context, in *listInput) (*itemsOutput, error) {
 	org := principal.From(ctx).Org
-	below, err := in.After()
+	below, err := itemCursor.Below(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +206,7 @@ func (b *bare) getItems(ctx context.Context, in *listInput) (*itemsOutput, error
 		return nil, err
 	}
 	var out itemsOutput
-	out.Body.Items, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, items, 0, func(i itemBody) int64 { return int64(i.ID) })
+	out.Body.Items, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, items, 0, func(i itemBody) string { return itemCursor.Text(int64(i.ID)) })
 	return &out, nil
 }
 

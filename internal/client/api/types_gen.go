@@ -258,10 +258,12 @@ type APIKeyList struct {
 	HasMore bool `json:"has_more"`
 	// Entries per page, as requested.
 	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
-	// Number of entries on all pages.
-	Total int64 `json:"total"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
 }
 
 type APIKeyUsage struct {
@@ -358,10 +360,12 @@ type ArtifactList struct {
 	HasMore bool `json:"has_more"`
 	// Entries per page, as requested.
 	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
-	// Number of entries on all pages.
-	Total int64 `json:"total"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
 }
 
 type AuditLog struct {
@@ -496,10 +500,12 @@ type Conversation struct {
 	ID string `json:"id"`
 	// Entries per page, as requested.
 	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
-	// Number of entries on all pages.
-	Total int64 `json:"total"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
 	// Totals of all turns in the window.
 	Totals ConversationTotals `json:"totals"`
 	// Turns of this page, in the order of their start.
@@ -866,10 +872,12 @@ type DatasetList struct {
 	HasMore bool `json:"has_more"`
 	// Entries per page, as requested.
 	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
-	// Number of entries on all pages.
-	Total int64 `json:"total"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
 }
 
 type DatasetVersion struct {
@@ -892,10 +900,12 @@ type DatasetVersionList struct {
 	HasMore bool `json:"has_more"`
 	// Entries per page, as requested.
 	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
-	// Number of entries on all pages.
-	Total int64 `json:"total"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
 	// The frozen versions of this page, newest first.
 	Versions []DatasetVersion `json:"versions"`
 }
@@ -1035,11 +1045,13 @@ type EvaluationList struct {
 	HasMore bool `json:"has_more"`
 	// Entries per page, as requested.
 	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
 	// Number of this page, starting at 1.
 	Page int64 `json:"page"`
-	// Number of entries on all pages.
+	// Number of evaluations on all pages.
 	Total int64 `json:"total"`
 }
 
@@ -1328,10 +1340,12 @@ type MemberList struct {
 	Limit int64 `json:"limit"`
 	// The members of this page, newest first.
 	Members []Member `json:"members"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
-	// Number of entries on all pages.
-	Total int64 `json:"total"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
 }
 
 type MissingScores struct {
@@ -1475,12 +1489,14 @@ type ProviderKeyList struct {
 	HasMore bool `json:"has_more"`
 	// Entries per page, as requested.
 	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
 	// The provider keys of this page, newest first.
 	ProviderKeys []ProviderKey `json:"provider_keys"`
-	// Number of entries on all pages.
-	Total int64 `json:"total"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
 }
 
 type ProviderKeyTest struct {
@@ -1767,12 +1783,14 @@ type RunList struct {
 	HasMore bool `json:"has_more"`
 	// Entries per page, as requested.
 	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
 	// Entries skipped, as requested.
 	Offset int64 `json:"offset"`
 	// The runs of this page, newest first.
 	Runs []Run `json:"runs"`
-	// Number of entries on all pages.
-	Total int64 `json:"total"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
 }
 
 type RunNote struct {

@@ -97,8 +97,9 @@ WHERE org_id = $1 AND evaluation_id = $2
   AND ($4::text IS NULL OR kind = $4)
   AND ($5::timestamptz IS NULL OR created_at > $5)
   AND ($6::timestamptz IS NULL OR created_at < $6)
+  AND id < $7
 ORDER BY id DESC
-LIMIT $8 OFFSET $7
+LIMIT $9 OFFSET $8
 `
 
 type ListParams struct {
@@ -108,6 +109,7 @@ type ListParams struct {
 	Kind          *string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	Below         int64
 	RowOffset     int32
 	RowLimit      int32
 }
@@ -134,6 +136,7 @@ func (q *Queries) List(ctx context.Context, arg ListParams) ([]ListRow, error) {
 		arg.Kind,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
+		arg.Below,
 		arg.RowOffset,
 		arg.RowLimit,
 	)

@@ -610,8 +610,9 @@ WHERE org_id = $1 AND deleted_at IS NULL
   AND ($5::text IS NULL OR strpos(lower(name), lower($5)) > 0)
   AND ($6::timestamptz IS NULL OR created_at > $6)
   AND ($7::timestamptz IS NULL OR created_at < $7)
+  AND id < $8
 ORDER BY id DESC
-LIMIT $9 OFFSET $8
+LIMIT $10 OFFSET $9
 `
 
 type ListDatasetsParams struct {
@@ -622,6 +623,7 @@ type ListDatasetsParams struct {
 	Search        *string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	Below         int64
 	RowOffset     int32
 	RowLimit      int32
 }
@@ -653,6 +655,7 @@ func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]L
 		arg.Search,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
+		arg.Below,
 		arg.RowOffset,
 		arg.RowLimit,
 	)
@@ -886,14 +889,15 @@ func (q *Queries) ListItemsInVersion(ctx context.Context, arg ListItemsInVersion
 const listVersions = `-- name: ListVersions :many
 SELECT number, item_count, digest, note, created_at
 FROM dataset_versions
-WHERE org_id = $1 AND dataset_id = $2
+WHERE org_id = $1 AND dataset_id = $2 AND number < $3::bigint
 ORDER BY number DESC
-LIMIT $4 OFFSET $3
+LIMIT $5 OFFSET $4
 `
 
 type ListVersionsParams struct {
 	OrgID     principal.OrgID
 	DatasetID int64
+	Below     int64
 	RowOffset int32
 	RowLimit  int32
 }
@@ -911,6 +915,7 @@ func (q *Queries) ListVersions(ctx context.Context, arg ListVersionsParams) ([]L
 	rows, err := q.db.Query(ctx, listVersions,
 		arg.OrgID,
 		arg.DatasetID,
+		arg.Below,
 		arg.RowOffset,
 		arg.RowLimit,
 	)

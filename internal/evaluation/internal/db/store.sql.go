@@ -364,8 +364,9 @@ WITH page AS (
       WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
       ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
     END = ANY ($7::text[]))
+    AND e.id < $8
   ORDER BY e.id DESC
-  LIMIT $9 OFFSET $8
+  LIMIT $10 OFFSET $9
 )
 SELECT p.id, p.name, p.dataset_id, p.dataset_version, p.tags, p.archived_at, p.created_at, p.updated_at, p.version,
        coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
@@ -390,6 +391,7 @@ type ListEvaluationsParams struct {
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
 	Statuses      []string
+	Below         int64
 	RowOffset     int32
 	RowLimit      int32
 }
@@ -421,6 +423,7 @@ func (q *Queries) ListEvaluations(ctx context.Context, arg ListEvaluationsParams
 		arg.CreatedAfter,
 		arg.CreatedBefore,
 		arg.Statuses,
+		arg.Below,
 		arg.RowOffset,
 		arg.RowLimit,
 	)
@@ -463,8 +466,9 @@ WHERE org_id = $1 AND evaluation_id = $2
   AND (cardinality($3::text[]) = 0 OR status = ANY ($3::text[]))
   AND ($4::timestamptz IS NULL OR started_at > $4)
   AND ($5::timestamptz IS NULL OR started_at < $5)
+  AND id < $6
 ORDER BY id DESC
-LIMIT $7 OFFSET $6
+LIMIT $8 OFFSET $7
 `
 
 type ListRunsParams struct {
@@ -473,6 +477,7 @@ type ListRunsParams struct {
 	Statuses      []string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	Below         int64
 	RowOffset     int32
 	RowLimit      int32
 }
@@ -503,6 +508,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsR
 		arg.Statuses,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
+		arg.Below,
 		arg.RowOffset,
 		arg.RowLimit,
 	)

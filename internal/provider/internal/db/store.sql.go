@@ -241,8 +241,9 @@ WHERE org_id = $1 AND deleted_at IS NULL
   AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
   AND ($5::timestamptz IS NULL OR created_at > $5)
   AND ($6::timestamptz IS NULL OR created_at < $6)
+  AND id < $7
 ORDER BY id DESC
-LIMIT $8 OFFSET $7
+LIMIT $9 OFFSET $8
 `
 
 type ListProviderKeysParams struct {
@@ -252,6 +253,7 @@ type ListProviderKeysParams struct {
 	Search        *string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	Below         int64
 	RowOffset     int32
 	RowLimit      int32
 }
@@ -280,6 +282,7 @@ func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysPara
 		arg.Search,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
+		arg.Below,
 		arg.RowOffset,
 		arg.RowLimit,
 	)

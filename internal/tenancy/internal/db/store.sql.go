@@ -719,8 +719,9 @@ WHERE org_id = $1
   AND ($5::text IS NULL OR strpos(lower(name), lower($5)) > 0)
   AND ($6::timestamptz IS NULL OR created_at > $6)
   AND ($7::timestamptz IS NULL OR created_at < $7)
+  AND id < $8
 ORDER BY id DESC
-LIMIT $9 OFFSET $8
+LIMIT $10 OFFSET $9
 `
 
 type ListKeysParams struct {
@@ -731,6 +732,7 @@ type ListKeysParams struct {
 	Search        *string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
+	Below         int64
 	RowOffset     int32
 	RowLimit      int32
 }
@@ -766,6 +768,7 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 		arg.Search,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
+		arg.Below,
 		arg.RowOffset,
 		arg.RowLimit,
 	)
@@ -818,19 +821,22 @@ WHERE m.org_id = $1 AND m.removed_at IS NULL
   AND ($4::text IS NULL OR strpos(lower(m.name), lower($4)) > 0 OR strpos(lower(m.email), lower($4)) > 0)
   AND ($5::timestamptz IS NULL OR m.created_at > $5)
   AND ($6::timestamptz IS NULL OR m.created_at < $6)
+  AND (m.created_at, m.user_id) < ($7::timestamptz, $8::uuid)
 ORDER BY m.created_at DESC, m.user_id DESC
-LIMIT $8 OFFSET $7
+LIMIT $10 OFFSET $9
 `
 
 type ListMembersParams struct {
-	OrgID         principal.OrgID
-	Statuses      []string
-	Roles         []string
-	Search        *string
-	CreatedAfter  *time.Time
-	CreatedBefore *time.Time
-	RowOffset     int32
-	RowLimit      int32
+	OrgID          principal.OrgID
+	Statuses       []string
+	Roles          []string
+	Search         *string
+	CreatedAfter   *time.Time
+	CreatedBefore  *time.Time
+	BelowCreatedAt time.Time
+	BelowUserID    uuid.UUID
+	RowOffset      int32
+	RowLimit       int32
 }
 
 type ListMembersRow struct {
@@ -853,6 +859,8 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 		arg.Search,
 		arg.CreatedAfter,
 		arg.CreatedBefore,
+		arg.BelowCreatedAt,
+		arg.BelowUserID,
 		arg.RowOffset,
 		arg.RowLimit,
 	)

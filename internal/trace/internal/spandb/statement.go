@@ -44,6 +44,9 @@ type Bounds struct {
 	created int64
 }
 
+// Position is where the trace stands among others.
+func (b Bounds) Position() Position { return Position{Start: b.First, ID: b.ID} }
+
 // Scope is some traces with their bounds, written as conditions on the key of
 // spans. A statement reads only the granules that hold the traces.
 type Scope []Bounds

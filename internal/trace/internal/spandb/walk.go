@@ -47,8 +47,9 @@ type Position struct {
 	ID    span.TraceID
 }
 
-func (p Position) below(q Position) bool {
-	return p.Start < q.Start || p.Start == q.Start && bytes.Compare(p.ID[:], q.ID[:]) < 0
+// Compare orders positions by their start, and those of one moment by their ids.
+func (p Position) Compare(q Position) int {
+	return cmp.Or(cmp.Compare(p.Start, q.Start), bytes.Compare(p.ID[:], q.ID[:]))
 }
 
 // window is the time in which the traces that are meant start.
@@ -93,7 +94,7 @@ func (s DB) Walk(org principal.OrgID, f Filter, p Page, now time.Time) *Walk {
 	w := &Walk{store: s, org: org, filter: f, Now: now}
 	w.all = f.window(w.Now)
 	w.Below = Position{Start: w.all.High + 1}
-	if p.After != (Position{}) && p.After.below(w.Below) {
+	if p.After != (Position{}) && p.After.Compare(w.Below) < 0 {
 		w.Below = p.After
 	}
 	from := min(w.Below.Start, w.Now.UnixMicro())
@@ -148,8 +149,8 @@ func (w *Walk) Next(ctx context.Context, want int) (found []Trace, skipped int, 
 		return nil, 0, err
 	}
 	in := slices.DeleteFunc(all, func(b Bounds) bool {
-		at := Position{Start: b.First, ID: b.ID}
-		return !at.below(from) || at.below(to) || b.First < w.all.Low
+		at := b.Position()
+		return at.Compare(from) >= 0 || at.Compare(to) < 0 || b.First < w.all.Low
 	})
 	slices.SortFunc(in, newestFirst)
 	if w.Skip > 0 {
