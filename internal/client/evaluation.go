@@ -90,8 +90,8 @@ func near(hits []Evaluation) string {
 func (c *Client) searchEvaluations(ctx context.Context, text string) ([]Evaluation, error) {
 	const page = 1000
 	var all []Evaluation
+	q := url.Values{"search": {text}, "limit": {strconv.Itoa(page)}}
 	for {
-		q := url.Values{"search": {text}, "limit": {strconv.Itoa(page)}, "offset": {strconv.Itoa(len(all))}}
 		list, err := c.call().ListEvaluations(ctx, q)
 		if err == nil && list.Evaluations == nil {
 			err = fmt.Errorf("%s: %w", c.base, errFormat)
@@ -102,8 +102,9 @@ func (c *Client) searchEvaluations(ctx context.Context, text string) ([]Evaluati
 		for _, e := range list.Evaluations {
 			all = append(all, Evaluation{e.ID, e.Name, e.Status})
 		}
-		if !list.HasMore || len(list.Evaluations) == 0 {
+		if list.NextCursor == nil {
 			return all, nil
 		}
+		q.Set("cursor", *list.NextCursor)
 	}
 }

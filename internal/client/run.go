@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -108,7 +107,7 @@ func IsRun(text string) bool {
 // LatestRun returns the newest run of an evaluation. It is not always a
 // completed one: a newest run that failed is not hidden by an older success.
 func (c *Client) LatestRun(ctx context.Context, e Evaluation) (Run, error) {
-	runs, err := c.runs(ctx, e.ID, "", 1, 0)
+	runs, _, err := c.runs(ctx, e.ID, url.Values{"limit": {"1"}})
 	if err != nil {
 		return Run{}, err
 	}
@@ -120,9 +119,9 @@ func (c *Client) LatestRun(ctx context.Context, e Evaluation) (Run, error) {
 
 // PreviousRun returns the newest completed run that began before another one.
 func (c *Client) PreviousRun(ctx context.Context, e Evaluation, before Run) (Run, error) {
-	const page = 100
-	for offset := 0; ; offset += page {
-		runs, err := c.runs(ctx, e.ID, StatusCompleted, page, offset)
+	q := url.Values{"limit": {"100"}, "status": {StatusCompleted}}
+	for {
+		runs, next, err := c.runs(ctx, e.ID, q)
 		if err != nil {
 			return Run{}, err
 		}
@@ -131,30 +130,31 @@ func (c *Client) PreviousRun(ctx context.Context, e Evaluation, before Run) (Run
 				return r, nil
 			}
 		}
-		if len(runs) < page {
+		if next == "" {
 			return Run{}, fmt.Errorf("%q has no completed run before run %s", plain(e.Name), before.ID)
 		}
+		q.Set("cursor", next)
 	}
 }
 
-// runs returns a page of the runs of an evaluation, newest first.
-func (c *Client) runs(ctx context.Context, evaluation, status string, limit, offset int) ([]Run, error) {
-	q := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}}
-	if status != "" {
-		q.Set("status", status)
-	}
+// runs returns a page of the runs of an evaluation, newest first, and the cursor
+// of the next one, which is empty if there is none.
+func (c *Client) runs(ctx context.Context, evaluation string, q url.Values) (all []Run, next string, err error) {
 	list, err := c.call().ListEvaluationRuns(ctx, evaluation, q)
 	if err == nil && list.Runs == nil {
 		err = fmt.Errorf("%s: %w", c.base, errFormat)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	all := make([]Run, len(list.Runs))
+	all = make([]Run, len(list.Runs))
 	for i, r := range list.Runs {
 		if all[i], err = c.check(r, nil, nil); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	return all, nil
+	if list.NextCursor != nil {
+		next = *list.NextCursor
+	}
+	return all, next, nil
 }

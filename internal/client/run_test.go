@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,19 @@ func asking(t *testing.T, h handler) *client.Client {
 	return c
 }
 
+// paged answers with one entry of a list, and with the cursor of the next one.
+func paged(r *http.Request, list string, all []string) *http.Response {
+	at, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+	page, next := strings.Join(all, ","), "null"
+	if at+1 < len(all) {
+		next = strconv.Quote(strconv.Itoa(at + 1))
+	}
+	if at < len(all) {
+		page = all[at]
+	}
+	return respond(r, 200, fmt.Sprintf(`{%q:[%s],"has_more":%t,"next_cursor":%s}`, list, page, next != "null", next))
+}
+
 func TestFindEvaluation(t *testing.T) {
 	t.Parallel()
 	all := []string{
@@ -43,7 +57,7 @@ func TestFindEvaluation(t *testing.T) {
 					found = append(found, e)
 				}
 			}
-			return respond(r, 200, `{"evaluations":[`+strings.Join(found, ",")+`],"has_more":false}`), nil
+			return paged(r, "evaluations", found), nil
 		}
 		for _, e := range all {
 			if strings.HasPrefix(e, `{"id":"`+strings.TrimPrefix(r.URL.Path, "/api/evaluations/")+`"`) {
@@ -82,10 +96,7 @@ func TestRunsAreNamed(t *testing.T) {
 		if r.URL.Query().Get("status") == "completed" {
 			runs = []string{runs[1], runs[3]}
 		}
-		if r.URL.Query().Get("limit") == "1" {
-			runs = runs[:1]
-		}
-		return respond(r, 200, `{"runs":[`+strings.Join(runs, ",")+`]}`), nil
+		return paged(r, "runs", runs), nil
 	})
 	e := client.Evaluation{ID: "7", Name: "Support"}
 	latest, err := c.LatestRun(t.Context(), e)

@@ -108,14 +108,15 @@ func (l *load) write(ctx context.Context, writer, n int) {
 // than once was duplicated.
 func (l *load) verify(ctx context.Context) (lost, duplicated int, err error) {
 	names := map[string]int{}
-	for offset := 0; ; offset += 1000 {
+	for cursor := ""; ; {
 		var page struct {
 			Datasets []struct {
 				Name string `json:"name"`
 			} `json:"datasets"`
-			HasMore bool `json:"has_more"`
+			HasMore    bool   `json:"has_more"`
+			NextCursor string `json:"next_cursor"`
 		}
-		if err := l.get(ctx, fmt.Sprintf("/api/datasets?limit=1000&offset=%d", offset), &page); err != nil {
+		if err := l.get(ctx, "/api/datasets?limit=1000&cursor="+cursor, &page); err != nil {
 			return 0, 0, err
 		}
 		for _, d := range page.Datasets {
@@ -124,6 +125,7 @@ func (l *load) verify(ctx context.Context) (lost, duplicated int, err error) {
 		if !page.HasMore {
 			break
 		}
+		cursor = page.NextCursor
 	}
 	inputs := map[string]int{}
 	for cursor := ""; ; {

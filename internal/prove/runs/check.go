@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -162,8 +161,9 @@ func (j *journey) list(ctx context.Context, blame bool) (t tally, err error) {
 		epoch int64
 	}
 	seen := map[unit]int{}
-	for offset := 0; ; offset += 100 {
-		page, err := j.load.s.as(j.org, "").ListEvaluationRunResults(ctx, j.evaluation, j.run, url.Values{"limit": {"100"}, "offset": {strconv.Itoa(offset)}})
+	q := url.Values{"limit": {"100"}}
+	for {
+		page, err := j.load.s.as(j.org, "").ListEvaluationRunResults(ctx, j.evaluation, j.run, q)
 		if err != nil {
 			return t, err
 		}
@@ -183,9 +183,10 @@ func (j *journey) list(ctx context.Context, blame bool) (t tally, err error) {
 				})
 			}
 		}
-		if !page.HasMore {
+		if page.NextCursor == nil {
 			return t, nil
 		}
+		q.Set("cursor", *page.NextCursor)
 	}
 }
 
