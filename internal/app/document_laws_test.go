@@ -100,6 +100,7 @@ func (l *laws) operation(at string, op map[string]any, responses map[string]bool
 			l.say("%s: the request body has no named schema", at)
 		}
 	}
+	l.list(at, op)
 	for status, r := range object(op, "responses") {
 		l.reach(r, responses)
 		for name, h := range object(r, "headers") {
@@ -110,6 +111,41 @@ func (l *laws) operation(at string, op map[string]any, responses map[string]bool
 		if _, ok := object(r, "headers")["Location"]; status == "201" && !ok {
 			l.say("%s answers 201 without Location", at)
 		}
+	}
+}
+
+// counted are the lists that always have a total, because the base of the
+// interface promises it. Others count on request.
+var counted = []string{"GET /api/evaluations"}
+
+// list asks an operation that returns pages for the ways of all of them.
+func (l *laws) list(at string, op map[string]any) {
+	body := object(op, "responses", "200", "content", "application/json", "schema")
+	if ref, ok := body["$ref"].(string); ok {
+		body = object(l.doc, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+	}
+	has := map[string]bool{}
+	for _, p := range list(op["parameters"]) {
+		has[fmt.Sprint(p["name"])] = true
+	}
+	_, next := object(body, "properties")["next_cursor"]
+	if body == nil || !has["limit"] && !next {
+		return
+	}
+	for _, name := range []string{"limit", "offset", "cursor", "includeTotal"} {
+		if !has[name] {
+			l.say("%s is a list without the parameter %s", at, name)
+		}
+	}
+	if !next {
+		l.say("%s is a list without next_cursor", at)
+	}
+	want := []string{"integer", "null"}
+	if slices.Contains(counted, at) {
+		want = want[:1]
+	}
+	if got := slices.Sorted(slices.Values(texts(object(body, "properties", "total")["type"]))); !slices.Equal(got, want) {
+		l.say("%s is a list whose total has the type %v, and not %v", at, got, want)
 	}
 }
 
@@ -212,14 +248,23 @@ func TestDocumentLawsBite(t *testing.T) {
 	t.Parallel()
 	const good = `{
 	  "tags": [{"name": "Things", "description": "Things."}],
-	  "paths": {"/things": {"post": {
+	  "paths": {"/things": {"get": {
+	    "summary": "List things", "description": "Lists them.",
+	    "parameters": [
+	      {"name": "limit", "description": "Maximum."}, {"name": "offset", "description": "Skipped."},
+	      {"name": "cursor", "description": "Place."}, {"name": "includeTotal", "description": "Counts."}],
+	    "responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/ThingList"}}}}}},
+	  "post": {
 	    "summary": "Create a thing", "description": "Creates it.",
-	    "parameters": [{"name": "limit", "description": "Maximum."}],
+	    "parameters": [{"name": "strict", "description": "Strictness."}],
 	    "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/CreateThing"}}}},
 	    "responses": {"201": {"headers": {"Location": {"description": "Where it is."}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}}}}},
 	  "components": {
 	    "headers": {"X-Request-Id": {"description": "Its id."}},
 	    "schemas": {
+	      "ThingList": {"required": ["next_cursor", "total"], "properties": {
+	        "next_cursor": {"description": "The next page.", "type": ["string", "null"]},
+	        "total": {"description": "All of them.", "type": ["integer", "null"]}}},
 	      "CreateThing": {"properties": {"name": {"description": "Its name.", "type": "string"}}},
 	      "Thing": {"required": ["id", "status"], "properties": {
 	        "id": {"description": "Its id.", "type": "string"},
@@ -236,7 +281,11 @@ func TestDocumentLawsBite(t *testing.T) {
 		"a tag":                     {`"description": "Things."`, `"x": ""`, "tag Things has no description"},
 		"an operation":              {`"description": "Creates it.",`, ``, "POST /things has no description"},
 		"a summary":                 {`"summary": "Create a thing",`, ``, "POST /things has no summary"},
-		"a parameter":               {`"description": "Maximum."`, `"in": "query"`, "POST /things: parameter limit has no description"},
+		"a parameter":               {`"description": "Strictness."`, `"in": "query"`, "POST /things: parameter strict has no description"},
+		"a list without a limit":    {`{"name": "limit", "description": "Maximum."}, `, ``, "GET /things is a list without the parameter limit"},
+		"a list without a cursor":   {`{"name": "cursor", "description": "Place."}, `, ``, "GET /things is a list without the parameter cursor"},
+		"a list that always counts": {`"total": {"description": "All of them.", "type": ["integer", "null"]}`, `"total": {"description": "All of them.", "type": "integer"}`, "GET /things is a list whose total has the type [integer], and not [integer null]"},
+		"a list that ends":          {`"next_cursor": {"description": "The next page.", "type": ["string", "null"]},`, ``, "GET /things is a list without next_cursor"},
 		"a header":                  {`"description": "Where it is."`, `"x": 1`, "POST /things: header Location has no description"},
 		"a shared header":           {`"X-Request-Id": {"description": "Its id."}`, `"X-Request-Id": {}`, "header X-Request-Id has no description"},
 		"a property":                {`"description": "Its name.", `, ``, "CreateThing.name has no description"},

@@ -41,6 +41,17 @@ func NewMaker(c *testkit.Client, rows *pgx.Conn, label string) *Maker {
 	}}
 }
 
+// Fork returns a maker with the same objects. What one of the two makes from now
+// on is unknown to the other.
+func (m *Maker) Fork() *Maker {
+	fork := *m
+	fork.ids = map[string][]string{}
+	for noun, ids := range m.ids {
+		fork.ids[noun] = slices.Clone(ids)
+	}
+	return &fork
+}
+
 // Put lets a noun be an object that the test has made by itself.
 func (m *Maker) Put(noun string, ids ...string) { m.ids[noun] = ids }
 
