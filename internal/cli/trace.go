@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/terminal"
 )
 
@@ -110,41 +111,49 @@ func jsonLine(raw jsontext.Value) string {
 }
 
 func toEvent(t client.Trace) terminal.Event {
-	source := t.AgentName
+	source := orZero(t.AgentName)
 	if source == "" {
-		source = t.ServiceName
+		source = orZero(t.ServiceName)
 	}
 	return terminal.Event{
-		At: t.Moment().Local(), Status: t.Status, AutoClosed: t.AutoClosed, Name: t.Name, Source: source, ID: t.ID,
-		Duration: toDuration(t.DurationMS), Tokens: t.Usage.TotalTokens, Cost: t.CostUSD, Errors: t.ErrorCount,
+		At: t.Moment().Local(), Status: t.Status, AutoClosed: t.AutoClosed, Name: orZero(t.Name), Source: source, ID: t.ID,
+		Duration: toDuration(t.DurationMs), Tokens: t.Usage.TotalTokens, Cost: t.CostUSD, Errors: int(t.ErrorCount),
 	}
 }
 
 func toTree(d client.Detail) terminal.Trace {
 	t := terminal.Trace{
-		ID: d.ID, Ref: d.Ref, Name: d.Name, Status: d.Status, AutoClosed: d.AutoClosed, Start: d.StartTime.Local(), Duration: toDuration(d.DurationMS),
+		ID: d.ID, Ref: orZero(d.TraceRef), Name: orZero(d.Name), Status: d.Status, AutoClosed: d.AutoClosed, Start: d.StartTime.Local(), Duration: toDuration(d.DurationMs),
 		Facts: []terminal.Fact{
-			{Name: "environment", Value: d.Environment},
-			{Name: "service", Value: d.ServiceName},
-			{Name: "agent", Value: d.AgentName},
-			{Name: "release", Value: d.ReleaseID},
-			{Name: "user", Value: d.UserID},
-			{Name: "conversation", Value: d.ConversationID},
+			{Name: "environment", Value: orZero(d.Environment)},
+			{Name: "service", Value: orZero(d.ServiceName)},
+			{Name: "agent", Value: orZero(d.AgentName)},
+			{Name: "release", Value: orZero(d.ReleaseID)},
+			{Name: "user", Value: orZero(d.UserID)},
+			{Name: "conversation", Value: orZero(d.ConversationID)},
 		},
-		Tags: d.Tags, Tokens: toTokens(d.Usage), Cost: d.CostUSD, SpanCount: d.SpanCount, ErrorCount: d.ErrorCount, Truncated: d.Truncated,
+		Tags: d.Tags, Tokens: toTokens(d.Usage), Cost: d.CostUSD, SpanCount: int(d.SpanCount), ErrorCount: int(d.ErrorCount), Truncated: d.SpansTruncated,
 		Spans: make([]terminal.Span, len(d.Spans)),
 	}
 	for i, s := range d.Spans {
 		t.Spans[i] = terminal.Span{
-			ID: s.ID, Parent: s.ParentID, Name: s.Name, Type: s.PrimitiveType, Model: s.Model, Tool: s.ToolName, Start: s.StartTime, End: s.EndTime,
-			Failed: s.Status.Code == "error", Message: s.Status.Message, Tokens: toTokens(s.Usage), Cost: s.CostUSD, Input: s.Input, Output: s.Output,
+			ID: s.SpanID, Parent: orZero(s.ParentSpanID), Name: orZero(s.Name), Type: orZero(s.PrimitiveType), Model: orZero(s.Model), Tool: orZero(s.ToolName), Start: s.StartTime, End: orZero(s.EndTime),
+			Failed: s.Status.Code == "error", Message: orZero(s.Status.Message), Tokens: toTokens(s.Usage), Cost: s.CostUSD, Input: s.Input, Output: s.Output,
 		}
 	}
 	return t
 }
 
-func toTokens(u client.Usage) terminal.Tokens {
+func toTokens(u api.Usage) terminal.Tokens {
 	return terminal.Tokens{In: u.InputTokens, Out: u.OutputTokens}
+}
+
+// orZero is what a field holds, and the zero value for null.
+func orZero[T any](field *T) (value T) {
+	if field != nil {
+		value = *field
+	}
+	return value
 }
 
 func toDuration(ms *float64) *time.Duration {

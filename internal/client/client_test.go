@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/fault"
 )
 
@@ -62,13 +63,13 @@ func TestTraces(t *testing.T) {
 	require.Len(t, page.Traces, 2)
 	first, second := page.Traces[0], page.Traces[1]
 	require.JSONEq(t, `{"a":[1]}`, string(rawField(t, first.Raw, "new")), "fields that the client does not know are kept")
-	require.InDelta(t, 1500, *first.DurationMS, 0)
+	require.InDelta(t, 1500, *first.DurationMs, 0)
 	require.InDelta(t, 0.25, *first.CostUSD, 0)
-	require.Equal(t, client.Usage{InputTokens: 10, OutputTokens: 2, TotalTokens: 12}, first.Usage)
-	require.Equal(t, first.EndTime, first.Moment())
+	require.Equal(t, api.Usage{InputTokens: 10, OutputTokens: 2, TotalTokens: 12}, first.Usage)
+	require.Equal(t, *first.EndTime, first.Moment())
 	require.Equal(t, time.Date(2026, 1, 31, 10, 0, 0, 0, time.UTC), second.StartTime.UTC())
 	require.Equal(t, second.StartTime, second.Moment())
-	require.Nil(t, second.DurationMS)
+	require.Nil(t, second.DurationMs)
 	require.Nil(t, second.CostUSD)
 }
 
@@ -89,11 +90,12 @@ func TestTrace(t *testing.T) {
 	d, err := c.Trace(t.Context(), " 4BF92F3577B34DA6A3CE929D0E0E4736 ")
 
 	require.NoError(t, err)
-	require.True(t, d.Truncated)
-	require.Equal(t, "ask", d.Name)
+	require.True(t, d.SpansTruncated)
+	require.Equal(t, "ask", *d.Name)
 	require.Len(t, d.Spans, 1)
-	require.Equal(t, client.SpanStatus{Code: "error", Message: "boom"}, d.Spans[0].Status)
-	require.Equal(t, "search", d.Spans[0].ToolName)
+	require.Equal(t, api.SpanStatus{Code: "error", Message: new("boom")}, d.Spans[0].Status)
+	require.Equal(t, "search", *d.Spans[0].ToolName)
+	require.Equal(t, []string{`{"a":1}`, `"text"`}, []string{string(d.Spans[0].Input), string(d.Spans[0].Output)})
 	require.JSONEq(t, body, string(d.Raw))
 
 	for _, id := range []string{"", "abc", "../keys", "4bf92f3577b34da6a3ce929d0e0e47361", "\x1b[2J"} {

@@ -313,8 +313,8 @@ func (f *follower) lookup(ctx context.Context, now time.Time) (news []Trace, err
 // Moment is when what a trace shows happened: its end, or its start while it
 // is running.
 func (t Trace) Moment() time.Time {
-	if t.Status == StatusRunning || t.EndTime.IsZero() {
+	if t.Status == StatusRunning || t.EndTime == nil {
 		return t.StartTime
 	}
-	return t.EndTime
+	return *t.EndTime
 }

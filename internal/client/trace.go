@@ -11,79 +11,35 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/client/api"
 )
 
 // StatusRunning is the status of a trace that has not ended; every other one
 // is an end.
 const StatusRunning = "running"
 
-// Trace is one trace of a list, or the head of one that was asked for.
+// Trace is one trace of a list.
 type Trace struct {
-	ID             string    `json:"id"`
-	Ref            int64     `json:"trace_ref"`
-	Name           string    `json:"name"`
-	Status         string    `json:"status"`
-	StartTime      time.Time `json:"start_time"`
-	EndTime        time.Time `json:"end_time"`
-	DurationMS     *float64  `json:"duration_ms"`
-	ConversationID string    `json:"conversation_id"`
-	UserID         string    `json:"user_id"`
-	Environment    string    `json:"environment"`
-	ServiceName    string    `json:"service_name"`
-	AgentName      string    `json:"agent_name"`
-	ReleaseID      string    `json:"release_id"`
-	Usage          Usage     `json:"usage"`
-	CostUSD        *float64  `json:"cost_usd"`
-	SpanCount      int       `json:"span_count"`
-	ErrorCount     int       `json:"error_count"`
-	Tags           []string  `json:"tags"`
-	Stub           bool      `json:"stub"`
-	AutoClosed     bool      `json:"auto_closed"`
-	CreatedAt      time.Time `json:"created_at"`
-
+	api.Trace
 	// Raw is the trace as the server wrote it, with fields not named here.
 	Raw jsontext.Value `json:"-"`
 }
 
-// Usage is how many tokens were used.
-type Usage struct {
-	InputTokens  int64 `json:"input_tokens"`
-	OutputTokens int64 `json:"output_tokens"`
-	TotalTokens  int64 `json:"total_tokens"`
-}
-
 // Detail is a trace with its spans.
 type Detail struct {
-	Trace
+	api.TraceDetail
 	Spans []Span `json:"spans"`
-	// Truncated is set when the trace has more spans than the server sends.
-	Truncated bool `json:"spans_truncated"`
+	// Raw is the trace as the server wrote it, with fields not named here.
+	Raw jsontext.Value `json:"-"`
 }
 
-// Span is one span of a trace.
+// Span is one span of a trace. What went in and came out is as the server wrote
+// it, to the last digit.
 type Span struct {
-	ID            string         `json:"span_id"`
-	ParentID      string         `json:"parent_span_id"`
-	Name          string         `json:"name"`
-	Kind          string         `json:"kind"`
-	PrimitiveType string         `json:"primitive_type"`
-	StartTime     time.Time      `json:"start_time"`
-	EndTime       time.Time      `json:"end_time"`
-	DurationMS    *float64       `json:"duration_ms"`
-	Status        SpanStatus     `json:"status"`
-	Input         jsontext.Value `json:"input"`
-	Output        jsontext.Value `json:"output"`
-	Model         string         `json:"model"`
-	ToolName      string         `json:"tool_name"`
-	AgentName     string         `json:"agent_name"`
-	Usage         Usage          `json:"usage"`
-	CostUSD       *float64       `json:"cost_usd"`
-}
-
-// SpanStatus is how a span ended: unset, ok or error.
-type SpanStatus struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	api.Span
+	Input  jsontext.Value `json:"input"`
+	Output jsontext.Value `json:"output"`
 }
 
 // Query narrows a list of traces. Zero values ask for nothing.
