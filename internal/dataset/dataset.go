@@ -58,8 +58,8 @@ type Dataset struct {
 // Filter selects datasets; an empty field matches everything, and a list
 // matches any of its values.
 type Filter struct {
-	Status        []string
-	Purpose       []string
+	Status        []Status
+	Purpose       []Purpose
 	Tag           string
 	Search        string
 	CreatedAfter  *time.Time

@@ -63,10 +63,10 @@ func (p Path) dataset() (int64, error) {
 
 type listInput struct {
 	httpapi.CursorPage
-	Status  []string `query:"status,explode" enum:"active,archived" doc:"Only datasets with this status. Repeat the parameter to match any of several."`
-	Purpose []string `query:"purpose,explode" enum:"general,golden,calibration,regression" doc:"Only datasets with this purpose. Repeat the parameter to match any of several."`
-	Tag     string   `query:"tag" maxLength:"64" doc:"Only datasets that have this tag."`
-	Search  string   `query:"search" maxLength:"200" doc:"Only datasets whose name contains this text, ignoring case."`
+	Status  []Status  `query:"status,explode" doc:"Only datasets with this status. Repeat the parameter to match any of several."`
+	Purpose []Purpose `query:"purpose,explode" doc:"Only datasets with this purpose. Repeat the parameter to match any of several."`
+	Tag     string    `query:"tag" maxLength:"64" doc:"Only datasets that have this tag."`
+	Search  string    `query:"search" maxLength:"200" doc:"Only datasets whose name contains this text, ignoring case."`
 	httpapi.Created
 }
 
@@ -77,9 +77,9 @@ type createInput struct {
 type createBody struct {
 	Name        string         `json:"name" minLength:"1" maxLength:"200" example:"Support questions" doc:"Name; it need not be unique."`
 	Description string         `json:"description,omitempty" maxLength:"10000" doc:"What the dataset contains."`
-	Purpose     Purpose        `json:"purpose,omitempty" enum:"general,golden,calibration,regression" default:"general" doc:"What the dataset is used for; it cannot be changed later."`
+	Purpose     Purpose        `json:"purpose,omitempty" default:"general" doc:"What the dataset is used for; it cannot be changed later."`
 	Schema      httpapi.Object `json:"schema,omitempty" doc:"A JSON Schema (draft 2020-12) that every item must match."`
-	Tags        tagList        `json:"tags,omitempty" doc:"Tags to filter by."`
+	Tags        httpapi.Tags   `json:"tags,omitempty" doc:"Tags to filter by."`
 	Metadata    httpapi.Object `json:"metadata,omitempty" doc:"Free-form object, stored as sent."`
 }
 
@@ -90,11 +90,11 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Set[nameText]         `json:"name,omitzero" doc:"New name."`
-	Description     httpapi.Patch[longText]       `json:"description,omitzero" doc:"New description; null removes it."`
-	Status          httpapi.Set[statusText]       `json:"status,omitzero" doc:"archived makes the dataset read-only; active restores it."`
+	Name            httpapi.Set[string]           `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name."`
+	Description     httpapi.Patch[string]         `json:"description,omitzero" maxLength:"10000" doc:"New description; null removes it."`
+	Status          httpapi.Set[Status]           `json:"status,omitzero" doc:"archived makes the dataset read-only; active restores it."`
 	Schema          httpapi.Patch[httpapi.Object] `json:"schema,omitzero" doc:"New JSON Schema for items added or changed from now on; null removes it."`
-	Tags            httpapi.Patch[tagList]        `json:"tags,omitzero" doc:"New tags, replacing all existing ones; null removes them."`
+	Tags            httpapi.Patch[httpapi.Tags]   `json:"tags,omitzero" doc:"New tags, replacing all existing ones; null removes them."`
 	Metadata        httpapi.Patch[httpapi.Object] `json:"metadata,omitzero" doc:"New metadata, replacing the existing object; null empties it."`
 	ExpectedVersion int64                         `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
@@ -104,12 +104,12 @@ type datasetBody struct {
 	ID                   httpapi.ID                   `json:"id" doc:"Id of the dataset."`
 	Name                 string                       `json:"name" doc:"Name."`
 	Description          *string                      `json:"description" doc:"What the dataset contains."`
-	Purpose              Purpose                      `json:"purpose" enum:"general,golden,calibration,regression" doc:"What the dataset is used for."`
+	Purpose              Purpose                      `json:"purpose" doc:"What the dataset is used for."`
 	Schema               httpapi.Null[httpapi.Object] `json:"schema" doc:"The JSON Schema that items must match; null if any item is accepted."`
 	ItemCount            int64                        `json:"item_count" doc:"Number of items that the dataset has now."`
 	ContentDigest        string                       `json:"content_digest" doc:"Digest of the items that the dataset has now; a frozen version with the same digest has the same items."`
 	LatestDatasetVersion *int                         `json:"latest_dataset_version" doc:"Number of the newest frozen version; null if none was frozen."`
-	Status               Status                       `json:"status" enum:"active,archived" doc:"An archived dataset can be read but not written."`
+	Status               Status                       `json:"status" doc:"An archived dataset can be read but not written."`
 	Tags                 []string                     `json:"tags" doc:"Tags, in the order given."`
 	Metadata             httpapi.Object               `json:"metadata" doc:"Free-form object, as it was sent."`
 	CreatedAt            httpapi.Time                 `json:"created_at" doc:"When the dataset was created."`
@@ -221,15 +221,9 @@ func (s *Service) deleteDataset(ctx context.Context, in *Path) (*httpapi.Deleted
 
 // apply makes the sent changes.
 func (b updateBody) apply(d *Dataset) {
-	if b.Name.Sent {
-		d.Name = string(b.Name.Value)
-	}
-	if b.Status.Sent {
-		d.Status = Status(b.Status.Value)
-	}
-	if b.Description.Sent {
-		d.Description = string(b.Description.Value)
-	}
+	b.Name.Apply(&d.Name)
+	b.Status.Apply(&d.Status)
+	b.Description.Apply(&d.Description)
 	if b.Schema.Sent {
 		d.Schema = b.Schema.Value.Text()
 	}

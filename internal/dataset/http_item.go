@@ -80,7 +80,7 @@ type ItemFields struct {
 	Tools          httpapi.JSON   `json:"tools,omitzero" doc:"Tools that the application may call: any JSON value."`
 	Assertions     []httpapi.JSON `json:"assertions,omitzero" maxItems:"1000" doc:"Checks that an answer must pass."`
 	Labels         httpapi.JSON   `json:"labels,omitzero" doc:"Labels, stored as sent: any JSON value."`
-	Split          splitText      `json:"split,omitzero" doc:"The part of the dataset that the item belongs to."`
+	Split          string         `json:"split,omitzero" enum:"train,dev,test" doc:"The part of the dataset that the item belongs to."`
 	Weight         *float64       `json:"weight,omitempty" minimum:"0" maximum:"1000000" doc:"Relative weight; 1 if absent."`
 	Source         *sourceInput   `json:"source,omitempty" doc:"Where the item came from."`
 }
@@ -139,8 +139,8 @@ type itemPatch struct {
 	Tools           httpapi.Patch[httpapi.JSON]   `json:"tools,omitzero" doc:"New tools; null removes them."`
 	Assertions      httpapi.Patch[[]httpapi.JSON] `json:"assertions,omitzero" doc:"New assertions, replacing all existing ones; null removes them."`
 	Labels          httpapi.Patch[httpapi.JSON]   `json:"labels,omitzero" doc:"New labels; null removes them."`
-	Split           httpapi.Patch[splitText]      `json:"split,omitzero" doc:"New split; null removes it."`
-	Weight          httpapi.Patch[weightNumber]   `json:"weight,omitzero" doc:"New weight; null resets it to 1."`
+	Split           httpapi.Patch[string]         `json:"split,omitzero" enum:"train,dev,test" doc:"New split; null removes it."`
+	Weight          httpapi.Patch[float64]        `json:"weight,omitzero" minimum:"0" maximum:"1000000" doc:"New weight; null resets it to 1."`
 	ExpectedVersion int64                         `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
@@ -317,13 +317,11 @@ func (p itemPatch) apply(i *Item) {
 	if p.Assertions.Sent {
 		i.Content.Assertions = toValues(p.Assertions.Value)
 	}
-	if p.Split.Sent {
-		i.Split = string(p.Split.Value)
-	}
+	p.Split.Apply(&i.Split)
 	if p.Weight.Sent {
 		i.Weight = 1
 		if !p.Weight.Null {
-			i.Weight = float64(p.Weight.Value)
+			i.Weight = p.Weight.Value
 		}
 	}
 }
@@ -335,7 +333,7 @@ func fromItemFields(f ItemFields) Item {
 			Context: fromJSON(f.Context), Messages: fromJSON(f.Messages), Tools: fromJSON(f.Tools),
 			Assertions: toValues(f.Assertions), Labels: fromJSON(f.Labels),
 		},
-		Split:  string(f.Split),
+		Split:  f.Split,
 		Weight: 1,
 	}
 	if f.Weight != nil {

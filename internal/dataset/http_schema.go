@@ -1,8 +1,18 @@
 package dataset
 
 import (
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/assayhq/assay/internal/httpapi"
 )
+
+// Schema lists the statuses.
+func (Status) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(StatusActive, StatusArchived) }
+
+// Schema lists the purposes.
+func (Purpose) Schema(huma.Registry) *huma.Schema {
+	return httpapi.Enum(PurposeGeneral, PurposeGolden, PurposeCalibration, PurposeRegression)
+}
 
 // schemas are the public names of the domain's wire types. Clients are generated
 // from them: renaming one is a breaking change.

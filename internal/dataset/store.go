@@ -38,7 +38,7 @@ func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int6
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Dataset, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountDatasetsParams{
-		OrgID: org, Statuses: f.Status, Purposes: f.Purpose, Tag: postgres.OrNull(f.Tag),
+		OrgID: org, Statuses: postgres.Texts(f.Status), Purposes: postgres.Texts(f.Purpose), Tag: postgres.OrNull(f.Tag),
 		Search: postgres.OrNull(f.Search), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 	}
 	rows, err := q.ListDatasets(ctx, db.ListDatasetsParams{

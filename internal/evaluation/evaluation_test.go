@@ -66,6 +66,7 @@ func TestEvaluation(t *testing.T) {
 			"a metric twice":       {map[string]any{"metrics": []string{"contains", "contains"}}, "/metrics/1"},
 			"unknown parameter":    {map[string]any{"metricParams": map[string]any{"exact_match": map[string]any{"colour": "red"}}}, "/metricParams/exact_match/colour"},
 			"parameters no object": {map[string]any{"metricParams": map[string]any{"exact_match": 1}}, "/metricParams/exact_match"},
+			"a tag twice":          {map[string]any{"tags": []string{"a", "b", "a"}}, "/tags"},
 			"no url":               {map[string]any{"target": map[string]any{"type": "http"}}, "/target/url"},
 			"a private url":        {map[string]any{"target": map[string]any{"type": "http", "url": "http://10.0.0.1/"}}, "/target/url"},
 			"no model":             {map[string]any{"target": map[string]any{"type": "model", "provider": "simulated"}}, "/target/model"},

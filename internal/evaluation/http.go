@@ -81,7 +81,7 @@ func (p Path) evaluation() (int64, error) {
 type listInput struct {
 	httpapi.CursorPage
 	Number    int      `query:"page" minimum:"1" maximum:"2147483" doc:"Number of the page, starting at 1. Cannot be combined with offset or cursor."`
-	Status    []string `query:"status,explode" enum:"pending,running,completed,failed,cancelled,archived" doc:"Only evaluations with this status. Repeat the parameter to match any of several."`
+	Status    []Status `query:"status,explode" enum:"pending,running,completed,failed,cancelled,archived" doc:"Only evaluations with this status. Repeat the parameter to match any of several."`
 	DatasetID string   `query:"datasetId" maxLength:"200" doc:"Only evaluations of this dataset."`
 	Tag       string   `query:"tag" maxLength:"64" doc:"Only evaluations with this tag."`
 	Search    string   `query:"search" maxLength:"200" doc:"Only evaluations whose name contains this text, ignoring case."`
@@ -122,9 +122,9 @@ type createBody struct {
 	MetricNames    plan.MetricList     `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
 	MetricParams   httpapi.Object      `json:"metricParams,omitempty" doc:"Parameters of metrics, keyed by the metric's name."`
 	Target         *plan.TargetInput   `json:"target,omitempty" doc:"Where outputs come from; absent for outputs recorded in the items."`
-	JudgeConfigIDs plan.JudgeList      `json:"judgeConfigIds,omitempty" doc:"Judge configurations for metrics that need a judge."`
+	JudgeConfigIDs []httpapi.IDInput   `json:"judgeConfigIds,omitempty" maxItems:"50" doc:"Judge configurations for metrics that need a judge."`
 	PassRule       *plan.PassRuleInput `json:"passRule,omitempty" doc:"When an item passes; absent for a mean of at least 0.5 over its scores between 0 and 1."`
-	Tags           tagList             `json:"tags,omitempty" doc:"Labels to filter by."`
+	Tags           httpapi.Tags        `json:"tags,omitempty" doc:"Labels to filter by."`
 	Metadata       httpapi.Object      `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
 }
 
@@ -136,17 +136,17 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Set[nameText]             `json:"name,omitzero" doc:"Name of the evaluation."`
-	Description     httpapi.Patch[longText]           `json:"description,omitzero" doc:"Free text; null removes it."`
+	Name            httpapi.Set[string]               `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"Name of the evaluation."`
+	Description     httpapi.Patch[string]             `json:"description,omitzero" maxLength:"10000" doc:"Free text; null removes it."`
 	DatasetID       httpapi.Set[datasetText]          `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
-	DatasetVersion  httpapi.Patch[versionText]        `json:"datasetVersion,omitzero" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
+	DatasetVersion  httpapi.Patch[int]                `json:"datasetVersion,omitzero" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
 	Metrics         httpapi.Set[plan.MetricsInput]    `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
 	MetricNames     httpapi.Set[plan.MetricList]      `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
 	MetricParams    httpapi.Patch[httpapi.Object]     `json:"metricParams,omitzero" doc:"Parameters of metrics, keyed by the metric's name; null removes them."`
 	Target          httpapi.Patch[plan.TargetInput]   `json:"target,omitzero" doc:"Where outputs come from, replaced as a whole; null for outputs recorded in the items."`
-	JudgeConfigIDs  httpapi.Patch[plan.JudgeList]     `json:"judgeConfigIds,omitzero" doc:"Judge configurations for metrics that need a judge; null removes them."`
+	JudgeConfigIDs  httpapi.Patch[[]httpapi.IDInput]  `json:"judgeConfigIds,omitzero" maxItems:"50" doc:"Judge configurations for metrics that need a judge; null removes them."`
 	PassRule        httpapi.Patch[plan.PassRuleInput] `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
-	Tags            httpapi.Patch[tagList]            `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
+	Tags            httpapi.Patch[httpapi.Tags]       `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
 	Metadata        httpapi.Patch[httpapi.Object]     `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
 	Archived        httpapi.Set[bool]                 `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
 	ExpectedVersion int64                             `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
@@ -184,7 +184,7 @@ func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutpu
 		}
 	}
 	f := Filter{
-		Statuses: fromStatuses[Status](in.Status), DatasetID: in.DatasetID, Tag: in.Tag, Search: in.Search,
+		Statuses: in.Status, DatasetID: in.DatasetID, Tag: in.Tag, Search: in.Search,
 		Below: from.At, Limit: in.Limit, Offset: in.Offset,
 	}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
@@ -307,10 +307,10 @@ func (s *Service) deleteEvaluation(ctx context.Context, in *Path) (*httpapi.Dele
 
 // apply makes the sent changes.
 func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]metric.Params, s *Service) {
-	b.Name.Apply((*nameText)(&e.Name))
-	b.Description.Apply((*longText)(&e.Description))
+	b.Name.Apply(&e.Name)
+	b.Description.Apply(&e.Description)
 	b.DatasetID.Apply((*datasetText)(&e.DatasetID))
-	b.DatasetVersion.Apply((*versionText)(&e.DatasetVersion))
+	b.DatasetVersion.Apply(&e.DatasetVersion)
 	if metrics != nil {
 		e.Plan.Metrics = metrics
 	}
@@ -343,14 +343,6 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 			e.Archived = &at
 		}
 	}
-}
-
-// fromStatuses are the values of a filter.
-func fromStatuses[T ~string](values []string) (all []T) {
-	for _, v := range values {
-		all = append(all, T(v))
-	}
-	return all
 }
 
 type metricsOutput struct {

@@ -14,7 +14,6 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/result"
@@ -38,7 +37,7 @@ func (s *Service) registerResults(e *httpapi.Edge) {
 type resultsInput struct {
 	RunPath
 	httpapi.CursorPage
-	Status   []string                `query:"status,explode" enum:"passed,failed,errored,skipped" doc:"Only results with this status. Repeat the parameter to match any of several."`
+	Status   []result.Status         `query:"status,explode" enum:"passed,failed,errored,skipped" doc:"Only results with this status. Repeat the parameter to match any of several."`
 	Metric   string                  `query:"metric" maxLength:"64" doc:"Only results that this metric scored."`
 	MinScore httpapi.Filter[float64] `query:"minScore" doc:"With metric: only scores of at least this value."`
 	MaxScore httpapi.Filter[float64] `query:"maxScore" doc:"With metric: only scores of at most this value."`
@@ -101,17 +100,17 @@ type putResultsBody struct {
 }
 
 type sentBody struct {
-	TestCaseID  httpapi.IDInput `json:"testCaseId" doc:"The dataset item."`
-	Epoch       int             `json:"epoch,omitempty" minimum:"0" maximum:"99" doc:"Number of the repetition, starting at 0."`
-	Output      httpapi.JSON    `json:"output,omitzero" doc:"What the application answered."`
-	ToolCalls   httpapi.JSON    `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
-	Scores      plan.NumberMap  `json:"scores,omitempty" doc:"Scores that you computed, by metric; the other metrics are computed from the output."`
-	DurationMS  *float64        `json:"durationMs,omitempty" minimum:"0" maximum:"86400000" doc:"Time that the application took, in milliseconds."`
-	CostUSD     *float64        `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
-	Usage       sentUsage       `json:"usage,omitzero" doc:"Tokens used."`
-	Error       *sentError      `json:"error,omitempty" doc:"Why the output is missing."`
-	Skipped     bool            `json:"skipped,omitempty" doc:"Whether the item was left out on purpose and does not count."`
-	OTelTraceID string          `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$" doc:"W3C trace id of the application's work."`
+	TestCaseID  httpapi.IDInput    `json:"testCaseId" doc:"The dataset item."`
+	Epoch       int                `json:"epoch,omitempty" minimum:"0" maximum:"99" doc:"Number of the repetition, starting at 0."`
+	Output      httpapi.JSON       `json:"output,omitzero" doc:"What the application answered."`
+	ToolCalls   httpapi.JSON       `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
+	Scores      map[string]float64 `json:"scores,omitempty" doc:"Scores that you computed, by metric; the other metrics are computed from the output."`
+	DurationMS  *float64           `json:"durationMs,omitempty" minimum:"0" maximum:"86400000" doc:"Time that the application took, in milliseconds."`
+	CostUSD     *float64           `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
+	Usage       sentUsage          `json:"usage,omitzero" doc:"Tokens used."`
+	Error       *sentError         `json:"error,omitempty" doc:"Why the output is missing."`
+	Skipped     bool               `json:"skipped,omitempty" doc:"Whether the item was left out on purpose and does not count."`
+	OTelTraceID string             `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$" doc:"W3C trace id of the application's work."`
 }
 
 type sentUsage struct {
@@ -156,7 +155,7 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 	}
 	org := principal.From(ctx).Org
 	f := result.Filter{
-		Statuses: fromStatuses[result.Status](in.Status), Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
+		Statuses: in.Status, Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
 		Limit: in.Limit + 1, Offset: in.Offset, After: result.Key{Item: after.At, Epoch: int(after.Tie)},
 	}
 	results, err := s.Results(ctx, org, evaluation, run, f)

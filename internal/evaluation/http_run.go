@@ -63,7 +63,7 @@ func (p RunPath) ids() (evaluation, run int64, err error) {
 type listRunsInput struct {
 	Path
 	httpapi.CursorPage
-	Status []string `query:"status,explode" enum:"running,completed,failed,cancelled" doc:"Only runs with this status. Repeat the parameter to match any of several."`
+	Status []Status `query:"status,explode" enum:"running,completed,failed,cancelled" doc:"Only runs with this status. Repeat the parameter to match any of several."`
 	httpapi.Created
 }
 
@@ -185,7 +185,7 @@ func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutp
 	if err != nil {
 		return nil, err
 	}
-	f := RunFilter{Statuses: fromStatuses[Status](in.Status), Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
+	f := RunFilter{Statuses: in.Status, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	org := principal.From(ctx).Org
 	runs, total, err := s.Runs(ctx, org, id, f)

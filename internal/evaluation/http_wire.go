@@ -8,27 +8,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Types of fields that tags cannot bound, because they stand in generic types
-// or lists.
-type (
-	nameText    string
-	longText    string
-	datasetText string
-	versionText int
-	tagList     []string
-)
-
-func bounded(low, high int) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, MinLength: &low, MaxLength: &high}
-}
-
-func (nameText) Schema(huma.Registry) *huma.Schema { return bounded(1, 200) }
-func (longText) Schema(huma.Registry) *huma.Schema { return bounded(0, 10000) }
+// datasetText names a dataset in a request.
+type datasetText string
 
 // Schema allows the number of a dataset too.
 func (datasetText) Schema(huma.Registry) *huma.Schema {
-	least := 1.0
-	return &huma.Schema{OneOf: []*huma.Schema{bounded(1, 200), {Type: huma.TypeInteger, Minimum: &least}}, Examples: []any{"1042"}}
+	shortest, longest, least := 1, 200, 1.0
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest},
+		{Type: huma.TypeInteger, Minimum: &least},
+	}, Examples: []any{"1042"}}
 }
 
 // UnmarshalJSON reads a text, or a number as its digits.
@@ -40,14 +29,4 @@ func (d *datasetText) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	return json.Unmarshal(b, (*string)(d))
-}
-
-func (versionText) Schema(huma.Registry) *huma.Schema {
-	low, high := 1.0, 2147483647.0
-	return &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}
-}
-
-func (tagList) Schema(huma.Registry) *huma.Schema {
-	most := 50
-	return &huma.Schema{Type: huma.TypeArray, Items: bounded(1, 64), MaxItems: &most}
 }

@@ -91,7 +91,7 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Evaluation
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Summary, int64, error) {
 	q := db.New(s.db.Org(org))
 	p := db.ListEvaluationsParams{
-		OrgID: org, DatasetID: orNull(f.DatasetID), Tag: orNull(f.Tag), Search: orNull(f.Search), Statuses: texts(f.Statuses),
+		OrgID: org, DatasetID: orNull(f.DatasetID), Tag: orNull(f.Tag), Search: orNull(f.Search), Statuses: postgres.Texts(f.Statuses),
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	}
 	rows, err := q.ListEvaluations(ctx, p)
@@ -121,15 +121,6 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Summa
 		}
 	}
 	return all, total, nil
-}
-
-// texts are statuses as a column has them.
-func texts[T ~string](statuses []T) []string {
-	out := make([]string, len(statuses))
-	for i, s := range statuses {
-		out[i] = string(s)
-	}
-	return out
 }
 
 // deleteTx hides an evaluation from every reader.
@@ -236,7 +227,7 @@ func (s store) newestRunTx(ctx context.Context, tx postgres.Tx, evaluation int64
 func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int64, f RunFilter) ([]Run, int64, error) {
 	q := db.New(s.db.Org(org))
 	p := db.ListRunsParams{
-		OrgID: org, EvaluationID: evaluation, Statuses: texts(f.Statuses), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+		OrgID: org, EvaluationID: evaluation, Statuses: postgres.Texts(f.Statuses), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	}
 	rows, err := q.ListRuns(ctx, p)

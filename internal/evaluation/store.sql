@@ -32,11 +32,11 @@ WITH page AS (
     AND (sqlc.narg('search')::text IS NULL OR strpos(lower(e.name), lower(sqlc.narg('search'))) > 0)
     AND (sqlc.narg('created_after')::timestamptz IS NULL OR e.created_at > sqlc.narg('created_after'))
     AND (sqlc.narg('created_before')::timestamptz IS NULL OR e.created_at < sqlc.narg('created_before'))
-    AND (cardinality(@statuses::text[]) = 0 OR CASE
+    AND (sqlc.narg('statuses')::text[] IS NULL OR CASE
       WHEN e.archived_at IS NOT NULL THEN 'archived'
       WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
       ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
-    END = ANY (@statuses::text[]))
+    END = ANY (sqlc.narg('statuses')::text[]))
     AND e.id < @below
   ORDER BY e.id DESC
   LIMIT @row_limit OFFSET @row_offset
@@ -64,11 +64,11 @@ WHERE e.org_id = @org_id AND e.deleted_at IS NULL
   AND (sqlc.narg('search')::text IS NULL OR strpos(lower(e.name), lower(sqlc.narg('search'))) > 0)
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR e.created_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR e.created_at < sqlc.narg('created_before'))
-  AND (cardinality(@statuses::text[]) = 0 OR CASE
+  AND (sqlc.narg('statuses')::text[] IS NULL OR CASE
     WHEN e.archived_at IS NOT NULL THEN 'archived'
     WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
     ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
-  END = ANY (@statuses::text[]));
+  END = ANY (sqlc.narg('statuses')::text[]));
 
 -- name: LockEvaluation :one
 -- The evaluation, kept from changing until the transaction ends.
@@ -156,7 +156,7 @@ LIMIT 1;
 SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
 FROM evaluation_runs
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
-  AND (cardinality(@statuses::text[]) = 0 OR status = ANY (@statuses::text[]))
+  AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR started_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR started_at < sqlc.narg('created_before'))
   AND id < @below
@@ -167,7 +167,7 @@ LIMIT @row_limit OFFSET @row_offset;
 -- How many runs ListRuns has on all pages.
 SELECT count(*) FROM evaluation_runs
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
-  AND (cardinality(@statuses::text[]) = 0 OR status = ANY (@statuses::text[]))
+  AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
   AND (sqlc.narg('created_after')::timestamptz IS NULL OR started_at > sqlc.narg('created_after'))
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR started_at < sqlc.narg('created_before'));
 

@@ -16,15 +16,8 @@ import (
 	"github.com/assayhq/assay/internal/request"
 )
 
-// Types of fields that tags cannot bound, because they are lists or maps.
-type (
-	// MetricList has names of metrics.
-	MetricList []string
-	// JudgeList has ids of judge configurations.
-	JudgeList []httpapi.IDInput
-	// NumberMap has a number for each of some metrics.
-	NumberMap map[string]float64
-)
+// MetricList has names of metrics.
+type MetricList []string
 
 // metricName is the form of a metric's name.
 const metricName = `^[A-Za-z][A-Za-z0-9_.:-]{0,63}$`
@@ -33,12 +26,6 @@ const metricName = `^[A-Za-z][A-Za-z0-9_.:-]{0,63}$`
 func (MetricList) Schema(huma.Registry) *huma.Schema {
 	least, most := 1, 50
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Pattern: metricName}, MinItems: &least, MaxItems: &most}
-}
-
-// Schema bounds the ids.
-func (JudgeList) Schema(r huma.Registry) *huma.Schema {
-	most := 50
-	return &huma.Schema{Type: huma.TypeArray, Items: httpapi.IDInput(0).Schema(r), MaxItems: &most}
 }
 
 // MetricsInput are the names of metrics, or the scores that a response has in
@@ -60,11 +47,6 @@ func (m *MetricsInput) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	return json.Unmarshal(b, &m.names)
-}
-
-// Schema allows numbers only.
-func (NumberMap) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeNumber}}
 }
 
 // FromParams reads the parameters of metrics. An empty object has none.
@@ -107,7 +89,7 @@ func FromMetrics(ctx context.Context, m MetricsInput, names MetricList) ([]strin
 }
 
 // FromJudges reads the ids of judge configurations.
-func FromJudges(ids JudgeList) (all []int64) {
+func FromJudges(ids []httpapi.IDInput) (all []int64) {
 	for _, id := range ids {
 		all = append(all, int64(id))
 	}

@@ -22,11 +22,11 @@ type TargetInput struct {
 
 // PassRuleInput is a pass rule as requests have it.
 type PassRuleInput struct {
-	_                struct{}  `nullable:"true"`
-	MetricThresholds NumberMap `json:"metricThresholds,omitempty" doc:"Score that each of these metrics must reach or, where lower is better, not exceed."`
-	Mode             PassMode  `json:"mode,omitempty" enum:"all,any,weighted" doc:"all or any: of the thresholds must hold. weighted: the weighted mean of the scores decides."`
-	Weights          NumberMap `json:"weights,omitempty" doc:"Weights of metrics in the mean; if there are any, metrics without one do not count."`
-	MinOverall       *float64  `json:"minOverall,omitempty" minimum:"0" maximum:"1" doc:"Value that the mean must reach; 0.5 if absent."`
+	_                struct{}           `nullable:"true"`
+	MetricThresholds map[string]float64 `json:"metricThresholds,omitempty" doc:"Score that each of these metrics must reach or, where lower is better, not exceed."`
+	Mode             PassMode           `json:"mode,omitempty" enum:"all,any,weighted" doc:"all or any: of the thresholds must hold. weighted: the weighted mean of the scores decides."`
+	Weights          map[string]float64 `json:"weights,omitempty" doc:"Weights of metrics in the mean; if there are any, metrics without one do not count."`
+	MinOverall       *float64           `json:"minOverall,omitempty" minimum:"0" maximum:"1" doc:"Value that the mean must reach; 0.5 if absent."`
 }
 
 // TargetOutput is a target as responses have it.

@@ -60,9 +60,9 @@ type KeyPath struct {
 
 type listProviderKeysInput struct {
 	httpapi.CursorPage
-	Status   []string `query:"status,explode" enum:"active,invalid,disabled" doc:"Only provider keys with this status. Repeat the parameter to match any of several."`
-	Provider string   `query:"provider" maxLength:"64" doc:"Only keys of this provider."`
-	Search   string   `query:"search" maxLength:"200" doc:"Only provider keys whose name contains this text, ignoring case."`
+	Status   []KeyStatus `query:"status,explode" doc:"Only provider keys with this status. Repeat the parameter to match any of several."`
+	Provider string      `query:"provider" maxLength:"64" doc:"Only keys of this provider."`
+	Search   string      `query:"search" maxLength:"200" doc:"Only provider keys whose name contains this text, ignoring case."`
 	httpapi.Created
 }
 
@@ -83,12 +83,12 @@ type updateProviderKeyInput struct {
 }
 
 type updateProviderKeyBody struct {
-	Name            httpapi.Set[keyName]        `json:"name,omitzero" doc:"New name, unique among the organization's provider keys."`
-	BaseURL         httpapi.Set[baseURL]        `json:"baseUrl,omitzero" doc:"New base URL; requires the secret again."`
-	Secret          httpapi.Set[secretText]     `json:"secret,omitzero" writeOnly:"true" doc:"New secret."`
-	Models          httpapi.Patch[modelList]    `json:"models,omitzero" doc:"New models, replacing all existing ones; null removes them."`
-	Status          httpapi.Set[providerStatus] `json:"status,omitzero" doc:"disabled stops evaluations from using the key; active allows it again."`
-	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
+	Name            httpapi.Set[string]     `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name, unique among the organization's provider keys."`
+	BaseURL         httpapi.Set[string]     `json:"baseUrl,omitzero" minLength:"1" maxLength:"2000" doc:"New base URL; requires the secret again."`
+	Secret          httpapi.Set[secretText] `json:"secret,omitzero" writeOnly:"true" doc:"New secret."`
+	Models          httpapi.Patch[[]string] `json:"models,omitzero" maxItems:"200" doc:"New models, replacing all existing ones; null removes them."`
+	Status          httpapi.Set[KeyStatus]  `json:"status,omitzero" enum:"active,disabled" doc:"disabled stops evaluations from using the key; active allows it again."`
+	ExpectedVersion int64                   `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
 type providerKeyBody struct {
@@ -98,7 +98,7 @@ type providerKeyBody struct {
 	BaseURL    string                     `json:"base_url" doc:"URL below which the provider is called."`
 	Last4      string                     `json:"last4" doc:"The last four characters of the secret; dots if it is short."`
 	Models     []string                   `json:"models" doc:"Models that the key is meant for."`
-	Status     KeyStatus                  `json:"status" enum:"active,invalid,disabled" doc:"Whether the key can be used; an invalid one was refused by the provider."`
+	Status     KeyStatus                  `json:"status" doc:"Whether the key can be used; an invalid one was refused by the provider."`
 	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" volatile:"true" doc:"When the key was last used; null if it never was."`
 	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the provider key was created."`
 	UpdatedAt  httpapi.Time               `json:"updated_at" doc:"When the provider key last changed."`
@@ -139,7 +139,7 @@ type testedOutput struct{ Body testedBody }
 
 type testedBody struct {
 	OK         bool      `json:"ok" doc:"Whether the provider accepted the key."`
-	Status     KeyStatus `json:"status" enum:"active,invalid,disabled" doc:"Status of the provider key after the test."`
+	Status     KeyStatus `json:"status" doc:"Status of the provider key after the test."`
 	HTTPStatus *int      `json:"http_status" doc:"HTTP status of the provider's response; null if there was none."`
 	LatencyMS  float64   `json:"latency_ms" doc:"Milliseconds that the call took."`
 	Message    string    `json:"message" doc:"The result in words."`
@@ -254,17 +254,11 @@ func (s *Service) postProviderKeyTest(ctx context.Context, in *KeyPath) (*tested
 }
 
 func (b updateProviderKeyBody) apply(k *Key) {
-	if b.Name.Sent {
-		k.Name = string(b.Name.Value)
-	}
-	if b.BaseURL.Sent {
-		k.BaseURL = string(b.BaseURL.Value)
-	}
+	b.Name.Apply(&k.Name)
+	b.BaseURL.Apply(&k.BaseURL)
+	b.Status.Apply(&k.Status)
 	if b.Models.Sent {
 		k.Models = httpapi.OrEmpty(b.Models.Value)
-	}
-	if b.Status.Sent {
-		k.Status = KeyStatus(b.Status.Value)
 	}
 }
 
@@ -285,19 +279,13 @@ func toKeyBody(k Key) providerKeyBody {
 	}
 }
 
-type (
-	keyName        string
-	baseURL        string
-	secretText     string
-	modelList      []string
-	providerStatus string
-)
-
-// Schema bounds a name.
-func (keyName) Schema(huma.Registry) *huma.Schema {
-	least, most := 1, 200
-	return &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most}
+// Schema lists the statuses.
+func (KeyStatus) Schema(huma.Registry) *huma.Schema {
+	return httpapi.Enum(KeyActive, KeyInvalid, KeyDisabled)
 }
+
+// secretText is the secret of a provider key in a request.
+type secretText string
 
 // Schema bounds a secret.
 func (secretText) Schema(huma.Registry) *huma.Schema {
@@ -306,21 +294,4 @@ func (secretText) Schema(huma.Registry) *huma.Schema {
 		Type: huma.TypeString, MinLength: &least, MaxLength: &most,
 		Pattern: "^[!-~]+$", PatternDescription: "printable ASCII characters without spaces",
 	}
-}
-
-// Schema bounds a list of models.
-func (modelList) Schema(huma.Registry) *huma.Schema {
-	most := 200
-	return &huma.Schema{Type: huma.TypeArray, MaxItems: &most, Items: &huma.Schema{Type: huma.TypeString}}
-}
-
-// Schema bounds a URL.
-func (baseURL) Schema(huma.Registry) *huma.Schema {
-	least, most := 1, 2000
-	return &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most}
-}
-
-// Schema lists the statuses that a person can set.
-func (providerStatus) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: []any{string(KeyActive), string(KeyDisabled)}}
 }

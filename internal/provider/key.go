@@ -60,7 +60,7 @@ var providerURLs = map[string]string{
 // KeyFilter selects credentials; an empty field matches everything, and
 // a list matches any of its values.
 type KeyFilter struct {
-	Status                      []string
+	Status                      []KeyStatus
 	Provider, Search            string
 	CreatedAfter, CreatedBefore *time.Time
 	// Below continues under a credential's id.

@@ -106,7 +106,7 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Key, error
 func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountProviderKeysParams{
-		OrgID: org, Statuses: f.Status, Provider: postgres.OrNull(f.Provider), Search: postgres.OrNull(f.Search),
+		OrgID: org, Statuses: postgres.Texts(f.Status), Provider: postgres.OrNull(f.Provider), Search: postgres.OrNull(f.Search),
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 	}
 	rows, err := q.ListProviderKeys(ctx, db.ListProviderKeysParams{

@@ -89,7 +89,7 @@ type NewKey struct {
 // any of its values.
 type KeyFilter struct {
 	// Status matches keys that are not revoked if it is empty.
-	Status []string
+	Status []KeyStatus
 	// Owner matches the personal keys of one member.
 	Owner                       *uuid.UUID
 	Search                      string
@@ -105,7 +105,7 @@ type KeyFilter struct {
 // there is a next page.
 func (s *Service) Keys(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
 	if len(f.Status) == 0 {
-		f.Status = []string{string(KeyActive), string(KeyExpired)}
+		f.Status = []KeyStatus{KeyActive, KeyExpired}
 	}
 	return s.store.keys(ctx, org, f, s.now())
 }

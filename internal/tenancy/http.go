@@ -62,16 +62,16 @@ type meOutput struct {
 }
 
 type meBody struct {
-	OrganizationID   string     `json:"organization_id" format:"uuid" doc:"Id of the organization that the key belongs to."`
-	OrganizationName string     `json:"organization_name" doc:"Name of the organization."`
-	Plan             Plan       `json:"plan" enum:"free,pro,enterprise,self_hosted" doc:"Plan of the organization."`
-	APIKeyID         int64      `json:"api_key_id" doc:"Id of the key."`
-	KeyPrefix        string     `json:"key_prefix" example:"asy_live_7Gq2mZ0aKc4T" doc:"The part of the key that may be shown."`
-	Mode             Mode       `json:"mode" enum:"live,test" doc:"Whether the key is for live use or for tests."`
-	Scopes           scopeNames `json:"scopes" doc:"What the key may do now: its scopes, limited by the role of its owner."`
-	UserID           *string    `json:"user_id" format:"uuid" doc:"Id of the member who owns the key; null for a service key."`
-	Role             *string    `json:"role" enum:"owner,admin,member,annotator,viewer" doc:"Role of the key's owner; null for a service key."`
-	HourlyLimit      int        `json:"hourly_limit" doc:"Requests that the key may make in an hour."`
+	OrganizationID   string                 `json:"organization_id" format:"uuid" doc:"Id of the organization that the key belongs to."`
+	OrganizationName string                 `json:"organization_name" doc:"Name of the organization."`
+	Plan             Plan                   `json:"plan" doc:"Plan of the organization."`
+	APIKeyID         int64                  `json:"api_key_id" doc:"Id of the key."`
+	KeyPrefix        string                 `json:"key_prefix" example:"asy_live_7Gq2mZ0aKc4T" doc:"The part of the key that may be shown."`
+	Mode             Mode                   `json:"mode" doc:"Whether the key is for live use or for tests."`
+	Scopes           scopeNames             `json:"scopes" doc:"What the key may do now: its scopes, limited by the role of its owner."`
+	UserID           *string                `json:"user_id" format:"uuid" doc:"Id of the member who owns the key; null for a service key."`
+	Role             httpapi.Null[roleText] `json:"role" doc:"Role of the key's owner; null for a service key."`
+	HourlyLimit      int                    `json:"hourly_limit" doc:"Requests that the key may make in an hour."`
 }
 
 func (s *Service) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
@@ -100,6 +100,6 @@ func (s *Service) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
 		id := c.User.String()
 		b.UserID = &id
 	}
-	b.Role = httpapi.OrNull(string(c.Role))
+	b.Role = httpapi.NullOf(httpapi.OrNull(roleText(c.Role)))
 	return &meOutput{Body: b}, nil
 }

@@ -61,8 +61,8 @@ type KeyPath struct {
 
 type listKeysInput struct {
 	httpapi.CursorPage
-	Status []string `query:"status,explode" enum:"active,expired,revoked" doc:"Only keys with this status; active and expired if absent. Repeat the parameter to match any of several."`
-	Search string   `query:"search" maxLength:"200" doc:"Only keys whose name contains this text, ignoring case."`
+	Status []KeyStatus `query:"status,explode" doc:"Only keys with this status; active and expired if absent. Repeat the parameter to match any of several."`
+	Search string      `query:"search" maxLength:"200" doc:"Only keys whose name contains this text, ignoring case."`
 	httpapi.Created
 }
 
@@ -71,7 +71,7 @@ type createKeyInput struct{ Body createKeyBody }
 type createKeyBody struct {
 	Name      string     `json:"name" minLength:"1" maxLength:"200" example:"CI gate" doc:"Name, unique among the organization's active keys."`
 	Scopes    scopeList  `json:"scopes" doc:"What the key may do."`
-	Mode      Mode       `json:"mode,omitempty" enum:"live,test" default:"live" doc:"Whether the key is for live use or for tests; it is part of the key's text."`
+	Mode      Mode       `json:"mode,omitempty" default:"live" doc:"Whether the key is for live use or for tests; it is part of the key's text."`
 	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the key stops working; if absent, it does not expire."`
 	Personal  bool       `json:"personal,omitzero" doc:"Whether the key belongs to you and ends with your membership. Requires a personal key or X-On-Behalf-Of."`
 }
@@ -91,7 +91,7 @@ type updateKeyInput struct {
 }
 
 type updateKeyBody struct {
-	Name            httpapi.Set[keyName]        `json:"name,omitzero" doc:"New name, unique among the organization's active keys."`
+	Name            httpapi.Set[string]         `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name, unique among the organization's active keys."`
 	Scopes          httpapi.Set[scopeList]      `json:"scopes,omitzero" doc:"New scopes, replacing all existing ones."`
 	ExpiresAt       httpapi.Patch[httpapi.Time] `json:"expiresAt,omitzero" doc:"New expiry; null removes it."`
 	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
@@ -113,13 +113,13 @@ type KeyFields struct {
 	KeyPrefix  string                     `json:"key_prefix" example:"asy_live_7Gq2mZ0aKc4T" doc:"The beginning of the key, which may be shown."`
 	Last4      string                     `json:"last4" doc:"The last four characters of the key."`
 	Scopes     scopeNames                 `json:"scopes" doc:"What the key may do. The role of a personal key's owner may allow less."`
-	Mode       Mode                       `json:"mode" enum:"live,test" doc:"Whether the key is for live use or for tests."`
+	Mode       Mode                       `json:"mode" doc:"Whether the key is for live use or for tests."`
 	Personal   bool                       `json:"personal" doc:"Whether the key belongs to a member and ends with the membership."`
 	CreatedBy  httpapi.Actor              `json:"created_by" doc:"Who created or rotated the key."`
 	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the key was created."`
 	ExpiresAt  httpapi.Null[httpapi.Time] `json:"expires_at" doc:"When the key stops working; null if it does not expire."`
 	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" volatile:"true" doc:"When the key was last used, to the minute; null if it never was."`
-	Status     KeyStatus                  `json:"status" volatile:"true" enum:"active,expired,revoked" doc:"Whether the key works; revoked keys were deleted."`
+	Status     KeyStatus                  `json:"status" volatile:"true" doc:"Whether the key works; revoked keys were deleted."`
 	Version    int64                      `json:"version" doc:"Counts changes of the key; see If-Match."`
 }
 
@@ -258,9 +258,7 @@ func (s *Service) postRotate(ctx context.Context, in *rotateInput) (*createdKeyO
 
 // apply makes the sent changes.
 func (b updateKeyBody) apply(k *Key) {
-	if b.Name.Sent {
-		k.Name = string(b.Name.Value)
-	}
+	b.Name.Apply(&k.Name)
 	if b.Scopes.Sent {
 		k.Scopes = b.Scopes.Value.scopes()
 	}
@@ -329,20 +327,7 @@ type scopeNames []string
 
 // Schema lists the scopes.
 func (scopeNames) Schema(huma.Registry) *huma.Schema {
-	known := make([]any, len(principal.Scopes))
-	for i, s := range principal.Scopes {
-		known[i] = string(s)
-	}
-	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Enum: known}}
+	return &huma.Schema{Type: huma.TypeArray, Items: httpapi.Enum(principal.Scopes...)}
 }
 
 func (l scopeList) scopes() []principal.Scope { return toScopes(l) }
-
-// keyName bounds the name of a key in partial updates.
-type keyName string
-
-// Schema bounds the name.
-func (keyName) Schema(huma.Registry) *huma.Schema {
-	least, most := 1, 200
-	return &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most}
-}

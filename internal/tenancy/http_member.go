@@ -51,9 +51,9 @@ type MemberPath struct {
 
 type listMembersInput struct {
 	httpapi.CursorPage
-	Status []string `query:"status,explode" enum:"invited,active" doc:"Only members with this status. Repeat the parameter to match any of several."`
-	Role   []string `query:"role,explode" enum:"owner,admin,member,annotator,viewer" doc:"Only members with this role. Repeat the parameter to match any of several."`
-	Search string   `query:"search" maxLength:"320" doc:"Only members whose name or e-mail address contains this text, ignoring case."`
+	Status []MemberStatus `query:"status,explode" doc:"Only members with this status. Repeat the parameter to match any of several."`
+	Role   []roleText     `query:"role,explode" doc:"Only members with this role. Repeat the parameter to match any of several."`
+	Search string         `query:"search" maxLength:"320" doc:"Only members whose name or e-mail address contains this text, ignoring case."`
 	httpapi.Created
 }
 
@@ -72,19 +72,19 @@ type updateMemberInput struct {
 }
 
 type updateMemberBody struct {
-	Name            httpapi.Patch[memberName] `json:"name,omitzero" doc:"New name; null removes it."`
-	Role            httpapi.Set[roleText]     `json:"role,omitzero" doc:"New role."`
-	ExpectedVersion int64                     `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
+	Name            httpapi.Patch[string] `json:"name,omitzero" maxLength:"200" doc:"New name; null removes it."`
+	Role            httpapi.Set[roleText] `json:"role,omitzero" doc:"New role."`
+	ExpectedVersion int64                 `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
 type memberBody struct {
-	ID        string         `json:"id" format:"uuid" doc:"Id of the member; actors and X-On-Behalf-Of use the same id."`
-	Email     string         `json:"email" doc:"E-mail address."`
-	Name      *string        `json:"name" doc:"Name of the person."`
-	Role      principal.Role `json:"role" enum:"owner,admin,member,annotator,viewer" doc:"What the member may do."`
-	Status    MemberStatus   `json:"status" volatile:"true" enum:"invited,active" doc:"Whether the member has accepted the invitation."`
-	CreatedAt httpapi.Time   `json:"created_at" doc:"When the member was added."`
-	Version   int64          `json:"version" doc:"Counts changes of the member; see If-Match."`
+	ID        string       `json:"id" format:"uuid" doc:"Id of the member; actors and X-On-Behalf-Of use the same id."`
+	Email     string       `json:"email" doc:"E-mail address."`
+	Name      *string      `json:"name" doc:"Name of the person."`
+	Role      roleText     `json:"role" doc:"What the member may do."`
+	Status    MemberStatus `json:"status" volatile:"true" doc:"Whether the member has accepted the invitation."`
+	CreatedAt httpapi.Time `json:"created_at" doc:"When the member was added."`
+	Version   int64        `json:"version" doc:"Counts changes of the member; see If-Match."`
 }
 
 type memberOutput struct {
@@ -128,8 +128,11 @@ func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*listMe
 		return nil, err
 	}
 	f := MemberFilter{
-		Status: in.Status, Role: in.Role, Search: in.Search,
+		Status: in.Status, Search: in.Search,
 		Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
+	}
+	for _, role := range in.Role {
+		f.Role = append(f.Role, principal.Role(role))
 	}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	members, total, err := s.Members(ctx, principal.From(ctx).Org, f)
@@ -178,12 +181,8 @@ func (s *Service) patchMember(ctx context.Context, in *updateMemberInput) (*memb
 	}
 	return commit(ctx, s, func(tx postgres.Tx) (*memberOutput, error) {
 		m, err := s.UpdateMemberTx(ctx, tx, user, expected, func(m *Member) {
-			if in.Body.Name.Sent {
-				m.Name = string(in.Body.Name.Value)
-			}
-			if in.Body.Role.Sent {
-				m.Role = principal.Role(in.Body.Role.Value)
-			}
+			in.Body.Name.Apply(&m.Name)
+			in.Body.Role.Apply((*roleText)(&m.Role))
 		})
 		if err != nil {
 			return nil, err
@@ -217,27 +216,13 @@ func (m Member) Revision() int64 { return m.Version }
 
 func toMemberBody(m Member) memberBody {
 	return memberBody{
-		ID: m.UserID.String(), Email: m.Email, Name: httpapi.OrNull(m.Name), Role: m.Role, Status: m.Status,
+		ID: m.UserID.String(), Email: m.Email, Name: httpapi.OrNull(m.Name), Role: roleText(m.Role), Status: m.Status,
 		CreatedAt: httpapi.Time(m.CreatedAt), Version: m.Version,
 	}
 }
 
-type (
-	roleText   string
-	memberName string
-)
+// roleText is the role of a member.
+type roleText string
 
 // Schema lists the roles.
-func (roleText) Schema(huma.Registry) *huma.Schema {
-	known := make([]any, len(principal.Roles))
-	for i, r := range principal.Roles {
-		known[i] = string(r)
-	}
-	return &huma.Schema{Type: huma.TypeString, Enum: known}
-}
-
-// Schema bounds a person's name.
-func (memberName) Schema(huma.Registry) *huma.Schema {
-	most := 200
-	return &huma.Schema{Type: huma.TypeString, MaxLength: &most}
-}
+func (roleText) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(principal.Roles...) }

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/fault"
@@ -41,9 +40,9 @@ type updateOrganizationInput struct {
 }
 
 type updateOrganizationBody struct {
-	Name               httpapi.Set[keyName]                 `json:"name,omitzero" doc:"New name."`
-	RetentionDays      httpapi.Patch[retentionDays]         `json:"retentionDays,omitzero" doc:"Days that traces are kept; null restores the deployment's default."`
-	SeparationOfDuties httpapi.Patch[dutySeparation]        `json:"separationOfDuties,omitzero" doc:"Who counts as the requester of an approval and so cannot approve it; null restores requester."`
+	Name               httpapi.Set[string]                  `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name."`
+	RetentionDays      httpapi.Patch[int]                   `json:"retentionDays,omitzero" minimum:"1" maximum:"3650" doc:"Days that traces are kept; null restores the deployment's default."`
+	SeparationOfDuties httpapi.Patch[string]                `json:"separationOfDuties,omitzero" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it; null restores requester."`
 	RedactionRules     httpapi.Patch[[]redactionRuleInput]  `json:"redactionRules,omitzero" doc:"Rules that remove content before it is stored, replacing all existing ones; null removes them."`
 	PriceOverrides     httpapi.Patch[map[string]priceInput] `json:"priceOverrides,omitzero" doc:"Prices by model that replace the built-in ones; null removes them."`
 	ExpectedVersion    int64                                `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
@@ -88,7 +87,7 @@ type organizationBody struct {
 	ID                 string               `json:"id" format:"uuid" doc:"Id of the organization."`
 	Name               string               `json:"name" doc:"Name."`
 	Status             Status               `json:"status" enum:"active,suspended,deleting" doc:"A suspended organization cannot use the platform."`
-	Plan               Plan                 `json:"plan" enum:"free,pro,enterprise,self_hosted" doc:"Plan, which sets the rate limit."`
+	Plan               Plan                 `json:"plan" doc:"Plan, which sets the rate limit."`
 	HourlyLimit        int                  `json:"hourly_limit" volatile:"true" doc:"Requests that each key may make in an hour."`
 	RetentionDays      *int                 `json:"retention_days" doc:"Days that traces are kept; null for the deployment's default."`
 	SeparationOfDuties string               `json:"separation_of_duties" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it."`
@@ -146,15 +145,9 @@ func (s *Service) deleteOrganization(ctx context.Context, in *deleteOrganization
 }
 
 func (b updateOrganizationBody) apply(o *Organization) {
-	if b.Name.Sent {
-		o.Name = string(b.Name.Value)
-	}
-	if b.RetentionDays.Sent {
-		o.Settings.RetentionDays = int(b.RetentionDays.Value)
-	}
-	if b.SeparationOfDuties.Sent {
-		o.Settings.SeparationOfDuties = string(b.SeparationOfDuties.Value)
-	}
+	b.Name.Apply(&o.Name)
+	b.RetentionDays.Apply(&o.Settings.RetentionDays)
+	b.SeparationOfDuties.Apply(&o.Settings.SeparationOfDuties)
 	if b.RedactionRules.Sent {
 		o.Settings.RedactionRules = nil
 		for _, r := range b.RedactionRules.Value {
@@ -196,22 +189,6 @@ func toOrganizationBody(o Organization) organizationBody {
 		b.PriceOverrides[model] = priceBody(p)
 	}
 	return b
-}
-
-type (
-	retentionDays  int
-	dutySeparation string
-)
-
-// Schema bounds the retention: ten years at most.
-func (retentionDays) Schema(huma.Registry) *huma.Schema {
-	low, high := 1.0, 3650.0
-	return &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}
-}
-
-// Schema lists the rules that there are.
-func (dutySeparation) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: []any{"requester", "key_owner", "off"}}
 }
 
 // parseUser reads a user's id from a path; any other text is the id of no one.

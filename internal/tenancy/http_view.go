@@ -74,7 +74,7 @@ type updateViewInput struct {
 }
 
 type updateViewBody struct {
-	Name            httpapi.Set[keyName]     `json:"name,omitzero" doc:"New name."`
+	Name            httpapi.Set[string]      `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name."`
 	Filters         httpapi.Set[viewFilters] `json:"filters,omitzero" doc:"New filters, replacing all existing ones."`
 	ExpectedVersion int64                    `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
@@ -188,9 +188,7 @@ func (s *Service) patchView(ctx context.Context, in *updateViewInput) (*viewOutp
 	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*viewOutput, error) {
 		v, err := s.UpdateViewTx(ctx, tx, id, expected, func(v *View) {
-			if in.Body.Name.Sent {
-				v.Name = string(in.Body.Name.Value)
-			}
+			in.Body.Name.Apply(&v.Name)
 			if in.Body.Filters.Sent {
 				v.Filters = in.Body.Filters.Value
 			}

@@ -46,7 +46,8 @@ type Member struct {
 // MemberFilter selects members; an empty field matches everything, and a list
 // matches any of its values.
 type MemberFilter struct {
-	Status, Role                []string
+	Status                      []MemberStatus
+	Role                        []principal.Role
 	Search                      string
 	CreatedAfter, CreatedBefore *time.Time
 	// Below continues after a member.

@@ -137,7 +137,7 @@ func (s store) member(ctx context.Context, q db.DBTX, org principal.OrgID, user 
 func (s store) members(ctx context.Context, org principal.OrgID, f MemberFilter) ([]Member, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountMembersParams{
-		OrgID: org, Statuses: f.Status, Roles: f.Role, Search: postgres.OrNull(f.Search),
+		OrgID: org, Statuses: postgres.Texts(f.Status), Roles: postgres.Texts(f.Role), Search: postgres.OrNull(f.Search),
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 	}
 	rows, err := q.ListMembers(ctx, db.ListMembersParams{

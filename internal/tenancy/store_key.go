@@ -113,7 +113,7 @@ func (s store) lockKeyTx(ctx context.Context, tx postgres.Tx, id int64) (Key, er
 func (s store) keys(ctx context.Context, org principal.OrgID, f KeyFilter, at time.Time) ([]Key, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountKeysParams{
-		OrgID: org, At: &at, Statuses: f.Status, OwnerID: f.Owner, Search: postgres.OrNull(f.Search),
+		OrgID: org, At: &at, Statuses: postgres.Texts(f.Status), OwnerID: f.Owner, Search: postgres.OrNull(f.Search),
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 	}
 	rows, err := q.ListKeys(ctx, db.ListKeysParams{

@@ -79,7 +79,7 @@ type conversationBody struct {
 type turnBody struct {
 	TraceID       string                     `json:"trace_id" doc:"Id of the trace."`
 	Name          *string                    `json:"name" doc:"Name of the trace, or else of its root span; null if neither has one."`
-	Status        Status                     `json:"status" enum:"running,completed,failed" doc:"Status of the trace."`
+	Status        statusText                 `json:"status" doc:"Status of the trace."`
 	StartTime     httpapi.Time               `json:"start_time" doc:"Start of the trace."`
 	EndTime       httpapi.Null[httpapi.Time] `json:"end_time" doc:"End of the trace; null while it is running."`
 	DurationMS    *float64                   `json:"duration_ms" doc:"Milliseconds from start to end, to the microsecond; null while the trace is running."`
@@ -187,7 +187,7 @@ func toConversationTotals(n ConversationTotals) conversationTotals {
 
 func toTurnBody(t Turn) turnBody {
 	b := turnBody{
-		TraceID: t.Trace.ID.String(), Name: httpapi.OrNull(t.Trace.Name), Status: t.Trace.Status, StartTime: httpapi.Time(t.Trace.Start),
+		TraceID: t.Trace.ID.String(), Name: httpapi.OrNull(t.Trace.Name), Status: statusText(t.Trace.Status), StartTime: httpapi.Time(t.Trace.Start),
 		UserID: httpapi.OrNull(t.Trace.UserID), AgentName: httpapi.OrNull(t.Trace.AgentName), Input: httpapi.JSON(t.Trace.Input), Output: httpapi.JSON(t.Trace.Output),
 		Usage: toUsage(t.Trace.Usage), CostUSD: toCost(t.Trace.Cost), SpanCount: t.Trace.SpanCount, ErrorCount: t.Trace.ErrorCount,
 		FeedbackCount: t.Feedback,

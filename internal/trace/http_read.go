@@ -38,7 +38,7 @@ func (s *Service) registerReads(e *httpapi.Edge) {
 
 // FilterQuery are the filters of lists of traces.
 type FilterQuery struct {
-	Status         []string                `query:"status,explode" enum:"running,completed,failed" doc:"Only traces with this status; repeat the parameter to allow several."`
+	Status         []statusText            `query:"status,explode" doc:"Only traces with this status; repeat the parameter to allow several."`
 	Search         string                  `query:"search" maxLength:"200" doc:"Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive."`
 	ConversationID string                  `query:"conversationId" maxLength:"1024" doc:"Only traces of this conversation."`
 	UserID         string                  `query:"userId" maxLength:"1024" doc:"Only traces of this end user."`

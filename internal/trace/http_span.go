@@ -16,40 +16,6 @@ import (
 	"github.com/assayhq/assay/internal/span"
 )
 
-// Types of values in requests, so that their bounds hold in every place.
-type (
-	nameText   string
-	labelText  string
-	shortText  string
-	statusText string
-	tagList    []string
-)
-
-func bounded(low, high int) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, MinLength: &low, MaxLength: &high}
-}
-
-// Schema bounds a name.
-func (nameText) Schema(huma.Registry) *huma.Schema { return bounded(1, span.MaxName) }
-
-// Schema bounds an id or a short name of the sender's own.
-func (labelText) Schema(huma.Registry) *huma.Schema { return bounded(0, span.MaxShort) }
-
-// Schema bounds an environment or a release. Telemetry may have longer ones: a
-// span is not rejected for its resource.
-func (shortText) Schema(huma.Registry) *huma.Schema { return bounded(0, 64) }
-
-// Schema lists the statuses.
-func (statusText) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: []any{string(StatusRunning), string(StatusCompleted), string(StatusFailed)}}
-}
-
-// Schema bounds a list of tags.
-func (tagList) Schema(huma.Registry) *huma.Schema {
-	most := span.MaxTags
-	return &huma.Schema{Type: huma.TypeArray, Items: bounded(1, 64), MaxItems: &most, UniqueItems: true}
-}
-
 // spanValue is a span of a request. Spans are judged one by one, and a span
 // that is not valid leaves the others alone; so the edge knows the names of its
 // fields, and the document their bounds, but only the reader of spans refuses.
@@ -117,15 +83,11 @@ func (b *addSpansBody) Check(context.Context) error {
 // spanProperties are the fields of a span.
 func spanProperties() map[string]*huma.Schema {
 	str := func(most int, doc string) *huma.Schema {
-		s := bounded(0, most)
-		s.MinLength, s.Description = nil, doc
-		return s
+		return &huma.Schema{Type: huma.TypeString, MaxLength: &most, Description: doc}
 	}
 	enum := func(doc string, values ...string) *huma.Schema {
-		s := &huma.Schema{Type: huma.TypeString, Description: doc}
-		for _, v := range values {
-			s.Enum = append(s.Enum, v)
-		}
+		s := httpapi.Enum(values...)
+		s.Description = doc
 		return s
 	}
 	at := func(doc string) *huma.Schema {
@@ -147,8 +109,8 @@ func spanProperties() map[string]*huma.Schema {
 	}
 	anything := func(doc string) *huma.Schema { return &huma.Schema{Description: doc} }
 	name := func(doc string) *huma.Schema {
-		s := bounded(1, span.MaxName)
-		s.Description = doc
+		least, s := 1, str(span.MaxName, doc)
+		s.MinLength = &least
 		return s
 	}
 

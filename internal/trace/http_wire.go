@@ -16,7 +16,7 @@ type TraceBody struct { //nolint:revive // a plain Body would read like the fiel
 	ID             string                     `json:"id" doc:"W3C trace id: 32 lower-case hexadecimal digits." example:"0af7651916cd43dd8448eb211c80319c"`
 	TraceRef       *int64                     `json:"trace_ref" volatile:"true" doc:"Number of the trace within the organization; null until the trace has been created or read by id."`
 	Name           *string                    `json:"name" volatile:"true" doc:"Name of the trace, or else of its root span; null if neither has one."`
-	Status         Status                     `json:"status" volatile:"true" enum:"running,completed,failed" doc:"A trace is running until its root span ends, and completed or failed from then on."`
+	Status         statusText                 `json:"status" volatile:"true" doc:"A trace is running until its root span ends, and completed or failed from then on."`
 	StartTime      httpapi.Time               `json:"start_time" volatile:"true" doc:"Start of the earliest span."`
 	EndTime        httpapi.Null[httpapi.Time] `json:"end_time" volatile:"true" doc:"End of the root span; null while the trace is running."`
 	DurationMS     *float64                   `json:"duration_ms" volatile:"true" doc:"Milliseconds from start to end, to the microsecond; null while the trace is running."`
@@ -92,16 +92,20 @@ type spanLinkBody struct {
 	Attributes httpapi.Object `json:"attributes" doc:"Attributes of the link."`
 }
 
+// statusText is the status of a trace.
+type statusText string
+
+// Schema lists the statuses.
+func (statusText) Schema(huma.Registry) *huma.Schema {
+	return httpapi.Enum(StatusRunning, StatusCompleted, StatusFailed)
+}
+
 // stepText is the type of a step in a response.
 type stepText string
 
 // Schema lists the types.
 func (stepText) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString}
-	for _, step := range span.PrimitiveTypes {
-		s.Enum = append(s.Enum, step)
-	}
-	return s
+	return httpapi.Enum(span.PrimitiveTypes[:]...)
 }
 
 // eventTime is a time with microseconds: events of one span are often less than
@@ -123,7 +127,7 @@ func (eventTime) Schema(huma.Registry) *huma.Schema {
 
 func toTraceBody(t Trace) TraceBody {
 	b := TraceBody{
-		ID: t.ID.String(), TraceRef: httpapi.OrNull(t.Ref), Name: httpapi.OrNull(t.Name), Status: t.Status, StartTime: httpapi.Time(t.Start),
+		ID: t.ID.String(), TraceRef: httpapi.OrNull(t.Ref), Name: httpapi.OrNull(t.Name), Status: statusText(t.Status), StartTime: httpapi.Time(t.Start),
 		ConversationID: httpapi.OrNull(t.ConversationID), UserID: httpapi.OrNull(t.UserID), Environment: httpapi.OrNull(t.Environment),
 		ServiceName: httpapi.OrNull(t.ServiceName), AgentName: httpapi.OrNull(t.AgentName), ReleaseID: httpapi.OrNull(t.ReleaseID),
 		Input: httpapi.JSON(t.Input), Output: httpapi.JSON(t.Output),

@@ -61,22 +61,24 @@ type createTraceInput struct {
 	Body createTraceBody
 }
 
+// createTraceBody bounds the texts of a trace. Telemetry may have longer ones: a
+// span is not rejected for its resource.
 type createTraceBody struct {
 	TraceID        string         `json:"traceId,omitempty" maxLength:"32" doc:"W3C trace id, 32 hexadecimal digits; generated if absent."`
 	OtelTraceID    string         `json:"otelTraceId,omitempty" maxLength:"32" doc:"Another name for traceId."`
-	Name           nameText       `json:"name" example:"Answer a question" doc:"Name of the trace."`
+	Name           string         `json:"name" minLength:"1" maxLength:"1024" example:"Answer a question" doc:"Name of the trace."`
 	Status         statusText     `json:"status,omitempty" doc:"Status; by default completed if there is an endTime, otherwise running."`
 	StartTime      time.Time      `json:"startTime,omitzero" doc:"Start of the trace; by default the current time. A time more than an hour ahead is replaced by the current time."`
 	EndTime        time.Time      `json:"endTime,omitzero" doc:"End of the trace; by default the current time if the trace is not running."`
-	ConversationID labelText      `json:"conversationId,omitempty" doc:"Conversation that the trace is a turn of."`
-	UserID         labelText      `json:"userId,omitempty" doc:"End user of the application, as the application names them."`
-	Environment    shortText      `json:"environment,omitempty" example:"production" doc:"Deployment environment, for example development, test, staging or production."`
-	ServiceName    labelText      `json:"serviceName,omitempty" doc:"Name of the service."`
-	AgentName      labelText      `json:"agentName,omitempty" doc:"Name of the agent."`
-	ReleaseID      shortText      `json:"releaseId,omitempty" doc:"Release of the application."`
+	ConversationID string         `json:"conversationId,omitempty" maxLength:"256" doc:"Conversation that the trace is a turn of."`
+	UserID         string         `json:"userId,omitempty" maxLength:"256" doc:"End user of the application, as the application names them."`
+	Environment    string         `json:"environment,omitempty" maxLength:"64" example:"production" doc:"Deployment environment, for example development, test, staging or production."`
+	ServiceName    string         `json:"serviceName,omitempty" maxLength:"256" doc:"Name of the service."`
+	AgentName      string         `json:"agentName,omitempty" maxLength:"256" doc:"Name of the agent."`
+	ReleaseID      string         `json:"releaseId,omitempty" maxLength:"64" doc:"Release of the application."`
 	Input          httpapi.JSON   `json:"input,omitzero" doc:"Input of the trace; any JSON value."`
 	Output         httpapi.JSON   `json:"output,omitzero" doc:"Output of the trace; any JSON value."`
-	Tags           tagList        `json:"tags,omitempty" doc:"Labels to filter by."`
+	Tags           httpapi.Tags   `json:"tags,omitempty" maxItems:"64" doc:"Labels to filter by."`
 	Metadata       httpapi.Object `json:"metadata,omitempty" doc:"Free-form object; names are kept as sent."`
 	Spans          []spanValue    `json:"spans,omitempty" maxItems:"500" doc:"Spans of the trace; all of them must be valid."`
 }
@@ -87,17 +89,17 @@ type updateTraceInput struct {
 }
 
 type updateTraceBody struct {
-	Name           httpapi.Set[nameText]         `json:"name,omitzero" doc:"Name of the trace."`
+	Name           httpapi.Set[string]           `json:"name,omitzero" minLength:"1" maxLength:"1024" doc:"Name of the trace."`
 	Status         httpapi.Set[statusText]       `json:"status,omitzero" doc:"Status."`
 	EndTime        httpapi.Set[httpapi.Time]     `json:"endTime,omitzero" doc:"End of the trace; by default the current time when the status ends the trace."`
-	ConversationID httpapi.Patch[labelText]      `json:"conversationId,omitzero" doc:"Conversation that the trace is a turn of."`
-	UserID         httpapi.Patch[labelText]      `json:"userId,omitzero" doc:"End user of the application."`
-	Environment    httpapi.Patch[shortText]      `json:"environment,omitzero" doc:"Deployment environment."`
-	AgentName      httpapi.Patch[labelText]      `json:"agentName,omitzero" doc:"Name of the agent."`
-	ReleaseID      httpapi.Patch[shortText]      `json:"releaseId,omitzero" doc:"Release of the application."`
+	ConversationID httpapi.Patch[string]         `json:"conversationId,omitzero" maxLength:"256" doc:"Conversation that the trace is a turn of."`
+	UserID         httpapi.Patch[string]         `json:"userId,omitzero" maxLength:"256" doc:"End user of the application."`
+	Environment    httpapi.Patch[string]         `json:"environment,omitzero" maxLength:"64" doc:"Deployment environment."`
+	AgentName      httpapi.Patch[string]         `json:"agentName,omitzero" maxLength:"256" doc:"Name of the agent."`
+	ReleaseID      httpapi.Patch[string]         `json:"releaseId,omitzero" maxLength:"64" doc:"Release of the application."`
 	Input          httpapi.Patch[httpapi.JSON]   `json:"input,omitzero" doc:"Input of the trace; any JSON value."`
 	Output         httpapi.Patch[httpapi.JSON]   `json:"output,omitzero" doc:"Output of the trace; any JSON value."`
-	Tags           httpapi.Patch[tagList]        `json:"tags,omitzero" doc:"Labels, which replace those that the request before set."`
+	Tags           httpapi.Patch[httpapi.Tags]   `json:"tags,omitzero" maxItems:"64" doc:"Labels, which replace those that the request before set."`
 	Metadata       httpapi.Patch[httpapi.Object] `json:"metadata,omitzero" doc:"Free-form object, which replaces the earlier one."`
 }
 
@@ -218,9 +220,9 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 		return newTrace{}, err
 	}
 	n := newTrace{digest: digest, TraceRow: spandb.TraceRow{
-		Name: string(b.Name), Status: Status(b.Status), Start: b.StartTime, End: b.EndTime,
-		ConversationID: string(b.ConversationID), UserID: string(b.UserID), Environment: string(b.Environment), ServiceName: string(b.ServiceName),
-		AgentName: string(b.AgentName), ReleaseID: string(b.ReleaseID), Input: span.FreeForm(jsontext.Value(b.Input)), Output: span.FreeForm(jsontext.Value(b.Output)),
+		Name: b.Name, Status: Status(b.Status), Start: b.StartTime, End: b.EndTime,
+		ConversationID: b.ConversationID, UserID: b.UserID, Environment: b.Environment, ServiceName: b.ServiceName,
+		AgentName: b.AgentName, ReleaseID: b.ReleaseID, Input: span.FreeForm(jsontext.Value(b.Input)), Output: span.FreeForm(jsontext.Value(b.Output)),
 		Tags: b.Tags, Metadata: b.Metadata.Text(),
 	}}
 	var c span.FieldCheck
@@ -287,19 +289,19 @@ func (b updateTraceBody) apply(o *spandb.TraceRow) {
 			*to = span.FreeForm(jsontext.Value(f.Value))
 		}
 	}
-	b.Name.Apply((*nameText)(&o.Name))
+	b.Name.Apply(&o.Name)
 	if b.Status.Sent {
 		o.Status = Status(b.Status.Value)
 	}
 	b.EndTime.Apply((*httpapi.Time)(&o.End))
-	b.ConversationID.Apply((*labelText)(&o.ConversationID))
-	b.UserID.Apply((*labelText)(&o.UserID))
-	b.Environment.Apply((*shortText)(&o.Environment))
-	b.AgentName.Apply((*labelText)(&o.AgentName))
-	b.ReleaseID.Apply((*shortText)(&o.ReleaseID))
+	b.ConversationID.Apply(&o.ConversationID)
+	b.UserID.Apply(&o.UserID)
+	b.Environment.Apply(&o.Environment)
+	b.AgentName.Apply(&o.AgentName)
+	b.ReleaseID.Apply(&o.ReleaseID)
 	value(&o.Input, b.Input)
 	value(&o.Output, b.Output)
-	b.Tags.Apply((*tagList)(&o.Tags))
+	b.Tags.Apply((*httpapi.Tags)(&o.Tags))
 	if b.Metadata.Sent {
 		o.Metadata = b.Metadata.Value.Text()
 	}

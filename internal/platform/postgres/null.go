@@ -7,3 +7,12 @@ func OrNull(s string) *string {
 	}
 	return &s
 }
+
+// Texts are the values of a filter for a nullable parameter: none is null.
+func Texts[T ~string](values []T) []string {
+	var out []string
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return out
+}

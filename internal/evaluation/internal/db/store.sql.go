@@ -75,7 +75,7 @@ WHERE e.org_id = $1 AND e.deleted_at IS NULL
   AND ($4::text IS NULL OR strpos(lower(e.name), lower($4)) > 0)
   AND ($5::timestamptz IS NULL OR e.created_at > $5)
   AND ($6::timestamptz IS NULL OR e.created_at < $6)
-  AND (cardinality($7::text[]) = 0 OR CASE
+  AND ($7::text[] IS NULL OR CASE
     WHEN e.archived_at IS NOT NULL THEN 'archived'
     WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
     ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
@@ -111,7 +111,7 @@ func (q *Queries) CountEvaluations(ctx context.Context, arg CountEvaluationsPara
 const countRuns = `-- name: CountRuns :one
 SELECT count(*) FROM evaluation_runs
 WHERE org_id = $1 AND evaluation_id = $2
-  AND (cardinality($3::text[]) = 0 OR status = ANY ($3::text[]))
+  AND ($3::text[] IS NULL OR status = ANY ($3::text[]))
   AND ($4::timestamptz IS NULL OR started_at > $4)
   AND ($5::timestamptz IS NULL OR started_at < $5)
 `
@@ -359,7 +359,7 @@ WITH page AS (
     AND ($4::text IS NULL OR strpos(lower(e.name), lower($4)) > 0)
     AND ($5::timestamptz IS NULL OR e.created_at > $5)
     AND ($6::timestamptz IS NULL OR e.created_at < $6)
-    AND (cardinality($7::text[]) = 0 OR CASE
+    AND ($7::text[] IS NULL OR CASE
       WHEN e.archived_at IS NOT NULL THEN 'archived'
       WHEN EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') THEN 'running'
       ELSE coalesce((SELECT r.status FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id ORDER BY r.id DESC LIMIT 1), 'pending')
@@ -463,7 +463,7 @@ const listRuns = `-- name: ListRuns :many
 SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
 FROM evaluation_runs
 WHERE org_id = $1 AND evaluation_id = $2
-  AND (cardinality($3::text[]) = 0 OR status = ANY ($3::text[]))
+  AND ($3::text[] IS NULL OR status = ANY ($3::text[]))
   AND ($4::timestamptz IS NULL OR started_at > $4)
   AND ($5::timestamptz IS NULL OR started_at < $5)
   AND id < $6
