@@ -7,11 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // maxViolations bounds what one import reports; the edge shows at most this
@@ -19,11 +17,11 @@ import (
 const maxViolations = 100
 
 // compileSchema reads a dataset's JSON Schema; without one the result is nil.
-func compileSchema(schema jsontext.Value) (*metric.Guard, error) {
-	if len(schema) == 0 {
+func compileSchema(text jsontext.Value) (*schema.Schema, error) {
+	if len(text) == 0 {
 		return nil, nil
 	}
-	compiled, err := metric.NewGuard(schema)
+	compiled, err := schema.Compile(string(text))
 	if err != nil {
 		return nil, fault.Invalid("body", "/schema", "format", err.Error())
 	}
@@ -32,8 +30,8 @@ func compileSchema(schema jsontext.Value) (*metric.Guard, error) {
 
 // checkItems holds items against the dataset's schema and reports every
 // violation with its place in a list of items.
-func checkItems(schema jsontext.Value, items []Item) error {
-	compiled, err := compileSchema(schema)
+func checkItems(of jsontext.Value, items []Item) error {
+	compiled, err := compileSchema(of)
 	if err != nil {
 		return fmt.Errorf("compile stored schema: %w", err)
 	}
@@ -41,20 +39,21 @@ func checkItems(schema jsontext.Value, items []Item) error {
 		return nil
 	}
 	var fields []fault.Field
+	work := schema.NewWork()
 	for i, item := range items {
 		text, err := json.Marshal(item.Content)
 		if err != nil {
 			return fmt.Errorf("encode item: %w", err)
 		}
 		place := "/items/" + strconv.Itoa(i)
-		failed, err := compiled.Check(text)
-		if err != nil {
+		wrong, ok := check(compiled, &work, text)
+		if !ok {
 			// What one of them needs is not there for those after it.
-			fields = append(fields, fault.Field{In: "body", Path: place, Code: "format", Message: err.Error()})
+			fields = append(fields, fault.Field{In: "body", Path: place, Code: "format", Message: unchecked})
 			break
 		}
-		if failed != nil {
-			fields = append(fields, violations(place, failed)...)
+		for _, v := range wrong {
+			fields = append(fields, fault.Field{In: "body", Path: place + v.Pointer, Code: "format", Message: complaint(v)})
 		}
 		if len(fields) >= maxViolations {
 			break
@@ -66,9 +65,23 @@ func checkItems(schema jsontext.Value, items []Item) error {
 	return nil
 }
 
+// unchecked continues the name of an item that is too large or too deep, has a
+// number of a thousand digits, or takes more work than there is.
+const unchecked = "cannot be held against the schema: it is too large, or the schema is too complex for it"
+
+// check returns what is wrong with an item, and whether it could be checked.
+func check(compiled *schema.Schema, work *schema.Work, item []byte) ([]schema.Violation, bool) {
+	v, err := work.Decode(item)
+	if err != nil {
+		return nil, false
+	}
+	matches, wrong, err := compiled.Check(work, v)
+	return wrong, err == nil && (matches || len(wrong) > 0)
+}
+
 // checkItem is checkItems for one item that is the whole body of a request.
-func checkItem(schema jsontext.Value, item Item) error {
-	return alone(checkItems(schema, []Item{item}))
+func checkItem(of jsontext.Value, item Item) error {
+	return alone(checkItems(of, []Item{item}))
 }
 
 // alone names the violations of a list's only item from the root of the body.
@@ -86,34 +99,16 @@ func alone(err error) error {
 	return &root
 }
 
-func violations(prefix string, e *jsonschema.ValidationError) []fault.Field {
-	if len(e.Causes) == 0 {
-		var path strings.Builder
-		path.WriteString(prefix)
-		for _, part := range e.InstanceLocation {
-			path.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
-		}
-		return []fault.Field{{In: "body", Path: path.String(), Code: "format", Message: complaint(e)}}
-	}
-	var out []fault.Field
-	for _, c := range e.Causes {
-		out = append(out, violations(prefix, c)...)
-	}
-	return out
-}
-
 // complaint says which rule of the schema is broken, in words that repeat
 // nothing of the item.
-func complaint(e *jsonschema.ValidationError) string {
-	switch k := e.ErrorKind.(type) {
-	case *kind.Required:
-		return "needs " + strings.Join(k.Missing, ", ")
-	case *kind.Type:
-		return "must be of type " + strings.Join(k.Want, " or ")
-	}
-	rule := strings.Join(e.ErrorKind.KeywordPath(), "/")
-	if rule == "" {
+func complaint(v schema.Violation) string {
+	switch {
+	case len(v.Missing) > 0:
+		return "needs " + strings.Join(v.Missing, ", ")
+	case len(v.Want) > 0:
+		return "must be of type " + strings.Join(v.Want, " or ")
+	case v.Rule == "":
 		return "does not match the dataset's schema"
 	}
-	return "does not match the rule " + rule + " of the dataset's schema"
+	return "does not match the rule " + v.Rule + " of the dataset's schema"
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 const (
@@ -99,14 +101,14 @@ func (l *look) pair(want, made []map[string]string, exact bool) (sum float64, pa
 		return 0, 0, "", nil
 	}
 	n := int64(max(len(want), len(made)))
-	if !l.spend(5 * n * n * n) {
-		return 0, 0, "", errTooCostly
+	if !l.Spend(5 * n * n * n) {
+		return 0, 0, "", schema.ErrTooCostly
 	}
 	shares := make([][]float64, len(want))
 	for i, w := range want {
 		shares[i] = make([]float64, len(made))
-		if !l.spend(costArgument * int64(len(made)) * int64(len(w)+1)) {
-			return 0, 0, "", errTooCostly
+		if !l.Spend(costArgument * int64(len(made)) * int64(len(w)+1)) {
+			return 0, 0, "", schema.ErrTooCostly
 		}
 		for j, m := range made {
 			shares[i][j] = matched(w, m, exact)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // maxAssertions bounds the assertions of an item, as a dataset does.
@@ -23,7 +25,7 @@ type assertion struct {
 // cost is what reading the parameters of an assertion takes, and compiling them
 // if they are a schema or a pattern.
 func (a assertion) cost() int64 {
-	perByte := int64(2 * costDecode)
+	perByte := int64(2 * schema.CostDecode)
 	switch a.kind {
 	case "json_schema", "schema", "regex_match":
 		perByte += costCompile
@@ -44,7 +46,7 @@ func (l *look) list() ([]assertion, error) {
 		return l.assertions, nil
 	}
 	if len(l.Assertions) > maxAssertions {
-		return nil, errTooLarge
+		return nil, schema.ErrTooLarge
 	}
 	out := make([]assertion, len(l.Assertions))
 	for i, raw := range l.Assertions {
@@ -62,27 +64,27 @@ func (l *look) readAssertion(raw jsontext.Value) (assertion, error) {
 	if raw.Kind() != '{' {
 		return assertion{}, nil
 	}
-	if len(raw) > maxBytes {
-		return assertion{}, errTooLarge
+	if len(raw) > schema.MaxDocument {
+		return assertion{}, schema.ErrTooLarge
 	}
-	if !l.spend(costDecode * int64(len(raw))) {
-		return assertion{}, errTooCostly
+	if !l.Spend(schema.CostDecode * int64(len(raw))) {
+		return assertion{}, schema.ErrTooCostly
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true))
 	if _, err := dec.ReadToken(); err != nil {
-		return assertion{}, errNotJSON
+		return assertion{}, schema.ErrNotJSON
 	}
 	a := assertion{members: Params{}}
 	for dec.PeekKind() != '}' {
 		tok, err := dec.ReadToken()
 		if err != nil {
-			return assertion{}, errNotJSON
+			return assertion{}, schema.ErrNotJSON
 		}
 		name := tok.String()
 		v, err := dec.ReadValue()
 		switch {
 		case err != nil:
-			return assertion{}, errNotJSON
+			return assertion{}, schema.ErrNotJSON
 		case name == "type" && v.Kind() == '"':
 			text, _ := jsontext.AppendUnquote(nil, v)
 			a.kind = string(text)
@@ -109,9 +111,9 @@ func badAssertion(kind string, problems []Problem) Score {
 // unlisted is the score of a case whose assertions cannot be read.
 func unlisted(err error) Score {
 	switch {
-	case errors.Is(err, errTooCostly):
+	case errors.Is(err, schema.ErrTooCostly):
 		return tooCostly()
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, schema.ErrTooLarge):
 		return Missing(ReasonTooLarge, fmt.Sprintf("The item has more than %d assertions, or one that is larger than 4 MiB.", maxAssertions))
 	}
 	return Missing(ReasonBadAssertion, "An assertion of the item is not JSON.")

@@ -63,7 +63,7 @@ func scoreLabel(l *look, label string) Score {
 	if len(l.Labels) == 0 {
 		return none
 	}
-	v, err := l.decode(l.Labels)
+	v, err := l.Decode(l.Labels)
 	if err != nil {
 		return unread("label", err)
 	}
@@ -77,7 +77,7 @@ func scoreLabel(l *look, label string) Score {
 
 // holds scores an assertion 1 or 0.
 func (r *Registry) holds(l *look, a assertion) Score {
-	if !l.spend(a.cost()) {
+	if !l.Spend(a.cost()) {
 		return tooCostly()
 	}
 	if score, ok := r.shorthand(l, a); ok {
@@ -224,7 +224,7 @@ func argumentsMatch(l *look, a assertion) Score {
 		if c.name != s.text("tool_name") {
 			continue
 		}
-		if !l.spend(costArgument * int64(len(want)+1)) {
+		if !l.Spend(costArgument * int64(len(want)+1)) {
 			return tooCostly()
 		}
 		if matched(want, c.args, exact) == 1 {

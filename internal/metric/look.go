@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // look is one case while a metric looks at it.
@@ -34,7 +36,7 @@ func (l *look) readOutput() (any, error) {
 		if len(l.Output) == 0 {
 			l.outputErr = errAbsent
 		} else {
-			l.output, l.outputErr = l.decode(l.Output)
+			l.output, l.outputErr = l.Decode(l.Output)
 		}
 	}
 	return l.output, l.outputErr
@@ -45,7 +47,7 @@ func (l *look) readExpected() (any, error) {
 	if len(l.ExpectedOutput) == 0 || l.ExpectedOutput.Kind() == 'n' {
 		return nil, errAbsent
 	}
-	return l.decode(l.ExpectedOutput)
+	return l.Decode(l.ExpectedOutput)
 }
 
 // Parameters that several metrics share.
@@ -101,7 +103,7 @@ func (l *look) part(s settings) (v any, instead Score, ok bool) {
 		return v, Score{}, true
 	}
 	if text, isText := v.(string); isText {
-		if v, err = l.decode([]byte(text)); errors.Is(err, errNotJSON) {
+		if v, err = l.Decode([]byte(text)); errors.Is(err, schema.ErrNotJSON) {
 			return nil, Scored(0, "The output is not JSON, so it has no "+pointer+"."), false
 		} else if err != nil {
 			return nil, unread("output", err), false
@@ -144,8 +146,8 @@ func (l *look) sides(s settings) (output, expected any, instead Score, ok bool) 
 // text returns a value as text.
 func (l *look) text(v any) (string, error) {
 	text := textOf(v)
-	if _, plain := v.(string); !plain && !l.spend(costWrite*int64(len(text))) {
-		return "", errTooCostly
+	if _, plain := v.(string); !plain && !l.Spend(costWrite*int64(len(text))) {
+		return "", schema.ErrTooCostly
 	}
 	return text, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 func num(f float64) *float64 { return &f }
@@ -75,9 +77,9 @@ func (l *look) sameJSON(a, b any) (bool, error) {
 		if !isText {
 			continue
 		}
-		inner, err := l.decode([]byte(text))
+		inner, err := l.Decode([]byte(text))
 		switch {
-		case errors.Is(err, errNotJSON):
+		case errors.Is(err, schema.ErrNotJSON):
 			return false, nil
 		case err != nil:
 			return false, err
@@ -152,7 +154,7 @@ func scoreContains(l *look, s settings) Score {
 	var found, missing []string
 	for _, v := range values {
 		v, err := n.apply(&l.work, v)
-		if err != nil || !l.spend(costScan*int64(len(text)+len(v))) {
+		if err != nil || !l.Spend(costScan*int64(len(text)+len(v))) {
 			return tooCostly()
 		}
 		if strings.Contains(text, v) {
@@ -211,7 +213,7 @@ func regexMatch() spec {
 			Needs:    []Need{NeedOutput},
 			Abstains: "The item has no output, or neither the parameters nor the item give a pattern.",
 			Parameters: []Parameter{
-				{Name: "pattern", Type: String, MaxLength: maxPattern, Summary: "A regular expression of the RE2 syntax."},
+				{Name: "pattern", Type: String, MaxLength: schema.MaxPattern, Summary: "A regular expression of the RE2 syntax."},
 				{Name: "mode", Type: String, Enum: []string{"search", "full"}, Default: jsontext.Value(`"search"`), Summary: "Whether the expression may match anywhere, or has to match the whole text."},
 				caseParameter, pathParameter,
 			},
@@ -233,7 +235,7 @@ func regexMatch() spec {
 }
 
 // pattern compiles the pattern of settings, or remembers it.
-func (r *Registry) pattern(s settings) (*pattern, error) {
+func (r *Registry) pattern(s settings) (*schema.Pattern, error) {
 	text := s.text("pattern")
 	flags := ""
 	if s.text("case") == caseInsensitive {
@@ -242,15 +244,15 @@ func (r *Registry) pattern(s settings) (*pattern, error) {
 	if s.text("mode") == "full" {
 		// Alone first: two halves of an expression may make sense only inside
 		// the brackets.
-		if _, err := r.patterns.get(text, compilePattern); err != nil {
+		if _, err := r.patterns.get(text, schema.CompilePattern); err != nil {
 			return nil, err
 		}
 		text = `\A(?:` + text + `)\z`
 	}
-	return r.patterns.get(flags+text, compilePattern)
+	return r.patterns.get(flags+text, schema.CompilePattern)
 }
 
-func scoreRegex(l *look, s settings, p *pattern) Score {
+func scoreRegex(l *look, s settings, p *schema.Pattern) Score {
 	output, instead, ok := l.part(s)
 	if !ok {
 		return instead
@@ -259,7 +261,7 @@ func scoreRegex(l *look, s settings, p *pattern) Score {
 	if err != nil {
 		return tooCostly()
 	}
-	matched, err := p.matches(&l.work, text)
+	matched, err := p.Matches(&l.Work, text)
 	switch {
 	case err != nil:
 		return tooCostly()

@@ -76,7 +76,7 @@ func (l *look) numberIn(v any, find string) (float64, *noNumber) {
 		return finite(string(n))
 	}
 	text, err := l.text(v)
-	if err != nil || !l.spend(50*int64(len(text))) {
+	if err != nil || !l.Spend(50*int64(len(text))) {
 		return 0, &noNumber{costly: true}
 	}
 	found, count := "", 0

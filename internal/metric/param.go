@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // settings are parameters that were read: a string, []string, float64, bool or,
@@ -102,8 +104,8 @@ func defaults(defined []Parameter) settings {
 
 // read returns the value of a parameter, or nil if there is none.
 func (p Parameter) read(raw jsontext.Value) (any, *Problem) {
-	w := work{allowance}
-	v, err := w.decode(raw)
+	w := work{schema.NewWork()}
+	v, err := w.Decode(raw)
 	if err != nil {
 		return nil, p.wrong("format", err.Error())
 	}

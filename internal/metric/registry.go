@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // ErrUnknown is returned for a name that no built-in metric has.
@@ -48,8 +50,8 @@ func (e *ParameterError) Error() string {
 // safe for concurrent use; one is enough for a process.
 type Registry struct {
 	specs    []spec // in the order of All
-	patterns cache[*pattern]
-	schemas  cache[*schema]
+	patterns cache[*schema.Pattern]
+	schemas  cache[*schema.Schema]
 }
 
 // NewRegistry returns the built-in metrics.
@@ -136,7 +138,7 @@ func (m *configured) Definition() Definition { return m.spec.Definition.clone() 
 // Score measures a case. Of several assertions that configure the metric all
 // have to hold, so the lowest of their scores counts.
 func (m *configured) Score(c Case) Score {
-	l := &look{Case: &c, work: work{allowance}}
+	l := &look{Case: &c, work: work{schema.NewWork()}}
 	if m.spec.alone || len(c.Assertions) == 0 {
 		return m.score(l)
 	}
@@ -149,7 +151,7 @@ func (m *configured) Score(c Case) Score {
 		if a.kind != m.spec.Name {
 			continue
 		}
-		if !l.spend(a.cost()) {
+		if !l.Spend(a.cost()) {
 			return tooCostly()
 		}
 		score, _, problems := m.registry.claim(m.spec, m.settings, a)

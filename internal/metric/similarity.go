@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 const (
@@ -93,8 +95,8 @@ func levenshtein(w *work, a, b []rune) (int, error) {
 	}
 	const rows, perCell = 64, 4
 	bands := (len(a) + rows - 1) / rows
-	if !w.spend(perCell*int64(bands)*int64(len(b)) + 50*int64(len(a)+len(b))) {
-		return 0, errTooCostly
+	if !w.Spend(perCell*int64(bands)*int64(len(b)) + 50*int64(len(a)+len(b))) {
+		return 0, schema.ErrTooCostly
 	}
 	left, top, kinds := letters(a, b)
 	where := make([]uint64, kinds) // the rows of a band in which each letter stands
@@ -159,7 +161,7 @@ func letters(a, b []rune) (x, y []int32, kinds int) {
 // are expected, and how many of the expected ones it has. Each word counts as
 // often as it is there.
 func tokenF1(w *work, output, expected string) Score {
-	if !w.spend(200 * int64(len(output)+len(expected))) {
+	if !w.Spend(200 * int64(len(output)+len(expected))) {
 		return tooCostly()
 	}
 	left := map[string]int{}

@@ -2,9 +2,14 @@ package metric
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 var fenceParameter = Parameter{
@@ -57,9 +62,9 @@ func (l *look) structured(s settings) (v any, instead Score, ok bool) {
 	if s.yes("fence") {
 		text = unfence(text)
 	}
-	v, err := l.decode([]byte(text))
+	v, err := l.Decode([]byte(text))
 	switch {
-	case errors.Is(err, errNotJSON):
+	case errors.Is(err, schema.ErrNotJSON):
 		return nil, Scored(0, "The output is not JSON."), false
 	case err != nil:
 		return nil, unread("output", err), false
@@ -90,7 +95,7 @@ func jsonSchema() spec {
 			Needs:    []Need{NeedOutput},
 			Abstains: "The item has no output, or neither the parameters nor the item give a schema.",
 			Parameters: []Parameter{
-				{Name: "schema", Type: Object, MaxLength: maxSchema, Summary: "A JSON Schema that refers only to itself, of draft 2020-12 unless it says otherwise. Without it, an expected output that has a `$schema` is the schema."},
+				{Name: "schema", Type: Object, MaxLength: schema.MaxBytes, Summary: "A JSON Schema that refers only to itself, of draft 2020-12 unless it says otherwise. Without it, an expected output that has a `$schema` is the schema."},
 				fenceParameter, pathParameter,
 			},
 		}),
@@ -99,7 +104,7 @@ func jsonSchema() spec {
 			if !s.has("schema") {
 				return func(l *look) Score { return scoreOwnSchema(r, l, s) }, problems
 			}
-			compiled, err := r.schemas.get(s.document("schema").text, compileSchema)
+			compiled, err := r.schemas.get(s.document("schema").text, schema.Compile)
 			if err != nil {
 				problems = append(problems, Problem{"schema", "format", err.Error()})
 			}
@@ -121,29 +126,69 @@ func scoreOwnSchema(r *Registry, l *look, s settings) Score {
 	if _, ok := object["$schema"].(string); !ok {
 		return none
 	}
-	if !l.spend(costCompile * int64(len(l.ExpectedOutput))) {
+	if !l.Spend(costCompile * int64(len(l.ExpectedOutput))) {
 		return tooCostly()
 	}
-	compiled, err := r.schemas.get(string(l.ExpectedOutput), compileSchema)
+	compiled, err := r.schemas.get(string(l.ExpectedOutput), schema.Compile)
 	if err != nil {
 		return Missing(ReasonBadExpectation, "The expected output "+err.Error()+".")
 	}
 	return scoreSchema(l, s, compiled)
 }
 
-func scoreSchema(l *look, s settings, compiled *schema) Score {
+func scoreSchema(l *look, s settings, compiled *schema.Schema) Score {
 	v, instead, ok := l.structured(s)
 	if !ok {
 		return instead
 	}
-	complaint, err := checkSchema(&l.work, compiled, v)
+	matches, wrong, err := compiled.Check(&l.Work, v)
 	switch {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, schema.ErrTooLarge):
 		return Missing(ReasonTooLarge, "The output has a number that is larger or longer than what is compared with a schema.")
-	case errors.Is(err, errTooCostly):
+	case errors.Is(err, schema.ErrTooCostly):
 		return tooCostly()
 	case err != nil:
 		return Missing(ReasonBadValue, "The output cannot be checked with this schema.")
+	case matches:
+		return Scored(1, "")
 	}
-	return binary(complaint == "", complaint)
+	return Scored(0, complaint(wrong))
+}
+
+// complaint says what is wrong with an output that does not match: the first
+// places in their order, and how many more there are.
+func complaint(wrong []schema.Violation) string {
+	const shown = 3
+	all := make([]string, len(wrong))
+	for i, v := range wrong {
+		all[i] = describe(v)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) == 0 {
+		return "The output does not match the schema."
+	}
+	words := strings.Join(all[:min(shown, len(all))], "; ")
+	if more := len(all) - shown; more > 0 {
+		words += fmt.Sprintf("; and %d more", more)
+	}
+	return "The output does not match the schema: " + words + "."
+}
+
+func describe(v schema.Violation) string {
+	place := "it"
+	if v.Pointer != "" {
+		place = cut(v.Pointer, 100)
+	}
+	switch {
+	case len(v.Missing) > 0:
+		return place + " lacks " + cut(strings.Join(v.Missing, ", "), 100)
+	case len(v.Want) > 0:
+		return place + " is of type " + v.Got + ", not " + strings.Join(v.Want, " or ")
+	case v.Extra > 0:
+		return place + " has members that the schema does not allow: " + strconv.Itoa(v.Extra)
+	case v.Rule == "":
+		return place + " must not be there"
+	}
+	return place + " breaks the rule " + cut(v.Rule, 100)
 }

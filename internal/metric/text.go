@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // Text returns what a JSON value says as text, and whether it could be read:
@@ -23,8 +25,8 @@ import (
 //
 // An empty value, one that is not JSON and one that is too large have no text.
 func Text(v jsontext.Value) (text string, ok bool) {
-	w := work{allowance}
-	doc, err := w.decode(v)
+	w := work{schema.NewWork()}
+	doc, err := w.Decode(v)
 	if err != nil {
 		return "", false
 	}
@@ -141,8 +143,8 @@ type normal struct{ whitespace, letters string }
 // apply brings a text into Unicode normal form C, and treats white space and
 // letters as asked.
 func (n normal) apply(w *work, text string) (string, error) {
-	if !w.spend(costNormalize * int64(len(text))) {
-		return "", errTooCostly
+	if !w.Spend(costNormalize * int64(len(text))) {
+		return "", schema.ErrTooCostly
 	}
 	text = norm.NFC.String(text)
 	if n.letters == caseInsensitive {

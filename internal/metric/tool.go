@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // maxCalls bounds the calls of one side.
@@ -24,8 +26,8 @@ const maxCalls = 1000
 // Arguments that are JSON inside a string are what is in the string. A text under
 // error says that the call failed.
 func ToolCallsIn(v jsontext.Value) (calls []ToolCall, ok bool) {
-	w := work{allowance}
-	doc, err := w.decode(v)
+	w := work{schema.NewWork()}
+	doc, err := w.Decode(v)
 	if err != nil {
 		return nil, false
 	}
@@ -140,7 +142,7 @@ func (w *work) unpacked(v any) any {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	if inner, err := w.decode([]byte(text)); err == nil {
+	if inner, err := w.Decode([]byte(text)); err == nil {
 		return inner
 	}
 	return v
@@ -162,7 +164,7 @@ func (l *look) made() (calls []call, instead Score, ok bool) {
 		if len(c.Arguments) == 0 {
 			continue
 		}
-		v, err := l.decode(c.Arguments)
+		v, err := l.Decode(c.Arguments)
 		if err != nil {
 			return nil, unread("list of arguments of a tool call", err), false
 		}
@@ -198,7 +200,7 @@ func readWanted(s settings) (wanted, []Problem) {
 		return wanted{}, nil
 	}
 	list, _ := s.document("calls").value.([]any)
-	w := work{allowance}
+	w := work{schema.NewWork()}
 	out := wanted{calls: make([]call, len(list)), given: true}
 	for i, e := range list {
 		if name, ok := e.(string); ok && name != "" {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 const (
@@ -66,8 +68,8 @@ type trajectory struct {
 // gives no arguments leaves them open.
 func (t *trajectory) same(i, j int) (bool, error) {
 	want, made := t.want[i], t.made[j]
-	if !t.look.spend(costArgument * int64(len(want.args)+1)) {
-		return false, errTooCostly
+	if !t.look.Spend(costArgument * int64(len(want.args)+1)) {
+		return false, schema.ErrTooCostly
 	}
 	if want.name != made.name {
 		return false, nil
@@ -152,7 +154,7 @@ func (t *trajectory) anyOrder() Score {
 	}
 	for i, c := range t.want {
 		// One search goes along every fit at most once.
-		if !t.look.spend(5 * int64(len(t.want)) * int64(len(t.made))) {
+		if !t.look.Spend(5 * int64(len(t.want)) * int64(len(t.made))) {
 			return tooCostly()
 		}
 		if !place(i, fits, taken, make([]bool, len(t.made))) {

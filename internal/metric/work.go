@@ -1,38 +1,16 @@
 package metric
 
-import "errors"
+import (
+	"errors"
 
-// Why a value of a case is not read. They never leave the package: a score says
-// them with its reason.
-var (
-	errNotJSON   = errors.New("is not JSON")
-	errTooLarge  = errors.New("is too large")
-	errTooCostly = errors.New("needs too much work")
-	errBroken    = errors.New("cannot be checked")
+	"github.com/assayhq/assay/internal/schema"
 )
 
-// allowance is the work of one score, in units of about a nanosecond on one
-// core of a common server. Whatever people evaluate needs a thousandth of it;
-// what was made to need more is stopped after a few seconds.
-const allowance = 2_000_000_000
+// work is what one score may still spend.
+type work struct{ schema.Work }
 
-// work is what one score may still spend. It counts what is done and looks at no
-// clock, so that a score does not depend on how busy the machine is.
-type work struct{ left int64 }
-
-// spend takes so many units, and reports whether they were there.
-func (w *work) spend(units int64) bool {
-	if units < 0 || units > w.left { // a count that overflowed is negative
-		w.left = 0
-		return false
-	}
-	w.left -= units
-	return true
-}
-
-// What reading a byte costs, in units of work.
+// What a byte costs, in units of work; reading it costs schema.CostDecode.
 const (
-	costDecode    = 150 // many small values; one long string takes a thirtieth
 	costWrite     = 150
 	costNormalize = 40
 	costScan      = 2
@@ -43,9 +21,9 @@ const (
 // value.
 func unread(part string, err error) Score {
 	switch {
-	case errors.Is(err, errTooCostly):
+	case errors.Is(err, schema.ErrTooCostly):
 		return tooCostly()
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, schema.ErrTooLarge):
 		return Missing(ReasonTooLarge, "The "+part+" is larger than 4 MiB, deeper than 200 levels, or has more than 500,000 values.")
 	default:
 		return Missing(ReasonBadValue, "The "+part+" is not JSON.")

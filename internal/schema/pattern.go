@@ -1,4 +1,4 @@
-package metric
+package schema
 
 import (
 	"errors"
@@ -6,13 +6,13 @@ import (
 	"regexp/syntax"
 )
 
-// Bounds of a regular expression. The engine is RE2: it takes time in
-// proportion to the text and to the size of the expression, in which {1,1000}
-// counts a thousandfold.
-const (
-	maxPattern     = 4 << 10
-	maxPatternSize = 10_000
-)
+// MaxPattern bounds the bytes of a regular expression.
+const MaxPattern = 4 << 10
+
+// maxPatternSize bounds the steps of a regular expression. The engine is RE2: it
+// takes time in proportion to the text and to the size of the expression, in
+// which {1,1000} counts a thousandfold.
+const maxPatternSize = 10_000
 
 // costMatch is what a byte of text costs for each step of an expression.
 const costMatch = 8
@@ -22,15 +22,15 @@ var (
 	errPatternSize = errors.New("is a regular expression that is too large once its repetitions are written out")
 )
 
-// pattern is a compiled regular expression. It is safe for concurrent use.
-type pattern struct {
+// Pattern is a compiled regular expression. It is safe for concurrent use.
+type Pattern struct {
 	*regexp.Regexp
 	size int64
 }
 
-// compilePattern compiles an expression after looking at how large it will be.
-func compilePattern(text string) (*pattern, error) {
-	if len(text) > maxPattern {
+// CompilePattern compiles an expression after looking at how large it will be.
+func CompilePattern(text string) (*Pattern, error) {
+	if len(text) > MaxPattern {
 		return nil, errPatternSize
 	}
 	tree, err := syntax.Parse(text, syntax.Perl)
@@ -45,7 +45,7 @@ func compilePattern(text string) (*pattern, error) {
 	if err != nil {
 		return nil, errPattern
 	}
-	return &pattern{re, size}, nil
+	return &Pattern{re, size}, nil
 }
 
 // patternSize estimates the steps of a compiled expression from above, and
@@ -67,10 +67,10 @@ func patternSize(re *syntax.Regexp) int64 {
 	return size
 }
 
-// matches reports whether the text holds a match.
-func (p *pattern) matches(w *work, text string) (bool, error) {
-	if !w.spend(costMatch * p.size * int64(len(text)+100)) {
-		return false, errTooCostly
+// Matches reports whether the text holds a match.
+func (p *Pattern) Matches(w *Work, text string) (bool, error) {
+	if !w.Spend(costMatch * p.size * int64(len(text)+100)) {
+		return false, ErrTooCostly
 	}
 	return p.MatchString(text), nil
 }

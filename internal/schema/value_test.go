@@ -1,9 +1,11 @@
-package metric
+package schema_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 func TestATextIsReadAsADecoderWould(t *testing.T) {
@@ -11,14 +13,14 @@ func TestATextIsReadAsADecoderWould(t *testing.T) {
 	for doc, want := range map[string]any{
 		`""`: "", `"a b"`: "a b", `"ü€"`: "ü€", `"a\nb"`: "a\nb", `"\u00e9"`: "é", `"\""`: `"`, "\"\xff\"": "\uFFFD", "\"\x7f\"": "\x7f", ` "a" `: "a",
 	} {
-		w := work{allowance}
-		got, err := w.decode([]byte(doc))
+		w := schema.NewWork()
+		got, err := w.Decode([]byte(doc))
 		require.NoError(t, err, doc)
 		require.Equal(t, want, got, doc)
 	}
 	for _, doc := range []string{`"`, "\"a\nb\"", `"a"b"`, `"a\"`, `"a""b"`} {
-		w := work{allowance}
-		_, err := w.decode([]byte(doc))
+		w := schema.NewWork()
+		_, err := w.Decode([]byte(doc))
 		require.Error(t, err, doc)
 	}
 }

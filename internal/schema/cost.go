@@ -1,4 +1,4 @@
-package metric
+package schema
 
 import (
 	"encoding/json"
@@ -90,7 +90,7 @@ func (c *checker) putMeter(part *jsonschema.Schema, p price) {
 	}
 	format := part.Format
 	metered := &jsonschema.Format{Name: "metered", Validate: func(v any) error {
-		if !c.meter.spend(p.of(v)) {
+		if !c.meter.Spend(p.of(v)) {
 			panic(spent{})
 		}
 		if format == nil {
@@ -142,7 +142,7 @@ func priceOf(part *jsonschema.Schema) price {
 	if part.Format != nil {
 		p.perByte += 100
 	}
-	if re, ok := part.Pattern.(*pattern); ok {
+	if re, ok := part.Pattern.(*Pattern); ok {
 		p.perByte += costMatch * re.size
 	}
 	if part.Minimum != nil || part.Maximum != nil || part.ExclusiveMinimum != nil || part.ExclusiveMaximum != nil || part.MultipleOf != nil {
@@ -157,7 +157,7 @@ func priceOf(part *jsonschema.Schema) price {
 	p.perChild += one
 	for re, sub := range part.PatternProperties {
 		p.perChild += entry(sub)
-		if re, ok := re.(*pattern); ok {
+		if re, ok := re.(*Pattern); ok {
 			p.perChild += costMatch * re.size * 32 // bytes of a name
 		}
 	}
