@@ -165,8 +165,9 @@ BEGIN
   LOCK TABLE followers IN ACCESS EXCLUSIVE MODE;
   future := pg_snapshot_xmax(pg_current_snapshot());
   UPDATE followers f SET holder = NULL, leased_until = '-infinity', xid = '1',
-    id = coalesce((SELECT min(e.id) - 1 FROM events e WHERE e.xid > future AND (e.xid, e.id) > (f.xid, f.id)),
-                  (SELECT max(e.id) FROM events e WHERE e.xid > future), 0);
+    id = least(CASE WHEN f.xid <= '1' THEN f.id END,
+               coalesce((SELECT min(e.id) - 1 FROM events e WHERE e.xid > future AND (e.xid, e.id) > (f.xid, f.id)),
+                        (SELECT max(e.id) FROM events e WHERE e.xid > future), 0));
   FOR part IN SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'events'::regclass LOOP
     EXECUTE format('UPDATE %I SET xid = ''1'' WHERE xid > $1', part) USING future;
     GET DIAGNOSTICS n = ROW_COUNT;

@@ -266,6 +266,23 @@ func TestFollower(t *testing.T) {
 	})
 }
 
+// restore makes the database look as if it had just been restored from another
+// cluster, in which transactions had higher numbers. The number 1, which
+// maintenance gives, stays what it is.
+func restore(t *testing.T, owner *pgx.Conn) {
+	t.Helper()
+	_, err := owner.Exec(t.Context(), `
+		SELECT set_config('app.sweep', 'events', false);
+		DO $$
+		DECLARE part regclass;
+		BEGIN
+			FOR part IN SELECT relid FROM pg_partition_tree('events') WHERE isleaf UNION ALL SELECT 'followers' LOOP
+				EXECUTE format('UPDATE %s SET xid = (xid::text::bigint + 1000000000000)::text::xid8 WHERE xid > %L', part, '1');
+			END LOOP;
+		END $$`)
+	require.NoError(t, err)
+}
+
 func TestEventsAreKeptInPartitions(t *testing.T) {
 	t.Parallel()
 
@@ -323,20 +340,50 @@ func TestEventsAreKeptInPartitions(t *testing.T) {
 		b.happen(t, "1")
 		fed(t, f, &s, "1")
 		b.happen(t, "2")
-		// In the cluster that the dump came from, transactions had higher numbers.
-		for _, statement := range []string{
-			"SELECT set_config('app.sweep', 'events', false)",
-			"UPDATE events_default SET xid = (xid::text::bigint + 1000000000000)::text::xid8",
-			"UPDATE followers SET xid = (xid::text::bigint + 1000000000000)::text::xid8",
-		} {
-			_, err := c.Exec(t.Context(), statement)
-			require.NoError(t, err)
-		}
+		restore(t, c)
 		b.happen(t, "3")
 		require.NoError(t, f.Maintain(t.Context()))
 		fed(t, f, &s, "1", "2", "3")
 		require.NoError(t, f.Maintain(t.Context()))
 		fed(t, f, &s, "1", "2", "3")
+	})
+
+	t.Run("a database that is restored twice skips nothing", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		c := b.owner(t)
+		var late, early, stuck seen
+		away := errors.New("away")
+		f := b.beginning("late", late.handle)
+		waits := b.beginning("stuck", func(ctx context.Context, events []change.Event) error {
+			if away != nil {
+				return away
+			}
+			return stuck.handle(ctx, events)
+		})
+		_, err := waits.Once(t.Context())
+		require.NoError(t, err)
+		b.happen(t, "1", "2")
+		fed(t, f, &late, "1", "2")
+		fed(t, b.beginning("early", early.handle), &early, "1", "2")
+		b.happen(t, "3")
+		restore(t, c)
+		b.happen(t, "4")
+		require.NoError(t, f.Maintain(t.Context()))
+		// One of them handles what is there, and the others nothing, before the
+		// database is restored once more.
+		fed(t, f, &late, "1", "2", "3", "4")
+		_, err = waits.Once(t.Context())
+		require.NoError(t, err)
+		b.happen(t, "5")
+		restore(t, c)
+		b.happen(t, "6")
+		require.NoError(t, f.Maintain(t.Context()))
+
+		fed(t, b.beginning("early", early.handle), &early, "1", "2", "3", "4", "5", "6")
+		away = nil
+		fed(t, waits, &stuck, "1", "2", "3", "4", "5", "6")
+		fed(t, f, &late, "1", "2", "3", "4", "5", "6")
 	})
 
 	t.Run("maintenance under load takes no event for a restored one", func(t *testing.T) {
