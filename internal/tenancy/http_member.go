@@ -38,7 +38,7 @@ func (s *Service) registerMembers(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "removeMember", Method: http.MethodDelete, Path: membersPath + "/{userId}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
 		Summary:     "Remove a member",
-		Description: "Removes the member and revokes their personal keys at once. Service keys that they created stay valid.",
+		Description: "Removes the member, revokes their personal keys at once and deletes their personal views. Service keys that they created stay valid.",
 	}, s.deleteMember)
 }
 

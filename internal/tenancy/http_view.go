@@ -4,10 +4,12 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -29,7 +31,7 @@ func (s *Service) registerViews(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "createView", Method: http.MethodPost, Path: viewsPath, Tag: tagViews, Scope: principal.EvalWrite, Status: 201, Strict: true,
 		Summary:     "Create a view",
-		Description: "Saves a filter over a list. For a personal view a service key gets 403 `not_a_person`. 409 `view_name_taken` if the list has a view with the name.",
+		Description: "Saves a filter over a list. For a personal view a service key gets 403 `not_a_person`. 409 `view_name_taken` if the list has a view with the name, `too_many_views` if the organization has 1000.",
 	}, s.postView)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getView", Method: http.MethodGet, Path: viewsPath + "/{id}", Tag: tagViews, Scope: principal.EvalRead, Status: 200,
@@ -67,6 +69,9 @@ type createViewBody struct {
 	Personal bool        `json:"personal,omitzero" doc:"Whether the view is yours alone. Requires a personal key or X-On-Behalf-Of."`
 }
 
+// Check refuses names that no query parameter has.
+func (b *createViewBody) Check(context.Context) error { return b.Filters.check() }
+
 type updateViewInput struct {
 	ViewPath
 	httpapi.IfMatch
@@ -79,15 +84,33 @@ type updateViewBody struct {
 	ExpectedVersion int64                    `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
+// Check refuses names that no query parameter has.
+func (b *updateViewBody) Check(context.Context) error { return b.Filters.Value.check() }
+
 // viewFilters are values of query parameters.
 type viewFilters map[string][]string
 
-// Schema bounds the filters.
+// maxFilterName is how many characters the name of a filter has.
+const maxFilterName = 200
+
+// Schema bounds the filters. The edge does not read the bound of names; check
+// does.
 func (viewFilters) Schema(huma.Registry) *huma.Schema {
 	names, values, length := 30, 50, 1000
-	return &huma.Schema{Type: huma.TypeObject, MaxProperties: &names, AdditionalProperties: &huma.Schema{
-		Type: huma.TypeArray, MaxItems: &values, Items: &huma.Schema{Type: huma.TypeString, MaxLength: &length},
-	}}
+	return &huma.Schema{
+		Type: huma.TypeObject, MaxProperties: &names,
+		AdditionalProperties: &huma.Schema{Type: huma.TypeArray, MaxItems: &values, Items: &huma.Schema{Type: huma.TypeString, MaxLength: &length}},
+		Extensions:           map[string]any{"propertyNames": map[string]any{"maxLength": maxFilterName}},
+	}
+}
+
+func (f viewFilters) check() error {
+	for name := range f {
+		if utf8.RuneCountInString(name) > maxFilterName {
+			return httpapi.Invalid(fault.Field{In: "body", Path: "/filters", Code: "length", Message: "must have names of at most 200 characters", Limit: maxFilterName})
+		}
+	}
+	return nil
 }
 
 type viewBody struct {

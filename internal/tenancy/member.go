@@ -119,8 +119,9 @@ func (s *Service) UpdateMemberTx(ctx context.Context, tx postgres.Tx, user uuid.
 	})
 }
 
-// RemoveMemberTx takes a member out and ends their personal keys. Service keys
-// stay, whoever made them.
+// RemoveMemberTx takes a member out, ends their personal keys and deletes their
+// personal views. Service keys and views of the organization stay, whoever made
+// them.
 func (s *Service) RemoveMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) error {
 	m, owners, err := s.lockMemberTx(ctx, tx, user)
 	if err != nil {
@@ -142,6 +143,9 @@ func (s *Service) RemoveMemberTx(ctx context.Context, tx postgres.Tx, user uuid.
 		return err
 	}
 	if err := s.auditRevokedTx(ctx, tx, revoked); err != nil {
+		return err
+	}
+	if err := s.deleteViewsOfTx(ctx, tx, user); err != nil {
 		return err
 	}
 	return s.log.AuditTx(ctx, tx, change.Entry{Action: "member.removed", Resource: "member", ID: user.String(), Before: m})

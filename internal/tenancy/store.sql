@@ -251,6 +251,15 @@ SELECT 'service_key', k.id::text, k.name
 FROM api_keys k
 WHERE k.org_id = @org_id AND k.id = ANY (@keys::bigint[]);
 
+-- name: LockViews :one
+-- Lets one transaction at a time add views to the organization or change its
+-- members, and keeps nobody from adding other rows to it.
+SELECT id FROM organizations WHERE id = @org_id FOR NO KEY UPDATE;
+
+-- name: CountAllViews :one
+-- How many views the organization has, whoever sees them.
+SELECT count(*) FROM views WHERE org_id = @org_id;
+
 -- name: InsertView :one
 -- Saves a view.
 INSERT INTO views (org_id, owner_id, name, list, filters, creator, created_at, updated_at)
@@ -295,3 +304,8 @@ WHERE org_id = @org_id AND id = @id;
 -- name: DeleteView :exec
 -- Removes a view.
 DELETE FROM views WHERE org_id = @org_id AND id = @id;
+
+-- name: DeleteViewsOf :many
+-- Removes the personal views of a member.
+DELETE FROM views WHERE org_id = @org_id AND owner_id = @owner_id
+RETURNING id, owner_id, name, list, filters, creator, version, created_at, updated_at;

@@ -23,6 +23,21 @@ func (s store) insertViewTx(ctx context.Context, tx postgres.Tx, v View) (int64,
 	return id, viewError("insert view", err)
 }
 
+// lockViewsTx counts the organization's views, and keeps others from adding any
+// and members from leaving until the transaction ends.
+func (s store) lockViewsTx(ctx context.Context, tx postgres.Tx) (int64, error) {
+	if _, err := db.New(tx).LockViews(ctx, tx.Org); postgres.NoRows(err) {
+		return 0, ErrOrganizationNotFound
+	} else if err != nil {
+		return 0, fmt.Errorf("lock views: %w", err)
+	}
+	n, err := db.New(tx).CountAllViews(ctx, tx.Org)
+	if err != nil {
+		return 0, fmt.Errorf("count views: %w", err)
+	}
+	return n, nil
+}
+
 func (s store) updateViewTx(ctx context.Context, tx postgres.Tx, v View) error {
 	filters, err := json.Marshal(v.Filters, json.Deterministic(true))
 	if err != nil {
@@ -72,6 +87,22 @@ func (s store) deleteViewTx(ctx context.Context, tx postgres.Tx, id int64) error
 		return fmt.Errorf("delete view: %w", err)
 	}
 	return nil
+}
+
+// deleteViewsOfTx removes the personal views of a member and returns them.
+func (s store) deleteViewsOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) (out []View, err error) {
+	rows, err := db.New(tx).DeleteViewsOf(ctx, db.DeleteViewsOfParams{OrgID: tx.Org, OwnerID: &user})
+	if err != nil {
+		return nil, fmt.Errorf("delete views of member: %w", err)
+	}
+	for _, r := range rows {
+		v, err := fromViewRow(db.ListViewsRow(r))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
 }
 
 func (s store) views(ctx context.Context, org principal.OrgID, person *uuid.UUID, f ViewFilter) (out []View, total int64, err error) {

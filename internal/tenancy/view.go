@@ -20,6 +20,12 @@ var ErrViewNotFound = fault.New(fault.NotFound, "view_not_found", "This view doe
 // ErrViewNameTaken is returned when the list has a view with the name.
 var ErrViewNameTaken = fault.New(fault.Conflict, "view_name_taken", "The list already has a view with this name. Choose another name, or change that view.")
 
+// maxViews is how many views an organization has, those of its members included.
+const maxViews = 1000
+
+// ErrTooManyViews is returned when the organization has as many views as it may.
+var ErrTooManyViews = fault.New(fault.Conflict, "too_many_views", "The organization already has 1000 views, personal ones included. Delete some that nobody uses.")
+
 // View is a named filter over a list, of the organization or of one person.
 type View struct {
 	ID int64
@@ -51,17 +57,28 @@ func (s *Service) Views(ctx context.Context, org principal.OrgID, f ViewFilter) 
 	return s.store.views(ctx, org, principal.From(ctx).User, f)
 }
 
-// CreateViewTx saves a view. A personal one needs a person.
+// CreateViewTx saves a view, unless the organization has too many. A personal one
+// needs a person, who is still a member. Views of one organization are created
+// one after the other, and not while a member is removed, so both hold.
 func (s *Service) CreateViewTx(ctx context.Context, tx postgres.Tx, v View, personal bool) (View, error) {
+	n, err := s.store.lockViewsTx(ctx, tx)
+	if err != nil {
+		return View{}, err
+	}
 	if personal {
 		user, err := person(ctx)
 		if err != nil {
 			return View{}, err
 		}
+		if _, err := s.store.member(ctx, tx, tx.Org, user); err != nil {
+			return View{}, err
+		}
 		v.Owner = &user
 	}
+	if n >= maxViews {
+		return View{}, ErrTooManyViews
+	}
 	v.CreatedBy, v.Version, v.CreatedAt, v.UpdatedAt = principal.ActorOf(ctx), 1, s.now(), s.now()
-	var err error
 	if v.ID, err = s.store.insertViewTx(ctx, tx, v); err != nil {
 		return View{}, err
 	}
@@ -98,6 +115,20 @@ func (s *Service) DeleteViewTx(ctx context.Context, tx postgres.Tx, id int64) er
 		return err
 	}
 	return s.auditViewTx(ctx, tx, "view.deleted", id, v, nil)
+}
+
+// deleteViewsOfTx removes the personal views of a member.
+func (s *Service) deleteViewsOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) error {
+	views, err := s.store.deleteViewsOfTx(ctx, tx, user)
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		if err := s.auditViewTx(ctx, tx, "view.deleted", v.ID, v, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Service) auditViewTx(ctx context.Context, tx postgres.Tx, action string, id int64, before, after change.Resource) error {

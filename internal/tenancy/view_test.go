@@ -3,6 +3,8 @@ package tenancy_test
 import (
 	"context"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -112,6 +114,75 @@ func TestViews(t *testing.T) {
 		}
 		_, err = createView(ctx, us, map[string]any{"name": "Nobody's", "list": "traces", "filters": map[string]any{}, "personal": true})
 		refused(t, err, fault.Forbidden, "not_a_person")
+	})
+
+	t.Run("an organization has at most 1000 views, however many are created at once", func(t *testing.T) {
+		t.Parallel()
+		ctx, us := t.Context(), k.Org(t)
+		_, err := asRuntime(t, k, us.Org).Exec(ctx, `INSERT INTO views (org_id, name, list, filters, creator, created_at, updated_at)
+			SELECT $1, 'View ' || n, 'traces', '{}', 'system', now(), now() FROM generate_series(1, 995) n`, us.Org)
+		require.NoError(t, err)
+		_, ada := us.Person(t, principal.Member)
+		require.Equal(t, 5, atOnce(t, func(i int) error {
+			_, err := createView(ctx, ada, map[string]any{"name": strconv.Itoa(i), "list": "traces", "filters": map[string]any{}, "personal": i%2 == 0})
+			return err
+		}, "too_many_views"))
+		_, err = createView(ctx, us, failed)
+		refused(t, err, fault.Conflict, "too_many_views")
+		require.ErrorContains(t, err, "Delete some")
+	})
+
+	t.Run("the name of a filter is short", func(t *testing.T) {
+		t.Parallel()
+		ctx, us := t.Context(), k.Org(t)
+		named := func(n int) map[string]any {
+			return map[string]any{"name": "Named", "list": "traces", "filters": map[string]any{strings.Repeat("é", n): []string{"a"}}}
+		}
+		made, err := createView(ctx, us, named(200))
+		require.NoError(t, err)
+		_, err = createView(ctx, us, named(201))
+		invalid(t, err, "/filters", "length")
+		_, err = us.Call(ctx, http.MethodPatch, "/api/views/"+made.ID, map[string]any{"filters": named(201)["filters"]}, nil)
+		invalid(t, err, "/filters", "length")
+	})
+
+	t.Run("the personal views of a member go with the membership", func(t *testing.T) {
+		t.Parallel()
+		ctx, us := t.Context(), k.Org(t)
+		member, ada := us.Person(t, principal.Member)
+		_, err := createView(ctx, ada, failed)
+		require.NoError(t, err)
+		mine, err := createView(ctx, ada, map[string]any{"name": "Mine", "list": "traces", "filters": map[string]any{}, "personal": true})
+		require.NoError(t, err)
+		_, bob := us.Person(t, principal.Member)
+		_, err = createView(ctx, bob, map[string]any{"name": "Bob's", "list": "traces", "filters": map[string]any{}, "personal": true})
+		require.NoError(t, err)
+		require.NoError(t, us.RemoveMember(ctx, member.ID))
+
+		require.Equal(t, []string{"Bob's", "Failed"}, seen(t, bob, ""))
+		require.EqualValues(t, 2, scalar[int64](t, asRuntime(t, k, us.Org), "SELECT count(*) FROM views"))
+		entries, err := us.AuditLog(ctx, "action=view.deleted")
+		require.NoError(t, err)
+		require.Len(t, entries, 1)
+		require.Equal(t, mine.ID, entries[0].ResourceID)
+		require.NotNil(t, entries[0].BeforeDigest)
+		require.Nil(t, entries[0].AfterDigest)
+	})
+
+	t.Run("also those that are created while the member is removed", func(t *testing.T) {
+		t.Parallel()
+		ctx, us := t.Context(), k.Org(t)
+		member, ada := us.Person(t, principal.Member)
+		removed := make(chan error, 1)
+		atOnce(t, func(i int) error {
+			if i == 5 {
+				removed <- us.RemoveMember(ctx, member.ID)
+			}
+			_, err := createView(ctx, ada, map[string]any{"name": strconv.Itoa(i), "list": "traces", "filters": map[string]any{}, "personal": true})
+			return err
+		}, "member_not_found", "key_revoked")
+		require.NoError(t, <-removed)
+		require.Zero(t, scalar[int64](t, asRuntime(t, k, us.Org), "SELECT count(*) FROM views"))
 	})
 
 	t.Run("pages follow cursors", func(t *testing.T) {

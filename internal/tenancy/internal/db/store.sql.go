@@ -39,6 +39,18 @@ func (q *Queries) CompleteCertificate(ctx context.Context, arg CompleteCertifica
 	return result.RowsAffected(), nil
 }
 
+const countAllViews = `-- name: CountAllViews :one
+SELECT count(*) FROM views WHERE org_id = $1
+`
+
+// How many views the organization has, whoever sees them.
+func (q *Queries) CountAllViews(ctx context.Context, orgID principal.OrgID) (int64, error) {
+	row := q.db.QueryRow(ctx, countAllViews, orgID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countAudit = `-- name: CountAudit :one
 SELECT count(*)
 FROM audit_logs
@@ -199,6 +211,59 @@ type DeleteViewParams struct {
 func (q *Queries) DeleteView(ctx context.Context, arg DeleteViewParams) error {
 	_, err := q.db.Exec(ctx, deleteView, arg.OrgID, arg.ID)
 	return err
+}
+
+const deleteViewsOf = `-- name: DeleteViewsOf :many
+DELETE FROM views WHERE org_id = $1 AND owner_id = $2
+RETURNING id, owner_id, name, list, filters, creator, version, created_at, updated_at
+`
+
+type DeleteViewsOfParams struct {
+	OrgID   principal.OrgID
+	OwnerID *uuid.UUID
+}
+
+type DeleteViewsOfRow struct {
+	ID        int64
+	OwnerID   *uuid.UUID
+	Name      string
+	List      string
+	Filters   []byte
+	Creator   string
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Removes the personal views of a member.
+func (q *Queries) DeleteViewsOf(ctx context.Context, arg DeleteViewsOfParams) ([]DeleteViewsOfRow, error) {
+	rows, err := q.db.Query(ctx, deleteViewsOf, arg.OrgID, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DeleteViewsOfRow{}
+	for rows.Next() {
+		var i DeleteViewsOfRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Name,
+			&i.List,
+			&i.Filters,
+			&i.Creator,
+			&i.Version,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const findCertificate = `-- name: FindCertificate :one
@@ -1082,6 +1147,19 @@ func (q *Queries) LockView(ctx context.Context, arg LockViewParams) (LockViewRow
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const lockViews = `-- name: LockViews :one
+SELECT id FROM organizations WHERE id = $1 FOR NO KEY UPDATE
+`
+
+// Lets one transaction at a time add views to the organization or change its
+// members, and keeps nobody from adding other rows to it.
+func (q *Queries) LockViews(ctx context.Context, orgID principal.OrgID) (principal.OrgID, error) {
+	row := q.db.QueryRow(ctx, lockViews, orgID)
+	var id principal.OrgID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const nameActors = `-- name: NameActors :many
