@@ -114,17 +114,20 @@ func IgnoreQuery(r *http.Request) error {
 	return err
 }
 
-// Measure makes the span, the measurement and the log line of a request. The
-// carrier has the trace that the request belongs to; serve answers the request
-// and returns the HTTP status that the answer has or stands for.
-func (e *Edge) Measure(ctx context.Context, carrier propagation.TextMapCarrier, serve func(context.Context) (status int)) {
+// Measure begins the span of a request; the carrier has the trace that the
+// request belongs to. The function that it returns ends the span and makes the
+// measurement and the log line, given the HTTP status that the answer has or
+// stands for. It must be deferred, because a stream that is cut off ends in a
+// panic.
+func (e *Edge) Measure(ctx context.Context, carrier propagation.TextMapCarrier) (context.Context, func(status int)) {
 	start := time.Now()
 	ctx = otel.GetTextMapPropagator().Extract(ctx, carrier)
 	ctx, span := tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
-	defer span.End()
 	seen := &recognised{}
-	status := serve(context.WithValue(ctx, recognisedKey{}, seen))
-	e.report(ctx, seen, status, time.Since(start))
+	return context.WithValue(ctx, recognisedKey{}, seen), func(status int) {
+		e.report(ctx, seen, status, time.Since(start))
+		span.End()
+	}
 }
 
 // RequestTimeout is the time that a request may take.

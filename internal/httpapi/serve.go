@@ -132,11 +132,10 @@ var (
 // observe measures requests.
 func (e *Edge) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e.Measure(r.Context(), propagation.HeaderCarrier(r.Header), func(ctx context.Context) int {
-			rec := &recorder{ResponseWriter: w}
-			next.ServeHTTP(rec, r.WithContext(ctx))
-			return rec.status
-		})
+		rec := &recorder{ResponseWriter: w}
+		ctx, report := e.Measure(r.Context(), propagation.HeaderCarrier(r.Header))
+		defer func() { report(rec.status) }()
+		next.ServeHTTP(rec, r.WithContext(ctx))
 	})
 }
 

@@ -122,25 +122,25 @@ func (s *server) handler(o *operation) grpc.StreamHandler {
 }
 
 // serve does for a call what the chain of the router does for a request.
-func (s *server) serve(o *operation, stream grpc.ServerStream) (err error) {
+func (s *server) serve(o *operation, stream grpc.ServerStream) error {
 	ctx := stream.Context()
 	if cancel, ok := ctx.Value(cancelKey{}).(context.CancelFunc); ok {
 		defer cancel()
 	}
 	info := describe(ctx, o)
 	_ = stream.SetHeader(metadata.Pairs("x-request-id", info.ID)) // also for refusals that the server writes itself
-	s.edge.Measure(request.With(ctx, info), carrier{ctx}, func(ctx context.Context) int {
-		res, refusal := s.receive(ctx, o, stream)
-		if refusal == nil {
-			err = reply(stream, info, res)
-			return o.Status
-		}
-		refused := httpapi.Explain(ctx, refusal)
-		err = status.FromProto(rpcStatus(refused)).Err()
-		_ = stream.SetHeader(asMetadata(info.Header))
-		return refused.Status
-	})
-	return err
+	ctx, report := s.edge.Measure(request.With(ctx, info), carrier{ctx})
+	answered := http.StatusInternalServerError // what a panic stands for
+	defer func() { report(answered) }()
+	res, refusal := s.receive(ctx, o, stream)
+	if refusal == nil {
+		answered = o.Status
+		return reply(stream, info, res)
+	}
+	refused := httpapi.Explain(ctx, refusal)
+	answered = refused.Status
+	_ = stream.SetHeader(asMetadata(info.Header))
+	return status.FromProto(rpcStatus(refused)).Err()
 }
 
 // receive checks in the order of the interface and calls the handler.
