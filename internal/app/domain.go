@@ -79,6 +79,7 @@ func (a *App) connect(log *change.Log, opts httpapi.Options) {
 			groups = append(groups, d.Handlers)
 		}
 		followers = append(followers, d.Followers...)
+		a.workers = append(a.workers, d.Workers...)
 	}
 	a.Outbox = log.NewDispatcher(groups...)
 	a.Events = log.NewFeed(a.Config.Events, followers...)
@@ -98,18 +99,16 @@ func (a *App) newEdge(opts httpapi.Options, domains []Domain) {
 	a.Edge.Seal()
 }
 
-// workers are the parts that serve the domains' queues.
-func (a *App) workers() (all []part) {
-	for _, d := range a.domains() {
-		for _, w := range d.Workers {
-			all = append(all, part{"worker of " + w.Queue, []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
-				var slots []temporal.Slots
-				if w.Slots > 0 {
-					slots = append(slots, temporal.Slots(w.Slots))
-				}
-				return a.temporal.Worker(ctx, w.Queue, w.Register, slots...)
-			}})
-		}
+// queues are the parts that serve the domains' queues.
+func (a *App) queues() (all []part) {
+	for _, w := range a.workers {
+		all = append(all, part{"worker of " + w.Queue, []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
+			var slots []temporal.Slots
+			if w.Slots > 0 {
+				slots = append(slots, temporal.Slots(w.Slots))
+			}
+			return a.temporal.Worker(ctx, w.Queue, w.Register, slots...)
+		}})
 	}
 	return all
 }

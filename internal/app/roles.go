@@ -51,7 +51,7 @@ var parts = []part{
 // it returns.
 func (a *App) Run(ctx context.Context, role Role) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, p := range slices.Concat(parts, a.workers()) {
+	for _, p := range slices.Concat(parts, a.queues()) {
 		for _, r := range p.roles {
 			if r != role {
 				continue

@@ -54,6 +54,7 @@ type App struct {
 	blobs      *blob.Store
 
 	stopLimiter func() error
+	workers     []Worker // of every domain
 }
 
 // New connects the parts in order. It waits for no engine: readiness tells
