@@ -116,7 +116,7 @@ BEGIN
   NEW.user_id := coalesce(NEW.user_id, '');
   NEW.creator := coalesce(NEW.creator, 'system');
   INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
-  SELECT NEW.org_id, 'score.promised', encode(NEW.trace_id, 'hex'),
+  SELECT NEW.org_id, 'score.promised', 'trace/' || encode(NEW.trace_id, 'hex'),
     convert_to(json_build_object(
       'subject', json_build_object(
         'kind', CASE WHEN NEW.span_id IS NULL THEN 'trace' ELSE 'span' END, 'id', encode(NEW.trace_id, 'hex'), 'part', encode(NEW.span_id, 'hex')),
@@ -127,16 +127,17 @@ BEGIN
       'record', NEW.id,
       'separate', true, -- it replaces nothing that was said before
       'value', CASE
-        WHEN NEW.type = 'thumbs' THEN CASE NEW.value::text WHEN 'true' THEN 1 ELSE 0 END
-        WHEN NEW.type = 'rating' THEN NEW.value::text::float8 END,
+        WHEN NEW.type = 'thumbs' THEN to_json(CASE NEW.value::text WHEN 'true' THEN 1 ELSE 0 END)
+        WHEN NEW.type = 'rating' THEN NEW.value END,
       'label', CASE WHEN NEW.type = 'thumbs' THEN CASE NEW.value::text WHEN 'true' THEN 'up' ELSE 'down' END END,
       'comment', NEW.comment,
       'detail', NEW.value,
       'by', NEW.creator,
       'at', to_char(NEW.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-      'retention_days', (SELECT min(class) FROM unnest(ARRAY[7, 30, 90, 400, 3650]) class WHERE class >= coalesce((o.settings->>'retention_days')::integer, 90))
+      -- The default of the deployment is not known here: the longest loses nothing.
+      'retention_days', (SELECT min(class) FROM unnest(ARRAY[7, 30, 90, 400, 3650]) class WHERE class >= coalesce((o.settings->>'retention_days')::integer, 3650))
     )::text, 'UTF8'),
-    NEW.created_at, NEW.created_at
+    now(), NEW.created_at
   FROM organizations o WHERE o.id = NEW.org_id;
   RETURN NEW;
 END
@@ -904,6 +905,8 @@ CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(e
 CREATE INDEX members_order ON public.members USING btree (org_id, created_at, user_id) WHERE (removed_at IS NULL);
 
 CREATE INDEX outbox_due ON public.outbox USING btree (topic, due_at, id);
+
+CREATE INDEX outbox_subject ON public.outbox USING btree (org_id, topic, subject);
 
 CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_id, name) WHERE (deleted_at IS NULL);
 

@@ -55,10 +55,10 @@ func (l *Log) PublishLaterTx(ctx context.Context, tx postgres.Tx, delay time.Dur
 	return nil
 }
 
-// WithdrawTx takes back what a topic has promised for a subject. A handler that
-// is at work on it finishes.
-func (l *Log) WithdrawTx(ctx context.Context, tx postgres.Tx, topic, subject string) error {
-	if err := db.New(tx).Withdraw(ctx, db.WithdrawParams{OrgID: tx.Org, Topic: topic, Subject: subject}); err != nil {
+// WithdrawTx takes back what a topic promised for a subject until a moment. A
+// handler that is at work on it finishes.
+func (l *Log) WithdrawTx(ctx context.Context, tx postgres.Tx, topic, subject string, until time.Time) error {
+	if err := db.New(tx).Withdraw(ctx, db.WithdrawParams{OrgID: tx.Org, Topic: topic, Subject: subject, Until: until}); err != nil {
 		return fmt.Errorf("withdraw %s: %w", topic, err)
 	}
 	return nil

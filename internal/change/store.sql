@@ -31,8 +31,9 @@ INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at)
 VALUES (@org_id, @topic, @subject, @payload, @due_at, @created_at);
 
 -- name: Withdraw :exec
--- Takes back what is promised for a subject.
-DELETE FROM outbox WHERE org_id = @org_id AND topic = @topic AND subject = @subject;
+-- Takes back what was promised for a subject until a moment, to the millisecond.
+DELETE FROM outbox WHERE org_id = @org_id AND topic = @topic AND subject = @subject
+  AND date_trunc('milliseconds', created_at) <= @until;
 
 -- name: Audit :exec
 -- Writes who did what, and the event of it for those who follow along.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assayhq/assay/db"
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
@@ -42,7 +43,16 @@ func TestAPromisedScoreIsStored(t *testing.T) {
 	t.Cleanup(pg.Close)
 	now := noon
 	log := change.New(pg, func() time.Time { return now })
-	s := open(t, clickhousetest.New(t), log)
+	where := clickhousetest.New(t)
+	s := open(t, where, log)
+	ch, err := clickhouse.Open(where)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ch.Close() })
+	rows := func() int {
+		var n uint64
+		require.NoError(t, ch.Reader().QueryRow(ctx, "SELECT count() FROM (SELECT DISTINCT _part, _part_offset FROM scores)").Scan(&n))
+		return int(n)
+	}
 	outbox := log.NewDispatcher(s.Handlers())
 	one := about(score.Trace(trace), score.Source{Kind: score.SourceUser, ID: "u"}, 1, noon)
 	one.By = principal.KeyActor(4)
@@ -72,6 +82,7 @@ func TestAPromisedScoreIsStored(t *testing.T) {
 	one.At, one.Value = now, new(0.5)
 	promise()
 	require.True(t, s.Keep(ctx, org, one))
+	require.Equal(t, 2, rows())
 	newer := one
 	newer.At = now.Add(time.Second)
 	require.NoError(t, s.Insert(ctx, org, newer))
@@ -80,11 +91,12 @@ func TestAPromisedScoreIsStored(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, []score.Score{newer}, stored())
+	require.Equal(t, 3, rows(), "what is stored is not stored again")
 
 	// The third is taken back.
 	one.At = now
 	promise()
-	require.NoError(t, postgres.InTx(ctx, pg, org, func(tx postgres.Tx) error { return s.WithdrawTx(ctx, tx, one.Subject) }))
+	require.NoError(t, postgres.InTx(ctx, pg, org, func(tx postgres.Tx) error { return s.WithdrawTx(ctx, tx, one.Subject, now) }))
 	now = now.Add(time.Minute)
 	n, err = outbox.Once(ctx)
 	require.NoError(t, err)
@@ -106,7 +118,8 @@ func TestFeedbackOfAnOlderVersionBecomesScores(t *testing.T) {
 		($1, $2, NULL, 'thumbs', 'false', 'no', 'u-1', 'service_key/4', $3),
 		($1, $2, NULL, 'rating', '0.75', '', '', $4, $3),
 		($1, $2, $5, 'comment', NULL, 'fine', '', 'system', $3),
-		($1, $2, NULL, 'correction', '{"Answer":null}', '', '', 'service_key/4', $3)`,
+		($1, $2, NULL, 'correction', '{"Answer":null}', '', '', 'service_key/4', $3),
+		($1, $2, NULL, 'rating', '1e-400', '', '', 'service_key/4', $3)`,
 		uuid.UUID(org), trace[:], at, "user/"+person.String(), []byte{0, 0, 0, 0, 0, 0, 0, 1})
 	require.NoError(t, err)
 
@@ -120,14 +133,14 @@ func TestFeedbackOfAnOlderVersionBecomesScores(t *testing.T) {
 	var late int64
 	require.NoError(t, conn.QueryRow(ctx, `INSERT INTO trace_feedback (org_id, trace_id, type, comment, created_at)
 		VALUES ($1, $2, 'comment', 'by a binary from before', $3) RETURNING id`, uuid.UUID(org), trace[:], at).Scan(&late))
-	require.EqualValues(t, 6, late)
+	require.EqualValues(t, 7, late)
 	_, err = conn.Exec(ctx, "DELETE FROM trace_feedback WHERE org_id = $1 AND trace_id = $2", uuid.UUID(org), trace[:])
 	require.NoError(t, err)
 	n, err := log.NewDispatcher(s.Handlers()).Once(ctx)
 	require.NoError(t, err)
-	require.Equal(t, 6, n)
+	require.Equal(t, 7, n)
 
-	whole := score.Score{Subject: score.Trace(trace), Separate: true, Source: score.Source{Kind: score.SourceUser}, By: principal.KeyActor(4), At: at, RetentionDays: 90}
+	whole := score.Score{Subject: score.Trace(trace), Separate: true, Source: score.Source{Kind: score.SourceUser}, By: principal.KeyActor(4), At: at, RetentionDays: 3650}
 	var want []score.Score
 	add := func(change func(*score.Score)) {
 		one := whole
@@ -149,6 +162,9 @@ func TestFeedbackOfAnOlderVersionBecomesScores(t *testing.T) {
 	})
 	add(func(s *score.Score) { s.Metric, s.Detail = "feedback.correction", jsontext.Value(`{"Answer":null}`) })
 	add(func(s *score.Score) {
+		s.Metric, s.Value, s.Detail = "feedback.rating", new(0.0), jsontext.Value("1e-400")
+	})
+	add(func(s *score.Score) {
 		s.Metric, s.Comment, s.Detail, s.By = "feedback.comment", "by a binary from before", jsontext.Value("null"), principal.Actor{Type: principal.ActorSystem}
 	})
 	got, err := s.List(ctx, org, ofTrace(trace), 10)
@@ -157,5 +173,5 @@ func TestFeedbackOfAnOlderVersionBecomesScores(t *testing.T) {
 
 	var next int64
 	require.NoError(t, conn.QueryRow(ctx, "SELECT nextval('feedback_ids')").Scan(&next))
-	require.EqualValues(t, 7, next)
+	require.EqualValues(t, 8, next)
 }

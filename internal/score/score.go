@@ -31,6 +31,19 @@ type Subject struct {
 	Part string `json:"part,omitzero"`
 }
 
+// whole names the subject together with its parts: a trace with its spans, a run
+// with its items.
+func (s Subject) whole() string {
+	switch s.Kind {
+	case KindSpan:
+		return "trace/" + s.ID
+	case KindRunItem:
+		return "run/" + s.ID
+	default:
+		return string(s.Kind) + "/" + s.ID
+	}
+}
+
 // Trace is a whole trace.
 func Trace(id span.TraceID) Subject { return Subject{Kind: KindTrace, ID: id.String()} }
 

@@ -1,6 +1,8 @@
 package score_test
 
 import (
+	"context"
+	"net"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
+	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/span"
@@ -156,6 +159,18 @@ func TestScoresOfADeletedSubjectGo(t *testing.T) {
 	got, err = s.List(ctx, org, ofTrace(kept), 10)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
+}
+
+func TestACallerDoesNotWaitForAServerThatHangs(t *testing.T) {
+	t.Parallel()
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = silent.Close() })
+	s := open(t, clickhouse.Config{URL: secret.Text("clickhouse://assay@" + silent.Addr().String() + "/assay")}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	require.False(t, s.Keep(ctx, principal.NewOrgID(), about(score.Match(1), score.Source{Kind: score.SourceCode}, 1, noon)))
+	require.NoError(t, ctx.Err())
 }
 
 func TestAnOutageIsUnavailable(t *testing.T) {

@@ -20,6 +20,10 @@ const TopicPromised = "score.promised"
 // store the score themselves.
 const promiseDelay = 10 * time.Second
 
+// keepWithin is how long a caller waits for ClickHouse before the promise has to
+// do.
+const keepWithin = 5 * time.Second
+
 // Service keeps scores.
 type Service struct {
 	log   *change.Log
@@ -31,8 +35,8 @@ func New(stores Stores, log *change.Log) *Service {
 	return &Service{log: log, store: newStore(stores)}
 }
 
-// Insert stores scores: all of them or none. They can be read when it returns.
-// A caller that does not know what became of an insert repeats it.
+// Insert stores scores. They can be read when it returns. After an error some of
+// them may be stored: a caller that needs them repeats the call.
 func (s *Service) Insert(ctx context.Context, org principal.OrgID, scores ...Score) error {
 	return s.store.insert(ctx, org, scores)
 }
@@ -40,7 +44,7 @@ func (s *Service) Insert(ctx context.Context, org principal.OrgID, scores ...Sco
 // PromiseTx makes sure that a score is stored if the transaction commits. The
 // caller calls Keep after the commit, so that the score can be read at once.
 func (s *Service) PromiseTx(ctx context.Context, tx postgres.Tx, one Score) error {
-	return s.log.PublishLaterTx(ctx, tx, promiseDelay, TopicPromised, one.Subject.ID, promise{Score: one, By: one.By.String()})
+	return s.log.PublishLaterTx(ctx, tx, promiseDelay, TopicPromised, one.Subject.whole(), promise{Score: one, By: one.By.String()})
 }
 
 // promise is a score as a message carries it.
@@ -52,6 +56,8 @@ type promise struct {
 // Keep stores a score that was promised. It reports false if that has to wait:
 // the promise is kept later.
 func (s *Service) Keep(ctx context.Context, org principal.OrgID, one Score) bool {
+	ctx, cancel := context.WithTimeout(ctx, keepWithin)
+	defer cancel()
 	err := s.Insert(ctx, org, one)
 	if err != nil {
 		slog.WarnContext(ctx, "a promised score is stored later", "org_id", org.String(), "error", err)
@@ -97,8 +103,14 @@ func (s *Service) Purge(ctx context.Context, org principal.OrgID, f Filter, befo
 	return s.store.purge(ctx, org, f, before)
 }
 
-// WithdrawTx takes back the promised scores of a subject that is deleted. One
-// that is being stored at this moment still arrives.
-func (s *Service) WithdrawTx(ctx context.Context, tx postgres.Tx, of Subject) error {
-	return s.log.WithdrawTx(ctx, tx, TopicPromised, of.ID)
+// Left counts scores of the subjects that are still on the disks and must not be.
+func (s *Service) Left(ctx context.Context, org principal.OrgID, f Filter, before time.Time) (uint64, error) {
+	return s.store.left(ctx, org, f, before)
+}
+
+// WithdrawTx takes back the scores of a subject, and of its parts, that were
+// promised until it was deleted. One that is being stored at this moment still
+// arrives.
+func (s *Service) WithdrawTx(ctx context.Context, tx postgres.Tx, of Subject, until time.Time) error {
+	return s.log.WithdrawTx(ctx, tx, TopicPromised, of.whole(), until)
 }

@@ -27,8 +27,8 @@ type store struct {
 
 func newStore(s Stores) store {
 	return store{ch: s.ClickHouse, group: clickhouse.NewGroup(clickhouse.GroupConfig{
-		Lanes: 1, Interval: 100 * time.Millisecond,
-		EnoughRows: 10_000, EnoughBytes: 8 << 20, MaxBytes: 32 << 20, WriteTimeout: 30 * time.Second,
+		Lanes: 1, Interval: 25 * time.Millisecond,
+		EnoughRows: 10_000, EnoughBytes: 8 << 20, MaxBytes: 32 << 20, WriteTimeout: 10 * time.Second,
 	}, newBlock, func(ctx context.Context, b *block, token string) (bool, error) {
 		return false, s.Inserter.Insert(ctx, "scores", token, b.input)
 	})}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/span"
@@ -47,17 +48,28 @@ func (a *Activities) FinishDeletion(ctx context.Context, d Deletion) error {
 	if waiting {
 		return errUnsettled
 	}
+	id, _ := span.ParseTraceID(d.Trace)
+	// A promise of feedback that was committed after the deletion.
+	err = postgres.InTx(ctx, a.store.db, d.Org, func(tx postgres.Tx) error {
+		return a.scores.WithdrawTx(ctx, tx, score.Trace(id), d.Requested)
+	})
+	if err != nil {
+		return err
+	}
 	if err := a.PurgeTrace(ctx, d); err != nil {
 		return err
 	}
-	id, _ := span.ParseTraceID(d.Trace)
+	scores, err := a.scores.Left(ctx, d.Org, scoresOf(id), d.Requested)
+	if err != nil {
+		return err
+	}
 	e := a.store.Eraser(d.Org, id)
 	gone, stay, err := e.Left(ctx, d.Requested)
 	switch {
 	case err != nil:
 		return err
-	case gone > 0:
-		return fmt.Errorf("%w: %d", errLeft, gone)
+	case gone+scores > 0:
+		return fmt.Errorf("%w: %d", errLeft, gone+scores)
 	case stay > 0:
 		if err := e.Restate(ctx); err != nil {
 			return err

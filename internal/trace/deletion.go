@@ -45,7 +45,7 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id span.TraceID)
 	if err != nil {
 		return Deletion{}, err
 	}
-	if err := s.scores.WithdrawTx(ctx, tx, score.Trace(id)); err != nil {
+	if err := s.scores.WithdrawTx(ctx, tx, score.Trace(id), now); err != nil {
 		return Deletion{}, err
 	}
 	d := Deletion{

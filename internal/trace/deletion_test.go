@@ -51,6 +51,11 @@ func TestDeleteTrace(t *testing.T) {
 		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE topic = 'trace.deleted' AND convert_from(payload, 'UTF8')::json->>'trace' = $1", gone).Scan(&promised))
 		require.Equal(t, []int{1, 1}, []int{audited, promised})
 		require.Equal(t, 1, see.feedback(kept))
+		// Feedback that was promised before does not come back.
+		k.Clock.Advance(time.Minute)
+		_, err = k.App.Outbox.Once(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, see.feedback(gone))
 	})
 
 	t.Run("a second time it is not found, by any operation", func(t *testing.T) {

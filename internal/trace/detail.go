@@ -188,11 +188,11 @@ func (s *Service) Spans(ctx context.Context, org principal.OrgID, id span.TraceI
 	if err != nil {
 		return ListedSpans{}, err
 	}
-	page.Forget(k.deleted)
 	out := ListedSpans{More: page.More}
 	if n := len(page.Rows); n > 0 {
 		out.Next = page.Rows[n-1].Position()
 	}
+	page.Forget(k.deleted)
 	out.Spans, _ = page.Spans()
 	return out, nil
 }

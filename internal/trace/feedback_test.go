@@ -155,6 +155,8 @@ func TestFeedback(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, got.Comment, secret)
 		require.NotContains(t, got.Value.(map[string]any)["text"], secret)
+		_, err = us.Feedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "correction", Value: map[string]any{secret: 1, "AKIAIOSFODNN7EXAMPLF": 2}})
+		require.Equal(t, []string{"/value format"}, fieldsOf(t, err), "both would have the same name")
 	})
 
 	t.Run("the trace must exist", func(t *testing.T) {

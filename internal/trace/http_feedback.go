@@ -19,7 +19,7 @@ func (s *Service) registerFeedback(e *httpapi.Edge) {
 		ID: "addTraceFeedback", Method: http.MethodPost, Path: "/api/traces/{id}/feedback", Tag: tag, Scope: principal.TracesWrite, Status: 201, Annotators: true,
 		Summary: "Add feedback",
 		Description: "`thumbs` takes true or \"up\", false or \"down\" as its value, `rating` a number from 0 to 1, and `correction` the output that would have been right; `comment` needs a comment. " +
-			"The newest feedback is part of the trace that GET returns. A user's newer thumbs, rating or correction of the same trace or span replaces the older one; comments, and feedback that names no user, are kept side by side. " +
+			"The newest feedback is part of the trace that GET returns. A user's newer thumbs, rating or correction of the same trace or span replaces the older one; comments are kept side by side, and so is feedback without a `userId` unless a member sends it with a personal key that they made themselves. " +
 			whenDeferred,
 	}, s.postFeedback)
 }

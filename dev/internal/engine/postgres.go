@@ -247,8 +247,9 @@ func (c *Checkout) psql(ctx context.Context, role, database string, args ...stri
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "psql"), append([]string{
 		"--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1",
 	}, args...)...)
+	// A server that was killed is met by all of its clients at once when it is back.
 	cmd.Env = append(os.Environ(),
-		"PGHOST=127.0.0.1", "PGPORT="+strconv.Itoa(c.Ports.on("postgres")), "PGSSLMODE=disable", "PGCONNECT_TIMEOUT=3",
+		"PGHOST=127.0.0.1", "PGPORT="+strconv.Itoa(c.Ports.on("postgres")), "PGSSLMODE=disable", "PGCONNECT_TIMEOUT=15",
 		"PGUSER="+role, "PGPASSWORD="+developmentPassword(role), "PGDATABASE="+database,
 		"PGOPTIONS=-c client_min_messages=warning")
 	for variable, role := range postgresPasswords {

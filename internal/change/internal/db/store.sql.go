@@ -537,16 +537,23 @@ func (q *Queries) TakeEvents(ctx context.Context, arg TakeEventsParams) ([]TakeE
 
 const withdraw = `-- name: Withdraw :exec
 DELETE FROM outbox WHERE org_id = $1 AND topic = $2 AND subject = $3
+  AND date_trunc('milliseconds', created_at) <= $4
 `
 
 type WithdrawParams struct {
 	OrgID   principal.OrgID
 	Topic   string
 	Subject string
+	Until   time.Time
 }
 
-// Takes back what is promised for a subject.
+// Takes back what was promised for a subject until a moment, to the millisecond.
 func (q *Queries) Withdraw(ctx context.Context, arg WithdrawParams) error {
-	_, err := q.db.Exec(ctx, withdraw, arg.OrgID, arg.Topic, arg.Subject)
+	_, err := q.db.Exec(ctx, withdraw,
+		arg.OrgID,
+		arg.Topic,
+		arg.Subject,
+		arg.Until,
+	)
 	return err
 }
