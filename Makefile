@@ -52,7 +52,7 @@ test: ## Run the tests on the real engines.
 UNRACED := /internal/(bench/|prove/access|stat|metric|schema)
 
 race: ## Run the tests, with the race detector where anything could race.
-	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -race -timeout 15m -skip '^TestContract$$' $$(go list ./... | grep -vE '$(UNRACED)')
+	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -race -p 3 -timeout 15m -skip '^TestContract$$' $$(go list ./... | grep -vE '$(UNRACED)')
 	go test ./internal/stat/... ./internal/metric/... ./internal/schema ./internal/bench/traffic
 
 dev-test: ## Test the engines' launcher and hold compose.yaml against it.
