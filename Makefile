@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events stat-oracle docs-check clients schemathesis smoke ci ci-steps
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events prove-neighbours stat-oracle docs-check clients schemathesis smoke ci ci-steps
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -91,6 +91,11 @@ prove-runs: ## Execute runs while everything they need breaks; every item gets o
 prove-events: ## Follow events while writers commit late and everything is killed; none is skipped, and they cost others nothing.
 	go build -trimpath -o bin/prove-events ./internal/prove/events
 	bin/prove-events $(EVENTS)
+
+prove-neighbours: ## Attack as one organization in every way we know; a quiet one beside it sees no error and waits little longer.
+	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
+	go build -trimpath -o bin/prove-neighbours ./internal/prove/neighbours
+	bin/prove-neighbours $(NEIGHBOURS)
 
 stat-oracle: ## Compare the statistics with scipy, statsmodels and numpy on random inputs.
 	internal/stat/oracle/run

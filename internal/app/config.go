@@ -8,6 +8,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/config"
@@ -24,6 +25,7 @@ import (
 // Config is every setting of the process: each package's own.
 type Config struct {
 	HTTP       httpapi.Config     `setting:"http"`
+	Admission  admission.Config   `setting:"admission"`
 	Postgres   postgres.Config    `setting:"postgres"`
 	ClickHouse clickhouse.Config  `setting:"clickhouse"`
 	Temporal   temporal.Config    `setting:"temporal"`

@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/egress"
@@ -74,7 +75,8 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	if a.blobs, err = blob.Open(ctx, cfg.Blob); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	if a.temporal, err = temporal.Open(cfg.Temporal); err != nil {
+	budget := admission.New(cfg.Admission)
+	if a.temporal, err = temporal.Open(cfg.Temporal, budget); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	if a.redis, err = redis.Open(cfg.Redis); err != nil {
@@ -89,14 +91,23 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	a.Trace = trace.New(trace.Parts{
 		Stores: trace.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter, Blobs: a.blobs},
 		Config: cfg.Trace, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Log: log, Now: now,
+		ImportBytes: cfg.Admission.Bytes / 4,
 	})
 	a.newEvaluation(log, now)
 	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, a.Tenancy)
 	a.connect(log, httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
-		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Limit: a.limit, Observe: a.meter,
+		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Admit: admit(budget), Limit: a.limit, Observe: a.meter,
 	})
 	return a, nil
+}
+
+// admit opens the account of a request.
+func admit(budget *admission.Budget) httpapi.Admitter {
+	return func(ctx context.Context, org principal.OrgID) (context.Context, httpapi.Account) {
+		a := budget.Request(org)
+		return admission.With(ctx, a), a
+	}
 }
 
 // redisPatience is how long a request waits for the shared count before its

@@ -56,6 +56,7 @@ func Laws() []Law {
 		{"testkit", "only tests import testkit", importers("internal/testkit", "internal/testkit/...")},
 		{"bench", "only tests and proofs import what benches measure with", importers("internal/bench", "internal/bench/...", "internal/prove/...")},
 		{"outbound", "platform/egress builds the only HTTP client that a server goes out with, so that its address rules hold everywhere", outbound},
+		{"budget", "every operation and every activity draws on the account of the organization that causes it, so that none can take what others need", budget},
 		{"clock", "the time is handed in, so that a test can set it", clock},
 		{"names", "a package is named after what it is about", names},
 		{"size", "a file fits in a reader's head: 600 lines, a test file 900", size},

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -101,6 +102,10 @@ func clock(t *tree, bad report) {
 	}
 }
 
+// unversioned cuts the major version off an import path, which is not part of
+// the package's name.
+var unversioned = regexp.MustCompile(`/v[0-9]+$`)
+
 type mention struct {
 	name string
 	line int
@@ -120,7 +125,7 @@ func (t *tree) mentions(f *file, library string, names []string) []mention {
 		}
 		local = i.alias
 		if local == "" {
-			local = path.Base(library)
+			local = path.Base(unversioned.ReplaceAllString(library, ""))
 		}
 	}
 	if local == "" || local == "_" {

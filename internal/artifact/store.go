@@ -36,7 +36,7 @@ func (s store) find(ctx context.Context, org principal.OrgID, evaluation, id int
 func (s store) list(ctx context.Context, org principal.OrgID, evaluation int64, f Filter) ([]Artifact, int64, error) {
 	q := db.New(s.db.Org(org))
 	p := db.ListParams{
-		OrgID: org, EvaluationID: evaluation, RunID: orNull(f.Run), Kind: orNull(string(f.Kind)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
+		OrgID: org, EvaluationID: evaluation, RunID: postgres.OrNull(f.Run), Kind: postgres.OrNull(string(f.Kind)), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	}
 	rows, err := q.List(ctx, p)
@@ -66,13 +66,4 @@ func fromRow(r db.FindRow) Artifact {
 	}
 	copy(a.Digest[:], r.Sha256)
 	return a
-}
-
-// orNull is a value of a filter that is not set.
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

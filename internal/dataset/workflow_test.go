@@ -150,7 +150,7 @@ func TestHistories(t *testing.T) {
 			us := k.Org(t)
 			d := deleted(t, us, 10)
 			k.Work(t)
-			engine, err := temporal.Open(k.App.Config.Temporal)
+			engine, err := temporal.Open(k.App.Config.Temporal, nil)
 			require.NoError(t, err)
 			t.Cleanup(engine.Close)
 			p := dataset.Purge{Org: us.Org, DatasetID: number(t, d), NotBefore: time.Now().Add(wait)}

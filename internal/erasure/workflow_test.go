@@ -55,7 +55,7 @@ func TestHistories(t *testing.T) {
 			k.Work(t)
 			require.NoError(t, us.DeleteOrganization(t.Context(), us.Org.String()))
 			// The promise is handed over before the workflow can be waited for.
-			engine, err := temporal.Open(k.App.Config.Temporal)
+			engine, err := temporal.Open(k.App.Config.Temporal, nil)
 			require.NoError(t, err)
 			t.Cleanup(engine.Close)
 			id := "organization-erasure:" + us.Org.String()

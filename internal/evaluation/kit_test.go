@@ -117,7 +117,7 @@ func paths(t testing.TB, details map[string]any) (out []string) {
 // wake lets a run that waits for its client look again.
 func wake(t testing.TB, k *testkit.Kit, c *testkit.Client, r testkit.Run) {
 	t.Helper()
-	engine, err := temporal.Open(k.App.Config.Temporal)
+	engine, err := temporal.Open(k.App.Config.Temporal, nil)
 	require.NoError(t, err)
 	t.Cleanup(engine.Close)
 	require.NoError(t, engine.Signal(t.Context(), workflowOf(t, c, r), "final"))

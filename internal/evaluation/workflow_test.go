@@ -234,7 +234,7 @@ func TestHistories(t *testing.T) {
 			e := c.Evaluation(t, filled(t, c, cases(5)).ID, nil)
 			c.Artifacts(t, ran(t, c, e.ID, nil))
 			require.NoError(t, c.DeleteEvaluation(t.Context(), e.ID))
-			engine, err := temporal.Open(k.App.Config.Temporal)
+			engine, err := temporal.Open(k.App.Config.Temporal, nil)
 			require.NoError(t, err)
 			t.Cleanup(engine.Close)
 			p := evaluation.Purge{Org: c.Org, Evaluation: number(t, e.ID), NotBefore: time.Now().Add(wait)}

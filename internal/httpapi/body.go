@@ -1,10 +1,10 @@
 package httpapi
 
 import (
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
+	"math/bits"
 	"mime"
 	"net/http"
 	"strings"
@@ -19,7 +19,8 @@ const (
 )
 
 // readBody returns the decompressed body, or the fault that refuses it. It
-// never holds more than limit+1 bytes, however well the body was compressed.
+// never holds more than limit+1 bytes, however well the body was compressed, and
+// takes from the request's account what it holds.
 func readBody(r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, TooLarge(limit)
@@ -36,29 +37,63 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 			return nil, bodyError(err)
 		}
 		defer func() { _ = z.Close() }()
-		src = io.LimitReader(z, limit+1)
+		src = z
 	default:
 		return nil, errMediaType.With("contentEncoding", "only gzip is taken")
 	}
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		buf.Grow(int(min(r.ContentLength, limit)) + bytes.MinRead)
-	}
-	if _, err := buf.ReadFrom(src); err != nil {
+	first := max(smallestRead, int(r.ContentLength)+1)
+	body, err := Fill(nil, src, first, int(limit), Admitted(r.Context()).Take)
+	switch {
+	case err != nil:
 		return nil, bodyError(err)
-	}
-	if int64(buf.Len()) > limit {
-		return nil, TooLarge(limit)
-	}
-	if buf.Len() > 0 && !isJSON(r.Header.Get("Content-Type")) {
+	case len(body) > 0 && !isJSON(r.Header.Get("Content-Type")):
 		return nil, errMediaType
 	}
-	return buf.Bytes(), nil
+	return body, nil
 }
+
+// smallestRead is what a body of unknown length starts with: nearly every one
+// fits.
+const smallestRead = 4 << 10
+
+// Fill reads src to its end into the memory of buf and refuses what is longer
+// than limit. Memory is asked for with take before it is used, in powers of two,
+// beginning with the first: copying as the body grows stays below its own length.
+func Fill(buf []byte, src io.Reader, first, limit int, take func(int) error) ([]byte, error) {
+	buf = buf[:0]
+	for window := 0; ; {
+		if len(buf) == window {
+			next := min(max(2*window, roundUp(first)), limit+1)
+			if err := take(next - window); err != nil {
+				return buf, err
+			}
+			if cap(buf) < next {
+				buf = append(make([]byte, 0, next), buf...)
+			}
+			window = next
+		}
+		n, err := src.Read(buf[len(buf):window])
+		buf = buf[:len(buf)+n]
+		switch {
+		case len(buf) > limit:
+			return buf, TooLarge(int64(limit))
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case err != nil:
+			return buf, err
+		}
+	}
+}
+
+// roundUp is the least power of two that is not below n.
+func roundUp(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
+	_, refused := fault.From(err)
 	switch {
+	case refused:
+		return err
 	case errors.As(err, &tooLarge):
 		return errTooLarge
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):

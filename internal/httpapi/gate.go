@@ -104,6 +104,9 @@ func (g *gate) serve(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	info := request.From(r.Context())
 	info.Operation = g.op.ID
+	admitted, done := g.edge.Admit(r.Context())
+	defer done()
+	r = r.WithContext(admitted)
 	user := r.Header.Get("X-On-Behalf-Of")
 	acting, err := g.edge.Authorize(r.Context(), g.op, user)
 	if user != "" {
@@ -242,6 +245,24 @@ func (g *gate) readBody(r *http.Request, info *request.Info) (shape.Result, *ref
 	if g.op.Strict {
 		refuses = g.refuses
 	}
+	if len(body) <= quickBody {
+		return g.decode(r.Context(), body, refuses, info, func() error { return nil })
+	}
+	var read shape.Result
+	var value *reflect.Value
+	err = Admitted(r.Context()).Work(r.Context(), func(pause func() error) error {
+		var err error
+		read, value, err = g.decode(r.Context(), body, refuses, info, pause)
+		return err
+	})
+	return read, value, err
+}
+
+// quickBody is read in less time than it takes to wait for a turn.
+const quickBody = 64 << 10
+
+// decode checks a body and returns it with its value; see readBody.
+func (g *gate) decode(ctx context.Context, body []byte, refuses func(string) bool, info *request.Info, pause func() error) (shape.Result, *reflect.Value, error) {
 	read, err := g.body.Read(body, refuses)
 	if err != nil {
 		return read, nil, err
@@ -252,12 +273,15 @@ func (g *gate) readBody(r *http.Request, info *request.Info) (shape.Result, *ref
 	if len(read.Violations) > 0 {
 		return read, nil, nil
 	}
+	if err := pause(); err != nil {
+		return read, nil, err
+	}
 	value := reflect.New(g.bodyType)
 	if read.Violations = shape.Decode(read.Body, value.Interface()); len(read.Violations) > 0 {
 		return read, nil, nil
 	}
 	if c, ok := value.Interface().(Checker); ok {
-		if err := c.Check(r.Context()); err != nil {
+		if err := c.Check(ctx); err != nil {
 			f, isFault := fault.From(err)
 			if !isFault || f.Kind != fault.Validation || len(f.Fields) == 0 {
 				return read, nil, err
@@ -266,6 +290,9 @@ func (g *gate) readBody(r *http.Request, info *request.Info) (shape.Result, *ref
 		}
 	}
 	if info.IdempotencyKey != "" {
+		if err := pause(); err != nil {
+			return read, nil, err
+		}
 		read.Sent = g.body.Named(body)
 	}
 	return read, &value, nil

@@ -31,7 +31,8 @@ type Handler interface {
 }
 
 // Handle adds an operation that h serves. When h is called, the caller is
-// authenticated and counted, and the request is measured and bounded in time.
+// authenticated and counted, and the request is measured, bounded in time and
+// has an account.
 // To authorize the caller with Authorize and Permit is up to h.
 func (e *Edge) Handle(op Op, h Handler) {
 	op.Raw = true
@@ -52,7 +53,9 @@ func (e *Edge) Handle(op Op, h Handler) {
 	e.handlers[op.route()] = h
 	e.router.Method(op.Method, op.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request.From(r.Context()).Operation = op.ID
-		h.ServeHTTP(w, r)
+		ctx, done := e.Admit(r.Context())
+		defer done()
+		h.ServeHTTP(w, r.WithContext(ctx))
 	}))
 }
 

@@ -118,6 +118,8 @@ type kit struct {
 	edge *httpapi.Edge
 	org  principal.OrgID
 	call func(context.Context) (*okOut, error)
+
+	budget budget
 }
 
 func config() httpapi.Config {
@@ -126,8 +128,8 @@ func config() httpapi.Config {
 
 func newKit(t testing.TB, cfg httpapi.Config, checks ...httpapi.Check) *kit {
 	t.Helper()
-	k := &kit{org: principal.NewOrgID()}
-	k.edge = httpapi.New(httpapi.Options{Config: cfg, Build: "test", Ready: checks, Authenticate: k.authenticate})
+	k := &kit{org: principal.NewOrgID(), budget: budget{left: 64 << 20}}
+	k.edge = httpapi.New(httpapi.Options{Config: cfg, Build: "test", Ready: checks, Authenticate: k.authenticate, Admit: k.budget.admit})
 	op := func(id, method, path string, scope principal.Scope, status int) httpapi.Op {
 		return httpapi.Op{ID: id, Method: method, Path: path, Tag: "Things", Scope: scope, Status: status, Summary: id}
 	}

@@ -75,7 +75,7 @@ func (c *Client) Send(ctx context.Context, method, path string, body io.Reader, 
 func (c *Client) Call(ctx context.Context, method, path string, in, out any, opts ...Option) (*Response, error) {
 	var body io.Reader
 	if in != nil {
-		text, err := json.Marshal(in)
+		text, err := json.Marshal(in, json.Deterministic(true))
 		if err != nil {
 			return nil, err
 		}

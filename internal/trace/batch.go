@@ -87,10 +87,6 @@ func (s *Service) insert(ctx context.Context, org principal.OrgID, w *batch, at 
 	if size == 0 {
 		return Receipt{}, nil
 	}
-	if err := s.inflight.take(org, size); err != nil {
-		return Receipt{}, err
-	}
-	defer s.inflight.give(org, size)
 	settings, err := s.settings.get(ctx, org)
 	if err != nil {
 		return Receipt{}, err

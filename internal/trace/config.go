@@ -10,7 +10,6 @@ import (
 // Config says how telemetry is taken and kept.
 type Config struct {
 	RetentionDays int           `setting:"retention_days" default:"90" help:"Retention of traces in days unless the organization sets its own: 7, 30, 90, 400 or 3650."`
-	InflightBytes int           `setting:"inflight_bytes" default:"268435456" help:"Maximum bytes of telemetry in progress per process. Above it, requests get 503 with Retry-After."`
 	GroupInterval time.Duration `setting:"group_interval" default:"200ms" help:"Minimum time between two small writes to ClickHouse. Longer creates fewer parts, shorter gives faster responses."`
 	InsertTimeout time.Duration `setting:"insert_timeout" default:"6s" help:"Maximum duration of a write to ClickHouse before its data goes to object storage. Must be below the senders' timeout, usually 10 seconds."`
 	GRPCAddr      string        `setting:"grpc_addr" default:":4317" help:"Address of the OTLP/gRPC listener; empty disables it."`
@@ -21,9 +20,6 @@ func (c Config) Validate() error {
 	var errs []error
 	if !slices.Contains(retentionClasses[:], uint16(c.RetentionDays)) {
 		errs = append(errs, fmt.Errorf("retention_days is %d: use 7, 30, 90, 400 or 3650", c.RetentionDays))
-	}
-	if c.InflightBytes < 64<<20 {
-		errs = append(errs, fmt.Errorf("inflight_bytes is %d: give 67108864 or more, twice the largest request", c.InflightBytes))
 	}
 	if c.GroupInterval < 0 || c.GroupInterval > 5*time.Second {
 		errs = append(errs, fmt.Errorf("group_interval is %s: give 0s to 5s", c.GroupInterval))

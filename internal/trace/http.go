@@ -48,7 +48,7 @@ func (s *Service) registerOTLP(e *httpapi.Edge) {
 				"with the header `X-Ingest: deferred` they are safe and become readable when ClickHouse is back. Rejected spans are counted in `partialSuccess`. " + startsInThePast +
 				"Limits count spans and bytes, not requests.",
 		},
-		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", Message: "ExportTraceService", ContentTypes: []string{mediaProtobuf, mediaJSON}, Admit: s.admit,
+		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", Message: "ExportTraceService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 	}, s.postTraces)
 	otlp.Register(e, otlp.Op{
 		Op: httpapi.Op{
@@ -57,7 +57,7 @@ func (s *Service) registerOTLP(e *httpapi.Edge) {
 			Summary:     "Send log records",
 			Description: "Takes an ExportLogsServiceRequest. Records that name a trace, such as `gen_ai.evaluation.result` events, become events of their span; others are rejected and counted in `partialSuccess`.",
 		},
-		RPC: "opentelemetry.proto.collector.logs.v1.LogsService/Export", Message: "ExportLogsService", ContentTypes: []string{mediaProtobuf, mediaJSON}, Admit: s.admit,
+		RPC: "opentelemetry.proto.collector.logs.v1.LogsService/Export", Message: "ExportLogsService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 	}, s.postLogs)
 	otlp.Register(e, otlp.Op{
 		Op: httpapi.Op{
@@ -66,35 +66,8 @@ func (s *Service) registerOTLP(e *httpapi.Edge) {
 			Summary:     "Accept and discard metrics",
 			Description: "Takes an ExportMetricsServiceRequest and stores nothing, so that exporters which always send metrics need no special configuration.",
 		},
-		RPC: "opentelemetry.proto.collector.metrics.v1.MetricsService/Export", Message: "ExportMetricsService", ContentTypes: []string{mediaProtobuf, mediaJSON}, Admit: s.admit,
+		RPC: "opentelemetry.proto.collector.metrics.v1.MetricsService/Export", Message: "ExportMetricsService", ContentTypes: []string{mediaProtobuf, mediaJSON},
 	}, s.postMetrics)
-}
-
-// account is one request's part of what is in flight.
-type account struct {
-	inflight *inflight
-	org      principal.OrgID
-	taken    int
-}
-
-// admit opens the account that a request's body is paid from.
-func (s *Service) admit(_ context.Context, caller principal.Caller, _ int64) (otlp.Admission, error) {
-	return &account{inflight: s.inflight, org: caller.Org}, nil
-}
-
-// Take asks for n more bytes.
-func (a *account) Take(n int) error {
-	if err := a.inflight.take(a.org, n); err != nil {
-		return err
-	}
-	a.taken += n
-	return nil
-}
-
-// Release gives everything back.
-func (a *account) Release() {
-	a.inflight.give(a.org, a.taken)
-	a.taken = 0
 }
 
 func (s *Service) postTraces(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {

@@ -18,7 +18,9 @@ type Parts struct {
 	Datasets *dataset.Service
 	Scores   *score.Service
 	Log      *change.Log
-	Now      func() time.Time
+	// ImportBytes is how much old telemetry may wait at one time.
+	ImportBytes int
+	Now         func() time.Time
 }
 
 // Service takes telemetry and answers questions about it.
@@ -30,15 +32,14 @@ type Service struct {
 	scores   *score.Service
 	log      *change.Log
 	settings *settingsCache
-	inflight *inflight
 	now      func() time.Time
 }
 
 // New makes the service.
 func New(p Parts) *Service {
 	s := &Service{
-		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, scores: p.Scores, log: p.Log,
-		inflight: newInflight(p.Config.InflightBytes), now: p.Now,
+		cfg: p.Config, store: newStore(p.Stores, p.Config, p.ImportBytes, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, scores: p.Scores, log: p.Log,
+		now: p.Now,
 	}
 	s.settings = &settingsCache{now: p.Now, days: p.Config.RetentionDays}
 	if p.Tenancy != nil {

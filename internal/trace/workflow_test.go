@@ -219,7 +219,7 @@ func TestHistories(t *testing.T) {
 			_, err := us.DeleteTrace(t.Context(), gone)
 			require.NoError(t, err)
 			k.Work(t)
-			engine, err := temporal.Open(k.App.Config.Temporal)
+			engine, err := temporal.Open(k.App.Config.Temporal, nil)
 			require.NoError(t, err)
 			t.Cleanup(engine.Close)
 			d := deletionOf(t, k, us, gone)

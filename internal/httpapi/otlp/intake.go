@@ -13,7 +13,6 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/httpapi/shape"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 const (
@@ -33,9 +32,9 @@ var errGzip = httpapi.Invalid(fault.Field{In: "header", Path: "Content-Encoding"
 // intake takes one body in. Its memory is used again by later ones: the buffer,
 // the decompressor and the request that the handler sees.
 type intake struct {
-	req       Request
-	limit     int
-	admission Admission
+	req     Request
+	limit   int
+	account httpapi.Account
 
 	buf  []byte
 	wire wire
@@ -47,40 +46,22 @@ type intake struct {
 
 var intakes = sync.Pool{New: func() any { return new(intake) }}
 
-// admit opens the account of a body. The intake must be closed.
-func (o *operation) admit(ctx context.Context, announced int64) (*intake, error) {
-	var admission Admission
-	if o.Admit != nil {
-		var err error
-		if admission, err = o.Admit(ctx, principal.From(ctx), announced); err != nil {
-			return nil, err
-		}
-	}
+// newIntake prepares for a body. The intake must be closed.
+func (o *operation) newIntake(ctx context.Context) *intake {
 	in := intakes.Get().(*intake)
-	in.admission, in.limit = admission, int(o.BodyLimit)
-	return in, nil
+	in.account, in.limit = httpapi.Admitted(ctx), int(o.BodyLimit)
+	return in
 }
 
 // close gives back the memory of the body.
 func (in *intake) close() {
 	in.message.free()
-	if in.admission != nil {
-		in.admission.Release()
-	}
 	if cap(in.buf) > largestKept {
 		in.buf = nil
 	}
 	in.packed.Reset(nil)
-	in.req, in.admission, in.wire = Request{}, nil, wire{}
+	in.req, in.account, in.wire = Request{}, nil, wire{}
 	intakes.Put(in)
-}
-
-// take pays for memory that is about to be used.
-func (in *intake) take(n int) error {
-	if in.admission == nil {
-		return nil
-	}
-	return in.admission.Take(n)
 }
 
 // readStream reads a body from the wire. announced is its length there, or -1.
@@ -129,7 +110,7 @@ func (in *intake) arrived(n, memory int) error {
 	if n > in.limit {
 		return in.tooLarge()
 	}
-	return in.take(memory)
+	return in.account.Take(memory)
 }
 
 // unzip fills the buffer with what src decompresses to.
@@ -141,32 +122,13 @@ func (in *intake) unzip(src io.Reader) error {
 	return in.fill(in.zip, -1)
 }
 
-// fill reads src to its end, or to one byte beyond the limit. Memory is asked
-// for in powers of two: the body never has more than twice what has arrived or
-// was announced, and copying as it grows stays below its own length.
-func (in *intake) fill(src io.Reader, announced int) error {
-	in.buf = in.buf[:0]
-	for window := 0; ; {
-		if len(in.buf) == window {
-			next := min(max(2*window, roundUp(announced+1), smallestRead), in.limit+1)
-			if err := in.take(next - window); err != nil {
-				return err
-			}
-			in.grow(next)
-			window = next
-		}
-		n, err := src.Read(in.buf[len(in.buf):window])
-		in.buf = in.buf[:len(in.buf)+n]
-		switch {
-		case len(in.buf) > in.limit:
-			return in.tooLarge()
-		case errors.Is(err, io.EOF):
-			in.req.Body = in.buf
-			return nil
-		case err != nil:
-			return unreadable(err)
-		}
+// fill reads src to its end. announced is its length, or -1.
+func (in *intake) fill(src io.Reader, announced int) (err error) {
+	if in.buf, err = httpapi.Fill(in.buf, src, max(smallestRead, announced+1), in.limit, in.account.Take); err != nil {
+		return unreadable(err)
 	}
+	in.req.Body = in.buf
+	return nil
 }
 
 // grow gives the buffer room for n bytes and keeps its content.

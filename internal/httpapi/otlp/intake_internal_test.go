@@ -3,6 +3,7 @@ package otlp
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"testing"
 
@@ -13,7 +14,11 @@ import (
 type purse struct{ taken int }
 
 func (p *purse) Take(n int) error { p.taken += n; return nil }
-func (*purse) Release()           {}
+func (*purse) Close()             {}
+
+func (*purse) Work(ctx context.Context, task func(pause func() error) error) error {
+	return task(ctx.Err)
+}
 
 // FuzzIntake reads whatever is sent as a body: what another decompressor reads
 // is read alike, and nothing is held that was not paid for or is above the
@@ -35,7 +40,7 @@ func FuzzIntake(f *testing.F) {
 			return
 		}
 		p := &purse{}
-		in := &intake{limit: limit, admission: p}
+		in := &intake{limit: limit, account: p}
 		err := in.readStream(pieces{bytes.NewReader(sent), piece}, zipped, -1)
 
 		want, wantErr := sent, error(nil)

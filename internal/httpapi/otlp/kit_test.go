@@ -35,8 +35,8 @@ const (
 
 var errFull = fault.New(fault.Unavailable, "memory_full", "There is no memory left for the body.").With("retryAfterSeconds", 7)
 
-// kit is an edge with two operations: export, which is metered and has
-// an account, and addNote, which is neither and takes less.
+// kit is an edge with two operations: export, which is metered, and addNote,
+// which is not and takes less.
 type kit struct {
 	edge   *httpapi.Edge
 	org    principal.OrgID
@@ -53,7 +53,7 @@ func newKit(t testing.TB, change ...func(*httpapi.Options)) *kit {
 	k := &kit{org: principal.NewOrgID(), budget: &budget{left: 64 << 20}, handle: echo}
 	opts := httpapi.Options{
 		Config:       httpapi.Config{RequestTimeout: 30 * time.Second, ShutdownTimeout: 10 * time.Second},
-		Authenticate: k.authenticate, Limit: k.limit, Observe: k.observe, ActFor: actFor,
+		Authenticate: k.authenticate, Limit: k.limit, Observe: k.observe, ActFor: actFor, Admit: k.budget.admit,
 		SourceHashes: map[string]string{"export": strings.Repeat("a", 64), "addNote": strings.Repeat("b", 64)},
 	}
 	for _, c := range change {
@@ -68,7 +68,7 @@ func newKit(t testing.TB, change ...func(*httpapi.Options)) *kit {
 			ID: "export", Method: "POST", Path: "/v1/traces", Tag: "Traces", Summary: "Take spans", Scope: principal.TracesWrite, Status: 200,
 			BodyLimit: bodyLimit, Metered: true,
 		},
-		ContentTypes: []string{protobuf, plainJSON}, RPC: exportRPC, Message: "Export", Admit: k.budget.admit,
+		ContentTypes: []string{protobuf, plainJSON}, RPC: exportRPC, Message: "Export",
 	}, serve)
 	otlp.Register(k.edge, otlp.Op{
 		Op: httpapi.Op{
@@ -145,20 +145,15 @@ func actFor(_ context.Context, c principal.Caller, user string) (principal.Calle
 type budget struct {
 	mu                sync.Mutex
 	left, taken, most int
-	opened, released  int
-	announced         []int64
-	refused, takeFail error
+	opened, closed    int
+	takes             int
 }
 
-func (b *budget) admit(_ context.Context, _ principal.Caller, announced int64) (otlp.Admission, error) {
+func (b *budget) admit(ctx context.Context, _ principal.OrgID) (context.Context, httpapi.Account) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.announced = append(b.announced, announced)
-	if b.refused != nil {
-		return nil, b.refused
-	}
 	b.opened++
-	return &account{budget: b}, nil
+	return ctx, &account{budget: b}
 }
 
 type account struct {
@@ -170,9 +165,7 @@ func (a *account) Take(n int) error {
 	b := a.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.takeFail != nil {
-		return b.takeFail
-	}
+	b.takes++
 	if n > b.left {
 		return errFull
 	}
@@ -183,14 +176,18 @@ func (a *account) Take(n int) error {
 	return nil
 }
 
-func (a *account) Release() {
+func (a *account) Work(ctx context.Context, task func(pause func() error) error) error {
+	return task(ctx.Err)
+}
+
+func (a *account) Close() {
 	b := a.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.left += a.taken
 	b.taken -= a.taken
 	a.taken = 0
-	b.released++
+	b.closed++
 }
 
 // settled fails unless every account was closed exactly once.
@@ -199,7 +196,7 @@ func (b *budget) settled(t testing.TB) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	require.Zero(t, b.taken)
-	require.Equal(t, b.opened, b.released)
+	require.Equal(t, b.opened, b.closed)
 }
 
 // answer is what an operation answered.

@@ -45,17 +45,6 @@ type Response struct {
 	Header map[string]string
 }
 
-// Admission is the account of the memory that one body uses. Memory is
-// paid for before it is used, so a body that grows as it is decompressed is
-// refused when the account is empty, and not when the memory is.
-type Admission interface {
-	// Take asks for n more bytes. Its error refuses the request.
-	Take(n int) error
-	// Release gives everything back. It is called once, when the handler has
-	// returned or the request was refused.
-	Release()
-}
-
 // Op is a row of the route table with what this protocol adds.
 type Op struct {
 	httpapi.Op
@@ -68,9 +57,6 @@ type Op struct {
 	// package.Service/Method; empty for none. Its messages are handed over as
 	// application/x-protobuf.
 	RPC string
-	// Admit opens the account of a body's memory before the body is read; nil
-	// bounds nothing. announced is the body's length on the wire, or -1.
-	Admit func(ctx context.Context, caller principal.Caller, announced int64) (Admission, error)
 }
 
 // Handler serves an operation, over HTTP and as an RPC alike.
@@ -186,10 +172,7 @@ func (o *operation) receive(r *http.Request, media string) (res *Response, err e
 	if r.ContentLength > o.BodyLimit {
 		return nil, httpapi.TooLarge(o.BodyLimit)
 	}
-	in, err := o.admit(ctx, r.ContentLength)
-	if err != nil {
-		return nil, err
-	}
+	in := o.newIntake(ctx)
 	defer in.close()
 	if err := in.readStream(r.Body, zipped, int(r.ContentLength)); err != nil {
 		return nil, cmp.Or(ctx.Err(), err) // what ends the request ends its body

@@ -157,10 +157,9 @@ func (s *server) receive(ctx context.Context, o *operation, stream grpc.ServerSt
 	if err != nil {
 		return nil, err
 	}
-	in, err := o.admit(ctx, -1) // the length stands before the message, where only the server reads
-	if err != nil {
-		return nil, err
-	}
+	ctx, done := s.edge.Admit(ctx)
+	defer done()
+	in := o.newIntake(ctx)
 	defer in.close()
 	if err := stream.RecvMsg(&in.message); err != nil {
 		return nil, unreceived(err, o.BodyLimit)

@@ -1,11 +1,12 @@
 package postgres
 
-// OrNull is a text for a nullable parameter: empty is null.
-func OrNull(s string) *string {
-	if s == "" {
+// OrNull is a value for a nullable parameter: zero is null.
+func OrNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return &s
+	return &v
 }
 
 // Texts are the values of a filter for a nullable parameter: none is null.

@@ -14,8 +14,11 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
+
+	"github.com/assayhq/assay/internal/platform/admission"
 )
 
 // Config says how to reach Temporal.
@@ -43,12 +46,13 @@ func (c Config) Validate() error {
 // Client starts workflows and makes workers.
 type Client struct {
 	client.Client
-	cfg Config
+	cfg    Config
+	budget *admission.Budget
 }
 
 // Open prepares the client. It does not wait for the server: the connection is
-// made by the first call.
-func Open(cfg Config) (*Client, error) {
+// made by the first call. Activities of its workers draw from the budget.
+func Open(cfg Config, budget *admission.Budget) (*Client, error) {
 	c, err := client.NewLazyClient(client.Options{
 		HostPort:  cfg.Address,
 		Namespace: cfg.Namespace,
@@ -57,7 +61,7 @@ func Open(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open temporal client: %w", err)
 	}
-	return &Client{Client: c, cfg: cfg}, nil
+	return &Client{Client: c, cfg: cfg, budget: budget}, nil
 }
 
 // Ping reports whether the server answers and knows the namespace.
@@ -114,6 +118,7 @@ func (c *Client) Worker(ctx context.Context, domain string, register func(worker
 		MaxHeartbeatThrottleInterval:     5 * time.Second,
 		DefaultHeartbeatThrottleInterval: 5 * time.Second,
 		OnFatalError:                     func(err error) { fatal <- err },
+		Interceptors:                     []interceptor.WorkerInterceptor{&admitter{budget: c.budget}},
 	}
 	for _, n := range slots {
 		options.MaxConcurrentActivityExecutionSize = int(n)

@@ -70,7 +70,7 @@ func (s *system) startEngines(ctx context.Context) error {
 	}
 	s.fixed = append(s.Env,
 		"ASSAY_REDIS_URL=", // it takes no part
-		"ASSAY_TRACE_GRPC_ADDR=", "ASSAY_TRACE_INFLIGHT_BYTES="+strconv.Itoa(inflightLimit))
+		"ASSAY_TRACE_GRPC_ADDR=", "ASSAY_ADMISSION_BYTES="+strconv.Itoa(inflightLimit))
 	return nil
 }
 

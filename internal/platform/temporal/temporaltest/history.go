@@ -56,7 +56,7 @@ func Histories(t *testing.T, workflow any, scenes map[string]Scene) {
 func keep(t *testing.T, file string, scene Scene) {
 	t.Helper()
 	cfg, id := scene(t)
-	engine, err := temporal.Open(cfg)
+	engine, err := temporal.Open(cfg, nil)
 	require.NoError(t, err)
 	t.Cleanup(engine.Close)
 	id = cfg.QueuePrefix + ":" + id

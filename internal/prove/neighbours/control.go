@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/assayhq/assay/internal/prove/rig"
+)
+
+// control is a guard that is removed, and the attack that must show it.
+type control struct {
+	rig.Guard
+	attack string
+}
+
+// controls are the guards between an organization and its neighbours.
+var controls = []control{
+	{attack: "large imports", Guard: rig.Guard{
+		Name: "no_bytes", File: "internal/platform/admission/budget.go",
+		Text:    "	if used+n > b.limit-b.total-n {\n",
+		Instead: "	if used+n > b.limit-b.total-n && !sabotage(\"no_bytes\") {\n",
+	}},
+}
+
+// sabotaged is the application without guards. It is built while the attacks
+// take their time.
+type sabotaged struct {
+	binary string
+	err    error
+	built  chan struct{}
+}
+
+func (s *system) sabotage(ctx context.Context) *sabotaged {
+	b := &sabotaged{built: make(chan struct{})}
+	guards := make([]rig.Guard, len(controls))
+	for i, c := range controls {
+		guards[i] = c.Guard
+	}
+	go func() {
+		defer close(b.built)
+		sources, err := rig.Removable(guards, nil)
+		if err != nil {
+			b.err = err
+			return
+		}
+		b.binary, b.err = s.Build(ctx, sources, "assay-neighbours-unguarded")
+	}()
+	return b
+}
+
+// control repeats attacks without the guards against them. Each must harm.
+func (p *proof) control(ctx context.Context, list []control, b *sabotaged) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if <-b.built; b.err != nil {
+		return b.err
+	}
+	p.s.Binary = b.binary
+	for _, c := range list {
+		if err := p.without(ctx, c); err != nil {
+			return fmt.Errorf("control %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// without runs one control, on a server and a worker of its own.
+func (p *proof) without(ctx context.Context, c control) error {
+	p.s.stopApp()
+	p.s.Removed = c.Name
+	if err := p.s.startApp(ctx); err != nil {
+		return err
+	}
+	living, stop := context.WithCancel(ctx)
+	defer stop()
+	p.living = p.quiet.live(living)
+	if err := rig.Sleep(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	for _, a := range attacks {
+		if a.name != c.attack {
+			continue
+		}
+		out, err := p.attack(ctx, a)
+		stop()
+		p.living.Wait()
+		if err != nil {
+			return err
+		}
+		harm := out.guilty()
+		fmt.Printf("control %-20s %v\n", c.Name, harm)
+		if harm == nil {
+			return fmt.Errorf("%w\n%s", rig.ErrUnnoticed, out)
+		}
+		return nil
+	}
+	return fmt.Errorf("there is no attack %q", c.attack)
+}
