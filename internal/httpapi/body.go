@@ -64,7 +64,7 @@ func Fill(buf []byte, src io.Reader, first, limit int, take func(int) error) ([]
 	for window := 0; ; {
 		if len(buf) == window {
 			next := min(max(2*window, roundUp(first)), limit+1)
-			if err := take(next - window); err != nil {
+			if err := take(min(next, limit) - window); err != nil { // what is beyond the limit is refused at once
 				return buf, err
 			}
 			if cap(buf) < next {

@@ -347,7 +347,7 @@ func TestAdmission(t *testing.T) {
 		a := k.post(t, "/v1/traces", bomb(t), packed...)
 		require.Equal(t, http.StatusOK, a.code)
 		require.Len(t, a.body, bodyLimit)
-		require.Equal(t, bodyLimit+1, k.budget.most)
+		require.Equal(t, bodyLimit, k.budget.most)
 		k.budget.settled(t)
 	})
 

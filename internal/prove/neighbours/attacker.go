@@ -110,9 +110,14 @@ func zipped(body []byte) []byte {
 	return b.Bytes()
 }
 
+// identified is what was made.
+type identified struct {
+	ID string `json:"id"`
+}
+
 // newDataset makes a dataset with items, a thousand at a time at most.
 func newDataset(ctx context.Context, s *system, org rig.Organization, name string, items []map[string]any) (id string, err error) {
-	var made struct{ ID string }
+	var made identified
 	if err := must(ctx, s, org, http.MethodPost, "/api/datasets", map[string]any{"name": name}, &made); err != nil {
 		return "", err
 	}
@@ -120,7 +125,7 @@ func newDataset(ctx context.Context, s *system, org rig.Organization, name strin
 }
 
 func newEvaluation(ctx context.Context, s *system, org rig.Organization, dataset string, target map[string]any, metrics ...any) (id string, err error) {
-	var made struct{ ID string }
+	var made identified
 	err = must(ctx, s, org, http.MethodPost, "/api/evaluations", map[string]any{
 		"name": "evaluation " + randomHex(4), "datasetId": dataset, "metrics": metrics, "target": target,
 	}, &made)

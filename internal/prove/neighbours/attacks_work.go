@@ -53,7 +53,7 @@ func (x *attacker) evaluate(ctx context.Context, all []map[string]any, target ma
 
 // begin starts a run that the attack needs.
 func (x *attacker) begin(ctx context.Context) error {
-	var run struct{ ID string }
+	var run identified
 	err := must(ctx, x.s, x.org, http.MethodPost, "/api/evaluations/"+x.evaluation+"/runs", map[string]any{}, &run)
 	x.run = run.ID
 	return err
@@ -77,7 +77,7 @@ func waitingRun(ctx context.Context, x *attacker) error {
 
 // poisonRun is a run whose prompts are a thousand times as long as its items.
 func poisonRun(ctx context.Context, x *attacker) error {
-	var key struct{ ID any }
+	var key identified
 	if err := must(ctx, x.s, x.org, http.MethodPost, "/api/developer/provider-keys", map[string]any{
 		"provider": "openai", "name": "slow", "baseUrl": x.s.targetURL, "secret": "only-for-proofs",
 	}, &key); err != nil {
@@ -107,7 +107,7 @@ func clientRun(ctx context.Context, x *attacker) error {
 		return err
 	}
 	var list struct {
-		Items []struct{ ID any }
+		Items []identified `json:"items"`
 	}
 	if err := must(ctx, x.s, x.org, http.MethodGet, "/api/datasets/"+x.dataset+"/items?limit=200", nil, &list); err != nil {
 		return err
@@ -118,7 +118,7 @@ func clientRun(ctx context.Context, x *attacker) error {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"testCaseId":"%v","output":%q}`, item.ID, long("y"))
+		fmt.Fprintf(&b, `{"testCaseId":%q,"output":%q}`, item.ID, long("y"))
 	}
 	b.WriteString(`]}`)
 	x.body = b.Bytes()
@@ -136,7 +136,7 @@ func costlySchema(ctx context.Context, x *attacker) error {
 	for i := range rules {
 		rules[i] = map[string]any{"pattern": "[^ab]{0,50}[^ac]{0,50}[yz]$"}
 	}
-	var made struct{ ID string }
+	var made identified
 	if err := must(ctx, x.s, x.org, http.MethodPost, "/api/datasets", map[string]any{
 		"name": "costly", "schema": map[string]any{"input": map[string]any{"type": "string", "allOf": rules}},
 	}, &made); err != nil {

@@ -129,8 +129,9 @@ func (q *quiet) run(ctx context.Context) {
 		return
 	}
 	var run struct {
-		ID, Status string
-		Error      any
+		identified
+		Status string `json:"status"`
+		Error  any    `json:"error"`
 	}
 	if err := json.Unmarshal([]byte(answer), &run); err != nil {
 		q.complain("run: %v", err)
