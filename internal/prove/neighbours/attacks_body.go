@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
@@ -152,13 +154,19 @@ func redaction(ctx context.Context, x *attacker) error {
 // someTraces sends traces of several spans.
 func someTraces(n int) func(context.Context, *attacker) error {
 	return func(ctx context.Context, x *attacker) error {
-		for range n {
-			trace := randomHex(16)
-			if status, answer := x.send(ctx, http.MethodPost, "/v1/traces", spansAsJSON(trace, 50, time.Now(), strings.Repeat("some words of an answer ", 20))); status != http.StatusOK {
-				return fmt.Errorf("%d %.300s", status, answer)
-			}
-			x.traces = append(x.traces, trace)
+		g, ctx := errgroup.WithContext(ctx)
+		g.SetLimit(20)
+		x.traces = make([]string, n)
+		for i := range x.traces {
+			x.traces[i] = randomHex(16)
+			g.Go(func() error {
+				status, answer := x.send(ctx, http.MethodPost, "/v1/traces", spansAsJSON(x.traces[i], 50, time.Now(), strings.Repeat("some words of an answer ", 20)))
+				if status != http.StatusOK {
+					return fmt.Errorf("%d %.300s", status, answer)
+				}
+				return nil
+			})
 		}
-		return nil
+		return g.Wait()
 	}
 }

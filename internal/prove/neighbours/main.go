@@ -69,7 +69,7 @@ func run(ctx context.Context, s *system, o options) (rig.Result, error) {
 	fmt.Printf("seed %d  alone: %s\n", o.Seed, p.alone)
 	var all []outcome
 	for _, a := range attacks {
-		if !strings.Contains(a.name, o.Only) {
+		if !slices.ContainsFunc(strings.Split(o.Only, ","), func(part string) bool { return strings.Contains(a.name, part) }) {
 			continue
 		}
 		out, err := p.attack(ctx, a)
