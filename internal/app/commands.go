@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -39,7 +40,24 @@ func (migrateCommand) Run(e *environment) error {
 	if len(pg)+len(ch) == 0 {
 		fmt.Fprintln(e.out, "The schemas are up to date.")
 	}
-	return nil
+	return warnUnfiltered(e, cfg.ClickHouse)
+}
+
+// warnUnfiltered says what to install if ClickHouse has no row filter. It is no
+// error: processes of a release before the filter would read nothing under it,
+// so it is installed after the last of them has ended.
+func warnUnfiltered(e *environment, cfg clickhouse.Config) error {
+	ch, err := clickhouse.Open(cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ch.Close() }()
+	err = ch.Filtered(e.ctx)
+	if errors.Is(err, clickhouse.ErrUnfiltered) {
+		fmt.Fprintln(e.errOut, "warning:", err)
+		return nil
+	}
+	return err
 }
 
 type configCommand struct{}

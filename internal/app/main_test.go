@@ -133,7 +133,7 @@ func TestConfigCommand(t *testing.T) {
 		t.Parallel()
 		got := run([]string{
 			"ASSAY_POSTGRES_URL=postgres://app:hunter2@db/assay", "ASSAY_POSTGRES_OWNER_URL=postgres://owner:hunter3@db/assay",
-			"ASSAY_CLICKHOUSE_URL=clickhouse://app:hunter4@ch/assay", "ASSAY_CLICKHOUSE_READER_URL=clickhouse://app:hunter5@ch/assay",
+			"ASSAY_CLICKHOUSE_URL=clickhouse://app:hunter4@ch/assay", "ASSAY_CLICKHOUSE_READER_URL=clickhouse://reader:hunter5@ch/assay",
 			"ASSAY_REDIS_URL=redis://:hunter6@r", "ASSAY_KEY_PEPPER=hunter7 hunter7 hunter7 hunter7 hunter7", "ASSAY_KEY_PREVIOUS_PEPPER=hunter8",
 		}, "config")
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/httpapi/otlp"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/telemetry"
 )
 
@@ -44,6 +45,7 @@ var parts = []part{
 	{"usage meter", []Role{RoleServe, RoleAll}, func(a *App, ctx context.Context) error { return a.Tenancy.RunMeter(ctx) }},
 	// Whoever promised something hands it over at once; if it cannot, anyone does.
 	{"outbox dispatcher", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
+	{"row filter check", []Role{RoleServe, RoleWorker, RoleAll}, (*App).checkFilter},
 	{"event feed", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Events.Run(ctx) }},
 }
 
@@ -71,6 +73,25 @@ func (a *App) Run(ctx context.Context, role Role) error {
 	defer cancel()
 	a.Tenancy.FlushMeter(limit)
 	return err
+}
+
+// checkFilter logs once what to install if ClickHouse has no row filter for the
+// reader. Until the server answers it asks again.
+func (a *App) checkFilter(ctx context.Context) error {
+	for {
+		err := a.clickhouse.Filtered(ctx)
+		if errors.Is(err, clickhouse.ErrUnfiltered) {
+			slog.WarnContext(ctx, "a missing condition would show rows of other organizations", "error", err)
+		}
+		if err == nil || errors.Is(err, clickhouse.ErrUnfiltered) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(30 * time.Second):
+		}
+	}
 }
 
 func (a *App) runPublic(ctx context.Context) error {

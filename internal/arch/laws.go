@@ -61,7 +61,7 @@ func Laws() []Law {
 		{"names", "a package is named after what it is about", names},
 		{"size", "a file fits in a reader's head: 600 lines, a test file 900", size},
 		{"package-size", "a package fits in a reader's week: 5,000 lines without tests and generated files", packageSize},
-		{"query-org", "every query names org_id or says why it sees all organizations", queryOrg},
+		{"query-org", "every query of PostgreSQL names org_id or says why it sees all organizations, and every statement of ClickHouse names it after each table", queryOrg},
 		{"query-doc", "every query says in a sentence what it answers", queryDoc},
 		{"query-insert", "every INSERT lists org_id", queryInsert},
 		{"domain-doc", "every domain explains itself in doc.go", domainDoc},

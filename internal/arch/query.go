@@ -68,6 +68,7 @@ func queryOrg(t *tree, bad report) {
 			bad(q.file, q.line, "query %s names no org_id; name it or write `-- all orgs: <why>`", q.name)
 		}
 	}
+	statementOrg(t, bad)
 }
 
 func queryDoc(t *tree, bad report) {

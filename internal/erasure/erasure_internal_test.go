@@ -118,7 +118,7 @@ func TestErasureCountsWhatItErasedBeforeACrash(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 3, cert.Contents["clickhouse"]["api_usage"])
 	var left uint64
-	require.NoError(t, s.store.ch.Reader().QueryRow(ctx, "SELECT count() FROM api_usage WHERE org_id = ?", uuid.UUID(org)).Scan(&left))
+	require.NoError(t, s.store.ch.Writer().QueryRow(ctx, "SELECT count() FROM api_usage WHERE org_id = ?", uuid.UUID(org)).Scan(&left))
 	require.Zero(t, left)
 }
 

@@ -254,7 +254,7 @@ func TestErase(t *testing.T) {
 
 func TestAnOutageIsUnavailable(t *testing.T) {
 	t.Parallel()
-	away := clickhouse.Config{URL: "clickhouse://assay@127.0.0.1:1/assay"}
+	away := clickhouse.Config{URL: "clickhouse://assay@127.0.0.1:1/assay", ReaderURL: "clickhouse://reader@127.0.0.1:1/assay"}
 	inserter, err := clickhouse.NewInserter(away)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = inserter.Close() })

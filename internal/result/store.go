@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
-	chgo "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/principal"
 )
 
 // Stores are what results are kept in.
@@ -189,13 +189,13 @@ func (r Run) args() []any { return []any{uuid.UUID(r.Org), r.ID, r.Started.Unix(
 const answerTime = 50 * time.Second
 
 // each scans every row of a question.
-func (s store) each(ctx context.Context, scan func(driver.Rows) error, text string, args ...any) error {
+func (s store) each(ctx context.Context, org principal.OrgID, scan func(driver.Rows) error, text string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	// A run lies in one partition and, on a cluster, on one shard, so neither
 	// FINAL nor a question within a question looks beyond it.
-	ctx = chgo.Context(ctx, chgo.WithSettings(chgo.Settings{"do_not_merge_across_partitions_select_final": 1, "distributed_product_mode": "local"}))
-	rows, err := s.ClickHouse.Reader().Query(ctx, text, args...)
+	within := clickhouse.Settings{"do_not_merge_across_partitions_select_final": 1, "distributed_product_mode": "local"}
+	rows, err := s.ClickHouse.Org(org).With(within).Query(ctx, text, args...)
 	if err != nil {
 		return clickhouse.Translate(err)
 	}
@@ -228,7 +228,7 @@ func scanBrief(rows driver.Rows) (b Brief, err error) {
 }
 
 func (s store) done(ctx context.Context, r Run, items []int64) (all []Brief, err error) {
-	err = s.each(ctx, func(rows driver.Rows) error {
+	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
 		b, err := scanBrief(rows)
 		all = append(all, b)
 		return err
@@ -242,7 +242,7 @@ func (s store) done(ctx context.Context, r Run, items []int64) (all []Brief, err
 const everyVersion = " FROM run_results WHERE org_id = ? AND run_id = ? AND run_started = fromUnixTimestamp(?) AND metric = ? ORDER BY item_id, epoch, version"
 
 func (s store) briefs(ctx context.Context, r Run) (all []Brief, err error) {
-	err = s.each(ctx, func(rows driver.Rows) error {
+	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
 		b, err := scanBrief(rows)
 		if n := len(all); n > 0 && all[n-1].Key == b.Key {
 			all = all[:n-1]
@@ -254,7 +254,7 @@ func (s store) briefs(ctx context.Context, r Run) (all []Brief, err error) {
 }
 
 func (s store) measures(ctx context.Context, r Run, metric string) (all []Measure, err error) {
-	err = s.each(ctx, func(rows driver.Rows) error {
+	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
 		var m Measure
 		var epoch uint16
 		if err := rows.Scan(&m.Item, &epoch, &m.Scored, &m.Value); err != nil {
@@ -271,7 +271,7 @@ func (s store) measures(ctx context.Context, r Run, metric string) (all []Measur
 }
 
 func (s store) tallies(ctx context.Context, r Run) (all []Tally, err error) {
-	err = s.each(ctx, func(rows driver.Rows) error {
+	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
 		var t Tally
 		var n uint64
 		var status string

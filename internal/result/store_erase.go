@@ -14,7 +14,7 @@ import (
 
 func (s store) erase(ctx context.Context, org principal.OrgID, runs []int64) error {
 	var partitions []string
-	err := s.each(ctx, func(rows driver.Rows) error {
+	err := s.each(ctx, org, func(rows driver.Rows) error {
 		var p string
 		err := rows.Scan(&p)
 		partitions = append(partitions, p)

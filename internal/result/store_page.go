@@ -15,7 +15,7 @@ const outcomeColumns = "item_id, epoch, content, cluster, weight, status, output
 
 func (s store) page(ctx context.Context, r Run, f Filter) (all []Outcome, err error) {
 	where, args := f.where(r)
-	err = s.each(ctx, func(rows driver.Rows) error {
+	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
 		o, err := scanOutcome(rows)
 		all = append(all, o)
 		return err
@@ -28,7 +28,7 @@ func (s store) page(ctx context.Context, r Run, f Filter) (all []Outcome, err er
 
 func (s store) sizes(ctx context.Context, r Run, items []int64) (map[int64]int, error) {
 	all := make(map[int64]int, len(items))
-	err := s.each(ctx, func(rows driver.Rows) error {
+	err := s.each(ctx, r.Org, func(rows driver.Rows) error {
 		var item int64
 		var size uint64
 		err := rows.Scan(&item, &size)
@@ -42,7 +42,7 @@ func (s store) sizes(ctx context.Context, r Run, items []int64) (map[int64]int, 
 func (s store) count(ctx context.Context, r Run, f Filter) (int, error) {
 	where, args := f.where(r)
 	var n uint64
-	err := s.each(ctx, func(rows driver.Rows) error { return rows.Scan(&n) }, "SELECT count()"+of+where, args...)
+	err := s.each(ctx, r.Org, func(rows driver.Rows) error { return rows.Scan(&n) }, "SELECT count()"+of+where, args...)
 	return int(n), err
 }
 
@@ -121,7 +121,7 @@ func (s store) addScores(ctx context.Context, r Run, page []Outcome) error {
 		at[page[i].Key] = &page[i]
 		items = append(items, page[i].Item)
 	}
-	return s.each(ctx, func(rows driver.Rows) error {
+	return s.each(ctx, r.Org, func(rows driver.Rows) error {
 		var k Key
 		var epoch uint16
 		var sc Score

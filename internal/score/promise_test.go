@@ -50,7 +50,7 @@ func TestAPromisedScoreIsStored(t *testing.T) {
 	t.Cleanup(func() { _ = ch.Close() })
 	rows := func() int {
 		var n uint64
-		require.NoError(t, ch.Reader().QueryRow(ctx, "SELECT count() FROM (SELECT DISTINCT _part, _part_offset FROM scores)").Scan(&n))
+		require.NoError(t, ch.Writer().QueryRow(ctx, "SELECT count() FROM (SELECT DISTINCT _part, _part_offset FROM scores)").Scan(&n))
 		return int(n)
 	}
 	outbox := log.NewDispatcher(s.Handlers())

@@ -166,7 +166,7 @@ func TestACallerDoesNotWaitForAServerThatHangs(t *testing.T) {
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
-	s := open(t, clickhouse.Config{URL: secret.Text("clickhouse://assay@" + silent.Addr().String() + "/assay")}, nil)
+	s := open(t, clickhouse.Config{URL: secret.Text("clickhouse://assay@" + silent.Addr().String() + "/assay"), ReaderURL: secret.Text("clickhouse://reader@" + silent.Addr().String() + "/assay")}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	require.False(t, s.Keep(ctx, principal.NewOrgID(), about(score.Match(1), score.Source{Kind: score.SourceCode}, 1, noon)))
@@ -175,7 +175,7 @@ func TestACallerDoesNotWaitForAServerThatHangs(t *testing.T) {
 
 func TestAnOutageIsUnavailable(t *testing.T) {
 	t.Parallel()
-	s := open(t, clickhouse.Config{URL: "clickhouse://assay@127.0.0.1:1/assay"}, nil)
+	s := open(t, clickhouse.Config{URL: "clickhouse://assay@127.0.0.1:1/assay", ReaderURL: "clickhouse://reader@127.0.0.1:1/assay"}, nil)
 	require.ErrorIs(t, s.Insert(t.Context(), principal.NewOrgID(), about(score.Match(1), score.Source{Kind: score.SourceCode}, 1, noon)), clickhouse.ErrUnavailable)
 	require.False(t, s.Keep(t.Context(), principal.NewOrgID(), about(score.Match(1), score.Source{Kind: score.SourceCode}, 1, noon)))
 }

@@ -18,10 +18,10 @@ import (
 const answerTime = 20 * time.Second
 
 // each scans every row of a question.
-func (s store) each(ctx context.Context, scan func(driver.Rows) error, text string, args ...any) error {
+func (s store) each(ctx context.Context, org principal.OrgID, scan func(driver.Rows) error, text string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	rows, err := s.ch.Reader().Query(ctx, text, args...)
+	rows, err := s.ch.Org(org).Query(ctx, text, args...)
 	if err != nil {
 		return fmt.Errorf("read scores: %w", clickhouse.Translate(err))
 	}
@@ -34,11 +34,11 @@ func (s store) each(ctx context.Context, scan func(driver.Rows) error, text stri
 	return clickhouse.Translate(rows.Err())
 }
 
-// where is the condition of a filter. It names columns of the key only, so that
+// where is the condition of a filter within an organization. It names columns of the key only, so that
 // a row which is replaced is never selected without the row that replaces it.
 func (f Filter) where(org principal.OrgID) (text string, args []any) {
 	var b strings.Builder
-	b.WriteString("org_id = ? AND kind IN (?) AND subject IN (?)")
+	b.WriteString("kind IN (?) AND subject IN (?)")
 	args = []any{uuid.UUID(org), f.Kinds, f.IDs}
 	if len(f.Metrics) > 0 {
 		b.WriteString(" AND metric IN (?)")
@@ -49,12 +49,12 @@ func (f Filter) where(org principal.OrgID) (text string, args []any) {
 
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter, limit int) (all []Score, err error) {
 	where, args := f.where(org)
-	err = s.each(ctx, func(rows driver.Rows) error {
+	err = s.each(ctx, org, func(rows driver.Rows) error {
 		one, err := scan(rows)
 		all = append(all, one)
 		return err
 	}, "SELECT kind, subject, part, metric, source, source_id, entry, record, scored, value, label, comment, detail, config_version, actor, at, retention_days"+
-		" FROM scores FINAL WHERE "+where+" ORDER BY at DESC, record DESC LIMIT ?", append(args, limit)...)
+		" FROM scores FINAL WHERE org_id = ? AND "+where+" ORDER BY at DESC, record DESC LIMIT ?", append(args, limit)...)
 	return all, err
 }
 
@@ -80,19 +80,19 @@ func scan(rows driver.Rows) (s Score, err error) {
 func (s store) count(ctx context.Context, org principal.OrgID, f Filter) (map[string]int64, error) {
 	where, args := f.where(org)
 	all := map[string]int64{}
-	err := s.each(ctx, func(rows driver.Rows) error {
+	err := s.each(ctx, org, func(rows driver.Rows) error {
 		var id string
 		var n uint64
 		err := rows.Scan(&id, &n)
 		all[id] = int64(n)
 		return err
-	}, "SELECT subject, count() FROM scores FINAL WHERE "+where+" GROUP BY subject", args...)
+	}, "SELECT subject, count() FROM scores FINAL WHERE org_id = ? AND "+where+" GROUP BY subject", args...)
 	return all, err
 }
 
 // has reports whether a score, or one that replaces it, is stored.
 func (s store) has(ctx context.Context, org principal.OrgID, one Score) (found bool, err error) {
-	err = s.each(ctx, func(rows driver.Rows) error { return rows.Scan(&found) },
+	err = s.each(ctx, org, func(rows driver.Rows) error { return rows.Scan(&found) },
 		"SELECT count() > 0 FROM scores WHERE org_id = ? AND kind = ? AND subject = ? AND part = ? AND metric = ? AND source = ? AND source_id = ? AND entry = ?"+
 			" AND at >= fromUnixTimestamp64Micro(?, 'UTC')",
 		uuid.UUID(org), one.Subject.Kind, one.Subject.ID, one.Subject.Part, one.Metric, one.Source.Kind, one.Source.ID, one.entry(), one.At.UnixMicro())
@@ -102,7 +102,7 @@ func (s store) has(ctx context.Context, org principal.OrgID, one Score) (found b
 // doomed are the rows of a filter's subjects. Deletions are of a millisecond.
 func (f Filter) doomed(org principal.OrgID) clickhouse.Doomed {
 	where, args := f.where(org)
-	return clickhouse.Doomed{Table: "scores", Arrived: "toDateTime64(at, 3, 'UTC')", Where: where, Args: args}
+	return clickhouse.Doomed{Table: "scores", Arrived: "toDateTime64(at, 3, 'UTC')", Where: "org_id = ? AND " + where, Args: args}
 }
 
 func (s store) hide(ctx context.Context, org principal.OrgID, f Filter) error {

@@ -37,7 +37,7 @@ func streamed(t testing.TB, ch *clickhouse.DB, org principal.OrgID) map[string]i
 	out := map[string]int64{}
 	for _, table := range []string{"spans", "span_payloads", "traces", "trace_starts", "run_results", "scores"} {
 		var n uint64
-		require.NoError(t, ch.Reader().QueryRow(t.Context(), "SELECT count() FROM "+table+" WHERE org_id = ?", uuid.UUID(org)).Scan(&n))
+		require.NoError(t, ch.Writer().QueryRow(t.Context(), "SELECT count() FROM "+table+" WHERE org_id = ?", uuid.UUID(org)).Scan(&n))
 		out[table] = int64(n)
 	}
 	return out
@@ -47,7 +47,7 @@ func streamed(t testing.TB, ch *clickhouse.DB, org principal.OrgID) map[string]i
 func used(t testing.TB, ch *clickhouse.DB, org principal.OrgID) int64 {
 	t.Helper()
 	var n uint64
-	require.NoError(t, ch.Reader().QueryRow(t.Context(), "SELECT count() FROM api_usage WHERE org_id = ?", uuid.UUID(org)).Scan(&n))
+	require.NoError(t, ch.Writer().QueryRow(t.Context(), "SELECT count() FROM api_usage WHERE org_id = ?", uuid.UUID(org)).Scan(&n))
 	return int64(n)
 }
 

@@ -20,7 +20,7 @@ func TestFiguresWaitForClickHouse(t *testing.T) {
 	made, err := s.Bootstrap(ctx, "Test", FirstMember{Email: "owner@example.com"}, NewKey{Name: "first", Mode: ModeTest, Scopes: principal.Scopes})
 	require.NoError(t, err)
 	here := s.store.ch
-	away, err := clickhouse.Open(clickhouse.Config{URL: "clickhouse://nobody@127.0.0.1:1/nothing"})
+	away, err := clickhouse.Open(clickhouse.Config{URL: "clickhouse://nobody@127.0.0.1:1/nothing", ReaderURL: "clickhouse://reader@127.0.0.1:1/nothing"})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = away.Close() })
 	s.store.ch = away

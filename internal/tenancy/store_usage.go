@@ -31,7 +31,7 @@ func (s store) insertUsage(ctx context.Context, block []Request) error {
 
 // usageByDay are the figures of one key by day, with their latencies.
 func (s store) usageByDay(ctx context.Context, org principal.OrgID, keyID string, from, to time.Time) ([]UsageDay, error) {
-	rows, err := s.ch.Reader().Query(ctx, `
+	rows, err := s.ch.Org(org).Query(ctx, `
 		SELECT toDate(at) AS day, count() AS requests, countIf(status >= 400) AS errors
 		FROM api_usage
 		WHERE org_id = ? AND key_id = ? AND at >= fromUnixTimestamp64Milli(?) AND at <= fromUnixTimestamp64Milli(?)
@@ -55,7 +55,7 @@ func (s store) usageByDay(ctx context.Context, org principal.OrgID, keyID string
 
 // usageByOperation are the figures of one key by operation, busiest first.
 func (s store) usageByOperation(ctx context.Context, org principal.OrgID, keyID string, from, to time.Time) ([]UsageOperation, error) {
-	rows, err := s.ch.Reader().Query(ctx, `
+	rows, err := s.ch.Org(org).Query(ctx, `
 		SELECT operation, count() AS requests, countIf(status >= 400) AS errors,
 		       toFloat64(quantileTDigest(0.5)(duration_us)) / 1000 AS p50, toFloat64(quantileTDigest(0.95)(duration_us)) / 1000 AS p95
 		FROM api_usage
@@ -82,7 +82,7 @@ func (s store) usageByOperation(ctx context.Context, org principal.OrgID, keyID 
 func (s store) usageTotals(ctx context.Context, org principal.OrgID, keyID string, from, to time.Time) (Usage, error) {
 	var u Usage
 	var requests, failed, limited uint64
-	err := s.ch.Reader().QueryRow(ctx, `
+	err := s.ch.Org(org).QueryRow(ctx, `
 		SELECT count(), countIf(status >= 400), countIf(status = 429), if(count() = 0, 0, avg(duration_us)) / 1000,
 		       if(count() = 0, 0, toFloat64(quantileTDigest(0.5)(duration_us))) / 1000, if(count() = 0, 0, toFloat64(quantileTDigest(0.95)(duration_us))) / 1000
 		FROM api_usage

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/bench"
+	"github.com/assayhq/assay/internal/platform/clickhouse"
 )
 
 func TestBench(t *testing.T) {
@@ -31,6 +32,7 @@ func TestBench(t *testing.T) {
 	bench.Report(t,
 		func() bench.Figure { return getTrace(t, large, rounds) },
 		func() bench.Figure { return getTraceGrowing(t, small, large, rounds) },
+		func() bench.Figure { return rowFilter(t, large, rounds) },
 		func() bench.Figure { return listDuplicates(t, large, rounds) },
 		func() bench.Figure { return analytics(t, large, rounds) },
 		func() bench.Figure { return search(t, large, text, min(rounds, 9)) },
@@ -77,11 +79,39 @@ func getTrace(t testing.TB, w *world, rounds int) bench.Figure {
 	}
 	measured := pairs(t, rounds,
 		func(i int) error { return o.get(paths[i%len(paths)]) },
-		func(i int) error { return bare(t.Context(), w.ch, asked[i%len(paths)]) },
+		func(i int) error { return bare(t.Context(), w.reader(o), asked[i%len(paths)]) },
 	)
 	return bench.Figure{
 		Name: "get-trace", Goal: 1.25, Bound: 2, Got: measured.Ratio(0, 1),
 		Says: fmt.Sprintf("get a trace over HTTP (%.1f ms) ÷ its bare statements (%.1f ms)", 1e3*measured.Median(0), 1e3*measured.Median(1)),
+	}
+}
+
+// rowFilter compares the statements of a trace, a list and figures under the row
+// filter with the same as a user that has none.
+func rowFilter(t testing.TB, w *world, rounds int) bench.Figure {
+	t.Helper()
+	require.NoError(t, w.ch.Filtered(t.Context()), "restart the development engine: dev/engines restart clickhouse")
+	o := w.orgs[0]
+	var asked []string
+	for _, p := range append(o.some(4), "/api/traces?limit=50", "/api/traces/metrics?groupBy=model&startAfter="+w.firstDay(t)) {
+		asked = append(asked, w.statements(t, func() error { return o.get(p) })...)
+	}
+	all := func(as asker) error {
+		for _, s := range asked {
+			if err := readAll(t.Context(), as, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	measured := pairs(t, rounds,
+		func(int) error { return all(w.reader(o)) },
+		func(int) error { return all(w.unfiltered) },
+	)
+	return bench.Figure{
+		Name: "row-filter", Goal: 1.02, Bound: 1.15, Got: measured.Ratio(0, 1),
+		Says: fmt.Sprintf("%d statements of traces, a list and figures under the row filter (%.1f ms) ÷ without", len(asked), 1e3*measured.Median(0)),
 	}
 }
 
@@ -129,8 +159,8 @@ func analytics(t testing.TB, w *world, rounds int) bench.Figure {
 	bench.Quiet(t)
 	plain := strings.ReplaceAll(statement, "FROM spans FINAL", "FROM plain")
 	measured := pairs(t, rounds,
-		func(int) error { return readAll(t.Context(), w.ch, statement) },
-		func(int) error { return readAll(t.Context(), w.ch, plain) },
+		func(int) error { return readAll(t.Context(), w.reader(o), statement) },
+		func(int) error { return readAll(t.Context(), w.reader(o), plain) },
 	)
 	return bench.Figure{
 		Name: "analytics-dedup", Goal: 1.2, Bound: 1.6, Got: measured.Ratio(0, 1),
@@ -187,16 +217,16 @@ func search(t testing.TB, w *world, text, rounds int) bench.Figure {
 	_, found, _ = strings.Cut(found, "SELECT trace_id FROM span_payloads")
 	found, _, _ = strings.Cut(found, "UNION DISTINCT")
 	indexed := "SELECT DISTINCT trace_id FROM span_payloads" + bounds.ReplaceAllString(found, "")
-	for _, settings := range []chgo.Settings{nil, {"use_skip_indexes": 0}} {
-		require.Positive(t, w.count(t, indexed, settings))
+	for _, settings := range []clickhouse.Settings{{}, {"use_skip_indexes": 0}} {
+		require.Positive(t, w.count(t, o, indexed, settings))
 	}
-	off := chgo.Settings{"use_skip_indexes": 0}
+	off := clickhouse.Settings{"use_skip_indexes": 0}
 	measured, err := bench.Run(rounds+1, rounds+1, func(bench.Rounds) bool { return true },
 		func() (float64, error) {
-			return median(requests, func(int) error { return readAll(t.Context(), w.ch, indexed) })
+			return median(requests, func(int) error { return readAll(t.Context(), w.reader(o), indexed) })
 		},
 		func() (float64, error) {
-			return median(1, func(int) error { return readAll(t.Context(), w.ch, indexed, off) })
+			return median(1, func(int) error { return readAll(t.Context(), w.reader(o), indexed, off) })
 		},
 	)
 	require.NoError(t, err)
@@ -211,11 +241,10 @@ func search(t testing.TB, w *world, text, rounds int) bench.Figure {
 var bounds = regexp.MustCompile(`start_time [<>]= fromUnixTimestamp64Micro\(\d+, 'UTC'\) AND `)
 
 // count is how many rows a statement finds.
-func (w *world) count(t testing.TB, statement string, settings chgo.Settings) int {
+func (w *world) count(t testing.TB, o *org, statement string, settings clickhouse.Settings) int {
 	t.Helper()
 	var n uint64
-	ctx := chgo.Context(t.Context(), chgo.WithSettings(settings))
-	require.NoError(t, w.ch.Reader().QueryRow(ctx, "SELECT count() FROM ("+statement+")").Scan(&n))
+	require.NoError(t, w.ch.Org(o.caller.Org).With(settings).QueryRow(t.Context(), "SELECT count() FROM ("+statement+")").Scan(&n))
 	return int(n)
 }
 

@@ -3,12 +3,14 @@ package read_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	chgo "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -47,32 +49,45 @@ func (w *world) clock(t testing.TB) string {
 
 // bare runs the first statement, which finds where the others have to look, and
 // then the others at once, as the application does, and reads what they return.
-func bare(ctx context.Context, ch *clickhouse.DB, statements []string) error {
-	if err := readAll(ctx, ch, statements[0]); err != nil {
+func bare(ctx context.Context, as asker, statements []string) error {
+	if err := readAll(ctx, as, statements[0]); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	for _, s := range statements[1:] {
-		g.Go(func() error { return readAll(ctx, ch, s) })
+		g.Go(func() error { return readAll(ctx, as, s) })
 	}
 	return g.Wait()
 }
 
 // limits are those of every read of the application.
-var limits = chgo.Settings{
+var limits = clickhouse.Settings{
 	"max_threads": 4, "query_plan_optimize_lazy_materialization": 0, "do_not_merge_across_partitions_select_final": 1,
 }
 
+// asker runs a statement with settings.
+type asker func(ctx context.Context, settings clickhouse.Settings, statement string) (driver.Rows, error)
+
+// reader asks as the application does, under the row filter of an organization.
+func (w *world) reader(o *org) asker {
+	return func(ctx context.Context, settings clickhouse.Settings, statement string) (driver.Rows, error) {
+		return w.ch.Org(o.caller.Org).With(settings).Query(ctx, statement)
+	}
+}
+
+// unfiltered asks as the user that writes, who has no row filter.
+func (w *world) unfiltered(ctx context.Context, settings clickhouse.Settings, statement string) (driver.Rows, error) {
+	return w.ch.Writer().Query(chgo.Context(ctx, chgo.WithSettings(settings)), statement)
+}
+
 // readAll runs a statement and scans every row.
-func readAll(ctx context.Context, ch *clickhouse.DB, statement string, more ...chgo.Settings) error {
-	settings := chgo.Settings{}
-	for _, s := range append([]chgo.Settings{limits}, more...) {
-		for name, value := range s {
-			settings[name] = value
-		}
+func readAll(ctx context.Context, as asker, statement string, more ...clickhouse.Settings) error {
+	settings := maps.Clone(limits)
+	for _, s := range more {
+		maps.Copy(settings, s)
 	}
 	// A question mark of the text is none of a parameter's.
-	rows, err := ch.Reader().Query(chgo.Context(ctx, chgo.WithSettings(settings)), strings.ReplaceAll(statement, "?", `\?`))
+	rows, err := as(ctx, settings, strings.ReplaceAll(statement, "?", `\?`))
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, statement)
 	}

@@ -73,7 +73,7 @@ func (v *verdict) table(ctx context.Context, l *load, table string, in func(i in
 	if isSpans {
 		columns = "input_tokens, output_tokens"
 	}
-	rows, err := l.s.direct.Writer().Query(ctx, fmt.Sprintf(
+	rows, err := l.s.direct.Query(ctx, fmt.Sprintf(
 		"SELECT toString(org_id), trace_id, reinterpretAsUInt64(reverse(span_id)), %s FROM %s FINAL WHERE %s", columns, table, l.ours()))
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 // waits for an answer while ClickHouse is away.
 func (s *system) ask(ctx context.Context, query string, into ...any) error {
 	for limit := time.Now().Add(2 * patience); ; {
-		err := clickhouse.Translate(s.direct.Writer().QueryRow(ctx, query).Scan(into...))
+		err := clickhouse.Translate(s.direct.QueryRow(ctx, query).Scan(into...))
 		if !errors.Is(err, clickhouse.ErrUnavailable) || time.Now().After(limit) {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *system) startMerges(ctx context.Context) error {
 func (s *system) tell(ctx context.Context, command func(table string) string) error {
 	for _, table := range written {
 		for limit := time.Now().Add(patience); ; {
-			err := clickhouse.Translate(s.direct.Writer().Exec(ctx, command(table)))
+			err := clickhouse.Translate(s.direct.Exec(ctx, command(table)))
 			if err == nil {
 				break
 			}

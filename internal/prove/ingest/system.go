@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/prove/rig"
@@ -23,7 +25,7 @@ type system struct {
 	store   *store   // object storage at present
 	stores  map[string]*store
 	orgs    []rig.Organization // their senders share every block
-	direct  *clickhouse.DB     // past the proxy
+	direct  driver.Conn        // past the proxy
 	net     *toxiproxy
 	app     *rig.Process
 	client  *http.Client
@@ -41,7 +43,7 @@ func start(ctx context.Context, binary string) (s *system, err error) {
 	if err := s.startEngines(ctx); err != nil {
 		return s, err
 	}
-	if s.direct, err = clickhouse.Open(clickhouse.Config{URL: secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])}); err != nil {
+	if s.direct, err = clickhouse.Connect(secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])); err != nil {
 		return s, err
 	}
 	if s.net, err = s.startToxiproxy(ctx); err != nil {

@@ -300,7 +300,7 @@ func (p *proof) stored(ctx context.Context, v *verdict) error {
 	type count struct{ rows, units uint64 }
 	found := map[string]count{}
 	err := p.s.untilUp(ctx, func() error {
-		rows, err := p.s.results.Writer().Query(ctx, "SELECT toString(org_id), toString(run_id), count(), uniqExact(item_id, epoch) FROM run_results FINAL WHERE metric = '' GROUP BY 1, 2")
+		rows, err := p.s.results.Query(ctx, "SELECT toString(org_id), toString(run_id), count(), uniqExact(item_id, epoch) FROM run_results FINAL WHERE metric = '' GROUP BY 1, 2")
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/assayhq/assay/internal/client/api"
@@ -34,7 +35,7 @@ type system struct {
 	*rig.System
 	options
 	orgs    []*organization
-	results *clickhouse.DB
+	results driver.Conn
 	rows    *pgxpool.Pool // as the owner, who sees all organizations
 	targets *targets
 	server  *rig.Process
@@ -92,7 +93,7 @@ func (s *system) environment() error {
 
 // open connects the check to the stores.
 func (s *system) open(ctx context.Context) (err error) {
-	if s.results, err = clickhouse.Open(clickhouse.Config{URL: secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])}); err != nil {
+	if s.results, err = clickhouse.Connect(secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])); err != nil {
 		return err
 	}
 	s.rows, err = pgxpool.New(ctx, s.Engine["ASSAY_POSTGRES_OWNER_URL"])

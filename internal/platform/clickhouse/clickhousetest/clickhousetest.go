@@ -5,10 +5,14 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
 	"net/url"
 	"testing"
 	"time"
 
+	chgo "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
@@ -24,13 +28,13 @@ func New(t testing.TB) clickhouse.Config {
 	t.Helper()
 	base, err := devenv.Get("ASSAY_CLICKHOUSE_URL")
 	require.NoError(t, err)
-	server, err := clickhouse.Open(clickhouse.Config{URL: secret.Text(base)})
+	server, err := clickhouse.Connect(secret.Text(base))
 	require.NoError(t, err)
 	// It keeps the name that it was made under: views remember the names of
 	// their tables, and would look for them under the old one.
 	name, err := ahead.Take(t.Context())
 	require.NoError(t, err, "ClickHouse does not answer: run `make up`")
-	require.NoError(t, server.Writer().Exec(t.Context(), "CREATE TABLE "+name+"."+claimed+" (n UInt8) ENGINE = TinyLog"))
+	require.NoError(t, server.Exec(t.Context(), "CREATE TABLE "+name+"."+claimed+" (n UInt8) ENGINE = TinyLog"))
 	t.Cleanup(func() {
 		defer func() { _ = server.Close() }()
 		if t.Failed() {
@@ -39,7 +43,7 @@ func New(t testing.TB) clickhouse.Config {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
-		if err := server.Writer().Exec(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
+		if err := server.Exec(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
 			t.Logf("ClickHouse database %s is left behind: %v", name, err)
 		}
 	})
@@ -49,21 +53,41 @@ func New(t testing.TB) clickhouse.Config {
 }
 
 // ahead keeps the next databases ready.
-var ahead = devenv.NewAhead(2, func(ctx context.Context) (string, error) {
+var ahead = devenv.NewAhead(2, func(ctx context.Context) (name string, err error) {
 	if err := sweep(ctx); err != nil {
 		return "", err
 	}
-	name := devenv.AheadName(random())
-	cfg, err := at(name)
-	if err != nil {
+	if err := admin(func(conn driver.Conn) error { name, err = create(ctx, conn); return err }); err != nil {
 		return "", err
 	}
-	if err := admin(func(conn driver.Conn) error { return conn.Exec(ctx, "CREATE DATABASE "+name) }); err != nil {
+	cfg, err := at(name)
+	if err != nil {
 		return "", err
 	}
 	_, err = clickhouse.Migrate(ctx, cfg, db.ClickHouse())
 	return name, err
 })
+
+// databases is how many names there are for databases of tests. The engine reads
+// row filters when it starts, and a filter names its database, so the launcher
+// writes one for each of these names.
+const databases = 1000
+
+// create makes an empty database under a name that is free. Its comment says
+// which process made it.
+func create(ctx context.Context, conn driver.Conn) (string, error) {
+	const exists = 82 // ClickHouse's code for a database that is there already
+	for range databases {
+		name := fmt.Sprintf("assay_test_%03d", mathrand.IntN(databases))
+		err := conn.Exec(ctx, "CREATE DATABASE "+name+" COMMENT '"+devenv.AheadName(random())+"'")
+		var said *chgo.Exception
+		if errors.As(err, &said) && said.Code == exists {
+			continue
+		}
+		return name, err
+	}
+	return "", errors.New("every database of tests is taken by a failed one: drop those that you have looked at (SHOW DATABASES LIKE 'assay_test_%')")
+}
 
 // claimed is a table that marks a database as some test's own: it stays until
 // that test drops it, or for the eyes of whoever looks at its failure.
@@ -73,13 +97,14 @@ const claimed = "claimed_by_a_test"
 func sweep(ctx context.Context) error {
 	return admin(func(conn driver.Conn) error {
 		var names []struct {
-			Name string `ch:"name"`
+			Name    string `ch:"name"`
+			Comment string `ch:"comment"`
 		}
-		if err := conn.Select(ctx, &names, "SELECT name FROM system.databases WHERE startsWith(name, 'assay_ahead_') AND name NOT IN (SELECT database FROM system.tables WHERE name = '"+claimed+"')"); err != nil {
+		if err := conn.Select(ctx, &names, "SELECT name, comment FROM system.databases WHERE startsWith(name, 'assay_test_') AND name NOT IN (SELECT database FROM system.tables WHERE name = '"+claimed+"')"); err != nil {
 			return err
 		}
 		for _, n := range names {
-			if devenv.Orphan(n.Name) {
+			if devenv.Orphan(n.Comment) {
 				// Somebody else may drop it at the same time.
 				_ = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+n.Name)
 			}
@@ -94,12 +119,12 @@ func admin(fn func(driver.Conn) error) error {
 	if err != nil {
 		return err
 	}
-	server, err := clickhouse.Open(clickhouse.Config{URL: secret.Text(base)})
+	server, err := clickhouse.Connect(secret.Text(base))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = server.Close() }()
-	return fn(server.Writer())
+	return fn(server)
 }
 
 // at is the configuration for one database of the development server.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/db"
@@ -27,7 +28,10 @@ const clusterName = "pair"
 // one that is made under another name cannot be renamed.
 func NewCluster(t testing.TB) clickhouse.Config {
 	t.Helper()
-	name := "assay_test_" + random()
+	// The name that is free on the first shard is free on the second: there only
+	// clusters have databases.
+	var name string
+	require.NoError(t, admin(func(conn driver.Conn) (err error) { name, err = create(t.Context(), conn); return err }))
 	cfg, err := at(name)
 	require.NoError(t, err)
 	cfg.Cluster = clusterName
@@ -69,7 +73,7 @@ func makeShard(t testing.TB, shard clickhouse.Config, name string) {
 	t.Helper()
 	u := parse(t, shard.URL)
 	u.Path = "/system" // it is there before any other
-	server, err := clickhouse.Open(clickhouse.Config{URL: secret.Text(u.String())})
+	server, err := clickhouse.Connect(secret.Text(u.String()))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		defer func() { _ = server.Close() }()
@@ -79,13 +83,13 @@ func makeShard(t testing.TB, shard clickhouse.Config, name string) {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
-		if err := server.Writer().Exec(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
+		if err := server.Exec(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
 			t.Logf("ClickHouse database %s at %s is left behind: %v", name, u.Host, err)
 		}
 	})
-	require.NoError(t, server.Writer().Exec(t.Context(), "CREATE DATABASE "+name), "ClickHouse at %s does not answer: run `make up`", u.Host)
+	require.NoError(t, server.Exec(t.Context(), "CREATE DATABASE IF NOT EXISTS "+name), "ClickHouse at %s does not answer: run `make up`", u.Host)
 	var known uint64
-	require.NoError(t, server.Writer().QueryRow(t.Context(), "SELECT count() FROM system.clusters WHERE cluster = ?", clusterName).Scan(&known))
+	require.NoError(t, server.QueryRow(t.Context(), "SELECT count() FROM system.clusters WHERE cluster = ?", clusterName).Scan(&known))
 	require.EqualValues(t, 2, known, "ClickHouse at %s was started without the cluster %q: run `dev/engines restart clickhouse`", u.Host, clusterName)
 	shard.Cluster = clusterName
 	_, err = clickhouse.MigrateShard(t.Context(), shard, db.ClickHouse())

@@ -73,12 +73,11 @@ func TestMigratingAgainDoesNothing(t *testing.T) {
 
 func TestTheReaderCannotWrite(t *testing.T) {
 	t.Parallel()
-	ch, err := clickhouse.Open(clickhousetest.New(t))
+	reader, err := clickhouse.Connect(clickhousetest.New(t).ReaderURL)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = ch.Close() })
-	require.NoError(t, ch.Ping(t.Context()))
+	t.Cleanup(func() { _ = reader.Close() })
 	var n uint64
-	require.NoError(t, ch.Reader().QueryRow(t.Context(), "SELECT count() FROM api_usage").Scan(&n))
+	require.NoError(t, reader.QueryRow(t.Context(), "SELECT count() FROM api_usage").Scan(&n))
 	require.Zero(t, n)
 
 	for _, statement := range []string{
@@ -87,7 +86,7 @@ func TestTheReaderCannotWrite(t *testing.T) {
 		"DROP TABLE api_usage",
 		"CREATE TABLE mine (n UInt8) ENGINE = Memory",
 	} {
-		require.Error(t, ch.Reader().Exec(t.Context(), statement), statement)
+		require.Error(t, reader.Exec(t.Context(), statement), statement)
 	}
 }
 
@@ -98,7 +97,7 @@ func TestOrganizationComesFirst(t *testing.T) {
 	ch, err := clickhouse.Open(clickhousetest.New(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ch.Close() })
-	rows, err := ch.Reader().Query(t.Context(), "SELECT name, sorting_key FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose_db_version%'")
+	rows, err := ch.Writer().Query(t.Context(), "SELECT name, sorting_key FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'goose_db_version%'")
 	require.NoError(t, err)
 	defer func() { _ = rows.Close() }()
 	tables := 0

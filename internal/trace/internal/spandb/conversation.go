@@ -19,12 +19,12 @@ type ConversationQuery struct {
 	Limit int
 }
 
-func (q ConversationQuery) sql() (string, []any) {
+func (q ConversationQuery) sql() (string, *arguments) {
 	n := forOrg(q.Org)
 	q.In.set(n)
 	n.set("conversation", q.ID)
 	n.set("limit", q.Limit)
-	return "SELECT DISTINCT trace_id\nFROM spans\nWHERE org_id = @org AND " + within + " AND conversation_id = @conversation\nLIMIT @limit", n.args
+	return "SELECT DISTINCT trace_id\nFROM spans\nWHERE org_id = @org AND " + within + " AND conversation_id = @conversation\nLIMIT @limit", n
 }
 
 // Conversation returns the traces of which a span names a conversation.
@@ -57,11 +57,11 @@ type conversationsQuery struct {
 	count bool
 }
 
-func (q conversationsQuery) sql() (string, []any) {
+func (q conversationsQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	n.set("from", q.in.Low)
 	n.set("to", q.in.High)
-	conditions := []string{"org_id = @org AND " + within, "conversation_id != ''"}
+	conditions := []string{"conversation_id != ''"}
 	for _, c := range []struct{ value, name, column string }{
 		{q.filter.UserID, "user", "user_id"},
 		{q.filter.Environment, "environment", "environment"},
@@ -72,9 +72,9 @@ func (q conversationsQuery) sql() (string, []any) {
 			conditions = append(conditions, "trace_id IN (SELECT trace_id FROM spans WHERE org_id = @org AND "+within+" AND "+c.column+" = @"+c.name+")")
 		}
 	}
-	from := "FROM spans\nWHERE " + strings.Join(conditions, "\n  AND ")
+	from := "FROM spans\nWHERE org_id = @org AND " + within + "\n  AND " + strings.Join(conditions, "\n  AND ")
 	if q.count {
-		return "SELECT uniqExact(conversation_id)\n" + from, n.args
+		return "SELECT uniqExact(conversation_id)\n" + from, n
 	}
 	below := ""
 	if q.after != (ConversationPosition{}) {
@@ -83,7 +83,7 @@ func (q conversationsQuery) sql() (string, []any) {
 		below = "\nHAVING (last, hash) < (@last, @hash)"
 	}
 	return "SELECT conversation_id, toUnixTimestamp64Micro(max(start_time)) AS last, cityHash64(conversation_id) AS hash\n" + from +
-		"\nGROUP BY conversation_id" + below + "\nORDER BY last DESC, hash DESC\nLIMIT " + strconv.Itoa(q.offset) + ", " + strconv.Itoa(q.limit), n.args
+		"\nGROUP BY conversation_id" + below + "\nORDER BY last DESC, hash DESC\nLIMIT " + strconv.Itoa(q.offset) + ", " + strconv.Itoa(q.limit), n
 }
 
 // foundConversation is a conversation and its place in the list.
@@ -132,7 +132,7 @@ type figuresQuery struct {
 	ids []string
 }
 
-func (q figuresQuery) sql() (string, []any) {
+func (q figuresQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	q.in.set(n)
 	n.set("first", q.in.Low)
@@ -146,7 +146,7 @@ func (q figuresQuery) sql() (string, []any) {
   sum(t_input_tokens), sum(t_output_tokens), sum(t_cached_tokens), sum(t_reasoning_tokens), sum(t_cost), countIf(t_cost_known)
 FROM (
 ` + summarySQL(from, "t_conversation IN (@conversations)") + `)
-GROUP BY t_conversation`, n.args
+GROUP BY t_conversation`, n
 }
 
 func (s DB) conversationFigures(ctx context.Context, q figuresQuery) (map[string]ListedConversation, error) {

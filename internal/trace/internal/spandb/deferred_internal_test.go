@@ -74,7 +74,7 @@ func (d drained) waiting() (keys []string) {
 func (d drained) count(what string) int {
 	d.t.Helper()
 	var n uint64
-	require.NoError(d.t, d.ch.Reader().QueryRow(d.t.Context(), "SELECT count() FROM "+what).Scan(&n))
+	require.NoError(d.t, d.ch.Writer().QueryRow(d.t.Context(), "SELECT count() FROM "+what).Scan(&n))
 	return int(n)
 }
 

@@ -39,7 +39,7 @@ func TestReadsGoByTheKey(t *testing.T) {
 	fill("spans", "user_id, conversation_id, attrs", "concat('u', toString(n)), concat('c', toString(n)), map('note', concat('Mark ', toString(n)))")
 
 	var id string
-	require.NoError(t, ch.Reader().QueryRow(t.Context(), "SELECT trace_id FROM spans WHERE org_id = ? ORDER BY start_time LIMIT 1 OFFSET 60000", uuid.UUID(org)).Scan(&id))
+	require.NoError(t, ch.Org(org).QueryRow(t.Context(), "SELECT trace_id FROM spans WHERE org_id = ? ORDER BY start_time LIMIT 1 OFFSET 60000", uuid.UUID(org)).Scan(&id))
 	of, err := s.Bounds(t.Context(), org, []span.TraceID{span.TraceID([]byte(id))})
 	require.NoError(t, err)
 	require.Len(t, of, 1)
@@ -81,7 +81,7 @@ func rowsOf(org principal.OrgID, f Filter, in Window, nth int) statement {
 	f.values(n, 0)
 	in.set(n)
 	text := strings.TrimSuffix(strings.TrimPrefix(f.narrow()[0], "trace_id IN ("), ")")
-	return explained{strings.Split(text, "UNION DISTINCT")[nth], n.args}
+	return explained{strings.Split(text, "UNION DISTINCT")[nth], n}
 }
 
 // explain returns the plan of a statement.
@@ -101,10 +101,10 @@ func explain(t *testing.T, s DB, how string, q statement) string {
 
 type explained struct {
 	text string
-	args []any
+	n    *arguments
 }
 
-func (e explained) sql() (string, []any) { return e.text, e.args }
+func (e explained) sql() (string, *arguments) { return e.text, e.n }
 
 // marksOf sums the granules that the plan's reads are left with.
 func marksOf(plan string) int {

@@ -20,14 +20,14 @@ type candidatesQuery struct {
 	limit  int
 }
 
-func (q candidatesQuery) sql() (string, []any) {
+func (q candidatesQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	n.set("low", q.in.Low/minute*60)
 	n.set("high", q.in.High/minute*60)
 	n.set("limit", q.limit)
 	return "SELECT toInt64(toUnixTimestamp(minute)), trace_id\nFROM trace_starts\n" +
 		"WHERE org_id = @org AND minute >= toDateTime(@low, 'UTC') AND minute <= toDateTime(@high, 'UTC')" + q.conditions(n) +
-		"\nORDER BY minute DESC\nLIMIT @limit", n.args
+		"\nORDER BY minute DESC\nLIMIT @limit", n
 }
 
 // conditions are the filter's, with their arguments.
@@ -48,7 +48,7 @@ type minuteQuery struct {
 	below Position
 }
 
-func (q minuteQuery) sql() (string, []any) {
+func (q minuteQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	n.set("minute", q.in.Low/minute*60)
 	n.set("start", q.below.Start)
@@ -56,7 +56,7 @@ func (q minuteQuery) sql() (string, []any) {
 	return "SELECT toUnixTimestamp64Micro(min(first_start)) AS first, trace_id\nFROM trace_starts\n" +
 		"WHERE org_id = @org AND minute = toDateTime(@minute, 'UTC')" + q.conditions(n) +
 		"\nGROUP BY trace_id\nHAVING (first, trace_id) < (@start, " + literal(q.below.ID[:]) + ")" +
-		"\nORDER BY first DESC, trace_id DESC\nLIMIT @limit", n.args
+		"\nORDER BY first DESC, trace_id DESC\nLIMIT @limit", n
 }
 
 // candidate is a trace and a time of it: of a minute, or of its first start in
@@ -91,9 +91,9 @@ type boundsQuery struct {
 	ids []span.TraceID
 }
 
-func (q boundsQuery) sql() (string, []any) {
+func (q boundsQuery) sql() (string, *arguments) {
 	return "SELECT trace_id, toUnixTimestamp64Micro(min(first_start)), toUnixTimestamp64Micro(max(last_start)), toUnixTimestamp64Milli(min(first_ingest))\n" +
-		"FROM traces\nWHERE org_id = @org AND trace_id IN (" + idList(q.ids) + ")\nGROUP BY trace_id", forOrg(q.org).args
+		"FROM traces\nWHERE org_id = @org AND trace_id IN (" + idList(q.ids) + ")\nGROUP BY trace_id", forOrg(q.org)
 }
 
 // Bounds returns the bounds of those of the traces that are stored.
@@ -124,12 +124,12 @@ type SummaryQuery struct {
 	idle   int64
 }
 
-func (q SummaryQuery) sql() (string, []any) {
+func (q SummaryQuery) sql() (string, *arguments) {
 	n := forOrg(q.Org)
 	// Of the versions of a span the newest counts, wherever it starts.
 	from := "(\n  SELECT " + summaryRows + "\n  FROM spans\n  " + q.Of.sql() + "\n  ORDER BY version DESC\n  LIMIT 1 BY trace_id, span_id)"
 	q.Filter.values(n, q.idle)
-	return summarySQL(from, q.Filter.having()), n.args
+	return summarySQL(from, q.Filter.having()), n
 }
 
 // spends is true of a span whose tokens and cost count. Spans of agents and
@@ -250,7 +250,7 @@ type totalQuery struct {
 	idle   int64
 }
 
-func (q totalQuery) sql() (string, []any) {
+func (q totalQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	n.set("first", q.in.Low)
 	n.set("last", q.in.High)
@@ -259,13 +259,13 @@ func (q totalQuery) sql() (string, []any) {
 		" AND month <= toStartOfMonth(fromUnixTimestamp64Micro(@last, 'UTC'))\n  GROUP BY trace_id" +
 		"\n  HAVING min(first_start) >= fromUnixTimestamp64Micro(@first, 'UTC') AND min(first_start) <= fromUnixTimestamp64Micro(@last, 'UTC')"
 	if !q.filter.Filters() {
-		return "SELECT count() FROM (\n  " + started + ")", n.args
+		return "SELECT count() FROM (\n  " + started + ")", n
 	}
 	q.filter.values(n, q.idle)
 	q.in.set(n)
 	conditions := append([]string{"trace_id IN (\n  " + started + ")"}, q.filter.narrow()...)
 	from := "(\n  SELECT " + summaryRows + "\n  FROM spans FINAL\n  WHERE org_id = @org AND " + within + "\n  AND " + strings.Join(conditions, "\n  AND ") + ")"
-	return "SELECT count() FROM (\n" + summarySQL(from, q.filter.having()) + ")", n.args
+	return "SELECT count() FROM (\n" + summarySQL(from, q.filter.having()) + ")", n
 }
 
 func (s DB) total(ctx context.Context, q totalQuery) (int64, error) {

@@ -44,10 +44,10 @@ type groupsQuery struct {
 	org principal.OrgID
 }
 
-func (q groupsQuery) sql() (string, []any) {
+func (q groupsQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	return "SELECT " + groupColumns[q.GroupBy] + " AS key\nFROM spans\nWHERE " + q.where(n) +
-		"\nGROUP BY key\nORDER BY count() DESC, key\nLIMIT " + strconv.Itoa(maxGroups+1), n.args
+		"\nGROUP BY key\nORDER BY count() DESC, key\nLIMIT " + strconv.Itoa(maxGroups+1), n
 }
 
 // metricsQuery makes the figures of every group, and of each of its intervals.
@@ -61,7 +61,7 @@ type metricsQuery struct {
 	shown []string
 }
 
-func (q metricsQuery) sql() (string, []any) {
+func (q metricsQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	apart := "1"
 	if q.shown != nil {
@@ -85,7 +85,7 @@ WHERE ` + q.where(n) + `
 GROUP BY GROUPING SETS ((apart, key), (apart, key, at))
 HAVING spans > 0
 ORDER BY point, at
-LIMIT ` + strconv.Itoa(maxPoints+maxGroups+2), n.args
+LIMIT ` + strconv.Itoa(maxPoints+maxGroups+2), n
 }
 
 // errPoints is returned when the series of all groups have too many points.

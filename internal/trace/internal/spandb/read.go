@@ -23,7 +23,7 @@ var (
 // statement is a query of ClickHouse. Its text is a pure function of its
 // fields.
 type statement interface {
-	sql() (string, []any)
+	sql() (string, *arguments)
 }
 
 // scanner is the row that a statement's result is at.
@@ -38,7 +38,7 @@ const readTimeout = 50 * time.Second
 // limits bound what one read may take from the others. On a cluster a
 // condition on other rows of the same trace looks at the shard that it is on:
 // a trace lies on one.
-var limits = chgo.Settings{
+var limits = clickhouse.Settings{
 	"max_memory_usage": 1 << 30, "max_bytes_to_read": 20_000_000_000, "max_threads": 4, "max_query_size": 4 << 20,
 	"distributed_product_mode": "local", "optimize_skip_unused_shards": 1,
 	// Lists are short and their columns few: reading some of them later costs
@@ -55,8 +55,8 @@ var errStop = errors.New("stop")
 func (s DB) read(ctx context.Context, q statement, each func(scanner) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	text, args := q.sql()
-	rows, err := s.ch.Reader().Query(chgo.Context(ctx, chgo.WithSettings(limits)), text, args...)
+	text, n := q.sql()
+	rows, err := s.ch.Org(n.org).With(limits).Query(ctx, text, n.args...)
 	if err != nil {
 		return readError(err)
 	}

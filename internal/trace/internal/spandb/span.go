@@ -23,7 +23,7 @@ type SpansQuery struct {
 	Offset   int
 }
 
-func (q SpansQuery) sql() (string, []any) {
+func (q SpansQuery) sql() (string, *arguments) {
 	n := forOrg(q.Org)
 	place := q.Of.sql()
 	limit, rows, order := q.Limit, " AND span_id != "+noSpan, ""
@@ -39,7 +39,7 @@ func (q SpansQuery) sql() (string, []any) {
 		place + rows + "\n    GROUP BY trace_id, span_id" + after + ")\n    ORDER BY trace_id, " + order + "at, span_id\n    LIMIT " +
 		strconv.Itoa(q.Offset) + ", " + strconv.Itoa(limit) + " BY trace_id"
 	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + place + "\n  AND (trace_id, span_id, version) IN (\n    " + page +
-		")\nORDER BY trace_id, start_time, span_id\nLIMIT 1 BY trace_id, span_id", n.args
+		")\nORDER BY trace_id, start_time, span_id\nLIMIT 1 BY trace_id, span_id", n
 }
 
 // rowsQuery reads the rows of one trace by their start, all versions. It costs
@@ -50,9 +50,9 @@ type rowsQuery struct {
 	limit int
 }
 
-func (q rowsQuery) sql() (string, []any) {
+func (q rowsQuery) sql() (string, *arguments) {
 	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.sql() + "\nORDER BY start_time, span_id, version DESC\nLIMIT " + strconv.Itoa(q.limit) +
-		"\nSETTINGS query_plan_optimize_lazy_materialization = 1, query_plan_max_limit_for_lazy_materialization = " + strconv.Itoa(q.limit), forOrg(q.org).args
+		"\nSETTINGS query_plan_optimize_lazy_materialization = 1, query_plan_max_limit_for_lazy_materialization = " + strconv.Itoa(q.limit), forOrg(q.org)
 }
 
 const spanColumnsSQL = `trace_id, span_id, parent_span_id, toUnixTimestamp64Micro(start_time), duration_us, toInt8(state), toInt8(status), status_message,
@@ -150,14 +150,14 @@ type payloadsQuery struct {
 	limit int
 }
 
-func (q payloadsQuery) sql() (string, []any) {
+func (q payloadsQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	first, last := q.of.span()
 	n.set("from", max(first, q.from))
 	n.set("to", last)
 	n.set("limit", q.limit)
 	return "SELECT " + payloadColumnsSQL + "\nFROM span_payloads\nWHERE org_id = @org AND trace_id IN (" + idList(q.of.ids()) + ") AND " + within +
-		"\nORDER BY trace_id, start_time, span_id\nLIMIT @limit", n.args
+		"\nORDER BY trace_id, start_time, span_id\nLIMIT @limit", n
 }
 
 const payloadColumnsSQL = "trace_id, toUnixTimestamp64Micro(start_time), span_id, version, input, output, system, tools, events, links"
@@ -174,12 +174,12 @@ type textKey struct {
 	SourcedText
 }
 
-func (q textsQuery) sql() (string, []any) {
+func (q textsQuery) sql() (string, *arguments) {
 	keys := make([]string, len(q.texts))
 	for i, t := range q.texts {
 		keys[i] = "(" + literal(t.trace[:]) + ", fromUnixTimestamp64Micro(" + strconv.FormatInt(t.start, 10) + ", 'UTC'), " + literal(t.Span[:]) + ")"
 	}
-	return "SELECT " + payloadColumnsSQL + "\nFROM span_payloads\nWHERE org_id = @org AND (trace_id, start_time, span_id) IN (" + strings.Join(keys, ", ") + ")", forOrg(q.org).args
+	return "SELECT " + payloadColumnsSQL + "\nFROM span_payloads\nWHERE org_id = @org AND (trace_id, start_time, span_id) IN (" + strings.Join(keys, ", ") + ")", forOrg(q.org)
 }
 
 // payloadKey names one version of a span's payload.
@@ -225,11 +225,11 @@ type eventsQuery struct {
 	limit int
 }
 
-func (q eventsQuery) sql() (string, []any) {
+func (q eventsQuery) sql() (string, *arguments) {
 	n := forOrg(q.org)
 	n.set("limit", q.limit)
 	return "SELECT trace_id, span_id, toUnixTimestamp64Micro(time), name, severity, body, attributes\nFROM span_events\n" +
-		"WHERE org_id = @org AND trace_id IN (" + idList(q.ids) + ")\nORDER BY trace_id, time, span_id, event_id\nLIMIT 1 BY trace_id, span_id, time, event_id\nLIMIT @limit", n.args
+		"WHERE org_id = @org AND trace_id IN (" + idList(q.ids) + ")\nORDER BY trace_id, time, span_id, event_id\nLIMIT 1 BY trace_id, span_id, time, event_id\nLIMIT @limit", n
 }
 
 // storedEvent is a log record that names a trace.

@@ -25,11 +25,15 @@ const (
 // noSpan is the id of a trace row, and the parent of a root.
 const noSpan = "toFixedString('', 8)"
 
-// arguments are the arguments of a statement; their names stand in it after an @.
-type arguments struct{ args []any }
+// arguments are the arguments of a statement, whose names stand in it after an
+// @, and the organization that it is for.
+type arguments struct {
+	org  principal.OrgID
+	args []any
+}
 
 func forOrg(org principal.OrgID) *arguments {
-	n := &arguments{}
+	n := &arguments{org: org}
 	n.set("org", uuid.UUID(org))
 	return n
 }

@@ -82,9 +82,9 @@ func TestStatements(t *testing.T) {
 	}
 	for name, q := range statements() {
 		file := filepath.Join(folder, name+".sql")
-		text, args := q.sql()
+		text, n := q.sql()
 		var used strings.Builder
-		for _, a := range args {
+		for _, a := range n.args {
 			named, ok := a.(driver.NamedValue)
 			require.True(t, ok)
 			if strings.Contains(text, "@"+named.Name) {
@@ -132,7 +132,7 @@ func TestHashIsClickHouses(t *testing.T) {
 	t.Cleanup(func() { _ = ch.Close() })
 	for _, id := range []span.TraceID{{}, {15: 1}, {0xff, 0x80, 3: 7, 12: 0xfe}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}} {
 		var want uint32
-		require.NoError(t, ch.Reader().QueryRow(t.Context(), "SELECT xxHash32(toFixedString("+literal(id[:])+", 16))").Scan(&want))
+		require.NoError(t, ch.Writer().QueryRow(t.Context(), "SELECT xxHash32(toFixedString("+literal(id[:])+", 16))").Scan(&want))
 		require.Equal(t, want, xxHash32(id))
 	}
 }
@@ -144,7 +144,7 @@ func TestAReadThatIsTooLargeSaysWhatToDo(t *testing.T) {
 	t.Cleanup(func() { _ = ch.Close() })
 	s := DB{ch: ch}
 	read := func(text string) error {
-		return s.read(t.Context(), explained{text: text}, func(scanner) error { return nil })
+		return s.read(t.Context(), explained{text: text, n: forOrg(principal.OrgID{})}, func(scanner) error { return nil })
 	}
 	for _, text := range []string{
 		"SELECT number FROM numbers(10000000) ORDER BY rand() SETTINGS max_memory_usage = 1000000, max_bytes_before_external_sort = 0, max_bytes_ratio_before_external_sort = 0",

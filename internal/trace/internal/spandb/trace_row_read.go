@@ -25,7 +25,7 @@ type Extent struct {
 func (s DB) Extent(ctx context.Context, org principal.OrgID, trace span.TraceID) (e Extent, ok bool, err error) {
 	var rows uint64
 	var last int64
-	err = s.ch.Reader().QueryRow(ctx, `
+	err = s.ch.Org(org).QueryRow(ctx, `
 		SELECT count(), toUnixTimestamp64Micro(min(first_start)), toUnixTimestamp64Micro(max(last_start)), toUnixTimestamp64Milli(max(last_ingest))
 		FROM traces WHERE org_id = ? AND trace_id = unhex(?)`, uuid.UUID(org), trace.String()).
 		Scan(&rows, &e.firstStart, &e.lastStart, &last)
@@ -43,7 +43,7 @@ func (s DB) FindTraceRow(ctx context.Context, org principal.OrgID, trace span.Tr
 	if err != nil || !ok {
 		return TraceRow{}, 0, err
 	}
-	rows, err := s.ch.Reader().Query(ctx, `
+	rows, err := s.ch.Org(org).Query(ctx, `
 		SELECT name, toInt8(state), toInt8(status), toUnixTimestamp64Micro(start_time), duration_us, conversation_id, user_id,
 		       environment, service_name, agent_name, release_id, tags, attrs_json['assay.metadata'], version
 		FROM spans
@@ -85,7 +85,7 @@ func (s DB) FindTraceRow(ctx context.Context, org principal.OrgID, trace span.Tr
 
 // traceRowPayload returns what went in and came out of the trace as a whole.
 func (s DB) traceRowPayload(ctx context.Context, org principal.OrgID, trace span.TraceID, start int64, version uint64) (input, output jsontext.Value, err error) {
-	rows, err := s.ch.Reader().Query(ctx, `
+	rows, err := s.ch.Org(org).Query(ctx, `
 		SELECT input, output FROM span_payloads
 		WHERE org_id = ? AND trace_id = unhex(?) AND start_time = fromUnixTimestamp64Micro(?) AND span_id = toFixedString('', 8) AND version = ?
 		LIMIT 1`, uuid.UUID(org), trace.String(), start, version)
