@@ -43,7 +43,7 @@ func (k storedKey) overOwners() bool {
 }
 
 func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error) {
-	r, err := db.New(s.db.Claim("app.api_key", keyID)).FindPresentedKey(ctx, keyID)
+	r, err := db.New(s.db.Key(keyID)).FindPresentedKey(ctx, keyID)
 	if postgres.NoRows(err) {
 		return storedKey{}, ErrKeyUnknown
 	}

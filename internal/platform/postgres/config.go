@@ -15,8 +15,11 @@ import (
 type Config struct {
 	URL      secret.Text `setting:"url" help:"Connection URL of the runtime role. The role must not own the tables, be a superuser or bypass row-level security."`
 	OwnerURL secret.Text `setting:"owner_url" help:"Connection URL of the role that owns the tables. Only migrations use it."`
-	MaxConns int         `setting:"max_conns" default:"20" help:"Maximum connections per process."`
+	MaxConns int         `setting:"max_conns" default:"20" help:"Maximum connections per process. A fifth of them, up to 4, only look up API keys."`
 }
+
+// reserved is how many of the connections only look up API keys.
+func (c Config) reserved() int { return max(1, min(4, c.MaxConns/5)) }
 
 // Validate says what to change when the configuration cannot work.
 func (c Config) Validate() error {

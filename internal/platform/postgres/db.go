@@ -9,22 +9,25 @@ import (
 	"github.com/exaring/otelpgx"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/assayhq/assay/internal/fault"
 )
 
-// DB is the pool of the runtime role. It has no query methods of its own: a
-// query is made through Org, Claim or InTx, which say whose rows it may see.
+// DB is the connections of the runtime role. It has no query methods of its own:
+// a query is made through Org, Claim, Key or InTx, which say whose rows it may
+// see. Key has connections that nobody else can take, so that callers are
+// recognised however busy the others are.
 type DB struct {
-	pool *pgxpool.Pool
+	pool, keys *pgxpool.Pool
 }
 
-// Open prepares the pool. It does not wait for the server: a process starts
+// Open prepares the connections. It does not wait for the server: a process starts
 // without its database and becomes ready when the database is there.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	pc, err := pgxpool.ParseConfig(cfg.URL.Reveal())
 	if err != nil {
 		return nil, errors.New("postgres url cannot be read")
 	}
-	pc.MaxConns = int32(cfg.MaxConns)
 	pc.HealthCheckPeriod = 5 * time.Second
 	pc.ConnConfig.ConnectTimeout = 5 * time.Second
 	pc.ConnConfig.RuntimeParams["application_name"] = "assay"
@@ -32,21 +35,57 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	// Every connection is checked, so that no statement ever runs under a role
 	// that row-level security does not bind.
 	pc.AfterConnect = checkRole
+	reserved := cfg.reserved()
+	keys, err := openPool(ctx, pc, reserved)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := openPool(ctx, pc, cfg.MaxConns-reserved)
+	if err != nil {
+		keys.Close()
+		return nil, err
+	}
+	return &DB{pool: pool, keys: keys}, nil
+}
+
+func openPool(ctx context.Context, pc *pgxpool.Config, conns int) (*pgxpool.Pool, error) {
+	pc = pc.Copy()
+	pc.MaxConns = int32(max(1, conns))
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres pool: %w", err)
 	}
-	return &DB{pool: pool}, nil
+	return pool, nil
 }
 
 // Close returns when every connection is closed.
-func (db *DB) Close() { db.pool.Close() }
+func (db *DB) Close() {
+	db.pool.Close()
+	db.keys.Close()
+}
 
-// Ping reports whether the server answers.
-func (db *DB) Ping(ctx context.Context) error { return translate(db.pool.Ping(ctx)) }
+// patience is how long a statement waits for a connection. Somebody else's
+// transactions hold them all then, and a caller does better to come again.
+const patience = 2 * time.Second
 
-// Pool exposes the pool's counters to metrics.
-func (db *DB) Pool() *pgxpool.Stat { return db.pool.Stat() }
+// ErrBusy is what a caller sees who waited for a connection in vain.
+var ErrBusy = fault.New(fault.Unavailable, "database_busy", "All connections to the database are in use. Retry in a moment; a write repeated with the same Idempotency-Key happens once.")
+
+// acquire takes a connection, and waits no longer for one than patience.
+func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := pool.Acquire(limit)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil || limit.Err() == nil:
+		return nil, translate(err)
+	case pool.Stat().AcquiredConns() < pool.Stat().MaxConns():
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err) // it is the server that does not answer
+	}
+	return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+}
 
 // ErrUnsafeRole is why a connection under a privileged role is not used.
 var ErrUnsafeRole = errors.New("the runtime role could see every organization's rows")

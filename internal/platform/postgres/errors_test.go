@@ -45,7 +45,7 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 		t.Parallel()
 		db := single(t, postgres.Config{URL: "postgres://assay_app:hunter2@127.0.0.1:1/assay"})
 
-		err := db.Ping(t.Context())
+		_, err := db.Claim("app.nothing", "x").Exec(t.Context(), "SELECT 1")
 		require.ErrorIs(t, err, postgres.ErrUnavailable)
 		require.NotContains(t, err.Error(), "hunter2")
 		require.ErrorIs(t, db.CheckSchema(t.Context(), fstest.MapFS{"1_first.sql": {}}), postgres.ErrUnavailable)
@@ -177,7 +177,8 @@ func TestAPrivilegedRoleIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, postgres.ErrUnsafeRole)
 		require.NotErrorIs(t, err, postgres.ErrUnavailable, "waiting does not mend it")
 		require.ErrorContains(t, err, "owner=true")
-		require.ErrorIs(t, unsafe.Ping(t.Context()), postgres.ErrUnsafeRole)
+		_, err = unsafe.Claim("app.nothing", "x").Exec(t.Context(), "SELECT 1")
+		require.ErrorIs(t, err, postgres.ErrUnsafeRole)
 		err = postgres.InTx(t.Context(), unsafe, principal.NewOrgID(), func(postgres.Tx) error { return nil })
 		require.ErrorIs(t, err, postgres.ErrUnsafeRole)
 

@@ -32,15 +32,25 @@ func (db *DB) Org(org principal.OrgID) Handle {
 }
 
 // Claim returns a handle under another claim that policies of the schema know,
-// such as the public id of the API key being looked up. Claims that reach
+// such as that of a sweep. Claims that reach
 // across organizations are listed by the catalog test.
 func (db *DB) Claim(name, value string) Handle {
 	return Handle{pool: db.pool, name: name, value: value}
 }
 
+// Key returns a handle that sees the API key of a public id, its organization and
+// its owner. Its connections are only for this, so that no slow transaction keeps
+// a caller from being recognised.
+func (db *DB) Key(keyID string) Handle {
+	return Handle{pool: db.keys, name: "app.api_key", value: keyID}
+}
+
 // Exec runs a statement and returns when it is committed.
 func (h Handle) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	br := h.send(ctx, sql, args)
+	br, err := h.send(ctx, sql, args)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
 	if _, err := br.Exec(); err != nil {
 		_ = br.Close()
 		return pgconn.CommandTag{}, translate(err)
@@ -55,7 +65,10 @@ func (h Handle) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comma
 // Query runs a statement and streams its rows; the connection is held until
 // the rows are read to the end or closed.
 func (h Handle) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	br := h.send(ctx, sql, args)
+	br, err := h.send(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := br.Exec(); err != nil {
 		_ = br.Close()
 		return nil, translate(err)
@@ -75,11 +88,30 @@ func (h Handle) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return firstRow{rows: rows, err: err}
 }
 
-func (h Handle) send(ctx context.Context, sql string, args []any) pgx.BatchResults {
+func (h Handle) send(ctx context.Context, sql string, args []any) (*pipeline, error) {
+	conn, err := acquire(ctx, h.pool)
+	if err != nil {
+		return nil, err
+	}
 	b := &pgx.Batch{}
 	b.Queue(setClaim, h.name, h.value)
 	b.Queue(sql, args...)
-	return h.pool.SendBatch(ctx, b)
+	return &pipeline{BatchResults: conn.SendBatch(ctx, b), conn: conn}, nil
+}
+
+// pipeline is the results of statements, with the connection that Close returns.
+type pipeline struct {
+	pgx.BatchResults
+	conn *pgxpool.Conn
+}
+
+func (p *pipeline) Close() error {
+	err := p.BatchResults.Close()
+	if p.conn != nil {
+		p.conn.Release()
+		p.conn = nil
+	}
+	return err
 }
 
 // batchRows closes the pipeline when its rows end, so that an error of the

@@ -2,14 +2,17 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
+	"strconv"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver that the migration engine uses
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -38,10 +41,12 @@ func migrate(ctx context.Context, cfg Config, migrations fs.FS, up func(*goose.P
 	if cfg.OwnerURL == "" {
 		return nil, errors.New("migrations run as the owner of the tables: set ASSAY_POSTGRES_OWNER_URL")
 	}
-	db, err := sql.Open("pgx", cfg.OwnerURL.Reveal())
+	owner, err := pgx.ParseConfig(cfg.OwnerURL.Reveal())
 	if err != nil {
 		return nil, errors.New("owner_url cannot be read")
 	}
+	owner.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
+	db := stdlib.OpenDB(*owner)
 	defer func() { _ = db.Close() }()
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
@@ -52,15 +57,46 @@ func migrate(ctx context.Context, cfg Config, migrations fs.FS, up func(*goose.P
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
-	results, err := up(p, ctx)
 	var applied []Applied
-	for _, r := range results {
-		applied = append(applied, Applied{Version: r.Source.Version, Name: r.Source.Path, Took: r.Duration})
+	for tries := 1; ; tries++ {
+		results, err := up(p, ctx)
+		var partial *goose.PartialError
+		if errors.As(err, &partial) {
+			results = partial.Applied
+		}
+		for _, r := range results {
+			applied = append(applied, Applied{Version: r.Source.Version, Name: r.Source.Path, Took: r.Duration})
+		}
+		if err == nil {
+			return applied, nil
+		}
+		if !locked(err) {
+			return applied, fmt.Errorf("migrate postgres: %w", err)
+		}
+		if tries == lockTries {
+			return applied, fmt.Errorf("migrate postgres: a table stayed locked over %d tries; see pg_stat_activity for a transaction that does not end, and run the migrations again: %w", tries, err)
+		}
+		slog.WarnContext(ctx, "a migration waits for a table that is in use", "error", err, "tries", tries, "retry_in", lockPause.String())
+		select {
+		case <-ctx.Done():
+			return applied, ctx.Err()
+		case <-time.After(lockPause):
+		}
 	}
-	if err != nil {
-		return applied, fmt.Errorf("migrate postgres: %w", err)
-	}
-	return applied, nil
+}
+
+// A migration that waits for a table makes everybody else wait for it too. It
+// gives up soon, lets the others through, and begins again.
+const (
+	lockTimeout = time.Second
+	lockPause   = 2 * time.Second
+	lockTries   = 100
+)
+
+// locked reports whether a statement gave up waiting for a lock.
+func locked(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03"
 }
 
 // ErrSchemaBehind is returned by CheckSchema.
@@ -75,8 +111,13 @@ func (db *DB) CheckSchema(ctx context.Context, migrations fs.FS) error {
 	if err != nil {
 		return err
 	}
+	conn, err := acquire(ctx, db.keys) // readiness is not about how busy the others are
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
 	var missing []int64
-	err = db.pool.QueryRow(ctx, `
+	err = conn.QueryRow(ctx, `
 		SELECT coalesce(array_agg(want ORDER BY want), '{}') FROM unnest($1::bigint[]) AS want
 		WHERE want NOT IN (SELECT version_id FROM goose_db_version WHERE is_applied)`, want).Scan(&missing)
 	if err != nil {

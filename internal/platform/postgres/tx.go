@@ -30,9 +30,9 @@ func (tx Tx) AfterCommit(fn func()) { *tx.after = append(*tx.after, fn) }
 // returns nil and rolls back if fn fails or panics. Network calls do not
 // belong in fn: the connection and its locks wait for them.
 func InTx(ctx context.Context, db *DB, org principal.OrgID, fn func(Tx) error) error {
-	conn, err := db.pool.Acquire(ctx)
+	conn, err := acquire(ctx, db.pool)
 	if err != nil {
-		return translate(err)
+		return err
 	}
 	defer conn.Release()
 
