@@ -40,7 +40,7 @@ func TestKeysHaveConnectionsOfTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	for name, call := range map[string]func() error{
 		"statement": func() error { _, err := db.Org(org).Exec(t.Context(), "SELECT 1"); return err },
-		"query":     func() error { _, err := db.Org(org).Query(t.Context(), "SELECT 1"); return err },
+		"row":       func() error { var n int; return db.Org(org).QueryRow(t.Context(), "SELECT 1").Scan(&n) },
 		"transaction": func() error {
 			return postgres.InTx(t.Context(), db, org, func(postgres.Tx) error { return nil })
 		},

@@ -7,7 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
+	"math/big"
 	"net/url"
 	"testing"
 	"time"
@@ -78,8 +78,12 @@ const databases = 1000
 func create(ctx context.Context, conn driver.Conn) (string, error) {
 	const exists = 82 // ClickHouse's code for a database that is there already
 	for range databases {
-		name := fmt.Sprintf("assay_test_%03d", mathrand.IntN(databases))
-		err := conn.Exec(ctx, "CREATE DATABASE "+name+" COMMENT '"+devenv.AheadName(random())+"'")
+		drawn, err := rand.Int(rand.Reader, big.NewInt(databases))
+		if err != nil {
+			return "", err
+		}
+		name := fmt.Sprintf("assay_test_%03d", drawn)
+		err = conn.Exec(ctx, "CREATE DATABASE "+name+" COMMENT '"+devenv.AheadName(random())+"'")
 		var said *chgo.Exception
 		if errors.As(err, &said) && said.Code == exists {
 			continue
