@@ -186,9 +186,9 @@ func Document() ([]byte, error) {
 func (a *App) checks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: "postgres", Probe: a.checkPostgres, Advice: "PostgreSQL does not respond, its role is unsafe or its schema is outdated: see the log, check ASSAY_POSTGRES_URL, run `assay migrate`."},
-		{Name: "clickhouse", Probe: a.clickhouse.Ping, Advice: "ClickHouse does not respond: check ASSAY_CLICKHOUSE_URL and the server."},
+		{Name: "clickhouse", Probe: a.clickhouse.Ping, Optional: true, Advice: "ClickHouse does not respond, so traces, results and usage cannot be read, and telemetry is deferred: check ASSAY_CLICKHOUSE_URL and the server."},
 		{Name: "blobs", Probe: a.blobs.Ping, Optional: true, Advice: "Object storage does not respond, so telemetry is rejected while ClickHouse is unavailable: check ASSAY_BLOB_URL."},
-		{Name: "temporal", Probe: a.temporal.Ping, Advice: "Temporal does not respond: check ASSAY_TEMPORAL_ADDRESS and the server."},
+		{Name: "temporal", Probe: a.temporal.Ping, Optional: true, Advice: "Temporal does not respond, so runs and deletions wait: check ASSAY_TEMPORAL_ADDRESS and the server."},
 	}
 	if a.redis != nil {
 		checks = append(checks, httpapi.Check{Name: "redis", Probe: a.redis.Ping, Optional: true, Advice: "Redis does not respond, so each replica counts rate limits on its own: check ASSAY_REDIS_URL and the server."})

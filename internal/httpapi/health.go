@@ -40,7 +40,7 @@ type readyOutput struct {
 }
 
 type readyBody struct {
-	Status string       `json:"status" enum:"ready,degraded" doc:"degraded if an optional engine does not answer; every operation still works."`
+	Status string       `json:"status" enum:"ready,degraded" doc:"degraded if an engine does not answer that only some operations need."`
 	Checks []checkState `json:"checks" doc:"The result for each engine."`
 }
 
@@ -59,7 +59,7 @@ func (e *Edge) registerHealth() {
 	Register(e, Op{
 		ID: "getReadiness", Method: http.MethodGet, Path: "/api/health/ready", Tag: tagOperations, Scope: principal.Public, Status: 200,
 		Summary:     "Check readiness",
-		Description: "Answers 503, with the failing checks in `details.checks`, if a required engine does not answer or the process is shutting down. If only an optional engine does not answer, it answers 200 with the status `degraded`.",
+		Description: "Answers 503, with the failing checks in `details.checks`, if a required engine does not answer or the process is shutting down. If an engine does not answer that only some operations need, it answers 200 with the status `degraded`.",
 	}, e.getReadiness)
 }
 

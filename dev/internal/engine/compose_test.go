@@ -64,7 +64,7 @@ func TestDriftIsReported(t *testing.T) {
 		{"PostgreSQL setting gone", "compose", "      - -c\n      - autovacuum=on\n", "", "autovacuum"},
 		{"Redis persistence", "compose", `--appendonly, "no"`, `--appendonly, "yes"`, "redis: command"},
 		{"default password", "compose", "ASSAY_POSTGRES_APP_PASSWORD:-assay}", "ASSAY_POSTGRES_APP_PASSWORD:-secret}", "ASSAY_POSTGRES_APP_PASSWORD"},
-		{"history shards", "compose", `NUM_HISTORY_SHARDS: "4"`, `NUM_HISTORY_SHARDS: "8"`, "NUM_HISTORY_SHARDS"},
+		{"history shards", "compose", `NUM_HISTORY_SHARDS: "512"`, `NUM_HISTORY_SHARDS: "4"`, "NUM_HISTORY_SHARDS"},
 		{"retention", "compose", "--retention 72h", "--retention 24h", "retention"},
 		{"schema of visibility", "compose", "postgresql/v12/visibility", "postgresql/v13/visibility", "postgresql/v12/visibility"},
 		{"variable of the product", "compose", "ASSAY_REDIS_URL:", "ASSAY_CACHE_URL:", "ASSAY_REDIS_URL"},

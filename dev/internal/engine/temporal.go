@@ -19,10 +19,14 @@ import (
 const (
 	temporalVersion   = "1.32.1"
 	temporalPlugin    = "postgres12"
-	temporalShards    = 4 // fixed for the life of the database
+	temporalShards    = 512 // fixed for the life of the database
 	temporalNamespace = "assay"
 	temporalRetention = 72 * time.Hour
 )
+
+// developmentShards is what an engine of development has instead: its database
+// is made anew, and each shard costs a start of the server time.
+const developmentShards = 4
 
 // temporalSchemas pairs each database with the schema that the tool carries for it.
 var temporalSchemas = []struct{ Database, Schema string }{
@@ -161,7 +165,7 @@ func (c *Checkout) migrateTemporal(ctx context.Context) error {
 func (c *Checkout) configureTemporal() (string, error) {
 	var text bytes.Buffer
 	err := temporalConfig.Execute(&text, map[string]any{
-		"Plugin": temporalPlugin, "Shards": temporalShards, "User": temporalRole, "Password": developmentPassword(temporalRole),
+		"Plugin": temporalPlugin, "Shards": developmentShards, "User": temporalRole, "Password": developmentPassword(temporalRole),
 		"Database": c.Ports.address("postgres"), "Frontend": c.Ports.on("temporal"), "Port": c.Ports.temporal,
 		"Dynamic": filepath.Join(c.Root, "deploy", "temporal", "dynamicconfig.yaml"),
 	})

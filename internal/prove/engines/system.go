@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -78,8 +79,8 @@ func (s *system) awaitReady(ctx context.Context, want bool) (time.Duration, erro
 	began := time.Now()
 	var last error
 	for time.Since(began) < patience {
-		status, _, err := s.Call(ctx, rig.Organization{}, http.MethodGet, "/api/health/ready", "", nil)
-		if (err == nil && status == http.StatusOK) == want {
+		status, body, err := s.Call(ctx, rig.Organization{}, http.MethodGet, "/api/health/ready", "", nil)
+		if (err == nil && status == http.StatusOK && bytes.Contains(body, []byte(`"status":"ready"`))) == want {
 			return time.Since(began), nil
 		}
 		if last = err; err == nil {
