@@ -38,6 +38,7 @@ type Application struct {
 	client *http.Client
 	url    string
 	secret secret.Text
+	scrub  *scrubber
 	clock  func() time.Time
 }
 
@@ -60,6 +61,7 @@ func (s *Service) Application(ctx context.Context, org principal.OrgID, c Applic
 	if _, a.secret, err = s.openKey(ctx, org, c.KeyID, c.URL); err != nil {
 		return nil, err
 	}
+	a.scrub = newScrubber(a.secret.Reveal())
 	return a, nil
 }
 
@@ -104,7 +106,7 @@ func (a *Application) Ask(ctx context.Context, body []byte, idempotencyKey strin
 	if err != nil {
 		return got, unreachable(ctx, err)
 	}
-	err = read(&got, res, text)
+	err = a.read(&got, res, text)
 	return got, err
 }
 
@@ -121,8 +123,8 @@ func unreachable(ctx context.Context, err error) error {
 	}
 }
 
-// read turns a response into an answer.
-func read(got *Answer, res *http.Response, text []byte) error {
+// read turns a response into an answer, without the secret that was sent.
+func (a *Application) read(got *Answer, res *http.Response, text []byte) error {
 	switch {
 	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500:
 		return &Failure{
@@ -137,7 +139,14 @@ func read(got *Answer, res *http.Response, text []byte) error {
 		return &Failure{Code: "too_large", Message: fmt.Sprintf("The answer is longer than %d bytes.", maxAnswer)}
 	}
 	var sent answered
-	if err := json.Unmarshal(text, &sent); err != nil || sent.Output == nil {
+	err := json.Unmarshal(text, &sent)
+	if err == nil {
+		sent.Output, err = a.scrub.value(sent.Output)
+	}
+	if err == nil {
+		sent.ToolCalls, err = a.scrub.value(sent.ToolCalls)
+	}
+	if err != nil || sent.Output == nil {
 		return &Failure{Code: "malformed", Message: "The target's answer is not a JSON object with output.", Retry: true}
 	}
 	got.Output = sent.Output
