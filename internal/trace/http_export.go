@@ -2,8 +2,10 @@ package trace
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/go-json-experiment/json"
 
@@ -49,6 +51,12 @@ func (s *Service) getExport(ctx context.Context, in *exportInput) (*httpapi.Stre
 	reading, stop := context.WithCancel(ctx)
 	go func() {
 		defer close(lines)
+		defer func() {
+			// No handler stands above this goroutine: a panic would end the process.
+			if p := recover(); p != nil {
+				failed <- fmt.Errorf("export panicked: %v\n%s", p, debug.Stack())
+			}
+		}()
 		failed <- s.Export(reading, principal.From(ctx).Org, in.filter(), after, in.Limit, func(e *Exported) error {
 			line, err := json.Marshal(toExportLine(e), json.Deterministic(true))
 			if err != nil {
