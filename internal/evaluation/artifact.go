@@ -23,7 +23,7 @@ func (s *Service) EraseFiles(ctx context.Context, org principal.OrgID) (int64, e
 func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 	r, err := s.store.findRun(ctx, s.db.Org(t.Org), t.Org, t.Run)
 	if errors.Is(err, ErrRunNotFound) {
-		return nil // erased meanwhile
+		return s.artifacts.EraseRun(ctx, t.Org, t.Run) // what an earlier attempt wrote after the run was erased
 	}
 	if err != nil {
 		return err
@@ -57,6 +57,10 @@ func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 	}
 	if err := s.writeReport(ctx, t.Org, e, r, metrics, found, comparison); err != nil {
 		return fmt.Errorf("write report: %w", err)
+	}
+	// Whoever erased the run in the meantime has not seen these files.
+	if _, err := s.store.findRun(ctx, s.db.Org(t.Org), t.Org, t.Run); errors.Is(err, ErrRunNotFound) {
+		return s.artifacts.EraseRun(ctx, t.Org, t.Run)
 	}
 	return nil
 }

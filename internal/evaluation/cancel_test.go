@@ -14,6 +14,37 @@ import (
 	"github.com/assayhq/assay/internal/testkit"
 )
 
+// TestEveryRunOfAnOrganizationIsCancelled ends the runs of several evaluations,
+// and none of another organization.
+func TestEveryRunOfAnOrganizationIsCancelled(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	k := testkit.New(t)
+	c, other := k.Org(t), k.Org(t)
+	var runs []testkit.Run
+	for range 2 {
+		e := c.Evaluation(t, filled(t, c, cases(4)).ID, nil)
+		runs = append(runs, started(t, c, e.ID, nil), started(t, c, e.ID, nil))
+	}
+	theirs := started(t, other, other.Evaluation(t, filled(t, other, cases(4)).ID, nil).ID, nil)
+
+	n, err := k.App.Evaluation.CancelAll(ctx, c.Org)
+
+	require.NoError(t, err)
+	require.EqualValues(t, 4, n)
+	for _, r := range runs {
+		now, err := c.GetRun(ctx, r.EvaluationID, r.RunID)
+		require.NoError(t, err)
+		require.Equal(t, "cancelled", now.Status)
+	}
+	now, err := other.GetRun(ctx, theirs.EvaluationID, theirs.RunID)
+	require.NoError(t, err)
+	require.Equal(t, "running", now.Status)
+	n, err = k.App.Evaluation.CancelAll(ctx, c.Org)
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
 func TestCancelRun(t *testing.T) {
 	t.Parallel()
 

@@ -224,14 +224,7 @@ func (s *Service) CancelTx(ctx context.Context, tx postgres.Tx, evaluation, id i
 	if err := transitions.Check(ErrTransition, before.Status, StatusCancelled); err != nil {
 		return Run{}, err
 	}
-	after, err := s.endTx(ctx, tx, before, StatusCancelled, nil)
-	if err != nil {
-		return Run{}, err
-	}
-	if err := s.log.PublishTx(ctx, tx, TopicCancelled, "run/"+strconv.FormatInt(id, 10), Ticket{Org: tx.Org, Run: id}); err != nil {
-		return Run{}, err
-	}
-	return after, s.auditTx(ctx, tx, "run.cancelled", "run", id, before, after)
+	return s.cancelTx(ctx, tx, before)
 }
 
 // endTx moves a running run to its end and lets go of the dataset.

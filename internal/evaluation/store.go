@@ -144,6 +144,15 @@ func (s store) runningTx(ctx context.Context, tx postgres.Tx, evaluation int64, 
 	return ids, nil
 }
 
+// allRunning are the ids of runs of all evaluations that are under way.
+func (s store) allRunning(ctx context.Context, org principal.OrgID, limit int32) ([]int64, error) {
+	ids, err := db.New(s.db.Org(org)).AllRunningRuns(ctx, db.AllRunningRunsParams{OrgID: org, RowLimit: limit})
+	if err != nil {
+		return nil, fmt.Errorf("find running runs: %w", err)
+	}
+	return ids, nil
+}
+
 func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Evaluation) error {
 	n, err := db.New(tx).UpdateEvaluation(ctx, db.UpdateEvaluationParams{
 		OrgID: tx.Org, ID: before.ID, ExpectedVersion: before.Version, Name: after.Name, Description: after.Description,

@@ -93,6 +93,13 @@ WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND status = 'running'
 ORDER BY id
 LIMIT @row_limit;
 
+-- name: AllRunningRuns :many
+-- Runs of all evaluations that are under way.
+SELECT id FROM evaluation_runs
+WHERE org_id = @org_id AND status = 'running'
+ORDER BY id
+LIMIT @row_limit;
+
 -- name: PurgeableRuns :many
 -- Runs of a deleted evaluation that are still there.
 SELECT r.id FROM evaluation_runs r

@@ -12,6 +12,39 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
+const allRunningRuns = `-- name: AllRunningRuns :many
+SELECT id FROM evaluation_runs
+WHERE org_id = $1 AND status = 'running'
+ORDER BY id
+LIMIT $2
+`
+
+type AllRunningRunsParams struct {
+	OrgID    principal.OrgID
+	RowLimit int32
+}
+
+// Runs of all evaluations that are under way.
+func (q *Queries) AllRunningRuns(ctx context.Context, arg AllRunningRunsParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, allRunningRuns, arg.OrgID, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const chunks = `-- name: Chunks :many
 SELECT chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at
 FROM evaluation_run_chunks
