@@ -59,6 +59,15 @@ BEGIN
 END
 $_$;
 
+CREATE FUNCTION public.item_bytes() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  NEW.bytes := octet_length(NEW.content::text);
+  RETURN NEW;
+END
+$$;
+
 CREATE FUNCTION public.keep_partitions(parent regclass, moment timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -312,6 +321,7 @@ CREATE TABLE public.dataset_items (
     created_at timestamp with time zone NOT NULL,
     version bigint DEFAULT 1 NOT NULL,
     updated_at timestamp with time zone,
+    bytes integer,
     CONSTRAINT dataset_items_check CHECK ((valid_to > valid_from)),
     CONSTRAINT dataset_items_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT dataset_items_split_check CHECK ((split = ANY (ARRAY['train'::text, 'dev'::text, 'test'::text]))),
@@ -438,7 +448,8 @@ CREATE TABLE public.evaluation_run_chunks (
     overall_sum double precision DEFAULT 0 NOT NULL,
     overall_sum2 double precision DEFAULT 0 NOT NULL,
     scored integer DEFAULT 0 NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    deaths jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
 ALTER TABLE ONLY public.evaluation_run_chunks FORCE ROW LEVEL SECURITY;
@@ -481,6 +492,8 @@ CREATE TABLE public.evaluation_runs (
     completed_at timestamp with time zone,
     heard_at timestamp with time zone,
     final boolean DEFAULT false NOT NULL,
+    posting integer DEFAULT 0 NOT NULL,
+    posting_until timestamp with time zone,
     CONSTRAINT evaluation_runs_check CHECK (((status = 'running'::text) = (completed_at IS NULL))),
     CONSTRAINT evaluation_runs_phase_check CHECK ((phase = ANY (ARRAY['queued'::text, 'executing'::text, 'scoring'::text, 'aggregating'::text, 'done'::text]))),
     CONSTRAINT evaluation_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
@@ -929,6 +942,8 @@ ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
 ALTER INDEX public.events_order ATTACH PARTITION public.events_default_xid_id_idx;
 
 CREATE TRIGGER event BEFORE INSERT ON public.outbox FOR EACH ROW WHEN ((new.topic = 'event'::text)) EXECUTE FUNCTION public.outbox_event();
+
+CREATE TRIGGER item_bytes BEFORE INSERT OR UPDATE OF content ON public.dataset_items FOR EACH ROW EXECUTE FUNCTION public.item_bytes();
 
 CREATE TRIGGER promise_feedback INSTEAD OF INSERT OR DELETE ON public.trace_feedback FOR EACH ROW EXECUTE FUNCTION public.promise_feedback();
 

@@ -51,7 +51,7 @@ func (a *App) domains() []Domain {
 		{Name: "score", Handlers: a.Score.Handlers()},
 		{Name: "trace", HTTP: a.Trace.RegisterHTTP, Handlers: trace.Handlers(a.temporal), Workers: []Worker{{Queue: trace.Queue, Register: a.Trace.Register}}},
 		{
-			Name: "evaluation", HTTP: a.Evaluation.RegisterHTTP, Handlers: evaluation.Handlers(a.temporal, keep), Eraser: a.Evaluation.EraseFiles,
+			Name: "evaluation", HTTP: a.Evaluation.RegisterHTTP, Handlers: a.Evaluation.Handlers(a.temporal, keep), Eraser: a.Evaluation.EraseFiles,
 			Workers: []Worker{{Queue: evaluation.Queue, Register: a.Evaluation.Register}, {Queue: evaluation.QueueUnits, Register: a.Evaluation.RegisterUnits, Slots: a.Config.Evaluation.Slots}},
 		},
 		{Name: "erasure", Handlers: erasure.Handlers(a.temporal), Workers: []Worker{{Queue: erasure.Queue, Register: a.Erasure.Register}}},

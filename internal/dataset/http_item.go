@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 )
@@ -18,12 +19,12 @@ func (s *Service) registerItems(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "listDatasetItems", Method: http.MethodGet, Path: "/api/datasets/{id}/items", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "List the items of a dataset",
-		Description: "Returns the current items, newest first, or those of a frozen version if `datasetVersion` is given. Read long lists with `cursor`.",
+		Description: "Returns the current items, newest first, or those of a frozen version if `datasetVersion` is given. Read long lists with `cursor`. A page ends after 8 MiB of items, however few these are; `has_more` then says that there are others.",
 	}, s.getItems)
 	httpapi.Register(e, httpapi.Op{
 		ID: "addDatasetItems", Method: http.MethodPost, Path: "/api/datasets/{id}/items", Tag: tag, Scope: principal.EvalWrite, Status: 201, BodyLimit: httpapi.LargeBodyLimit,
 		Summary:     "Add items to a dataset",
-		Description: "The body is one item, or `{\"items\": [...]}` with up to 1,000. An item whose content the dataset already has is skipped and reported, so an import can be repeated.",
+		Description: "The body is one item, or `{\"items\": [...]}` with up to 1,000, each of at most 4 MiB. An item whose content the dataset already has is skipped and reported, so an import can be repeated.",
 	}, s.postItems)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getDatasetItem", Method: http.MethodGet, Path: "/api/datasets/{id}/items/{itemId}", Tag: tag, Scope: principal.EvalRead, Status: 200,
@@ -217,16 +218,23 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsO
 	if err != nil {
 		return nil, err
 	}
-	items, total, err := s.Items(ctx, principal.From(ctx).Org, id, ItemPage{Version: in.DatasetVersion, Below: below, Limit: in.Limit, Offset: in.Offset})
+	page, err := s.Items(ctx, principal.From(ctx).Org, id, ItemPage{Version: in.DatasetVersion, Below: below, Limit: in.Limit, Offset: in.Offset})
 	if err != nil {
 		return nil, err
 	}
 	var out listItemsOutput
-	items, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, items, total, func(i Item) string { return itemCursor.Text(i.ID) })
-	out.Body.Items = make([]itemBody, len(items))
-	for i, item := range items {
+	var next string
+	out.Body.Items = make([]itemBody, len(page.Items))
+	for i, item := range page.Items {
+		if err := admission.From(ctx).Take(item.Content.Bytes()); err != nil {
+			return nil, err
+		}
 		out.Body.Items[i] = toItemBody(item)
+		if page.More {
+			next = itemCursor.Text(item.ID)
+		}
 	}
+	out.Body.CursorPaging = in.Paging(next, page.Total)
 	return &out, nil
 }
 
@@ -243,15 +251,18 @@ func (s *Service) postItems(ctx context.Context, in *addItemsInput) (*addItemsOu
 	for i, f := range list {
 		items[i] = fromItemFields(f)
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*addItemsOutput, error) {
-		added, err := s.AddItemsTx(ctx, tx, id, items)
-		if err != nil && in.Body.Items == nil {
-			err = alone(err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return toAddItemsOutput(id, added), nil
+	prepare := func() (Prepared, error) { return s.PrepareItems(ctx, principal.From(ctx).Org, id, items) }
+	return Retry(prepare, func(p Prepared) (*addItemsOutput, error) {
+		return change.Do(ctx, s.log, func(tx postgres.Tx) (*addItemsOutput, error) {
+			added, err := s.AddItemsTx(ctx, tx, p)
+			if err != nil && in.Body.Items == nil {
+				err = alone(err)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return toAddItemsOutput(id, added), nil
+		})
 	})
 }
 
@@ -276,12 +287,17 @@ func (s *Service) patchItem(ctx context.Context, in *updateItemInput) (*itemOutp
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*itemOutput, error) {
-		i, err := s.UpdateItemTx(ctx, tx, dataset, item, expected, in.Body.apply)
-		if err != nil {
-			return nil, err
-		}
-		return toItemOutput(i), nil
+	prepare := func() (Prepared, error) {
+		return s.PrepareUpdate(ctx, principal.From(ctx).Org, dataset, item, in.Body.apply)
+	}
+	return Retry(prepare, func(p Prepared) (*itemOutput, error) {
+		return change.Do(ctx, s.log, func(tx postgres.Tx) (*itemOutput, error) {
+			i, err := s.UpdateItemTx(ctx, tx, item, expected, p)
+			if err != nil {
+				return nil, err
+			}
+			return toItemOutput(i), nil
+		})
 	})
 }
 

@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -38,6 +37,18 @@ type Content struct {
 	Tools          jsontext.Value   `json:"tools,omitzero"`
 	Assertions     []jsontext.Value `json:"assertions,omitzero"`
 	Labels         jsontext.Value   `json:"labels,omitzero"`
+}
+
+// Bytes is about how much memory the content takes.
+func (c Content) Bytes() int {
+	n := 0
+	for _, v := range []jsontext.Value{c.Input, c.ExpectedOutput, c.Output, c.Context, c.Messages, c.Tools, c.Labels} {
+		n += len(v)
+	}
+	for _, v := range c.Assertions {
+		n += len(v)
+	}
+	return n
 }
 
 // Source says where an item came from.
@@ -92,22 +103,19 @@ type Added struct {
 
 // AddItemsTx adds items in the order given. Content that the dataset already
 // has is skipped and reported, so an import can be repeated.
-func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, items []Item) ([]Added, error) {
-	d, err := s.writable(ctx, tx, datasetID)
+func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, p Prepared) ([]Added, error) {
+	d, err := s.writable(ctx, tx, p.dataset)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkItems(d.Schema, items); err != nil {
+	if err := p.against(d.Schema); err != nil {
 		return nil, err
 	}
-	added := make([]Added, len(items))
-	for i := range items {
-		if items[i].Digest, err = items[i].digest(); err != nil {
-			return nil, fmt.Errorf("digest item %d: %w", i, err)
-		}
-		added[i] = Added{Index: i, Digest: items[i].Digest}
+	added := make([]Added, len(p.items))
+	for i, item := range p.items {
+		added[i] = Added{Index: i, Digest: item.Digest}
 	}
-	ids, err := s.store.insertItemsTx(ctx, tx, datasetID, d.LatestVersion+1, items, s.now())
+	ids, err := s.store.insertItemsTx(ctx, tx, d.ID, d.LatestVersion+1, p.items, s.now())
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +124,7 @@ func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 		after.sum.add(digest)
 	}
 	after.ItemCount += int64(len(ids))
-	if err := s.nameDuplicatesTx(ctx, tx, datasetID, added, ids); err != nil {
+	if err := s.nameDuplicatesTx(ctx, tx, d.ID, added, ids); err != nil {
 		return nil, err
 	}
 	return added, s.saveContentsTx(ctx, tx, "dataset.items_added", d, after)
@@ -174,52 +182,59 @@ type ItemPage struct {
 	Limit, Offset int
 }
 
-// Items returns a page of items, with one item more than the limit if there is a
-// next page, and the number of all of them.
-func (s *Service) Items(ctx context.Context, org principal.OrgID, datasetID int64, p ItemPage) ([]Item, int64, error) {
+// ItemList is a page of items.
+type ItemList struct {
+	Items []Item
+	// More is whether there are items after the page.
+	More bool
+	// Total is the number of items on all pages.
+	Total int64
+}
+
+// Items returns a page of items. It has fewer than the limit if these have
+// PageBytes.
+func (s *Service) Items(ctx context.Context, org principal.OrgID, datasetID int64, p ItemPage) (ItemList, error) {
 	d, err := s.store.find(ctx, s.db.Org(org), org, datasetID)
 	if err != nil {
-		return nil, 0, err
+		return ItemList{}, err
 	}
 	total := d.ItemCount
 	if p.Version != 0 {
 		v, err := s.store.findVersion(ctx, s.db.Org(org), org, datasetID, p.Version)
 		if err != nil {
-			return nil, 0, err
+			return ItemList{}, err
 		}
 		total = v.ItemCount
 	}
-	items, err := s.store.listItems(ctx, org, datasetID, p)
-	return items, total, err
+	items, more, err := s.store.listItems(ctx, org, datasetID, p)
+	return ItemList{Items: items, More: more, Total: total}, err
 }
 
-// UpdateItemTx changes an item. Frozen versions keep it as it was. A nonzero
-// expected version must be the current one.
-func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, datasetID, id, expected int64, edit func(*Item)) (Item, error) {
-	d, err := s.writable(ctx, tx, datasetID)
+// UpdateItemTx gives an item its prepared content. Frozen versions keep it as it
+// was. A nonzero expected version must be the current one.
+func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, id, expected int64, p Prepared) (Item, error) {
+	d, err := s.writable(ctx, tx, p.dataset)
 	if err != nil {
 		return Item{}, err
 	}
 	return change.Update(change.Edit[Item]{
 		Expected: expected, Conflict: ErrItemVersionConflict,
-		Lock: func() (Item, error) { return s.store.findItem(ctx, tx, tx.Org, datasetID, id, 0) },
-		Apply: func(i *Item) (err error) {
-			before := *i
-			edit(i)
-			if i.Digest, err = i.digest(); err != nil {
-				return fmt.Errorf("digest item: %w", err)
+		Lock: func() (Item, error) { return s.store.findItem(ctx, tx, tx.Org, d.ID, id, 0) },
+		Apply: func(i *Item) error {
+			if len(p.items) != 1 || p.items[0].Version != i.Version {
+				return ErrMoved
 			}
-			if i.Digest == before.Digest {
-				*i = before // content has one text for each digest
+			if p.items[0].Digest != i.Digest { // content has one text for each digest
+				*i = p.items[0].Item
 			}
 			return nil
 		},
 		Save: func(before Item, after *Item) error {
-			if err := checkItem(d.Schema, *after); err != nil {
+			if err := alone(p.against(d.Schema)); err != nil {
 				return err
 			}
 			after.UpdatedAt, after.Version = s.now(), before.Version+1
-			return s.store.reviseItemTx(ctx, tx, datasetID, d.LatestVersion, before, *after)
+			return s.store.reviseItemTx(ctx, tx, d.ID, d.LatestVersion, before, encodedItem{*after, p.items[0].text})
 		},
 		Audit: func(before, after Item) error {
 			revised := d

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/fault"
@@ -28,9 +27,10 @@ func compileSchema(text jsontext.Value) (*schema.Schema, error) {
 	return compiled, nil
 }
 
-// checkItems holds items against the dataset's schema and reports every
-// violation with its place in a list of items.
-func checkItems(of jsontext.Value, items []Item) error {
+// checkItems holds encoded items against the dataset's schema and reports every
+// violation with its place in a list of items. Pause is called before each, and
+// an error of it ends the work.
+func checkItems(pause func() error, of jsontext.Value, items []encodedItem) error {
 	compiled, err := compileSchema(of)
 	if err != nil {
 		return fmt.Errorf("compile stored schema: %w", err)
@@ -41,12 +41,11 @@ func checkItems(of jsontext.Value, items []Item) error {
 	var fields []fault.Field
 	work := schema.NewWork()
 	for i, item := range items {
-		text, err := json.Marshal(item.Content)
-		if err != nil {
-			return fmt.Errorf("encode item: %w", err)
+		if err := pause(); err != nil {
+			return err
 		}
 		place := "/items/" + strconv.Itoa(i)
-		wrong, ok := check(compiled, &work, text)
+		wrong, ok := check(compiled, &work, []byte(item.text))
 		if !ok {
 			// What one of them needs is not there for those after it.
 			fields = append(fields, fault.Field{In: "body", Path: place, Code: "format", Message: unchecked})
@@ -77,11 +76,6 @@ func check(compiled *schema.Schema, work *schema.Work, item []byte) ([]schema.Vi
 	}
 	matches, wrong, err := compiled.Check(work, v)
 	return wrong, err == nil && (matches || len(wrong) > 0)
-}
-
-// checkItem is checkItems for one item that is the whole body of a request.
-func checkItem(of jsontext.Value, item Item) error {
-	return alone(checkItems(of, []Item{item}))
 }
 
 // alone names the violations of a list's only item from the root of the body.

@@ -40,8 +40,9 @@ func (s *Service) ItemIDs(ctx context.Context, org principal.OrgID, datasetID in
 	return s.store.itemIDs(ctx, org, datasetID, version, above, limit)
 }
 
-// ItemsByID returns items as a frozen version has them, by their ids. Those that
-// the version does not have are left out.
-func (s *Service) ItemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) (map[int64]Item, error) {
+// ItemsByID returns items as a frozen version has them, by their ids, until they
+// have PageBytes. Read is how many of the ids it looked for, at least one if there
+// are any; those of them that the version does not have are left out.
+func (s *Service) ItemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) (items map[int64]Item, read int, err error) {
 	return s.store.itemsByID(ctx, org, datasetID, version, ids)
 }

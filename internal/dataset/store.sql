@@ -104,30 +104,55 @@ ORDER BY valid_from DESC
 LIMIT 1;
 
 -- name: ListItems :many
--- A page of current items, newest first. The inner query skips within the
--- index to where the page begins; the outer one reads on from there. Both are
--- ordered scans of one index, which the planner chooses without statistics too.
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
-FROM dataset_items i
-WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.valid_to IS NULL
-  AND i.id <= (
-    SELECT p.id FROM dataset_items p
-    WHERE p.org_id = @org_id AND p.dataset_id = @dataset_id AND p.valid_to IS NULL AND p.id < @below
-    ORDER BY p.id DESC
-    LIMIT 1 OFFSET @row_offset)
-ORDER BY i.id DESC
+-- A page of current items, newest first. It ends early when it has enough
+-- bytes, which are counted without reading the contents; more says of each item
+-- whether another follows it. The innermost query skips within the index to
+-- where the page begins; the next one reads on from there. Both are ordered
+-- scans of one index, which the planner chooses without statistics too.
+SELECT p.id, p.valid_from, p.digest, p.content, p.split, p.weight, p.source_type, p.source_id, p.created_at, p.updated_at, p.version, p.more
+FROM (
+  SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version,
+         (lead(i.id) OVER (ORDER BY i.id DESC) IS NOT NULL)::boolean AS more, (sum(i.size) OVER (ORDER BY i.id DESC) - i.size)::bigint AS before
+  FROM (
+    SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version,
+           coalesce(d.bytes, octet_length(d.content::text)) AS size
+    FROM dataset_items d
+    WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.valid_to IS NULL
+      AND d.id <= (
+        SELECT b.id FROM dataset_items b
+        WHERE b.org_id = @org_id AND b.dataset_id = @dataset_id AND b.valid_to IS NULL AND b.id < @below
+        ORDER BY b.id DESC
+        LIMIT 1 OFFSET @row_offset)
+    ORDER BY d.id DESC
+    LIMIT @one_more
+  ) i
+) p
+WHERE p.before < @max_bytes::bigint
+ORDER BY p.id DESC
 LIMIT @row_limit;
 
 -- name: ListItemsInVersion :many
--- A page of a frozen version's items, newest first. It begins at the highest
--- item that the version has, however many were added since.
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
-FROM dataset_items i
-WHERE i.org_id = @org_id AND i.dataset_id = @dataset_id AND i.id < @below
-  AND i.id <= (SELECT v.max_item FROM dataset_versions v WHERE v.org_id = @org_id AND v.dataset_id = @dataset_id AND v.number = @version)
-  AND i.valid_from <= @version AND (i.valid_to IS NULL OR i.valid_to > @version)
-ORDER BY i.id DESC
-LIMIT @row_limit OFFSET @row_offset;
+-- A page of a frozen version's items, newest first, which ends early when it has
+-- enough bytes. It begins at the highest item that the version has, however many
+-- were added since.
+SELECT p.id, p.valid_from, p.digest, p.content, p.split, p.weight, p.source_type, p.source_id, p.created_at, p.updated_at, p.version, p.more
+FROM (
+  SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version,
+         (lead(i.id) OVER (ORDER BY i.id DESC) IS NOT NULL)::boolean AS more, (sum(i.size) OVER (ORDER BY i.id DESC) - i.size)::bigint AS before
+  FROM (
+    SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version,
+           coalesce(d.bytes, octet_length(d.content::text)) AS size
+    FROM dataset_items d
+    WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id < @below
+      AND d.id <= (SELECT v.max_item FROM dataset_versions v WHERE v.org_id = @org_id AND v.dataset_id = @dataset_id AND v.number = @version)
+      AND d.valid_from <= @version AND (d.valid_to IS NULL OR d.valid_to > @version)
+    ORDER BY d.id DESC
+    LIMIT @one_more OFFSET @row_offset
+  ) i
+) p
+WHERE p.before < @max_bytes::bigint
+ORDER BY p.id DESC
+LIMIT @row_limit;
 
 -- name: InsertRevision :exec
 -- A new revision of an item whose earlier one belongs to a frozen version.
@@ -216,15 +241,23 @@ ORDER BY i.id
 LIMIT @row_limit;
 
 -- name: FindItemsInVersion :many
--- Some items as a frozen version has them. One look into the index for each,
--- which the planner chooses without statistics too.
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
-FROM unnest(@ids::bigint[]) AS wanted (id)
-CROSS JOIN LATERAL (
-  SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version
-  FROM dataset_items d
-  WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = wanted.id
-    AND d.valid_from <= @version AND (d.valid_to IS NULL OR d.valid_to > @version)
-  ORDER BY d.valid_from DESC
-  LIMIT 1
-) i;
+-- Some items as a frozen version has them, in the order asked for, until there
+-- are enough bytes; more says of each whether another follows it. One look into
+-- the index for each, which the planner chooses without statistics too.
+SELECT p.place, p.more, p.id, p.valid_from, p.digest, p.content, p.split, p.weight, p.source_type, p.source_id, p.created_at, p.updated_at, p.version
+FROM (
+  SELECT wanted.place::int AS place, (lead(wanted.place) OVER (ORDER BY wanted.place) IS NOT NULL)::boolean AS more, (sum(i.size) OVER (ORDER BY wanted.place) - i.size)::bigint AS before,
+         i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
+  FROM (SELECT unnest(@ids::bigint[]) AS id, generate_subscripts(@ids::bigint[], 1) AS place) wanted
+  CROSS JOIN LATERAL (
+    SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version,
+           coalesce(d.bytes, octet_length(d.content::text)) AS size
+    FROM dataset_items d
+    WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = wanted.id
+      AND d.valid_from <= @version AND (d.valid_to IS NULL OR d.valid_to > @version)
+    ORDER BY d.valid_from DESC
+    LIMIT 1
+  ) i
+) p
+WHERE p.before < @max_bytes::bigint
+ORDER BY p.place;

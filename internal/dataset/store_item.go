@@ -13,15 +13,11 @@ import (
 )
 
 // insertItemsTx stores the items that are new and returns their ids.
-func (s store) insertItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, validFrom int, items []Item, at time.Time) (map[Digest]int64, error) {
+func (s store) insertItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, validFrom int, items []encodedItem, at time.Time) (map[Digest]int64, error) {
 	p := db.InsertItemsParams{OrgID: tx.Org, DatasetID: datasetID, ValidFrom: int32(validFrom), CreatedAt: at}
 	for _, i := range items {
-		content, err := json.Marshal(i.Content)
-		if err != nil {
-			return nil, fmt.Errorf("encode content: %w", err)
-		}
 		p.Digests = append(p.Digests, i.Digest[:])
-		p.Contents = append(p.Contents, string(content))
+		p.Contents = append(p.Contents, i.text)
 		p.Splits = append(p.Splits, i.Split)
 		p.Weights = append(p.Weights, i.Weight)
 		p.SourceTypes = append(p.SourceTypes, i.Source.Type)
@@ -74,51 +70,49 @@ func (s store) findItem(ctx context.Context, q db.DBTX, org principal.OrgID, dat
 	return fromItemRow(r)
 }
 
-func (s store) listItems(ctx context.Context, org principal.OrgID, datasetID int64, p ItemPage) ([]Item, error) {
+// listItems reads a page, and whether there are items after it.
+func (s store) listItems(ctx context.Context, org principal.OrgID, datasetID int64, p ItemPage) (items []Item, more bool, err error) {
 	q := db.New(s.db.Org(org))
-	var rows []db.FindItemRow
+	var rows []db.ListItemsRow
 	if p.Version == 0 {
-		page, err := q.ListItems(ctx, db.ListItemsParams{OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit) + 1, RowOffset: int32(p.Offset)})
-		if err != nil {
-			return nil, fmt.Errorf("list items: %w", err)
-		}
-		for _, r := range page {
-			rows = append(rows, db.FindItemRow(r))
-		}
+		rows, err = q.ListItems(ctx, db.ListItemsParams{
+			OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit), OneMore: int32(p.Limit) + 1, RowOffset: int32(p.Offset), MaxBytes: PageBytes,
+		})
 	} else {
-		page, err := q.ListItemsInVersion(ctx, db.ListItemsInVersionParams{
-			OrgID: org, DatasetID: datasetID, Version: int32(p.Version), Below: p.Below, RowLimit: int32(p.Limit) + 1, RowOffset: int32(p.Offset),
+		var frozen []db.ListItemsInVersionRow
+		frozen, err = q.ListItemsInVersion(ctx, db.ListItemsInVersionParams{
+			OrgID: org, DatasetID: datasetID, Version: int32(p.Version), Below: p.Below, RowLimit: int32(p.Limit), OneMore: int32(p.Limit) + 1, RowOffset: int32(p.Offset), MaxBytes: PageBytes,
+		})
+		for _, r := range frozen {
+			rows = append(rows, db.ListItemsRow(r))
+		}
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("list items: %w", err)
+	}
+	items = make([]Item, len(rows))
+	for i, r := range rows {
+		items[i], err = fromItemRow(db.FindItemRow{
+			ID: r.ID, ValidFrom: r.ValidFrom, Digest: r.Digest, Content: r.Content, Split: r.Split, Weight: r.Weight,
+			SourceType: r.SourceType, SourceID: r.SourceID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("list items of version: %w", err)
+			return nil, false, err
 		}
-		for _, r := range page {
-			rows = append(rows, db.FindItemRow(r))
-		}
+		more = r.More
 	}
-	items := make([]Item, len(rows))
-	for i, r := range rows {
-		item, err := fromItemRow(r)
-		if err != nil {
-			return nil, err
-		}
-		items[i] = item
-	}
-	return items, nil
+	return items, more, nil
 }
 
 // reviseItemTx replaces a revision that no frozen version contains, and
 // otherwise ends it and begins another.
-func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, before, after Item) error {
+func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, before Item, after encodedItem) error {
 	q := db.New(tx)
-	content, err := json.Marshal(after.Content)
-	if err != nil {
-		return fmt.Errorf("encode content: %w", err)
-	}
+	var err error
 	if before.validFrom > latest {
 		err = q.ReplaceRevision(ctx, db.ReplaceRevisionParams{
 			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(before.validFrom),
-			Digest: after.Digest[:], Content: content, Split: postgres.OrNull(after.Split), Weight: after.Weight,
+			Digest: after.Digest[:], Content: []byte(after.text), Split: postgres.OrNull(after.Split), Weight: after.Weight,
 			UpdatedAt: &after.UpdatedAt, Version: after.Version,
 		})
 	} else {
@@ -127,7 +121,7 @@ func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64
 		}
 		err = q.InsertRevision(ctx, db.InsertRevisionParams{
 			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(latest + 1),
-			Digest: after.Digest[:], Content: content, Split: postgres.OrNull(after.Split), Weight: after.Weight,
+			Digest: after.Digest[:], Content: []byte(after.text), Split: postgres.OrNull(after.Split), Weight: after.Weight,
 			UpdatedAt: &after.UpdatedAt, Version: after.Version,
 			SourceType: postgres.OrNull(after.Source.Type), SourceID: postgres.OrNull(after.Source.ID), CreatedAt: after.CreatedAt,
 		})
@@ -191,18 +185,28 @@ func (s store) itemIDs(ctx context.Context, org principal.OrgID, datasetID int64
 	return ids, nil
 }
 
-func (s store) itemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) (map[int64]Item, error) {
+// itemsByID reads items until they have PageBytes, and returns how many of the
+// ids it looked for.
+func (s store) itemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) (map[int64]Item, int, error) {
 	rows, err := db.New(s.db.Org(org)).FindItemsInVersion(ctx, db.FindItemsInVersionParams{
-		OrgID: org, DatasetID: datasetID, Version: int32(version), Ids: ids,
+		OrgID: org, DatasetID: datasetID, Version: int32(version), Ids: ids, MaxBytes: PageBytes,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find items: %w", err)
+		return nil, 0, fmt.Errorf("find items: %w", err)
 	}
+	read := len(ids)
 	out := make(map[int64]Item, len(rows))
-	for _, r := range rows {
-		if out[r.ID], err = fromItemRow(db.FindItemRow(r)); err != nil {
-			return nil, err
+	for i, r := range rows {
+		out[r.ID], err = fromItemRow(db.FindItemRow{
+			ID: r.ID, ValidFrom: r.ValidFrom, Digest: r.Digest, Content: r.Content, Split: r.Split, Weight: r.Weight,
+			SourceType: r.SourceType, SourceID: r.SourceID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		if i == len(rows)-1 && r.More {
+			read = int(r.Place)
 		}
 	}
-	return out, nil
+	return out, read, nil
 }

@@ -63,14 +63,34 @@ func unlessErased(err error) error {
 
 // ExecuteChunk executes a stretch of units, those that have no outcome yet.
 func (a *Activities) ExecuteChunk(ctx context.Context, c ChunkInput) (ChunkDone, error) {
+	died := diedBefore(ctx)
 	// It is alive while it keeps the last answers of a run that was cancelled.
 	alive := context.WithoutCancel(ctx)
-	defer temporal.KeepBeating(alive)()
-	done, err := a.s.executeChunk(ctx, c, func(done int) { activity.RecordHeartbeat(alive, done) })
+	beat := func() { activity.RecordHeartbeat(alive, working) }
+	beat()
+	stop := temporal.KeepBeating(alive, working)
+	done, err := a.s.executeChunk(ctx, c, died, beat)
+	stop()
 	if erased(err) {
 		return ChunkDone{Ended: true}, nil
 	}
+	if err != nil {
+		activity.RecordHeartbeat(alive, ended)
+	}
 	return done, err
+}
+
+// What the last heartbeat of an attempt says.
+const (
+	working = "working"
+	ended   = "ended" // it has failed by itself
+)
+
+// diedBefore reports whether an attempt before this one has begun and neither
+// succeeded nor failed: its worker is gone.
+func diedBefore(ctx context.Context) bool {
+	var last string
+	return activity.HasHeartbeatDetails(ctx) && (activity.GetHeartbeatDetails(ctx, &last) != nil || last != ended)
 }
 
 // CheckResults looks whether a client has sent all its results.

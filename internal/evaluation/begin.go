@@ -170,6 +170,9 @@ type unit struct {
 	epoch int
 }
 
+// String names a unit within its run.
+func (u unit) String() string { return fmt.Sprintf("%d/%d", u.item, u.epoch) }
+
 // units reads a stretch of a run's units: all items in the run's order, then all
 // of them again for the next repetition.
 func (s *Service) units(ctx context.Context, org principal.OrgID, r Run, from, to int) ([]unit, error) {

@@ -12,6 +12,6 @@ func TestTooMany(t *testing.T) {
 	require.Nil(t, tooMany(maxUnits/maxRepetitions, maxRepetitions))
 	require.Equal(t, &RunError{
 		Code:    "too_many_units",
-		Message: "100001 items in 100 repetitions are 10000100 executions, and one run does 10000000 at most. Take a sample with sampleSize, or repeat less often.",
-	}, tooMany(100_001, 100))
+		Message: "40001 items in 100 repetitions are 4000100 executions, and one run does 4000000 at most. Take a sample with sampleSize, or repeat less often.",
+	}, tooMany(40_001, 100))
 }

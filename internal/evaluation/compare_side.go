@@ -19,7 +19,7 @@ type side struct {
 }
 
 // maxRead is how many units are in memory at once for statistics, whoever asks:
-// about a gigabyte of them. A run that is larger is read alone.
+// about a gigabyte of them. No run has more.
 const maxRead = 4_000_000
 
 // mayRead waits until so many units fit in memory. What it returns is called when

@@ -11,7 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation/internal/suspect"
 	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/provider"
@@ -20,7 +22,7 @@ import (
 
 // How a chunk is executed.
 const (
-	readBatch  = 500         // items that are read at once
+	readBatch  = 500         // items that are read at once, unless they fill a page
 	flushUnits = 2000        // outcomes that are stored at once,
 	flushBytes = 8 << 20     // or so many bytes of output,
 	flushEvery = time.Second // or after so long
@@ -37,7 +39,7 @@ type chunk struct {
 	width    int // units at once
 
 	// beat tells the engine that the chunk is alive.
-	beat func(done int)
+	beat func()
 	pace *provider.Pace
 
 	mu    sync.Mutex
@@ -49,6 +51,9 @@ type chunk struct {
 	fresh int // units that were executed now
 	noted map[string]bool
 
+	// suspects is nil unless a worker died on the chunk.
+	suspects *suspect.List
+
 	cancel sync.Once
 	// cancelled is closed when the run is found cancelled.
 	cancelled chan struct{}
@@ -57,10 +62,16 @@ type chunk struct {
 // executeChunk executes the units from one number up to another, those that
 // have no outcome yet. When it returns without an error every unit has one,
 // unless stop says why the run cannot go on.
-func (s *Service) executeChunk(ctx context.Context, c ChunkInput, beat func(done int)) (ChunkDone, error) {
+//
+// Died says that the worker of the attempt before is gone, and that what killed it
+// may be a unit.
+func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, beat func()) (ChunkDone, error) {
 	run, err := s.store.findRun(ctx, s.db.Org(c.Org), c.Org, c.Run)
 	if err != nil || run.Status != StatusRunning || run.Resolved == nil {
 		return ChunkDone{Ended: true}, err
+	}
+	if active, err := s.tenancy.Active(ctx, c.Org); err != nil || !active {
+		return ChunkDone{Stop: &RunError{CodeSuspended, "The organization is not active. Results so far are kept."}}, err
 	}
 	e := &chunk{
 		Service: s, org: c.Org, run: run, index: c.Index, beat: beat, width: max(1, c.Width),
@@ -72,6 +83,15 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, beat func(done
 	}
 	if e.target, err = s.asker(ctx, c.Org, run.Request.Plan.Target); err != nil {
 		return stopped(err)
+	}
+	if died {
+		deaths, err := s.store.deaths(ctx, c.Org, run.ID, c.Index)
+		if err != nil {
+			return ChunkDone{}, err
+		}
+		e.suspects = suspect.New(deaths, func(ctx context.Context, deaths map[string]int) error {
+			return s.store.putDeaths(ctx, c.Org, run.ID, c.Index, c.To-c.From, deaths, s.now())
+		})
 	}
 	left, err := e.left(ctx, c.From, c.To)
 	if err != nil {
@@ -113,10 +133,11 @@ func (s *Service) measuresOf(r Run) ([]plan.Measure, error) {
 }
 
 // left is the units without an outcome; the others are counted. Where units cost
-// nothing all are left: to do them again is quicker than to look for them.
+// nothing all are left: to do them again is quicker than to look for them, unless
+// each is done with care.
 func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	units, err := e.units(ctx, e.org, e.run, from, to)
-	if err != nil || !e.run.Request.Plan.Target.Paid() {
+	if err != nil || !e.run.Request.Plan.Target.Paid() && e.suspects == nil {
 		return units, err
 	}
 	wanted := make(map[result.Key]bool, len(units))
@@ -161,11 +182,16 @@ func (e *chunk) execute(ctx context.Context, left []unit) error {
 	g, ctx := errgroup.WithContext(ctx)
 	asking, hangUp := e.asking(ctx)
 	defer hangUp()
-	work := make(chan job, readBatch)
+	pages := make(chan page) // one is handed out while the next is read
+	work := make(chan job)
 	done := make(chan result.Outcome, e.width) // a slow store holds up who would fill the memory
 	g.Go(func() error {
+		defer close(pages)
+		return e.read(ctx, left, pages)
+	})
+	g.Go(func() error {
 		defer close(work)
-		return e.read(ctx, left, work)
+		return handOut(ctx, pages, work)
 	})
 	g.Go(func() error {
 		defer close(done)
@@ -208,32 +234,59 @@ type job struct {
 	content dataset.Item
 }
 
-// read reads items and hands them out until there are none, or the run cannot
-// go on.
-func (e *chunk) read(ctx context.Context, left []unit, work chan<- job) error {
+// page is units with their items, and the bytes that these take of the process's
+// budget until the units are handed out.
+type page struct {
+	jobs  []job
+	bytes int
+}
+
+// read reads items, a page at a time, until there are none or the run cannot go
+// on.
+func (e *chunk) read(ctx context.Context, left []unit, pages chan<- page) error {
 	r := e.run.Resolved
 	for len(left) > 0 && !e.ended() {
-		batch := left[:min(len(left), readBatch)]
-		left = left[len(batch):]
-		ids := make([]int64, len(batch))
-		for i, u := range batch {
-			ids[i] = u.item
+		ids := make([]int64, min(len(left), readBatch))
+		for i := range ids {
+			ids[i] = left[i].item
 		}
-		items, err := e.datasets.ItemsByID(ctx, e.org, r.Dataset, r.Version, ids)
+		items, read, err := e.datasets.ItemsByID(ctx, e.org, r.Dataset, r.Version, ids)
 		if err != nil {
 			return err
 		}
-		for _, u := range batch {
+		next := page{jobs: make([]job, read)}
+		for i, u := range left[:read] {
 			item, ok := items[u.item]
 			if !ok {
 				return fmt.Errorf("version %d of dataset %d has lost item %d", r.Version, r.Dataset, u.item)
 			}
+			next.jobs[i] = job{u, item}
+			next.bytes += item.Content.Bytes()
+		}
+		if err := admission.From(ctx).Wait(ctx, next.bytes); err != nil {
+			return err
+		}
+		left = left[read:]
+		select {
+		case pages <- next:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// handOut gives the units of pages to whoever works next.
+func handOut(ctx context.Context, pages <-chan page, work chan<- job) error {
+	for next := range pages {
+		for _, j := range next.jobs {
 			select {
-			case work <- job{u, item}:
+			case work <- j:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		}
+		admission.From(ctx).Give(next.bytes)
 	}
 	return nil
 }
@@ -254,6 +307,9 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 		return nil
 	}
 	began := e.clock()
+	if e.suspects.GaveUp(j.String()) {
+		return e.finish(ctx, began, e.failed(j, errDeadly), done)
+	}
 	a, tries, err := e.try(asking, j)
 	var f *provider.Failure
 	definite := errors.As(err, &f) && asking.Err() == nil
@@ -271,7 +327,15 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 		e.mu.Unlock()
 		return nil // it has no outcome: a run that goes on later would try it again
 	}
-	o := e.outcome(j, a, f, tries)
+	o, err := e.outcome(ctx, j, a, f, tries)
+	if err != nil {
+		return err
+	}
+	return e.finish(ctx, began, o, done)
+}
+
+// finish counts an outcome and hands it on to be stored.
+func (e *chunk) finish(ctx context.Context, began time.Time, o result.Outcome, done chan<- result.Outcome) error {
 	e.mu.Lock()
 	e.busy += e.clock().Sub(began)
 	e.fresh++
@@ -357,7 +421,7 @@ func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
 		return err
 	}
 	failpoint.Hit(ChunkCounted)
-	e.beat(count.Done)
+	e.beat()
 	return e.look(ctx)
 }
 

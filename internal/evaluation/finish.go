@@ -8,6 +8,7 @@ import (
 
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -43,6 +44,11 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 	}
 	if r.Status == StatusRunning {
 		if err := s.store.setPhase(ctx, t.Org, t.Run, PhaseAggregating, s.now()); err != nil {
+			return err
+		}
+	}
+	if r.Request.Plan.Target.Type == plan.TargetClient {
+		if err := s.awaitPosted(ctx, t); err != nil {
 			return err
 		}
 	}

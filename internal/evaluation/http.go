@@ -116,7 +116,7 @@ type createInput struct {
 type createBody struct {
 	Name           string              `json:"name" minLength:"1" maxLength:"200" doc:"Name of the evaluation." example:"Support answers"`
 	Description    string              `json:"description,omitempty" maxLength:"10000" doc:"Free text."`
-	DatasetID      datasetText         `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
+	DatasetID      plan.DatasetText    `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
 	DatasetVersion int                 `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the items as they are when a run starts."`
 	Metrics        plan.MetricsInput   `json:"metrics" doc:"Names of the metrics, from GET /api/evaluation-metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
 	MetricNames    plan.MetricList     `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
@@ -138,7 +138,7 @@ type updateInput struct {
 type updateBody struct {
 	Name            httpapi.Set[string]               `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"Name of the evaluation."`
 	Description     httpapi.Patch[string]             `json:"description,omitzero" maxLength:"10000" doc:"Free text; null removes it."`
-	DatasetID       httpapi.Set[datasetText]          `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
+	DatasetID       httpapi.Set[plan.DatasetText]     `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
 	DatasetVersion  httpapi.Patch[int]                `json:"datasetVersion,omitzero" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
 	Metrics         httpapi.Set[plan.MetricsInput]    `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
 	MetricNames     httpapi.Set[plan.MetricList]      `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
@@ -309,7 +309,7 @@ func (s *Service) deleteEvaluation(ctx context.Context, in *Path) (*httpapi.Dele
 func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]metric.Params, s *Service) {
 	b.Name.Apply(&e.Name)
 	b.Description.Apply(&e.Description)
-	b.DatasetID.Apply((*datasetText)(&e.DatasetID))
+	b.DatasetID.Apply((*plan.DatasetText)(&e.DatasetID))
 	b.DatasetVersion.Apply(&e.DatasetVersion)
 	if metrics != nil {
 		e.Plan.Metrics = metrics

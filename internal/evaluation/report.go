@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/metric"
@@ -126,19 +128,21 @@ func (s *Service) toReportComparison(ctx context.Context, org principal.OrgID, r
 	for i, one := range shown {
 		ids[i] = one.Item
 	}
-	items, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids)
-	if err != nil {
-		return nil, err
+	inputs := make(map[int64]jsontext.Value, len(ids))
+	for len(ids) > 0 {
+		items, read, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids)
+		if err != nil {
+			return nil, err
+		}
+		for id, item := range items {
+			inputs[id] = item.Content.Input
+		}
+		ids = ids[read:]
 	}
 	for _, one := range shown {
 		w := report.Regression{
 			Item: one.Item, Delta: one.Delta, ByPass: one.ByPass, Baseline: report.ItemScores{Overall: one.Baseline.Overall, PassRate: one.Baseline.PassRate},
-			Candidate: report.ItemScores{Overall: one.Candidate.Overall, PassRate: one.Candidate.PassRate},
-		}
-		for _, item := range items {
-			if item.ID == one.Item {
-				w.Input = item.Content.Input
-			}
+			Candidate: report.ItemScores{Overall: one.Candidate.Overall, PassRate: one.Candidate.PassRate}, Input: inputs[one.Item],
 		}
 		out.Regressions = append(out.Regressions, w)
 	}

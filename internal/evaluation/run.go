@@ -23,7 +23,7 @@ var ErrRunNotFound = fault.New(fault.NotFound, "run_not_found", "The evaluation 
 const (
 	maxConcurrency = 512
 	maxRepetitions = 100
-	maxUnits       = 10_000_000 // items times repetitions
+	maxUnits       = maxRead // items times repetitions
 )
 
 // Request is what a run is asked for: the caller's wishes, and the evaluation as
@@ -85,6 +85,7 @@ const (
 	CodeMetricUnresolved   = "metric_unresolved"
 	CodeBudgetExceeded     = "budget_exceeded"
 	CodeTimeout            = "timeout"
+	CodeSuspended          = "organization_suspended"
 )
 
 // Run is one execution of an evaluation.

@@ -325,10 +325,34 @@ func (s store) setOutcomeTx(ctx context.Context, tx postgres.Tx, run int64, o Ou
 	return nil
 }
 
-// noteResultsTx notes that a client sent results.
-func (s store) noteResultsTx(ctx context.Context, tx postgres.Tx, run int64, final bool, at time.Time) error {
-	if _, err := db.New(tx).NoteResults(ctx, db.NoteResultsParams{OrgID: tx.Org, ID: run, Final: final, At: &at}); err != nil {
-		return fmt.Errorf("hear run: %w", err)
+// beginPosting announces results of a client, and returns until when they have to
+// be stored. ok is false if the run takes none.
+func (s store) beginPosting(ctx context.Context, org principal.OrgID, run int64, within time.Duration) (until time.Time, ok bool, err error) {
+	until, err = db.New(s.db.Org(org)).BeginPosting(ctx, db.BeginPostingParams{OrgID: org, ID: run, Seconds: within.Seconds()})
+	if postgres.NoRows(err) {
+		return until, false, nil
 	}
-	return nil
+	if err != nil {
+		return until, false, fmt.Errorf("begin posting: %w", err)
+	}
+	return until, true, nil
+}
+
+// endPostingTx notes that announced results are stored. ok is false if that took
+// too long.
+func (s store) endPostingTx(ctx context.Context, tx postgres.Tx, run int64, until time.Time, final bool, at time.Time) (ok bool, err error) {
+	n, err := db.New(tx).EndPosting(ctx, db.EndPostingParams{OrgID: tx.Org, ID: run, Until: until, Final: final, At: &at})
+	if err != nil {
+		return false, fmt.Errorf("end posting: %w", err)
+	}
+	return n > 0, nil
+}
+
+// posting reports whether announced results of a run are not stored yet.
+func (s store) posting(ctx context.Context, org principal.OrgID, run int64) (bool, error) {
+	on, err := db.New(s.db.Org(org)).Posting(ctx, db.PostingParams{OrgID: org, ID: run})
+	if err != nil && !postgres.NoRows(err) {
+		return false, fmt.Errorf("read posting: %w", err)
+	}
+	return on, nil
 }

@@ -199,10 +199,26 @@ WHERE org_id = @org_id AND id = @id AND status = 'running';
 UPDATE evaluation_runs SET outcome = @outcome, updated_at = @updated_at
 WHERE org_id = @org_id AND id = @id AND status <> 'running';
 
--- name: NoteResults :execrows
--- A client sent results, and may have said that they are all.
-UPDATE evaluation_runs SET heard_at = @at, updated_at = @at, final = final OR @final
-WHERE org_id = @org_id AND id = @id AND status = 'running';
+-- name: BeginPosting :one
+-- A request brings results: the run is not added up before they are stored, or
+-- the time is over. Requests whose time is over are forgotten.
+UPDATE evaluation_runs
+SET posting = CASE WHEN posting_until > now() THEN posting ELSE 0 END + 1, posting_until = now() + make_interval(secs => @seconds::float8)
+WHERE org_id = @org_id AND id = @id AND status = 'running' AND phase = 'executing'
+RETURNING posting_until::timestamptz AS until;
+
+-- name: EndPosting :execrows
+-- The results of a request are stored, within its time. A client may have said
+-- that they are all.
+UPDATE evaluation_runs
+SET posting = greatest(posting - 1, 0), final = final OR @final, heard_at = @at,
+    updated_at = CASE WHEN status = 'running' THEN @at::timestamptz ELSE updated_at END
+WHERE org_id = @org_id AND id = @id AND @until::timestamptz > now();
+
+-- name: Posting :one
+-- Whether requests still bring results of a run.
+SELECT (posting > 0 AND posting_until > now())::boolean AS posting FROM evaluation_runs
+WHERE org_id = @org_id AND id = @id;
 
 -- name: PutRunItems :exec
 -- Stores a page of a run's order; doing it again changes nothing.
@@ -253,3 +269,14 @@ SELECT at, level, message FROM evaluation_run_notes
 WHERE org_id = @org_id AND run_id = @run_id
 ORDER BY at DESC, subject
 LIMIT @row_limit;
+
+-- name: ChunkDeaths :one
+-- How many workers have died while they scored a unit of a chunk.
+SELECT deaths FROM evaluation_run_chunks
+WHERE org_id = @org_id AND run_id = @run_id AND chunk = @chunk;
+
+-- name: PutChunkDeaths :exec
+-- Replaces that.
+INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at, deaths)
+VALUES (@org_id, @run_id, @chunk, @size, 0, 0, 0, 0, 0, 0, @updated_at, @deaths)
+ON CONFLICT (org_id, run_id, chunk) DO UPDATE SET deaths = excluded.deaths;

@@ -69,6 +69,32 @@ func (s store) chunks(ctx context.Context, org principal.OrgID, run int64) ([]Co
 	return all, nil
 }
 
+// deaths reads how many workers have died while they scored a unit of a chunk.
+func (s store) deaths(ctx context.Context, org principal.OrgID, run int64, chunk int) (map[string]int, error) {
+	text, err := db.New(s.db.Org(org)).ChunkDeaths(ctx, db.ChunkDeathsParams{OrgID: org, RunID: run, Chunk: int32(chunk)})
+	if postgres.NoRows(err) {
+		return map[string]int{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read deaths: %w", err)
+	}
+	all, err := decode[map[string]int](text)
+	if err != nil || all == nil {
+		return map[string]int{}, err
+	}
+	return *all, nil
+}
+
+func (s store) putDeaths(ctx context.Context, org principal.OrgID, run int64, chunk, size int, deaths map[string]int, at time.Time) error {
+	err := db.New(s.db.Org(org)).PutChunkDeaths(ctx, db.PutChunkDeathsParams{
+		OrgID: org, RunID: run, Chunk: int32(chunk), Size: int32(size), UpdatedAt: at, Deaths: encode(deaths),
+	})
+	if err != nil {
+		return fmt.Errorf("put deaths: %w", err)
+	}
+	return nil
+}
+
 // look tells whether a run still runs, and what its other chunks have cost if it
 // has a budget.
 func (s store) look(ctx context.Context, org principal.OrgID, r Run, chunk int) (running bool, spent int64, err error) {

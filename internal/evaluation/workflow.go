@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
 // The domain's task queues: workflows and short activities on one, chunks on
@@ -42,8 +43,9 @@ type engine interface {
 // WorkflowID is the id of a run's workflow, so that a run has one.
 func (t Ticket) WorkflowID() string { return fmt.Sprintf("run:%s:%d", t.Org, t.Run) }
 
-// Handlers hand the domain's promises to the workflow engine.
-func Handlers(e engine, keepDeleted time.Duration) map[string]change.Handler {
+// Handlers hand the domain's promises to the workflow engine. The runs of an
+// organization that is suspended are cancelled.
+func (s *Service) Handlers(e engine, keepDeleted time.Duration) map[string]change.Handler {
 	read := func(do func(context.Context, Ticket) error) change.Handler {
 		return func(ctx context.Context, m change.Message) error {
 			var t Ticket
@@ -60,6 +62,14 @@ func Handlers(e engine, keepDeleted time.Duration) map[string]change.Handler {
 		TopicCancelled: read(func(ctx context.Context, t Ticket) error { return e.Cancel(ctx, t.WorkflowID()) }),
 		TopicFinal:     read(func(ctx context.Context, t Ticket) error { return e.Signal(ctx, t.WorkflowID(), signalFinal) }),
 		TopicDeleted:   startPurge(e, keepDeleted),
+		tenancy.TopicOrganizationSuspended: func(ctx context.Context, m change.Message) error {
+			var who tenancy.Suspended
+			if err := json.Unmarshal(m.Payload, &who); err != nil {
+				return fmt.Errorf("read suspension: %w", err)
+			}
+			_, err := s.CancelAll(ctx, who.Org)
+			return err
+		},
 	}
 }
 

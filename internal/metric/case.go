@@ -4,10 +4,13 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // Case is one item of an evaluation and what came of it. Fields that are empty
-// are not known. Metrics read a case and never write to it.
+// are not known. Metrics read a case and never write to it,
+// but for the work that they spend.
 type Case struct {
 	Input jsontext.Value
 	// ExpectedOutput is what a good output is. JSON null is no expectation.
@@ -33,6 +36,10 @@ type Case struct {
 	CostUSD *float64
 	// Usage counts tokens, nil when nobody counted.
 	Usage *Usage
+
+	// Allowance is what all scores of a request may spend together; nil leaves each
+	// what one score may.
+	Allowance *schema.Work
 }
 
 // ToolCall is one call of a tool.

@@ -139,6 +139,10 @@ func (m *configured) Definition() Definition { return m.spec.Definition.clone() 
 // have to hold, so the lowest of their scores counts.
 func (m *configured) Score(c Case) Score {
 	l := &look{Case: &c, work: work{schema.NewWork()}}
+	if c.Allowance != nil {
+		l.work = work{c.Allowance.Task()}
+		defer func() { c.Allowance.Return(l.Work) }()
+	}
 	if m.spec.alone || len(c.Assertions) == 0 {
 		return m.score(l)
 	}

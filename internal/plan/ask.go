@@ -113,8 +113,12 @@ type model struct {
 }
 
 func (m model) Ask(ctx context.Context, run int64, i dataset.Item, epoch int) (provider.Answer, error) {
+	messages, err := m.messages(i)
+	if err != nil {
+		return provider.Answer{}, err
+	}
 	return m.to.Ask(ctx, provider.Question{
-		System: m.target.System, Messages: m.messages(i), Tools: offered(i.Content.Tools),
+		System: m.target.System, Messages: messages, Tools: offered(i.Content.Tools),
 		IdempotencyKey: idempotencyKey(run, i, epoch), Trace: traceID(run, i.ID, epoch),
 	})
 }

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -11,11 +14,15 @@ import (
 )
 
 // Assess scores an outcome and decides whether it passed. An outcome without
-// any score has errored. Sent scores are those that a client computed.
-func Assess(o *result.Outcome, rule PassRule, measures []Measure, c metric.Case, sent map[string]float64) {
+// any score has errored. Sent scores are those that a client computed. Pause is
+// called before each metric, and an error of it ends the work.
+func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, c metric.Case, sent map[string]float64) error {
 	scores := make([]metric.Score, len(measures))
 	scored := false
 	for i, m := range measures {
+		if err := pause(); err != nil {
+			return err
+		}
 		if v, ok := sent[m.Name]; ok {
 			scores[i] = metric.Scored(v, "")
 		} else {
@@ -36,6 +43,7 @@ func Assess(o *result.Outcome, rule PassRule, measures []Measure, c metric.Case,
 	default:
 		o.Status = result.StatusFailed
 	}
+	return nil
 }
 
 // CaseOf is what metrics see of an item and its answer.
@@ -65,11 +73,23 @@ func Cluster(i dataset.Item, key string) string {
 		var fields map[string]jsontext.Value
 		if where.Kind() == '{' && json.Unmarshal(where, &fields) == nil {
 			if v, ok := fields[key]; ok && v.Kind() != 'n' {
-				return plain(v)
+				return short(plain(v))
 			}
 		}
 	}
 	return ""
+}
+
+// maxCluster bounds the name of a group, which every row of a result repeats.
+const maxCluster = 256
+
+// short replaces a long text by its digest, which tells groups apart as well.
+func short(text string) string {
+	if len(text) <= maxCluster {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // Unscored says of every metric that it was not computed, in place of what it

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -8,73 +9,124 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/llm"
+	"github.com/assayhq/assay/internal/provider"
 )
+
+// maxPrompt is the largest conversation that a model is asked to go on with, in
+// bytes: several times what any of them reads.
+const maxPrompt = 1 << 20
+
+// errPrompt is the end of an item whose prompt would be too long.
+var errPrompt = &provider.Failure{
+	Code: "prompt_too_large", Message: fmt.Sprintf("The prompt with the item's values would be longer than %d bytes. Shorten the item, or use its fields less often.", maxPrompt),
+}
 
 // messages is the conversation that a model is asked to go on with: the prompt
 // with the item's input in it, or the item's own messages, or its input.
-func (m model) messages(i dataset.Item) []llm.Message {
+func (m model) messages(i dataset.Item) ([]llm.Message, error) {
 	if m.target.Prompt != "" {
-		return []llm.Message{{Role: llm.RoleUser, Content: fill(m.target.Prompt, i)}}
+		text, err := fill(m.target.Prompt, i)
+		return []llm.Message{{Role: llm.RoleUser, Content: text}}, err
 	}
-	var said []struct {
+	all := said(i.Content.Messages)
+	if len(all) == 0 {
+		all = []llm.Message{{Role: llm.RoleUser, Content: plain(i.Content.Input)}}
+	}
+	size := 0
+	for _, one := range all {
+		size += len(one.Content)
+	}
+	if size > maxPrompt {
+		return nil, errPrompt
+	}
+	return all, nil
+}
+
+// said reads the messages of an item that a model goes on with.
+func said(list jsontext.Value) (all []llm.Message) {
+	var sent []struct {
 		Role    string         `json:"role"`
 		Content jsontext.Value `json:"content"`
 	}
-	if json.Unmarshal(i.Content.Messages, &said) == nil && len(said) > 0 {
-		var all []llm.Message
-		for _, s := range said {
-			if role := llm.Role(s.Role); role == llm.RoleUser || role == llm.RoleAssistant {
-				all = append(all, llm.Message{Role: role, Content: plain(s.Content)})
-			}
-		}
-		if len(all) > 0 {
-			return all
+	if json.Unmarshal(list, &sent) != nil {
+		return nil
+	}
+	for _, s := range sent {
+		if role := llm.Role(s.Role); role == llm.RoleUser || role == llm.RoleAssistant {
+			all = append(all, llm.Message{Role: role, Content: plain(s.Content)})
 		}
 	}
-	return []llm.Message{{Role: llm.RoleUser, Content: plain(i.Content.Input)}}
+	return all
 }
 
 // fill puts an item into a prompt: {{input}}, {{context}}, {{expected_output}},
-// and {{input.field}} for a field of an object.
-func fill(prompt string, i dataset.Item) string {
+// and {{input.field}} for a field of an object. It stops before the text is too
+// long, and reads each value of the item once.
+func fill(prompt string, i dataset.Item) (string, error) {
 	var b strings.Builder
+	look := values{item: i, fields: map[string]map[string]jsontext.Value{}, texts: map[string]string{}}
 	for {
 		before, rest, ok := strings.Cut(prompt, "{{")
+		name, after, closed := strings.Cut(rest, "}}")
+		var value string
+		switch {
+		case ok && closed:
+			value = look.up(strings.TrimSpace(name))
+		case ok:
+			value, after = "{{"+rest, ""
+		}
+		if b.Len()+len(before)+len(value) > maxPrompt {
+			return "", errPrompt
+		}
 		b.WriteString(before)
-		if !ok {
-			return b.String()
+		b.WriteString(value)
+		if !ok || !closed {
+			return b.String(), nil
 		}
-		name, after, ok := strings.Cut(rest, "}}")
-		if !ok {
-			b.WriteString("{{" + rest)
-			return b.String()
-		}
-		b.WriteString(lookUp(strings.TrimSpace(name), i))
 		prompt = after
 	}
 }
 
-func lookUp(name string, i dataset.Item) string {
+// values are those of an item by the names that a prompt has for them.
+type values struct {
+	item   dataset.Item
+	fields map[string]map[string]jsontext.Value // of a value that is an object
+	texts  map[string]string                    // that were looked up
+}
+
+func (v values) up(name string) string {
+	text, ok := v.texts[name]
+	if !ok {
+		text = v.text(name)
+		v.texts[name] = text
+	}
+	return text
+}
+
+func (v values) text(name string) string {
 	noun, field, inside := strings.Cut(name, ".")
 	var value jsontext.Value
 	switch noun {
 	case "input":
-		value = i.Content.Input
+		value = v.item.Content.Input
 	case "context":
-		value = i.Content.Context
+		value = v.item.Content.Context
 	case "expected_output":
-		value = i.Content.ExpectedOutput
+		value = v.item.Content.ExpectedOutput
 	default:
 		return "{{" + name + "}}"
 	}
-	if inside {
-		var fields map[string]jsontext.Value
-		if json.Unmarshal(value, &fields) != nil {
-			return ""
-		}
-		value = fields[field]
+	if !inside {
+		return plain(value)
 	}
-	return plain(value)
+	fields, ok := v.fields[noun]
+	if !ok {
+		if json.Unmarshal(value, &fields) != nil {
+			fields = nil
+		}
+		v.fields[noun] = fields
+	}
+	return plain(fields[field])
 }
 
 // plain is a JSON text as it is, and any other value as JSON.

@@ -167,15 +167,14 @@ type Filter struct {
 	Offset int
 }
 
-// Page returns outcomes in the order of their items and epochs, with scores.
-func (s *Service) Page(ctx context.Context, r Run, f Filter) ([]Outcome, error) {
-	return s.store.page(ctx, r, f)
-}
+// PageBytes is where a page of outcomes ends, however few there are.
+const PageBytes = 8 << 20
 
-// Sizes returns how many bytes the outcomes of some items have, all epochs
-// together. Items without an outcome are left out.
-func (s *Service) Sizes(ctx context.Context, r Run, items []int64) (map[int64]int, error) {
-	return s.store.sizes(ctx, r, items)
+// Page returns outcomes in the order of their items and epochs, with scores, and
+// whether there are others after them. It has fewer than the limit if these have
+// PageBytes.
+func (s *Service) Page(ctx context.Context, r Run, f Filter) (page []Outcome, more bool, err error) {
+	return s.store.page(ctx, r, f)
 }
 
 // Count returns how many outcomes match a filter, on all pages.

@@ -3,6 +3,7 @@ package result_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -77,8 +78,9 @@ func page(ctx context.Context, t *testing.T, s *result.Service, r result.Run, f 
 	if f.Limit == 0 {
 		f.Limit = 100
 	}
-	all, err := s.Page(ctx, r, f)
+	all, more, err := s.Page(ctx, r, f)
 	require.NoError(t, err)
+	require.False(t, more && len(all) < f.Limit, "the outcomes of these tests are small")
 	total, err := s.Count(ctx, r, f)
 	require.NoError(t, err)
 	return all, total
@@ -260,4 +262,32 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 	t.Cleanup(func() { _ = inserter.Close() })
 	s := result.New(result.Stores{Inserter: inserter}, time.Now)
 	require.ErrorIs(t, s.Insert(t.Context(), newRun(), []result.Outcome{whole(1, 0)}), clickhouse.ErrUnavailable)
+}
+
+func TestAPageEndsWhenItHasEnoughBytes(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, s *result.Service) {
+		ctx, r := t.Context(), newRun()
+		const size = 3 << 20
+		var all []result.Outcome
+		for item := range int64(7) {
+			o := plain(item+1, result.StatusPassed, number(1))
+			o.Output = jsontext.Value(`"` + strings.Repeat("a", size) + `"`)
+			all = append(all, o)
+		}
+		require.NoError(t, s.Insert(ctx, r, all))
+
+		var pages []int
+		f := result.Filter{Limit: 100}
+		for more := true; more; {
+			var page []result.Outcome
+			var err error
+			page, more, err = s.Page(ctx, r, f)
+			require.NoError(t, err)
+			pages = append(pages, len(page))
+			f.After = page[len(page)-1].Key
+		}
+
+		require.Equal(t, []int{3, 3, 1}, pages, "each ends with the outcome that fills it")
+	})
 }

@@ -13,30 +13,48 @@ import (
 const outcomeColumns = "item_id, epoch, content, cluster, weight, status, output, tool_calls, otel_trace_id, duration_us, duration_known, " +
 	"cost_nano_usd, cost_known, input_tokens, output_tokens, calls, error_code, error_message, attempts, scored, value"
 
-func (s store) page(ctx context.Context, r Run, f Filter) (all []Outcome, err error) {
+// page reads outcomes until they have PageBytes, and whether there are others
+// after them. Their sizes are read first, so that the bytes are not.
+func (s store) page(ctx context.Context, r Run, f Filter) (all []Outcome, more bool, err error) {
 	where, args := f.where(r)
+	sizes, err := s.sizes(ctx, r, f, where, args)
+	if err != nil || len(sizes) == 0 {
+		return nil, false, err
+	}
+	n := fitting(sizes[:min(len(sizes), f.Limit)])
 	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
 		o, err := scanOutcome(rows)
 		all = append(all, o)
 		return err
-	}, fmt.Sprintf("SELECT %s%s%s ORDER BY item_id, epoch LIMIT %d OFFSET %d", outcomeColumns, of, where, f.Limit, f.Offset), args...)
+	}, fmt.Sprintf("SELECT %s%s%s ORDER BY item_id, epoch LIMIT %d OFFSET %d", outcomeColumns, of, where, n, f.Offset), args...)
 	if err != nil || len(all) == 0 {
-		return all, err
+		return all, false, err
 	}
-	return all, s.addScores(ctx, r, all)
+	return all, n < len(sizes), s.addScores(ctx, r, all)
 }
 
-func (s store) sizes(ctx context.Context, r Run, items []int64) (map[int64]int, error) {
-	all := make(map[int64]int, len(items))
-	err := s.each(ctx, r.Org, func(rows driver.Rows) error {
-		var item int64
+// sizes reads how many bytes the outcomes of a page have, and one after it.
+func (s store) sizes(ctx context.Context, r Run, f Filter, where string, args []any) (all []uint64, err error) {
+	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
 		var size uint64
-		err := rows.Scan(&item, &size)
-		all[item] = int(size)
+		err := rows.Scan(&size)
+		all = append(all, size)
 		return err
-	}, "SELECT item_id, sum(length(output) + length(tool_calls) + length(attempts) + length(error_message) + 1024)"+of+
-		" AND metric = '' AND item_id IN (?) GROUP BY item_id", append(r.args(), items)...)
+	}, fmt.Sprintf("SELECT length(output) + length(tool_calls) + length(attempts) + length(error_message) + 1024%s%s ORDER BY item_id, epoch LIMIT %d OFFSET %d",
+		of, where, f.Limit+1, f.Offset), args...)
 	return all, err
+}
+
+// fitting is how many outcomes of these sizes a page has: it ends with the one
+// that fills it.
+func fitting(sizes []uint64) int {
+	var sum uint64
+	for i, size := range sizes {
+		if sum += size; sum >= PageBytes {
+			return i + 1
+		}
+	}
+	return len(sizes)
 }
 
 func (s store) count(ctx context.Context, r Run, f Filter) (int, error) {

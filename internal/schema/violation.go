@@ -30,7 +30,7 @@ const explainWork = 20_000_000
 
 // explain finds what is wrong with a value that does not match.
 func (c *checker) explain(v any) (found []Violation) {
-	c.meter = &Work{explainWork}
+	c.meter = &Work{left: explainWork}
 	defer func() {
 		if recover() != nil { // as in matches
 			found = nil

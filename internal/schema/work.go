@@ -22,17 +22,45 @@ const CostDecode = 150
 // Work is what one task may still spend, such as computing a score or checking
 // the items of a request. It counts what is done and looks at no clock, so that
 // a result does not depend on how busy the machine is.
-type Work struct{ left int64 }
+type Work struct {
+	left int64
+	// over is whether more was asked for than was left, short whether a task has
+	// got less than it may spend.
+	over, short bool
+}
 
 // NewWork is the work of one task.
-func NewWork() Work { return Work{allowance} }
+func NewWork() Work { return Work{left: allowance} }
 
-// Spend takes so many units, and reports whether they were there.
+// Spend takes so many units, and reports whether they were there. Once they were
+// not, there are none.
 func (w *Work) Spend(units int64) bool {
-	if units < 0 || units > w.left { // a count that overflowed is negative
-		w.left = 0
+	if w.over || units < 0 || units > w.left { // a count that overflowed is negative
+		w.over = true
 		return false
 	}
 	w.left -= units
 	return true
 }
+
+// tasks is how many tasks of one request may spend all they may: half a minute's
+// work, about as long as callers wait.
+const tasks = 15
+
+// NewAllowance is the work of all tasks of one request.
+func NewAllowance() Work { return Work{left: tasks * allowance} }
+
+// Task takes the work of one task out of that of a request.
+func (w *Work) Task() Work {
+	n := min(w.left, allowance)
+	w.short = w.short || n < allowance
+	w.left -= n
+	return Work{left: n}
+}
+
+// Return gives back what a task has not spent.
+func (w *Work) Return(t Work) { w.left += t.left }
+
+// Short reports whether a task has got less than it may spend, because those
+// before it have spent the rest.
+func (w *Work) Short() bool { return w.short }

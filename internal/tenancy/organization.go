@@ -141,6 +141,13 @@ func (s *Service) Organization(ctx context.Context, org principal.OrgID) (Organi
 	return o, nil
 }
 
+// Active reports whether work may be done for an organization: it is neither
+// suspended nor being deleted.
+func (s *Service) Active(ctx context.Context, org principal.OrgID) (bool, error) {
+	o, err := s.Organization(ctx, org)
+	return o.Status == StatusActive, err
+}
+
 // UpdateOrganizationTx changes the name and the settings.
 func (s *Service) UpdateOrganizationTx(ctx context.Context, tx postgres.Tx, expected int64, edit func(*Organization)) (Organization, error) {
 	o, err := change.Update(change.Edit[Organization]{
@@ -167,11 +174,23 @@ func (s *Service) SetPlan(ctx context.Context, org principal.OrgID, plan Plan, h
 	})
 }
 
+// TopicOrganizationSuspended is published when an organization is suspended, for
+// whoever works for it.
+const TopicOrganizationSuspended = "organization.suspended"
+
+// Suspended names an organization that was suspended.
+type Suspended struct {
+	Org principal.OrgID `json:"org"`
+}
+
 // Suspend stops an organization from using the platform, and Resume lets it
 // use it again. Only the operator of the deployment calls them.
 func (s *Service) Suspend(ctx context.Context, org principal.OrgID) error {
 	return s.operate(ctx, org, "organization.suspended", func(tx postgres.Tx) error {
-		return s.store.setStatusTx(ctx, tx, StatusActive, StatusSuspended, s.now())
+		if err := s.store.setStatusTx(ctx, tx, StatusActive, StatusSuspended, s.now()); err != nil {
+			return err
+		}
+		return s.log.PublishTx(ctx, tx, TopicOrganizationSuspended, org.String(), Suspended{Org: org})
 	})
 }
 

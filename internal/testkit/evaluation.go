@@ -134,9 +134,10 @@ type Result struct {
 
 // ResultPage is a page of results.
 type ResultPage struct {
-	Results []Result `json:"results"`
-	HasMore bool     `json:"has_more"`
-	Total   int      `json:"total"`
+	Results    []Result `json:"results"`
+	HasMore    bool     `json:"has_more"`
+	NextCursor string   `json:"next_cursor"`
+	Total      int      `json:"total"`
 }
 
 // Evaluation makes an evaluation of a dataset from a partial body.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -56,14 +57,19 @@ type unpromotedTrace struct {
 
 func (s *Service) postToDataset(ctx context.Context, in *toDatasetInput) (*promotedOutput, error) {
 	p := promotion{dataset: int64(in.Body.DatasetID), output: in.Body.IncludeOutput == nil || *in.Body.IncludeOutput}
-	if err := s.gather(ctx, principal.From(ctx).Org, in.Body.TraceIDs, &p); err != nil {
+	org := principal.From(ctx).Org
+	if err := s.gather(ctx, org, in.Body.TraceIDs, &p); err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*promotedOutput, error) {
-		if err := s.promoteTx(ctx, tx, &p); err != nil {
-			return nil, err
-		}
-		return toPromotedOutput(p), nil
+	items, from := p.items()
+	prepare := func() (dataset.Prepared, error) { return s.datasets.PrepareItems(ctx, org, p.dataset, items) }
+	return dataset.Retry(prepare, func(ready dataset.Prepared) (*promotedOutput, error) {
+		return change.Do(ctx, s.log, func(tx postgres.Tx) (*promotedOutput, error) {
+			if err := s.promoteTx(ctx, tx, &p, ready, from); err != nil {
+				return nil, err
+			}
+			return toPromotedOutput(p), nil
+		})
 	})
 }
 

@@ -77,10 +77,8 @@ func (s *Service) readNamed(ctx context.Context, org principal.OrgID, name strin
 	return s.Find(ctx, org, id)
 }
 
-// promoteTx adds the traces that have an input to the dataset.
-func (s *Service) promoteTx(ctx context.Context, tx postgres.Tx, p *promotion) error {
-	var items []dataset.Item
-	var from []int // the trace of each item
+// items are what becomes of the traces that have an input, with the trace of each.
+func (p *promotion) items() (items []dataset.Item, from []int) {
 	for i, t := range p.traces {
 		if len(t.input) == 0 {
 			continue
@@ -91,7 +89,12 @@ func (s *Service) promoteTx(ctx context.Context, tx postgres.Tx, p *promotion) e
 		}
 		items, from = append(items, item), append(from, i)
 	}
-	added, err := s.datasets.AddItemsTx(ctx, tx, p.dataset, items)
+	return items, from
+}
+
+// promoteTx adds the items of traces to the dataset.
+func (s *Service) promoteTx(ctx context.Context, tx postgres.Tx, p *promotion, items dataset.Prepared, from []int) error {
+	added, err := s.datasets.AddItemsTx(ctx, tx, items)
 	if errors.Is(err, dataset.ErrNotFound) {
 		return fault.Invalid("body", "/datasetId", "unknown_reference", "the dataset does not exist")
 	}
@@ -118,7 +121,7 @@ func ofTraces(err error, from []int) error {
 		rest, found := strings.CutPrefix(field.Path, "/items/")
 		number, _, _ := strings.Cut(rest, "/")
 		if n, err := strconv.Atoi(number); found && err == nil && n < len(from) {
-			field.Message = "the item at " + strings.TrimPrefix(rest, number) + ": " + field.Message
+			field.Message = strings.TrimSuffix("the item at "+strings.TrimPrefix(rest, number), " at ") + ": " + field.Message
 			field.Path = "/traceIds/" + strconv.Itoa(from[n])
 		}
 		translated.Fields = append(translated.Fields, field)

@@ -1524,7 +1524,7 @@ type RateLimitWindow struct {
 type Readiness struct {
 	// The result for each engine.
 	Checks []ReadinessCheck `json:"checks"`
-	// degraded if an optional engine does not answer; every operation still works.
+	// degraded if an engine does not answer that only some operations need.
 	Status string `json:"status"`
 }
 

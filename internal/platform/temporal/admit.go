@@ -16,17 +16,19 @@ import (
 type admitter struct {
 	interceptor.WorkerInterceptorBase
 	budget *admission.Budget
+	shares *shares
 }
 
 // InterceptActivity is called for each activity.
 func (a *admitter) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	return &admitted{interceptor.ActivityInboundInterceptorBase{Next: next}, a.budget}
+	return &admitted{interceptor.ActivityInboundInterceptorBase{Next: next}, a.budget, a.shares}
 }
 
 // admitted executes one activity.
 type admitted struct {
 	interceptor.ActivityInboundInterceptorBase
 	budget *admission.Budget
+	shares *shares
 }
 
 // ExecuteActivity opens the account and closes it when the activity has ended.
@@ -35,6 +37,10 @@ func (a *admitted) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteA
 	if !ok {
 		return nil, temporal.NewNonRetryableApplicationError("the input of the activity has no field Org of type principal.OrgID", "no_organization", nil)
 	}
+	if !a.shares.take(org) {
+		return nil, errShare
+	}
+	defer a.shares.give(org)
 	account := a.budget.Activity(org)
 	defer account.Close()
 	return a.Next.ExecuteActivity(admission.With(ctx, account), in)

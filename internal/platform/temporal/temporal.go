@@ -103,7 +103,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Slots bounds how many activities a worker executes at once.
+// Slots bounds how many activities a worker executes at once. An organization
+// gets at most three quarters of them.
 type Slots int
 
 // Worker serves one domain's queue until ctx ends, then lets what it runs
@@ -118,11 +119,11 @@ func (c *Client) Worker(ctx context.Context, domain string, register func(worker
 		MaxHeartbeatThrottleInterval:     5 * time.Second,
 		DefaultHeartbeatThrottleInterval: 5 * time.Second,
 		OnFatalError:                     func(err error) { fatal <- err },
-		Interceptors:                     []interceptor.WorkerInterceptor{&admitter{budget: c.budget}},
 	}
 	for _, n := range slots {
 		options.MaxConcurrentActivityExecutionSize = int(n)
 	}
+	options.Interceptors = []interceptor.WorkerInterceptor{&admitter{budget: c.budget, shares: newShares(options.MaxConcurrentActivityExecutionSize)}}
 	w := worker.New(c.Client, c.Queue(domain), options)
 	register(w)
 	// The server may be away when the process starts.
@@ -148,10 +149,12 @@ func (c *Client) Worker(ctx context.Context, domain string, register func(worker
 }
 
 // KeepBeating tells the server that an activity is alive while its own code
-// waits for something, until the returned function is called.
-func KeepBeating(ctx context.Context) (stop func()) {
-	done := make(chan struct{})
+// waits for something, until the returned function is called. The details are
+// what the next attempt gets to know of this one.
+func KeepBeating(ctx context.Context, details ...any) (stop func()) {
+	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(stopped)
 		t := time.NewTicker(cmp.Or(activity.GetInfo(ctx).HeartbeatTimeout/4, 5*time.Second))
 		defer t.Stop()
 		for {
@@ -159,9 +162,9 @@ func KeepBeating(ctx context.Context) (stop func()) {
 			case <-done:
 				return
 			case <-t.C:
-				activity.RecordHeartbeat(ctx)
+				activity.RecordHeartbeat(ctx, details...)
 			}
 		}
 	}()
-	return func() { close(done) }
+	return func() { close(done); <-stopped }
 }

@@ -294,16 +294,23 @@ func (q *Queries) FindItemInVersion(ctx context.Context, arg FindItemInVersionPa
 }
 
 const findItemsInVersion = `-- name: FindItemsInVersion :many
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
-FROM unnest($1::bigint[]) AS wanted (id)
-CROSS JOIN LATERAL (
-  SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version
-  FROM dataset_items d
-  WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.id = wanted.id
-    AND d.valid_from <= $4 AND (d.valid_to IS NULL OR d.valid_to > $4)
-  ORDER BY d.valid_from DESC
-  LIMIT 1
-) i
+SELECT p.place, p.more, p.id, p.valid_from, p.digest, p.content, p.split, p.weight, p.source_type, p.source_id, p.created_at, p.updated_at, p.version
+FROM (
+  SELECT wanted.place::int AS place, (lead(wanted.place) OVER (ORDER BY wanted.place) IS NOT NULL)::boolean AS more, (sum(i.size) OVER (ORDER BY wanted.place) - i.size)::bigint AS before,
+         i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
+  FROM (SELECT unnest($1::bigint[]) AS id, generate_subscripts($1::bigint[], 1) AS place) wanted
+  CROSS JOIN LATERAL (
+    SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version,
+           coalesce(d.bytes, octet_length(d.content::text)) AS size
+    FROM dataset_items d
+    WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.id = wanted.id
+      AND d.valid_from <= $4 AND (d.valid_to IS NULL OR d.valid_to > $4)
+    ORDER BY d.valid_from DESC
+    LIMIT 1
+  ) i
+) p
+WHERE p.before < $5::bigint
+ORDER BY p.place
 `
 
 type FindItemsInVersionParams struct {
@@ -311,9 +318,12 @@ type FindItemsInVersionParams struct {
 	OrgID     principal.OrgID
 	DatasetID int64
 	Version   int32
+	MaxBytes  int64
 }
 
 type FindItemsInVersionRow struct {
+	Place      int32
+	More       bool
 	ID         int64
 	ValidFrom  int32
 	Digest     []byte
@@ -327,14 +337,16 @@ type FindItemsInVersionRow struct {
 	Version    int64
 }
 
-// Some items as a frozen version has them. One look into the index for each,
-// which the planner chooses without statistics too.
+// Some items as a frozen version has them, in the order asked for, until there
+// are enough bytes; more says of each whether another follows it. One look into
+// the index for each, which the planner chooses without statistics too.
 func (q *Queries) FindItemsInVersion(ctx context.Context, arg FindItemsInVersionParams) ([]FindItemsInVersionRow, error) {
 	rows, err := q.db.Query(ctx, findItemsInVersion,
 		arg.Ids,
 		arg.OrgID,
 		arg.DatasetID,
 		arg.Version,
+		arg.MaxBytes,
 	)
 	if err != nil {
 		return nil, err
@@ -344,6 +356,8 @@ func (q *Queries) FindItemsInVersion(ctx context.Context, arg FindItemsInVersion
 	for rows.Next() {
 		var i FindItemsInVersionRow
 		if err := rows.Scan(
+			&i.Place,
+			&i.More,
 			&i.ID,
 			&i.ValidFrom,
 			&i.Digest,
@@ -737,16 +751,27 @@ func (q *Queries) ListItemIDsInVersion(ctx context.Context, arg ListItemIDsInVer
 }
 
 const listItems = `-- name: ListItems :many
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
-FROM dataset_items i
-WHERE i.org_id = $1 AND i.dataset_id = $2 AND i.valid_to IS NULL
-  AND i.id <= (
-    SELECT p.id FROM dataset_items p
-    WHERE p.org_id = $1 AND p.dataset_id = $2 AND p.valid_to IS NULL AND p.id < $3
-    ORDER BY p.id DESC
-    LIMIT 1 OFFSET $4)
-ORDER BY i.id DESC
-LIMIT $5
+SELECT p.id, p.valid_from, p.digest, p.content, p.split, p.weight, p.source_type, p.source_id, p.created_at, p.updated_at, p.version, p.more
+FROM (
+  SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version,
+         (lead(i.id) OVER (ORDER BY i.id DESC) IS NOT NULL)::boolean AS more, (sum(i.size) OVER (ORDER BY i.id DESC) - i.size)::bigint AS before
+  FROM (
+    SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version,
+           coalesce(d.bytes, octet_length(d.content::text)) AS size
+    FROM dataset_items d
+    WHERE d.org_id = $1 AND d.dataset_id = $2 AND d.valid_to IS NULL
+      AND d.id <= (
+        SELECT b.id FROM dataset_items b
+        WHERE b.org_id = $1 AND b.dataset_id = $2 AND b.valid_to IS NULL AND b.id < $3
+        ORDER BY b.id DESC
+        LIMIT 1 OFFSET $4)
+    ORDER BY d.id DESC
+    LIMIT $5
+  ) i
+) p
+WHERE p.before < $6::bigint
+ORDER BY p.id DESC
+LIMIT $7
 `
 
 type ListItemsParams struct {
@@ -754,6 +779,8 @@ type ListItemsParams struct {
 	DatasetID int64
 	Below     int64
 	RowOffset int32
+	OneMore   int32
+	MaxBytes  int64
 	RowLimit  int32
 }
 
@@ -769,17 +796,22 @@ type ListItemsRow struct {
 	CreatedAt  time.Time
 	UpdatedAt  *time.Time
 	Version    int64
+	More       bool
 }
 
-// A page of current items, newest first. The inner query skips within the
-// index to where the page begins; the outer one reads on from there. Both are
-// ordered scans of one index, which the planner chooses without statistics too.
+// A page of current items, newest first. It ends early when it has enough
+// bytes, which are counted without reading the contents; more says of each item
+// whether another follows it. The innermost query skips within the index to
+// where the page begins; the next one reads on from there. Both are ordered
+// scans of one index, which the planner chooses without statistics too.
 func (q *Queries) ListItems(ctx context.Context, arg ListItemsParams) ([]ListItemsRow, error) {
 	rows, err := q.db.Query(ctx, listItems,
 		arg.OrgID,
 		arg.DatasetID,
 		arg.Below,
 		arg.RowOffset,
+		arg.OneMore,
+		arg.MaxBytes,
 		arg.RowLimit,
 	)
 	if err != nil {
@@ -801,6 +833,7 @@ func (q *Queries) ListItems(ctx context.Context, arg ListItemsParams) ([]ListIte
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Version,
+			&i.More,
 		); err != nil {
 			return nil, err
 		}
@@ -813,13 +846,24 @@ func (q *Queries) ListItems(ctx context.Context, arg ListItemsParams) ([]ListIte
 }
 
 const listItemsInVersion = `-- name: ListItemsInVersion :many
-SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version
-FROM dataset_items i
-WHERE i.org_id = $1 AND i.dataset_id = $2 AND i.id < $3
-  AND i.id <= (SELECT v.max_item FROM dataset_versions v WHERE v.org_id = $1 AND v.dataset_id = $2 AND v.number = $4)
-  AND i.valid_from <= $4 AND (i.valid_to IS NULL OR i.valid_to > $4)
-ORDER BY i.id DESC
-LIMIT $6 OFFSET $5
+SELECT p.id, p.valid_from, p.digest, p.content, p.split, p.weight, p.source_type, p.source_id, p.created_at, p.updated_at, p.version, p.more
+FROM (
+  SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version,
+         (lead(i.id) OVER (ORDER BY i.id DESC) IS NOT NULL)::boolean AS more, (sum(i.size) OVER (ORDER BY i.id DESC) - i.size)::bigint AS before
+  FROM (
+    SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version,
+           coalesce(d.bytes, octet_length(d.content::text)) AS size
+    FROM dataset_items d
+    WHERE d.org_id = $1 AND d.dataset_id = $2 AND d.id < $3
+      AND d.id <= (SELECT v.max_item FROM dataset_versions v WHERE v.org_id = $1 AND v.dataset_id = $2 AND v.number = $4)
+      AND d.valid_from <= $4 AND (d.valid_to IS NULL OR d.valid_to > $4)
+    ORDER BY d.id DESC
+    LIMIT $6 OFFSET $5
+  ) i
+) p
+WHERE p.before < $7::bigint
+ORDER BY p.id DESC
+LIMIT $8
 `
 
 type ListItemsInVersionParams struct {
@@ -828,6 +872,8 @@ type ListItemsInVersionParams struct {
 	Below     int64
 	Version   int32
 	RowOffset int32
+	OneMore   int32
+	MaxBytes  int64
 	RowLimit  int32
 }
 
@@ -843,10 +889,12 @@ type ListItemsInVersionRow struct {
 	CreatedAt  time.Time
 	UpdatedAt  *time.Time
 	Version    int64
+	More       bool
 }
 
-// A page of a frozen version's items, newest first. It begins at the highest
-// item that the version has, however many were added since.
+// A page of a frozen version's items, newest first, which ends early when it has
+// enough bytes. It begins at the highest item that the version has, however many
+// were added since.
 func (q *Queries) ListItemsInVersion(ctx context.Context, arg ListItemsInVersionParams) ([]ListItemsInVersionRow, error) {
 	rows, err := q.db.Query(ctx, listItemsInVersion,
 		arg.OrgID,
@@ -854,6 +902,8 @@ func (q *Queries) ListItemsInVersion(ctx context.Context, arg ListItemsInVersion
 		arg.Below,
 		arg.Version,
 		arg.RowOffset,
+		arg.OneMore,
+		arg.MaxBytes,
 		arg.RowLimit,
 	)
 	if err != nil {
@@ -875,6 +925,7 @@ func (q *Queries) ListItemsInVersion(ctx context.Context, arg ListItemsInVersion
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Version,
+			&i.More,
 		); err != nil {
 			return nil, err
 		}

@@ -45,6 +45,47 @@ func (q *Queries) AllRunningRuns(ctx context.Context, arg AllRunningRunsParams) 
 	return items, nil
 }
 
+const beginPosting = `-- name: BeginPosting :one
+UPDATE evaluation_runs
+SET posting = CASE WHEN posting_until > now() THEN posting ELSE 0 END + 1, posting_until = now() + make_interval(secs => $1::float8)
+WHERE org_id = $2 AND id = $3 AND status = 'running' AND phase = 'executing'
+RETURNING posting_until::timestamptz AS until
+`
+
+type BeginPostingParams struct {
+	Seconds float64
+	OrgID   principal.OrgID
+	ID      int64
+}
+
+// A request brings results: the run is not added up before they are stored, or
+// the time is over. Requests whose time is over are forgotten.
+func (q *Queries) BeginPosting(ctx context.Context, arg BeginPostingParams) (time.Time, error) {
+	row := q.db.QueryRow(ctx, beginPosting, arg.Seconds, arg.OrgID, arg.ID)
+	var until time.Time
+	err := row.Scan(&until)
+	return until, err
+}
+
+const chunkDeaths = `-- name: ChunkDeaths :one
+SELECT deaths FROM evaluation_run_chunks
+WHERE org_id = $1 AND run_id = $2 AND chunk = $3
+`
+
+type ChunkDeathsParams struct {
+	OrgID principal.OrgID
+	RunID int64
+	Chunk int32
+}
+
+// How many workers have died while they scored a unit of a chunk.
+func (q *Queries) ChunkDeaths(ctx context.Context, arg ChunkDeathsParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, chunkDeaths, arg.OrgID, arg.RunID, arg.Chunk)
+	var deaths []byte
+	err := row.Scan(&deaths)
+	return deaths, err
+}
+
 const chunks = `-- name: Chunks :many
 SELECT chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at
 FROM evaluation_run_chunks
@@ -185,6 +226,37 @@ type DeleteEvaluationParams struct {
 // Hides an evaluation and everything of it; a purge removes it.
 func (q *Queries) DeleteEvaluation(ctx context.Context, arg DeleteEvaluationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteEvaluation, arg.DeletedAt, arg.OrgID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const endPosting = `-- name: EndPosting :execrows
+UPDATE evaluation_runs
+SET posting = greatest(posting - 1, 0), final = final OR $1, heard_at = $2,
+    updated_at = CASE WHEN status = 'running' THEN $2::timestamptz ELSE updated_at END
+WHERE org_id = $3 AND id = $4 AND $5::timestamptz > now()
+`
+
+type EndPostingParams struct {
+	Final bool
+	At    *time.Time
+	OrgID principal.OrgID
+	ID    int64
+	Until time.Time
+}
+
+// The results of a request are stored, within its time. A client may have said
+// that they are all.
+func (q *Queries) EndPosting(ctx context.Context, arg EndPostingParams) (int64, error) {
+	result, err := q.db.Exec(ctx, endPosting,
+		arg.Final,
+		arg.At,
+		arg.OrgID,
+		arg.ID,
+		arg.Until,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -736,32 +808,6 @@ func (q *Queries) NewestRun(ctx context.Context, arg NewestRunParams) (int64, er
 	return id, err
 }
 
-const noteResults = `-- name: NoteResults :execrows
-UPDATE evaluation_runs SET heard_at = $1, updated_at = $1, final = final OR $2
-WHERE org_id = $3 AND id = $4 AND status = 'running'
-`
-
-type NoteResultsParams struct {
-	At    *time.Time
-	Final bool
-	OrgID principal.OrgID
-	ID    int64
-}
-
-// A client sent results, and may have said that they are all.
-func (q *Queries) NoteResults(ctx context.Context, arg NoteResultsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, noteResults,
-		arg.At,
-		arg.Final,
-		arg.OrgID,
-		arg.ID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const notes = `-- name: Notes :many
 SELECT at, level, message FROM evaluation_run_notes
 WHERE org_id = $1 AND run_id = $2
@@ -800,6 +846,24 @@ func (q *Queries) Notes(ctx context.Context, arg NotesParams) ([]NotesRow, error
 		return nil, err
 	}
 	return items, nil
+}
+
+const posting = `-- name: Posting :one
+SELECT (posting > 0 AND posting_until > now())::boolean AS posting FROM evaluation_runs
+WHERE org_id = $1 AND id = $2
+`
+
+type PostingParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+// Whether requests still bring results of a run.
+func (q *Queries) Posting(ctx context.Context, arg PostingParams) (bool, error) {
+	row := q.db.QueryRow(ctx, posting, arg.OrgID, arg.ID)
+	var posting bool
+	err := row.Scan(&posting)
+	return posting, err
 }
 
 const purgeEvaluation = `-- name: PurgeEvaluation :exec
@@ -964,6 +1028,34 @@ func (q *Queries) PutChunk(ctx context.Context, arg PutChunkParams) error {
 		arg.Skipped,
 		arg.CostNanoUsd,
 		arg.UpdatedAt,
+	)
+	return err
+}
+
+const putChunkDeaths = `-- name: PutChunkDeaths :exec
+INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, cost_nano_usd, updated_at, deaths)
+VALUES ($1, $2, $3, $4, 0, 0, 0, 0, 0, 0, $5, $6)
+ON CONFLICT (org_id, run_id, chunk) DO UPDATE SET deaths = excluded.deaths
+`
+
+type PutChunkDeathsParams struct {
+	OrgID     principal.OrgID
+	RunID     int64
+	Chunk     int32
+	Size      int32
+	UpdatedAt time.Time
+	Deaths    []byte
+}
+
+// Replaces that.
+func (q *Queries) PutChunkDeaths(ctx context.Context, arg PutChunkDeathsParams) error {
+	_, err := q.db.Exec(ctx, putChunkDeaths,
+		arg.OrgID,
+		arg.RunID,
+		arg.Chunk,
+		arg.Size,
+		arg.UpdatedAt,
+		arg.Deaths,
 	)
 	return err
 }

@@ -1,4 +1,4 @@
-package evaluation
+package plan
 
 import (
 	"strconv"
@@ -8,11 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// datasetText names a dataset in a request.
-type datasetText string
+// DatasetText names a dataset in a request.
+type DatasetText string
 
 // Schema allows the number of a dataset too.
-func (datasetText) Schema(huma.Registry) *huma.Schema {
+func (DatasetText) Schema(huma.Registry) *huma.Schema {
 	shortest, longest, least := 1, 200, 1.0
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest},
@@ -21,11 +21,11 @@ func (datasetText) Schema(huma.Registry) *huma.Schema {
 }
 
 // UnmarshalJSON reads a text, or a number as its digits.
-func (d *datasetText) UnmarshalJSON(b []byte) error {
+func (d *DatasetText) UnmarshalJSON(b []byte) error {
 	if jsontext.Value(b).Kind() == '0' {
 		var n float64 // validation has seen that it is an integer
 		err := json.Unmarshal(b, &n)
-		*d = datasetText(strconv.FormatFloat(n, 'f', -1, 64))
+		*d = DatasetText(strconv.FormatFloat(n, 'f', -1, 64))
 		return err
 	}
 	return json.Unmarshal(b, (*string)(d))

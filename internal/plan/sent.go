@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/platform/llm"
+	"github.com/assayhq/assay/internal/provider"
+	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/schema"
+)
+
+// maxSent is the largest output of a result with its tool calls: what metrics
+// read, and what other targets may answer.
+const maxSent = 4 << 20
+
+// Sent is a result that a client sends.
+type Sent struct {
+	Item      int64
+	Epoch     int
+	Output    jsontext.Value
+	ToolCalls jsontext.Value
+	// Scores are those that the client computed itself.
+	Scores                    map[string]float64
+	DurationMS                *float64
+	CostUSD                   *float64
+	InputTokens, OutputTokens uint32
+	ErrorCode, ErrorMessage   string
+	Skipped                   bool
+	TraceID                   [16]byte
+}
+
+// Faults says what is wrong with the i-th result of a request to a run with so many
+// repetitions. Known is whether the item is one of the run's.
+func (one Sent) Faults(measures []Measure, repetitions int, known bool, i int) (all []fault.Field) {
+	const scores = jsontext.Pointer("scores")
+	add := func(path jsontext.Pointer, code, message string) {
+		all = append(all, fault.Field{In: "body", Path: fmt.Sprintf("/results/%d/%s", i, path), Code: code, Message: message})
+	}
+	if !known {
+		add("testCaseId", "unknown_reference", "names no item of the run: "+strconv.FormatInt(one.Item, 10))
+	}
+	if n := len(one.Output) + len(one.ToolCalls); n > maxSent {
+		add("output", "length", fmt.Sprintf("and toolCalls have %d bytes together, and a result may have %d at most", n, maxSent))
+	}
+	if one.Epoch >= repetitions {
+		add("epoch", "max", fmt.Sprintf("must be below the run's repetitions, %d", repetitions))
+	}
+	for _, m := range measures {
+		v, ok := one.Scores[m.Name]
+		switch {
+		case !ok:
+		case math.IsNaN(v) || math.Abs(v) > MaxScore || m.Low != nil && v < *m.Low || m.High != nil && v > *m.High:
+			add(scores.AppendToken(m.Name), "max", "is outside the range of the metric")
+		case m.Kind == metric.Binary && v != 0 && v != 1:
+			add(scores.AppendToken(m.Name), "enum", "must be 0 or 1: the metric passes or fails")
+		}
+	}
+	return all
+}
+
+// Outcome scores a result. Work is what the request may still spend; pause is that
+// of Assess.
+func (one Sent) Outcome(pause func() error, rule PassRule, measures []Measure, item dataset.Item, clusterKey string, work *schema.Work) (result.Outcome, error) {
+	o := result.Outcome{
+		Key: result.Key{Item: one.Item, Epoch: one.Epoch}, Cluster: Cluster(item, clusterKey), Weight: item.Weight,
+		Output: one.Output, ToolCalls: one.ToolCalls, Trace: one.TraceID, InputTokens: one.InputTokens, OutputTokens: one.OutputTokens,
+	}
+	copy(o.Content[:], item.Digest[:])
+	a := provider.Answer{Output: one.Output, Usage: llm.Usage{Input: one.InputTokens, Output: one.OutputTokens}}
+	if one.ToolCalls.Kind() == '[' {
+		a.Tools = provider.ToolCalls(one.ToolCalls)
+	}
+	if one.DurationMS != nil {
+		took := time.Duration(*one.DurationMS * float64(time.Millisecond))
+		a.Took, o.Duration = &took, &took
+	}
+	if one.CostUSD != nil {
+		nano := provider.NanoUSD(*one.CostUSD)
+		a.CostNanoUSD, o.CostNanoUSD = &nano, &nano
+	}
+	switch {
+	case one.Skipped:
+		o.Status, o.Scores = result.StatusSkipped, Unscored(measures)
+	case one.ErrorCode != "" || one.ErrorMessage != "":
+		o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, one.ErrorCode, one.ErrorMessage, Unscored(measures)
+	default:
+		c := CaseOf(item, a)
+		c.Allowance = work
+		if err := Assess(pause, &o, rule, measures, c, one.Scores); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,33 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/schema"
+)
+
+func TestAnAllowanceIsSharedByTasks(t *testing.T) {
+	t.Parallel()
+	const task = 2_000_000_000
+	all := schema.NewAllowance()
+
+	for range 15 {
+		one := all.Task()
+		require.False(t, one.Spend(task+1), "a task may spend so much and no more")
+		require.False(t, one.Spend(1), "and nothing after that")
+		all.Return(one)
+	}
+	require.False(t, all.Short(), "what was refused is not spent")
+
+	for range 15 {
+		one := all.Task()
+		require.True(t, one.Spend(task))
+		all.Return(one)
+	}
+	require.False(t, all.Short())
+	last := all.Task()
+	require.False(t, last.Spend(1))
+	require.True(t, all.Short())
+}
