@@ -6,6 +6,7 @@ import (
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/admission"
@@ -39,6 +40,7 @@ type Config struct {
 	Dataset    dataset.Config     `setting:"dataset"`
 	Trace      trace.Config       `setting:"trace"`
 	Evaluation evaluation.Config  `setting:"evaluation"`
+	Erasure    erasure.Config     `setting:"erasure"`
 	Telemetry  telemetry.Config   `setting:"telemetry"`
 }
 

@@ -28,8 +28,8 @@ type Domain struct {
 	Followers []change.Follower
 	// Workers execute its long-running work.
 	Workers []Worker
-	// Eraser removes what it keeps of an organization outside of the databases.
-	Eraser erasure.Eraser
+	// Erasure is its part in erasing an organization.
+	Erasure erasure.Part
 }
 
 // Worker serves one task queue.
@@ -46,38 +46,32 @@ func (a *App) domains() []Domain {
 	keep := a.Config.Evaluation.KeepDeleted
 	return []Domain{
 		{Name: "tenancy", HTTP: a.Tenancy.RegisterHTTP},
-		{Name: "provider", HTTP: a.Provider.RegisterHTTP, Eraser: a.Provider.Erase},
-		{Name: "dataset", HTTP: a.Dataset.RegisterHTTP, Handlers: dataset.Handlers(a.temporal, a.Config.Dataset.KeepDeleted), Workers: []Worker{{Queue: dataset.Queue, Register: a.Dataset.Register}}},
+		{Name: "provider", HTTP: a.Provider.RegisterHTTP, Erasure: erasure.Part{Erase: a.Provider.Erase}},
+		{Name: "dataset", HTTP: a.Dataset.RegisterHTTP, Handlers: dataset.Handlers(a.temporal, a.Config.Dataset.KeepDeleted), Workers: []Worker{{Queue: dataset.Queue, Register: a.Dataset.Register}}, Erasure: erasure.Part{Workflows: []string{"dataset-purge"}}},
 		{Name: "score", Handlers: a.Score.Handlers()},
-		{Name: "trace", HTTP: a.Trace.RegisterHTTP, Handlers: trace.Handlers(a.temporal), Workers: []Worker{{Queue: trace.Queue, Register: a.Trace.Register}}},
 		{
-			Name: "evaluation", HTTP: a.Evaluation.RegisterHTTP, Handlers: a.Evaluation.Handlers(a.temporal, keep), Eraser: a.Evaluation.EraseFiles,
+			Name: "trace", HTTP: a.Trace.RegisterHTTP, Handlers: trace.Handlers(a.temporal), Workers: []Worker{{Queue: trace.Queue, Register: a.Trace.Register, Slots: trace.Slots}},
+			Erasure: erasure.Part{Workflows: []string{"trace-delete"}, Erase: a.Trace.Erase},
+		},
+		{
+			Name: "evaluation", HTTP: a.Evaluation.RegisterHTTP, Handlers: a.Evaluation.Handlers(a.temporal, keep),
+			Erasure: erasure.Part{Stop: a.Evaluation.CancelAll, Workflows: []string{"run", "evaluation-purge"}, Erase: a.Evaluation.EraseFiles},
 			Workers: []Worker{{Queue: evaluation.Queue, Register: a.Evaluation.Register}, {Queue: evaluation.QueueUnits, Register: a.Evaluation.RegisterUnits, Slots: a.Config.Evaluation.Slots}},
 		},
 		{Name: "erasure", Handlers: erasure.Handlers(a.temporal), Workers: []Worker{{Queue: erasure.Queue, Register: a.Erasure.Register}}},
 	}
 }
 
-// erasers are those of all domains.
-func erasers(domains []Domain) (all []erasure.Eraser) {
-	for _, d := range domains {
-		if d.Eraser != nil {
-			all = append(all, d.Eraser)
-		}
-	}
-	return all
-}
-
 // connect registers what every domain gives.
 func (a *App) connect(log *change.Log, opts httpapi.Options) {
 	domains := a.domains()
-	a.Erasure.Use(erasers(domains)...)
 	var groups []map[string]change.Handler
 	var followers []change.Follower
 	for _, d := range domains {
 		if d.Handlers != nil {
 			groups = append(groups, d.Handlers)
 		}
+		a.Erasure.Use(d.Erasure)
 		followers = append(followers, d.Followers...)
 		a.workers = append(a.workers, d.Workers...)
 	}

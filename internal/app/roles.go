@@ -46,6 +46,7 @@ var parts = []part{
 	// Whoever promised something hands it over at once; if it cannot, anyone does.
 	{"outbox dispatcher", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
 	{"row filter check", []Role{RoleServe, RoleWorker, RoleAll}, (*App).checkFilter},
+	{"purge rounds", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Erasure.RunRounds(ctx) }},
 	{"event feed", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Events.Run(ctx) }},
 }
 

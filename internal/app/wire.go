@@ -94,7 +94,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 		ImportBytes: cfg.Admission.Bytes / 4,
 	})
 	a.newEvaluation(log, now)
-	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, a.Tenancy)
+	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, cfg.Erasure, a.Tenancy, a.temporal)
 	a.connect(log, httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Admit: admit(budget), Limit: a.limit, Observe: a.meter,
@@ -176,7 +176,7 @@ func Document() ([]byte, error) {
 	a := &App{
 		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil),
 		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}),
-		Evaluation: evaluation.New(evaluation.Parts{}), Erasure: erasure.New(erasure.Stores{}, nil),
+		Evaluation: evaluation.New(evaluation.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
 	}
 	a.newEdge(httpapi.Options{}, a.domains())
 	return a.Edge.OpenAPI(), nil

@@ -3,11 +3,13 @@ package erasure
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 )
@@ -37,42 +39,49 @@ func (s store) gone(ctx context.Context, org principal.OrgID) (gone bool, err er
 	return gone, nil
 }
 
+// count adds to a count of the certificate.
+func (s store) count(ctx context.Context, org principal.OrgID, count counter, place, table string, n int64) error {
+	return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		return count(ctx, tx, place, table, func(counted int64) int64 { return counted + n })
+	})
+}
+
 // eraseEvents erases the organization from every table of ClickHouse that has
-// organizations in it.
-func (s store) eraseEvents(ctx context.Context, org principal.OrgID, count counter, beat func(string)) error {
-	if s.ch.Cluster() != "" {
-		// A certificate must not say more than was done.
-		return fmt.Errorf("erasure on the cluster %q is not built: its shards are not all reached from one node", s.ch.Cluster())
-	}
+// organizations in it, on every server.
+func (s store) eraseEvents(ctx context.Context, org principal.OrgID, count counter, beat func(string)) (found int64, err error) {
 	tables, err := s.eventTables(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, table := range tables {
 		beat(table)
-		var n uint64
-		if err := s.ch.Writer().QueryRow(ctx, "SELECT count() FROM "+table+" WHERE org_id = ?", uuid.UUID(org)).Scan(&n); err != nil {
-			return fmt.Errorf("count %s: %w", table, err)
+		all := clickhouse.Doomed{Table: table, Where: "org_id = ?", Args: []any{uuid.UUID(org)}}
+		n, err := s.ch.Eraser().Left(ctx, all)
+		if err != nil {
+			return found, fmt.Errorf("count %s: %w", table, err)
 		}
 		if n == 0 {
 			continue
 		}
+		found += int64(n)
 		// Counted before they are erased: ClickHouse takes part in no transaction.
 		// A run that finds fewer than an earlier one finishes what that one began.
-		err := postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		err = postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
 			return count(ctx, tx, "clickhouse", table, func(counted int64) int64 { return max(counted, int64(n)) })
 		})
 		if err != nil {
-			return err
+			return found, err
 		}
-		if err := s.ch.Writer().Exec(ctx, "ALTER TABLE "+table+" DELETE WHERE org_id = ? SETTINGS mutations_sync = 2", uuid.UUID(org)); err != nil {
-			return fmt.Errorf("erase from %s: %w", table, err)
+		failpoint.Hit(Hiding)
+		if err := s.ch.Eraser().Erase(ctx, all); err != nil {
+			return found, fmt.Errorf("erase from %s: %w", table, err)
 		}
 	}
-	return nil
+	return found, nil
 }
 
-// eventTables lists the tables that store rows of organizations.
+// eventTables lists the tables that store rows of organizations, by the names
+// that they have on a single node.
 func (s store) eventTables(ctx context.Context) ([]string, error) {
 	rows, err := s.ch.Writer().Query(ctx, `
 		SELECT t.name FROM system.tables t
@@ -89,6 +98,9 @@ func (s store) eventTables(ctx context.Context) ([]string, error) {
 		if err := rows.Scan(&name); err != nil {
 			return nil, fmt.Errorf("list tables: %w", err)
 		}
+		if s.ch.Cluster() != "" {
+			name = strings.TrimSuffix(name, "_local")
+		}
 		out = append(out, name)
 	}
 	return out, rows.Err()
@@ -98,24 +110,25 @@ const eraseBatch = 5000
 
 // eraseRows erases the organization from every table of PostgreSQL, those that
 // refer to others first.
-func (s store) eraseRows(ctx context.Context, org principal.OrgID, count counter, beat func(string)) error {
+func (s store) eraseRows(ctx context.Context, org principal.OrgID, count counter, beat func(string)) (found int64, err error) {
 	tables, err := s.rowTables(ctx, org)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, table := range tables {
 		for {
 			beat(table)
 			n, err := s.eraseSome(ctx, org, table, count)
 			if err != nil {
-				return fmt.Errorf("erase from %s: %w", table, err)
+				return found, fmt.Errorf("erase from %s: %w", table, err)
 			}
+			found += n
 			if n < eraseBatch {
 				break
 			}
 		}
 	}
-	return nil
+	return found, nil
 }
 
 func (s store) eraseSome(ctx context.Context, org principal.OrgID, table string, count counter) (n int64, err error) {

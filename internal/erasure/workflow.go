@@ -34,25 +34,46 @@ func Handlers(engine starter) map[string]change.Handler {
 	}}
 }
 
-const (
-	// settle is how long other replicas may still know the organization's keys
-	// and hold figures of their use, with some room.
-	settle = 3 * time.Second
-	// stragglers is when the last request that was under way has ended and its
-	// figure is written.
-	stragglers = time.Minute
-)
+// settle is how long other replicas may still know the organization's keys, with
+// some room.
+const settle = 3 * time.Second
 
 // EraseWorkflow erases everything an organization has and completes its
-// certificate. The data plane goes first: the row that says what is being
-// erased is the last to go. Figures of requests that were under way can come
-// even later, so that the data plane is looked at once more.
+// certificate: it looks again and again, with a pause that outlasts whatever was
+// under way, until a look finds nothing. Another look after the certificate is
+// for a process that was suspended meanwhile.
 func EraseWorkflow(ctx workflow.Context, d tenancy.Deletion) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Hour,
+		StartToCloseTimeout: 24 * time.Hour, // rewriting the parts of a large organization
 		HeartbeatTimeout:    time.Minute,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 5 * time.Minute},
 	})
+	if workflow.GetVersion(ctx, "looks", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		return eraseInSteps(ctx, d)
+	}
+	if err := workflow.Sleep(ctx, settle); err != nil {
+		return err
+	}
+	var a *Activities
+	look := Look{Deletion: d}
+	for {
+		var looked Looked
+		if err := workflow.ExecuteActivity(ctx, a.Erase, look).Get(ctx, &looked); err != nil {
+			return err
+		}
+		if err := workflow.Sleep(ctx, looked.Settle); err != nil {
+			return err
+		}
+		if looked.Completed {
+			break
+		}
+		look.Last = true
+	}
+	return workflow.ExecuteActivity(ctx, a.Erase, Look{Deletion: d}).Get(ctx, nil)
+}
+
+// eraseInSteps goes on with what an older release began.
+func eraseInSteps(ctx workflow.Context, d tenancy.Deletion) error {
 	if err := workflow.Sleep(ctx, settle); err != nil {
 		return err
 	}
@@ -63,7 +84,7 @@ func EraseWorkflow(ctx workflow.Context, d tenancy.Deletion) error {
 	if err := workflow.ExecuteActivity(ctx, a.EraseRows, d).Get(ctx, nil); err != nil {
 		return err
 	}
-	if err := workflow.Sleep(ctx, stragglers); err != nil {
+	if err := workflow.Sleep(ctx, time.Minute); err != nil {
 		return err
 	}
 	return workflow.ExecuteActivity(ctx, a.EraseEvents, d).Get(ctx, nil)
@@ -72,5 +93,6 @@ func EraseWorkflow(ctx workflow.Context, d tenancy.Deletion) error {
 // Register puts the domain's workflows and activities on its worker.
 func (s *Service) Register(r worker.Registry) {
 	r.RegisterWorkflow(EraseWorkflow)
+	r.RegisterWorkflow(PurgeWorkflow)
 	r.RegisterActivity(&Activities{s: s})
 }

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/platform/temporal"
@@ -19,36 +20,54 @@ import (
 )
 
 // TestErasureWaitsForWhatIsUnderWay lets other replicas finish: they know a
-// key for a moment after it was revoked, and write figures of its use later.
+// key for a moment after it was revoked, and write what they hold later.
 func TestErasureWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // a busy machine is no deadlock
 	began := env.Now()
-	var steps []string
+	var asked []bool
 	var after []time.Duration
-	step := func(name string) func(context.Context, tenancy.Deletion) error {
-		return func(context.Context, tenancy.Deletion) error {
-			steps, after = append(steps, name), append(after, env.Now().Sub(began))
-			return nil
-		}
-	}
-	env.RegisterActivityWithOptions(step("events"), activity.RegisterOptions{Name: "EraseEvents"})
-	env.RegisterActivityWithOptions(step("rows"), activity.RegisterOptions{Name: "EraseRows"})
+	found := []erasure.Looked{{Found: 9}, {Found: 1}, {Completed: true}, {}}
+	env.RegisterActivityWithOptions(func(_ context.Context, l erasure.Look) (erasure.Looked, error) {
+		n := len(asked)
+		asked, after = append(asked, l.Last), append(after, env.Now().Sub(began).Truncate(time.Second))
+		found[n].Settle = 3 * time.Minute
+		return found[n], nil
+	}, activity.RegisterOptions{Name: "Erase"})
 
 	env.ExecuteWorkflow(erasure.EraseWorkflow, tenancy.Deletion{Org: principal.NewOrgID()})
 
 	require.True(t, env.IsWorkflowCompleted())
 	require.NoError(t, env.GetWorkflowError())
-	require.Equal(t, []string{"events", "rows", "events"}, steps)
-	require.GreaterOrEqual(t, after[0], 2500*time.Millisecond, "a cached key and a flush of the meter")
-	require.GreaterOrEqual(t, after[2]-after[1], 35*time.Second, "the longest request and a flush of the meter")
+	require.Equal(t, []bool{false, true, true, false}, asked, "the first look never completes the certificate")
+	second := time.Second
+	require.Equal(t, []time.Duration{3 * second, 183 * second, 363 * second, 543 * second}, after)
+}
+
+// TestRoundsFollowEachOther counts the purges of a day.
+func TestRoundsFollowEachOther(t *testing.T) {
+	t.Parallel()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
+	began, rounds := env.Now(), 0
+	env.RegisterActivityWithOptions(func(context.Context) (erasure.Rounds, error) {
+		rounds++
+		require.Equal(t, time.Duration(rounds)*time.Hour, env.Now().Sub(began).Truncate(time.Minute))
+		return erasure.Rounds{Interval: time.Hour}, nil
+	}, activity.RegisterOptions{Name: "Purge"})
+
+	env.ExecuteWorkflow(erasure.PurgeWorkflow, erasure.Rounds{Interval: time.Hour})
+
+	require.True(t, workflow.IsContinueAsNewError(env.GetWorkflowError()), "it goes on under a new history")
+	require.Equal(t, 100, rounds)
 }
 
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	temporaltest.Histories(t, erasure.EraseWorkflow, map[string]temporaltest.Scene{
+	temporaltest.Histories(t, []any{erasure.EraseWorkflow, erasure.PurgeWorkflow}, map[string]temporaltest.Scene{
 		"erasure": func(t *testing.T) (temporal.Config, string) {
 			k := testkit.New(t)
 			us := k.Org(t)

@@ -133,8 +133,6 @@ func TestEverySubjectHasItsOwnKey(t *testing.T) {
 	}, []score.Subject{score.Trace(trace), score.Span(trace, span.ID{7: 1}), score.RunItem(5, 6, 1), score.Match(5), score.Conversation("thread 8")})
 }
 
-// A single node: the cluster of tests has no Keeper, which statements for every
-// node go through.
 func TestScoresOfADeletedSubjectGo(t *testing.T) {
 	t.Parallel()
 	ctx, org := t.Context(), principal.NewOrgID()
@@ -143,7 +141,7 @@ func TestScoresOfADeletedSubjectGo(t *testing.T) {
 	source := score.Source{Kind: score.SourceCode}
 	require.NoError(t, s.Insert(ctx, org, about(score.Trace(trace), source, 1, noon), about(score.Span(trace, span.ID{1}), source, 1, noon.AddDate(0, 1, 0)), about(score.Trace(kept), source, 1, noon)))
 
-	require.NoError(t, s.Hide(ctx, org, ofTrace(trace)))
+	require.NoError(t, s.Hide(ctx, org, ofTrace(trace), time.Time{}))
 	got, err := s.List(ctx, org, ofTrace(trace), 10)
 	require.NoError(t, err)
 	require.Empty(t, got)
@@ -151,7 +149,7 @@ func TestScoresOfADeletedSubjectGo(t *testing.T) {
 	require.NoError(t, s.Insert(ctx, org, about(score.Trace(trace), source, 0, later)))
 
 	for range 2 {
-		require.NoError(t, s.Purge(ctx, org, ofTrace(trace), later.Add(-time.Second)))
+		require.NoError(t, s.Hide(ctx, org, ofTrace(trace), later.Add(-time.Second)))
 	}
 	got, err = s.List(ctx, org, ofTrace(trace), 10)
 	require.NoError(t, err)

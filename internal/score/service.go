@@ -92,15 +92,10 @@ func (s *Service) Count(ctx context.Context, org principal.OrgID, f Filter) (map
 	return s.store.count(ctx, org, f)
 }
 
-// Hide makes the scores of subjects unreadable.
-func (s *Service) Hide(ctx context.Context, org principal.OrgID, f Filter) error {
-	return s.store.hide(ctx, org, f)
-}
-
-// Purge removes from the disks what is hidden of the subjects, and scores from
-// before.
-func (s *Service) Purge(ctx context.Context, org principal.OrgID, f Filter, before time.Time) error {
-	return s.store.purge(ctx, org, f, before)
+// Hide makes the scores of subjects unreadable: those from before a time, or all
+// of them if it is zero. They leave the disks with the next round of purges.
+func (s *Service) Hide(ctx context.Context, org principal.OrgID, f Filter, before time.Time) error {
+	return s.store.hide(ctx, org, f, before)
 }
 
 // Left counts scores of the subjects that are still on the disks and must not be.

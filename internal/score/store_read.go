@@ -99,21 +99,17 @@ func (s store) has(ctx context.Context, org principal.OrgID, one Score) (found b
 	return found, err
 }
 
-// doomed are the rows of a filter's subjects. Deletions are of a millisecond.
-func (f Filter) doomed(org principal.OrgID) clickhouse.Doomed {
+// doomed are the rows of a filter's subjects from before a time, or all of them.
+// Deletions are of a millisecond.
+func (f Filter) doomed(org principal.OrgID, before time.Time) clickhouse.Doomed {
 	where, args := f.where(org)
-	return clickhouse.Doomed{Table: "scores", Arrived: "toDateTime64(at, 3, 'UTC')", Where: "org_id = ? AND " + where, Args: args}
+	return clickhouse.Doomed{Table: "scores", Where: "org_id = ? AND " + where, Args: args, Arrived: "toDateTime64(at, 3, 'UTC')", Before: before}
 }
 
-func (s store) hide(ctx context.Context, org principal.OrgID, f Filter) error {
-	return s.ch.Eraser().Hide(ctx, f.doomed(org))
+func (s store) hide(ctx context.Context, org principal.OrgID, f Filter, before time.Time) error {
+	return s.ch.Eraser().Hide(ctx, f.doomed(org, before))
 }
 
 func (s store) left(ctx context.Context, org principal.OrgID, f Filter, before time.Time) (uint64, error) {
-	gone, _, err := s.ch.Eraser().Left(ctx, before, f.doomed(org))
-	return gone, err
-}
-
-func (s store) purge(ctx context.Context, org principal.OrgID, f Filter, before time.Time) error {
-	return s.ch.Eraser().Purge(ctx, before, f.doomed(org))
+	return s.ch.Eraser().Left(ctx, f.doomed(org, before))
 }

@@ -2,14 +2,16 @@ package trace
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
+
+	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // Activities are the side effects of the domain's workflows. Each may run
@@ -20,37 +22,49 @@ type Activities struct {
 	now    func() time.Time
 }
 
-var (
-	errUnsettled = errors.New("telemetry from before the deletion is still deferred; it goes when ClickHouse has taken it")
-	errLeft      = errors.New("rows of the deleted trace are left")
+const (
+	// drained is how long a process that has read a block may still insert it,
+	// with some room.
+	drained = spandb.DrainTimeout + 10*time.Second
+	// nextRound is how long a deletion waits before it looks again whether the
+	// rows have left the disks. Rounds of purges are hours apart.
+	nextRound = 10 * time.Minute
 )
 
-// PurgeTrace removes what is stored of a deleted trace.
+// later is an error that says when the next attempt makes sense.
+func later(wait time.Duration, why string) error {
+	return sdk.NewApplicationErrorWithOptions(why, "later", sdk.ApplicationErrorOptions{NextRetryDelay: wait})
+}
+
+// PurgeTrace makes what is stored of a deleted trace unreadable, if the request
+// could not. A round of purges removes it from the disks, for all deletions
+// together.
 func (a *Activities) PurgeTrace(ctx context.Context, d Deletion) error {
 	id, ok := span.ParseTraceID(d.Trace)
 	if !ok {
 		return fmt.Errorf("deletion %d names no trace: %q", d.ID, d.Trace)
 	}
 	defer temporal.KeepBeating(ctx)()
-	if err := a.store.Eraser(d.Org, id).Purge(ctx, d.Requested); err != nil {
+	if err := a.store.Eraser(d.Org, id).Hide(ctx, d.Requested); err != nil {
 		return err
 	}
-	return a.scores.Purge(ctx, d.Org, scoresOf(id), d.Requested)
+	return a.scores.Hide(ctx, d.Org, scoresOf(id), d.Requested)
 }
 
 // FinishDeletion removes what came in after the deletion and is older than it,
-// makes sure that nothing is left, and says so.
+// waits until nothing is left on the disks, and says so.
 func (a *Activities) FinishDeletion(ctx context.Context, d Deletion) error {
-	waiting, err := a.store.DeferredBefore(ctx, d.Settled)
-	if err != nil {
-		return err
-	}
-	if waiting {
-		return errUnsettled
-	}
+	defer temporal.KeepBeating(ctx)()
 	id, _ := span.ParseTraceID(d.Trace)
+	// Telemetry that waits in object storage would come back.
+	switch had, err := a.store.CutTrace(ctx, d.Org, id, d.Requested); {
+	case err != nil:
+		return err
+	case had:
+		return later(drained, "telemetry from before the deletion was deferred; some of it may be on its way")
+	}
 	// A promise of feedback that was committed after the deletion.
-	err = postgres.InTx(ctx, a.store.db, d.Org, func(tx postgres.Tx) error {
+	err := postgres.InTx(ctx, a.store.db, d.Org, func(tx postgres.Tx) error {
 		return a.scores.WithdrawTx(ctx, tx, score.Trace(id), d.Requested)
 	})
 	if err != nil {
@@ -64,16 +78,15 @@ func (a *Activities) FinishDeletion(ctx context.Context, d Deletion) error {
 		return err
 	}
 	e := a.store.Eraser(d.Org, id)
-	gone, stay, err := e.Left(ctx, d.Requested)
-	switch {
-	case err != nil:
+	gone, err := e.Left(ctx, d.Requested)
+	if err != nil {
 		return err
-	case gone+scores > 0:
-		return fmt.Errorf("%w: %d", errLeft, gone+scores)
-	case stay > 0:
-		if err := e.Restate(ctx); err != nil {
-			return err
-		}
+	}
+	if gone+scores > 0 {
+		return later(nextRound, fmt.Sprintf("%d hidden rows of the deleted trace are still on the disks", gone+scores))
+	}
+	if err := e.Restate(ctx); err != nil {
+		return err
 	}
 	return a.store.finishDeletion(ctx, d.Org, d.ID, a.now())
 }

@@ -58,6 +58,13 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id span.TraceID)
 	return d, s.log.PublishTx(ctx, tx, TopicDeleted, strconv.FormatInt(n, 10), d)
 }
 
+// Erase removes an organization from the telemetry that waits in object storage
+// and returns how many blocks had rows of it.
+func (s *Service) Erase(ctx context.Context, org principal.OrgID) (int64, error) {
+	blocks, err := s.store.CutOrganization(ctx, org)
+	return int64(blocks), err
+}
+
 // settleTime is the longest that a row which has arrived can still be on its
 // way: it waits for the block before its own, for the pause between blocks and
 // for its own block. A row of an import waits until the live rows of its request
@@ -71,8 +78,10 @@ func (s *Service) settleTime() time.Duration {
 func (s *Service) hide(ctx context.Context, org principal.OrgID, id span.TraceID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hideWithin)
 	defer cancel()
-	err := spandb.Together(ctx, s.store.Eraser(org, id).Hide, func(ctx context.Context) error {
-		return s.scores.Hide(ctx, org, scoresOf(id))
+	err := spandb.Together(ctx, func(ctx context.Context) error {
+		return s.store.Eraser(org, id).Hide(ctx, time.Time{})
+	}, func(ctx context.Context) error {
+		return s.scores.Hide(ctx, org, scoresOf(id), time.Time{})
 	})
 	if err != nil {
 		slog.WarnContext(ctx, "a deleted trace is readable until its workflow runs", "org_id", org.String(), "trace_id", id.String(), "error", err)

@@ -14,7 +14,7 @@ func (s *Service) registerDelete(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteTrace", Method: http.MethodDelete, Path: "/api/traces/{id}", Tag: tag, Scope: principal.TracesWrite, Status: 200,
 		Summary: "Delete a trace",
-		Description: "The trace, its spans and its feedback cannot be read any more once this responds, and their bytes are removed from the disks within an hour. " +
+		Description: "The trace, its spans and its feedback cannot be read any more once this responds, and their bytes are removed from the disks within two hours. " +
 			"Spans that arrive later under the same id make a new trace. Dataset items that were made from the trace stay.",
 	}, s.deleteTrace)
 }

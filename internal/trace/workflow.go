@@ -13,8 +13,12 @@ import (
 	"github.com/assayhq/assay/internal/change"
 )
 
-// Queue is the domain's task queue.
-const Queue = "trace"
+// Queue is the domain's task queue, and Slots how many of its activities a worker
+// executes at once: deletions of a tenant in a loop take no more of a process.
+const (
+	Queue = "trace"
+	Slots = 32
+)
 
 // starter starts a workflow under an id; starting it twice is starting it once.
 type starter interface {
@@ -33,11 +37,11 @@ func Handlers(engine starter) map[string]change.Handler {
 }
 
 // DeleteTraceWorkflow removes a deleted trace for good: first what is stored,
-// then, when every write that was under way has ended and deferred telemetry
-// is inserted, what came in meanwhile.
+// then, when every write that was under way has ended, what came in meanwhile or
+// is still deferred. It ends when nothing is left on the disks.
 func DeleteTraceWorkflow(ctx workflow.Context, d Deletion) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 6 * time.Hour, // rewriting the largest parts of a busy day
+		StartToCloseTimeout: 6 * time.Hour,
 		HeartbeatTimeout:    time.Minute,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 5 * time.Minute},
 	})

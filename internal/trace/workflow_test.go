@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
@@ -72,6 +73,48 @@ func TestADeletedTraceLeavesTheDisk(t *testing.T) {
 	require.Equal(t, before, see.rows(kept))
 }
 
+// TestManyDeletionsArePurgedTogether deletes traces side by side: few statements
+// hide them, and one for each partition removes them from the disks.
+func TestManyDeletionsArePurgedTogether(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	us := k.Org(t)
+	see := stored(t, k.App.Config.ClickHouse, us)
+	var ids []string
+	for i := range 30 {
+		made, err := us.CreateTrace(t.Context(), map[string]any{"name": "one of many", "spans": []map[string]any{span("x", nil)}, "startTime": at(-time.Duration(i%2) * 24 * time.Hour)})
+		require.NoError(t, err)
+		ids = append(ids, made.ID)
+	}
+	mutations := func(kind string) (n, partitions uint64) {
+		t.Helper()
+		require.NoError(t, see.ch.QueryRow(t.Context(), "SELECT count(), uniqExact(extract(command, 'PARTITION ID \'([^\']+)')) FROM system.mutations WHERE database = currentDatabase() AND table = 'spans' AND position(command, ?) > 0", kind).Scan(&n, &partitions))
+		return n, partitions
+	}
+	var g errgroup.Group
+	for _, id := range ids {
+		g.Go(func() error {
+			_, err := us.DeleteTrace(t.Context(), id)
+			return err
+		})
+	}
+	require.NoError(t, g.Wait())
+	hides, partitions := mutations("_row_exists")
+	require.Less(t, hides, 30*partitions, "who waits at the same time is served at once")
+	rounds, _ := mutations("DELETED MASK")
+	require.Zero(t, rounds, "no deletion rewrites parts by itself")
+
+	for range 2 {
+		see.round()
+		rounds, purged := mutations("DELETED MASK")
+		require.Equal(t, partitions, purged)
+		require.Equal(t, partitions, rounds, "once for all, and not again without need")
+	}
+	for _, id := range ids {
+		require.Zero(t, see.rows(id))
+	}
+}
+
 func TestFinishingADeletionCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	k := testkit.New(t)
@@ -86,9 +129,13 @@ func TestFinishingADeletionCanBeRepeated(t *testing.T) {
 	for range 2 {
 		_, err := activities(t, k).ExecuteActivity(a.PurgeTrace, d)
 		require.NoError(t, err)
-		require.Zero(t, see.rows(id))
+		require.Positive(t, see.rows(id), "the next round removes it from the disks")
+		_, err = activities(t, k).ExecuteActivity(a.FinishDeletion, d)
+		require.ErrorContains(t, err, "still on the disks")
 		require.False(t, purged(t, k, us, d))
 	}
+	see.round()
+	require.Zero(t, see.rows(id))
 	for range 2 {
 		_, err := activities(t, k).ExecuteActivity(a.FinishDeletion, d)
 		require.NoError(t, err)
@@ -110,6 +157,9 @@ func TestWhatIsSentAfterADeletionStays(t *testing.T) {
 	_, err = us.AddSpans(t.Context(), id, []map[string]any{span("new", nil)})
 	require.NoError(t, err)
 
+	_, err = activities(t, k).ExecuteActivity(a.FinishDeletion, d)
+	require.ErrorContains(t, err, "still on the disks")
+	see.round()
 	_, err = activities(t, k).ExecuteActivity(a.FinishDeletion, d)
 
 	require.NoError(t, err)
@@ -140,14 +190,16 @@ func TestTelemetryThatWasDeferredBeforeADeletionGoesToo(t *testing.T) {
 	d := deletionOf(t, k, us, id)
 
 	_, err = activities(t, k).ExecuteActivity(a.FinishDeletion, d)
-	require.ErrorContains(t, err, "still deferred")
+	require.ErrorContains(t, err, "was deferred")
 	require.False(t, purged(t, k, us, d))
 
-	_, err = k.App.Trace.Drain(t.Context())
+	drained, err := k.App.Trace.Drain(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 1, see.spans(id), "it came back")
+	require.Zero(t, drained, "the block held nothing else")
+	require.Zero(t, see.spans(id))
 	_, err = us.AddSpans(t.Context(), id, []map[string]any{span("new", nil)})
 	require.NoError(t, err)
+	see.round()
 	_, err = activities(t, k).ExecuteActivity(a.FinishDeletion, d)
 	require.NoError(t, err)
 	require.True(t, purged(t, k, us, d))
@@ -171,6 +223,7 @@ func TestADeletionWaitsWhileClickHouseIsAway(t *testing.T) {
 	w.set(false)
 	_, err = activities(t, k).ExecuteActivity(a.PurgeTrace, d)
 	require.NoError(t, err)
+	see.round()
 	require.Zero(t, see.rows(id))
 }
 

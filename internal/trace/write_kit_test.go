@@ -23,6 +23,7 @@ import (
 // tables is a test's own look at what is stored for one organization.
 type tables struct {
 	testing.TB
+	db  *clickhouse.DB
 	ch  driver.Conn
 	org uuid.UUID
 }
@@ -32,13 +33,19 @@ func stored(t testing.TB, cfg clickhouse.Config, of *testkit.Client) tables {
 	db, err := clickhouse.Open(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	return tables{TB: t, ch: db.Writer(), org: uuid.UUID(of.Org)}
+	return tables{TB: t, db: db, ch: db.Writer(), org: uuid.UUID(of.Org)}
 }
 
 // spans counts the spans of a trace as readers count them: each once, and the
 // trace's own row not at all.
 func (s tables) spans(trace string) int {
 	return s.count("SELECT count() FROM spans FINAL WHERE org_id = ? AND trace_id = unhex(?) AND span_id != toFixedString('', 8)", trace)
+}
+
+// round removes from the disks what is hidden.
+func (s tables) round() {
+	s.Helper()
+	require.NoError(s, s.db.Eraser().Drop(s.Context()))
 }
 
 // rows counts everything that is stored of a trace, also what is hidden.

@@ -61,6 +61,8 @@ type DB struct {
 	writer, reader       driver.Conn
 	cluster              string
 	database, readerUser string
+	peers                *peers
+	hides                *hides
 }
 
 // Cluster is the name of the cluster, empty for a single node.
@@ -85,7 +87,10 @@ func Open(cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
-	return &DB{writer: writer, reader: reader, cluster: cfg.Cluster, database: auth.Database, readerUser: auth.Username}, nil
+	return &DB{
+		writer: writer, reader: reader, cluster: cfg.Cluster, database: auth.Database, readerUser: auth.Username,
+		peers: &peers{url: cfg.URL}, hides: new(hides),
+	}, nil
 }
 
 // Connect prepares a pool that belongs to no product: for tools that make and
@@ -128,5 +133,5 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // Close closes every connection.
 func (db *DB) Close() error {
-	return errors.Join(db.writer.Close(), db.reader.Close())
+	return errors.Join(db.writer.Close(), db.reader.Close(), db.peers.close())
 }

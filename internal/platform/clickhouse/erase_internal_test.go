@@ -1,19 +1,67 @@
 package clickhouse
 
 import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestErasingReachesEveryNodeOfACluster(t *testing.T) {
+func TestRowsOfSeveralAreSelectedTogether(t *testing.T) {
 	t.Parallel()
-	of := func(table string) Doomed {
-		return Doomed{Table: table, Arrived: "ingested_at", Where: "org_id = ? AND trace_id = unhex(?)"}
+	before := time.UnixMilli(7)
+	where, args := together([]Doomed{
+		{Table: "spans", Where: "org_id = ? AND trace_id = unhex(?)", Args: []any{1, "a"}},
+		{Table: "spans", Where: "org_id = ? AND trace_id = unhex(?)", Args: []any{2, "b"}, Arrived: "ingested_at", Before: before},
+	})
+	require.Equal(t, "(org_id = ? AND trace_id = unhex(?)) OR (org_id = ? AND trace_id = unhex(?) AND ingested_at <= fromUnixTimestamp64Milli(?, 'UTC'))", where)
+	require.Equal(t, []any{1, "a", 2, "b", int64(7)}, args)
+	e := (&DB{cluster: "main"}).Eraser()
+	require.Equal(t, "DELETE FROM spans_local IN PARTITION ID 'p' WHERE x = ?", e.hideSQL("spans", "p", "x = ?"))
+	require.Equal(t, "ALTER TABLE spans_local APPLY DELETED MASK IN PARTITION ID 'p'", e.dropSQL("spans", "p"))
+}
+
+// TestTogether lets a hundred callers in while one turn is under way.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	var turns, at atomic.Int32
+	var mu sync.Mutex
+	var sizes []int
+	hold := make(chan struct{})
+	g := &Together[int]{Most: 60, Timeout: time.Minute, Do: func(_ context.Context, all []int) error {
+		require.EqualValues(t, 1, at.Add(1), "one at a time")
+		defer at.Add(-1)
+		mu.Lock()
+		sizes = append(sizes, len(all))
+		mu.Unlock()
+		if turns.Add(1) == 1 {
+			<-hold
+		}
+		if all[0] < 0 {
+			return errors.New("refused")
+		}
+		return nil
+	}}
+	var wg sync.WaitGroup
+	wg.Go(func() { require.NoError(t, g.Add(t.Context(), 0)) })
+	require.Eventually(t, func() bool { return turns.Load() == 1 }, time.Minute, time.Millisecond)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	require.ErrorIs(t, g.Add(gone, 1), context.Canceled, "who does not want to wait leaves")
+	for i := range 99 {
+		wg.Go(func() { require.NoError(t, g.Add(t.Context(), i)) })
 	}
-	e := Eraser{topology: Topology{Cluster: "main"}}
-	require.Equal(t, "DELETE FROM spans_local ON CLUSTER 'main' IN PARTITION ID 'p' WHERE org_id = ? AND trace_id = unhex(?) AND ingested_at <= fromUnixTimestamp64Milli(?, 'UTC')",
-		e.hideSQL(of("spans"), "p", true))
-	require.Equal(t, "ALTER TABLE spans_local ON CLUSTER 'main' APPLY DELETED MASK IN PARTITION ID 'p'", e.dropSQL(of("spans"), "p"))
-	require.Equal(t, "DELETE FROM traces IN PARTITION ID 'p' WHERE org_id = ? AND trace_id = unhex(?)", Eraser{}.hideSQL(of("traces"), "p", false))
+	require.Eventually(t, func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.next != nil && len(g.next.all) == 100
+	}, time.Minute, time.Millisecond)
+	close(hold)
+	wg.Wait()
+	require.Equal(t, []int{1, 60, 40}, sizes)
+	require.Error(t, g.Add(t.Context(), -1))
 }

@@ -1,6 +1,7 @@
 package spandb
 
 import (
+	"math"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -350,6 +351,17 @@ func (b *Block) days() int {
 		}
 	}
 	return len(seen)
+}
+
+// oldest is when the first of the rows was taken in.
+func (b *Block) oldest() time.Time {
+	first := int64(math.MaxInt64)
+	for _, arrived := range [][]int64{b.spans.ingested.values, b.events.ingested.values} {
+		if len(arrived) > 0 {
+			first = min(first, arrived[0])
+		}
+	}
+	return time.UnixMilli(first)
 }
 
 // Bytes is about how much memory the rows take.

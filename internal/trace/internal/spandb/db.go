@@ -7,6 +7,8 @@ import (
 
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 // DB reads and writes spans.
@@ -14,6 +16,7 @@ type DB struct {
 	ch     *clickhouse.DB
 	writer *writer
 	lanes  lanes
+	cuts   *clickhouse.Together[traceRows]
 }
 
 // Config says how spans are written.
@@ -33,7 +36,7 @@ func New(ch *clickhouse.DB, insert *clickhouse.Inserter, blobs *blob.Store, cfg 
 		return &writer{insert: insert, blobs: blobs, timeout: cfg.InsertTimeout, now: now}
 	}
 	live := w()
-	return DB{ch: ch, writer: live, lanes: newLanes(cfg, live.write, w().write)}
+	return DB{ch: ch, writer: live, lanes: newLanes(cfg, live.write, w().write), cuts: &clickhouse.Together[traceRows]{Do: live.cutTraces, Most: cutMost, Timeout: cutTimeout}}
 }
 
 // Drain inserts what is deferred now and returns how many blocks that were.
@@ -57,7 +60,17 @@ func (s DB) Add(ctx context.Context, now int64, size int, fill func(*Block, Pass
 	return s.lanes.add(ctx, now, size, fill)
 }
 
-// DeferredBefore reports whether blocks wait that were deferred before a time.
-func (s DB) DeferredBefore(ctx context.Context, at time.Time) (bool, error) {
-	return s.writer.deferredBefore(ctx, at)
+// CutOrganization removes an organization from the blocks that wait in object
+// storage and returns how many blocks had rows of it.
+func (s DB) CutOrganization(ctx context.Context, org principal.OrgID) (blocks int, err error) {
+	return s.writer.cut(ctx, []Rows{{Org: org}})
+}
+
+// CutTrace removes what arrived of a trace before a time from the blocks that
+// wait, and reports whether one had some. All traces that are deleted at the same
+// time are looked for together.
+func (s DB) CutTrace(ctx context.Context, org principal.OrgID, trace span.TraceID, before time.Time) (had bool, err error) {
+	one := traceRows{Rows: Rows{Org: org, Trace: trace, Before: before}, had: new(bool)}
+	err = s.cuts.Add(ctx, one)
+	return *one.had, err
 }

@@ -3,6 +3,7 @@ package spandb
 import (
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,15 @@ type drained struct {
 	r  *rand.Rand
 }
 
+// newFolder is one that has no tables.
+func newFolder(t *testing.T) drained {
+	t.Helper()
+	blobs, err := blob.Open(t.Context(), blob.Config{URL: "file://" + t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = blobs.Close() })
+	return drained{writer: &writer{blobs: blobs, now: time.Now}, t: t}
+}
+
 func newDrained(t *testing.T) drained {
 	t.Helper()
 	cfg := clickhousetest.New(t)
@@ -33,13 +43,9 @@ func newDrained(t *testing.T) drained {
 	insert, err := clickhouse.NewInserter(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = insert.Close() })
-	blobs, err := blob.Open(t.Context(), blob.Config{URL: "file://" + t.TempDir()})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = blobs.Close() })
-	return drained{
-		writer: &writer{insert: insert, blobs: blobs, timeout: 10 * time.Second, now: time.Now},
-		t:      t, ch: ch, r: rand.New(rand.NewPCG(3, 3)),
-	}
+	d := newFolder(t)
+	d.insert, d.timeout, d.ch, d.r = insert, 10*time.Second, ch, rand.New(rand.NewPCG(3, 3))
+	return d
 }
 
 // block is so many spans of one day.
@@ -61,9 +67,11 @@ func (d drained) put(parts []tablePart, token string) string {
 	return key
 }
 
-func (d drained) waiting() (keys []string) {
+func (d drained) waiting() (keys []string) { return d.under(deferredPrefix) }
+
+func (d drained) under(prefix string) (keys []string) {
 	d.t.Helper()
-	objects, err := d.blobs.List(d.t.Context(), deferredPrefix, "", 1000)
+	objects, err := d.blobs.List(d.t.Context(), prefix, "", 1000)
 	require.NoError(d.t, err)
 	for _, o := range objects {
 		keys = append(keys, o.Key)
@@ -136,7 +144,10 @@ func TestDrain(t *testing.T) {
 		n, err := d.drain(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 10, n)
-		require.Equal(t, []string{bad, damaged}, d.waiting())
+		require.Equal(t, []string{bad}, d.waiting())
+		kept := d.under(quarantinePrefix)
+		require.Len(t, kept, 1)
+		require.Contains(t, kept[0], strings.TrimPrefix(damaged, deferredPrefix))
 	})
 
 	t.Run("when ClickHouse refuses everything it is left in peace", func(t *testing.T) {

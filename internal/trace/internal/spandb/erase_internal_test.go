@@ -14,17 +14,12 @@ import (
 )
 
 // TestErasingOnACluster deletes a trace whose rows are on one of two shards.
-// The development servers know no ON CLUSTER, so each shard is told itself.
 func TestErasingOnACluster(t *testing.T) {
 	t.Parallel()
 	cfg := clickhousetest.NewCluster(t)
-	open := func(c clickhouse.Config) *clickhouse.DB {
-		db, err := clickhouse.Open(c)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = db.Close() })
-		return db
-	}
-	whole := open(cfg)
+	whole, err := clickhouse.Open(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = whole.Close() })
 	org := principal.NewOrgID()
 	count := func(id span.TraceID, mask string) (n uint64) {
 		for _, table := range traceTables {
@@ -52,19 +47,21 @@ func TestErasingOnACluster(t *testing.T) {
 	gone, kept := ids[3], ids[4]
 	before := count(kept, "0")
 
-	for _, shard := range clickhousetest.Shards(t, cfg) {
-		e := Eraser{eraser: open(shard).EraserOf(clickhouse.Topology{Cluster: cfg.Cluster, PerShard: true}), org: org, trace: gone}
-		require.NoError(t, e.Hide(t.Context()))
-	}
+	e := DB{ch: whole}.Eraser(org, gone)
+	require.NoError(t, e.Hide(t.Context(), time.Time{}))
 	require.Zero(t, count(gone, "1"))
-	require.Positive(t, count(gone, "0"))
+	hidden := count(gone, "0")
+	require.Positive(t, hidden)
+	left, err := e.Left(t.Context(), time.Now())
+	require.NoError(t, err)
+	require.Equal(t, hidden, left)
 
-	for _, shard := range clickhousetest.Shards(t, cfg) {
-		e := Eraser{eraser: open(shard).EraserOf(clickhouse.Topology{Cluster: cfg.Cluster, PerShard: true}), org: org, trace: gone}
-		require.NoError(t, e.Purge(t.Context(), time.Now()))
-	}
+	require.NoError(t, whole.Eraser().Drop(t.Context()))
 	require.Zero(t, count(gone, "0"))
 	require.Equal(t, before, count(kept, "0"))
+	left, err = e.Left(t.Context(), time.Now())
+	require.NoError(t, err)
+	require.Zero(t, left)
 }
 
 func TestEveryTableWithTracesIsErased(t *testing.T) {

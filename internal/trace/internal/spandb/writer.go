@@ -29,6 +29,8 @@ type writer struct {
 	// away is until when, in milliseconds since 1970, blocks go to object
 	// storage without asking ClickHouse.
 	away atomic.Int64
+
+	refusals refusals
 }
 
 const (
@@ -40,9 +42,23 @@ const (
 	DeferTimeout = 3 * time.Second
 )
 
+// ErrHeld is what a sender sees whose telemetry a process held for too long, as
+// one does that was suspended. The key may have ended meanwhile.
+var ErrHeld = fault.New(fault.Unavailable, "telemetry_held", "The telemetry was not stored in time. Send it again.").
+	With("retryAfterSeconds", 1)
+
+// longest is how long a row that was taken in may wait until its block is
+// written: for the block before its own, for the pause between blocks and for
+// its own block. An import waits for the live rows of its request, and then as
+// many blocks again. Whoever erases relies on it.
+func (w *writer) longest() time.Duration { return 4*(w.timeout+DeferTimeout) + 2*LongestPause }
+
 // write stores a block under its token. It is acknowledged only if it returns
 // nil.
 func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bool, err error) {
+	if w.now().Sub(b.oldest()) > w.longest() {
+		return false, ErrHeld
+	}
 	var failed error
 	if w.now().UnixMilli() >= w.away.Load() {
 		inserting, cancel := context.WithTimeout(ctx, w.timeout)
@@ -51,6 +67,7 @@ func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bo
 		cancel()
 		if failed == nil {
 			failpoint.Hit(AfterInsert)
+			w.refusals.stored("", w.now())
 			return false, nil
 		}
 		w.away.Store(w.now().Add(awayFor).UnixMilli())
