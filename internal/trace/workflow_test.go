@@ -88,7 +88,7 @@ func TestManyDeletionsArePurgedTogether(t *testing.T) {
 	}
 	mutations := func(kind string) (n, partitions uint64) {
 		t.Helper()
-		require.NoError(t, see.ch.QueryRow(t.Context(), "SELECT count(), uniqExact(extract(command, 'PARTITION ID \'([^\']+)')) FROM system.mutations WHERE database = currentDatabase() AND table = 'spans' AND position(command, ?) > 0", kind).Scan(&n, &partitions))
+		require.NoError(t, see.ch.QueryRow(t.Context(), "SELECT count(), uniqExact(extract(command, 'PARTITION ID ''([^'']+)')) FROM system.mutations WHERE database = currentDatabase() AND table = 'spans' AND position(command, ?) > 0", kind).Scan(&n, &partitions))
 		return n, partitions
 	}
 	var g errgroup.Group

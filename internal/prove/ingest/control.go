@@ -60,7 +60,7 @@ var controls = []control{
 		fault: func(p *proof) fault { return fault{"network cut", p.cut} },
 	},
 	{
-		name: "delete_first", file: "internal/trace/internal/spandb/deferred.go", caught: isLost, store: inS3,
+		name: "delete_first", file: "internal/trace/internal/spandb/drain.go", caught: isLost, store: inS3,
 		text: "	parts, err := openParts(text)\n",
 		instead: `	if sabotage("delete_first") {
 		_ = w.blobs.Delete(ctx, key)
