@@ -70,7 +70,8 @@ func beat(ctx context.Context) func(string) {
 
 // Purge removes from the disks what deletions have hidden since the last round,
 // and returns how long the next one waits.
-func (a *Activities) Purge(ctx context.Context) (Rounds, error) {
+func (a *Activities) Purge(ctx context.Context, r Rounds) (Rounds, error) {
 	defer temporal.KeepBeating(ctx)()
-	return Rounds{Interval: a.s.cfg.PurgeInterval}, a.s.store.ch.Eraser().Drop(ctx)
+	r.Interval = a.s.cfg.PurgeInterval
+	return r, a.s.store.ch.Eraser().Drop(ctx)
 }

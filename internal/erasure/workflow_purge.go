@@ -7,12 +7,16 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/assayhq/assay/internal/principal"
 )
 
 // Rounds are purges that follow each other: each removes from the disks what was
 // hidden since the one before.
 type Rounds struct {
-	Interval time.Duration `json:"interval"`
+	// Org is none: a round is the work of the deployment.
+	Org      principal.OrgID `json:"org"`
+	Interval time.Duration   `json:"interval"`
 }
 
 // roundsOfHistory is how many rounds one history tells of.
@@ -32,7 +36,7 @@ func PurgeWorkflow(ctx workflow.Context, r Rounds) error {
 		if err := workflow.Sleep(ctx, r.Interval); err != nil {
 			return err
 		}
-		if err := workflow.ExecuteActivity(ctx, a.Purge).Get(ctx, &r); err != nil {
+		if err := workflow.ExecuteActivity(ctx, a.Purge, r).Get(ctx, &r); err != nil {
 			return err
 		}
 	}

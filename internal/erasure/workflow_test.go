@@ -53,7 +53,7 @@ func TestRoundsFollowEachOther(t *testing.T) {
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 	began, rounds := env.Now(), 0
-	env.RegisterActivityWithOptions(func(context.Context) (erasure.Rounds, error) {
+	env.RegisterActivityWithOptions(func(context.Context, erasure.Rounds) (erasure.Rounds, error) {
 		rounds++
 		require.Equal(t, time.Duration(rounds)*time.Hour, env.Now().Sub(began).Truncate(time.Minute))
 		return erasure.Rounds{Interval: time.Hour}, nil
