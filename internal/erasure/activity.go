@@ -15,19 +15,19 @@ import (
 // again after a failure.
 type Activities struct{ s *Service }
 
-// Look is what a workflow asks for, and Looked what came of it.
-type (
-	Look struct {
-		tenancy.Deletion
-		// Last completes the certificate if the look finds nothing.
-		Last bool `json:"last,omitzero"`
-	}
-	Looked struct {
-		Found     int64         `json:"found"`
-		Completed bool          `json:"completed"`
-		Settle    time.Duration `json:"settle"`
-	}
-)
+// Look is what a workflow asks for.
+type Look struct {
+	tenancy.Deletion
+	// Last completes the certificate if the look finds nothing.
+	Last bool `json:"last,omitzero"`
+}
+
+// Looked is what came of a look.
+type Looked struct {
+	Found     int64         `json:"found"`
+	Completed bool          `json:"completed"`
+	Settle    time.Duration `json:"settle"`
+}
 
 // Erase looks for everything of an organization and erases what it finds.
 func (a *Activities) Erase(ctx context.Context, l Look) (Looked, error) {

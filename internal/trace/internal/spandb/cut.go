@@ -227,8 +227,15 @@ var widths = []struct {
 	typ   string
 	bytes int
 }{
-	{"UUID", 16}, {"FixedString(16)", 16}, {"FixedString(8)", 8}, {"DateTime64(", 8},
-	{"UInt64", 8}, {"UInt32", 4}, {"UInt16", 2}, {"Enum8(", 1}, {"Bool", 1},
+	{"UUID", 16},
+	{"FixedString(16)", 16},
+	{"FixedString(8)", 8},
+	{"DateTime64(", 8},
+	{"UInt64", 8},
+	{"UInt32", 4},
+	{"UInt16", 2},
+	{"Enum8(", 1},
+	{"Bool", 1},
 }
 
 func widthOf(typ string) int {
