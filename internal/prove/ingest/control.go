@@ -32,7 +32,7 @@ var controls = []control{
 		copied, err := openParts(sealParts(b.parts()))
 		go func() {
 			time.Sleep(500 * time.Millisecond)
-			_ = w.insertParts(context.Background(), copied, token)
+			_ = w.insertParts(context.Background(), copied, token, token)
 		}()
 		return false, err
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/assayhq/assay/internal/span"
 )
 
-// Rows are rows that are to go from blocks that wait in object storage: those of
+// doomed are rows that are to go from blocks that wait in object storage: those of
 // an organization, or of one of its traces.
-type Rows struct {
+type doomed struct {
 	Org principal.OrgID
 	// Trace is one trace of the organization; zero means all of them.
 	Trace span.TraceID
@@ -33,7 +33,7 @@ type Rows struct {
 //
 // Nobody can tell whose rows a damaged block holds. It stays, unless a whole
 // organization goes: then it goes too.
-func (w *writer) cut(ctx context.Context, all []Rows) (blocks int, err error) {
+func (w *writer) cut(ctx context.Context, all []doomed) (blocks int, err error) {
 	for _, prefix := range []string{deferredPrefix, quarantinePrefix} {
 		err := w.walk(ctx, prefix, func(o blob.Object) error {
 			had, err := w.cutOne(ctx, o.Key, all)
@@ -51,7 +51,7 @@ func (w *writer) cut(ctx context.Context, all []Rows) (blocks int, err error) {
 
 // traceRows are those of one trace; had becomes true if a block has some.
 type traceRows struct {
-	Rows
+	doomed
 	had *bool
 }
 
@@ -62,9 +62,9 @@ const (
 
 // cutTraces cuts out several traces in one walk over the blocks.
 func (w *writer) cutTraces(ctx context.Context, all []traceRows) error {
-	rows := make([]Rows, len(all))
+	rows := make([]doomed, len(all))
 	for i, one := range all {
-		rows[i] = one.Rows
+		rows[i] = one.doomed
 	}
 	blocks, err := w.cut(ctx, rows)
 	for _, one := range all {
@@ -75,7 +75,7 @@ func (w *writer) cutTraces(ctx context.Context, all []traceRows) error {
 
 // cutOne rewrites a block, or deletes it if nothing stays. It reports whether it
 // had any of the rows.
-func (w *writer) cutOne(ctx context.Context, key string, all []Rows) (had bool, err error) {
+func (w *writer) cutOne(ctx context.Context, key string, all []doomed) (had bool, err error) {
 	text, err := w.blobs.Get(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return false, nil // inserted in the meantime
@@ -112,7 +112,7 @@ func (w *writer) cutOne(ctx context.Context, key string, all []Rows) (had bool, 
 }
 
 // cutDamaged deletes a block that nobody can read if a whole organization goes.
-func (w *writer) cutDamaged(ctx context.Context, key string, all []Rows) (had bool, err error) {
+func (w *writer) cutDamaged(ctx context.Context, key string, all []doomed) (had bool, err error) {
 	for _, r := range all {
 		if r.Trace == (span.TraceID{}) {
 			slog.ErrorContext(ctx, "a damaged block of telemetry is deleted: it may hold rows of an organization that is erased", "key", key, "org_id", r.Org.String())
@@ -123,7 +123,7 @@ func (w *writer) cutDamaged(ctx context.Context, key string, all []Rows) (had bo
 }
 
 // without says which rows of a table stay, and how many go.
-func (p tablePart) without(all []Rows) (keep []bool, gone int, err error) {
+func (p tablePart) without(all []doomed) (keep []bool, gone int, err error) {
 	keep = make([]bool, p.Input[0].Data.Rows())
 	for i := range keep {
 		keep[i] = true

@@ -40,9 +40,9 @@ func TestACutBlockIsTheBlockOfTheRest(t *testing.T) {
 		gone, stays := principal.NewOrgID(), principal.NewOrgID()
 		ids := []span.TraceID{{1}, {2}, {3}}
 		before := time.Now().Truncate(time.Millisecond)
-		cut := []Rows{{Org: gone}}
+		cut := []doomed{{Org: gone}}
 		if seed%2 == 1 {
-			cut = []Rows{{Org: gone, Trace: ids[1], Before: before}}
+			cut = []doomed{{Org: gone, Trace: ids[1], Before: before}}
 		}
 		for i := range 20 {
 			stamp := Stamp{Org: stays, Ingested: before.UnixMicro() + r.Int64N(2)*1000, Retention: 30}
@@ -96,7 +96,7 @@ func TestCut(t *testing.T) {
 			require.NoError(t, d.blobs.Put(t.Context(), key, []byte("no block")))
 		}
 
-		n, err := d.cut(t.Context(), []Rows{{Org: org}})
+		n, err := d.cut(t.Context(), []doomed{{Org: org}})
 
 		require.NoError(t, err)
 		require.Equal(t, 6, n)
@@ -112,7 +112,7 @@ func TestCut(t *testing.T) {
 		d := newFolder(t)
 		damaged := quarantineKey(d.now(), "damaged")
 		require.NoError(t, d.blobs.Put(t.Context(), damaged, []byte("no block")))
-		n, err := d.cut(t.Context(), []Rows{{Org: principal.NewOrgID(), Trace: span.TraceID{1}}})
+		n, err := d.cut(t.Context(), []doomed{{Org: principal.NewOrgID(), Trace: span.TraceID{1}}})
 		require.NoError(t, err)
 		require.Zero(t, n)
 		require.Equal(t, []string{damaged}, d.under(quarantinePrefix))
@@ -123,7 +123,7 @@ func TestCut(t *testing.T) {
 		d := newDrained(t)
 		b := d.block(20)
 		d.put(b.parts(), "one")
-		_, err := d.cut(t.Context(), []Rows{{Org: orgOf(t, b)}})
+		_, err := d.cut(t.Context(), []doomed{{Org: orgOf(t, b)}})
 		require.NoError(t, err)
 		n, err := d.drain(t.Context())
 		require.NoError(t, err)

@@ -26,14 +26,12 @@ type Config struct {
 	InsertTimeout time.Duration
 	// GroupInterval is the least time between two small writes.
 	GroupInterval time.Duration
-	// QueueBytes bounds the requests that wait in the lane of imports.
-	QueueBytes int
 }
 
 // New makes the database.
 func New(ch *clickhouse.DB, insert *clickhouse.Inserter, blobs *blob.Store, cfg Config, now func() time.Time) DB {
 	w := func() *writer {
-		return &writer{insert: insert, blobs: blobs, timeout: cfg.InsertTimeout, now: now}
+		return &writer{ch: ch, insert: insert, blobs: blobs, timeout: cfg.InsertTimeout, now: now}
 	}
 	live := w()
 	return DB{ch: ch, writer: live, lanes: newLanes(cfg, live.write, w().write), cuts: &clickhouse.Together[traceRows]{Do: live.cutTraces, Most: cutMost, Timeout: cutTimeout}}
@@ -53,24 +51,22 @@ func (s DB) DrainQuietly(ctx context.Context) {
 	}
 }
 
-// Add lets fill add the rows of a request of some size to the open blocks and
-// waits until they are stored. later is what fill says about rows that it left to
-// the other pass, for which it is called again.
-func (s DB) Add(ctx context.Context, now int64, size int, fill func(*Block, Pass) (later bool, err error)) (deferred bool, err error) {
-	return s.lanes.add(ctx, now, size, fill)
+// Add stores the rows of a request and waits until they are stored.
+func (s DB) Add(ctx context.Context, org principal.OrgID, r *Rows) (deferred bool, err error) {
+	return s.lanes.add(ctx, org, r)
 }
 
 // CutOrganization removes an organization from the blocks that wait in object
 // storage and returns how many blocks had rows of it.
 func (s DB) CutOrganization(ctx context.Context, org principal.OrgID) (blocks int, err error) {
-	return s.writer.cut(ctx, []Rows{{Org: org}})
+	return s.writer.cut(ctx, []doomed{{Org: org}})
 }
 
 // CutTrace removes what arrived of a trace before a time from the blocks that
 // wait, and reports whether one had some. All traces that are deleted at the same
 // time are looked for together.
 func (s DB) CutTrace(ctx context.Context, org principal.OrgID, trace span.TraceID, before time.Time) (had bool, err error) {
-	one := traceRows{Rows: Rows{Org: org, Trace: trace, Before: before}, had: new(bool)}
+	one := traceRows{doomed: doomed{Org: org, Trace: trace, Before: before}, had: new(bool)}
 	err = s.cuts.Add(ctx, one)
 	return *one.had, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +23,11 @@ const deferredPrefix = "deferred/"
 // deferredKey sorts by time: what waited longest goes first.
 func deferredKey(at time.Time, token string) string {
 	return fmt.Sprintf("%s%020d-%s", deferredPrefix, at.UnixMicro(), token)
+}
+
+// blockName is the token under which a deferred block was written first.
+func blockName(key string) string {
+	return key[strings.LastIndexByte(key, '-')+1:]
 }
 
 // sealedMagic begins every deferred block and tells its form.

@@ -81,7 +81,7 @@ func (w *writer) reviewQuarantine(ctx context.Context, d *drainage) error {
 		}
 		inserting, cancel := context.WithTimeout(ctx, DrainTimeout)
 		defer cancel()
-		if err := w.insertParts(inserting, parts, clickhouse.Token()); err != nil {
+		if err := w.insertParts(inserting, parts, blockName(o.Key), clickhouse.Token()); err != nil {
 			if ch.IsException(err) {
 				return nil // it stays refused
 			}
