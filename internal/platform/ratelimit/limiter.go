@@ -50,6 +50,33 @@ type Limiter interface {
 	// under the limit, and counts it. It admits all of the cost or nothing. A
 	// cost of zero counts nothing and reports the state.
 	Take(ctx context.Context, key string, limit, cost int) (Decision, error)
+	// TakeAll is Take for several keys, which differ, in one step: it counts for
+	// all of them, or for none if one refuses. The decisions are in their order;
+	// one that is not allowed is among them if nothing was counted.
+	TakeAll(ctx context.Context, wants ...Want) ([]Decision, error)
+}
+
+// Want is what a request asks of one key.
+type Want struct {
+	Key         string
+	Limit, Cost int
+}
+
+// Tightest is the decision that a caller hears of: of those that refuse the one
+// with the longest wait, else the one that leaves least.
+func Tightest(all []Decision) Decision {
+	least := all[0]
+	for _, d := range all[1:] {
+		switch {
+		case d.Allowed != least.Allowed:
+			if !d.Allowed {
+				least = d
+			}
+		case d.RetryAfter > least.RetryAfter, d.RetryAfter == least.RetryAfter && d.Remaining < least.Remaining:
+			least = d
+		}
+	}
+	return least
 }
 
 // Options are what tests and unusual deployments change. The zero value is

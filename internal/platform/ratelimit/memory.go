@@ -1,8 +1,10 @@
 package ratelimit
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 )
@@ -37,11 +39,12 @@ type Memory struct {
 // shard is a part of the keys. The used ones form a ring around lru: lru.next
 // was used last.
 type shard struct {
-	mu   sync.Mutex
-	keys map[string]*node
-	lru  node
-	last int64
-	_    [64]byte // neighbours do not share a cache line
+	mu     sync.Mutex
+	number int
+	keys   map[string]*node
+	lru    node
+	last   int64
+	_      [64]byte // neighbours do not share a cache line
 }
 
 type node struct {
@@ -62,7 +65,7 @@ func NewMemory(window time.Duration, o Options) *Memory {
 	m.budget.left.Store(int64(o.MaxEntries))
 	for i := range m.shards {
 		s := &m.shards[i]
-		s.keys = map[string]*node{}
+		s.number, s.keys = i, map[string]*node{}
 		s.lru.next, s.lru.prev = &s.lru, &s.lru
 	}
 	return m
@@ -78,20 +81,56 @@ func (m *Memory) take(key string, limit, cost int) (outcome, error) {
 	if cost < 0 {
 		return outcome{}, ErrCost
 	}
-	s := &m.shards[maphash.String(m.seed, key)%shards]
+	s := m.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// The difference of two readings of time.Now is free of steps of the wall
-	// clock. A clock that does step back stands still until it has caught up:
-	// what has left a window is not known any more.
-	s.last = max(s.last, m.epoch+int64(m.clock().Sub(m.start)))
 	n := m.find(s, key)
-	return n.ring.take(s.last, m.span, min(max(int64(limit), 0), MaxLimit), int64(cost), &m.budget), nil
+	return n.ring.take(s.last, m.span, bounded(limit), int64(cost), &m.budget), nil
 }
+
+// TakeAll implements Limiter.
+func (m *Memory) TakeAll(_ context.Context, wants ...Want) ([]Decision, error) {
+	held := make([]*shard, 0, len(wants))
+	for _, w := range wants {
+		if w.Cost < 0 {
+			return nil, ErrCost
+		}
+		held = append(held, m.shard(w.Key))
+	}
+	// Always in the same order, so that no two wait for each other.
+	slices.SortFunc(held, func(a, b *shard) int { return cmp.Compare(a.number, b.number) })
+	for _, s := range slices.Compact(held) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	rings, outcomes, allowed := make([]*ring, len(wants)), make([]outcome, len(wants)), true
+	for i, w := range wants {
+		s := m.shard(w.Key)
+		rings[i] = &m.find(s, w.Key).ring
+		outcomes[i] = rings[i].weigh(s.last, m.span, bounded(w.Limit), int64(w.Cost), &m.budget)
+		allowed = allowed && outcomes[i].allowed
+	}
+	out := make([]Decision, len(wants))
+	for i, w := range wants {
+		if allowed {
+			rings[i].count(&outcomes[i], m.span, bounded(w.Limit), int64(w.Cost), &m.budget)
+		}
+		out[i] = outcomes[i].decision(w.Limit)
+	}
+	return out, nil
+}
+
+func (m *Memory) shard(key string) *shard { return &m.shards[maphash.String(m.seed, key)%shards] }
+
+func bounded(limit int) int64 { return min(max(int64(limit), 0), MaxLimit) }
 
 // find returns the key's node and forgets idle ones: two at most, so that no
 // request pays for many, and more go than come.
 func (m *Memory) find(s *shard, key string) *node {
+	// The difference of two readings of time.Now is free of steps of the wall
+	// clock. A clock that does step back stands still until it has caught up:
+	// what has left a window is not known any more.
+	s.last = max(s.last, m.epoch+int64(m.clock().Sub(m.start)))
 	n, ok := s.keys[key]
 	if !ok {
 		n = &node{key: key}

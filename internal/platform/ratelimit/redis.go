@@ -90,28 +90,59 @@ func (r *Redis) Take(ctx context.Context, key string, limit, cost int) (Decision
 	return o.decision(limit), err
 }
 
-func (r *Redis) take(ctx context.Context, key string, limit, cost int) (outcome, error) {
-	if cost < 0 {
-		return outcome{}, ErrCost
+// TakeAll implements Limiter. It fails as Take does.
+func (r *Redis) TakeAll(ctx context.Context, wants ...Want) ([]Decision, error) {
+	outcomes, err := r.takeAll(ctx, wants...)
+	if err != nil {
+		return nil, err
 	}
+	out := make([]Decision, len(wants))
+	for i, w := range wants {
+		out[i] = outcomes[i].decision(w.Limit)
+	}
+	return out, nil
+}
+
+func (r *Redis) take(ctx context.Context, key string, limit, cost int) (outcome, error) {
+	all, err := r.takeAll(ctx, Want{Key: key, Limit: limit, Cost: cost})
+	if err != nil {
+		return outcome{}, err
+	}
+	return all[0], nil
+}
+
+func (r *Redis) takeAll(ctx context.Context, wants ...Want) ([]outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	const micro = int64(time.Microsecond)
-	var step, now int64
-	if limit > ExactLimit {
-		step = r.span.step / micro
-	}
+	var now int64
 	if r.now != nil {
 		now = r.now()
 	}
+	keys, args := make([]string, len(wants)), []any{r.span.length / micro, now}
+	for i, w := range wants {
+		if w.Cost < 0 {
+			return nil, ErrCost
+		}
+		var step int64
+		if w.Limit > ExactLimit {
+			step = r.span.step / micro
+		}
+		keys[i] = r.prefix + w.Key
+		args = append(args, bounded(w.Limit), min(w.Cost, MaxLimit+1), step)
+	}
 	p := r.pool.Load()
-	v, err := takeScript.Run(ctx, p, []string{r.prefix + key},
-		min(max(limit, 0), MaxLimit), min(cost, MaxLimit+1), r.span.length/micro, step, now).Int64Slice()
+	v, err := takeScript.Run(ctx, p, keys, args...).Int64Slice()
 	if err != nil {
 		r.renew(p)
-		return outcome{}, fmt.Errorf("take from redis: %w", err)
+		return nil, fmt.Errorf("take from redis: %w", err)
 	}
-	return outcome{allowed: v[0] == 1, used: v[1], reset: v[2] * micro, retry: v[3] * micro, at: v[4] * micro}, nil
+	out := make([]outcome, len(wants))
+	for i := range out {
+		said := v[5*i : 5*i+5]
+		out[i] = outcome{allowed: said[0] == 1, used: said[1], reset: said[2] * micro, retry: said[3] * micro, at: said[4] * micro}
+	}
+	return out, nil
 }
 
 // renew replaces a pool in which a dial failed. The library counts failed dials

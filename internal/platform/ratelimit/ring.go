@@ -38,15 +38,31 @@ func (r *ring) total() int64 {
 	return r.get(r.n - 1).sum
 }
 
-// take decides one request at now, which never falls between calls.
+// take decides one request at now, which never falls between calls, and counts
+// it if it is admitted.
 func (r *ring) take(now int64, s span, limit, cost int64, b *budget) outcome {
+	o := r.weigh(now, s, limit, cost, b)
+	if o.allowed {
+		r.count(&o, s, limit, cost, b)
+	}
+	return o
+}
+
+// count counts a request that was weighed.
+func (r *ring) count(o *outcome, s span, limit, cost int64, b *budget) {
+	if cost == 0 {
+		return
+	}
+	o.used += cost
+	r.add(s.stamp(o.at, limit), cost, s.entries(limit), b)
+	o.reset = r.get(0).at + s.length - o.at
+}
+
+// weigh decides one request and counts nothing.
+func (r *ring) weigh(now int64, s span, limit, cost int64, b *budget) outcome {
 	r.expire(now-s.length, b)
 	used := r.total() - r.base
 	o := outcome{allowed: cost <= limit-used, used: used, at: now}
-	if o.allowed && cost > 0 {
-		o.used += cost
-		r.add(s.stamp(now, limit), cost, s.entries(limit), b)
-	}
 	if r.n > 0 {
 		o.reset = r.get(0).at + s.length - now
 	}

@@ -44,17 +44,28 @@ func NewSoft(shared, local Limiter, o Options) *Soft {
 
 // Take implements Limiter.
 func (s *Soft) Take(ctx context.Context, key string, limit, cost int) (Decision, error) {
-	if cost < 0 {
-		return Decision{}, ErrCost
+	all, err := s.TakeAll(ctx, Want{Key: key, Limit: limit, Cost: cost})
+	if err != nil {
+		return Decision{}, err
+	}
+	return all[0], nil
+}
+
+// TakeAll implements Limiter.
+func (s *Soft) TakeAll(ctx context.Context, wants ...Want) ([]Decision, error) {
+	for _, w := range wants {
+		if w.Cost < 0 {
+			return nil, ErrCost
+		}
 	}
 	ask, probe := s.mayAsk()
 	if !ask {
 		s.decided.Add(1)
-		return s.local.Take(ctx, key, limit, cost)
+		return s.local.TakeAll(ctx, wants...)
 	}
 	asking, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	d, err := s.shared.Take(asking, key, limit, cost)
+	d, err := s.shared.TakeAll(asking, wants...)
 	if err == nil {
 		if probe {
 			s.returned(ctx)
@@ -62,11 +73,11 @@ func (s *Soft) Take(ctx context.Context, key string, limit, cost int) (Decision,
 		return d, nil
 	}
 	if ctx.Err() != nil {
-		return Decision{}, ctx.Err() // says nothing about the shared limiter
+		return nil, ctx.Err() // says nothing about the shared limiter
 	}
 	s.failed(ctx, err)
 	s.decided.Add(1)
-	return s.local.Take(ctx, key, limit, cost)
+	return s.local.TakeAll(ctx, wants...)
 }
 
 // mayAsk reports whether this request asks the shared limiter, and whether it

@@ -22,13 +22,22 @@ type moody struct {
 	asked int
 }
 
-func (m *moody) Take(ctx context.Context, _ string, limit, _ int) (ratelimit.Decision, error) {
+func (m *moody) Take(ctx context.Context, key string, limit, cost int) (ratelimit.Decision, error) {
+	all, err := m.TakeAll(ctx, ratelimit.Want{Key: key, Limit: limit, Cost: cost})
+	return all[0], err
+}
+
+func (m *moody) TakeAll(ctx context.Context, wants ...ratelimit.Want) ([]ratelimit.Decision, error) {
 	m.asked++
+	out := make([]ratelimit.Decision, len(wants))
 	if m.hang {
 		<-ctx.Done()
-		return ratelimit.Decision{}, ctx.Err()
+		return out, ctx.Err()
 	}
-	return ratelimit.Decision{Limit: limit}, m.err
+	for i, w := range wants {
+		out[i].Limit = w.Limit
+	}
+	return out, m.err
 }
 
 // soften puts a fresh memory behind the shared limiter. What it admits was
