@@ -26,6 +26,7 @@ type Config struct {
 	Address     string `setting:"address" default:"localhost:7233" help:"host:port of the Temporal frontend."`
 	Namespace   string `setting:"namespace" default:"assay" help:"Namespace of the workflows."`
 	QueuePrefix string `setting:"queue_prefix" default:"assay" help:"Prefix of the task queues. Must be unique among deployments that share a namespace."`
+	TLS         TLS    `setting:"tls"`
 }
 
 // Validate says what to change when the configuration cannot work.
@@ -40,6 +41,9 @@ func (c Config) Validate() error {
 	if c.QueuePrefix == "" {
 		errs = append(errs, errors.New("queue_prefix is empty: give a short word, for example assay"))
 	}
+	if _, err := c.TLS.config(); err != nil {
+		errs = append(errs, err)
+	}
 	return errors.Join(errs...)
 }
 
@@ -53,10 +57,15 @@ type Client struct {
 // Open prepares the client. It does not wait for the server: the connection is
 // made by the first call. Activities of its workers draw from the budget.
 func Open(cfg Config, budget *admission.Budget) (*Client, error) {
+	secured, err := cfg.TLS.config()
+	if err != nil {
+		return nil, err
+	}
 	c, err := client.NewLazyClient(client.Options{
-		HostPort:  cfg.Address,
-		Namespace: cfg.Namespace,
-		Logger:    log.NewStructuredLogger(slog.Default().With("component", "temporal")),
+		HostPort:          cfg.Address,
+		Namespace:         cfg.Namespace,
+		Logger:            log.NewStructuredLogger(slog.Default().With("component", "temporal")),
+		ConnectionOptions: client.ConnectionOptions{TLS: secured},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open temporal client: %w", err)
