@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"io"
 	"strings"
+	"time"
 
 	"github.com/assayhq/assay/internal/principal"
 )
@@ -17,6 +19,49 @@ func bearer(values []string) (string, error) {
 		return "", errHeader
 	}
 	return token, nil
+}
+
+// standEvery is how often a stream asks whether its caller may still read it.
+// With the time that a key is remembered for it keeps the two seconds in which a
+// revocation holds everywhere.
+const standEvery = 400 * time.Millisecond
+
+// standingKey carries the question whether the caller may still call.
+type standingKey struct{}
+
+// stands fails if the token is no key any more, or its organization may not use
+// the platform for now.
+func (e *Edge) stands(ctx context.Context, token string) error {
+	caller, err := e.opts.Authenticate(ctx, token)
+	if err == nil && caller.Suspended {
+		err = errSuspended
+	}
+	return err
+}
+
+// standing asks about the caller of an answer that is still being written.
+func standing(ctx context.Context) error {
+	if ask, ok := ctx.Value(standingKey{}).(func(context.Context) error); ok {
+		return ask(ctx)
+	}
+	return nil
+}
+
+// guarded writes as long as the caller may read.
+type guarded struct {
+	io.Writer
+	ctx   context.Context
+	asked time.Time
+}
+
+func (g *guarded) Write(b []byte) (int, error) {
+	if now := time.Now(); now.Sub(g.asked) >= standEvery {
+		if err := standing(g.ctx); err != nil {
+			return 0, err
+		}
+		g.asked = now
+	}
+	return g.Writer.Write(b)
 }
 
 // Authorize returns the context of a caller that has the scope, as the user

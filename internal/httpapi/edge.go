@@ -33,6 +33,7 @@ type Config struct {
 	Addr            string        `setting:"addr" default:":4318" help:"Address of the public listener."`
 	InternalAddr    string        `setting:"internal_addr" default:"127.0.0.1:9464" help:"Address of the internal listener for metrics and profiles; empty disables it. Keep it off the public network."`
 	RequestTimeout  time.Duration `setting:"request_timeout" default:"30s" help:"Maximum duration of a request."`
+	TrustedProxies  []string      `setting:"trusted_proxies" help:"Networks and addresses of the proxies in front of this process, comma-separated. Behind them the caller's address is the last one in X-Forwarded-For that is not a proxy's."`
 	DrainDelay      time.Duration `setting:"drain_delay" default:"0s" help:"Time that a shutdown continues to serve while readiness is 503. Behind a load balancer, use slightly more than its check interval."`
 	ShutdownTimeout time.Duration `setting:"shutdown_timeout" default:"25s" help:"Maximum wait for accepted requests at shutdown."`
 }
@@ -45,6 +46,9 @@ func (c Config) Validate() error {
 	}
 	if c.RequestTimeout <= 0 {
 		errs = append(errs, fmt.Errorf("request_timeout is %s: give a positive duration such as 30s", c.RequestTimeout))
+	}
+	if _, err := parseProxies(c.TrustedProxies); err != nil {
+		errs = append(errs, err)
 	}
 	if c.DrainDelay < 0 || c.DrainDelay >= c.ShutdownTimeout && c.DrainDelay > 0 {
 		errs = append(errs, fmt.Errorf("drain_delay is %s: give a duration below shutdown_timeout, which it is part of", c.DrainDelay))
@@ -97,6 +101,7 @@ type Edge struct {
 	metered   map[string]bool         // and of those that the hourly limit does not count
 	handlers  map[string]Handler      // and what serves raw operations
 	draining  atomic.Bool             // the process is going away
+	proxies   proxies                 // whose word about addresses counts
 	readiness readiness
 	started   time.Time
 
@@ -122,6 +127,7 @@ func New(opts Options) *Edge {
 		handlers: map[string]Handler{},
 		started:  opts.Now(),
 	}
+	e.proxies, _ = parseProxies(opts.Config.TrustedProxies) // Validate has said what is wrong
 	e.rendered = sync.OnceValues(e.render)
 	e.router.Use(e.identify, e.observe, e.recoverPanic, e.bound, middleware.GetHead, e.requireKey)
 	e.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeError(w, r, errRoute) })

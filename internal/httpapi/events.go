@@ -43,8 +43,8 @@ type Events[B any] struct {
 
 // Stream answers with the events. The first look comes before the response, so
 // that its error is answered like any other. The stream ends after the last
-// value, when the caller leaves, when the process shuts down, and shortly before
-// the time limit of requests; clients reconnect by themselves.
+// value, when the caller leaves or its key ends, when the process shuts down, and
+// shortly before the time limit of requests; clients reconnect by themselves.
 func (e Events[B]) Stream(ctx context.Context) (*Stream, error) {
 	value, last, err := e.Look(ctx)
 	if err != nil {
@@ -82,9 +82,10 @@ func (f *feed[B]) watch(ctx context.Context, value B, last bool) error {
 	if err := f.write("retry: 1000\n\n"); err != nil {
 		return err
 	}
-	looks, heartbeats := time.NewTicker(lookEvery), time.NewTicker(heartbeatEvery)
+	looks, heartbeats, stands := time.NewTicker(lookEvery), time.NewTicker(heartbeatEvery), time.NewTicker(standEvery)
 	defer looks.Stop()
 	defer heartbeats.Stop()
+	defer stands.Stop()
 	for {
 		if err := f.change(value); err != nil {
 			return err
@@ -97,6 +98,10 @@ func (f *feed[B]) watch(ctx context.Context, value B, last bool) error {
 			return nil
 		case <-Closing(ctx):
 			return nil
+		case <-stands.C:
+			if standing(watching) != nil {
+				return nil // the caller learns why when it comes again
+			}
 		case <-heartbeats.C:
 			if err := f.write(": here\n\n"); err != nil {
 				return err

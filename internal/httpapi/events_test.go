@@ -27,11 +27,19 @@ type countdown struct {
 // Passing seconds alone are no news.
 func newWatch(t *testing.T, limit time.Duration, look func(elapsed time.Duration) (countdown, bool, error)) *httpapi.Edge {
 	t.Helper()
+	return newWatchOf(t, limit, everybody, look)
+}
+
+func everybody(context.Context, string) (principal.Caller, error) {
+	return principal.Caller{Org: principal.NewOrgID(), Scopes: principal.Scopes}, nil
+}
+
+// newWatchOf is newWatch for the callers that an authenticator knows.
+func newWatchOf(t *testing.T, limit time.Duration, known httpapi.Authenticator, look func(elapsed time.Duration) (countdown, bool, error)) *httpapi.Edge {
+	t.Helper()
 	e := httpapi.New(httpapi.Options{
-		Config: httpapi.Config{RequestTimeout: limit, ShutdownTimeout: time.Minute},
-		Authenticate: func(context.Context, string) (principal.Caller, error) {
-			return principal.Caller{Org: principal.NewOrgID(), Scopes: principal.Scopes}, nil
-		},
+		Config:       httpapi.Config{RequestTimeout: limit, ShutdownTimeout: time.Minute},
+		Authenticate: known,
 	})
 	start := time.Now()
 	events := httpapi.Events[countdown]{
@@ -98,6 +106,29 @@ func TestEvents(t *testing.T) {
 			require.Equal(t, 5500*time.Millisecond, took)
 		})
 	})
+
+	for why, then := range map[string]func() (principal.Caller, error){
+		"key ends":                     func() (principal.Caller, error) { return principal.Caller{}, errThing },
+		"organization is suspended":    func() (principal.Caller, error) { return principal.Caller{Suspended: true}, nil },
+		"caller cannot be found again": func() (principal.Caller, error) { return principal.Caller{}, errors.New("the database is away") },
+	} {
+		t.Run("end when the "+why, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				known := func(ctx context.Context, token string) (principal.Caller, error) {
+					if time.Since(start) < 7*time.Second {
+						return everybody(ctx, token)
+					}
+					return then()
+				}
+				w, took := watch(t.Context(), newWatchOf(t, time.Hour, known, unending))
+				require.GreaterOrEqual(t, took, 7*time.Second)
+				require.LessOrEqual(t, took, 7500*time.Millisecond)
+				require.Equal(t, http.StatusOK, w.Code)
+			})
+		})
+	}
 
 	t.Run("end when the process shuts down", func(t *testing.T) {
 		t.Parallel()

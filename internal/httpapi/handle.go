@@ -104,7 +104,7 @@ func (e *Edge) Authenticate(ctx context.Context, authorization []string, metered
 			return ctx, err
 		}
 	}
-	return principal.With(ctx, caller), nil
+	return context.WithValue(principal.With(ctx, caller), standingKey{}, func(ctx context.Context) error { return e.stands(ctx, token) }), nil
 }
 
 // IgnoreQuery lists the query's parameters in X-Ignored-Params, for an operation

@@ -13,7 +13,7 @@ import (
 )
 
 // errRate is what a caller sees whose limit is spent.
-var errRate = fault.New(fault.RateLimited, "rate_limit_exceeded", "The key has reached its hourly limit. Wait as long as Retry-After says.")
+var errRate = fault.New(fault.RateLimited, "rate_limit_exceeded", "The hourly limit of the key, or that of all keys of the organization together, is reached. Wait as long as Retry-After says.")
 
 // Quota is where a key stands after a request was counted.
 type Quota struct {
@@ -101,6 +101,8 @@ func (op Op) Permit(ctx context.Context) error {
 		return errSuspended
 	case !caller.May(op.Scope), op.Also != "" && !caller.May(op.Also):
 		return errRole.With("role", caller.Role)
+	case caller.NoDelete && method == http.MethodDelete:
+		return errNoDelete
 	case caller.Role == principal.Annotator && method != http.MethodGet && method != http.MethodHead && !op.Annotators:
 		return errRole.With("role", caller.Role)
 	}
@@ -109,5 +111,6 @@ func (op Op) Permit(ctx context.Context) error {
 
 var (
 	errSuspended = fault.New(fault.Forbidden, "organization_suspended", "The organization is suspended. Contact the operator of this deployment.")
+	errNoDelete  = fault.New(fault.Forbidden, "key_may_not_delete", "This key was made without the right to delete. Use a key that has can_delete.")
 	errRole      = fault.New(fault.Forbidden, "role_forbids", "The role of this key's owner does not allow the operation.")
 )

@@ -70,7 +70,7 @@ func Closing(ctx context.Context) <-chan struct{} {
 func (e *Edge) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		info := NewInfo(r.Header.Get("X-Request-Id"), r.RemoteAddr, h)
+		info := e.NewInfo(r.Header.Get("X-Request-Id"), r.RemoteAddr, r.Header.Values("X-Forwarded-For"), h)
 		info.Method, info.Path = r.Method, r.URL.Path
 		h.Set("X-Request-Id", info.ID)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -79,23 +79,15 @@ func (e *Edge) identify(next http.Handler) http.Handler {
 	})
 }
 
-// NewInfo describes a request from an address. Its id is the UUID that the
-// caller sent, or a new one; header collects the headers of the response.
-func NewInfo(sentID, address string, header http.Header) *request.Info {
+// NewInfo describes a request over a connection from an address, with what
+// proxies say about whom they forward. Its id is the UUID that the caller sent,
+// or a new one; header collects the headers of the response.
+func (e *Edge) NewInfo(sentID, address string, forwarded []string, header http.Header) *request.Info {
 	id, err := uuid.Parse(sentID)
 	if err != nil || len(sentID) != 36 {
 		id = uuid.Must(uuid.NewV7())
 	}
-	return &request.Info{ID: id.String(), IP: host(address), Header: header}
-}
-
-// host is an address without its port.
-func host(address string) string {
-	ip, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return address
-	}
-	return ip
+	return &request.Info{ID: id.String(), IP: e.proxies.client(address, forwarded), Header: header}
 }
 
 // recorder notes what was answered.

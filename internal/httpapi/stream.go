@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,7 +17,7 @@ type Stream = huma.StreamResponse
 
 // NewStream answers 200 with the headers and with what write writes. If write
 // fails, the connection is cut, so that the caller sees that the body is not
-// whole. What can fail before the first byte belongs before NewStream, where it
+// whole; it is cut too when the caller's key ends. What can fail before the first byte belongs before NewStream, where it
 // is answered like any other error.
 func NewStream(ctx context.Context, headers map[string]string, write func(io.Writer) error) *Stream {
 	return &Stream{Body: func(out huma.Context) {
@@ -24,7 +25,7 @@ func NewStream(ctx context.Context, headers map[string]string, write func(io.Wri
 			out.SetHeader(name, value)
 		}
 		out.SetStatus(http.StatusOK)
-		if err := write(out.BodyWriter()); err != nil {
+		if err := write(&guarded{Writer: out.BodyWriter(), ctx: ctx, asked: time.Now()}); err != nil {
 			if info := request.From(ctx); ctx.Err() == nil { // a caller that leaves is nothing to warn of
 				slog.WarnContext(ctx, "stream is cut off", "request_id", info.ID, "operation", info.Operation, "error", err)
 			}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -70,4 +71,42 @@ func TestAStreamThatIsCutOffIsMeasured(t *testing.T) {
 	require.Equal(t, "cutOff", seen[0].Operation)
 	require.Equal(t, http.StatusOK, seen[0].Status)
 	require.Equal(t, map[int64]uint64{200: 1}, measured(t, reader, "cutOff"))
+}
+
+// TestAStreamEndsWithItsKey writes without an end: half a second after the key
+// has ended nothing more is sent, and the connection is cut.
+func TestAStreamEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		e := httpapi.New(httpapi.Options{
+			Config: httpapi.Config{RequestTimeout: time.Hour, ShutdownTimeout: time.Minute},
+			Authenticate: func(ctx context.Context, token string) (principal.Caller, error) {
+				if time.Since(start) >= 7*time.Second {
+					return principal.Caller{}, errThing
+				}
+				return everybody(ctx, token)
+			},
+		})
+		var last time.Duration
+		httpapi.Register(e, httpapi.Op{
+			ID: "export", Method: "GET", Path: "/export", Tag: "Things", Summary: "Export", Scope: principal.EvalRead, Status: 200, ContentType: "application/x-ndjson",
+		}, func(ctx context.Context, _ *struct{}) (*httpapi.Stream, error) {
+			return httpapi.NewStream(ctx, nil, func(w io.Writer) error {
+				for {
+					if _, err := io.WriteString(w, "{}\n"); err != nil {
+						return err
+					}
+					last = time.Since(start)
+					time.Sleep(50 * time.Millisecond)
+				}
+			}), nil
+		})
+		e.Seal()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/export", nil)
+		r.Header.Set("Authorization", "Bearer all")
+		require.PanicsWithError(t, http.ErrAbortHandler.Error(), func() { e.ServeHTTP(httptest.NewRecorder(), r) })
+		require.GreaterOrEqual(t, last, 6900*time.Millisecond)
+		require.LessOrEqual(t, last, 7500*time.Millisecond)
+	})
 }

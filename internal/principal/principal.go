@@ -93,10 +93,13 @@ type Caller struct {
 	// OverOwners is true if the caller may decide about owners: an owner, or a
 	// service key that an owner or the operator of the deployment made.
 	OverOwners bool
+	// NoDelete is true if the key may call no operation that deletes.
+	NoDelete bool
 	// Suspended is true if the organization may not use the platform for now.
 	Suspended bool
-	// HourlyLimit is how many requests the key may make in an hour.
-	HourlyLimit int
+	// HourlyLimit is how many requests the key may make in an hour, and
+	// OrgHourlyLimit how many all keys of the organization together.
+	HourlyLimit, OrgHourlyLimit int
 }
 
 // Has reports whether the caller's key has the scope.

@@ -131,7 +131,7 @@ func (s *server) serve(o *operation, stream grpc.ServerStream) error {
 	if cancel, ok := ctx.Value(cancelKey{}).(context.CancelFunc); ok {
 		defer cancel()
 	}
-	info := describe(ctx, o)
+	info := s.describe(ctx, o)
 	_ = stream.SetHeader(metadata.Pairs("x-request-id", info.ID)) // also for refusals that the server writes itself
 	ctx, report := s.edge.Measure(request.With(ctx, info), carrier{ctx})
 	answered := http.StatusInternalServerError // what a panic stands for
@@ -209,12 +209,12 @@ func reply(stream grpc.ServerStream, info *request.Info, res *Response) error {
 }
 
 // describe describes a call as the request that it stands for.
-func describe(ctx context.Context, o *operation) *request.Info {
+func (s *server) describe(ctx context.Context, o *operation) *request.Info {
 	address := ""
 	if p, ok := peer.FromContext(ctx); ok {
 		address = p.Addr.String()
 	}
-	info := httpapi.NewInfo(sent(ctx, "x-request-id"), address, http.Header{})
+	info := s.edge.NewInfo(sent(ctx, "x-request-id"), address, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"), http.Header{})
 	info.Method = http.MethodPost
 	if o != nil {
 		info.Operation, info.Path = o.ID, o.Path
