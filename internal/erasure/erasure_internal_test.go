@@ -36,7 +36,7 @@ func serviceOn(t testing.TB, cfg clickhouse.Config) *Service {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ch.Close() })
 	organizations := tenancy.New(tenancy.Parts{
-		Stores: tenancy.Stores{Postgres: pg, ClickHouse: ch}, Config: tenancy.Config{Pepper: "a pepper for tests, of 32 or more characters", PepperVersion: 1},
+		Stores: tenancy.Stores{Postgres: pg, ClickHouse: ch}, Config: tenancy.Config{Pepper: "a pepper for tests, of 32 or more characters", PepperVersion: 1, FailuresMinute: 5},
 		Plans: tenancy.PlanConfig{Default: "free", SelfHostedHour: 1, EnterpriseHour: 1}, Log: change.New(pg, time.Now), Now: time.Now,
 	})
 	return New(Stores{Postgres: pg, ClickHouse: ch}, Config{Settle: time.Second, PurgeInterval: time.Hour}, organizations, &workflows{})

@@ -18,12 +18,17 @@ import (
 
 // Faults of key management.
 var (
-	ErrKeyNotFound     = fault.New(fault.NotFound, "api_key_not_found", "The API key does not exist.")
-	ErrKeyNameTaken    = fault.New(fault.Conflict, "already_exists", "An active API key already has this name. Choose another name, or delete that key.")
-	ErrScopeEscalation = fault.New(fault.Forbidden, "scope_escalation", "An API key cannot have a scope that its creator does not have.")
-	ErrNotAPerson      = fault.New(fault.Forbidden, "not_a_person", "A service key does not belong to a person, so it cannot have personal keys. Use a personal key, or X-On-Behalf-Of with a key that has admin:org.")
-	ErrKeyEnded        = fault.New(fault.Conflict, "invalid_transition", "The API key has expired or was rotated, so it cannot be changed.")
+	ErrKeyNotFound      = fault.New(fault.NotFound, "api_key_not_found", "The API key does not exist.")
+	ErrKeyNameTaken     = fault.New(fault.Conflict, "already_exists", "An active API key already has this name. Choose another name, or delete that key.")
+	ErrScopeEscalation  = fault.New(fault.Forbidden, "scope_escalation", "An API key cannot have a scope that its creator does not have.")
+	ErrDeleteEscalation = fault.New(fault.Forbidden, "delete_escalation", "An API key that may not delete cannot make one that may. Send canDelete: false.")
+	ErrNotAPerson       = fault.New(fault.Forbidden, "not_a_person", "A service key does not belong to a person, so it cannot have personal keys. Use a personal key, or X-On-Behalf-Of with a key that has admin:org.")
+	ErrTooManyKeys      = fault.New(fault.Conflict, "too_many_api_keys", "A member has at most 20 personal keys that work. Delete some that nobody uses.")
+	ErrKeyEnded         = fault.New(fault.Conflict, "invalid_transition", "The API key has expired or was rotated, so it cannot be changed.")
 )
+
+// maxPersonalKeys is how many personal keys of a member work at a time.
+const maxPersonalKeys = 20
 
 // KeyStatus says whether a key works.
 type KeyStatus string
@@ -48,7 +53,12 @@ type Key struct {
 	// OverOwners lets a service key decide about owners.
 	OverOwners bool
 	// Asserted is true if someone else made the personal key for its owner.
-	Asserted   bool
+	Asserted bool
+	// Parent is the personal key that its owner made this one with. The key ends
+	// with it.
+	Parent *int64
+	// NoDelete keeps the key from operations that delete.
+	NoDelete   bool
 	CreatedBy  principal.Actor
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time
@@ -83,6 +93,8 @@ type NewKey struct {
 	ExpiresAt *time.Time
 	// Personal makes the key end with its creator's membership.
 	Personal bool
+	// NoDelete keeps the key from operations that delete.
+	NoDelete bool
 }
 
 // KeyFilter selects keys; an empty field matches everything, and a list matches
@@ -128,7 +140,7 @@ func (s *Service) CreateKey(ctx context.Context, org principal.OrgID, k NewKey) 
 // CreateKeyTx makes a key for the caller. It is returned here and can never be
 // read again.
 func (s *Service) CreateKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Key, secret.Text, error) {
-	if err := grantable(ctx, k.Scopes); err != nil {
+	if err := grantable(ctx, k.Scopes, k.NoDelete); err != nil {
 		return Key{}, "", err
 	}
 	return s.createKeyTx(ctx, tx, k)
@@ -138,12 +150,22 @@ func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 	made := newKey(k.Mode)
 	key := Key{
 		KeyID: made.id, Name: k.Name, Mode: k.Mode, Scopes: k.Scopes, Last4: made.whole[len(made.whole)-4:],
-		CreatedBy: principal.ActorOf(ctx), CreatedAt: s.now(), ExpiresAt: k.ExpiresAt, Version: 1,
+		CreatedBy: principal.ActorOf(ctx), CreatedAt: s.now(), ExpiresAt: k.ExpiresAt, Version: 1, NoDelete: k.NoDelete,
 	}
 	key.OverOwners = mayTouchOwners(ctx) && (k.Personal || slices.Contains(k.Scopes, principal.AdminOrg))
 	if k.Personal {
 		key.Owner, key.Asserted = principal.From(ctx).User, principal.From(ctx).Asserted
 		if err := s.mayActAsTx(ctx, tx, *key.Owner); err != nil {
+			return Key{}, "", err
+		}
+		n, err := s.store.lockKeysOfTx(ctx, tx, *key.Owner)
+		if err != nil {
+			return Key{}, "", err
+		}
+		if n >= maxPersonalKeys {
+			return Key{}, "", ErrTooManyKeys
+		}
+		if err := s.attachTx(ctx, tx, &key); err != nil {
 			return Key{}, "", err
 		}
 	}
@@ -155,6 +177,38 @@ func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 		return Key{}, "", err
 	}
 	return key, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.created", nil, &key)
+}
+
+// attachTx makes the caller's key the parent of a personal key that its owner
+// makes with it, and bounds its life by the parent's. The lock lets the parent
+// not end in between.
+func (s *Service) attachTx(ctx context.Context, tx postgres.Tx, k *Key) error {
+	caller := principal.From(ctx)
+	if caller.Role == "" {
+		return nil // a service key
+	}
+	parent, err := s.store.lockKeyTx(ctx, tx, caller.Key)
+	if errors.Is(err, ErrKeyNotFound) {
+		return ErrKeyRevoked // a moment ago
+	}
+	if err != nil || !parent.belongsTo(*k.Owner) {
+		return err
+	}
+	k.Parent = &parent.ID
+	return k.within(parent)
+}
+
+// within bounds the key's life by its parent's: without an end of its own it has
+// the parent's, and a later one is refused.
+func (k *Key) within(parent Key) error {
+	switch {
+	case parent.ExpiresAt == nil:
+	case k.ExpiresAt == nil:
+		k.ExpiresAt = parent.ExpiresAt
+	case k.ExpiresAt.After(*parent.ExpiresAt):
+		return fault.Invalid("body", "/expiresAt", "max", "must not be after the end of the key that creates it, "+parent.ExpiresAt.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // UpdateKeyTx renames a key or changes its scopes or expiry. A nonzero expected
@@ -172,7 +226,10 @@ func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id, expected 
 				return err
 			}
 			added := slices.DeleteFunc(slices.Clone(after.Scopes), func(sc principal.Scope) bool { return slices.Contains(before.Scopes, sc) })
-			if err := grantable(ctx, added); err != nil {
+			if err := grantable(ctx, added, after.NoDelete || !before.NoDelete); err != nil {
+				return err
+			}
+			if err := s.boundTx(ctx, tx, before, after); err != nil {
 				return err
 			}
 			if err := s.store.freeNameTx(ctx, tx, after.Name, s.now()); err != nil {
@@ -185,8 +242,27 @@ func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id, expected 
 	})
 }
 
+// boundTx keeps a key that changes within the life of its parent, and what was
+// made with it within its own.
+func (s *Service) boundTx(ctx context.Context, tx postgres.Tx, before Key, after *Key) error {
+	if after.Parent != nil {
+		parent, err := s.store.key(ctx, tx, tx.Org, *after.Parent)
+		if err != nil {
+			return err
+		}
+		if err := after.within(parent); err != nil {
+			return err
+		}
+	}
+	if after.ExpiresAt == nil || before.ExpiresAt != nil && !after.ExpiresAt.Before(*before.ExpiresAt) {
+		return nil
+	}
+	return s.store.shortenKeysBelowTx(ctx, tx, after.ID, *after.ExpiresAt)
+}
+
 // RotateKeyTx makes a successor with the same name, scopes and owner, and lets
-// the old key work on for the grace.
+// the old key work on for the grace. What was made with the old key is then as
+// if it was made with the successor.
 func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, grace time.Duration) (Key, secret.Text, error) {
 	old, err := s.store.lockKeyTx(ctx, tx, id)
 	if err != nil {
@@ -195,7 +271,7 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	if err := s.changeable(old); err != nil {
 		return Key{}, "", err
 	}
-	if err := grantable(ctx, old.Scopes); err != nil {
+	if err := grantable(ctx, old.Scopes, old.NoDelete); err != nil {
 		return Key{}, "", err
 	}
 	asserted := old.Asserted
@@ -205,15 +281,11 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	if err := s.mayManageTx(ctx, tx, old); err != nil {
 		return Key{}, "", err
 	}
-	end := s.now().Add(grace)
-	if old.ExpiresAt != nil && old.ExpiresAt.Before(end) {
-		end = *old.ExpiresAt
-	}
-	if err := s.store.supersedeKeyTx(ctx, tx, id, s.now(), end); err != nil {
+	superseded, at := old, s.now()
+	superseded.Superseded, superseded.Version = &at, old.Version+1
+	if superseded.ExpiresAt, err = s.store.supersedeKeyTx(ctx, tx, id, at, grace); err != nil {
 		return Key{}, "", s.endedTx(ctx, tx, id, err)
 	}
-	superseded, at := old, s.now()
-	superseded.Superseded, superseded.ExpiresAt, superseded.Version = &at, &end, old.Version+1
 	if err := s.auditKeyTx(ctx, tx, "api_key.rotated", &old, &superseded); err != nil {
 		return Key{}, "", err
 	}
@@ -221,9 +293,12 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	next := Key{
 		KeyID: made.id, Name: old.Name, Mode: old.Mode, Scopes: old.Scopes, Last4: made.whole[len(made.whole)-4:],
 		Owner: old.Owner, OverOwners: old.OverOwners, Asserted: asserted, CreatedBy: principal.ActorOf(ctx), CreatedAt: s.now(), ExpiresAt: old.ExpiresAt,
-		Version: 1,
+		Parent: old.Parent, NoDelete: old.NoDelete, Version: 1,
 	}
 	if next.ID, err = s.store.insertKeyTx(ctx, tx, next, made.hash(s.cfg.Pepper), s.cfg.PepperVersion); err != nil {
+		return Key{}, "", err
+	}
+	if err := s.store.handOverKeysTx(ctx, tx, id, next.ID); err != nil {
 		return Key{}, "", err
 	}
 	return next, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.created", nil, &next)
@@ -258,8 +333,8 @@ func (s *Service) mayActAsTx(ctx context.Context, tx postgres.Tx, user uuid.UUID
 	return nil
 }
 
-// RevokeKeyTx ends a key: at once on this replica, and within the cache's two
-// seconds on every other.
+// RevokeKeyTx ends a key and those that were made with it: at once on this
+// replica, and within the cache's two seconds on every other.
 func (s *Service) RevokeKeyTx(ctx context.Context, tx postgres.Tx, id int64) error {
 	before, err := s.store.lockKeyTx(ctx, tx, id)
 	if err != nil {
@@ -275,7 +350,11 @@ func (s *Service) revokeKeyTx(ctx context.Context, tx postgres.Tx, k Key) error 
 	if err := s.store.revokeKeyTx(ctx, tx, k.ID, s.now()); err != nil {
 		return err
 	}
-	return s.auditRevokedTx(ctx, tx, []Key{k})
+	below, err := s.store.revokeKeysBelowTx(ctx, tx, k.ID, s.now())
+	if err != nil {
+		return err
+	}
+	return s.auditRevokedTx(ctx, tx, append([]Key{k}, below...))
 }
 
 // RevokeKey ends a key outside a request.
@@ -327,9 +406,10 @@ func (s *Service) endedTx(ctx context.Context, tx postgres.Tx, id int64, err err
 	return s.changeable(k)
 }
 
-// grantable fails if the caller lacks one of the scopes. The operator of the
-// deployment, who has no key, may grant them all.
-func grantable(ctx context.Context, scopes []principal.Scope) error {
+// grantable fails if the caller lacks one of the scopes, or gives a key the right
+// to delete that it does not have. The operator of the deployment, who has no
+// key, may grant them all.
+func grantable(ctx context.Context, scopes []principal.Scope, noDelete bool) error {
 	caller := principal.From(ctx)
 	if caller.Key == 0 {
 		return nil
@@ -338,6 +418,9 @@ func grantable(ctx context.Context, scopes []principal.Scope) error {
 		if !caller.May(scope) {
 			return ErrScopeEscalation.With("scope", scope)
 		}
+	}
+	if caller.NoDelete && !noDelete {
+		return ErrDeleteEscalation
 	}
 	return nil
 }

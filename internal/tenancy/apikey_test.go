@@ -246,10 +246,10 @@ func TestKeyRotation(t *testing.T) {
 		_, err := us.RotateKey(t.Context(), old.ID, 600)
 		require.NoError(t, err)
 
-		k.Clock.Advance(590 * time.Second)
+		k.AgeKeys(t, us.Org, 590*time.Second)
 		_, err = us.With(old.Key).Me(t.Context())
 		require.NoError(t, err)
-		k.Clock.Advance(11 * time.Second)
+		k.AgeKeys(t, us.Org, 11*time.Second)
 		_, err = us.With(old.Key).Me(t.Context())
 		require.ErrorIs(t, err, tenancy.ErrKeyExpired)
 		got, err := us.GetKey(t.Context(), old.ID)
@@ -263,7 +263,7 @@ func TestKeyRotation(t *testing.T) {
 		next, err := us.RotateKey(t.Context(), old.ID, 600)
 		require.NoError(t, err)
 		require.Equal(t, old.ExpiresAt, next.ExpiresAt)
-		k.Clock.Advance(61 * time.Second)
+		k.AgeKeys(t, us.Org, 61*time.Second)
 		_, err = us.With(old.Key).Me(t.Context())
 		require.ErrorIs(t, err, tenancy.ErrKeyExpired)
 	})
@@ -351,6 +351,34 @@ func TestKeysEnd(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestTheDatabasesClockEndsKeys asks replicas whose clocks are an hour ahead and
+// an hour behind: a key works as long as the database says.
+func TestTheDatabasesClockEndsKeys(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	cfg := testkit.Config(t)
+	k := testkit.NewWith(t, cfg)
+	us := k.Org(t)
+	key, err := us.CreateKey(ctx, testkit.NewKey{Name: "ending", Scopes: reading, ExpiresAt: soon(k, time.Minute)})
+	require.NoError(t, err)
+	var replicas []*testkit.Kit
+	for _, skew := range []time.Duration{time.Hour, -time.Hour} {
+		var clock testkit.Clock
+		clock.Advance(skew)
+		replicas = append(replicas, testkit.NewAt(t, cfg, &clock))
+	}
+	for _, r := range replicas {
+		_, err = us.At(r).With(key.Key).Me(ctx)
+		require.NoError(t, err)
+	}
+	k.AgeKeys(t, us.Org, time.Minute)
+	for _, r := range replicas {
+		r.Clock.Advance(2 * time.Second)
+		_, err = us.At(r).With(key.Key).Me(ctx)
+		require.ErrorIs(t, err, tenancy.ErrKeyExpired)
+	}
+}
+
 func TestPepperRotation(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -358,7 +386,7 @@ func TestPepperRotation(t *testing.T) {
 	before := testkit.NewWith(t, cfg)
 	us := before.Org(t)
 
-	cfg.Key = tenancy.Config{Pepper: "another pepper, also of 32 characters or more", PepperVersion: 2, PreviousPepper: testkit.Pepper}
+	cfg.Key = tenancy.Config{Pepper: "another pepper, also of 32 characters or more", PepperVersion: 2, PreviousPepper: testkit.Pepper, FailuresMinute: 1000}
 	after := testkit.NewWith(t, cfg)
 	made, err := us.At(after).CreateKey(ctx, testkit.NewKey{Name: "newer", Scopes: reading})
 	require.NoError(t, err, "a key of the previous pepper works")

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
@@ -21,28 +22,37 @@ var (
 func (s *Service) Authenticate(ctx context.Context, token string) (principal.Caller, error) {
 	key, err := parseKey(token)
 	if err != nil {
-		return principal.Caller{}, err
+		return principal.Caller{}, s.failures.note(ctx, "", err)
+	}
+	if !s.cache.knows(key.id) {
+		if err := s.failures.held(ctx); err != nil {
+			return principal.Caller{}, err
+		}
 	}
 	stored, err := s.cache.get(ctx, key.id, s.store.presentedKey)
+	if errors.Is(err, ErrKeyUnknown) {
+		return principal.Caller{}, s.failures.note(ctx, "", err)
+	}
 	if err != nil {
 		return principal.Caller{}, err
 	}
 	if !s.verifier.matches(key, stored.PepperVersion, stored.Hash) {
-		return principal.Caller{}, ErrKeyUnknown
+		return principal.Caller{}, s.failures.note(ctx, key.id, ErrKeyUnknown)
 	}
 	switch {
 	case stored.RevokedAt != nil, stored.OwnerGone, stored.Status == StatusDeleting:
-		return principal.Caller{}, ErrKeyRevoked
-	case stored.ExpiresAt != nil && !s.now().Before(*stored.ExpiresAt):
-		return principal.Caller{}, ErrKeyExpired
+		return principal.Caller{}, s.failures.note(ctx, "", ErrKeyRevoked)
+	case stored.expired(s.clock()):
+		return principal.Caller{}, s.failures.note(ctx, "", ErrKeyExpired)
 	}
 	s.meter.used(stored, s.now())
 	return principal.Caller{
 		Org: stored.Org, Key: stored.ID, KeyID: stored.KeyID, Scopes: stored.Scopes,
 		User: stored.Owner, Asserted: stored.Asserted, Role: stored.Role,
+		NoDelete:    stored.NoDelete,
 		OverOwners:  stored.overOwners(),
 		Suspended:   stored.Status == StatusSuspended,
-		HourlyLimit: s.plans.limit(stored.Plan, stored.HourlyLimit),
+		HourlyLimit: s.plans.limit(stored.Plan, stored.HourlyLimit), OrgHourlyLimit: s.plans.orgLimit(stored.Plan, stored.HourlyLimit),
 	}, nil
 }
 

@@ -67,6 +67,7 @@ func (c *keyCache) get(ctx context.Context, keyID string, read func(context.Cont
 		if err != nil && !errors.Is(err, ErrKeyUnknown) {
 			return nil, err
 		}
+		key.Read = began
 		e := cacheEntry{key: key, unknown: err != nil, read: began}
 		c.put(keyID, e, changes)
 		return e, nil
@@ -80,6 +81,15 @@ func (c *keyCache) get(ctx context.Context, keyID string, read func(context.Cont
 	case <-ctx.Done():
 		return storedKey{}, ctx.Err()
 	}
+}
+
+// knows reports whether the key was found lately; what is known of it may be too
+// old to act on.
+func (c *keyCache) knows(keyID string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	e, ok := c.entries[keyID]
+	return ok && !e.unknown
 }
 
 func (e cacheEntry) result() (storedKey, error) {

@@ -35,17 +35,17 @@ func (s *Service) registerKeys(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateApiKey", Method: http.MethodPatch, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
 		Summary:     "Update an API key",
-		Description: "Changes the name, scopes or expiry. A key that has expired or was rotated cannot be changed: 409 `invalid_transition`.",
+		Description: "Changes the name, scopes, expiry or the right to delete. If the key ends earlier, the personal keys that were made with it do too. A key that has expired or was rotated cannot be changed: 409 `invalid_transition`.",
 	}, s.patchKey)
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteApiKey", Method: http.MethodDelete, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
 		Summary:     "Delete an API key",
-		Description: "Revokes the key: it stops working at once, on other replicas within two seconds. It stays visible in the list with `status=revoked` and in the audit log.",
+		Description: "Revokes the key, and the personal keys that were made with it: they stop working at once, on other replicas within two seconds. It stays visible in the list with `status=revoked` and in the audit log.",
 	}, s.deleteKey)
 	httpapi.Register(e, httpapi.Op{
 		ID: "rotateApiKey", Method: http.MethodPost, Path: "/api/developer/api-keys/{id}/rotate", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true, OptionalBody: true,
 		Summary:     "Rotate an API key",
-		Description: "Returns a new key with the same name and scopes. The old key keeps working for `graceSeconds`.",
+		Description: "Returns a new key with the same name and scopes. The old key keeps working for `graceSeconds`. Personal keys that were made with it end with the new one.",
 	}, s.postRotate)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getApiKeyUsage", Method: http.MethodGet, Path: "/api/developer/api-keys/{id}/usage", Tag: tag, Scope: principal.AdminOrg, Status: 200,
@@ -72,7 +72,8 @@ type createKeyBody struct {
 	Name      string     `json:"name" minLength:"1" maxLength:"200" example:"CI gate" doc:"Name, unique among the organization's active keys."`
 	Scopes    scopeList  `json:"scopes" doc:"What the key may do."`
 	Mode      Mode       `json:"mode,omitempty" default:"live" doc:"Whether the key is for live use or for tests; it is part of the key's text."`
-	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the key stops working; if absent, it does not expire."`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the key stops working; if absent, it does not expire, or ends with the personal key that it is made with."`
+	CanDelete *bool      `json:"canDelete,omitempty" doc:"Whether the key may call operations that delete; true if absent. Exporters do not need it."`
 	Personal  bool       `json:"personal,omitzero" doc:"Whether the key belongs to you and ends with your membership. Requires a personal key or X-On-Behalf-Of."`
 }
 
@@ -93,7 +94,8 @@ type updateKeyInput struct {
 type updateKeyBody struct {
 	Name            httpapi.Set[string]         `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name, unique among the organization's active keys."`
 	Scopes          httpapi.Set[scopeList]      `json:"scopes,omitzero" doc:"New scopes, replacing all existing ones."`
-	ExpiresAt       httpapi.Patch[httpapi.Time] `json:"expiresAt,omitzero" doc:"New expiry; null removes it."`
+	ExpiresAt       httpapi.Patch[httpapi.Time] `json:"expiresAt,omitzero" doc:"New expiry; null removes it. A personal key does not outlive the one that it was made with."`
+	CanDelete       httpapi.Set[bool]           `json:"canDelete,omitzero" doc:"Whether the key may call operations that delete."`
 	ExpectedVersion int64                       `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
@@ -114,6 +116,7 @@ type KeyFields struct {
 	Last4      string                     `json:"last4" doc:"The last four characters of the key."`
 	Scopes     scopeNames                 `json:"scopes" doc:"What the key may do. The role of a personal key's owner may allow less."`
 	Mode       Mode                       `json:"mode" doc:"Whether the key is for live use or for tests."`
+	CanDelete  bool                       `json:"can_delete" doc:"Whether the key may call operations that delete."`
 	Personal   bool                       `json:"personal" doc:"Whether the key belongs to a member and ends with the membership."`
 	CreatedBy  httpapi.Actor              `json:"created_by" doc:"Who created or rotated the key."`
 	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the key was created."`
@@ -199,7 +202,7 @@ func (s *Service) createKey(ctx context.Context, b createKeyBody, below string) 
 		return nil, fault.Invalid("body", "/expiresAt", "min", "must be in the future")
 	}
 	return commit(ctx, s, func(tx postgres.Tx) (*createdKeyOutput, error) {
-		k, text, err := s.CreateKeyTx(ctx, tx, NewKey{Name: b.Name, Mode: b.Mode, Scopes: b.Scopes.scopes(), ExpiresAt: b.ExpiresAt, Personal: b.Personal})
+		k, text, err := s.CreateKeyTx(ctx, tx, NewKey{Name: b.Name, Mode: b.Mode, Scopes: b.Scopes.scopes(), ExpiresAt: b.ExpiresAt, Personal: b.Personal, NoDelete: b.CanDelete != nil && !*b.CanDelete})
 		if err != nil {
 			return nil, err
 		}
@@ -262,6 +265,9 @@ func (b updateKeyBody) apply(k *Key) {
 	if b.Scopes.Sent {
 		k.Scopes = b.Scopes.Value.scopes()
 	}
+	if b.CanDelete.Sent {
+		k.NoDelete = !b.CanDelete.Value
+	}
 	if b.ExpiresAt.Sent {
 		k.ExpiresAt = nil
 		if !b.ExpiresAt.Null {
@@ -306,7 +312,7 @@ func (s *Service) toKeyBody(k Key, creator httpapi.Actor) KeyFields {
 func toKeyBody(k Key, status KeyStatus, creator httpapi.Actor) KeyFields {
 	return KeyFields{
 		ID: k.ID, Name: k.Name, KeyPrefix: k.Prefix(), Last4: k.Last4, Scopes: fromScopes(k.Scopes), Mode: k.Mode,
-		Personal: k.Owner != nil, CreatedBy: creator, CreatedAt: httpapi.Time(k.CreatedAt), ExpiresAt: httpapi.NullTime(k.ExpiresAt), LastUsedAt: httpapi.NullTime(k.LastUsedAt),
+		CanDelete: !k.NoDelete, Personal: k.Owner != nil, CreatedBy: creator, CreatedAt: httpapi.Time(k.CreatedAt), ExpiresAt: httpapi.NullTime(k.ExpiresAt), LastUsedAt: httpapi.NullTime(k.LastUsedAt),
 		Status: status, Version: k.Version,
 	}
 }

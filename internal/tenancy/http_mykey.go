@@ -23,7 +23,7 @@ func (s *Service) registerMyKeys(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "createMyApiKey", Method: http.MethodPost, Path: myKeysPath, Tag: tagAccess, Scope: principal.AnyKey, Status: 201, Strict: true, Annotators: true,
 		Summary:     "Create a personal API key",
-		Description: "Creates a key that belongs to you, whatever your role: it may do at most what you may do now, and ends with your membership. `key` is shown in this response only. A service key gets 403 `not_a_person`.",
+		Description: "Creates a key that belongs to you, whatever your role: it may do at most what you may do now, and ends with your membership, and with the personal key that you make it with: it cannot expire later. A member has at most 20 keys that work. `key` is shown in this response only. A service key gets 403 `not_a_person`.",
 	}, s.postMyKey)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getMyApiKey", Method: http.MethodGet, Path: myKeysPath + "/{id}", Tag: tagAccess, Scope: principal.AnyKey, Status: 200,
@@ -33,7 +33,7 @@ func (s *Service) registerMyKeys(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteMyApiKey", Method: http.MethodDelete, Path: myKeysPath + "/{id}", Tag: tagAccess, Scope: principal.AnyKey, Status: 200, Annotators: true,
 		Summary:     "Delete a personal API key",
-		Description: "Revokes one of your own personal keys, which may be the current one; for any other key the response is 404. A service key gets 403 `not_a_person`.",
+		Description: "Revokes one of your own personal keys, which may be the current one, and those that were made with it; for any other key the response is 404. A service key gets 403 `not_a_person`.",
 	}, s.deleteMyKey)
 }
 

@@ -95,6 +95,7 @@ type organizationBody struct {
 	Status             Status               `json:"status" enum:"active,suspended,deleting" doc:"A suspended organization cannot use the platform."`
 	Plan               Plan                 `json:"plan" doc:"Plan, which sets the rate limit."`
 	HourlyLimit        int                  `json:"hourly_limit" volatile:"true" doc:"Requests that each key may make in an hour."`
+	TotalHourlyLimit   int                  `json:"total_hourly_limit" volatile:"true" doc:"Requests that all keys together may make in an hour."`
 	RetentionDays      *int                 `json:"retention_days" doc:"Days that traces are kept; null for the deployment's default."`
 	SeparationOfDuties string               `json:"separation_of_duties" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it."`
 	RedactionRules     []redactionRuleBody  `json:"redaction_rules" doc:"Rules that remove content before it is stored."`
@@ -183,7 +184,7 @@ func toOrganizationOutput(o Organization) *organizationOutput {
 
 func toOrganizationBody(o Organization) organizationBody {
 	b := organizationBody{
-		ID: o.ID.String(), Name: o.Name, Status: o.Status, Plan: o.Plan, HourlyLimit: o.HourlyLimit,
+		ID: o.ID.String(), Name: o.Name, Status: o.Status, Plan: o.Plan, HourlyLimit: o.HourlyLimit, TotalHourlyLimit: orgFactor * o.HourlyLimit,
 		RetentionDays: httpapi.OrNull(o.Settings.RetentionDays), SeparationOfDuties: cmp.Or(o.Settings.SeparationOfDuties, "requester"),
 		RedactionRules: make([]redactionRuleBody, len(o.Settings.RedactionRules)), PriceOverrides: map[string]priceBody{},
 		CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), Version: o.Version,

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash"
 	"hash/crc32"
 	"strings"
@@ -51,6 +52,7 @@ type Config struct {
 	Pepper         secret.Text `setting:"pepper" help:"Secret for hashing API keys, at least 32 characters. Generate one with: openssl rand -hex 32"`
 	PepperVersion  int         `setting:"pepper_version" default:"1" help:"Number of the pepper. Increase it by one when you replace the pepper."`
 	PreviousPepper secret.Text `setting:"previous_pepper" help:"Previous pepper, whose number is one less. Keys created with it remain valid."`
+	FailuresMinute int         `setting:"failures_minute" default:"300" help:"Requests per minute with an API key that does not work, for each client address and for each key. Further ones get 429. Set ASSAY_HTTP_TRUSTED_PROXIES behind a proxy."`
 }
 
 // Validate says what to change when the configuration cannot work.
@@ -58,6 +60,9 @@ func (c Config) Validate() error {
 	var errs []error
 	if len(c.Pepper.Reveal()) < 32 {
 		errs = append(errs, errors.New("pepper is missing or shorter than 32 characters: make one with `openssl rand -hex 32` and keep it secret and safe; without it no key works"))
+	}
+	if c.FailuresMinute < 1 {
+		errs = append(errs, fmt.Errorf("failures_minute is %d: it must be 1 or more", c.FailuresMinute))
 	}
 	if c.PepperVersion < 1 {
 		errs = append(errs, errors.New("pepper_version must be 1 or more"))

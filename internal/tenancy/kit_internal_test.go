@@ -23,7 +23,7 @@ func service(t testing.TB) *Service {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ch.Close() })
 	return New(Parts{
-		Stores: Stores{Postgres: pg, ClickHouse: ch}, Config: Config{Pepper: "a pepper for tests, of 32 or more characters", PepperVersion: 1},
+		Stores: Stores{Postgres: pg, ClickHouse: ch}, Config: Config{Pepper: "a pepper for tests, of 32 or more characters", PepperVersion: 1, FailuresMinute: 5},
 		Plans: PlanConfig{Default: "free", SelfHostedHour: 1, EnterpriseHour: 1}, Log: change.New(pg, time.Now), Now: time.Now,
 	})
 }

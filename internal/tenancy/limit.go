@@ -8,45 +8,28 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
-// Spend counts one request of the caller's key against its hour. The hour
-// slides: at no moment has the key made more requests in the last 3,600
-// seconds than its limit.
+// Spend counts one request of the caller's key against its hour, and against the
+// hour of its organization. The hours slide: at no moment has the key, or have
+// all keys together, made more requests in the last 3,600 seconds than the
+// limit. One step decides both, so that a refused request spends nothing.
 func (s *Service) Spend(ctx context.Context, c principal.Caller) (ratelimit.Decision, error) {
-	return s.take(ctx, c.Org, c.KeyID, c.HourlyLimit, 1)
+	return s.take(ctx,
+		ratelimit.Want{Key: c.Org.String() + "/key/" + c.KeyID, Limit: c.HourlyLimit, Cost: 1},
+		ratelimit.Want{Key: c.Org.String() + "/requests", Limit: c.OrgHourlyLimit, Cost: 1},
+	)
 }
 
-// SpendTelemetry counts spans and bytes against buckets of their own: an
-// exporter that flushes every few seconds would spend an hour's requests in
-// minutes. Nothing is counted unless both fit.
+// SpendTelemetry counts spans and bytes against buckets of their own, of the key
+// and of its organization: an exporter that flushes every few seconds would spend
+// an hour's requests in minutes. Nothing is counted unless all of it fits.
 func (s *Service) SpendTelemetry(ctx context.Context, c principal.Caller, spans, bytes int) (ratelimit.Decision, error) {
-	buckets := []struct {
-		name        string
-		limit, cost int
-	}{{"/spans/", s.plans.SpansHour, spans}, {"/bytes/", s.plans.BytesHour, bytes}}
-	var tightest ratelimit.Decision
-	for _, counting := range []bool{false, true} {
-		for i, b := range buckets {
-			cost := b.cost
-			if !counting {
-				cost = 0
-			}
-			d, err := s.limiter.Take(ctx, c.Org.String()+b.name+c.KeyID, b.limit, cost)
-			if err != nil {
-				return ratelimit.Decision{}, fmt.Errorf("count telemetry: %w", err)
-			}
-			if !counting && d.Remaining < b.cost {
-				d.Allowed = false
-				d.RetryAfter = max(d.ResetAfter, d.RetryAfter)
-			}
-			if !d.Allowed {
-				return d, nil
-			}
-			if i == 0 || d.Remaining < tightest.Remaining {
-				tightest = d
-			}
-		}
-	}
-	return tightest, nil
+	org := c.Org.String()
+	return s.take(ctx,
+		ratelimit.Want{Key: org + "/spans/" + c.KeyID, Limit: s.plans.SpansHour, Cost: spans},
+		ratelimit.Want{Key: org + "/bytes/" + c.KeyID, Limit: s.plans.BytesHour, Cost: bytes},
+		ratelimit.Want{Key: org + "/spans", Limit: orgFactor * s.plans.SpansHour, Cost: spans},
+		ratelimit.Want{Key: org + "/bytes", Limit: orgFactor * s.plans.BytesHour, Cost: bytes},
+	)
 }
 
 // Standing is where a key stands in its hour, without counting a request.
@@ -55,13 +38,13 @@ func (s *Service) Standing(ctx context.Context, org principal.OrgID, k Key) (rat
 	if err != nil {
 		return ratelimit.Decision{}, err
 	}
-	return s.take(ctx, org, k.KeyID, o.HourlyLimit, 0)
+	return s.take(ctx, ratelimit.Want{Key: org.String() + "/key/" + k.KeyID, Limit: o.HourlyLimit})
 }
 
-func (s *Service) take(ctx context.Context, org principal.OrgID, keyID string, limit, cost int) (ratelimit.Decision, error) {
-	d, err := s.limiter.Take(ctx, org.String()+"/key/"+keyID, limit, cost)
+func (s *Service) take(ctx context.Context, wants ...ratelimit.Want) (ratelimit.Decision, error) {
+	all, err := s.limiter.TakeAll(ctx, wants...)
 	if err != nil {
 		return ratelimit.Decision{}, fmt.Errorf("count request: %w", err)
 	}
-	return d, nil
+	return ratelimit.Tightest(all), nil
 }

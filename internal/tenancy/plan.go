@@ -33,6 +33,13 @@ func (c PlanConfig) Validate() error {
 // Plan is the plan of new organizations.
 func (c PlanConfig) Plan() Plan { return Plan(c.Default) }
 
+// orgFactor is how many times the limit of one key all keys of an organization
+// have together, so that a key cannot raise its own limit by making others.
+const orgFactor = 5
+
+// orgLimit is how many requests an hour all keys of an organization may make.
+func (c PlanConfig) orgLimit(p Plan, own int) int { return orgFactor * c.limit(p, own) }
+
 // limit is how many requests an hour a key of the plan may make; own is the
 // organization's own limit, zero if it has none.
 func (c PlanConfig) limit(p Plan, own int) int {

@@ -29,6 +29,7 @@ type Service struct {
 	cache    *keyCache
 	verifier *verifier
 	limiter  ratelimit.Limiter
+	failures *failures
 	meter    *meter
 	routes   map[string]route
 	now      func() time.Time
@@ -45,7 +46,7 @@ func New(p Parts) *Service {
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	return &Service{
 		cfg: p.Config, plans: p.Plans, db: p.Postgres, store: store{db: p.Postgres, ch: p.ClickHouse}, log: p.Log,
-		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, meter: newMeter(),
+		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, failures: newFailures(p.Config.FailuresMinute, p.Now), meter: newMeter(),
 		routes: map[string]route{}, now: shown, clock: p.Now,
 	}
 }

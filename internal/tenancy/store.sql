@@ -95,8 +95,8 @@ WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
 
 -- name: InsertKey :one
 -- Stores a key's hash; the key itself is stored nowhere.
-INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at)
-VALUES (@org_id, @key_id, @name, @environment, @scopes, @hash, @pepper_version, @last4, sqlc.narg('owner_id'), sqlc.narg('created_by'), @creator, @over_owners, @asserted, @created_at, sqlc.narg('expires_at'))
+INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, parent_id, no_delete)
+VALUES (@org_id, @key_id, @name, @environment, @scopes, @hash, @pepper_version, @last4, sqlc.narg('owner_id'), sqlc.narg('created_by'), @creator, @over_owners, @asserted, @created_at, sqlc.narg('expires_at'), sqlc.narg('parent_id'), @no_delete)
 RETURNING id;
 
 -- name: FreeKeyName :exec
@@ -108,7 +108,8 @@ WHERE org_id = @org_id AND name = @name AND expires_at <= @at AND revoked_at IS 
 -- name: FindPresentedKey :one
 -- The key that a request presents, with what authorization needs to know.
 -- all orgs: the organization is not known before the key is; the policies show the presented key, its organization and its owner, and nothing else.
-SELECT k.org_id, k.id, k.key_id, k.scopes, k.hash, k.pepper_version, k.expires_at, k.revoked_at, k.owner_id, k.over_owners, k.asserted,
+SELECT k.org_id, k.id, k.key_id, k.scopes, k.hash, k.pepper_version, k.revoked_at, k.owner_id, k.over_owners, k.asserted, k.no_delete,
+       least(coalesce(extract(epoch FROM k.expires_at - now()), 'infinity'), 1e9)::float8 AS seconds_left,
        o.status AS org_status, o.plan, o.hourly_limit,
        m.role, m.removed_at AS owner_removed_at
 FROM api_keys k
@@ -118,13 +119,13 @@ WHERE k.key_id = @key_id;
 
 -- name: FindKey :one
 -- One key of the organization that is not revoked.
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete
 FROM api_keys
 WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL;
 
 -- name: LockKey :one
 -- The key that FindKey finds, kept from changing until the transaction ends.
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete
 FROM api_keys
 WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL
 FOR UPDATE;
@@ -132,7 +133,7 @@ FOR UPDATE;
 -- name: ListKeys :many
 -- A page of keys that have one of the statuses now, newest first; another
 -- filter that is absent matches everything.
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete
 FROM api_keys
 WHERE org_id = @org_id
   AND CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= @at THEN 'expired' ELSE 'active' END = ANY (@statuses::text[])
@@ -158,7 +159,7 @@ WHERE org_id = @org_id
 -- name: UpdateKey :execrows
 -- Renames a key or changes what it may do; a revoked or rotated key stays as it
 -- is.
-UPDATE api_keys SET name = @name, scopes = @scopes, expires_at = sqlc.narg('expires_at'), version = version + 1
+UPDATE api_keys SET name = @name, scopes = @scopes, expires_at = sqlc.narg('expires_at'), no_delete = @no_delete, version = version + 1
 WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL AND superseded_at IS NULL;
 
 -- name: RevokeKey :one
@@ -167,22 +168,61 @@ UPDATE api_keys SET revoked_at = @revoked_at, version = version + 1
 WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL
 RETURNING key_id;
 
--- name: SupersedeKey :execrows
--- Lets a key work on for its grace; its name is free for its successor.
-UPDATE api_keys SET superseded_at = @superseded_at, expires_at = @expires_at, version = version + 1
-WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL AND superseded_at IS NULL;
+-- name: SupersedeKey :one
+-- Lets a key work on for its grace, by the clock that ends it; its name is free
+-- for its successor.
+UPDATE api_keys SET superseded_at = @superseded_at, version = version + 1,
+  expires_at = least(expires_at, date_trunc('milliseconds', now()) + make_interval(secs => @grace_seconds))
+WHERE org_id = @org_id AND id = @id AND revoked_at IS NULL AND superseded_at IS NULL
+RETURNING expires_at;
 
 -- name: RevokeKeysOf :many
 -- Ends every personal key of a member.
 UPDATE api_keys SET revoked_at = @revoked_at, version = version + 1
 WHERE org_id = @org_id AND owner_id = @owner_id AND revoked_at IS NULL
-RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version;
+RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete;
 
 -- name: RevokeAllKeys :many
 -- Ends every key of the organization.
 UPDATE api_keys SET revoked_at = @revoked_at, version = version + 1
 WHERE org_id = @org_id AND revoked_at IS NULL
-RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version;
+RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete;
+
+-- name: RevokeKeysBelow :many
+-- Ends the keys that were made with a key, and those that were made with them.
+WITH RECURSIVE below AS (
+  SELECT c.id FROM api_keys c WHERE c.org_id = @org_id AND c.parent_id = @id
+  UNION
+  SELECT c.id FROM api_keys c JOIN below b ON c.parent_id = b.id WHERE c.org_id = @org_id
+)
+UPDATE api_keys AS k SET revoked_at = @revoked_at, version = k.version + 1
+WHERE k.org_id = @org_id AND k.id IN (SELECT b.id FROM below b) AND k.revoked_at IS NULL
+RETURNING k.id, k.key_id, k.name, k.environment, k.scopes, k.last4, k.owner_id, k.created_by, k.creator, k.over_owners, k.asserted, k.created_at, k.expires_at, k.revoked_at, k.superseded_at, k.last_used_at, k.version, k.parent_id, k.no_delete;
+
+-- name: ShortenKeysBelow :exec
+-- Lets no key that was made with a key, or with one of them, outlive it.
+WITH RECURSIVE below AS (
+  SELECT c.id FROM api_keys c WHERE c.org_id = @org_id AND c.parent_id = @id
+  UNION
+  SELECT c.id FROM api_keys c JOIN below b ON c.parent_id = b.id WHERE c.org_id = @org_id
+)
+UPDATE api_keys AS k SET expires_at = @expires_at, version = k.version + 1
+WHERE k.org_id = @org_id AND k.id IN (SELECT b.id FROM below b) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > @expires_at);
+
+-- name: HandOverKeys :exec
+-- Makes a key's successor the parent of what was made with it.
+UPDATE api_keys SET parent_id = @successor
+WHERE org_id = @org_id AND parent_id = @id;
+
+-- name: LockMember :one
+-- A person in the organization, kept from changing until the transaction ends:
+-- their keys are made one after the other.
+SELECT user_id FROM members WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL FOR NO KEY UPDATE;
+
+-- name: CountKeysOf :one
+-- How many personal keys of a member work.
+SELECT count(*) FROM api_keys
+WHERE org_id = @org_id AND owner_id = @owner_id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now());
 
 -- name: TouchKey :exec
 -- Remembers that a key was used, to the minute.

@@ -20,16 +20,20 @@ type storedKey struct {
 	Scopes        []principal.Scope
 	Hash          []byte
 	PepperVersion int
-	ExpiresAt     *time.Time
-	RevokedAt     *time.Time
-	Status        Status
-	Plan          Plan
-	HourlyLimit   int
-	Owner         *uuid.UUID
-	OwnerGone     bool
-	OverOwners    bool
-	Asserted      bool
-	Role          principal.Role
+	// Left is how long the key still worked when it was read, by the database's
+	// clock: decades if it does not expire.
+	Left        time.Duration
+	Read        time.Time
+	RevokedAt   *time.Time
+	NoDelete    bool
+	Status      Status
+	Plan        Plan
+	HourlyLimit int
+	Owner       *uuid.UUID
+	OwnerGone   bool
+	OverOwners  bool
+	Asserted    bool
+	Role        principal.Role
 }
 
 // overOwners reports whether the key decides about owners. A personal key that
@@ -42,6 +46,13 @@ func (k storedKey) overOwners() bool {
 	return k.Role == principal.Owner && (!k.Asserted || k.OverOwners)
 }
 
+// expired reports whether the key has ended. The database says how long it still
+// had, and the process measures how long ago that was, so that no clock of a
+// process can lengthen the life of a key.
+func (k storedKey) expired(now time.Time) bool {
+	return now.Sub(k.Read) >= k.Left
+}
+
 func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error) {
 	r, err := db.New(s.db.Key(keyID)).FindPresentedKey(ctx, keyID)
 	if postgres.NoRows(err) {
@@ -52,7 +63,8 @@ func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error
 	}
 	k := storedKey{
 		Org: r.OrgID, ID: r.ID, KeyID: r.KeyID, Scopes: toScopes(r.Scopes), Hash: r.Hash, PepperVersion: int(r.PepperVersion),
-		ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, Status: Status(r.OrgStatus), Plan: Plan(r.Plan), HourlyLimit: number(r.HourlyLimit),
+		RevokedAt: r.RevokedAt, Status: Status(r.OrgStatus), Plan: Plan(r.Plan), HourlyLimit: number(r.HourlyLimit),
+		Left: time.Duration(r.SecondsLeft * float64(time.Second)), NoDelete: r.NoDelete,
 		Owner: r.OwnerID, OwnerGone: r.OwnerRemovedAt != nil, OverOwners: r.OverOwners, Asserted: r.Asserted,
 	}
 	if r.Role != nil {
@@ -66,7 +78,7 @@ func (s store) insertKeyTx(ctx context.Context, tx postgres.Tx, k Key, hash []by
 		OrgID: tx.Org, KeyID: k.KeyID, Name: k.Name, Environment: string(k.Mode), Scopes: fromScopes(k.Scopes),
 		Hash: hash, PepperVersion: int32(pepperVersion), Last4: k.Last4, OwnerID: k.Owner, CreatedBy: userOf(k.CreatedBy), Creator: k.CreatedBy.String(),
 		OverOwners: k.OverOwners, Asserted: k.Asserted,
-		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt,
+		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, ParentID: k.Parent, NoDelete: k.NoDelete,
 	})
 	if postgres.Violates(err, "api_keys_name") {
 		return 0, ErrKeyNameTaken
@@ -139,7 +151,7 @@ func (s store) keys(ctx context.Context, org principal.OrgID, f KeyFilter, at ti
 }
 
 func (s store) updateKeyTx(ctx context.Context, tx postgres.Tx, k Key) error {
-	n, err := db.New(tx).UpdateKey(ctx, db.UpdateKeyParams{OrgID: tx.Org, ID: k.ID, Name: k.Name, Scopes: fromScopes(k.Scopes), ExpiresAt: k.ExpiresAt})
+	n, err := db.New(tx).UpdateKey(ctx, db.UpdateKeyParams{OrgID: tx.Org, ID: k.ID, Name: k.Name, Scopes: fromScopes(k.Scopes), ExpiresAt: k.ExpiresAt, NoDelete: k.NoDelete})
 	if postgres.Violates(err, "api_keys_name") {
 		return ErrKeyNameTaken
 	}
@@ -163,15 +175,16 @@ func (s store) revokeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at tim
 	return nil
 }
 
-func (s store) supersedeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at, end time.Time) error {
-	n, err := db.New(tx).SupersedeKey(ctx, db.SupersedeKeyParams{OrgID: tx.Org, ID: id, SupersededAt: &at, ExpiresAt: &end})
+// supersedeKeyTx lets a key work on for a grace and returns its end.
+func (s store) supersedeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time, grace time.Duration) (*time.Time, error) {
+	end, err := db.New(tx).SupersedeKey(ctx, db.SupersedeKeyParams{OrgID: tx.Org, ID: id, SupersededAt: &at, GraceSeconds: grace.Seconds()})
+	if postgres.NoRows(err) {
+		return nil, ErrKeyEnded
+	}
 	if err != nil {
-		return fmt.Errorf("supersede key: %w", err)
+		return nil, fmt.Errorf("supersede key: %w", err)
 	}
-	if n == 0 {
-		return ErrKeyEnded
-	}
-	return nil
+	return end, nil
 }
 
 // revokeKeysOfTx ends the personal keys of a member and returns them as they were
@@ -186,6 +199,51 @@ func (s store) revokeKeysOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUI
 		keys[i] = beforeRevocation(db.ListKeysRow(r))
 	}
 	return keys, nil
+}
+
+// revokeKeysBelowTx ends what was made with a key, directly or not, and returns
+// it as it was before.
+func (s store) revokeKeysBelowTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) ([]Key, error) {
+	rows, err := db.New(tx).RevokeKeysBelow(ctx, db.RevokeKeysBelowParams{OrgID: tx.Org, ID: &id, RevokedAt: &at})
+	if err != nil {
+		return nil, fmt.Errorf("revoke keys below a key: %w", err)
+	}
+	keys := make([]Key, len(rows))
+	for i, r := range rows {
+		keys[i] = beforeRevocation(db.ListKeysRow(r))
+	}
+	return keys, nil
+}
+
+// shortenKeysBelowTx lets nothing that was made with a key work after its end.
+func (s store) shortenKeysBelowTx(ctx context.Context, tx postgres.Tx, id int64, end time.Time) error {
+	if err := db.New(tx).ShortenKeysBelow(ctx, db.ShortenKeysBelowParams{OrgID: tx.Org, ID: &id, ExpiresAt: &end}); err != nil {
+		return fmt.Errorf("shorten keys below a key: %w", err)
+	}
+	return nil
+}
+
+// handOverKeysTx makes a key's successor the parent of what was made with it.
+func (s store) handOverKeysTx(ctx context.Context, tx postgres.Tx, id, successor int64) error {
+	if err := db.New(tx).HandOverKeys(ctx, db.HandOverKeysParams{OrgID: tx.Org, ID: &id, Successor: &successor}); err != nil {
+		return fmt.Errorf("hand keys over: %w", err)
+	}
+	return nil
+}
+
+// lockKeysOfTx counts the personal keys of a member that work, and keeps others
+// from making more until the transaction ends.
+func (s store) lockKeysOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) (int64, error) {
+	if _, err := db.New(tx).LockMember(ctx, db.LockMemberParams{OrgID: tx.Org, UserID: user}); postgres.NoRows(err) {
+		return 0, ErrMemberNotFound
+	} else if err != nil {
+		return 0, fmt.Errorf("lock member: %w", err)
+	}
+	n, err := db.New(tx).CountKeysOf(ctx, db.CountKeysOfParams{OrgID: tx.Org, OwnerID: &user})
+	if err != nil {
+		return 0, fmt.Errorf("count keys of member: %w", err)
+	}
+	return n, nil
 }
 
 // revokeAllKeysTx ends every key and returns them as they were before.
@@ -220,7 +278,7 @@ func fromKeyRow(r db.ListKeysRow) Key {
 	k := Key{
 		ID: r.ID, KeyID: r.KeyID, Name: r.Name, Mode: Mode(r.Environment), Scopes: toScopes(r.Scopes), Last4: r.Last4,
 		Owner: r.OwnerID, CreatedBy: principal.ParseActor(r.Creator), OverOwners: r.OverOwners, Asserted: r.Asserted, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
-		Superseded: r.SupersededAt, LastUsedAt: r.LastUsedAt, Version: r.Version,
+		Superseded: r.SupersededAt, LastUsedAt: r.LastUsedAt, Version: r.Version, Parent: r.ParentID, NoDelete: r.NoDelete,
 	}
 	if k.CreatedBy.Type == principal.ActorSystem && r.CreatedBy != nil {
 		// An older release made the key: it notes the person alone.

@@ -52,7 +52,8 @@ func environ(t testing.TB, pg postgres.Config, ch clickhouse.Config) []string {
 		"ASSAY_TEMPORAL_NAMESPACE=" + engine(t, "ASSAY_TEMPORAL_NAMESPACE"),
 		"ASSAY_TEMPORAL_QUEUE_PREFIX=test-" + random(),
 		"ASSAY_KEY_PEPPER=" + Pepper,
-		"ASSAY_PLAN_SPANS_HOUR=1000000", // which a test can exhaust
+		"ASSAY_KEY_FAILURES_MINUTE=1000000", // tests fail on purpose, and from one address
+		"ASSAY_PLAN_SPANS_HOUR=1000000",     // which a test can exhaust
 		"ASSAY_PLAN_BYTES_HOUR=1000000000",
 		"ASSAY_BLOB_URL=file://" + t.TempDir(),
 		"ASSAY_DATASET_KEEP_DELETED=0s",

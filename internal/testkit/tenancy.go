@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/client/api"
@@ -33,6 +35,20 @@ func (c *Client) Person(t testing.TB, role principal.Role) (Member, *Client) {
 	return m, c.With(key.Key)
 }
 
+// AgeKeys brings the expiry of an organization's keys so much nearer: the
+// database's clock decides about it, and no test can move that.
+func (k *Kit) AgeKeys(t testing.TB, org principal.OrgID, by time.Duration) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), k.App.Config.Postgres.URL.Reveal())
+	require.NoError(t, err)
+	defer func() { _ = c.Close(context.WithoutCancel(t.Context())) }()
+	_, err = c.Exec(t.Context(), "SELECT set_config('app.org', $1, false)", org.String())
+	require.NoError(t, err)
+	_, err = c.Exec(t.Context(), "UPDATE api_keys SET expires_at = expires_at - make_interval(secs => $1) WHERE org_id = $2", by.Seconds(), org)
+	require.NoError(t, err)
+	k.Clock.Advance(2 * time.Second) // what the replica remembers of the keys is older than it may be
+}
+
 // OnBehalfOf makes a request speak for a member.
 func OnBehalfOf(user string) Option { return Header("X-On-Behalf-Of", user) }
 
@@ -58,6 +74,7 @@ type NewKey struct {
 	Mode      string   `json:"mode,omitzero"`
 	ExpiresAt string   `json:"expiresAt,omitzero"`
 	Personal  bool     `json:"personal,omitzero"`
+	CanDelete *bool    `json:"canDelete,omitzero"`
 }
 
 // Key is an API key as a client sees it; Key is set in the answer that made it.
@@ -69,6 +86,7 @@ type Key struct {
 	Scopes         []string    `json:"scopes"`
 	Mode           string      `json:"mode"`
 	Status         string      `json:"status"`
+	CanDelete      bool        `json:"can_delete"`
 	Personal       bool        `json:"personal"`
 	CreatedBy      Actor       `json:"created_by"`
 	CreatedAt      string      `json:"created_at"`
@@ -114,6 +132,7 @@ type Organization struct {
 	Status             string           `json:"status"`
 	Plan               string           `json:"plan"`
 	HourlyLimit        int              `json:"hourly_limit"`
+	TotalHourlyLimit   int              `json:"total_hourly_limit"`
 	RetentionDays      *int             `json:"retention_days"`
 	SeparationOfDuties string           `json:"separation_of_duties"`
 	RedactionRules     []map[string]any `json:"redaction_rules"`

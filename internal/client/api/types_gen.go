@@ -223,6 +223,8 @@ type AddedTraces struct {
 }
 
 type APIKey struct {
+	// Whether the key may call operations that delete.
+	CanDelete bool `json:"can_delete"`
 	// When the key was created.
 	CreatedAt time.Time `json:"created_at"`
 	// Who created or rotated the key.
@@ -597,7 +599,9 @@ type ConversationTurn struct {
 }
 
 type CreateAPIKey struct {
-	// When the key stops working; if absent, it does not expire.
+	// Whether the key may call operations that delete; true if absent. Exporters do not need it.
+	CanDelete *bool `json:"canDelete,omitzero"`
+	// When the key stops working; if absent, it does not expire, or ends with the personal key that it is made with.
 	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
 	// Whether the key is for live use or for tests; it is part of the key's text.
 	Mode *string `json:"mode,omitzero"`
@@ -713,6 +717,8 @@ type CreateView struct {
 }
 
 type CreatedAPIKey struct {
+	// Whether the key may call operations that delete.
+	CanDelete bool `json:"can_delete"`
 	// When the key was created.
 	CreatedAt time.Time `json:"created_at"`
 	// Who created or rotated the key.
@@ -1396,6 +1402,8 @@ type Organization struct {
 	SeparationOfDuties string `json:"separation_of_duties"`
 	// A suspended organization cannot use the platform.
 	Status string `json:"status"`
+	// Requests that all keys together may make in an hour.
+	TotalHourlyLimit int64 `json:"total_hourly_limit"`
 	// When the organization last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Counts changes of the organization; see If-Match.
@@ -2341,9 +2349,11 @@ type TraceMetrics struct {
 }
 
 type UpdateAPIKey struct {
+	// Whether the key may call operations that delete.
+	CanDelete *bool `json:"canDelete,omitzero"`
 	// The version to change, as an alternative to If-Match.
 	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
-	// New expiry; null removes it.
+	// New expiry; null removes it. A personal key does not outlive the one that it was made with.
 	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
 	// New name, unique among the organization's active keys.
 	Name *string `json:"name,omitzero"`

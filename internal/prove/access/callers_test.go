@@ -100,7 +100,7 @@ func (w *world) ended(t testing.TB) []caller {
 	require.NoError(t, err)
 	_, err = w.home.RotateKey(ctx, resting.ID, 86400)
 	require.NoError(t, err)
-	w.kit.Clock.Advance(time.Hour)
+	w.kit.AgeKeys(t, w.home.Org, time.Hour)
 	return []caller{
 		refused("revoked", "key_revoked", bearer(revoked.Key.Reveal())),
 		refused("expired", "key_expired", bearer(expired.Key.Reveal())),

@@ -126,6 +126,24 @@ func (q *Queries) CountKeys(ctx context.Context, arg CountKeysParams) (int64, er
 	return count, err
 }
 
+const countKeysOf = `-- name: CountKeysOf :one
+SELECT count(*) FROM api_keys
+WHERE org_id = $1 AND owner_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+`
+
+type CountKeysOfParams struct {
+	OrgID   principal.OrgID
+	OwnerID *uuid.UUID
+}
+
+// How many personal keys of a member work.
+func (q *Queries) CountKeysOf(ctx context.Context, arg CountKeysOfParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countKeysOf, arg.OrgID, arg.OwnerID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countMembers = `-- name: CountMembers :one
 SELECT count(*)
 FROM members m
@@ -287,7 +305,7 @@ func (q *Queries) FindCertificate(ctx context.Context, orgID principal.OrgID) (D
 }
 
 const findKey = `-- name: FindKey :one
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete
 FROM api_keys
 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL
 `
@@ -315,6 +333,8 @@ type FindKeyRow struct {
 	SupersededAt *time.Time
 	LastUsedAt   *time.Time
 	Version      int64
+	ParentID     *int64
+	NoDelete     bool
 }
 
 // One key of the organization that is not revoked.
@@ -339,6 +359,8 @@ func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, e
 		&i.SupersededAt,
 		&i.LastUsedAt,
 		&i.Version,
+		&i.ParentID,
+		&i.NoDelete,
 	)
 	return i, err
 }
@@ -420,7 +442,8 @@ func (q *Queries) FindOrganization(ctx context.Context, orgID principal.OrgID) (
 }
 
 const findPresentedKey = `-- name: FindPresentedKey :one
-SELECT k.org_id, k.id, k.key_id, k.scopes, k.hash, k.pepper_version, k.expires_at, k.revoked_at, k.owner_id, k.over_owners, k.asserted,
+SELECT k.org_id, k.id, k.key_id, k.scopes, k.hash, k.pepper_version, k.revoked_at, k.owner_id, k.over_owners, k.asserted, k.no_delete,
+       least(coalesce(extract(epoch FROM k.expires_at - now()), 'infinity'), 1e9)::float8 AS seconds_left,
        o.status AS org_status, o.plan, o.hourly_limit,
        m.role, m.removed_at AS owner_removed_at
 FROM api_keys k
@@ -436,11 +459,12 @@ type FindPresentedKeyRow struct {
 	Scopes         []string
 	Hash           []byte
 	PepperVersion  int32
-	ExpiresAt      *time.Time
 	RevokedAt      *time.Time
 	OwnerID        *uuid.UUID
 	OverOwners     bool
 	Asserted       bool
+	NoDelete       bool
+	SecondsLeft    float64
 	OrgStatus      string
 	Plan           string
 	HourlyLimit    *int32
@@ -460,11 +484,12 @@ func (q *Queries) FindPresentedKey(ctx context.Context, keyID string) (FindPrese
 		&i.Scopes,
 		&i.Hash,
 		&i.PepperVersion,
-		&i.ExpiresAt,
 		&i.RevokedAt,
 		&i.OwnerID,
 		&i.OverOwners,
 		&i.Asserted,
+		&i.NoDelete,
+		&i.SecondsLeft,
 		&i.OrgStatus,
 		&i.Plan,
 		&i.HourlyLimit,
@@ -534,6 +559,23 @@ func (q *Queries) FreeKeyName(ctx context.Context, arg FreeKeyNameParams) error 
 	return err
 }
 
+const handOverKeys = `-- name: HandOverKeys :exec
+UPDATE api_keys SET parent_id = $1
+WHERE org_id = $2 AND parent_id = $3
+`
+
+type HandOverKeysParams struct {
+	Successor *int64
+	OrgID     principal.OrgID
+	ID        *int64
+}
+
+// Makes a key's successor the parent of what was made with it.
+func (q *Queries) HandOverKeys(ctx context.Context, arg HandOverKeysParams) error {
+	_, err := q.db.Exec(ctx, handOverKeys, arg.Successor, arg.OrgID, arg.ID)
+	return err
+}
+
 const insertCertificate = `-- name: InsertCertificate :exec
 INSERT INTO deletion_certificates (org_id, requested_at, requested_by)
 VALUES ($1, $2, $3)
@@ -553,8 +595,8 @@ func (q *Queries) InsertCertificate(ctx context.Context, arg InsertCertificatePa
 }
 
 const insertKey = `-- name: InsertKey :one
-INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, parent_id, no_delete)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 RETURNING id
 `
 
@@ -574,6 +616,8 @@ type InsertKeyParams struct {
 	Asserted      bool
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time
+	ParentID      *int64
+	NoDelete      bool
 }
 
 // Stores a key's hash; the key itself is stored nowhere.
@@ -594,6 +638,8 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) (int64, er
 		arg.Asserted,
 		arg.CreatedAt,
 		arg.ExpiresAt,
+		arg.ParentID,
+		arg.NoDelete,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -776,7 +822,7 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]ListAud
 }
 
 const listKeys = `-- name: ListKeys :many
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete
 FROM api_keys
 WHERE org_id = $1
   AND CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= $2 THEN 'expired' ELSE 'active' END = ANY ($3::text[])
@@ -820,6 +866,8 @@ type ListKeysRow struct {
 	SupersededAt *time.Time
 	LastUsedAt   *time.Time
 	Version      int64
+	ParentID     *int64
+	NoDelete     bool
 }
 
 // A page of keys that have one of the statuses now, newest first; another
@@ -862,6 +910,8 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 			&i.SupersededAt,
 			&i.LastUsedAt,
 			&i.Version,
+			&i.ParentID,
+			&i.NoDelete,
 		); err != nil {
 			return nil, err
 		}
@@ -1036,7 +1086,7 @@ func (q *Queries) LockCertificate(ctx context.Context, orgID principal.OrgID) er
 }
 
 const lockKey = `-- name: LockKey :one
-SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
+SELECT id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete
 FROM api_keys
 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL
 FOR UPDATE
@@ -1065,6 +1115,8 @@ type LockKeyRow struct {
 	SupersededAt *time.Time
 	LastUsedAt   *time.Time
 	Version      int64
+	ParentID     *int64
+	NoDelete     bool
 }
 
 // The key that FindKey finds, kept from changing until the transaction ends.
@@ -1089,8 +1141,28 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, e
 		&i.SupersededAt,
 		&i.LastUsedAt,
 		&i.Version,
+		&i.ParentID,
+		&i.NoDelete,
 	)
 	return i, err
+}
+
+const lockMember = `-- name: LockMember :one
+SELECT user_id FROM members WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL FOR NO KEY UPDATE
+`
+
+type LockMemberParams struct {
+	OrgID  principal.OrgID
+	UserID uuid.UUID
+}
+
+// A person in the organization, kept from changing until the transaction ends:
+// their keys are made one after the other.
+func (q *Queries) LockMember(ctx context.Context, arg LockMemberParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, lockMember, arg.OrgID, arg.UserID)
+	var user_id uuid.UUID
+	err := row.Scan(&user_id)
+	return user_id, err
 }
 
 const lockOrganization = `-- name: LockOrganization :one
@@ -1228,7 +1300,7 @@ func (q *Queries) RemoveMember(ctx context.Context, arg RemoveMemberParams) (int
 const revokeAllKeys = `-- name: RevokeAllKeys :many
 UPDATE api_keys SET revoked_at = $1, version = version + 1
 WHERE org_id = $2 AND revoked_at IS NULL
-RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
+RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete
 `
 
 type RevokeAllKeysParams struct {
@@ -1254,6 +1326,8 @@ type RevokeAllKeysRow struct {
 	SupersededAt *time.Time
 	LastUsedAt   *time.Time
 	Version      int64
+	ParentID     *int64
+	NoDelete     bool
 }
 
 // Ends every key of the organization.
@@ -1284,6 +1358,8 @@ func (q *Queries) RevokeAllKeys(ctx context.Context, arg RevokeAllKeysParams) ([
 			&i.SupersededAt,
 			&i.LastUsedAt,
 			&i.Version,
+			&i.ParentID,
+			&i.NoDelete,
 		); err != nil {
 			return nil, err
 		}
@@ -1315,10 +1391,90 @@ func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (string, e
 	return key_id, err
 }
 
+const revokeKeysBelow = `-- name: RevokeKeysBelow :many
+WITH RECURSIVE below AS (
+  SELECT c.id FROM api_keys c WHERE c.org_id = $2 AND c.parent_id = $3
+  UNION
+  SELECT c.id FROM api_keys c JOIN below b ON c.parent_id = b.id WHERE c.org_id = $2
+)
+UPDATE api_keys AS k SET revoked_at = $1, version = k.version + 1
+WHERE k.org_id = $2 AND k.id IN (SELECT b.id FROM below b) AND k.revoked_at IS NULL
+RETURNING k.id, k.key_id, k.name, k.environment, k.scopes, k.last4, k.owner_id, k.created_by, k.creator, k.over_owners, k.asserted, k.created_at, k.expires_at, k.revoked_at, k.superseded_at, k.last_used_at, k.version, k.parent_id, k.no_delete
+`
+
+type RevokeKeysBelowParams struct {
+	RevokedAt *time.Time
+	OrgID     principal.OrgID
+	ID        *int64
+}
+
+type RevokeKeysBelowRow struct {
+	ID           int64
+	KeyID        string
+	Name         string
+	Environment  string
+	Scopes       []string
+	Last4        string
+	OwnerID      *uuid.UUID
+	CreatedBy    *uuid.UUID
+	Creator      string
+	OverOwners   bool
+	Asserted     bool
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	SupersededAt *time.Time
+	LastUsedAt   *time.Time
+	Version      int64
+	ParentID     *int64
+	NoDelete     bool
+}
+
+// Ends the keys that were made with a key, and those that were made with them.
+func (q *Queries) RevokeKeysBelow(ctx context.Context, arg RevokeKeysBelowParams) ([]RevokeKeysBelowRow, error) {
+	rows, err := q.db.Query(ctx, revokeKeysBelow, arg.RevokedAt, arg.OrgID, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RevokeKeysBelowRow{}
+	for rows.Next() {
+		var i RevokeKeysBelowRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.KeyID,
+			&i.Name,
+			&i.Environment,
+			&i.Scopes,
+			&i.Last4,
+			&i.OwnerID,
+			&i.CreatedBy,
+			&i.Creator,
+			&i.OverOwners,
+			&i.Asserted,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.RevokedAt,
+			&i.SupersededAt,
+			&i.LastUsedAt,
+			&i.Version,
+			&i.ParentID,
+			&i.NoDelete,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const revokeKeysOf = `-- name: RevokeKeysOf :many
 UPDATE api_keys SET revoked_at = $1, version = version + 1
 WHERE org_id = $2 AND owner_id = $3 AND revoked_at IS NULL
-RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version
+RETURNING id, key_id, name, environment, scopes, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, revoked_at, superseded_at, last_used_at, version, parent_id, no_delete
 `
 
 type RevokeKeysOfParams struct {
@@ -1345,6 +1501,8 @@ type RevokeKeysOfRow struct {
 	SupersededAt *time.Time
 	LastUsedAt   *time.Time
 	Version      int64
+	ParentID     *int64
+	NoDelete     bool
 }
 
 // Ends every personal key of a member.
@@ -1375,6 +1533,8 @@ func (q *Queries) RevokeKeysOf(ctx context.Context, arg RevokeKeysOfParams) ([]R
 			&i.SupersededAt,
 			&i.LastUsedAt,
 			&i.Version,
+			&i.ParentID,
+			&i.NoDelete,
 		); err != nil {
 			return nil, err
 		}
@@ -1455,30 +1615,54 @@ func (q *Queries) SetStatus(ctx context.Context, arg SetStatusParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const supersedeKey = `-- name: SupersedeKey :execrows
-UPDATE api_keys SET superseded_at = $1, expires_at = $2, version = version + 1
+const shortenKeysBelow = `-- name: ShortenKeysBelow :exec
+WITH RECURSIVE below AS (
+  SELECT c.id FROM api_keys c WHERE c.org_id = $2 AND c.parent_id = $3
+  UNION
+  SELECT c.id FROM api_keys c JOIN below b ON c.parent_id = b.id WHERE c.org_id = $2
+)
+UPDATE api_keys AS k SET expires_at = $1, version = k.version + 1
+WHERE k.org_id = $2 AND k.id IN (SELECT b.id FROM below b) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1)
+`
+
+type ShortenKeysBelowParams struct {
+	ExpiresAt *time.Time
+	OrgID     principal.OrgID
+	ID        *int64
+}
+
+// Lets no key that was made with a key, or with one of them, outlive it.
+func (q *Queries) ShortenKeysBelow(ctx context.Context, arg ShortenKeysBelowParams) error {
+	_, err := q.db.Exec(ctx, shortenKeysBelow, arg.ExpiresAt, arg.OrgID, arg.ID)
+	return err
+}
+
+const supersedeKey = `-- name: SupersedeKey :one
+UPDATE api_keys SET superseded_at = $1, version = version + 1,
+  expires_at = least(expires_at, date_trunc('milliseconds', now()) + make_interval(secs => $2))
 WHERE org_id = $3 AND id = $4 AND revoked_at IS NULL AND superseded_at IS NULL
+RETURNING expires_at
 `
 
 type SupersedeKeyParams struct {
 	SupersededAt *time.Time
-	ExpiresAt    *time.Time
+	GraceSeconds float64
 	OrgID        principal.OrgID
 	ID           int64
 }
 
-// Lets a key work on for its grace; its name is free for its successor.
-func (q *Queries) SupersedeKey(ctx context.Context, arg SupersedeKeyParams) (int64, error) {
-	result, err := q.db.Exec(ctx, supersedeKey,
+// Lets a key work on for its grace, by the clock that ends it; its name is free
+// for its successor.
+func (q *Queries) SupersedeKey(ctx context.Context, arg SupersedeKeyParams) (*time.Time, error) {
+	row := q.db.QueryRow(ctx, supersedeKey,
 		arg.SupersededAt,
-		arg.ExpiresAt,
+		arg.GraceSeconds,
 		arg.OrgID,
 		arg.ID,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var expires_at *time.Time
+	err := row.Scan(&expires_at)
+	return expires_at, err
 }
 
 const touchKey = `-- name: TouchKey :exec
@@ -1505,14 +1689,15 @@ func (q *Queries) TouchKey(ctx context.Context, arg TouchKeyParams) error {
 }
 
 const updateKey = `-- name: UpdateKey :execrows
-UPDATE api_keys SET name = $1, scopes = $2, expires_at = $3, version = version + 1
-WHERE org_id = $4 AND id = $5 AND revoked_at IS NULL AND superseded_at IS NULL
+UPDATE api_keys SET name = $1, scopes = $2, expires_at = $3, no_delete = $4, version = version + 1
+WHERE org_id = $5 AND id = $6 AND revoked_at IS NULL AND superseded_at IS NULL
 `
 
 type UpdateKeyParams struct {
 	Name      string
 	Scopes    []string
 	ExpiresAt *time.Time
+	NoDelete  bool
 	OrgID     principal.OrgID
 	ID        int64
 }
@@ -1524,6 +1709,7 @@ func (q *Queries) UpdateKey(ctx context.Context, arg UpdateKeyParams) (int64, er
 		arg.Name,
 		arg.Scopes,
 		arg.ExpiresAt,
+		arg.NoDelete,
 		arg.OrgID,
 		arg.ID,
 	)
