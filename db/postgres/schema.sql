@@ -220,6 +220,8 @@ CREATE TABLE public.api_keys (
     asserted boolean DEFAULT false NOT NULL,
     version bigint DEFAULT 1 NOT NULL,
     creator text DEFAULT 'system'::text NOT NULL,
+    parent_id bigint,
+    no_delete boolean DEFAULT false NOT NULL,
     CONSTRAINT api_keys_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_keys_hash_check CHECK ((length(hash) = 32)),
     CONSTRAINT api_keys_key_id_check CHECK ((key_id ~ '^[0-9A-Za-z]{12}$'::text)),
@@ -876,6 +878,8 @@ ALTER TABLE ONLY public.views
 CREATE UNIQUE INDEX api_keys_name ON public.api_keys USING btree (org_id, name) WHERE ((revoked_at IS NULL) AND (superseded_at IS NULL));
 
 CREATE INDEX api_keys_owner ON public.api_keys USING btree (org_id, owner_id) WHERE (owner_id IS NOT NULL);
+
+CREATE INDEX api_keys_parent ON public.api_keys USING btree (org_id, parent_id) WHERE (parent_id IS NOT NULL);
 
 CREATE INDEX audit_logs_action ON ONLY public.audit_logs USING btree (org_id, action, id);
 

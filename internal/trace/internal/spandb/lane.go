@@ -34,9 +34,9 @@ const (
 	// so that a sender does not give up first.
 	ImportTime = 25 * time.Second
 	// queuedBlocks is how many blocks of imports may wait: as many as are
-	// written in ImportTime with time to spare. An organization has at most
-	// half of them, so that its import leaves room for those of others.
-	queuedBlocks = 2 * maxOldBlocks
+	// written in ImportTime with time to spare. An organization has at most as
+	// many as one request, so that its import leaves room for those of others.
+	queuedBlocks = 80
 )
 
 // Blocks of this size are written at once: they make parts that need little
@@ -134,7 +134,7 @@ type importQueue struct {
 func (q *importQueue) enter(org principal.OrgID, n int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.waiting+n > queuedBlocks || q.orgs[org]+n > queuedBlocks/2 {
+	if q.waiting+n > queuedBlocks || q.orgs[org]+n > maxOldBlocks {
 		return ErrImportBusy
 	}
 	q.waiting += n

@@ -49,10 +49,10 @@ var ErrHeld = fault.New(fault.Unavailable, "telemetry_held", "The telemetry was 
 	With("retryAfterSeconds", 1)
 
 // longest is how long a row that was taken in may wait until its block is
-// written: for the block before its own, for the pause between blocks and for
-// its own block. An import waits for the live rows of its request, and then as
-// many blocks again. Whoever erases relies on it.
-func (w *writer) longest() time.Duration { return 4*(w.timeout+DeferTimeout) + 2*LongestPause }
+// written: for the block before its own and for its own. Old rows wait for the
+// live ones of their request, then for ImportTime and for their own block.
+// Whoever erases relies on it.
+func (w *writer) longest() time.Duration { return 3*(w.timeout+DeferTimeout) + ImportTime }
 
 // write stores a block under its token. It is acknowledged only if it returns
 // nil. A block that is damaged goes nowhere.
