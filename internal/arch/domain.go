@@ -74,7 +74,7 @@ var layers = [...]layerRule{
 	},
 	{
 		files:   []string{"store"},
-		dirs:    []string{"internal/trace/internal/spandb"},
+		dirs:    []string{"internal/trace/internal/sealed", "internal/trace/internal/spandb"},
 		imports: []string{"github.com/jackc/pgx", "github.com/ClickHouse", "database/sql"},
 		ours:    []string{"internal/platform/clickhouse", "internal/{domain}/internal/db"},
 	},

@@ -13,11 +13,11 @@ import (
 const (
 	// pieceWork is how many bytes times steps of the pattern a piece has, and
 	// findWork how many it may have times its finds.
-	pieceWork = 1 << 20
-	findWork  = 4 << 20
+	pieceWork = 1 << 19
+	findWork  = 2 << 20
 	// leastPiece and leastFinds hold whatever the pattern.
 	leastPiece = 1 << 10
-	leastFinds = 8
+	leastFinds = 4
 )
 
 // find appends what the pattern finds. Between pieces it asks stop, if there is

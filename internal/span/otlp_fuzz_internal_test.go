@@ -168,8 +168,9 @@ func snakeCase(text []byte) []byte {
 }
 
 // TestJSONTakesLittleMemory reads the body that grows most.
+//
+//nolint:paralleltest // it counts the allocations of the whole process
 func TestJSONTakesLittleMemory(t *testing.T) {
-	t.Parallel()
 	body := []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(`,{}`, 1<<20) + `]}]}]}`)
 	got := testing.Benchmark(func(b *testing.B) {
 		for b.Loop() {
@@ -178,7 +179,7 @@ func TestJSONTakesLittleMemory(t *testing.T) {
 		}
 	})
 	require.Less(t, got.AllocedBytesPerOp(), int64(4*len(body)))
-	require.Less(t, got.AllocsPerOp(), int64(1<<20/100), "spans cost no memory of their own")
+	require.Less(t, got.AllocsPerOp(), int64(1000), "spans cost no memory of their own")
 }
 
 // comparedRow is all of a row that is stored.

@@ -29,7 +29,7 @@ var controls = []control{
 		text: "	var failed error\n",
 		instead: `	var failed error
 	if sabotage("ack_first") {
-		copied, err := openParts(sealParts(b.parts()))
+		copied, err := sealed.Open(sealed.Seal(b.parts()))
 		go func() {
 			time.Sleep(500 * time.Millisecond)
 			_ = w.insertParts(context.Background(), copied, token, token)
@@ -61,18 +61,18 @@ var controls = []control{
 	},
 	{
 		name: "delete_first", file: "internal/trace/internal/spandb/drain.go", caught: isLost, store: inS3,
-		text: "	parts, err := openParts(text)\n",
+		text: "	parts, err := sealed.Open(text)\n",
 		instead: `	if sabotage("delete_first") {
 		_ = w.blobs.Delete(ctx, key)
 	}
-	parts, err := openParts(text)
+	parts, err := sealed.Open(text)
 `,
 		fault: func(p *proof) fault { return p.atDrain(trace.DrainRead) },
 	},
 	{
 		name: "ignore_store", file: "internal/trace/internal/spandb/writer.go", caught: isLost, store: inS3,
-		text: "	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealParts(b.parts())); err != nil {\n",
-		instead: `	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealParts(b.parts())); err != nil && !sabotage("ignore_store") {
+		text: "	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealed.Seal(b.parts())); err != nil {\n",
+		instead: `	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealed.Seal(b.parts())); err != nil && !sabotage("ignore_store") {
 `,
 		fault: func(p *proof) fault { return fault{"both cut", p.bothCut} },
 	},

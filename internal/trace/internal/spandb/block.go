@@ -10,6 +10,7 @@ import (
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
 // Block is rows of the three tables that telemetry is written to, in columns.
@@ -429,17 +430,15 @@ func (b *Block) clean(c Clean) {
 	s.resource.clean = c.JSON
 }
 
-// tablePart is the rows of one table of a block.
-type tablePart struct {
-	table string
-	proto.Input
-}
-
 // parts lists what is to be inserted, in order: who can read a span can read
 // its payload.
-func (b *Block) parts() []tablePart {
-	var out []tablePart
-	for _, p := range []tablePart{{"span_payloads", b.payloads.columns()}, {"span_events", b.events.columns()}, {"spans", b.spans.columns()}} {
+func (b *Block) parts() []sealed.Part {
+	var out []sealed.Part
+	for _, p := range []sealed.Part{
+		{Table: "span_payloads", Input: b.payloads.columns()},
+		{Table: "span_events", Input: b.events.columns()},
+		{Table: "spans", Input: b.spans.columns()},
+	} {
 		if p.Input[0].Data.Rows() > 0 {
 			out = append(out, p)
 		}

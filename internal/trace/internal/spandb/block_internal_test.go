@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
 // randomRow makes a row with something in most of its fields.
@@ -73,7 +74,7 @@ func TestWhatABlockHoldsCanBeReadBack(t *testing.T) {
 	}
 	// Half of the readers get what was inserted at once, half what was deferred
 	// and inserted from its sealed form: both must be the same.
-	parts, err := openParts(sealParts(b.parts()))
+	parts, err := sealed.Open(sealed.Seal(b.parts()))
 	require.NoError(t, err)
 	require.NoError(t, w.insertParts(ctx, b.parts(), "t1", "t1"))
 	require.NoError(t, w.insertParts(ctx, parts, "t1", "t1"), "the same token again")
@@ -133,17 +134,17 @@ func TestADamagedDeferredBlockIsNoticed(t *testing.T) {
 	for range 20 {
 		b.AppendSpan(randomRow(r), Stamp{Org: principal.NewOrgID(), Ingested: 1, Retention: 7})
 	}
-	sealed := sealParts(b.parts())
-	_, err := openParts(sealed)
+	text := sealed.Seal(b.parts())
+	_, err := sealed.Open(text)
 	require.NoError(t, err)
-	for i := range sealed {
-		broken := bytes.Clone(sealed)
+	for i := range text {
+		broken := bytes.Clone(text)
 		broken[i] ^= 0x10
-		_, err := openParts(broken)
-		require.ErrorIs(t, err, errSealed, i)
+		_, err := sealed.Open(broken)
+		require.ErrorIs(t, err, sealed.ErrDamaged, i)
 	}
-	for n := range len(sealed) {
-		_, err := openParts(sealed[:n])
-		require.ErrorIs(t, err, errSealed, n)
+	for n := range len(text) {
+		_, err := sealed.Open(text[:n])
+		require.ErrorIs(t, err, sealed.ErrDamaged, n)
 	}
 }

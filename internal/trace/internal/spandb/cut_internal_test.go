@@ -12,6 +12,7 @@ import (
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
 // someRows adds spans and a log record to blocks.
@@ -67,7 +68,7 @@ func TestACutBlockIsTheBlockOfTheRest(t *testing.T) {
 		require.Equal(t, 1, n)
 		text, err := d.blobs.Get(t.Context(), key)
 		require.NoError(t, err)
-		require.True(t, bytes.Equal(sealParts(rest.parts()), text), "seed %d", seed)
+		require.True(t, bytes.Equal(sealed.Seal(rest.parts()), text), "seed %d", seed)
 		n, err = d.cut(t.Context(), cut)
 		require.NoError(t, err)
 		require.Zero(t, n)
@@ -88,10 +89,10 @@ func TestCut(t *testing.T) {
 		d.put(ours.parts(), "ours")
 		stays := []string{d.put(theirs.parts(), "theirs"), d.put(mixed.parts(), "mixed")}
 		refused := mixed.parts()
-		refused[0].table = "no_such_table"
+		refused[0].Table = "no_such_table"
 		stays = append(stays, d.put(refused, "refused"))
 		quarantined := quarantineKey(d.now(), deferredKey(d.now(), "kept"))
-		require.NoError(t, d.blobs.Put(t.Context(), quarantined, sealParts(mixed.parts())))
+		require.NoError(t, d.blobs.Put(t.Context(), quarantined, sealed.Seal(mixed.parts())))
 		for _, key := range []string{deferredKey(d.now(), "damaged"), quarantineKey(d.now(), "damaged")} {
 			require.NoError(t, d.blobs.Put(t.Context(), key, []byte("no block")))
 		}
@@ -145,10 +146,10 @@ func orgsOf(t *testing.T, d drained, key string) (all []principal.OrgID) {
 	t.Helper()
 	text, err := d.blobs.Get(t.Context(), key)
 	require.NoError(t, err)
-	parts, err := openParts(text)
+	parts, err := sealed.Open(text)
 	require.NoError(t, err)
 	for _, p := range parts {
-		data := p.bytes("org_id", 16*p.Input[0].Data.Rows())
+		data := p.Bytes("org_id", 16*p.Input[0].Data.Rows())
 		var ids proto.ColUUID
 		require.NoError(t, ids.DecodeColumn(proto.NewReader(bytes.NewReader(data)), len(data)/16))
 		for _, id := range ids {
@@ -165,7 +166,7 @@ func TestQuarantine(t *testing.T) {
 	now := time.Now()
 	d.now = func() time.Time { return now }
 	refused := d.block(2).parts()
-	refused[0].table = "no_such_table"
+	refused[0].Table = "no_such_table"
 	bad := d.put(refused, "bad")
 	drain := func() {
 		t.Helper()

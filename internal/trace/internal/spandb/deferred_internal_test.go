@@ -14,6 +14,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
 // drained is a writer on tables and a folder of its own.
@@ -60,10 +61,10 @@ func (d drained) block(spans int) *Block {
 	return b
 }
 
-func (d drained) put(parts []tablePart, token string) string {
+func (d drained) put(parts []sealed.Part, token string) string {
 	d.t.Helper()
 	key := deferredKey(d.now(), token)
-	require.NoError(d.t, d.blobs.Put(d.t.Context(), key, sealParts(parts)))
+	require.NoError(d.t, d.blobs.Put(d.t.Context(), key, sealed.Seal(parts)))
 	return key
 }
 
@@ -136,7 +137,7 @@ func TestDrain(t *testing.T) {
 	t.Run("a block that ClickHouse refuses holds up no other", func(t *testing.T) {
 		t.Parallel()
 		d := newDrained(t)
-		refused := []tablePart{{"spans", proto.Input{{Name: "no_such_column", Data: proto.ColUInt8{1}}}}}
+		refused := []sealed.Part{{Table: "spans", Input: proto.Input{{Name: "no_such_column", Data: proto.ColUInt8{1}}}}}
 		bad := d.put(refused, clickhouse.Token())
 		damaged := deferredKey(d.now(), clickhouse.Token())
 		require.NoError(t, d.blobs.Put(t.Context(), damaged, []byte("no block")))
@@ -156,7 +157,7 @@ func TestDrain(t *testing.T) {
 		t.Parallel()
 		d := newDrained(t)
 		for range 3 * drainRefusals {
-			d.put([]tablePart{{"no_such_table", d.block(1).parts()[0].Input}}, clickhouse.Token())
+			d.put([]sealed.Part{{Table: "no_such_table", Input: d.block(1).parts()[0].Input}}, clickhouse.Token())
 		}
 		n, err := d.drain(t.Context())
 		require.Error(t, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
 const (
@@ -131,7 +132,7 @@ func (w *writer) drainOne(ctx context.Context, key string, d *drainage) error {
 	if err != nil {
 		return fmt.Errorf("read deferred block: %w", err)
 	}
-	parts, err := openParts(text)
+	parts, err := sealed.Open(text)
 	if err != nil {
 		return w.quarantine(ctx, key, text, err)
 	}

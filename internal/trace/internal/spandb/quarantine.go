@@ -13,6 +13,7 @@ import (
 
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
 // A block that is damaged, or that ClickHouse refuses while it takes others, goes
@@ -75,7 +76,7 @@ func (w *writer) reviewQuarantine(ctx context.Context, d *drainage) error {
 		if err != nil {
 			return nil //nolint:nilerr // another process was quicker, or the next review succeeds
 		}
-		parts, err := openParts(text)
+		parts, err := sealed.Open(text)
 		if err != nil {
 			return nil //nolint:nilerr // it stays damaged
 		}

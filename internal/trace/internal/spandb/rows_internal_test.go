@@ -10,11 +10,12 @@ import (
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
 // encoded is what would be sent of a block. Dictionaries are numbered in the
 // order of arrival, so equal rows in equal order are equal bytes.
-func encoded(b *Block) []byte { return sealParts(b.parts()) }
+func encoded(b *Block) []byte { return sealed.Seal(b.parts()) }
 
 func TestABlockTakesOverTheRowsOfRequests(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
 // ErrNowhere is what a sender sees while telemetry can be kept nowhere. It
@@ -85,7 +86,7 @@ func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bo
 	ctx, cancel := context.WithTimeout(ctx, DeferTimeout)
 	defer cancel()
 	failpoint.Hit(BeforeDefer)
-	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealParts(b.parts())); err != nil {
+	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealed.Seal(b.parts())); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrNowhere, errors.Join(failed, err))
 	}
 	failpoint.Hit(AfterDefer)
@@ -107,12 +108,12 @@ func (w *writer) cancel(ctx context.Context, name string) {
 
 // insertParts inserts every table's rows under the block's name; each has a
 // token of its own, so that doing it again completes what was begun.
-func (w *writer) insertParts(ctx context.Context, parts []tablePart, name, token string) error {
+func (w *writer) insertParts(ctx context.Context, parts []sealed.Part, name, token string) error {
 	for i, p := range parts {
 		if i > 0 {
 			failpoint.Hit(BetweenTables)
 		}
-		if err := w.insert.InsertAgain(ctx, p.table, name+"-"+p.table, token+"-"+p.table, p.Input); err != nil {
+		if err := w.insert.InsertAgain(ctx, p.Table, name+"-"+p.Table, token+"-"+p.Table, p.Input); err != nil {
 			return err
 		}
 	}
