@@ -1,24 +1,28 @@
 package redact
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"strconv"
 	"strings"
+
+	"github.com/assayhq/assay/internal/schema"
 )
 
 // redactPattern is an organization's rule for text.
 type redactPattern struct {
 	mark    string
-	re      *regexp.Regexp
+	re      *schema.Pattern
 	needles []redactNeedle // one of them is in every text that matches; none means that nothing is known
 	escaped []redactNeedle // how else they may stand in a JSON document
 }
 
 func newRedactPattern(mark, pattern string) (redactPattern, error) {
-	re, err := regexp.Compile(pattern)
+	re, err := schema.CompilePattern(pattern)
 	if err != nil {
 		return redactPattern{}, err
+	}
+	if re.Steps() > maxSteps {
+		return redactPattern{}, errSteps
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -39,13 +43,8 @@ func newRedactPattern(mark, pattern string) (redactPattern, error) {
 func (r *Redactor) patternSpans(spans []redactSpan, v []byte) []redactSpan {
 	for i := range r.patterns {
 		p := &r.patterns[i]
-		if len(p.needles) > 0 && !redactAny(p.needles, v) || !p.re.Match(v) {
-			continue
-		}
-		for _, at := range p.re.FindAllIndex(v, -1) {
-			if at[0] < at[1] {
-				spans = append(spans, redactSpan{at[0], at[1], p.mark})
-			}
+		if len(p.needles) == 0 || redactAny(p.needles, v) {
+			spans = p.find(spans, v, r.stop)
 		}
 	}
 	return spans

@@ -6,6 +6,7 @@ package redact
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,31 +30,86 @@ type Redactor struct {
 	keys     []keyRule
 	patterns []redactPattern
 	always   bool // some pattern has to run on every text
+	steps    int  // of all patterns
+	stop     func() error
 }
 
+// What an organization's rules may take together, so that a process can hold
+// those of many.
+const (
+	// MaxRules is how many there may be.
+	MaxRules = 50
+	// maxSteps is how large a pattern may be, and maxAllSteps how large all of
+	// them together.
+	maxSteps    = 1000
+	maxAllSteps = 5000
+)
+
+// Why a rule is refused.
+var (
+	errNoName = errors.New("has no name, which is what readers see in place of the text")
+	errEither = errors.New("requires either key or pattern")
+	errSteps  = fmt.Errorf("is a regular expression of more than %d steps once its repetitions are written out: use smaller repetitions", maxSteps)
+	errAll    = fmt.Errorf("makes the patterns larger than %d steps together: use fewer or simpler ones", maxAllSteps)
+	errMany   = fmt.Errorf("is one of more than %d rules: combine some", MaxRules)
+)
+
+// RuleError is a rule that is refused, and why.
+type RuleError struct {
+	Rule int // its place
+	Err  error
+}
+
+func (e *RuleError) Error() string { return fmt.Sprintf("redaction rule %d %s", e.Rule+1, e.Err) }
+func (e *RuleError) Unwrap() error { return e.Err }
+
 // New compiles an organization's rules; without any, the built-in set
-// is what remains.
+// is what remains. Its error is a RuleError.
 func New(rules []Rule) (*Redactor, error) {
 	r := &Redactor{texts: redactTexts(), docs: redactDocs()}
 	for i, rule := range rules {
-		mark := redactMark(rule.Name)
-		switch {
-		case rule.Name == "":
-			return nil, fmt.Errorf("redaction rule %d has no name: the name is what readers see in place of the text", i)
-		case (rule.Key == "") == (rule.Pattern == ""):
-			return nil, fmt.Errorf("redaction rule %q needs either a key or a pattern", rule.Name)
-		case rule.Key != "":
-			r.keys = append(r.keys, newRedactKeyRule(mark, rule.Key))
-		default:
-			p, err := newRedactPattern(mark, rule.Pattern)
-			if err != nil {
-				return nil, fmt.Errorf("redaction rule %q: pattern is not a regular expression of the RE2 syntax: %w", rule.Name, err)
-			}
-			r.patterns = append(r.patterns, p)
-			r.always = r.always || len(p.needles) == 0
+		if err := r.add(rule); err != nil {
+			return nil, &RuleError{i, err}
+		}
+		if len(r.keys)+len(r.patterns) > MaxRules {
+			return nil, &RuleError{i, errMany}
 		}
 	}
 	return r, nil
+}
+
+func (r *Redactor) add(rule Rule) error {
+	mark := redactMark(rule.Name)
+	switch {
+	case rule.Name == "":
+		return errNoName
+	case (rule.Key == "") == (rule.Pattern == ""):
+		return errEither
+	case rule.Key != "":
+		r.keys = append(r.keys, newRedactKeyRule(mark, rule.Key))
+		return nil
+	}
+	p, err := newRedactPattern(mark, rule.Pattern)
+	if err != nil {
+		return err
+	}
+	if r.steps += p.re.Steps(); r.steps > maxAllSteps {
+		return errAll
+	}
+	r.patterns = append(r.patterns, p)
+	r.always = r.always || len(p.needles) == 0
+	return nil
+}
+
+// Steps is how large the organization's patterns are together.
+func (r *Redactor) Steps() int { return r.steps }
+
+// Until returns a redactor that asks stop between pieces of work with patterns.
+// After an error of stop, texts are not redacted and must not be used.
+func (r *Redactor) Until(stop func() error) *Redactor {
+	u := *r
+	u.stop = stop
+	return &u
 }
 
 // redactMark is what stands where something was removed. It never holds what

@@ -311,10 +311,10 @@ func TestNewRedactor(t *testing.T) {
 		rule Rule
 		want string
 	}{
-		"no name":           {Rule{Key: "a"}, "redaction rule 0 has no name"},
-		"neither":           {Rule{Name: "x"}, `redaction rule "x" needs either a key or a pattern`},
-		"both":              {Rule{Name: "x", Key: "a", Pattern: "b"}, `redaction rule "x" needs either a key or a pattern`},
-		"a pattern not RE2": {Rule{Name: "x", Pattern: `(?=a)`}, `redaction rule "x": pattern is not a regular expression of the RE2 syntax`},
+		"no name":           {Rule{Key: "a"}, "redaction rule 1 has no name"},
+		"neither":           {Rule{Name: "x"}, "redaction rule 1 requires either key or pattern"},
+		"both":              {Rule{Name: "x", Key: "a", Pattern: "b"}, "redaction rule 1 requires either key or pattern"},
+		"a pattern not RE2": {Rule{Name: "x", Pattern: `(?=a)`}, "redaction rule 1 must be a regular expression of the RE2 syntax"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -67,6 +67,10 @@ func patternSize(re *syntax.Regexp) int64 {
 	return size
 }
 
+// Steps is about how many steps the expression has once its repetitions are
+// written out. A byte of text takes up to so many.
+func (p *Pattern) Steps() int { return int(p.size) }
+
 // Matches reports whether the text holds a match.
 func (p *Pattern) Matches(w *Work, text string) (bool, error) {
 	if !w.Spend(costMatch * p.size * int64(len(text)+100)) {

@@ -3,8 +3,8 @@ package tenancy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
-	"regexp"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/redact"
 )
 
 func (s *Service) registerOrganization(e *httpapi.Edge) {
@@ -43,7 +44,7 @@ type updateOrganizationBody struct {
 	Name               httpapi.Set[string]                  `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name."`
 	RetentionDays      httpapi.Patch[int]                   `json:"retentionDays,omitzero" minimum:"1" maximum:"3650" doc:"Days that traces are kept; null restores the deployment's default."`
 	SeparationOfDuties httpapi.Patch[string]                `json:"separationOfDuties,omitzero" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it; null restores requester."`
-	RedactionRules     httpapi.Patch[[]redactionRuleInput]  `json:"redactionRules,omitzero" doc:"Rules that remove content before it is stored, replacing all existing ones; null removes them."`
+	RedactionRules     httpapi.Patch[[]redactionRuleInput]  `json:"redactionRules,omitzero" maxItems:"50" doc:"Rules that remove content before it is stored, replacing all existing ones; null removes them."`
 	PriceOverrides     httpapi.Patch[map[string]priceInput] `json:"priceOverrides,omitzero" doc:"Prices by model that replace the built-in ones; null removes them."`
 	ExpectedVersion    int64                                `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
@@ -62,16 +63,21 @@ type priceInput struct {
 // Check refuses redaction rules that could not run.
 func (b *updateOrganizationBody) Check(context.Context) error {
 	var fields []fault.Field
+	rules := make([]redact.Rule, len(b.RedactionRules.Value))
 	for i, r := range b.RedactionRules.Value {
-		at := "/redactionRules/" + strconv.Itoa(i)
+		rules[i] = redact.Rule(r)
 		if (r.Key == "") == (r.Pattern == "") {
-			fields = append(fields, fault.Field{In: "body", Path: at, Code: "one_of_required", Message: "requires either key or pattern"})
-		}
-		if _, err := regexp.Compile(r.Pattern); err != nil {
-			fields = append(fields, fault.Field{In: "body", Path: at + "/pattern", Code: "format", Message: "must be a regular expression in RE2 syntax"})
+			fields = append(fields, fault.Field{In: "body", Path: "/redactionRules/" + strconv.Itoa(i), Code: "one_of_required", Message: "requires either key or pattern"})
 		}
 	}
-	return httpapi.Invalid(fields...)
+	if len(fields) > 0 {
+		return httpapi.Invalid(fields...)
+	}
+	var refused *redact.RuleError
+	if _, err := redact.New(rules); errors.As(err, &refused) {
+		return httpapi.Invalid(fault.Field{In: "body", Path: "/redactionRules/" + strconv.Itoa(refused.Rule) + "/pattern", Code: "format", Message: refused.Err.Error()})
+	}
+	return nil
 }
 
 type deleteOrganizationInput struct {
