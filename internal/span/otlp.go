@@ -387,10 +387,12 @@ func (d *Decoder) readResource(rs []byte) error {
 	r.Service, r.Environment, r.Release, r.Resource = nil, nil, nil, nil
 	d.resource = d.resource[:0]
 	return eachMessage(rs, 1, func(res []byte) error {
+		before := len(d.resource)
 		text, err := appendMap(d.resource, res, 1, 0)
 		if err != nil {
 			return err
 		}
+		text = joined(text, before)
 		d.resource, r.Resource = text, text
 		return eachMessage(res, 1, func(kv []byte) error {
 			key, v, err := keyValue(kv)
@@ -400,4 +402,19 @@ func (d *Decoder) readResource(rs []byte) error {
 			return err
 		})
 	})
+}
+
+// joined makes one JSON object of two, the second of which begins at at: a
+// message that comes in two pieces is one.
+func joined(text []byte, at int) []byte {
+	switch {
+	case at == 0:
+		return text
+	case string(text[at:]) == "{}":
+		return text[:at]
+	case at == len("{}"):
+		return append(text[:0], text[at:]...)
+	}
+	text[at-1] = ','
+	return append(text[:at], text[at+1:]...)
 }

@@ -55,7 +55,7 @@ func (d *LogDecoder) read(src []byte) (err error) {
 		case 5:
 			var data []byte
 			if data, ok = fc.MessageData(); ok {
-				d.body, err = anyValue(data)
+				err = d.body.read(data)
 			}
 		case 6:
 			var kv []byte

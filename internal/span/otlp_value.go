@@ -22,7 +22,7 @@ func keyValue(src []byte) (key []byte, v value, err error) {
 		case 2:
 			var data []byte
 			if data, ok = fc.MessageData(); ok {
-				if v, err = anyValue(data); err != nil {
+				if err = v.read(data); err != nil {
 					return nil, v, err
 				}
 			}
@@ -32,6 +32,16 @@ func keyValue(src []byte) (key []byte, v value, err error) {
 		}
 	}
 	return key, v, nil
+}
+
+// read reads an AnyValue message that may have come in pieces, of which the last
+// that says something counts.
+func (v *value) read(src []byte) error {
+	next, err := anyValue(src)
+	if next.kind != valueEmpty {
+		*v = next
+	}
+	return err
 }
 
 // anyValue reads an AnyValue message; lists and maps stay encoded.
