@@ -18,6 +18,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/httpapi/shape"
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/request"
 )
 
@@ -58,7 +59,10 @@ func stop(ctx context.Context, srv *grpc.Server) error {
 }
 
 // server serves an edge's operations as RPCs.
-type server struct{ edge *httpapi.Edge }
+type server struct {
+	edge     *httpapi.Edge
+	receives receives
+}
 
 // build makes the server of the library out of the route table.
 func (s *server) build() *grpc.Server {
@@ -161,14 +165,24 @@ func (s *server) receive(ctx context.Context, o *operation, stream grpc.ServerSt
 	defer done()
 	in := o.newIntake(ctx)
 	defer in.close()
-	if err := stream.RecvMsg(&in.message); err != nil {
-		return nil, unreceived(err, o.BodyLimit)
-	}
-	if err := in.readMessage(); err != nil {
+	if err := s.read(ctx, o, stream, in); err != nil {
 		return nil, err
 	}
 	in.req.ContentType = mediaProtobuf
 	return o.call(ctx, in)
+}
+
+// read receives the message, and decompresses it, when its turn has come.
+func (s *server) read(ctx context.Context, o *operation, stream grpc.ServerStream, in *intake) error {
+	org := principal.From(ctx).Org
+	if err := s.receives.enter(ctx, org); err != nil {
+		return err
+	}
+	defer s.receives.leave(org)
+	if err := stream.RecvMsg(&in.message); err != nil {
+		return unreceived(err, o.BodyLimit)
+	}
+	return in.readMessage()
 }
 
 // unreceived is the fault behind a message that the server refused and, at the

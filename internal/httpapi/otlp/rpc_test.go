@@ -377,6 +377,40 @@ func TestRPCsEndInTime(t *testing.T) {
 	})
 }
 
+// TestFewMessagesAreReceivedAtOnce opens more streams than may be read at once
+// and sends nothing on them.
+func TestFewMessagesAreReceivedAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newRPCKit(t)
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer all"))
+	defer cancel()
+	var open []grpc.ClientStream
+	for range 40 {
+		s, err := k.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true}, "/"+exportRPC, grpc.ForceCodecV2(bytesCodec{}))
+		require.NoError(t, err)
+		open = append(open, s)
+	}
+	// Until all that may be read are being read.
+	require.Eventually(t, func() bool {
+		short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		return k.invoke(short, exportRPC, []byte("x"), false).code() == codes.DeadlineExceeded
+	}, 10*time.Second, time.Millisecond, "the organization has its share")
+	for range 20 {
+		require.NoError(t, k.invoke(t.Context(), exportRPC, []byte("x"), false, "authorization", "Bearer other").err)
+	}
+	// Those that wait are read when others have been, and none is lost.
+	for _, s := range open {
+		require.NoError(t, s.SendMsg([]byte("late")))
+		require.NoError(t, s.CloseSend())
+	}
+	for _, s := range open {
+		var out []byte
+		require.NoError(t, s.RecvMsg(&out))
+		require.Equal(t, "late", string(out))
+	}
+}
+
 func TestRPCShutdown(t *testing.T) {
 	t.Parallel()
 
