@@ -91,7 +91,6 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	a.Trace = trace.New(trace.Parts{
 		Stores: trace.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter, Blobs: a.blobs},
 		Config: cfg.Trace, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Log: log, Now: now,
-		ImportBytes: cfg.Admission.Bytes / 4,
 	})
 	a.newEvaluation(log, now)
 	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, a.Tenancy)

@@ -1,62 +1,77 @@
 package redact
 
 import (
-	"time"
+	"iter"
 	"unicode/utf8"
 )
 
 // A pattern is matched in time that is proportional to the text and to the size
-// of the pattern, and nothing ends a match that has begun. So a pattern sees a
-// long text in pieces, and between them one can stop.
+// of the pattern, for each find: looking for the next may read the text to its
+// end. Nothing ends a match that has begun. So a pattern sees a long text in
+// pieces, shorter ones where it finds much, and between them one can stop. At
+// worst a piece takes about 50 ms.
 const (
-	// pieceWork is how many bytes times steps of the pattern a piece has. Each
-	// takes up to 15 ns.
-	pieceWork = 1 << 20
-	// leastPiece is how long a piece is whatever the pattern.
-	leastPiece = 2 << 10
-	// patience is how long finding some in a piece may take before twice as many
-	// are looked for. Looking for one may read the piece to its end, so many can
-	// take long where a few do not.
-	patience = 25 * time.Millisecond
-	fewFinds = 8
+	// pieceWork is how many bytes times steps of the pattern a piece has, and
+	// findWork how many it may have times its finds.
+	pieceWork = 1 << 19
+	findWork  = 2 << 20
+	// leastPiece and leastFinds hold whatever the pattern.
+	leastPiece = 1 << 10
+	leastFinds = 4
 )
 
-// find appends what the pattern finds. Pieces overlap by a quarter: what is not
-// longer is found whole, and what two pieces find of something longer becomes
-// one.
+// find appends what the pattern finds. Between pieces it asks stop, if there is
+// one, whether to go on.
 func (p *redactPattern) find(spans []redactSpan, v []byte, stop func() error) []redactSpan {
-	size := max(leastPiece, pieceWork/p.re.Steps())
-	for from := 0; ; from += size - size/4 {
-		begin, end := runeStart(v, from), len(v)
-		if from+size < len(v) {
-			end = runeStart(v, from+size)
-		}
-		spans = p.findIn(spans, v[begin:end], begin)
-		if end == len(v) || stop != nil && stop() != nil {
-			return spans
-		}
-	}
-}
-
-// findIn appends what the pattern finds in a piece that begins at at. A piece in
-// which finding takes too long is removed from there on.
-func (p *redactPattern) findIn(spans []redactSpan, v []byte, at int) []redactSpan {
-	began := time.Now()
-	for most := 1; ; most *= 2 {
-		found := p.re.FindAllIndex(v, most)
-		all := len(found) < most
-		if !all && (most < fewFinds || time.Since(began) < patience) {
+	goOn := func() bool { return stop == nil || stop() == nil }
+	for piece := range overlapping(v, 0, len(v), max(leastPiece, pieceWork/p.re.Steps()), goOn) {
+		found, all := p.findIn(v, piece)
+		if all {
+			spans = append(spans, found...)
 			continue
 		}
-		for _, f := range found {
-			if f[0] < f[1] {
-				spans = append(spans, redactSpan{at + f[0], at + f[1], p.mark})
+		// Much is found: shorter pieces, of which the rest is removed.
+		for short := range overlapping(v, piece.from, piece.to, leastPiece, goOn) {
+			found, all := p.findIn(v, short)
+			spans = append(spans, found...)
+			if !all {
+				spans = append(spans, redactSpan{found[len(found)-1].from, short.to, p.mark})
 			}
 		}
-		if !all {
-			spans = append(spans, redactSpan{at + found[len(found)-1][0], at + len(v), p.mark})
+	}
+	return spans
+}
+
+// findIn returns what the pattern finds in a piece, and whether that is all.
+func (p *redactPattern) findIn(v []byte, piece redactSpan) (found []redactSpan, all bool) {
+	text := v[piece.from:piece.to]
+	if !p.re.Match(text) {
+		return nil, true // as in nearly every text, without memory
+	}
+	most := max(leastFinds, findWork/(len(text)*p.re.Steps()))
+	places := p.re.FindAllIndex(text, most)
+	for _, at := range places {
+		if at[0] < at[1] {
+			found = append(found, redactSpan{piece.from + at[0], piece.from + at[1], p.mark})
 		}
-		return spans
+	}
+	return found, len(places) < most || len(found) == 0
+}
+
+// overlapping yields the pieces of a part of the text. They overlap by a quarter:
+// what is not longer is found whole, and what two pieces find of something longer
+// becomes one.
+func overlapping(v []byte, from, to, size int, goOn func() bool) iter.Seq[redactSpan] {
+	return func(yield func(redactSpan) bool) {
+		for ; ; from += size - size/4 {
+			piece := redactSpan{from: runeStart(v, from), to: to}
+			if from+size < to {
+				piece.to = runeStart(v, from+size)
+			}
+			if !yield(piece) || piece.to == to || !goOn() {
+				return
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package span
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -79,7 +80,7 @@ func FuzzOTLPJSON(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		body, err := TracesFromJSON(text)
+		body, err := TracesFromJSON(text, goOn)
 		if err != nil {
 			require.ErrorIs(t, err, ErrUnreadable)
 		}
@@ -129,7 +130,7 @@ func FuzzOTLPLogsJSON(f *testing.F) {
 		return all, err
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		body, err := LogsFromJSON(text)
+		body, err := LogsFromJSON(text, goOn)
 		require.LessOrEqual(t, len(body), JSONRatio*len(text))
 		theirs := plogotlp.NewExportRequest()
 		document := jsontext.Value(text)
@@ -149,6 +150,8 @@ func FuzzOTLPLogsJSON(f *testing.F) {
 	})
 }
 
+func goOn() error { return nil }
+
 // snakeCase writes the names of fields as protobuf does.
 func snakeCase(text []byte) []byte {
 	return regexp.MustCompile(`"[a-z]+([A-Z][a-z]+)+":`).ReplaceAllFunc(text, func(name []byte) []byte {
@@ -165,17 +168,18 @@ func snakeCase(text []byte) []byte {
 }
 
 // TestJSONTakesLittleMemory reads the body that grows most.
+//
+//nolint:paralleltest // it counts the allocations of the whole process
 func TestJSONTakesLittleMemory(t *testing.T) {
-	t.Parallel()
 	body := []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(`,{}`, 1<<20) + `]}]}]}`)
 	got := testing.Benchmark(func(b *testing.B) {
 		for b.Loop() {
-			_, err := TracesFromJSON(body)
+			_, err := TracesFromJSON(body, goOn)
 			require.NoError(b, err)
 		}
 	})
 	require.Less(t, got.AllocedBytesPerOp(), int64(4*len(body)))
-	require.Less(t, got.AllocsPerOp(), int64(100))
+	require.Less(t, got.AllocsPerOp(), int64(1000), "spans cost no memory of their own")
 }
 
 // comparedRow is all of a row that is stored.
@@ -201,7 +205,8 @@ func sameRows(t *testing.T, body []byte) (rows []comparedRow, rejects int, err e
 	err = d.Traces(body, &bad, func(r *Record) error {
 		rows = append(rows, comparedRow{
 			shownRow: show(r), ID: r.TraceID.String() + " " + r.ID.String(), Parent: r.ParentID, Name: string(r.Name), Kind: r.Kind,
-			Start: r.Start, End: r.End, Status: fmt.Sprint(r.Status, " ", string(r.StatusMessage)), Links: string(r.Links), Resource: string(r.Resource),
+			Start: r.Start, End: r.End, Status: fmt.Sprint(r.Status, " ", string(r.StatusMessage)), Links: string(r.Links),
+			Resource: cmp.Or(string(r.Resource), "{}"), // the library writes one where there is none
 		})
 		return nil
 	})

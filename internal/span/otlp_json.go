@@ -26,18 +26,32 @@ import (
 // JSONRatio is how much longer the protobuf of a body is at most.
 const JSONRatio = 2
 
-// TracesFromJSON makes protobuf of an ExportTraceServiceRequest.
-func TracesFromJSON(body []byte) ([]byte, error) { return fromJSON(body, tracesJSON) }
+// TracesFromJSON makes protobuf of an ExportTraceServiceRequest. It calls pause
+// from time to time, whose error ends it.
+func TracesFromJSON(body []byte, pause func() error) ([]byte, error) {
+	return fromJSON(body, tracesJSON, pause)
+}
 
-// LogsFromJSON makes protobuf of an ExportLogsServiceRequest.
-func LogsFromJSON(body []byte) ([]byte, error) { return fromJSON(body, logsJSON) }
+// LogsFromJSON is TracesFromJSON for an ExportLogsServiceRequest.
+func LogsFromJSON(body []byte, pause func() error) ([]byte, error) {
+	return fromJSON(body, logsJSON, pause)
+}
 
 // jsonWriter reads JSON and writes protobuf.
 type jsonWriter struct {
 	dec   *jsontext.Decoder
+	size  int // of the body
 	out   []byte
 	plain []byte // the text of the last string, without escapes
+	pause func() error
+	read  int64 // bytes at the last pause
 }
+
+// smallMessage is as much as the smallest messages take.
+const smallMessage = 16
+
+// pauseBytes is how much is read between two pauses.
+const pauseBytes = 256 << 10
 
 // maxJSONDepth is deeper than any message goes whose values are not nested too
 // deep to be stored.
@@ -45,8 +59,9 @@ const maxJSONDepth = 500
 
 var errJSON = errors.New("a field has a value that is not of its type")
 
-func fromJSON(body []byte, m *jsonMessage) ([]byte, error) {
+func fromJSON(body []byte, m *jsonMessage, pause func() error) ([]byte, error) {
 	w := jsonWriter{
+		pause: pause, size: len(body),
 		dec: jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)),
 		out: make([]byte, 0, len(body)),
 	}
@@ -165,6 +180,15 @@ func (w *jsonWriter) nested(f jsonField) error {
 	if w.dec.StackDepth() > maxJSONDepth {
 		return fmt.Errorf("the body is nested deeper than %d", maxJSONDepth)
 	}
+	if at := w.dec.InputOffset(); at-w.read > pauseBytes {
+		w.read = at
+		if err := w.pause(); err != nil {
+			return err
+		}
+	}
+	if most := JSONRatio * w.size; cap(w.out)-len(w.out) < smallMessage && cap(w.out) < most {
+		w.out = append(make([]byte, 0, most), w.out...) // once, and not step by step
+	}
 	w.tag(f.num, wireBytes)
 	w.out = append(w.out, 0)
 	from := len(w.out)
@@ -224,6 +248,9 @@ func (w *jsonWriter) encoded(f jsonField, kind jsontext.Kind, text []byte) (err 
 			return fmt.Errorf("an id has %d digits, not %d", len(text), 2*f.size)
 		}
 		n, err = hex.Decode(text, text)
+		if len(bytes.Trim(text[:n], "\x00")) == 0 {
+			n = 0 // zero is no id
+		}
 	} else {
 		n, err = base64.StdEncoding.Decode(text, text)
 	}

@@ -3,7 +3,6 @@ package trace
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -91,16 +90,19 @@ func (s *Service) insert(ctx context.Context, org principal.OrgID, w *batch, at 
 	if err != nil {
 		return Receipt{}, err
 	}
-	got, err := s.collect(ctx, size, func(b *spandb.Block, p spandb.Pass, got *Receipt) error {
-		w.rejected = nil
-		in := intake{block: b, pass: p, org: org, settings: settings, now: at}
-		if err := w.addTraceRow(&in, got); err != nil {
+	in := newIntake(org, settings, at)
+	defer in.rows.Release()
+	var got Receipt
+	err = in.read(ctx, size, func() error {
+		if err := w.addTraceRow(in, &got); err != nil {
 			return err
 		}
-		return w.addSpans(&in, got)
+		return w.addSpans(in, &got)
 	})
-	slices.SortFunc(w.added, func(a, b AddedSpan) int { return a.Index - b.Index })
-	return got, err
+	if err != nil {
+		return Receipt{}, err
+	}
+	return s.keep(ctx, in, got)
 }
 
 func (w *batch) addTraceRow(in *intake, got *Receipt) error {
@@ -109,16 +111,12 @@ func (w *batch) addTraceRow(in *intake, got *Receipt) error {
 	}
 	var r span.Record
 	w.row.Fill(&r)
-	switch taken, reason := in.add(&r); {
-	case reason != "":
+	if reason := in.add(&r); reason != "" {
 		return fmt.Errorf("store the trace row: %s", reason)
-	case taken:
-		w.row.Keep(&r)
-		got.Accepted++
-	default:
-		got.later++
 	}
-	return nil
+	w.row.Keep(&r, in.text)
+	got.Accepted++
+	return in.next()
 }
 
 func (w *batch) addSpans(in *intake, got *Receipt) error {
@@ -129,18 +127,17 @@ func (w *batch) addSpans(in *intake, got *Receipt) error {
 		if err != nil {
 			return fmt.Errorf("read span %d: %w", s.Index, err)
 		}
-		taken := false
 		if reason == "" {
-			taken, reason = in.add(r)
+			reason = in.add(r)
 		}
-		switch {
-		case reason != "":
+		if reason != "" {
 			w.rejected = append(w.rejected, Rejected{Index: s.Index, Fields: []fault.Field{{In: "body", Code: "format", Message: reason}}})
-		case taken:
-			w.added = append(w.added, AddedSpan{Index: s.Index, ID: s.ID, Name: string(r.Name), Start: r.Start})
-			got.Accepted++
-		default:
-			got.later++
+			continue
+		}
+		w.added = append(w.added, AddedSpan{Index: s.Index, ID: s.ID, Name: string(in.text(r.Name)), Start: r.Start})
+		got.Accepted++
+		if err := in.next(); err != nil {
+			return err
 		}
 	}
 	return nil

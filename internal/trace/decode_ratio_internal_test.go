@@ -94,16 +94,23 @@ func decodeRatio(t *testing.T, name string, requests []traffic.Request, rounds i
 	settings := &orgSettings{retention: 90, redactor: redactor, prices: price.NewTable(nil)}
 	redacted := func() error {
 		b.Reset()
-		in := intake{block: b, settings: settings, now: time.Now().UnixMicro()}
 		for _, r := range requests {
-			if err := d.Traces(r.Body, &bad, func(r *span.Record) error {
-				if _, reason := in.add(r); reason != "" {
-					bad.Add(reason)
-				}
-				return nil
-			}); err != nil {
+			in := newIntake(principal.NewOrgID(), settings, time.Now().UnixMicro())
+			err := in.read(t.Context(), len(r.Body), func() error {
+				return d.Traces(r.Body, &bad, func(r *span.Record) error {
+					if reason := in.add(r); reason != "" {
+						bad.Add(reason)
+					}
+					return in.next()
+				})
+			})
+			if err != nil {
 				return err
 			}
+			if err := in.rows.MoveLive(b); err != nil {
+				return err
+			}
+			in.rows.Release()
 		}
 		return nil
 	}

@@ -61,9 +61,9 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id span.TraceID)
 // settleTime is the longest that a row which has arrived can still be on its
 // way: it waits for the block before its own, for the pause between blocks and
 // for its own block. A row of an import waits until the live rows of its request
-// are stored, and then as many blocks again.
+// are stored, then until its turn comes, and then for two blocks again.
 func (s *Service) settleTime() time.Duration {
-	return 4*(s.cfg.InsertTimeout+spandb.DeferTimeout) + s.cfg.GroupInterval + spandb.LongestPause + settleMargin
+	return 4*(s.cfg.InsertTimeout+spandb.DeferTimeout) + s.cfg.GroupInterval + spandb.ImportTime + settleMargin
 }
 
 // hide makes a deleted trace unreadable at once. The deletion is committed

@@ -9,7 +9,7 @@ import (
 // The points of telemetry, in the order in which it passes them. Those of the
 // database of spans are described there.
 const (
-	Decoded       failpoint.Point = "decoded" // rows are in the block, nothing is written
+	Decoded                       = spandb.Decoded
 	BeforeInsert                  = spandb.BeforeInsert
 	BetweenTables                 = spandb.BetweenTables
 	AfterInsert                   = spandb.AfterInsert

@@ -92,8 +92,10 @@ func (s *Service) prepareFeedback(ctx context.Context, org principal.OrgID, f *F
 	if err != nil {
 		return err
 	}
-	if text, changed := settings.redactor.Text(nil, []byte(f.Comment)); changed {
-		f.Comment = string(text)
+	for _, text := range []*string{&f.Comment, &f.UserID} {
+		if clean, changed := settings.redactor.Text(nil, []byte(*text)); changed {
+			*text = string(clean)
+		}
 	}
 	if text, changed := settings.redactor.JSONText(nil, f.Value); changed {
 		f.Value = text

@@ -71,33 +71,34 @@ func (s *Service) registerOTLP(e *httpapi.Edge) {
 }
 
 func (s *Service) postTraces(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {
-	body := r.Body
-	if r.ContentType == mediaJSON {
-		var err error
-		if body, err = span.TracesFromJSON(body); err != nil {
-			return nil, err
-		}
-	}
-	got, err := s.IngestTraces(ctx, r.Caller, body)
-	if err != nil {
-		return nil, err
-	}
-	return toExportResponse(r.ContentType, got, "rejectedSpans")
+	return s.take(ctx, r, "rejectedSpans", span.TracesFromJSON, s.IngestTraces)
 }
 
 func (s *Service) postLogs(ctx context.Context, r *otlp.Request) (*otlp.Response, error) {
+	return s.take(ctx, r, "rejectedLogRecords", span.LogsFromJSON, s.IngestLogs)
+}
+
+// take stores what a request has, whose JSON is turned into protobuf first.
+// What it becomes is paid for before.
+func (s *Service) take(ctx context.Context, r *otlp.Request, counted string, fromJSON func([]byte, func() error) ([]byte, error), ingest func(context.Context, principal.Caller, []byte) (Receipt, error)) (*otlp.Response, error) {
 	body := r.Body
 	if r.ContentType == mediaJSON {
-		var err error
-		if body, err = span.LogsFromJSON(body); err != nil {
+		if err := httpapi.Admitted(ctx).Take(span.JSONRatio * len(body)); err != nil {
+			return nil, err
+		}
+		err := work(ctx, len(body), func(pause func() error) (err error) {
+			body, err = fromJSON(body, pause)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
-	got, err := s.IngestLogs(ctx, r.Caller, body)
+	got, err := ingest(ctx, r.Caller, body)
 	if err != nil {
 		return nil, err
 	}
-	return toExportResponse(r.ContentType, got, "rejectedLogRecords")
+	return toExportResponse(r.ContentType, got, counted)
 }
 
 var (

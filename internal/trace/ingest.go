@@ -1,14 +1,17 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/redact"
 	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
@@ -22,8 +25,6 @@ type Receipt struct {
 	// Reason is why the first of the rejected was not taken.
 	Reason   string
 	Deferred bool
-
-	later int // rows that are left to the other lane
 }
 
 // ErrTelemetry is what a sender sees whose key has used up its hour.
@@ -45,49 +46,48 @@ func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, bod
 	if err != nil {
 		return Receipt{}, err
 	}
-	d := decoders.Get().(*span.Decoder)
-	defer decoders.Put(d)
-	return s.collect(ctx, len(body), func(b *spandb.Block, p spandb.Pass, got *Receipt) error {
-		in := intake{block: b, pass: p, org: caller.Org, settings: settings, now: s.now().UnixMicro()}
-		var bad span.Rejected
-		err := d.Traces(body, &bad, func(r *span.Record) error {
-			switch taken, reason := in.add(r); {
-			case reason != "":
+	in := newIntake(caller.Org, settings, s.now().UnixMicro())
+	defer in.rows.Release()
+	var got Receipt
+	var bad span.Rejected
+	err = in.read(ctx, len(body), func() error {
+		d := decoders.Get().(*span.Decoder)
+		defer decoders.Put(d)
+		return d.Traces(body, &bad, func(r *span.Record) error {
+			if reason := in.add(r); reason != "" {
 				bad.Add(reason)
-			case taken:
+			} else {
 				got.Accepted++
-			default:
-				got.later++
 			}
-			return nil
+			return in.next()
 		})
-		got.Rejected, got.Reason = bad.Count, bad.Reason
-		if err != nil {
-			return fmt.Errorf("%w: %w", span.ErrUnreadable, err)
-		}
-		return nil
 	})
+	if err != nil {
+		return Receipt{}, in.unreadable(err)
+	}
+	got.Rejected, got.Reason = bad.Count, bad.Reason
+	return s.keep(ctx, in, got)
 }
 
-// collect lets fill add the rows of a request of some size to the open blocks
-// and waits until they are stored. A fill that fails leaves nothing behind. It
-// runs a second time if the first pass leaves old rows to the other lane.
-func (s *Service) collect(ctx context.Context, size int, fill func(*spandb.Block, spandb.Pass, *Receipt) error) (Receipt, error) {
-	var got Receipt
-	deferred, err := s.store.Add(ctx, s.now().UnixMicro(), size, func(b *spandb.Block, p spandb.Pass) (later bool, err error) {
-		// What is not taken is the same in both passes.
-		now := Receipt{}
-		if err := fill(b, p, &now); err != nil {
-			return false, err
-		}
-		failpoint.Hit(Decoded)
-		got.Accepted += now.Accepted
-		got.Rejected, got.Reason = now.Rejected, now.Reason
-		return now.later > 0, nil
-	})
+// keep stores the rows of a request that is read to its end.
+func (s *Service) keep(ctx context.Context, in *intake, got Receipt) (Receipt, error) {
+	deferred, err := s.store.Add(ctx, in.stamp.Org, in.rows)
 	failpoint.Hit(BeforeReply)
 	got.Deferred = deferred
 	return got, err
+}
+
+// quickWork is how many bytes are read in less time than it takes to wait for a
+// turn.
+const quickWork = 4 << 20
+
+// work runs a task, in turn with those of other organizations if it is as much as
+// reading so many bytes.
+func work(ctx context.Context, bytes int, task func(pause func() error) error) error {
+	if bytes <= quickWork {
+		return task(ctx.Err)
+	}
+	return admission.From(ctx).Work(ctx, task)
 }
 
 // spend counts telemetry against the key's hour.
@@ -102,44 +102,103 @@ func (s *Service) spend(ctx context.Context, caller principal.Caller, spans, byt
 	return nil
 }
 
-// intake checks rows and adds them to a block.
+// intake checks, redacts and prices the rows of one request. It reads into
+// memory of the request's own, so that no other request waits for the rules of
+// this one.
 type intake struct {
-	block    *spandb.Block
-	pass     spandb.Pass
-	org      principal.OrgID
 	settings *orgSettings
-	now      int64 // microseconds since 1970
+	redactor *redact.Redactor
+	rows     *spandb.Rows
+	stamp    spandb.Stamp // of every row, without its cost
 	scratch  []byte
+	seen     int          // rows
+	turn     func() error // is called between pieces of work
+	gone     error        // why the request is not read any further
 }
 
-// add redacts, prices and appends a row; reason says why it is rejected. A row
-// that is neither taken nor rejected belongs to the other pass.
-func (in *intake) add(r *span.Record) (taken bool, reason string) {
+// newIntake begins a request. Its rows get their version from the time, in
+// microseconds since 1970, and must be released.
+func newIntake(org principal.OrgID, settings *orgSettings, at int64) *intake {
+	in := &intake{settings: settings, stamp: spandb.Stamp{Org: org, Ingested: at, Retention: settings.retention}}
+	in.redactor = settings.redactor.Until(in.pause)
+	in.rows = spandb.NewRows(at, spandb.Clean{Text: in.text, JSON: in.document})
+	return in
+}
+
+// stepBytes is about how many bytes are read in the time that one takes to go
+// through a step of a pattern, at worst.
+const stepBytes = 10
+
+// read runs what reads a request of some size. It is not to be stored after an
+// error.
+func (in *intake) read(ctx context.Context, size int, task func() error) error {
+	err := work(ctx, size*(1+stepBytes*in.redactor.Steps()), func(pause func() error) error {
+		in.turn = pause
+		if err := task(); err != nil {
+			return err
+		}
+		return in.pause()
+	})
+	if err != nil && in.gone == nil {
+		in.gone = ctx.Err()
+	}
+	return err
+}
+
+// pause is called between pieces of work. Its error ends the request: the caller
+// is gone, or others need the processor.
+func (in *intake) pause() error {
+	if in.gone == nil {
+		in.gone = in.turn()
+	}
+	return in.gone
+}
+
+// pauseEvery is how many rows are a piece of work.
+const pauseEvery = 64
+
+// next is called after every row.
+func (in *intake) next() error {
+	if in.seen++; in.seen%pauseEvery == 0 {
+		return in.pause()
+	}
+	return in.gone
+}
+
+// unreadable is what the caller sees of an error while its body is read: a fault
+// of the process as it is, and everything else as a fault of the body.
+func (in *intake) unreadable(err error) error {
+	if _, refused := fault.From(err); refused || in.gone != nil {
+		return cmp.Or(in.gone, err)
+	}
+	return fmt.Errorf("%w: %w", span.ErrUnreadable, err)
+}
+
+// add redacts, prices and appends a row; reason says why it is rejected.
+func (in *intake) add(r *span.Record) (reason string) {
 	switch {
 	case r.TraceID == span.TraceID{}:
-		return false, "trace_id is zero"
+		return "trace_id is zero"
 	case r.Start <= 0:
-		return false, "start_time is missing"
+		return "start_time is missing"
 	case r.Start < span.Earliest:
-		return false, "start_time is before 2000-01-01; it must be in nanoseconds since 1970"
-	case !in.pass.Takes(r.Start):
-		return false, ""
+		return "start_time is before 2000-01-01; it must be in nanoseconds since 1970"
 	case r.End != 0 && r.End < r.Start:
 		r.End = r.Start
 	}
-	if r.Start > in.now+spandb.ClockAhead {
-		r.MoveStart(in.now)
+	if r.Start > in.stamp.Ingested+spandb.ClockAhead {
+		r.MoveStart(in.stamp.Ingested)
 	}
 	in.redact(r)
-	s := spandb.Stamp{Org: in.org, Ingested: in.now, Retention: in.settings.retention}
+	s := in.stamp
 	s.Cost, s.CostKnown = in.cost(r)
-	in.block.AppendSpan(r, s)
-	return true, ""
+	return in.rows.AppendSpan(r, s)
 }
 
-// redact removes secrets from everything that a person or a model wrote.
+// redact removes secrets from the texts of a row. Those that many rows share,
+// such as names and keys, go through text and document when they are stored.
 func (in *intake) redact(r *span.Record) {
-	red := in.settings.redactor
+	red := in.redactor
 	for i := range r.Attributes {
 		a := &r.Attributes[i]
 		switch {
@@ -156,8 +215,8 @@ func (in *intake) redact(r *span.Record) {
 	in.replace(r, &r.System, red.JSONText)
 	in.replace(r, &r.Tools, red.JSONText)
 	in.replace(r, &r.Events, red.JSONText)
+	in.replace(r, &r.Links, red.JSONText)
 	in.replace(r, &r.StatusMessage, red.Text)
-	in.replace(r, &r.Name, red.Text)
 	in.replace(r, &r.User, red.Text)
 	in.replace(r, &r.Conversation, red.Text)
 }
@@ -166,15 +225,31 @@ var redactedByKey = []byte("[redacted:key]")
 
 // replace keeps the redacted text in the row's scratch space.
 func (in *intake) replace(r *span.Record, text *[]byte, redact func(scratch, v []byte) ([]byte, bool)) {
-	if len(*text) == 0 {
-		return
+	if out, changed := in.cleaned(*text, redact); changed {
+		*text = r.Keep(out)
 	}
-	out, changed := redact(in.scratch[:0], *text)
-	if !changed {
-		return
+}
+
+// text is a text without secrets, good until the next one.
+func (in *intake) text(v []byte) []byte {
+	out, _ := in.cleaned(v, in.redactor.Text)
+	return out
+}
+
+// document is text for a JSON document.
+func (in *intake) document(v []byte) []byte {
+	out, _ := in.cleaned(v, in.redactor.JSONText)
+	return out
+}
+
+func (in *intake) cleaned(v []byte, redact func(scratch, v []byte) ([]byte, bool)) (out []byte, changed bool) {
+	if len(v) == 0 {
+		return v, false
 	}
-	in.scratch = out[:0]
-	*text = r.Keep(out)
+	if out, changed = redact(in.scratch[:0], v); changed {
+		in.scratch = out[:0]
+	}
+	return out, changed
 }
 
 // cost is what the span cost in billionths of a US dollar: as sent, or from the

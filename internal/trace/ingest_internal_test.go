@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/price"
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/redact"
 	"github.com/assayhq/assay/internal/span"
-	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
 // BenchmarkSpanJSON reads a span of a model call and adds it to a block.
@@ -24,7 +24,6 @@ func BenchmarkSpanJSON(b *testing.B) {
 		`"attributes":{"gen_ai.operation.name":"chat","gen_ai.request.model":"gpt-4o","gen_ai.usage.input_tokens":812,"gen_ai.usage.output_tokens":95,"http.status":200,"region":"eu"},` +
 		`"input":[{"role":"user","content":"` + strings.Repeat("What is the best way to do it? ", 30) + `"}],"output":{"text":"` + strings.Repeat("It depends. ", 40) + `"}}`)
 	r := span.JSONReader{Trace: span.TraceID{1}}
-	block := spandb.NewBlock()
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -33,12 +32,10 @@ func BenchmarkSpanJSON(b *testing.B) {
 			b.Fatal(fields)
 		}
 		w := batch{spans: []span.JSONSpan{sent}}
-		in := intake{block: block, settings: settings, now: now}
-		if err := w.addSpans(&in, &Receipt{}); err != nil {
+		in := newIntake(principal.NewOrgID(), settings, now)
+		if err := in.read(b.Context(), len(text), func() error { return w.addSpans(in, &Receipt{}) }); err != nil {
 			b.Fatal(err)
 		}
-		if block.Rows() > spandb.EnoughRows {
-			block.Reset()
-		}
+		in.rows.Release()
 	}
 }

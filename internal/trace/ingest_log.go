@@ -2,7 +2,6 @@ package trace
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
@@ -25,74 +24,50 @@ func (s *Service) IngestLogs(ctx context.Context, caller principal.Caller, body 
 	if err != nil {
 		return Receipt{}, err
 	}
-	return s.collect(ctx, len(body), func(b *spandb.Block, p spandb.Pass, got *Receipt) error {
-		in := logIntake{block: b, pass: p, settings: settings, stamp: spandb.Stamp{Org: caller.Org, Ingested: s.now().UnixMicro(), Retention: settings.retention}}
-		var bad span.Rejected
-		err := in.decoder.Logs(body, func(r *span.LogRecord) error {
-			taken, reason, err := in.add(r)
+	in := newIntake(caller.Org, settings, s.now().UnixMicro())
+	defer in.rows.Release()
+	var d span.LogDecoder
+	var got Receipt
+	var bad span.Rejected
+	err = in.read(ctx, len(body), func() error {
+		return d.Logs(body, func(r *span.LogRecord) error {
+			reason, err := in.addLog(&d, r)
 			switch {
 			case err != nil:
 				return err
 			case reason != "":
 				bad.Add(reason)
-			case taken:
-				got.Accepted++
 			default:
-				got.later++
+				got.Accepted++
 			}
-			return nil
+			return in.next()
 		})
-		got.Rejected, got.Reason = bad.Count, bad.Reason
-		if err != nil {
-			return fmt.Errorf("%w: %w", span.ErrUnreadable, err)
-		}
-		return nil
 	})
+	if err != nil {
+		return Receipt{}, in.unreadable(err)
+	}
+	got.Rejected, got.Reason = bad.Count, bad.Reason
+	return s.keep(ctx, in, got)
 }
 
-// logIntake reads log records and adds them to a block.
-type logIntake struct {
-	decoder  span.LogDecoder
-	block    *spandb.Block
-	pass     spandb.Pass
-	settings *orgSettings
-	stamp    spandb.Stamp
-	redacted []byte
-}
-
-// add takes one record; reason says why it is rejected. One that is neither
-// taken nor rejected belongs to the other pass.
-func (in *logIntake) add(r *span.LogRecord) (taken bool, reason string, err error) {
+// addLog takes one record; reason says why it is rejected.
+func (in *intake) addLog(d *span.LogDecoder, r *span.LogRecord) (reason string, err error) {
 	if r.TraceID == (span.TraceID{}) {
-		return false, "the record names no trace", nil
+		return "the record names no trace", nil
 	}
-	switch {
-	case r.Time <= 0 || r.Time > in.stamp.Ingested+spandb.ClockAhead:
-		r.Time = in.stamp.Ingested
+	switch now := in.stamp.Ingested; {
+	case r.Time <= 0 || r.Time > now+spandb.ClockAhead:
+		r.Time = now
 	case r.Time < span.Earliest:
-		return false, "the time of the record is before 2000-01-01; it must be in nanoseconds since 1970", nil
+		return "the time of the record is before 2000-01-01; it must be in nanoseconds since 1970", nil
 	}
-	if !in.pass.Takes(r.Time) {
-		return false, "", nil
+	if err := d.ReadTexts(); err != nil {
+		return "", err
 	}
-	if err := in.decoder.ReadTexts(); err != nil {
-		return false, "", err
+	for _, text := range []*[]byte{&r.Body, &r.Attributes} {
+		if out, changed := in.cleaned(*text, in.redactor.JSONText); changed {
+			*text = d.Keep(out)
+		}
 	}
-	in.redact(&r.Body)
-	in.redact(&r.Attributes)
-	in.block.AppendEvent(r, in.stamp)
-	return true, "", nil
-}
-
-// redact removes secrets from a text.
-func (in *logIntake) redact(text *[]byte) {
-	if len(*text) == 0 {
-		return
-	}
-	out, changed := in.settings.redactor.JSONText(in.redacted[:0], *text)
-	if !changed {
-		return
-	}
-	in.redacted = out[:0]
-	*text = in.decoder.Keep(out)
+	return in.rows.AppendEvent(r, in.stamp), nil
 }

@@ -18,9 +18,7 @@ type Parts struct {
 	Datasets *dataset.Service
 	Scores   *score.Service
 	Log      *change.Log
-	// ImportBytes is how much old telemetry may wait at one time.
-	ImportBytes int
-	Now         func() time.Time
+	Now      func() time.Time
 }
 
 // Service takes telemetry and answers questions about it.
@@ -38,7 +36,7 @@ type Service struct {
 // New makes the service.
 func New(p Parts) *Service {
 	s := &Service{
-		cfg: p.Config, store: newStore(p.Stores, p.Config, p.ImportBytes, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, scores: p.Scores, log: p.Log,
+		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, scores: p.Scores, log: p.Log,
 		now: p.Now,
 	}
 	s.settings = &settingsCache{now: p.Now, days: p.Config.RetentionDays}

@@ -9,17 +9,23 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/price"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/redact"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
+// ErrRules is what a sender sees whose organization has redaction rules that
+// cannot be used: nothing is stored without them.
+var ErrRules = fault.New(fault.Validation, "redaction_rules", "The organization's redaction rules cannot be used, so nothing is stored. Change redactionRules with PATCH /api/organizations/current.")
+
 // orgSettings are an organization's own rules, ready to be used.
 type orgSettings struct {
 	retention uint16
 	redactor  *redact.Redactor
 	prices    *price.Table
+	ownPrices int // how many of the prices are the organization's own
 }
 
 // settingsAge is how long a change of an organization's rules may go unnoticed
@@ -35,6 +41,7 @@ type settingsCache struct {
 
 	mu      sync.RWMutex
 	entries map[principal.OrgID]settingsEntry
+	weight  int // of all entries
 }
 
 type settingsEntry struct {
@@ -42,8 +49,11 @@ type settingsEntry struct {
 	read     time.Time
 }
 
-// maxSettings bounds the cache; beyond it everything is read anew.
-const maxSettings = 20_000
+// maxWeight bounds the cache by what its entries weigh; beyond that everything is
+// read anew. A unit is up to 200 bytes: a step of a pattern, or a price.
+const maxWeight = 400_000
+
+func (s *orgSettings) weight() int { return 10 + s.redactor.Steps() + s.ownPrices }
 
 // get returns the rules as they were at most settingsAge ago. While they
 // cannot be read the last ones known are used: telemetry does not stop because
@@ -86,14 +96,22 @@ func (c *settingsCache) load(ctx context.Context, org principal.OrgID) (*orgSett
 		rules[i] = redact.Rule{Name: r.Name, Key: r.Key, Pattern: r.Pattern}
 	}
 	if s.redactor, err = redact.New(rules); err != nil {
-		return nil, fmt.Errorf("compile redaction rules: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrRules, err)
 	}
-	s.prices = o.Settings.Prices()
+	s.prices, s.ownPrices = o.Settings.Prices(), len(o.Settings.PriceOverrides)
+	c.put(org, settingsEntry{settings: s, read: began})
+	return s, nil
+}
+
+func (c *settingsCache) put(org principal.OrgID, e settingsEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.entries == nil || len(c.entries) >= maxSettings {
-		c.entries = map[principal.OrgID]settingsEntry{}
+	if before, ok := c.entries[org]; ok {
+		c.weight -= before.settings.weight()
 	}
-	c.entries[org] = settingsEntry{settings: s, read: began}
-	return s, nil
+	c.weight += e.settings.weight()
+	if c.entries == nil || c.weight > maxWeight {
+		c.entries, c.weight = map[principal.OrgID]settingsEntry{}, e.settings.weight()
+	}
+	c.entries[org] = e
 }

@@ -24,8 +24,8 @@ type store struct {
 	spandb.DB
 }
 
-func newStore(p Stores, cfg Config, importBytes int, now func() time.Time) store {
+func newStore(p Stores, cfg Config, now func() time.Time) store {
 	return store{db: p.Postgres, DB: spandb.New(p.ClickHouse, p.Inserter, p.Blobs, spandb.Config{
-		InsertTimeout: cfg.InsertTimeout, GroupInterval: cfg.GroupInterval, QueueBytes: importBytes,
+		InsertTimeout: cfg.InsertTimeout, GroupInterval: cfg.GroupInterval,
 	}, now)}
 }

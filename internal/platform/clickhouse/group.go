@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -39,11 +40,6 @@ type GroupConfig struct {
 // being written the next one fills. What Add returns is what became of the
 // caller's own rows.
 type Group[B Block] struct {
-	// Cost is how long a block keeps the next one of its lane from being
-	// written, where that is longer than the interval; nil is no longer. It is
-	// set before the first Add.
-	Cost func(B) time.Duration
-
 	cfg   GroupConfig
 	fresh func() B
 	write func(ctx context.Context, b B, token string) (deferred bool, err error)
@@ -58,7 +54,6 @@ type lane[B Block] struct {
 	spare   []B
 	writing bool
 	began   time.Time     // start of the last write
-	pause   time.Duration // from there to the start of the next one
 	enough  chan struct{} // signalled when the open block is large
 }
 
@@ -94,10 +89,14 @@ func (g *Group[B]) newBatch(l *lane[B]) *batch[B] {
 	return b
 }
 
+// ErrFull is what a fill returns that finds no room in a block with rows. It is
+// called again with the next one.
+var ErrFull = errors.New("the block is full")
+
 // Add lets fill append rows to the open block and waits until they are
-// written; deferred is what the write says of them. When fill returns an error
-// it must leave the block as it was. When ctx ends first the rows may still be
-// written.
+// written; deferred is what the write says of them. Nobody else can add rows
+// while fill runs, so it only copies. When it returns an error it must leave the
+// block as it was. When ctx ends first the rows may still be written.
 func (g *Group[B]) Add(ctx context.Context, fill func(B) error) (deferred bool, err error) {
 	l := g.pick()
 	for {
@@ -107,8 +106,8 @@ func (g *Group[B]) Add(ctx context.Context, fill func(B) error) (deferred bool, 
 			return false, ctx.Err()
 		}
 		b := l.open
-		if b.block.Rows() > 0 && b.block.Bytes() >= g.cfg.MaxBytes {
-			l.turn <- struct{}{}
+		added, err := g.fill(l, b, fill)
+		if errors.Is(err, ErrFull) {
 			select {
 			case <-b.taken:
 				continue
@@ -116,7 +115,6 @@ func (g *Group[B]) Add(ctx context.Context, fill func(B) error) (deferred bool, 
 				return false, ctx.Err()
 			}
 		}
-		added, err := g.fill(l, b, fill)
 		if err != nil || !added {
 			return false, err
 		}
@@ -134,6 +132,9 @@ func (g *Group[B]) Add(ctx context.Context, fill func(B) error) (deferred bool, 
 func (g *Group[B]) fill(l *lane[B], b *batch[B], fill func(B) error) (added bool, err error) {
 	defer func() { l.turn <- struct{}{} }()
 	before := b.block.Rows()
+	if before > 0 && b.block.Bytes() >= g.cfg.MaxBytes {
+		return false, ErrFull
+	}
 	if err := fill(b.block); err != nil {
 		return false, err
 	}
@@ -182,10 +183,7 @@ func (g *Group[B]) run(l *lane[B]) {
 		case <-l.enough:
 		default:
 		}
-		l.began, l.pause = time.Now(), g.cfg.Interval
-		if g.Cost != nil {
-			l.pause = max(l.pause, g.Cost(b.block))
-		}
+		l.began = time.Now()
 		l.open = g.newBatch(l)
 		close(b.taken)
 		l.turn <- struct{}{}
@@ -204,10 +202,10 @@ func (g *Group[B]) run(l *lane[B]) {
 	}
 }
 
-// pace waits until the pause since the last write has passed or the block is
+// pace waits until the interval since the last write has passed or the block is
 // large.
 func (g *Group[B]) pace(l *lane[B]) {
-	wait := l.pause - time.Since(l.began)
+	wait := g.cfg.Interval - time.Since(l.began)
 	if wait <= 0 {
 		return
 	}

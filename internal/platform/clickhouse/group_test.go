@@ -125,18 +125,44 @@ func TestGroup(t *testing.T) {
 		})
 	})
 
-	t.Run("a block that costs more than an interval holds up the next one for as long", func(t *testing.T) {
+	t.Run("rows that find no room in a block go into the next one", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			w := &table{}
 			g := newGroup(groupConfig, w)
-			g.Cost = func(b *numbersBlock) time.Duration { return time.Duration(len(b.values)) * time.Second }
-			_, err := add(g, 1, 2, 3)()
-			require.NoError(t, err)
+			alone := func(v int) func() {
+				return func() {
+					_, err := g.Add(t.Context(), func(b *numbersBlock) error {
+						if len(b.values) > 0 {
+							return clickhouse.ErrFull
+						}
+						b.values = append(b.values, v)
+						return nil
+					})
+					require.NoError(t, err)
+				}
+			}
+			var wg sync.WaitGroup
 			began := time.Now()
-			_, err = add(g, 4)()
+			for v := range 5 {
+				wg.Go(alone(v))
+			}
+			wg.Wait()
+			require.Equal(t, 4*groupConfig.Interval, time.Since(began))
+			require.Len(t, w.writes, 5)
+			require.Equal(t, 5, w.count())
+		})
+	})
+
+	t.Run("a fill that panics holds nobody up", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			w := &table{}
+			g := newGroup(groupConfig, w)
+			require.Panics(t, func() { _, _ = g.Add(t.Context(), func(*numbersBlock) error { panic("a fault") }) })
+			_, err := add(g, 1)()
 			require.NoError(t, err)
-			require.Equal(t, 3*time.Second, time.Since(began))
+			require.Equal(t, [][]int{{1}}, w.writes)
 		})
 	})
 

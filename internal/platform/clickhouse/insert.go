@@ -57,11 +57,21 @@ func loopback(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// ErrUnderway is returned for a block that the server is storing already.
+var ErrUnderway = errors.New("the block is still being inserted")
+
 // Insert stores one block of rows. When it returns nil the rows are stored and
 // can be read. After an error they may or may not be: a server that is killed
 // can remember a token whose rows it never put in place, so what is repeated
 // gets a token of its own, and rows that replace themselves make it one effect.
 func (i *Inserter) Insert(ctx context.Context, table, token string, columns proto.Input) error {
+	return i.InsertAgain(ctx, table, token, token, columns)
+}
+
+// InsertAgain stores a block that was inserted before under another token, its
+// name. The server goes on with an insert that nobody waits for any more, so the
+// name is that of the query: as long as the server is at it, it refuses another.
+func (i *Inserter) InsertAgain(ctx context.Context, table, name, token string, columns proto.Input) error {
 	settings := []ch.Setting{
 		ch.SettingInt("async_insert", 0),
 		// Replacing rows is for merges: doing it on insert costs thrice the time.
@@ -76,7 +86,7 @@ func (i *Inserter) Insert(ctx context.Context, table, token string, columns prot
 	}
 	query := func(token string) ch.Query {
 		named := append(slices.Clone(settings), ch.Setting{Key: "insert_deduplication_token", Value: token, Important: true})
-		return ch.Query{Body: columns.Into(table), Input: columns, Settings: named}
+		return ch.Query{Body: columns.Into(table), Input: columns, Settings: named, QueryID: name}
 	}
 	client, reused, err := i.connect(ctx)
 	if err != nil {
@@ -90,7 +100,10 @@ func (i *Inserter) Insert(ctx context.Context, table, token string, columns prot
 		}
 		err = i.do(ctx, client, query(token+"-again"))
 	}
-	if err != nil {
+	switch {
+	case ch.IsErr(err, proto.ErrQueryWithSameIDIsAlreadyRunning):
+		return fmt.Errorf("insert into %s: %w", table, ErrUnderway)
+	case err != nil:
 		return fmt.Errorf("insert into %s: %w", table, err)
 	}
 	return nil

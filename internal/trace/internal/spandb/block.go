@@ -1,6 +1,8 @@
 package spandb
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -10,15 +12,19 @@ import (
 )
 
 // Block is rows of the three tables that telemetry is written to, in columns.
-// Requests of many organizations share one.
+// A request fills one of its own, whose rows a block takes over that requests of
+// many organizations share.
 type Block struct {
 	spans    spanColumns
 	payloads payloadColumns
 	events   eventColumns
 
 	all   []column
+	ends  [3]int // of each table's columns in all
 	marks []columnMark
 	size  int
+	// partitions are those that old rows belong to.
+	partitions []partition
 }
 
 // spanColumns are the columns of spans.
@@ -88,10 +94,11 @@ func NewBlock() *Block {
 
 func (b *Block) init() {
 	*b = Block{}
-	for _, in := range []proto.Input{b.spans.columns(), b.payloads.columns(), b.events.columns()} {
+	for i, in := range []proto.Input{b.spans.columns(), b.payloads.columns(), b.events.columns()} {
 		for _, c := range in {
 			b.all = append(b.all, c.Data.(column))
 		}
+		b.ends[i] = len(b.all)
 	}
 	b.marks = make([]columnMark, len(b.all))
 }
@@ -229,7 +236,7 @@ func (b *Block) AppendSpan(r *span.Record, s Stamp) {
 	c.status.append(r.Status)
 	c.kind.append(r.Kind)
 	c.statusMessage.append(r.StatusMessage)
-	c.primitive.append([]byte(r.Primitive))
+	c.primitive.appendWord(r.Primitive)
 	c.name.append(r.Name)
 	c.service.append(r.Service)
 	c.environment.append(r.Environment)
@@ -317,20 +324,53 @@ func (b *Block) AppendEvent(r *span.LogRecord, s Stamp) {
 	b.size += len(r.Body) + len(r.Attributes) + 128
 }
 
-// mark remembers how much the block holds; rollback forgets what came after.
-// One mark is remembered at a time.
-func (b *Block) mark() (size int) {
+// take adds the rows of another block. If it cannot, also because of a fault in
+// the program, the block is as it was.
+func (b *Block) take(from *Block) error {
+	if err := from.check(); err != nil {
+		return err
+	}
+	size, partitions := b.size, len(b.partitions)
 	for i, c := range b.all {
 		b.marks[i] = c.mark()
 	}
-	return b.size
+	whole := false
+	defer func() {
+		if !whole {
+			for i, c := range b.all {
+				c.rollback(b.marks[i])
+			}
+			b.size, b.partitions = size, b.partitions[:partitions]
+		}
+	}()
+	for i, c := range b.all {
+		c.take(from.all[i])
+	}
+	b.size += from.size
+	for _, p := range from.partitions {
+		b.note(p)
+	}
+	whole = true
+	return nil
 }
 
-func (b *Block) rollback(size int) {
-	for i, c := range b.all {
-		c.rollback(b.marks[i])
+// errUneven is returned for a block whose columns have not the same number of
+// rows. What it holds cannot be told apart any more.
+var errUneven = errors.New("the columns of a block differ in length")
+
+// check reports a block that must not be stored.
+func (b *Block) check() error {
+	from := 0
+	for _, to := range b.ends {
+		rows := b.all[from].Rows()
+		for i, c := range b.all[from:to] {
+			if c.Rows() != rows || !c.sound() {
+				return fmt.Errorf("%w: column %d has %d rows, column %d has %d", errUneven, from+i, c.Rows(), from, rows)
+			}
+		}
+		from = to
 	}
-	b.size = size
+	return nil
 }
 
 // Rows is how many rows the block holds.
@@ -341,17 +381,6 @@ func (b *Block) Rows() int {
 // Spans is how many of the rows are spans.
 func (b *Block) Spans() int { return b.spans.start.Rows() }
 
-// days is how many days the block's rows start on.
-func (b *Block) days() int {
-	seen := map[int64]bool{}
-	for _, starts := range [][]int64{b.spans.start.values, b.events.time.values} {
-		for _, at := range starts {
-			seen[at/day] = true
-		}
-	}
-	return len(seen)
-}
-
 // Bytes is about how much memory the rows take.
 func (b *Block) Bytes() int { return b.size }
 
@@ -361,15 +390,31 @@ const keptBytes = 64 << 20
 
 // Reset empties the block.
 func (b *Block) Reset() {
-	held := 0
+	if b.reset() > keptBytes {
+		b.init()
+	}
+}
+
+// reset empties the block and returns how much memory it holds on to.
+func (b *Block) reset() (held int) {
 	for _, c := range b.all {
 		c.reset()
 		held += c.bytes()
 	}
-	b.size = 0
-	if held > keptBytes {
-		b.init()
+	b.size, b.partitions = 0, b.partitions[:0]
+	return held
+}
+
+// clean sets what texts go through that many rows have.
+func (b *Block) clean(c Clean) {
+	s, e := &b.spans, &b.events
+	for _, l := range []*labels{
+		&s.name, &s.service, &s.environment, &s.release, &s.agent, &s.model, &s.provider, &s.tool,
+		&s.tags.items, &s.attrs.keys, &s.attrsJSON.keys, &e.name, &e.severity,
+	} {
+		l.clean = c.Text
 	}
+	s.resource.clean = c.JSON
 }
 
 // tablePart is the rows of one table of a block.

@@ -51,63 +51,6 @@ func randomRow(r *rand.Rand) *span.Record {
 	return out
 }
 
-func TestABlockForgetsARequestThatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		kept, tried := NewBlock(), NewBlock()
-		s := Stamp{Org: principal.NewOrgID(), Ingested: time.Now().UnixMicro(), Retention: 90}
-		for range 1 + r.IntN(5) {
-			good := make([]*span.Record, r.IntN(4))
-			for i := range good {
-				good[i] = randomRow(r)
-				kept.AppendSpan(good[i], s)
-			}
-			size := tried.mark()
-			for range r.IntN(4) {
-				tried.AppendSpan(randomRow(r), s)
-				tried.AppendEvent(&span.LogRecord{Name: []byte("x")}, s)
-			}
-			tried.rollback(size)
-			for _, g := range good {
-				tried.AppendSpan(g, s)
-			}
-		}
-		require.Equal(t, kept.Rows(), tried.Rows())
-		require.Equal(t, kept.Bytes(), tried.Bytes())
-		require.Equal(t, contents(t, kept), contents(t, tried))
-	}
-}
-
-// contents stores a block and reads every column back.
-func contents(t *testing.T, b *Block) string {
-	t.Helper()
-	if b.Rows() == 0 {
-		return ""
-	}
-	var text bytes.Buffer
-	for _, p := range b.parts() {
-		for _, c := range p.Input {
-			// The dictionary may hold words that no row uses; what rows say counts.
-			if l, ok := c.Data.(*labels); ok {
-				fmt.Fprintf(&text, "%s %s %q\n", p.table, c.Name, spelled(l))
-				continue
-			}
-			fmt.Fprintf(&text, "%s %s rows %d\n", p.table, c.Name, c.Data.Rows())
-		}
-	}
-	return text.String()
-}
-
-// spelled is the column as texts.
-func spelled(c *labels) []string {
-	out := make([]string, len(c.keys))
-	for i, k := range c.keys {
-		out[i] = c.spelled[k]
-	}
-	return out
-}
-
 func TestWhatABlockHoldsCanBeReadBack(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -132,8 +75,8 @@ func TestWhatABlockHoldsCanBeReadBack(t *testing.T) {
 	// and inserted from its sealed form: both must be the same.
 	parts, err := openParts(sealParts(b.parts()))
 	require.NoError(t, err)
-	require.NoError(t, w.insertParts(ctx, b.parts(), "t1"))
-	require.NoError(t, w.insertParts(ctx, parts, "t1"), "the same token again")
+	require.NoError(t, w.insertParts(ctx, b.parts(), "t1", "t1"))
+	require.NoError(t, w.insertParts(ctx, parts, "t1", "t1"), "the same token again")
 
 	got, err := ch.Writer().Query(ctx, `SELECT lower(hex(span_id)), name, model, user_id, mapKeys(attrs), mapValues(attrs), mapKeys(attrs_json), tags, toUnixTimestamp64Micro(start_time), duration_us, toString(state), toString(status), toString(kind), input_tokens, cost_nano_usd, cost_known, resource FROM spans`)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/principal"
 )
 
 // DB reads and writes spans.
@@ -23,14 +24,12 @@ type Config struct {
 	InsertTimeout time.Duration
 	// GroupInterval is the least time between two small writes.
 	GroupInterval time.Duration
-	// QueueBytes bounds the requests that wait in the lane of imports.
-	QueueBytes int
 }
 
 // New makes the database.
 func New(ch *clickhouse.DB, insert *clickhouse.Inserter, blobs *blob.Store, cfg Config, now func() time.Time) DB {
 	w := func() *writer {
-		return &writer{insert: insert, blobs: blobs, timeout: cfg.InsertTimeout, now: now}
+		return &writer{ch: ch, insert: insert, blobs: blobs, timeout: cfg.InsertTimeout, now: now}
 	}
 	live := w()
 	return DB{ch: ch, writer: live, lanes: newLanes(cfg, live.write, w().write)}
@@ -50,11 +49,9 @@ func (s DB) DrainQuietly(ctx context.Context) {
 	}
 }
 
-// Add lets fill add the rows of a request of some size to the open blocks and
-// waits until they are stored. later is what fill says about rows that it left to
-// the other pass, for which it is called again.
-func (s DB) Add(ctx context.Context, now int64, size int, fill func(*Block, Pass) (later bool, err error)) (deferred bool, err error) {
-	return s.lanes.add(ctx, now, size, fill)
+// Add stores the rows of a request and waits until they are stored.
+func (s DB) Add(ctx context.Context, org principal.OrgID, r *Rows) (deferred bool, err error) {
+	return s.lanes.add(ctx, org, r)
 }
 
 // DeferredBefore reports whether blocks wait that were deferred before a time.

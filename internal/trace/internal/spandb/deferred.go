@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,6 +35,12 @@ const deferredPrefix = "deferred/"
 // deferredKey sorts by time: what waited longest goes first.
 func deferredKey(at time.Time, token string) string {
 	return fmt.Sprintf("%s%020d-%s", deferredPrefix, at.UnixMicro(), token)
+}
+
+// blockName is the token under which a deferred block was written first.
+func blockName(key string) string {
+	_, name, _ := strings.Cut(key, "-")
+	return name
 }
 
 // sealedMagic begins every deferred block and tells its form.
@@ -327,7 +334,15 @@ func (w *writer) drainAll(ctx context.Context, objects []blob.Object, d *drainag
 // the same is stored once more: its rows replace themselves. A token that was
 // used before proves nothing. The server notes it before the rows are there,
 // and when it is killed in between it skips the block from then on.
+//
+// A block that the server is still storing, for an attempt that was given up or
+// for another process, is left for later: attempts that overlap would slow each
+// other down until none ends in time.
 func (w *writer) drainOne(ctx context.Context, key string, d *drainage) error {
+	name := blockName(key)
+	if busy, err := w.ch.Underway(ctx, name); err != nil || busy {
+		return err
+	}
 	text, err := w.blobs.Get(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil // another process was quicker
@@ -343,7 +358,11 @@ func (w *writer) drainOne(ctx context.Context, key string, d *drainage) error {
 	failpoint.Hit(DrainRead)
 	inserting, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
-	if err := w.insertParts(inserting, parts, clickhouse.Token()); err != nil {
+	err = w.insertParts(inserting, parts, name, clickhouse.Token())
+	if errors.Is(err, clickhouse.ErrUnderway) {
+		return nil
+	}
+	if err != nil {
 		if !ch.IsException(err) || d.refused.Add(1) >= drainRefusals {
 			return err
 		}

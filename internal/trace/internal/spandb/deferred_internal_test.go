@@ -1,8 +1,8 @@
 package spandb
 
 import (
+	"context"
 	"math/rand/v2"
-	"strconv"
 	"testing"
 	"time"
 
@@ -37,7 +37,7 @@ func newDrained(t *testing.T) drained {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = blobs.Close() })
 	return drained{
-		writer: &writer{insert: insert, blobs: blobs, timeout: 10 * time.Second, now: time.Now},
+		writer: &writer{ch: ch, insert: insert, blobs: blobs, timeout: 10 * time.Second, now: time.Now},
 		t:      t, ch: ch, r: rand.New(rand.NewPCG(3, 3)),
 	}
 }
@@ -84,8 +84,8 @@ func TestDrain(t *testing.T) {
 	t.Run("every block is stored and none is left", func(t *testing.T) {
 		t.Parallel()
 		d := newDrained(t)
-		for i := range 2*drainPage + 3 {
-			d.put(d.block(2).parts(), strconv.Itoa(i))
+		for range 2*drainPage + 3 {
+			d.put(d.block(2).parts(), clickhouse.Token())
 		}
 		n, err := d.drain(t.Context())
 		require.NoError(t, err)
@@ -97,11 +97,12 @@ func TestDrain(t *testing.T) {
 	t.Run("a block whose token the server knows is stored all the same", func(t *testing.T) {
 		t.Parallel()
 		d := newDrained(t)
+		known := clickhouse.Token()
 		// This is what a server remembers that was killed after it had noted the
 		// token and before it had the rows.
-		require.NoError(t, d.insertParts(t.Context(), d.block(1).parts(), "known"))
+		require.NoError(t, d.insertParts(t.Context(), d.block(1).parts(), known, known))
 		lost := d.block(5)
-		d.put(lost.parts(), "known")
+		d.put(lost.parts(), known)
 		n, err := d.drain(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, n)
@@ -113,9 +114,10 @@ func TestDrain(t *testing.T) {
 	t.Run("a block that was stored already is readable once", func(t *testing.T) {
 		t.Parallel()
 		d := newDrained(t)
+		known := clickhouse.Token()
 		b := d.block(5)
-		require.NoError(t, d.insertParts(t.Context(), b.parts(), "known"))
-		d.put(b.parts(), "known")
+		require.NoError(t, d.insertParts(t.Context(), b.parts(), known, known))
+		d.put(b.parts(), known)
 		_, err := d.drain(t.Context())
 		require.NoError(t, err)
 		for _, table := range []string{"spans", "trace_starts", "traces"} {
@@ -127,11 +129,11 @@ func TestDrain(t *testing.T) {
 		t.Parallel()
 		d := newDrained(t)
 		refused := []tablePart{{"spans", proto.Input{{Name: "no_such_column", Data: proto.ColUInt8{1}}}}}
-		bad := d.put(refused, "bad")
-		damaged := deferredKey(d.now(), "damaged")
+		bad := d.put(refused, clickhouse.Token())
+		damaged := deferredKey(d.now(), clickhouse.Token())
 		require.NoError(t, d.blobs.Put(t.Context(), damaged, []byte("no block")))
-		for i := range 10 {
-			d.put(d.block(1).parts(), strconv.Itoa(i))
+		for range 10 {
+			d.put(d.block(1).parts(), clickhouse.Token())
 		}
 		n, err := d.drain(t.Context())
 		require.NoError(t, err)
@@ -142,12 +144,52 @@ func TestDrain(t *testing.T) {
 	t.Run("when ClickHouse refuses everything it is left in peace", func(t *testing.T) {
 		t.Parallel()
 		d := newDrained(t)
-		for i := range 3 * drainRefusals {
-			d.put([]tablePart{{"no_such_table", d.block(1).parts()[0].Input}}, strconv.Itoa(i))
+		for range 3 * drainRefusals {
+			d.put([]tablePart{{"no_such_table", d.block(1).parts()[0].Input}}, clickhouse.Token())
 		}
 		n, err := d.drain(t.Context())
 		require.Error(t, err)
 		require.Zero(t, n)
 		require.Len(t, d.waiting(), 3*drainRefusals)
+	})
+
+	t.Run("a block that the server is still storing is not sent again", func(t *testing.T) {
+		t.Parallel()
+		d := newDrained(t)
+		// Every insert into spans takes as long as its rows ask for.
+		for _, sql := range []string{
+			"CREATE TABLE slept (zero UInt8) ENGINE = Null",
+			"CREATE MATERIALIZED VIEW sleeping TO slept AS SELECT sleepEachRow(0.1) AS zero FROM spans",
+		} {
+			require.NoError(t, d.ch.Writer().Exec(t.Context(), sql))
+		}
+		b, name := d.block(25), clickhouse.Token()
+		d.timeout = 300 * time.Millisecond
+		first := make(chan error, 1)
+		go func() { first <- d.insertParts(context.WithoutCancel(t.Context()), b.parts(), name, name) }()
+		require.Eventually(t, func() bool { busy, err := d.ch.Underway(t.Context(), name); return err == nil && busy }, 5*time.Second, 5*time.Millisecond)
+
+		require.ErrorIs(t, d.insertParts(t.Context(), b.parts(), name, clickhouse.Token()), clickhouse.ErrUnderway, "the server refuses it, whoever asks")
+		d.put(b.parts(), name)
+		n, err := d.drain(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, n)
+		require.Len(t, d.waiting(), 1)
+		require.NoError(t, <-first)
+		n, err = d.drain(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, 25, d.count("spans FINAL"))
+
+		// One that takes longer than it may is ended, deferred, and stored later.
+		deferred, err := d.write(t.Context(), d.block(25), clickhouse.Token())
+		require.NoError(t, err)
+		require.True(t, deferred)
+		key := d.waiting()[0]
+		require.Eventually(t, func() bool { busy, err := d.ch.Underway(t.Context(), blockName(key)); return err == nil && !busy }, 10*time.Second, 10*time.Millisecond)
+		n, err = d.drain(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, 50, d.count("spans FINAL"))
 	})
 }

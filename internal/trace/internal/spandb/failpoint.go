@@ -4,6 +4,7 @@ import "github.com/assayhq/assay/internal/platform/failpoint"
 
 // The points of a block of telemetry, in the order in which it passes them.
 const (
+	Decoded       failpoint.Point = "decoded"        // rows are in the block, nothing is written
 	BeforeInsert  failpoint.Point = "before_insert"  // the first byte to ClickHouse is next
 	BetweenTables failpoint.Point = "between_tables" // payloads are stored, spans are not
 	AfterInsert   failpoint.Point = "after_insert"   // everything is stored, the sender does not know

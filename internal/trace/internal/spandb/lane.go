@@ -2,6 +2,7 @@ package spandb
 
 import (
 	"context"
+	"errors"
 	"math"
 	"runtime"
 	"sync"
@@ -9,28 +10,33 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/principal"
 )
 
 // Telemetry goes into ClickHouse by one of two lanes. What started recently goes
 // by the live lane. What is older is an import: its rows belong to many days,
 // each day is a part on disk of its own, and parts are what inserting and
-// merging pay for. So imports have a lane of their own that writes one block at
-// a time and rests after it for as long as its days ask for, and nobody who
-// sends live telemetry waits for it.
+// merging pay for. So imports have a lane of their own that writes one block of
+// few days at a time and rests after it, and nobody who sends live telemetry
+// waits for it.
 
 const (
-	// recentMicros is how long ago a row of the live lane may have started: long
-	// enough for senders that were cut off, and a block has few days all the same.
-	recentMicros = 35 * day
+	// recentMicros is how long ago a row of the live lane may have started: as long
+	// as most senders keep what they could not send, and a block has few days.
+	recentMicros = 3 * day
 
-	// importPause is the shortest time between two blocks of imports, and
-	// importDayPause what each day in a block adds to it: a server merges about a
-	// hundred small parts a second without falling behind.
-	importPause    = time.Second
-	importDayPause = 10 * time.Millisecond
-	// LongestPause bounds both together, so that senders do not give up on the
-	// next block.
-	LongestPause = 5 * time.Second
+	// importPause is the time between two blocks of imports. A block makes up to
+	// three parts for each of its partitions, and a server merges about a hundred
+	// small parts a second without falling behind.
+	importPause = 250 * time.Millisecond
+	// ImportTime bounds the time in which the old rows of a request are stored,
+	// so that a sender does not give up first.
+	ImportTime = 25 * time.Second
+	// queuedBlocks is how many blocks of imports may wait: as many as are
+	// written in ImportTime with time to spare. An organization has at most as
+	// many as one request, so that its import leaves room for those of others.
+	queuedBlocks = 80
 )
 
 // Blocks of this size are written at once: they make parts that need little
@@ -42,8 +48,8 @@ const (
 )
 
 // ErrImportBusy is returned when as much old telemetry waits as may.
-var ErrImportBusy = fault.New(fault.Unavailable, "import_busy", "Telemetry that started more than 35 days ago is stored at a limited rate, and the queue is full. Send it again in a moment.").
-	With("retryAfterSeconds", 1)
+var ErrImportBusy = fault.New(fault.Unavailable, "import_busy", "Telemetry that started more than three days ago is stored at a limited rate, and the queue is full. Send it again in a moment.").
+	With("retryAfterSeconds", 5)
 
 // lanes are the two ways into ClickHouse.
 type lanes struct {
@@ -58,7 +64,7 @@ type writeBlock func(ctx context.Context, b *Block, token string) (deferred bool
 // too long says nothing about whether ClickHouse is there for live telemetry.
 func newLanes(cfg Config, live, imports writeBlock) lanes {
 	timeout := cfg.InsertTimeout + DeferTimeout
-	l := lanes{
+	return lanes{
 		live: clickhouse.NewGroup(clickhouse.GroupConfig{
 			Lanes: max(2, runtime.GOMAXPROCS(0)/2), Interval: cfg.GroupInterval,
 			EnoughRows: EnoughRows, EnoughBytes: enoughBytes, MaxBytes: maxBlock, WriteTimeout: timeout,
@@ -68,79 +74,79 @@ func newLanes(cfg Config, live, imports writeBlock) lanes {
 			EnoughRows: math.MaxInt, EnoughBytes: math.MaxInt, // no size cuts the pause short
 			MaxBytes: enoughBytes, WriteTimeout: timeout,
 		}, NewBlock, imports),
-		queue: &importQueue{limit: cfg.QueueBytes},
+		queue: &importQueue{orgs: map[principal.OrgID]int{}},
 	}
-	l.imports.Cost = func(b *Block) time.Duration { return min(time.Duration(b.days())*importDayPause, LongestPause) }
-	return l
 }
 
-// Pass is one of the two times that the rows of a request are looked at: for
-// the rows of the live lane, and for those that are older than border.
-type Pass struct {
-	imports bool
-	border  int64 // microseconds since 1970
-}
-
-// Takes reports whether a row is one of this pass.
-func (p Pass) Takes(start int64) bool { return (start < p.border) == p.imports }
-
-// add lets fill add the rows of a request, which takes size bytes, and waits
-// until they are stored. later is what fill says about rows that it left to the
-// other pass.
-func (l lanes) add(ctx context.Context, now int64, size int, fill func(*Block, Pass) (later bool, err error)) (deferred bool, err error) {
-	p := Pass{border: now - recentMicros}
-	var later, queued bool
-	defer func() {
-		if queued {
-			l.queue.leave(size)
+// add moves the rows of a request into the open blocks and waits until they are
+// stored. The old ones go one block after another, so that imports take turns.
+func (l lanes) add(ctx context.Context, org principal.OrgID, r *Rows) (deferred bool, err error) {
+	if n := len(r.old); n > 0 {
+		// Asked for now, so that nothing of a refused request is stored.
+		if err := l.queue.enter(org, n); err != nil {
+			return false, err
 		}
-	}()
-	into := func(b *Block) (err error) {
-		mark := b.mark()
-		later, err = fill(b, p)
-		if err == nil && later && !queued {
-			// Asked for now, so that nothing of a refused request is stored.
-			err = l.queue.enter(size)
-			queued = err == nil
+		defer l.queue.leave(org, n)
+	}
+	if r.live.Rows() > 0 {
+		deferred, err = l.live.Add(ctx, r.MoveLive)
+		if err != nil {
+			return false, err
+		}
+	}
+	importing, cancel := context.WithTimeout(ctx, ImportTime)
+	defer cancel()
+	for i := range r.old {
+		late, err := l.imports.Add(importing, func(b *Block) error { return into(b, &r.old[i]) })
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			return false, ErrImportBusy
 		}
 		if err != nil {
-			b.rollback(mark)
+			return false, err
 		}
+		deferred = deferred || late
+	}
+	return deferred, nil
+}
+
+// into moves rows of a request into the open block.
+func into(open *Block, rows **Block) error {
+	if !open.room(*rows) {
+		return clickhouse.ErrFull
+	}
+	if err := open.take(*rows); err != nil {
 		return err
 	}
-	deferred, err = l.live.Add(ctx, into)
-	if err != nil || !later {
-		return deferred, err
-	}
-	p.imports = true
-	late, err := l.imports.Add(ctx, into)
-	return deferred || late, err
-}
-
-// importQueue bounds the bytes of requests that wait in the lane of imports:
-// they count against what a process may hold, and live telemetry needs its part
-// of that.
-type importQueue struct {
-	limit int
-
-	mu      sync.Mutex
-	waiting int
-}
-
-// enter asks for room for n bytes. A request that is larger than the queue goes
-// alone.
-func (q *importQueue) enter(n int) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.waiting > 0 && q.waiting+n > q.limit {
-		return ErrImportBusy
-	}
-	q.waiting += n
+	release(*rows)
+	*rows = nil
+	failpoint.Hit(Decoded)
 	return nil
 }
 
-func (q *importQueue) leave(n int) {
+// importQueue bounds the blocks that wait in the lane of imports.
+type importQueue struct {
+	mu      sync.Mutex
+	waiting int
+	orgs    map[principal.OrgID]int
+}
+
+// enter asks for room for n blocks.
+func (q *importQueue) enter(org principal.OrgID, n int) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting+n > queuedBlocks || q.orgs[org]+n > maxOldBlocks {
+		return ErrImportBusy
+	}
+	q.waiting += n
+	q.orgs[org] += n
+	return nil
+}
+
+func (q *importQueue) leave(org principal.OrgID, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting -= n
+	if q.orgs[org] -= n; q.orgs[org] == 0 {
+		delete(q.orgs, org)
+	}
 }

@@ -2,6 +2,7 @@ package spandb
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
 )
 
@@ -16,12 +18,13 @@ import (
 type laneWorld struct {
 	lanes
 	live, imports atomic.Int64 // rows that were written
+	blocks        []int        // partitions of each block of imports
 	took          time.Duration
 }
 
 func newLaneWorld(importTakes time.Duration) *laneWorld {
 	w := &laneWorld{took: importTakes}
-	w.lanes = newLanes(Config{QueueBytes: 1000, GroupInterval: 200 * time.Millisecond, InsertTimeout: 6 * time.Second},
+	w.lanes = newLanes(Config{GroupInterval: 200 * time.Millisecond, InsertTimeout: 6 * time.Second},
 		func(_ context.Context, b *Block, _ string) (bool, error) {
 			w.live.Add(int64(b.Rows()))
 			return false, nil
@@ -29,43 +32,52 @@ func newLaneWorld(importTakes time.Duration) *laneWorld {
 		func(_ context.Context, b *Block, _ string) (bool, error) {
 			time.Sleep(w.took)
 			w.imports.Add(int64(b.Rows()))
+			w.blocks = append(w.blocks, len(b.partitions))
 			return false, nil
 		})
 	return w
 }
 
 // send adds one row for each age.
-func (w *laneWorld) send(t testing.TB, size int, ages ...time.Duration) error {
+func (w *laneWorld) send(t testing.TB, org principal.OrgID, ages ...time.Duration) error {
 	t.Helper()
 	now := time.Now().UnixMicro()
-	_, err := w.add(t.Context(), now, size, func(b *Block, p Pass) (later bool, err error) {
-		for _, age := range ages {
-			start := now - age.Microseconds()
-			if !p.Takes(start) {
-				later = true
-				continue
-			}
-			b.AppendSpan(&span.Record{Fields: span.Fields{TraceID: span.TraceID{1}, ID: span.ID{2}, Start: start}}, Stamp{})
+	rows := NewRows(now, Clean{})
+	defer rows.Release()
+	for _, age := range ages {
+		s := &span.Record{Fields: span.Fields{TraceID: span.TraceID{1}, ID: span.ID{2}, Start: now - age.Microseconds()}}
+		if reason := rows.AppendSpan(s, Stamp{Org: org, Retention: 90}); reason != "" {
+			return errors.New(reason)
 		}
-		return later, nil
-	})
+	}
+	_, err := w.add(t.Context(), org, rows)
 	return err
 }
 
+// days are ages of so many days, from years ago.
+func days(n int) (ages []time.Duration) {
+	for i := range n {
+		ages = append(ages, years+time.Duration(i)*24*time.Hour)
+	}
+	return ages
+}
+
+const years = 3 * 365 * 24 * time.Hour
+
 func TestLanes(t *testing.T) {
 	t.Parallel()
-	const years = 3 * 365 * 24 * time.Hour
+	us, them, third := principal.NewOrgID(), principal.NewOrgID(), principal.NewOrgID()
 
 	t.Run("an import does not hold up live telemetry", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			w := newLaneWorld(5 * time.Second)
 			imported := make(chan error, 1)
-			go func() { imported <- w.send(t, 100, years) }()
+			go func() { imported <- w.send(t, us, years) }()
 			synctest.Wait()
 			began := time.Now()
 			for range 10 {
-				require.NoError(t, w.send(t, 100, 0))
+				require.NoError(t, w.send(t, us, 0))
 			}
 			require.Less(t, time.Since(began), 2*time.Second)
 			require.EqualValues(t, 10, w.live.Load())
@@ -79,46 +91,71 @@ func TestLanes(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			w := newLaneWorld(time.Second)
-			require.NoError(t, w.send(t, 100, 0, years, time.Hour, 2*years, 34*24*time.Hour, 36*24*time.Hour))
+			require.NoError(t, w.send(t, us, 0, years, time.Hour, 2*years, 2*24*time.Hour, 4*24*time.Hour))
 			require.EqualValues(t, 3, w.live.Load())
 			require.EqualValues(t, 3, w.imports.Load())
 		})
 	})
 
-	t.Run("the more days a block has, the longer the next one waits", func(t *testing.T) {
+	t.Run("a request of many days is many blocks of few, one after another", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			w := newLaneWorld(0)
-			pause := func(ages ...time.Duration) time.Duration {
-				require.NoError(t, w.send(t, 100, ages...))
-				began := time.Now()
-				require.NoError(t, w.send(t, 100, years))
-				time.Sleep(LongestPause)
-				return time.Since(began) - LongestPause
+			began := time.Now()
+			require.NoError(t, w.send(t, us, days(365)...))
+			require.Equal(t, 36*importPause, time.Since(began))
+			require.EqualValues(t, 365, w.imports.Load())
+			require.Len(t, w.blocks, 37)
+			for _, n := range w.blocks {
+				require.LessOrEqual(t, n, maxPartitions)
 			}
-			days := func(n int) (ages []time.Duration) {
-				for i := range n {
-					ages = append(ages, years+time.Duration(i)*24*time.Hour)
-				}
-				return ages
-			}
-			require.Equal(t, importPause, pause(days(1)...))
-			require.Equal(t, 3*time.Second, pause(days(300)...))
-			require.Equal(t, LongestPause, pause(days(3000)...))
 		})
 	})
 
-	t.Run("a full queue is refused, and a large request goes alone", func(t *testing.T) {
+	t.Run("imports take turns, and share blocks where their days allow it", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			w := newLaneWorld(time.Second)
-			done := make(chan error, 1)
-			go func() { done <- w.send(t, 5000, years) }()
+			w := newLaneWorld(20 * time.Millisecond)
+			long := make(chan error, 1)
+			go func() { long <- w.send(t, us, days(365)...) }()
 			synctest.Wait()
-			require.ErrorIs(t, w.send(t, 1, 0, years), ErrImportBusy)
+			began := time.Now()
+			require.NoError(t, w.send(t, them, days(3)...))
+			require.LessOrEqual(t, time.Since(began), 3*importPause)
+			require.NoError(t, <-long)
+			for _, n := range w.blocks {
+				require.LessOrEqual(t, n, maxPartitions)
+			}
+		})
+	})
+
+	t.Run("a full queue is refused, and an organization does not fill it", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			w := newLaneWorld(0)
+			done := make(chan error, 2)
+			go func() { done <- w.send(t, us, days(500)...) }()
+			synctest.Wait()
+			require.ErrorIs(t, w.send(t, us, 0, years), ErrImportBusy)
 			require.Zero(t, w.live.Load(), "nothing of a refused request is stored, so it can be sent again")
+			require.NoError(t, w.send(t, us, 0), "live telemetry goes on")
+			go func() { done <- w.send(t, them, days(300)...) }()
+			synctest.Wait()
+			require.ErrorIs(t, w.send(t, third, years), ErrImportBusy)
 			require.NoError(t, <-done)
-			require.NoError(t, w.send(t, 1, years))
+			require.NoError(t, w.send(t, third, years))
+			require.NoError(t, <-done)
+		})
+	})
+
+	t.Run("an import that takes too long is refused before its sender gives up", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			w := newLaneWorld(5 * time.Second)
+			began := time.Now()
+			require.ErrorIs(t, w.send(t, us, days(365)...), ErrImportBusy)
+			require.Equal(t, ImportTime, time.Since(began))
+			time.Sleep(time.Minute) // until the last write has ended
 		})
 	})
 }

@@ -60,9 +60,16 @@ func (o *TraceRow) Fill(r *span.Record) {
 }
 
 // Keep takes over what storing changed: secrets that were removed, a start
-// that was in the future.
-func (o *TraceRow) Keep(r *span.Record) {
-	o.Name, o.ConversationID, o.UserID = string(r.Name), string(r.Conversation), string(r.User)
+// that was in the future. clean is what texts go through that many rows share.
+func (o *TraceRow) Keep(r *span.Record, clean func([]byte) []byte) {
+	for _, text := range []*string{&o.Name, &o.Environment, &o.ServiceName, &o.AgentName, &o.ReleaseID} {
+		*text = string(clean([]byte(*text)))
+	}
+	o.Tags = slices.Clone(o.Tags)
+	for i, tag := range o.Tags {
+		o.Tags[i] = string(clean([]byte(tag)))
+	}
+	o.ConversationID, o.UserID = string(r.Conversation), string(r.User)
 	o.Input, o.Output = bytes.Clone(r.Input), bytes.Clone(r.Output)
 	o.Start = time.UnixMicro(r.Start).UTC()
 	if r.End > 0 {

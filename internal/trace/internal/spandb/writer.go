@@ -22,6 +22,7 @@ var ErrNowhere = fault.New(fault.Unavailable, "telemetry_unavailable", "Neither 
 // writer stores blocks: in ClickHouse, or in object storage while ClickHouse
 // is away.
 type writer struct {
+	ch      *clickhouse.DB
 	insert  *clickhouse.Inserter
 	blobs   *blob.Store
 	timeout time.Duration
@@ -41,17 +42,25 @@ const (
 )
 
 // write stores a block under its token. It is acknowledged only if it returns
-// nil.
+// nil. A block that is damaged goes nowhere.
 func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bool, err error) {
+	if err := b.check(); err != nil {
+		slog.ErrorContext(ctx, "a block is refused", "rows", b.Rows(), "error", err)
+		return false, err
+	}
 	var failed error
 	if w.now().UnixMilli() >= w.away.Load() {
 		inserting, cancel := context.WithTimeout(ctx, w.timeout)
 		failpoint.Hit(BeforeInsert)
-		failed = w.insertParts(inserting, b.parts(), token)
+		failed = w.insertParts(inserting, b.parts(), token, token)
+		late := inserting.Err() != nil
 		cancel()
 		if failed == nil {
 			failpoint.Hit(AfterInsert)
 			return false, nil
+		}
+		if late {
+			go w.cancel(context.WithoutCancel(ctx), token)
 		}
 		w.away.Store(w.now().Add(awayFor).UnixMilli())
 		slog.WarnContext(ctx, "telemetry is deferred", "rows", b.Rows(), "error", failed)
@@ -66,14 +75,27 @@ func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bo
 	return true, nil
 }
 
-// insertParts inserts every table's rows; each has a token of its own, so that
-// doing it again completes what was begun.
-func (w *writer) insertParts(ctx context.Context, parts []tablePart, token string) error {
+// cancelTime bounds how long ending an insert is tried.
+const cancelTime = 2 * time.Second
+
+// cancel ends an insert that took too long: its block is stored later, so what
+// the server still does for it is of no use.
+func (w *writer) cancel(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(ctx, cancelTime)
+	defer cancel()
+	if err := w.ch.Cancel(ctx, name); err != nil {
+		slog.DebugContext(ctx, "an insert goes on", "error", err)
+	}
+}
+
+// insertParts inserts every table's rows under the block's name; each has a
+// token of its own, so that doing it again completes what was begun.
+func (w *writer) insertParts(ctx context.Context, parts []tablePart, name, token string) error {
 	for i, p := range parts {
 		if i > 0 {
 			failpoint.Hit(BetweenTables)
 		}
-		if err := w.insert.Insert(ctx, p.table, token+"-"+p.table, p.Input); err != nil {
+		if err := w.insert.InsertAgain(ctx, p.table, name+"-"+p.table, token+"-"+p.table, p.Input); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,99 @@
+package trace_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+// quick is far below what a neighbour took before, and above what a create takes
+// on a machine that does much else.
+const quick = 3 * time.Second
+
+// quiet creates traces for a while and requires that each is quick and stored,
+// not deferred.
+func quiet(t *testing.T, us *testkit.Client, n int) {
+	t.Helper()
+	for range n {
+		began := time.Now()
+		made, err := us.CreateTrace(t.Context(), map[string]any{"name": "quiet"})
+		require.NoError(t, err)
+		require.Less(t, time.Since(began), quick)
+		require.Empty(t, made.Response.Header.Get("X-Ingest"))
+	}
+}
+
+// TestRedactionHoldsNobodyUp lets one organization use the most expensive rules
+// that it may have, on texts for which they are worst.
+func TestRedactionHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	loud, us := k.Org(t), k.Org(t)
+	var rules []any
+	for range 5 {
+		rules = append(rules, map[string]any{"name": "x", "pattern": `[^ab]{0,240}[yz]`})
+	}
+	_, err := loud.UpdateOrganization(t.Context(), map[string]any{"redactionRules": rules})
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	var sending sync.WaitGroup
+	for range 4 {
+		sending.Go(func() {
+			body := testkit.Spans(testkit.OTLPSpan{Trace: testkit.NewTraceID(), Name: "x", Start: time.Now(), Attributes: map[string]any{"text": strings.Repeat("c", 8<<20)}})
+			_, _ = loud.Send(ctx, http.MethodPost, "/v1/traces", bytes.NewReader(body), testkit.Header("Content-Type", "application/x-protobuf"))
+		})
+	}
+	quiet(t, us, 10)
+	cancel()
+	sending.Wait()
+}
+
+// TestManyDaysHoldNobodyUp sends spans that belong to 400 days, each a part on
+// disk.
+func TestManyDaysHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	loud, us := k.Org(t), k.Org(t)
+	quiet(t, us, 1)
+	id, now := testkit.NewTraceID(), time.Now()
+	var spans []testkit.OTLPSpan
+	for day := range 400 {
+		spans = append(spans, testkit.OTLPSpan{Trace: id, Name: "then", Start: now.AddDate(0, 0, -day), Duration: time.Second, Attributes: map[string]any{"gen_ai.prompt": "x"}})
+	}
+	body := testkit.Spans(spans...)
+	var sending sync.WaitGroup
+	var accepted atomic.Int64
+	for range 3 {
+		sending.Go(func() {
+			res, err := loud.Send(t.Context(), http.MethodPost, "/v1/traces", bytes.NewReader(body), testkit.Header("Content-Type", "application/x-protobuf"))
+			if err == nil && res.Status == http.StatusOK {
+				accepted.Add(1)
+				return
+			}
+			require.Equal(t, http.StatusServiceUnavailable, res.Status, "%s", res.Body)
+			require.Contains(t, string(res.Body), "limited rate")
+		})
+	}
+	done := make(chan struct{})
+	go func() { sending.Wait(); close(done) }()
+	for ended := false; !ended; {
+		quiet(t, us, 1)
+		select {
+		case <-done:
+			ended = true
+		default:
+		}
+	}
+	require.EqualValues(t, 1, accepted.Load(), "one is taken, the others find the queue full")
+	require.Equal(t, 400, stored(t, k.App.Config.ClickHouse, loud).spans(id))
+}
