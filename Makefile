@@ -49,11 +49,11 @@ test: ## Run the tests on the real engines.
 
 # What the race detector would only slow down: pure computations, and what has a
 # step of its own (contract, smoke).
-UNRACED := /internal/(bench/|prove/access|stat|metric|schema)
+UNRACED := /internal/(bench/|prove/access|stat|metric|redact|schema)
 
 race: ## Run the tests, with the race detector where anything could race.
 	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -race -p 3 -timeout 15m -skip '^TestContract$$' $$(go list ./... | grep -vE '$(UNRACED)')
-	go test ./internal/stat/... ./internal/metric/... ./internal/schema ./internal/bench/traffic
+	go test ./internal/stat/... ./internal/metric/... ./internal/redact ./internal/schema ./internal/bench/traffic
 
 dev-test: ## Test the engines' launcher and hold compose.yaml against it.
 	cd dev && go vet ./... && go test ./...

@@ -18,7 +18,7 @@ import (
 func TestFailedSignInsAreHeldOff(t *testing.T) {
 	t.Parallel()
 	s := service(t)
-	b, err := s.Bootstrap(t.Context(), "Test", FirstMember{}, NewKey{Name: "first", Mode: ModeLive, Scopes: principal.Scopes})
+	b, err := s.Bootstrap(t.Context(), "Test", FirstMember{Email: "owner@example.com"}, NewKey{Name: "first", Mode: ModeLive, Scopes: principal.Scopes})
 	require.NoError(t, err)
 	_, unused, err := s.CreateKey(t.Context(), b.Org, NewKey{Name: "unused", Mode: ModeLive, Scopes: principal.Scopes})
 	require.NoError(t, err)

@@ -36,5 +36,5 @@ func TestAProxysCallersAreHeldOffOneByOne(t *testing.T) {
 	require.NoError(t, err)
 	log, err := us.AuditLog(t.Context(), "action=api_key.created&limit=1")
 	require.NoError(t, err)
-	require.Equal(t, "203.0.113.9", log[0].IP, "the audit log has the caller's address")
+	require.Equal(t, "203.0.113.9", *log[0].IP, "the audit log has the caller's address")
 }

@@ -21,6 +21,27 @@ var controls = []control{
 		Text:    "	if used+n > b.limit-b.total-n {\n",
 		Instead: "	if used+n > b.limit-b.total-n && !sabotage(\"no_bytes\") {\n",
 	}},
+	{attack: "pages of large items", Guard: rig.Guard{
+		Name: "whole_pages", File: "internal/dataset/store_item.go",
+		Text: "			OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit), OneMore: int32(p.Limit) + 1, RowOffset: int32(p.Offset), MaxBytes: PageBytes,\n",
+		Instead: `			OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit), OneMore: int32(p.Limit) + 1, RowOffset: int32(p.Offset), MaxBytes: func() int64 {
+				if sabotage("whole_pages") {
+					return 1 << 40
+				}
+				return PageBytes
+			}(),
+`,
+	}},
+	{attack: "prompts that grow", Guard: rig.Guard{
+		Name: "any_prompt", File: "internal/plan/prompt.go",
+		Text:    "		if b.Len()+len(before)+len(value) > maxPrompt {\n",
+		Instead: "		if b.Len()+len(before)+len(value) > maxPrompt && !sabotage(\"any_prompt\") {\n",
+	}},
+	{attack: "runs that fill every slot", Guard: rig.Guard{
+		Name: "every_slot", File: "internal/platform/temporal/share.go",
+		Text:    "	if s.most > 0 && s.held[org] >= s.most {\n",
+		Instead: "	if s.most > 0 && s.held[org] >= s.most && !sabotage(\"every_slot\") {\n",
+	}},
 }
 
 // sabotaged is the application without guards. It is built while the attacks

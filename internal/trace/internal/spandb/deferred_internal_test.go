@@ -175,14 +175,14 @@ func TestDrain(t *testing.T) {
 		} {
 			require.NoError(t, d.ch.Writer().Exec(t.Context(), sql))
 		}
-		b, name := d.block(25), clickhouse.Token()
+		parts, name := d.block(25).parts(), clickhouse.Token()
 		d.timeout = 300 * time.Millisecond
 		first := make(chan error, 1)
-		go func() { first <- d.insertParts(context.WithoutCancel(t.Context()), b.parts(), name, name) }()
+		go func() { first <- d.insertParts(context.WithoutCancel(t.Context()), parts, name, name) }()
 		require.Eventually(t, func() bool { busy, err := d.ch.Underway(t.Context(), name); return err == nil && busy }, 5*time.Second, 5*time.Millisecond)
 
-		require.ErrorIs(t, d.insertParts(t.Context(), b.parts(), name, clickhouse.Token()), clickhouse.ErrUnderway, "the server refuses it, whoever asks")
-		d.put(b.parts(), name)
+		require.ErrorIs(t, d.insertParts(t.Context(), parts, name, clickhouse.Token()), clickhouse.ErrUnderway, "the server refuses it, whoever asks")
+		d.put(parts, name)
 		n, err := d.drain(t.Context())
 		require.NoError(t, err)
 		require.Zero(t, n)
