@@ -15,6 +15,8 @@ import (
 
 // TestFailedSignInsAreHeldOff guesses until the limit of five a minute: from then
 // on guessing costs no lookup, and whoever has a key that works keeps working.
+//
+//nolint:paralleltest // the parts count the same failures
 func TestFailedSignInsAreHeldOff(t *testing.T) {
 	t.Parallel()
 	s := service(t)

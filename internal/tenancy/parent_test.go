@@ -19,7 +19,7 @@ import (
 func TestPersonalKeysEndWithTheKeyThatMadeThem(t *testing.T) {
 	t.Parallel()
 	k := testkit.New(t)
-	mint := func(t *testing.T, with *testkit.Client, name string, expires string) testkit.Key {
+	mint := func(t *testing.T, with *testkit.Client, name, expires string) testkit.Key {
 		t.Helper()
 		made, err := with.CreateMyKey(t.Context(), testkit.NewKey{Name: name, Scopes: reading, ExpiresAt: expires})
 		require.NoError(t, err)

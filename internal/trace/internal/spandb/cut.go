@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"time"
 
-
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
