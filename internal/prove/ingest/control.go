@@ -43,7 +43,7 @@ var controls = []control{
 		name: "moving_key", file: "internal/trace/ingest.go", caught: isDuplicated, store: onDisk,
 		text: "	in.redact(r)\n",
 		instead: `	if sabotage("moving_key") {
-		r.Start += in.now % 1000
+		r.Start += in.stamp.Ingested % 1000
 	}
 	in.redact(r)
 `,
