@@ -25,8 +25,9 @@ func (e *chunk) outcome(ctx context.Context, j job, a provider.Answer, f *provid
 		e.fail(&o, f)
 		return o, nil
 	}
-	err = admission.From(ctx).Work(ctx, func(pause func() error) error {
-		return e.suspects.With(ctx, j.String(), func() error { return e.assess(ctx, pause, j, a, &o) })
+	// Who holds a turn waits for nobody, so the list is asked first.
+	err = e.suspects.With(ctx, j.String(), func() error {
+		return admission.From(ctx).Work(ctx, func(pause func() error) error { return e.assess(ctx, pause, j, a, &o) })
 	})
 	return o, err
 }

@@ -73,7 +73,8 @@ func (a *Account) Give(n int) {
 // Work runs a task that keeps a processor busy, when its turn has come. The task
 // calls pause between its steps, which should take milliseconds: another
 // organization that waits is then let in first. An error of pause ends the task.
-// What waits for something else, such as a database, is not part of a task.
+// What waits for something else, such as a database or a lock, is not part of a
+// task: a task that is paused would keep others waiting for its lock.
 func (a *Account) Work(ctx context.Context, task func(pause func() error) error) error {
 	if a.budget == nil {
 		return task(ctx.Err)

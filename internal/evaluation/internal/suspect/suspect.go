@@ -14,8 +14,8 @@ const MaxDeaths = 3
 // List knows how many workers have died on which units. After a worker has died,
 // units are done one at a time, and a store knows which one: if the next worker
 // dies too, it is this unit's doing, or somebody killed the worker in that moment.
-// The third time it is the unit. A worker that dies while it waits for something,
-// or between two units, accuses none. A nil list suspects nobody.
+// The third time it is the unit. A worker that dies while it waits for a
+// target, or between two units, accuses none. A nil list suspects nobody.
 type List struct {
 	save func(context.Context, map[string]int) error
 
