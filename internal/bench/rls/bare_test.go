@@ -115,7 +115,7 @@ func newBare(t testing.TB, k *testkit.Kit) *httpapi.Edge {
 	t.Cleanup(pool.Close)
 	b := &bare{pool: pool}
 	b.find = statement(t, "FindDataset", "org_id", "id")
-	b.list = statement(t, "ListItems", "org_id", "dataset_id", "below", "row_limit", "row_offset")
+	b.list = statement(t, "ListItems", "org_id", "dataset_id", "below", "row_limit", "row_offset", "one_more", "max_bytes")
 
 	people := k.App.Tenancy
 	e := httpapi.New(httpapi.Options{
@@ -197,7 +197,7 @@ func (b *bare) getItems(ctx context.Context, in *listInput) (*itemsOutput, error
 	if err != nil {
 		return nil, err
 	}
-	rows, err := b.pool.Query(ctx, b.list, org, int64(d.ID), below, int32(in.Limit+1), int32(in.Offset))
+	rows, err := b.pool.Query(ctx, b.list, org, int64(d.ID), below, int32(in.Limit+1), int32(in.Offset), int32(in.Limit+1), int64(dataset.PageBytes))
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,8 @@ func scanItem(row pgx.CollectableRow) (itemBody, error) {
 	var sourceType, sourceID *string
 	var created time.Time
 	var updated *time.Time
-	if err := row.Scan(&id, &from, &digest, &text, &i.Split, &i.Weight, &sourceType, &sourceID, &created, &updated, &i.Version); err != nil {
+	var more bool
+	if err := row.Scan(&id, &from, &digest, &text, &i.Split, &i.Weight, &sourceType, &sourceID, &created, &updated, &i.Version, &more); err != nil {
 		return i, err
 	}
 	if updated == nil {
