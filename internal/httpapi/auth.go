@@ -26,9 +26,6 @@ func bearer(values []string) (string, error) {
 // revocation holds everywhere.
 const standEvery = 400 * time.Millisecond
 
-// standingKey carries the question whether the caller may still call.
-type standingKey struct{}
-
 // stands fails if the token is no key any more, or its organization may not use
 // the platform for now.
 func (e *Edge) stands(ctx context.Context, token string) error {
@@ -41,8 +38,8 @@ func (e *Edge) stands(ctx context.Context, token string) error {
 
 // standing asks about the caller of an answer that is still being written.
 func standing(ctx context.Context) error {
-	if ask, ok := ctx.Value(standingKey{}).(func(context.Context) error); ok {
-		return ask(ctx)
+	if seen, ok := ctx.Value(recognisedKey{}).(*recognised); ok && seen.caller != nil {
+		return seen.edge.stands(ctx, seen.token)
 	}
 	return nil
 }

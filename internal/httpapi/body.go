@@ -63,7 +63,7 @@ func Fill(buf []byte, src io.Reader, first, limit int, take func(int) error) ([]
 	buf = buf[:0]
 	for window := 0; ; {
 		if len(buf) == window {
-			next := min(max(2*window, roundUp(first)), limit+1)
+			next := min(max(2*window, RoundUp(first)), limit+1)
 			if err := take(min(next, limit) - window); err != nil { // what is beyond the limit is refused at once
 				return buf, err
 			}
@@ -85,8 +85,8 @@ func Fill(buf []byte, src io.Reader, first, limit int, take func(int) error) ([]
 	}
 }
 
-// roundUp is the least power of two that is not below n.
-func roundUp(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
+// RoundUp is the least power of two that is not below n.
+func RoundUp(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError

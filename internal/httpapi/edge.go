@@ -70,7 +70,8 @@ type Options struct {
 	// ActFor lets a caller act for the user that X-On-Behalf-Of names, or
 	// refuses. Nil refuses nobody and ignores the header.
 	ActFor func(ctx context.Context, caller principal.Caller, user string) (principal.Caller, error)
-	// Admit opens the account of every request. Nil bounds nothing.
+	// Admit opens the account of every request of a recognised caller. Nil bounds
+	// nothing.
 	Admit Admitter
 	// Limit counts a request of the caller. Nil counts nothing.
 	Limit func(ctx context.Context, caller principal.Caller) (Quota, error)

@@ -67,6 +67,9 @@ func (g *gate) learn(api huma.API, input reflect.Type) {
 	}
 	g.query = newQueryShape(registry, doc.Parameters)
 	if doc.RequestBody != nil {
+		if g.op.Scope == principal.Public {
+			panic("httpapi: " + g.op.ID + " is public and takes a body: memory is given to recognised callers only")
+		}
 		field, ok := input.FieldByName("Body")
 		if !ok {
 			panic("httpapi: " + g.op.ID + " has a body that is not in the field Body")
@@ -104,9 +107,6 @@ func (g *gate) serve(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	info := request.From(r.Context())
 	info.Operation = g.op.ID
-	admitted, done := g.edge.Admit(r.Context())
-	defer done()
-	r = r.WithContext(admitted)
 	user := r.Header.Get("X-On-Behalf-Of")
 	acting, err := g.edge.Authorize(r.Context(), g.op, user)
 	if user != "" {

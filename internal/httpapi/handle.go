@@ -53,9 +53,7 @@ func (e *Edge) Handle(op Op, h Handler) {
 	e.handlers[op.route()] = h
 	e.router.Method(op.Method, op.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request.From(r.Context()).Operation = op.ID
-		ctx, done := e.Admit(r.Context())
-		defer done()
-		h.ServeHTTP(w, r.WithContext(ctx))
+		h.ServeHTTP(w, r)
 	}))
 }
 
@@ -97,14 +95,14 @@ func (e *Edge) Authenticate(ctx context.Context, authorization []string, metered
 		return ctx, err
 	}
 	if seen, ok := ctx.Value(recognisedKey{}).(*recognised); ok {
-		seen.caller = &caller
+		seen.caller, seen.token, seen.edge = &caller, token, e
 	}
 	if !metered {
 		if err := e.spend(ctx, request.From(ctx).Header, caller); err != nil {
 			return ctx, err
 		}
 	}
-	return context.WithValue(principal.With(ctx, caller), standingKey{}, func(ctx context.Context) error { return e.stands(ctx, token) }), nil
+	return principal.With(ctx, caller), nil
 }
 
 // IgnoreQuery lists the query's parameters in X-Ignored-Params, for an operation

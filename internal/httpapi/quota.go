@@ -84,8 +84,13 @@ func (q Quota) set(h http.Header) {
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
 // recognised remembers the caller for the measurement of its request, which
-// is made where the caller is not yet known.
-type recognised struct{ caller *principal.Caller }
+// is made where the caller is not yet known, and how it was recognised, for an
+// answer that takes long.
+type recognised struct {
+	caller *principal.Caller
+	token  string
+	edge   *Edge
+}
 
 type recognisedKey struct{}
 

@@ -195,7 +195,7 @@ func (e *Edge) bound(next http.Handler) http.Handler {
 }
 
 // requireKey finds the caller before the route is looked at, so that without a
-// key nothing can be learnt about which routes exist.
+// key nothing can be learnt about which routes exist, and opens its account.
 func (e *Edge) requireKey(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
@@ -212,6 +212,8 @@ func (e *Edge) requireKey(next http.Handler) http.Handler {
 			e.refuse(w, r, route, err)
 			return
 		}
+		ctx, done := e.Admit(ctx)
+		defer done()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

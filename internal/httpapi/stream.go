@@ -17,8 +17,8 @@ type Stream = huma.StreamResponse
 
 // NewStream answers 200 with the headers and with what write writes. If write
 // fails, the connection is cut, so that the caller sees that the body is not
-// whole; it is cut too when the caller's key ends. What can fail before the first byte belongs before NewStream, where it
-// is answered like any other error.
+// whole; it is cut too when the caller's key ends. What can fail before the first
+// byte belongs before NewStream, where it is answered like any other error.
 func NewStream(ctx context.Context, headers map[string]string, write func(io.Writer) error) *Stream {
 	return &Stream{Body: func(out huma.Context) {
 		for name, value := range headers {

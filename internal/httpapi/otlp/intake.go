@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/bits"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -92,7 +91,7 @@ func (in *intake) readMessage() error {
 		in.req.Body = whole
 		return in.arrived(n, n)
 	}
-	size := max(roundUp(n), smallestRead)
+	size := max(httpapi.RoundUp(n), smallestRead)
 	if err := in.arrived(n, size); err != nil {
 		return err
 	}
@@ -137,9 +136,6 @@ func (in *intake) grow(n int) {
 		in.buf = append(make([]byte, 0, n), in.buf...)
 	}
 }
-
-// roundUp is the least power of two that is not below n.
-func roundUp(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
 func (in *intake) tooLarge() error { return httpapi.TooLarge(int64(in.limit)) }
 

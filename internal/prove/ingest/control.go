@@ -83,35 +83,27 @@ func named(names string) ([]control, error) {
 	return rig.Chosen(controls, func(c control) string { return c.name }, names)
 }
 
-// sabotaged is the application without guards. It is built while the faults
-// take their time.
-type sabotaged struct {
-	binary string
-	err    error
-	built  chan struct{}
-}
-
-func (s *system) sabotage(ctx context.Context) *sabotaged {
-	b := &sabotaged{built: make(chan struct{})}
-	go func() {
-		defer close(b.built)
-		b.binary, b.err = s.buildSabotaged(ctx)
-	}()
-	return b
+// sabotage begins to build the application without guards.
+func (s *system) sabotage(ctx context.Context) *rig.Unguarded {
+	var guards []rig.Guard
+	for _, c := range controls {
+		guards = append(guards, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
+	}
+	return s.BuildUnguarded(ctx, guards, "assay-sabotaged")
 }
 
 // control runs controls. Each must be caught.
-func (p *proof) control(ctx context.Context, list []control, b *sabotaged) error {
+func (p *proof) control(ctx context.Context, list []control, b *rig.Unguarded) error {
 	if len(list) == 0 {
 		return nil
 	}
 	if err := p.s.app.Stop(patience); err != nil {
 		return err
 	}
-	if <-b.built; b.err != nil {
-		return b.err
+	var err error
+	if p.s.Binary, err = b.Binary(); err != nil {
+		return err
 	}
-	p.s.Binary = b.binary
 	for _, c := range list {
 		if err := p.s.unguarded(ctx, c); err != nil {
 			return fmt.Errorf("control %s: %w", c.name, err)
@@ -162,16 +154,4 @@ func (p *proof) bothCut(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(s3.mend(ctx), clickhouse.mend(ctx))
-}
-
-func (s *system) buildSabotaged(ctx context.Context) (string, error) {
-	var guards []rig.Guard
-	for _, c := range controls {
-		guards = append(guards, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
-	}
-	sources, err := rig.Removable(guards, nil)
-	if err != nil {
-		return "", err
-	}
-	return s.Build(ctx, sources, "assay-sabotaged")
 }

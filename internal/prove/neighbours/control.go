@@ -44,41 +44,18 @@ var controls = []control{
 	}},
 }
 
-// sabotaged is the application without guards. It is built while the attacks
-// take their time.
-type sabotaged struct {
-	binary string
-	err    error
-	built  chan struct{}
-}
-
-func (s *system) sabotage(ctx context.Context) *sabotaged {
-	b := &sabotaged{built: make(chan struct{})}
+// sabotage builds the application without guards.
+func (s *system) sabotage(ctx context.Context) (string, error) {
 	guards := make([]rig.Guard, len(controls))
 	for i, c := range controls {
 		guards[i] = c.Guard
 	}
-	go func() {
-		defer close(b.built)
-		sources, err := rig.Removable(guards, nil)
-		if err != nil {
-			b.err = err
-			return
-		}
-		b.binary, b.err = s.Build(ctx, sources, "assay-neighbours-unguarded")
-	}()
-	return b
+	return s.BuildUnguarded(ctx, guards, "assay-neighbours-unguarded").Binary()
 }
 
 // control repeats attacks without the guards against them. Each must harm.
-func (p *proof) control(ctx context.Context, list []control, b *sabotaged) error {
-	if len(list) == 0 {
-		return nil
-	}
-	if <-b.built; b.err != nil {
-		return b.err
-	}
-	p.s.Binary = b.binary
+func (p *proof) control(ctx context.Context, list []control, unguarded string) error {
+	p.s.Binary = unguarded
 	for _, c := range list {
 		if err := p.without(ctx, c); err != nil {
 			return fmt.Errorf("control %s: %w", c.Name, err)

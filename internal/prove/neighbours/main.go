@@ -59,9 +59,10 @@ func run(ctx context.Context, s *system, o options) (rig.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	without := s.sabotage(ctx)
+	unguarded, err := s.sabotage(ctx) // before anything is measured
+	if err != nil {
+		return nil, err
+	}
 	p := &proof{s: s, options: o}
 	if err := p.begin(ctx); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func run(ctx context.Context, s *system, o options) (rig.Result, error) {
 	if err := errors.Join(failed...); err != nil {
 		return nil, err
 	}
-	if err := p.control(ctx, chosen, without); err != nil {
+	if err := p.control(ctx, chosen, unguarded); err != nil {
 		return nil, err
 	}
 	worst := slices.MaxFunc(all, func(a, b outcome) int { return cmp.Compare(a.ratio, b.ratio) })

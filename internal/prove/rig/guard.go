@@ -111,3 +111,32 @@ func (s *System) Build(ctx context.Context, sources map[string]string, name stri
 	}
 	return binary, nil
 }
+
+// Unguarded is the application with its guards removable. It is built while a
+// proof takes its time.
+type Unguarded struct {
+	binary string
+	err    error
+	built  chan struct{}
+}
+
+// BuildUnguarded begins to build the application under a name.
+func (s *System) BuildUnguarded(ctx context.Context, guards []Guard, name string) *Unguarded {
+	u := &Unguarded{built: make(chan struct{})}
+	go func() {
+		defer close(u.built)
+		sources, err := Removable(guards, nil)
+		if err != nil {
+			u.err = err
+			return
+		}
+		u.binary, u.err = s.Build(ctx, sources, name)
+	}()
+	return u
+}
+
+// Binary waits until the application is built.
+func (u *Unguarded) Binary() (string, error) {
+	<-u.built
+	return u.binary, u.err
+}
