@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events prove-neighbours prove-erasure stat-oracle docs-check clients schemathesis smoke ci ci-steps
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events prove-neighbours prove-erasure prove-decisions stat-oracle docs-check clients schemathesis smoke ci ci-steps
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -100,6 +100,9 @@ prove-neighbours: ## Attack as one organization in every way we know; a quiet on
 prove-erasure: ## Delete organizations while everything breaks; every byte of every store is searched for what they had.
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/erasure $(ERASURE)
+
+prove-decisions: ## Draw runs from known truths and decide on them; no decision is wrong more often than promised.
+	go run ./internal/prove/decisions $(DECISIONS)
 
 stat-oracle: ## Compare the statistics with scipy, statsmodels and numpy on random inputs.
 	internal/stat/oracle/run

@@ -11,7 +11,6 @@ import (
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/httpapi/reference"
-	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/trace"
 )
 
@@ -36,7 +35,7 @@ type Domain struct {
 type Worker struct {
 	Queue    string
 	Register func(worker.Registry)
-	// Slots is how many activities run at once; zero bounds nothing.
+	// Slots is how many activities run at once; zero is the default.
 	Slots int
 }
 
@@ -50,13 +49,13 @@ func (a *App) domains() []Domain {
 		{Name: "dataset", HTTP: a.Dataset.RegisterHTTP, Handlers: dataset.Handlers(a.temporal, a.Config.Dataset.KeepDeleted), Workers: []Worker{{Queue: dataset.Queue, Register: a.Dataset.Register}}, Erasure: erasure.Part{Workflows: []string{"dataset-purge"}}},
 		{Name: "score", Handlers: a.Score.Handlers()},
 		{
-			Name: "trace", HTTP: a.Trace.RegisterHTTP, Handlers: trace.Handlers(a.temporal), Workers: []Worker{{Queue: trace.Queue, Register: a.Trace.Register, Slots: trace.Slots}},
+			Name: "trace", HTTP: a.Trace.RegisterHTTP, Handlers: trace.Handlers(a.temporal), Workers: []Worker{{Queue: trace.Queue, Register: a.Trace.Register}},
 			Erasure: erasure.Part{Workflows: []string{"trace-delete"}, Erase: a.Trace.Erase},
 		},
 		{
 			Name: "evaluation", HTTP: a.Evaluation.RegisterHTTP, Handlers: a.Evaluation.Handlers(a.temporal, keep),
 			Erasure: erasure.Part{Stop: a.Evaluation.CancelAll, Workflows: []string{"run", "evaluation-purge"}, Erase: a.Evaluation.EraseFiles},
-			Workers: []Worker{{Queue: evaluation.Queue, Register: a.Evaluation.Register}, {Queue: evaluation.QueueUnits, Register: a.Evaluation.RegisterUnits, Slots: a.Config.Evaluation.Slots}},
+			Workers: []Worker{{evaluation.Queue, a.Evaluation.Register, a.Config.Evaluation.Slots}, {evaluation.QueueUnits, a.Evaluation.RegisterUnits, a.Config.Evaluation.Slots}},
 		},
 		{Name: "erasure", Handlers: erasure.Handlers(a.temporal), Workers: []Worker{{Queue: erasure.Queue, Register: a.Erasure.Register}}},
 	}
@@ -97,11 +96,7 @@ func (a *App) newEdge(opts httpapi.Options, domains []Domain) {
 func (a *App) queues() (all []part) {
 	for _, w := range a.workers {
 		all = append(all, part{"worker of " + w.Queue, []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error {
-			var slots []temporal.Slots
-			if w.Slots > 0 {
-				slots = append(slots, temporal.Slots(w.Slots))
-			}
-			return a.temporal.Worker(ctx, w.Queue, w.Register, slots...)
+			return a.temporal.Worker(ctx, w.Queue, w.Register, w.Slots)
 		}})
 	}
 	return all

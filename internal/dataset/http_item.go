@@ -218,7 +218,11 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsO
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.Items(ctx, principal.From(ctx).Org, id, ItemPage{Version: in.DatasetVersion, Below: below, Limit: in.Limit, Offset: in.Offset})
+	var page ItemList
+	err = admission.From(ctx).Read(ctx, PageBytes, func() (int, error) {
+		page, err = s.Items(ctx, principal.From(ctx).Org, id, ItemPage{Version: in.DatasetVersion, Below: below, Limit: in.Limit, Offset: in.Offset})
+		return page.bytes(), err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -226,9 +230,6 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsO
 	var next string
 	out.Body.Items = make([]itemBody, len(page.Items))
 	for i, item := range page.Items {
-		if err := admission.From(ctx).Take(item.Content.Bytes()); err != nil {
-			return nil, err
-		}
 		out.Body.Items[i] = toItemBody(item)
 		if page.More {
 			next = itemCursor.Text(item.ID)

@@ -191,6 +191,14 @@ type ItemList struct {
 	Total int64
 }
 
+// bytes is how much the contents of the items are.
+func (l ItemList) bytes() (n int) {
+	for _, item := range l.Items {
+		n += item.Content.Bytes()
+	}
+	return n
+}
+
 // Items returns a page of items. It has fewer than the limit if these have
 // PageBytes.
 func (s *Service) Items(ctx context.Context, org principal.OrgID, datasetID int64, p ItemPage) (ItemList, error) {

@@ -80,7 +80,7 @@ const cancelPage = 100
 // be called again: each run is ended in a transaction of its own.
 func (s *Service) CancelAll(ctx context.Context, org principal.OrgID) (ended int64, err error) {
 	for {
-		runs, err := s.store.allRunning(ctx, org, cancelPage)
+		runs, err := s.store.allRunning(ctx, s.db.Org(org), org, cancelPage)
 		if err != nil {
 			return ended, err
 		}

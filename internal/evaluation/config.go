@@ -9,6 +9,7 @@ import (
 // Config says how runs are executed.
 type Config struct {
 	Slots         int           `setting:"slots" default:"32" help:"Maximum chunks of runs that a worker executes concurrently. Further chunks wait, and organizations take turns."`
+	Runs          int           `setting:"runs" default:"200" help:"Maximum runs of an organization in progress at the same time. Starting another returns 429."`
 	Concurrency   int           `setting:"concurrency" default:"16" help:"Default number of items of a run in progress at the same time."`
 	ChunkTime     time.Duration `setting:"chunk_time" default:"15s" help:"Approximate duration of a chunk of a run. Shorter yields to other runs sooner, longer costs Temporal less."`
 	Heartbeat     time.Duration `setting:"heartbeat" default:"20s" help:"Time without a heartbeat after which another worker executes a chunk. Cancelling a run can take as long."`
@@ -21,6 +22,9 @@ func (c Config) Validate() error {
 	var errs []error
 	if c.Slots < 1 || c.Slots > 1000 {
 		errs = append(errs, fmt.Errorf("slots is %d: give 1 to 1000", c.Slots))
+	}
+	if c.Runs < 1 {
+		errs = append(errs, fmt.Errorf("runs is %d: give 1 or more", c.Runs))
 	}
 	if c.Concurrency < 1 || c.Concurrency > maxConcurrency {
 		errs = append(errs, fmt.Errorf("concurrency is %d: give 1 to %d", c.Concurrency, maxConcurrency))

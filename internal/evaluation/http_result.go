@@ -133,7 +133,15 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 		Statuses: in.Status, Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
 		Limit: in.Limit, Offset: in.Offset, After: result.Key{Item: after.At, Epoch: int(after.Tie)},
 	}
-	results, more, err := s.Results(ctx, org, evaluation, run, f)
+	var results []Result
+	var more bool
+	err = admission.From(ctx).Read(ctx, result.PageBytes, func() (bytes int, err error) {
+		results, more, err = s.Results(ctx, org, evaluation, run, f)
+		for _, r := range results {
+			bytes += r.Item.Content.Bytes() + len(r.Output) + len(r.ToolCalls)
+		}
+		return bytes, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -148,9 +156,6 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 	var next string
 	out.Body.Results = make([]resultBody, len(results))
 	for i, r := range results {
-		if err := admission.From(ctx).Take(r.Item.Content.Bytes() + len(r.Output) + len(r.ToolCalls)); err != nil {
-			return nil, err
-		}
 		out.Body.Results[i] = toResultBody(r)
 		if more {
 			next = toResultCursor(r)

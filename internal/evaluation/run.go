@@ -111,6 +111,10 @@ func (r Run) at(org principal.OrgID) result.Run {
 	return result.Run{Org: org, ID: r.ID, Started: r.StartedAt}
 }
 
+// ErrTooManyRuns is returned for one run more than an organization may have in
+// progress. What has begun ends sooner when little waits behind it.
+var ErrTooManyRuns = fault.New(fault.RateLimited, "too_many_runs", "The organization has as many runs in progress as it may. Wait until some end, or cancel them.").With("retryAfterSeconds", 5)
+
 // StartTx records a run and promises its workflow.
 //
 // The row is the promise: once it is committed the run will happen. If the
@@ -122,6 +126,12 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 	}
 	if e.Archived != nil {
 		return Run{}, ErrArchived
+	}
+	switch running, err := s.store.allRunning(ctx, tx, tx.Org, int32(s.cfg.Runs)); {
+	case err != nil:
+		return Run{}, err
+	case len(running) == s.cfg.Runs:
+		return Run{}, ErrTooManyRuns
 	}
 	want.Plan, want.DatasetID = e.Plan, e.DatasetID
 	if want.DatasetVersion == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -83,4 +84,31 @@ func TestOrganizationsTakeTurns(t *testing.T) {
 
 	require.Less(t, chunks()-before, runs*lanes/2, "it waited for others in the queue")
 	require.Equal(t, "completed", quiet.Ended(t, r).Status)
+}
+
+// TestAnOrganizationHasSoManyRuns starts runs that nobody executes: one too many
+// is refused, another organization is not, and one that ends makes room.
+func TestAnOrganizationHasSoManyRuns(t *testing.T) {
+	t.Parallel()
+	cfg := testkit.Config(t)
+	cfg.Evaluation.Runs = 2
+	k := testkit.NewWith(t, cfg)
+	start := func(c *testkit.Client, e string) (testkit.Run, error) { return c.StartRun(t.Context(), e, nil) }
+	c, other := k.Org(t), k.Org(t)
+	d := filled(t, c, cases(1))
+	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}})
+	first, err := start(c, e.ID)
+	require.NoError(t, err)
+	_, err = start(c, e.ID)
+	require.NoError(t, err)
+	_, err = start(c, e.ID)
+	refused(t, err, fault.RateLimited, "too_many_runs")
+
+	theirs := other.Evaluation(t, filled(t, other, cases(1)).ID, map[string]any{"target": map[string]any{"type": "client"}})
+	_, err = start(other, theirs.ID)
+	require.NoError(t, err)
+	_, err = c.CancelRun(t.Context(), e.ID, first.RunID)
+	require.NoError(t, err)
+	_, err = start(c, e.ID)
+	require.NoError(t, err)
 }

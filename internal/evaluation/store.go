@@ -145,8 +145,8 @@ func (s store) runningTx(ctx context.Context, tx postgres.Tx, evaluation int64, 
 }
 
 // allRunning are the ids of runs of all evaluations that are under way.
-func (s store) allRunning(ctx context.Context, org principal.OrgID, limit int32) ([]int64, error) {
-	ids, err := db.New(s.db.Org(org)).AllRunningRuns(ctx, db.AllRunningRunsParams{OrgID: org, RowLimit: limit})
+func (s store) allRunning(ctx context.Context, on db.DBTX, org principal.OrgID, limit int32) ([]int64, error) {
+	ids, err := db.New(on).AllRunningRuns(ctx, db.AllRunningRunsParams{OrgID: org, RowLimit: limit})
 	if err != nil {
 		return nil, fmt.Errorf("find running runs: %w", err)
 	}

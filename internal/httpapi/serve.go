@@ -96,11 +96,13 @@ type recorder struct {
 	status int
 }
 
+// WriteHeader takes the first status: an answer that fails half-way, because its
+// caller is gone, cannot be given another.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+		w.ResponseWriter.WriteHeader(status)
 	}
-	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *recorder) Write(b []byte) (int, error) {

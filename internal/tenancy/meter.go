@@ -125,6 +125,9 @@ func (s *Service) FlushMeter(ctx context.Context) {
 			slog.WarnContext(ctx, "usage not written yet", "requests", len(block), "error", err)
 			return
 		}
+		if len(block) < meterBlock { // what came in the meantime waits for the next time
+			break
+		}
 	}
 	s.meter.mu.Lock()
 	dropped := s.meter.dropped

@@ -1,6 +1,8 @@
 package tenancy
 
 import (
+	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -43,6 +45,24 @@ func TestFiguresWaitForClickHouse(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 5, u.Requests, "each once")
 	require.Empty(t, s.meter.take())
+}
+
+// TestAFlushEnds lets requests come while others are written: they wait for the
+// next flush, however many there are.
+func TestAFlushEnds(t *testing.T) {
+	t.Parallel()
+	s := service(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	org := principal.NewOrgID()
+	s.Meter(Request{Org: org, KeyID: "7Gq2mZ0aKc4T", Operation: "getMe", Status: 200, At: time.Now()})
+	go func() {
+		for ctx.Err() == nil {
+			s.Meter(Request{Org: org, KeyID: "7Gq2mZ0aKc4T", Operation: "getMe", Status: 200, At: time.Now()})
+			runtime.Gosched()
+		}
+	}()
+	s.FlushMeter(ctx)
 }
 
 // TestTheMeterIsBounded fills the meter while nothing takes from it.

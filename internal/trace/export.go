@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
 	"github.com/assayhq/assay/internal/trace/internal/spandb"
@@ -15,7 +16,7 @@ const (
 	exportBatch = 50
 	// exportBytes bounds the payloads of a batch; a batch that holds more is
 	// read in halves.
-	exportBytes = 32 << 20
+	exportBytes = 8 << 20
 )
 
 // Exported is a trace with its spans, and its place in the list.
@@ -50,8 +51,11 @@ func (s *Service) export(ctx context.Context, org principal.OrgID, traces []Trac
 	if len(traces) == 0 {
 		return nil
 	}
-	details, err := s.details(ctx, org, traces)
+	account := admission.From(ctx).Part()
+	defer account.Close()
+	batch, err := s.details(admission.With(ctx, account), org, traces)
 	if errors.Is(err, spandb.ErrLargePages) {
+		account.Close()
 		half := len(traces) / 2
 		if err := s.export(ctx, org, traces[:half], each); err != nil {
 			return err
@@ -61,9 +65,8 @@ func (s *Service) export(ctx context.Context, org principal.OrgID, traces []Trac
 	if err != nil {
 		return err
 	}
-	for i := range details {
-		at := place(traces[i])
-		if err := each(&Exported{Detail: details[i], At: at}); err != nil {
+	for i := range batch {
+		if err := each(&batch[i]); err != nil {
 			return err
 		}
 	}
@@ -72,7 +75,7 @@ func (s *Service) export(ctx context.Context, org principal.OrgID, traces []Trac
 
 // details reads traces that were listed, with their spans. Together their
 // payloads must not be too large; a single trace is shown as far as it goes.
-func (s *Service) details(ctx context.Context, org principal.OrgID, traces []Trace) ([]Detail, error) {
+func (s *Service) details(ctx context.Context, org principal.OrgID, traces []Trace) ([]Exported, error) {
 	ids := make([]span.TraceID, len(traces))
 	for i, t := range traces {
 		ids[i] = t.ID
@@ -85,14 +88,14 @@ func (s *Service) details(ctx context.Context, org principal.OrgID, traces []Tra
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Detail, 0, len(traces))
+	out := make([]Exported, 0, len(traces))
 	for _, t := range traces {
 		i := slices.IndexFunc(of, func(b spandb.Bounds) bool { return b.ID == t.ID })
 		page, ok := pages[t.ID]
 		if i < 0 || !ok {
 			continue // it was deleted in the meantime
 		}
-		d := Detail{Truncated: page.More}
+		d := Exported{Detail: Detail{Truncated: page.More}, At: place(t)}
 		if d.Trace, err = s.ofPage(ctx, org, lookup{bounds: of[i], stored: true}, page); err != nil {
 			return nil, err
 		}

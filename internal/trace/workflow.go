@@ -13,12 +13,8 @@ import (
 	"github.com/assayhq/assay/internal/change"
 )
 
-// Queue is the domain's task queue, and Slots how many of its activities a worker
-// executes at once: deletions of a tenant in a loop take no more of a process.
-const (
-	Queue = "trace"
-	Slots = 32
-)
+// Queue is the domain's task queue.
+const Queue = "trace"
 
 // starter starts a workflow under an id; starting it twice is starting it once.
 type starter interface {

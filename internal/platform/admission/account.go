@@ -29,6 +29,12 @@ func (b *Budget) Activity(org principal.OrgID) *Account {
 	return &Account{budget: b, org: org}
 }
 
+// Part opens another account of the same organization, for a part of what the
+// request or activity does that gives back what it took before the rest ends.
+func (a *Account) Part() *Account {
+	return &Account{budget: a.budget, org: a.org, patience: a.patience}
+}
+
 // Close gives back all bytes.
 func (a *Account) Close() {
 	if a.budget != nil {
@@ -49,16 +55,31 @@ func (a *Account) Take(n int) error {
 	return nil
 }
 
-// Wait asks for n more bytes and waits until they are there.
+// Wait asks for n more bytes and waits until they are there; a request waits no
+// longer than its caller would.
 func (a *Account) Wait(ctx context.Context, n int) error {
 	if a.budget == nil {
 		return nil
 	}
-	if err := a.budget.wait(ctx, a.org, n); err != nil {
+	if err := a.budget.wait(ctx, a.org, n, a.patience); err != nil {
 		return err
 	}
 	a.taken.Add(int64(n))
 	return nil
+}
+
+// Read runs a read whose size is known when it has ended. It begins when there is
+// room for the most that it usually brings; the account keeps what it brought.
+func (a *Account) Read(ctx context.Context, most int, read func() (brought int, err error)) error {
+	if err := a.Wait(ctx, most); err != nil {
+		return err
+	}
+	brought, err := read()
+	if err != nil || brought <= most {
+		a.Give(most - brought)
+		return err
+	}
+	return a.Take(brought - most)
 }
 
 // Give returns n bytes before the account is closed.
@@ -79,14 +100,14 @@ func (a *Account) Work(ctx context.Context, task func(pause func() error) error)
 	if a.budget == nil {
 		return task(ctx.Err)
 	}
-	turns := &a.budget.turns
+	turns := a.budget.turns
 	if err := turns.begin(ctx, a.org, a.patience); err != nil {
 		return err
 	}
 	began, holds := time.Now(), true
 	defer func() {
 		if holds {
-			turns.end(a.org, time.Since(began))
+			turns.End(a.org, time.Since(began))
 		}
 	}()
 	return task(func() error {

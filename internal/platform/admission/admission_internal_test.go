@@ -227,6 +227,55 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+func TestTurnsForPlaces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := principal.NewOrgID(), principal.NewOrgID()
+		turns := NewTurns(4)
+		for n := range 3 {
+			nth, err := turns.Begin(t.Context(), ours)
+			require.NoError(t, err)
+			require.Equal(t, n+1, nth)
+		}
+		waits := make(chan error, 1)
+		go func() {
+			_, err := turns.Begin(t.Context(), ours)
+			waits <- err
+		}()
+		synctest.Wait()
+		require.Empty(t, waits, "a quarter is left for others")
+		_, err := turns.Begin(t.Context(), theirs)
+		require.NoError(t, err)
+		turns.End(theirs, time.Second)
+		synctest.Wait()
+		require.Empty(t, waits)
+		turns.End(ours, time.Second)
+		require.NoError(t, <-waits)
+	})
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := New(Config{Bytes: 100})
+		a := b.Request(principal.NewOrgID())
+		require.NoError(t, a.Read(t.Context(), 40, func() (int, error) { return 10, nil }))
+		require.Equal(t, 10, b.total, "what the read did not bring is given back")
+		require.NoError(t, a.Read(t.Context(), 20, func() (int, error) { return 30, nil }))
+		require.Equal(t, 40, b.total)
+		asked := time.Now()
+		require.ErrorIs(t, a.Read(t.Context(), 40, func() (int, error) { panic("there is no room") }), ErrShare)
+		require.Equal(t, patience, time.Since(asked))
+		wrong := errors.New("wrong")
+		part := a.Part()
+		require.ErrorIs(t, part.Read(t.Context(), 5, func() (int, error) { return 0, wrong }), wrong)
+		part.Close()
+		require.Equal(t, 40, b.total)
+		a.Close()
+		require.Zero(t, b.total)
+	})
+}
+
 func TestContext(t *testing.T) {
 	t.Parallel()
 	a := New(Config{Bytes: 10}).Request(principal.NewOrgID())

@@ -48,7 +48,7 @@ const smallestBudget = 64 << 20
 // Budget is what one process has to give.
 type Budget struct {
 	limit int
-	turns turns
+	turns *Turns // fewer than processors, so that what is quick needs none
 
 	mu         sync.Mutex
 	total      int
@@ -63,7 +63,7 @@ func New(cfg Config) *Budget {
 	if slots == 0 {
 		slots = max(1, runtime.GOMAXPROCS(0)-1)
 	}
-	return &Budget{limit: cfg.Bytes, orgs: map[principal.OrgID]int{}, turns: turns{free: slots, lines: map[principal.OrgID]*line{}}}
+	return &Budget{limit: cfg.Bytes, orgs: map[principal.OrgID]int{}, turns: newTurns(slots, slots)}
 }
 
 // take asks for room for n more bytes. An organization may have as much as it
@@ -104,11 +104,13 @@ func (b *Budget) give(org principal.OrgID, n int) {
 	}
 }
 
-// wait asks for room until there is some.
-func (b *Budget) wait(ctx context.Context, org principal.OrgID, n int) error {
+// wait asks for room until there is some, or patience ends.
+func (b *Budget) wait(ctx context.Context, org principal.OrgID, n int, patience time.Duration) error {
 	if n > b.limit/2 {
 		return ErrShare // however long it waits
 	}
+	late, stop := alarm(patience)
+	defer stop()
 	for {
 		b.mu.Lock()
 		if b.freed == nil {
@@ -116,11 +118,14 @@ func (b *Budget) wait(ctx context.Context, org principal.OrgID, n int) error {
 		}
 		freed := b.freed
 		b.mu.Unlock()
-		if b.take(org, n) == nil {
+		err := b.take(org, n)
+		if err == nil {
 			return nil
 		}
 		select {
 		case <-freed:
+		case <-late:
+			return err
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -16,14 +16,26 @@ const (
 	longestLine = 64
 )
 
-// turns shares the processors. There are fewer turns than processors, so that
-// what is quick needs none. The next turn is that of the organization that has
-// used least since it came to wait.
-type turns struct {
+// Turns shares a number of places, such as processors or connections, between
+// organizations. The next turn is that of the organization that has used least
+// since it came to wait.
+type Turns struct {
+	most int // how many an organization may have at a time
+
 	mu    sync.Mutex
 	free  int
 	clock time.Duration // what the organization that was last given a turn had used
 	lines map[principal.OrgID]*line
+}
+
+// NewTurns shares out places. An organization may have all of them but a quarter,
+// which is left for one that comes while all of its turns are long.
+func NewTurns(places int) *Turns {
+	return newTurns(places, max(1, places-places/4))
+}
+
+func newTurns(places, most int) *Turns {
+	return &Turns{free: places, most: most, lines: map[principal.OrgID]*line{}}
 }
 
 // line is an organization that has turns or waits for one.
@@ -33,19 +45,33 @@ type line struct {
 	waiting []chan struct{} // each is closed when its turn has come
 }
 
+// Begin waits for a turn as long as its context lasts, and returns how many the
+// organization then has. What has no organization has a line of its own.
+func (t *Turns) Begin(ctx context.Context, org principal.OrgID) (nth int, err error) {
+	if err := t.begin(ctx, org, 0); err != nil {
+		return 0, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lines[org].running, nil
+}
+
+// End gives back a turn that took some time.
+func (t *Turns) End(org principal.OrgID, took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pass(org, t.lines[org], took)
+}
+
 // begin waits for a turn. With patience it waits no longer than that, and not
 // behind a long line of its own organization.
-func (t *turns) begin(ctx context.Context, org principal.OrgID, patience time.Duration) error {
+func (t *Turns) begin(ctx context.Context, org principal.OrgID, patience time.Duration) error {
 	turn, err := t.join(org, patience > 0)
 	if turn == nil || err != nil {
 		return err
 	}
-	var late <-chan time.Time
-	if patience > 0 {
-		timer := time.NewTimer(patience)
-		defer timer.Stop()
-		late = timer.C
-	}
+	late, stop := alarm(patience)
+	defer stop()
 	select {
 	case <-turn:
 		return nil
@@ -60,7 +86,7 @@ func (t *turns) begin(ctx context.Context, org principal.OrgID, patience time.Du
 }
 
 // join takes a turn, or returns a channel that is closed when one has come.
-func (t *turns) join(org principal.OrgID, bounded bool) (turn chan struct{}, err error) {
+func (t *Turns) join(org principal.OrgID, bounded bool) (turn chan struct{}, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := t.lines[org]
@@ -68,7 +94,7 @@ func (t *turns) join(org principal.OrgID, bounded bool) (turn chan struct{}, err
 		l = &line{used: t.clock}
 		t.lines[org] = l
 	}
-	if t.free > 0 {
+	if t.free > 0 && l.running < t.most {
 		t.free--
 		l.running++
 		return nil, nil
@@ -84,7 +110,7 @@ func (t *turns) join(org principal.OrgID, bounded bool) (turn chan struct{}, err
 
 // leave is for one that waits no longer. If its turn has come in the meantime,
 // the turn goes to the next.
-func (t *turns) leave(org principal.OrgID, turn chan struct{}) {
+func (t *Turns) leave(org principal.OrgID, turn chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := t.lines[org]
@@ -96,16 +122,9 @@ func (t *turns) leave(org principal.OrgID, turn chan struct{}) {
 	t.pass(org, l, 0)
 }
 
-// end gives back a turn that took some time.
-func (t *turns) end(org principal.OrgID, took time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pass(org, t.lines[org], took)
-}
-
 // yield charges the time since the last step, and reports whether another
 // organization waits that has used less. The turn is given back then.
-func (t *turns) yield(org principal.OrgID, took time.Duration) bool {
+func (t *Turns) yield(org principal.OrgID, took time.Duration) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := t.lines[org]
@@ -118,7 +137,7 @@ func (t *turns) yield(org principal.OrgID, took time.Duration) bool {
 }
 
 // pass gives the turn of one organization to the next that waits.
-func (t *turns) pass(org principal.OrgID, l *line, took time.Duration) {
+func (t *Turns) pass(org principal.OrgID, l *line, took time.Duration) {
 	l.used += took
 	l.running--
 	if next := t.next(); next != nil {
@@ -133,9 +152,9 @@ func (t *turns) pass(org principal.OrgID, l *line, took time.Duration) {
 }
 
 // next is the organization whose turn comes first.
-func (t *turns) next() (least *line) {
+func (t *Turns) next() (least *line) {
 	for _, l := range t.lines {
-		if len(l.waiting) > 0 && (least == nil || l.used < least.used) {
+		if len(l.waiting) > 0 && l.running < t.most && (least == nil || l.used < least.used) {
 			least = l
 		}
 	}
@@ -143,8 +162,17 @@ func (t *turns) next() (least *line) {
 }
 
 // forget removes an organization that neither has nor wants a turn.
-func (t *turns) forget(org principal.OrgID, l *line) {
+func (t *Turns) forget(org principal.OrgID, l *line) {
 	if l.running == 0 && len(l.waiting) == 0 {
 		delete(t.lines, org)
 	}
+}
+
+// alarm is when patience ends; zero never does.
+func alarm(patience time.Duration) (late <-chan time.Time, stop func()) {
+	if patience == 0 {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(patience)
+	return timer.C, func() { timer.Stop() }
 }

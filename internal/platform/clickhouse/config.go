@@ -13,6 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/secret"
 )
 
@@ -63,6 +64,7 @@ type DB struct {
 	database, readerUser string
 	peers                *peers
 	hides                *hides
+	turns                *admission.Turns // of the reader's connections
 }
 
 // Cluster is the name of the cluster, empty for a single node.
@@ -83,13 +85,13 @@ func Open(cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader, auth, err := open(cfg.ReaderURL, nil)
+	reader, opts, err := open(cfg.ReaderURL, nil)
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
 	return &DB{
-		writer: writer, reader: reader, cluster: cfg.Cluster, database: auth.Database, readerUser: auth.Username,
-		peers: &peers{url: cfg.URL}, hides: new(hides),
+		writer: writer, reader: reader, cluster: cfg.Cluster, database: opts.Auth.Database, readerUser: opts.Auth.Username,
+		peers: &peers{url: cfg.URL}, hides: new(hides), turns: admission.NewTurns(opts.MaxOpenConns),
 	}, nil
 }
 
@@ -100,10 +102,10 @@ func Connect(url secret.Text) (driver.Conn, error) {
 	return conn, err
 }
 
-func open(url secret.Text, settings clickhouse.Settings) (driver.Conn, clickhouse.Auth, error) {
+func open(url secret.Text, settings clickhouse.Settings) (driver.Conn, *clickhouse.Options, error) {
 	opts, err := clickhouse.ParseDSN(url.Reveal())
 	if err != nil {
-		return nil, clickhouse.Auth{}, errors.New("clickhouse url cannot be read")
+		return nil, nil, errors.New("clickhouse url cannot be read")
 	}
 	// What the URL says stays; what it leaves open is set here.
 	opts.DialTimeout = cmp.Or(opts.DialTimeout, 5*time.Second)
@@ -118,9 +120,9 @@ func open(url secret.Text, settings clickhouse.Settings) (driver.Conn, clickhous
 	maps.Copy(opts.Settings, settings)
 	conn, err := clickhouse.Open(opts)
 	if err != nil {
-		return nil, clickhouse.Auth{}, fmt.Errorf("open clickhouse pool: %w", err)
+		return nil, nil, fmt.Errorf("open clickhouse pool: %w", err)
 	}
-	return conn, opts.Auth, nil
+	return conn, opts, nil
 }
 
 // Writer returns the pool that writes.

@@ -1,12 +1,16 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"maps"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -25,13 +29,15 @@ const orgSetting = "log_comment"
 // and nobody else's.
 type Reader struct {
 	conn     driver.Conn
+	turns    *admission.Turns
+	org      principal.OrgID
 	settings Settings
 }
 
 // Org returns what reads the rows of one organization. There is no other way to
 // use the pool that reads.
 func (db *DB) Org(org principal.OrgID) Reader {
-	return Reader{conn: db.reader, settings: Settings{orgSetting: org.String()}}
+	return Reader{conn: db.reader, turns: db.turns, org: org, settings: Settings{orgSetting: org.String()}}
 }
 
 // With returns the reader with settings of its queries. Settings that a context
@@ -39,19 +45,80 @@ func (db *DB) Org(org principal.OrgID) Reader {
 func (r Reader) With(settings Settings) Reader {
 	all := maps.Clone(settings)
 	maps.Copy(all, r.settings) // the organization stays
-	return Reader{conn: r.conn, settings: all}
+	r.settings = all
+	return r
 }
 
-// Query runs a question and streams its rows.
+// Query runs a question when the organization's turn has come, and streams its
+// rows. The turn ends when they are closed.
 func (r Reader) Query(ctx context.Context, text string, args ...any) (driver.Rows, error) {
-	return r.conn.Query(r.named(ctx), text, args...)
+	nth, err := r.turns.Begin(ctx, r.org)
+	if err != nil {
+		return nil, err
+	}
+	rows := &turnRows{Reader: r, began: time.Now()}
+	if rows.Rows, err = r.conn.Query(r.named(ctx, nth), text, args...); err != nil {
+		rows.end()
+		return nil, err
+	}
+	return rows, nil
 }
 
 // QueryRow runs a question and scans its first row.
-func (r Reader) QueryRow(ctx context.Context, text string, args ...any) driver.Row {
-	return r.conn.QueryRow(r.named(ctx), text, args...)
+func (r Reader) QueryRow(ctx context.Context, text string, args ...any) Row {
+	rows, err := r.Query(ctx, text, args...)
+	return Row{rows: rows, err: err}
 }
 
-func (r Reader) named(ctx context.Context) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithSettings(r.settings))
+// threads is how many a query may have, if it is its organization's only one.
+const threads = 4
+
+// named gives the nth query that an organization has at a time its settings. It
+// has the fewer threads the more there are, and the server lets the first query
+// of an organization go before the second of another, and so on.
+func (r Reader) named(ctx context.Context, nth int) context.Context {
+	settings := maps.Clone(r.settings)
+	settings["priority"], settings["max_threads"] = nth, max(1, threads/nth)
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+}
+
+// turnRows are rows whose end ends a turn.
+type turnRows struct {
+	driver.Rows
+	Reader
+	began time.Time
+	ended bool
+}
+
+func (r *turnRows) Close() error {
+	defer r.end()
+	return r.Rows.Close()
+}
+
+func (r *turnRows) end() {
+	if !r.ended {
+		r.ended = true
+		r.turns.End(r.org, time.Since(r.began))
+	}
+}
+
+// Row is the first row of an answer.
+type Row struct {
+	rows driver.Rows
+	err  error
+}
+
+// Scan reads the row, or fails with sql.ErrNoRows.
+func (r Row) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer func() { _ = r.rows.Close() }()
+	if !r.rows.Next() {
+		return cmp.Or(r.rows.Err(), sql.ErrNoRows)
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	return r.rows.Close()
 }

@@ -1,6 +1,10 @@
 package postgres_test
 
 import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -23,11 +27,11 @@ func TestKeysHaveConnectionsOfTheirOwn(t *testing.T) {
 	db, err := postgres.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
-	org := principal.NewOrgID()
+	org, other := principal.NewOrgID(), principal.NewOrgID()
 	began, release, ended := make(chan struct{}), make(chan struct{}), make(chan error)
-	for range conns - 1 {
+	for _, holder := range []principal.OrgID{org, org, org, other} {
 		go func() {
-			ended <- postgres.InTx(t.Context(), db, org, func(postgres.Tx) error {
+			ended <- postgres.InTx(t.Context(), db, holder, func(postgres.Tx) error {
 				began <- struct{}{}
 				<-release
 				return nil
@@ -62,6 +66,43 @@ func TestKeysHaveConnectionsOfTheirOwn(t *testing.T) {
 	}
 	_, err = db.Org(org).Exec(t.Context(), "SELECT 1")
 	require.NoError(t, err, "the connections are back")
+}
+
+// TestAnOrganizationLeavesConnections lets one organization hold every connection
+// that it can get, for as long as a caller would wait, with many more waiting:
+// another one is served at once.
+func TestAnOrganizationLeavesConnections(t *testing.T) {
+	t.Parallel()
+	cfg := scratch(t)
+	cfg.MaxConns = 5
+	db, err := postgres.Open(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	greedy, quiet := principal.NewOrgID(), principal.NewOrgID()
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	var held, refused atomic.Int64
+	for range 40 {
+		all.Go(func() {
+			err := postgres.InTx(ctx, db, greedy, func(postgres.Tx) error {
+				held.Add(1)
+				<-ctx.Done()
+				return nil
+			})
+			if errors.Is(err, postgres.ErrBusy) {
+				refused.Add(1)
+			}
+		})
+	}
+	require.Eventually(t, func() bool { return held.Load() == 3 }, 20*time.Second, time.Millisecond)
+	for range 50 {
+		_, err := db.Org(quiet).Exec(t.Context(), "SELECT 1")
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool { return refused.Load() == 37 }, 20*time.Second, time.Millisecond)
+	require.EqualValues(t, 3, held.Load())
+	cancel()
+	all.Wait()
 }
 
 // TestAMigrationLetsOthersThrough holds a table that a migration wants: whoever

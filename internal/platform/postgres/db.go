@@ -11,14 +11,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/admission"
+	"github.com/assayhq/assay/internal/principal"
 )
 
 // DB is the connections of the runtime role. It has no query methods of its own:
 // a query is made through Org, Claim, Key or InTx, which say whose rows it may
 // see. Key has connections that nobody else can take, so that callers are
-// recognised however busy the others are.
+// recognised however busy the others are. The organizations share the rest.
 type DB struct {
-	pool, keys *pgxpool.Pool
+	pool, keys *connections
 }
 
 // Open prepares the connections. It does not wait for the server: a process starts
@@ -45,7 +47,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		keys.Close()
 		return nil, err
 	}
-	return &DB{pool: pool, keys: keys}, nil
+	return &DB{pool: &connections{pool, admission.NewTurns(int(pool.Config().MaxConns))}, keys: &connections{keys, nil}}, nil
 }
 
 func openPool(ctx context.Context, pc *pgxpool.Config, conns int) (*pgxpool.Pool, error) {
@@ -71,20 +73,62 @@ const patience = 2 * time.Second
 // ErrBusy is what a caller sees who waited for a connection in vain.
 var ErrBusy = fault.New(fault.Unavailable, "database_busy", "All connections to the database are in use. Retry in a moment; a write repeated with the same Idempotency-Key happens once.")
 
-// acquire takes a connection, and waits no longer for one than patience.
-func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
+// connections is a pool that organizations share. Without turns whoever comes
+// first is served first.
+type connections struct {
+	*pgxpool.Pool
+	turns *admission.Turns
+}
+
+type pooled = pgxpool.Conn
+
+// connection is one that is in use.
+type connection struct {
+	*pooled
+	from  *connections
+	org   principal.OrgID
+	began time.Time
+}
+
+// acquire takes a connection for an organization, or for none, when its turn has
+// come, and waits no longer for one than patience.
+func (c *connections) acquire(ctx context.Context, org principal.OrgID) (*connection, error) {
 	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	conn, err := pool.Acquire(limit)
+	if c.turns != nil {
+		if _, err := c.turns.Begin(limit, org); err != nil {
+			if ctx.Err() != nil {
+				return nil, translate(err)
+			}
+			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+	}
+	held := &connection{from: c, org: org, began: time.Now()}
+	var err error
+	if held.pooled, err = c.Acquire(limit); err == nil {
+		return held, nil
+	}
+	held.pass()
 	switch {
-	case err == nil:
-		return conn, nil
 	case ctx.Err() != nil || limit.Err() == nil:
 		return nil, translate(err)
-	case pool.Stat().AcquiredConns() < pool.Stat().MaxConns():
+	case c.Stat().AcquiredConns() < c.Stat().MaxConns():
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err) // it is the server that does not answer
 	}
 	return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+}
+
+// Release gives the connection back.
+func (c *connection) Release() {
+	c.pooled.Release()
+	c.pass()
+}
+
+// pass gives the turn to the next.
+func (c *connection) pass() {
+	if c.from.turns != nil {
+		c.from.turns.End(c.org, time.Since(c.began))
+	}
 }
 
 // ErrUnsafeRole is why a connection under a privileged role is not used.

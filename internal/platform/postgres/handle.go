@@ -5,7 +5,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/assayhq/assay/internal/principal"
 )
@@ -19,7 +18,8 @@ import (
 //
 // Handle satisfies the interface that generated queries ask for.
 type Handle struct {
-	pool  *pgxpool.Pool
+	from  *connections
+	org   principal.OrgID // whose turn it is to use a connection
 	name  string
 	value string
 }
@@ -28,21 +28,21 @@ const setClaim = "SELECT set_config($1, $2, true)"
 
 // Org returns a handle that sees the rows of one organization.
 func (db *DB) Org(org principal.OrgID) Handle {
-	return Handle{pool: db.pool, name: "app.org", value: org.String()}
+	return Handle{from: db.pool, org: org, name: "app.org", value: org.String()}
 }
 
 // Claim returns a handle under another claim that policies of the schema know,
-// such as that of a sweep. Claims that reach
-// across organizations are listed by the catalog test.
+// such as that of a sweep. Claims that reach across organizations are listed by
+// the catalog test.
 func (db *DB) Claim(name, value string) Handle {
-	return Handle{pool: db.pool, name: name, value: value}
+	return Handle{from: db.pool, name: name, value: value}
 }
 
 // Key returns a handle that sees the API key of a public id, its organization and
 // its owner. Its connections are only for this, so that no slow transaction keeps
 // a caller from being recognised.
 func (db *DB) Key(keyID string) Handle {
-	return Handle{pool: db.keys, name: "app.api_key", value: keyID}
+	return Handle{from: db.keys, name: "app.api_key", value: keyID}
 }
 
 // Exec runs a statement and returns when it is committed.
@@ -89,7 +89,7 @@ func (h Handle) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 }
 
 func (h Handle) send(ctx context.Context, sql string, args []any) (*pipeline, error) {
-	conn, err := acquire(ctx, h.pool)
+	conn, err := h.from.acquire(ctx, h.org)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (h Handle) send(ctx context.Context, sql string, args []any) (*pipeline, er
 // pipeline is the results of statements, with the connection that Close returns.
 type pipeline struct {
 	pgx.BatchResults
-	conn *pgxpool.Conn
+	conn *connection
 }
 
 func (p *pipeline) Close() error {

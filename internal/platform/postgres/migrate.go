@@ -15,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"github.com/assayhq/assay/internal/principal"
 )
 
 // Applied is one migration that Migrate ran.
@@ -111,7 +113,7 @@ func (db *DB) CheckSchema(ctx context.Context, migrations fs.FS) error {
 	if err != nil {
 		return err
 	}
-	conn, err := acquire(ctx, db.keys) // readiness is not about how busy the others are
+	conn, err := db.keys.acquire(ctx, principal.OrgID{}) // readiness is not about how busy the others are
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/assayhq/assay/internal/principal"
 )
@@ -17,7 +16,7 @@ import (
 // transaction travels in a context.
 type Tx struct {
 	Org   principal.OrgID
-	conn  *pgxpool.Conn
+	conn  *connection
 	after *[]func()
 }
 
@@ -30,7 +29,7 @@ func (tx Tx) AfterCommit(fn func()) { *tx.after = append(*tx.after, fn) }
 // returns nil and rolls back if fn fails or panics. Network calls do not
 // belong in fn: the connection and its locks wait for them.
 func InTx(ctx context.Context, db *DB, org principal.OrgID, fn func(Tx) error) error {
-	conn, err := acquire(ctx, db.pool)
+	conn, err := db.pool.acquire(ctx, org)
 	if err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func InTx(ctx context.Context, db *DB, org principal.OrgID, fn func(Tx) error) e
 
 // rollback ends the transaction even if the request is over: a connection that
 // is released inside a transaction would be thrown away by the pool.
-func rollback(ctx context.Context, conn *pgxpool.Conn) {
+func rollback(ctx context.Context, conn *connection) {
 	if conn.Conn().IsClosed() {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 // shares keeps an organization from holding all slots of a worker, however much it
 // has to do and however long that takes: a quarter is left for others.
 type shares struct {
-	most int // zero bounds nothing
+	most int
 
 	mu   sync.Mutex
 	held map[principal.OrgID]int
@@ -27,7 +27,7 @@ func newShares(slots int) *shares {
 func (s *shares) take(org principal.OrgID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.most > 0 && s.held[org] >= s.most {
+	if s.held[org] >= s.most {
 		return false
 	}
 	s.held[org]++

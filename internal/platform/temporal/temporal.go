@@ -112,14 +112,16 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Slots bounds how many activities a worker executes at once. An organization
-// gets at most three quarters of them.
-type Slots int
+// defaultSlots is how many activities of a queue a worker executes at once,
+// unless the domain says otherwise.
+const defaultSlots = 32
 
 // Worker serves one domain's queue until ctx ends, then lets what it runs
-// finish. Registration is done by the domain. Without slots it executes as many
-// activities at once as there are.
-func (c *Client) Worker(ctx context.Context, domain string, register func(worker.Registry), slots ...Slots) error {
+// finish. Registration is done by the domain. Slots bounds how many activities it
+// executes at once, of which an organization gets at most three quarters; zero is
+// a number that suits most.
+func (c *Client) Worker(ctx context.Context, domain string, register func(worker.Registry), slots int) error {
+	slots = cmp.Or(slots, defaultSlots)
 	fatal := make(chan error, 1)
 	options := worker.Options{
 		WorkerStopTimeout: 20 * time.Second,
@@ -128,11 +130,10 @@ func (c *Client) Worker(ctx context.Context, domain string, register func(worker
 		MaxHeartbeatThrottleInterval:     5 * time.Second,
 		DefaultHeartbeatThrottleInterval: 5 * time.Second,
 		OnFatalError:                     func(err error) { fatal <- err },
+
+		MaxConcurrentActivityExecutionSize: slots,
+		Interceptors:                       []interceptor.WorkerInterceptor{&admitter{budget: c.budget, shares: newShares(slots)}},
 	}
-	for _, n := range slots {
-		options.MaxConcurrentActivityExecutionSize = int(n)
-	}
-	options.Interceptors = []interceptor.WorkerInterceptor{&admitter{budget: c.budget, shares: newShares(options.MaxConcurrentActivityExecutionSize)}}
 	w := worker.New(c.Client, c.Queue(domain), options)
 	register(w)
 	// The server may be away when the process starts.

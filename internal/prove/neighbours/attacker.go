@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,8 +43,12 @@ type attacker struct {
 	blows, taken, refused, failed atomic.Int64
 }
 
-func newAttacker(s *system, org rig.Organization) *attacker {
-	return &attacker{s: s, org: org, client: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}}
+// newAttacker makes an attacker with an address of its own.
+func newAttacker(s *system, org rig.Organization, address byte) *attacker {
+	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, address)}}
+	return &attacker{s: s, org: org, client: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{
+		DialContext: from.DialContext, MaxIdleConnsPerHost: 64, DisableCompression: true,
+	}}}
 }
 
 // strike repeats the attack's blows until ctx ends.
@@ -128,8 +134,17 @@ func newEvaluation(ctx context.Context, s *system, org rig.Organization, dataset
 	var made identified
 	err = must(ctx, s, org, http.MethodPost, "/api/evaluations", map[string]any{
 		"name": "evaluation " + randomHex(4), "datasetId": dataset, "metrics": metrics, "target": target,
+		"metricParams": params(metrics),
 	}, &made)
 	return made.ID, err
+}
+
+// params are those of the costly metric, if it is one of them.
+func params(metrics []any) map[string]any {
+	if slices.Contains(metrics, any(costly)) {
+		return map[string]any{costly: map[string]any{"method": "levenshtein"}}
+	}
+	return map[string]any{}
 }
 
 // must makes something that an attack or the quiet organization needs.

@@ -66,10 +66,10 @@ func heavyItems(ctx context.Context, x *attacker) error {
 		return err
 	}
 	text := strings.Repeat("a long question ", 64<<10) // 1 MB
-	for range 5 {
-		items := make([]map[string]any, 20)
+	for n := range 20 {                                // a request holds memory of the least budget that can be set
+		items := make([]map[string]any, 5)
 		for i := range items {
-			items[i] = map[string]any{"input": text[i:]}
+			items[i] = map[string]any{"input": fmt.Sprint(n, i, text)}
 		}
 		if err := must(ctx, x.s, x.org, http.MethodPost, "/api/datasets/"+x.dataset+"/items", map[string]any{"items": items}, nil); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -77,30 +78,27 @@ func waitingRun(ctx context.Context, x *attacker) error {
 
 // poisonRun is a run whose prompts are a thousand times as long as its items.
 func poisonRun(ctx context.Context, x *attacker) error {
-	var key identified
+	var key struct {
+		ID int64 `json:"id"`
+	}
 	if err := must(ctx, x.s, x.org, http.MethodPost, "/api/developer/provider-keys", map[string]any{
 		"provider": "openai", "name": "slow", "baseUrl": x.s.targetURL, "secret": "only-for-proofs",
 	}, &key); err != nil {
 		return err
 	}
-	return x.evaluate(ctx, items(200, map[string]any{"input": strings.Repeat("x", 100<<10)}), map[string]any{
-		"type": "model", "providerKeyId": key.ID, "model": "any", "prompt": strings.Repeat("{{input}}", 10_000),
+	return x.evaluate(ctx, items(100, map[string]any{"input": strings.Repeat("x", 100<<10)}), map[string]any{
+		"type": "model", "providerKeyId": strconv.FormatInt(key.ID, 10), "model": "any", "prompt": strings.Repeat("{{input}}", 10_000),
 	}, "exact_match")
 }
 
-// costlyMetrics are some that compare long texts.
-func costlyMetrics() (all []any) {
-	for i := range 13 {
-		all = append(all, map[string]any{"name": "similarity", "key": fmt.Sprintf("similarity_%d", i), "params": map[string]any{"method": "levenshtein"}})
-	}
-	return all
-}
+// costly is a metric that compares every letter of a text with every other one.
+const costly = "similarity"
 
 // long is a text that differs from the other one in every place.
-func long(letter string) string { return strings.Repeat(letter+"bcdefg", 2000) }
+func long(letter string) string { return strings.Repeat(letter+"bcdefg", 4000) }
 
 func clientRun(ctx context.Context, x *attacker) error {
-	if err := x.evaluate(ctx, items(200, map[string]any{"input": "x", "expectedOutput": long("x")}), map[string]any{"type": "client"}, costlyMetrics()...); err != nil {
+	if err := x.evaluate(ctx, items(200, map[string]any{"input": "x", "expectedOutput": long("x")}), map[string]any{"type": "client"}, costly); err != nil {
 		return err
 	}
 	if err := x.begin(ctx); err != nil {
@@ -126,7 +124,7 @@ func clientRun(ctx context.Context, x *attacker) error {
 }
 
 func costlyRecorded(ctx context.Context, x *attacker) error {
-	return x.evaluate(ctx, items(200, map[string]any{"input": "x", "expectedOutput": long("x"), "output": long("y")}), map[string]any{"type": "recorded"}, costlyMetrics()...)
+	return x.evaluate(ctx, items(200, map[string]any{"input": "x", "expectedOutput": long("x"), "output": long("y")}), map[string]any{"type": "recorded"}, costly)
 }
 
 // costlySchema is a dataset whose schema has expensive patterns, and items that

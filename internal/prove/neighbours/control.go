@@ -32,6 +32,21 @@ var controls = []control{
 			}(),
 `,
 	}},
+	{attack: "slow readers", Guard: rig.Guard{
+		Name: "read_first", File: "internal/platform/admission/account.go",
+		Text:    "	if err := a.Wait(ctx, most); err != nil {\n",
+		Instead: "	if sabotage(\"read_first\") {\n		_, err := read()\n		return err\n	}\n	if err := a.Wait(ctx, most); err != nil {\n",
+	}},
+	{attack: "spans of many days", Guard: rig.Guard{
+		Name: "all_days", File: "internal/trace/internal/spandb/rows.go",
+		Text:    "	if s.Start < r.border {\n",
+		Instead: "	if s.Start < r.border && !sabotage(\"all_days\") {\n",
+	}},
+	{attack: "costly scores of a client", Guard: rig.Guard{
+		Name: "no_turns", File: "internal/platform/admission/account.go",
+		Text:    "	if a.budget == nil {\n		return task(ctx.Err)\n",
+		Instead: "	if a.budget == nil || sabotage(\"no_turns\") {\n		return task(ctx.Err)\n",
+	}},
 	{attack: "prompts that grow", Guard: rig.Guard{
 		Name: "any_prompt", File: "internal/plan/prompt.go",
 		Text:    "		if b.Len()+len(before)+len(value) > maxPrompt {\n",
@@ -39,8 +54,8 @@ var controls = []control{
 	}},
 	{attack: "runs that fill every slot", Guard: rig.Guard{
 		Name: "every_slot", File: "internal/platform/temporal/share.go",
-		Text:    "	if s.most > 0 && s.held[org] >= s.most {\n",
-		Instead: "	if s.most > 0 && s.held[org] >= s.most && !sabotage(\"every_slot\") {\n",
+		Text:    "	if s.held[org] >= s.most {\n",
+		Instead: "	if s.held[org] >= s.most && !sabotage(\"every_slot\") {\n",
 	}},
 }
 

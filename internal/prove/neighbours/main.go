@@ -13,7 +13,7 @@
 //
 // The last line is:
 //
-//	neighbours attacks N errors 0 lost 0 requests N ratio R worst NAME runs N run_ratio R server_mb N worker_mb N controls N/N
+//	neighbours attacks N within_goal N errors 0 lost 0 requests N ratio R worst NAME runs N run_ratio R server_mb N worker_mb N controls N/N
 package main
 
 import (
@@ -30,10 +30,13 @@ import (
 )
 
 // What the quiet organization may wait under attack, as a multiple of what it
-// waits alone.
+// waits alone: for the slowest request of a hundred, and for a run. A run is some
+// twenty steps one after another, in three engines and two processes, and each
+// of them waits for the two processors that all of these share here.
 const (
 	goalRatio  = 2.0
 	floorRatio = 5.0
+	floorRun   = 40.0
 )
 
 // options are what a shortened proof changes.
@@ -97,7 +100,13 @@ func run(ctx context.Context, s *system, o options) (rig.Result, error) {
 	}
 	worst := slices.MaxFunc(all, func(a, b outcome) int { return cmp.Compare(a.ratio, b.ratio) })
 	slowest := slices.MaxFunc(all, func(a, b outcome) int { return cmp.Compare(a.runRatio, b.runRatio) })
-	return rig.Result{"neighbours"}.With("attacks", len(all)).With("errors", 0).With("lost", 0).With("requests", p.requests).
+	within := 0
+	for _, out := range all {
+		if out.ratio <= goalRatio {
+			within++
+		}
+	}
+	return rig.Result{"neighbours"}.With("attacks", len(all)).With("within_goal", within).With("errors", 0).With("lost", 0).With("requests", p.requests).
 		With("ratio", fmt.Sprintf("%.2f", worst.ratio)).With("worst", worst.name).
 		With("runs", p.runs).With("run_ratio", fmt.Sprintf("%.2f", slowest.runRatio)).
 		With("server_mb", most(all, func(o outcome) int64 { return o.server })>>20).

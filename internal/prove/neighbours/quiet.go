@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,9 @@ const (
 	quietItems   = 5
 )
 
+// ids are the parts of a path that name one thing.
+var ids = regexp.MustCompile(`/[0-9a-f]{32}|/[0-9]+`)
+
 // quiet is an organization that goes about its business.
 type quiet struct {
 	s                   *system
@@ -42,8 +46,15 @@ type quiet struct {
 
 // period is what the quiet organization has seen in some time.
 type period struct {
-	requests, runs []time.Duration
-	errors         []string
+	requests []asked
+	runs     []time.Duration
+	errors   []string
+}
+
+// asked is a request that was answered.
+type asked struct {
+	what string
+	took time.Duration
 }
 
 // newQuiet makes the organization with a dataset and an evaluation.
@@ -193,7 +204,8 @@ func (q *quiet) ask(ctx context.Context, method, path string, body []byte) (answ
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.period.requests = append(q.period.requests, took)
+	what, _, _ := strings.Cut(path, "?")
+	q.period.requests = append(q.period.requests, asked{method + " " + ids.ReplaceAllString(what, "/{id}"), took})
 	return string(text), true
 }
 

@@ -29,6 +29,7 @@ type system struct {
 	spans          *clickhouse.DB
 	target         *http.Server // an application that answers slowly
 	targetURL      string
+	restore        func()
 }
 
 func start(ctx context.Context, binary string) (s *system, err error) {
@@ -39,17 +40,22 @@ func start(ctx context.Context, binary string) (s *system, err error) {
 	if err := s.Up(ctx, "postgres", "clickhouse", "temporal"); err != nil {
 		return s, err
 	}
+	s.restore = rig.ByThreads()
 	master, err := secret.NewMasterKey()
 	if err != nil {
 		return s, err
 	}
 	s.Env = append(s.Env, "ASSAY_REDIS_URL=", "ASSAY_TRACE_GRPC_ADDR=", "ASSAY_EGRESS_ALLOW=127.0.0.0/8",
 		"ASSAY_SECRET_MASTER_KEY="+master.Reveal(), "ASSAY_ADMISSION_BYTES="+strconv.Itoa(budgetBytes),
-		"ASSAY_EVALUATION_CHUNK_TIME=2s")
+		// Sized for a machine of two processors that runs all engines too.
+		"ASSAY_EVALUATION_CHUNK_TIME=2s", "ASSAY_EVALUATION_RUNS=20", "ASSAY_EVALUATION_SLOTS=4", "ASSAY_POSTGRES_MAX_CONNS=6",
+		"ASSAY_CLICKHOUSE_READER_URL="+s.Engine["ASSAY_CLICKHOUSE_READER_URL"]+"?max_open_conns=6")
 	if out, err := s.Assay(ctx, "migrate").CombinedOutput(); err != nil {
 		return s, fmt.Errorf("migrate: %w\n%s", err, out)
 	}
-	if s.spans, err = clickhouse.Open(clickhouse.Config{URL: secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])}); err != nil {
+	if s.spans, err = clickhouse.Open(clickhouse.Config{
+		URL: secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"]), ReaderURL: secret.Text(s.Engine["ASSAY_CLICKHOUSE_READER_URL"]),
+	}); err != nil {
 		return s, err
 	}
 	if err := s.startTarget(ctx); err != nil {
@@ -100,6 +106,9 @@ func (s *system) Logs() error {
 // Stop ends everything and removes what was written, unless it is to be kept.
 func (s *system) Stop(keep bool) error {
 	s.stopApp()
+	if s.restore != nil {
+		s.restore()
+	}
 	var errs []error
 	if s.spans != nil {
 		errs = append(errs, s.spans.Close())

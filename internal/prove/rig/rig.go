@@ -77,6 +77,21 @@ func (s *System) Up(ctx context.Context, names ...string) error {
 	return nil
 }
 
+// autogroup is whether the kernel shares the processors out by sessions.
+const autogroup = "/proc/sys/kernel/sched_autogroup_enabled"
+
+// ByThreads lets the kernel share the processors out by threads, as on a server,
+// until restore is called. By sessions, as on a desktop, each connection of
+// PostgreSQL would have as much of them as the whole of another engine. Where it
+// may not be changed it stays.
+func ByThreads() (restore func()) {
+	was, err := os.ReadFile(autogroup)
+	if err != nil || os.WriteFile(autogroup, []byte("0"), 0) != nil {
+		return func() {}
+	}
+	return func() { _ = os.WriteFile(autogroup, was, 0) }
+}
+
 // Engines runs the launcher on this system's own engines.
 func (s *System) Engines(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, s.launcher, append([]string{"-root", ".", "-state", s.State}, args...)...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
 )
@@ -162,7 +163,11 @@ func (b *payloadBatch) read(ctx context.Context, s DB, q payloadsQuery) error {
 	b.found = map[payloadKey]payloadText{}
 	n := 0
 	var last SpanPosition
+	account := admission.From(ctx)
 	err := s.payloads(ctx, q, func(p *storedPayload) error {
+		if err := account.Wait(ctx, p.size()); err != nil {
+			return err
+		}
 		b.found[p.key] = p.payloadText
 		b.size += p.size()
 		last = p.position()

@@ -39,7 +39,7 @@ const readTimeout = 50 * time.Second
 // condition on other rows of the same trace looks at the shard that it is on:
 // a trace lies on one.
 var limits = clickhouse.Settings{
-	"max_memory_usage": 1 << 30, "max_bytes_to_read": 20_000_000_000, "max_threads": 4, "max_query_size": 4 << 20,
+	"max_memory_usage": 1 << 30, "max_bytes_to_read": 20_000_000_000, "max_query_size": 4 << 20,
 	"distributed_product_mode": "local", "optimize_skip_unused_shards": 1,
 	// Lists are short and their columns few: reading some of them later costs
 	// more than it saves.
@@ -66,7 +66,7 @@ func (s DB) read(ctx context.Context, q statement, each func(scanner) error) err
 			if errors.Is(err, errStop) {
 				return nil
 			}
-			return readError(err)
+			return err
 		}
 	}
 	return readError(rows.Err())

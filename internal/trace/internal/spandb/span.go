@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
 )
@@ -107,6 +108,17 @@ func (s *StoredSpan) end() int64 {
 	return s.start + int64(s.duration)
 }
 
+// size is about how many bytes the row's texts have.
+func (s *StoredSpan) size() int {
+	n := len(s.name) + len(s.statusMessage) + len(s.resource)
+	for _, attrs := range []map[string]string{s.attrs, s.attrsJSON} {
+		for key, text := range attrs {
+			n += len(key) + len(text)
+		}
+	}
+	return n
+}
+
 // payloadText is what went in and came out of a span, as texts.
 type payloadText struct {
 	Input, Output, system, tools, events, links string
@@ -118,6 +130,7 @@ func (p *payloadText) size() int {
 
 func (s DB) spans(ctx context.Context, q statement) ([]StoredSpan, error) {
 	var out []StoredSpan
+	account := admission.From(ctx)
 	err := s.read(ctx, q, func(rows scanner) error {
 		var r StoredSpan
 		var trace, id, parent string
@@ -132,7 +145,7 @@ func (s DB) spans(ctx context.Context, q statement) ([]StoredSpan, error) {
 		copy(r.ID[:], id)
 		copy(r.parent[:], parent)
 		out = append(out, r)
-		return nil
+		return account.Wait(ctx, r.size())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read spans: %w", err)
