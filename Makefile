@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events prove-neighbours prove-erasure prove-decisions stat-oracle docs-check clients schemathesis smoke ci ci-steps
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events prove-neighbours prove-erasure stat-oracle docs-check clients schemathesis smoke ci ci-steps
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -101,9 +101,6 @@ prove-erasure: ## Delete organizations while everything breaks; every byte of ev
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/erasure $(ERASURE)
 
-prove-decisions: ## Draw runs from known truths and decide on them; no decision is wrong more often than promised.
-	go run ./internal/prove/decisions $(DECISIONS)
-
 stat-oracle: ## Compare the statistics with scipy, statsmodels and numpy on random inputs.
 	internal/stat/oracle/run
 
@@ -129,6 +126,7 @@ smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-ingest INGEST='-faults 4 -spans 5000 -away 0s'
 	$(MAKE) prove-runs RUNS='-runs 12 -faults 8 -controls forget_done -large 10000'
 	$(MAKE) prove-events EVENTS='-faults 3 -acked 300 -events 200000 -rounds 9'
+	$(MAKE) prove-neighbours NEIGHBOURS='-alone 10s -each 8s -only "large imports,slow readers" -controls no_bytes'
 	go test -p 1 -count=1 -v -run TestBench ./internal/bench/... | $(FIGURES)
 
 CI := check-gen lint dev-test race contract licences vuln stat-oracle docs-check clients schemathesis smoke
