@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/ClickHouse/ch-go/compress"
 	"github.com/klauspost/compress/zstd"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/secret"
-	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // finds are how often a word was found, by store and place.
@@ -46,22 +44,9 @@ func (f finds) in(store string) (n int) {
 
 // search looks for a word in everything that the engines and the application
 // have written. Tables of PostgreSQL are rewritten first, because they keep the
-// bytes of deleted rows until then. Of rows that a transaction under way might
-// still see the bytes stay longer, so that what is only in the files of
-// PostgreSQL is looked for again.
-func (s *system) search(ctx context.Context, word string) (f finds, err error) {
-	for range 10 {
-		if f, err = s.look(ctx, word); err != nil || f.in("postgres") == 0 || f.in("postgres dump") > 0 {
-			break
-		}
-		if err := rig.Sleep(ctx, 3*time.Second); err != nil {
-			return nil, err
-		}
-	}
-	return f, err
-}
-
-func (s *system) look(ctx context.Context, word string) (finds, error) {
+// bytes of deleted rows until then, and so are its statistics, which quote
+// frequent values.
+func (s *system) search(ctx context.Context, word string) (finds, error) {
 	f := finds{}
 	if err := s.settleClickHouse(ctx); err != nil {
 		return nil, err
@@ -89,7 +74,7 @@ func (s *system) searchPostgres(ctx context.Context, word string, f finds) error
 	u.User = url.UserPassword("postgres", strings.TrimSpace(string(password)))
 	for _, database := range []string{strings.TrimPrefix(u.Path, "/"), "temporal", "temporal_visibility"} {
 		u.Path = "/" + database
-		if out, err := exec.CommandContext(ctx, "psql", u.String(), "-q", "-c", "VACUUM FULL", "-c", "CHECKPOINT").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "psql", u.String(), "-q", "-c", "VACUUM (FULL, ANALYZE)", "-c", "CHECKPOINT").CombinedOutput(); err != nil {
 			return fmt.Errorf("vacuum %s: %w\n%s", database, err, out)
 		}
 		dump, err := exec.CommandContext(ctx, "pg_dump", u.String()).Output()
