@@ -209,7 +209,7 @@ func TestOnlyLastingRefusalsAreRemembered(t *testing.T) {
 // afterwards, repeats the effect.
 func TestDuplicatesAppearWithoutTheLock(t *testing.T) {
 	t.Parallel()
-	const n = 8 // fewer than the pool has connections, so that all meet
+	const n = 6 // fewer than an organization gets of the connections, so that all meet
 	together := func(one func(meet func()) error) {
 		var wg, barrier sync.WaitGroup
 		barrier.Add(n)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestCallersAreRecognisedHoweverBusyTheDatabaseIs holds every connection but
-// those for keys with one organization's slow requests. Another's key is still
+// those for keys with slow requests of two organizations. Another's key is still
 // recognised, and what needs a connection is refused soon, with a time to come
 // again.
 func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
@@ -20,7 +20,7 @@ func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
 	cfg := testkit.Config(t)
 	cfg.Postgres.MaxConns = 5
 	k := testkit.NewWith(t, cfg)
-	busy, quiet := k.Org(t), k.Org(t)
+	busy, other, quiet := k.Org(t), k.Org(t), k.Org(t)
 	holder, err := pgx.Connect(t.Context(), cfg.Postgres.OwnerURL.Reveal())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = holder.Close(t.Context()) })
@@ -29,8 +29,8 @@ func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
 	_, err = tx.Exec(t.Context(), "LOCK TABLE datasets IN ACCESS EXCLUSIVE MODE")
 	require.NoError(t, err)
 	slow := make(chan error, 4)
-	for range cap(slow) {
-		go func() { _, _, err := busy.ListDatasets(t.Context(), ""); slow <- err }()
+	for _, c := range []*testkit.Client{busy, busy, busy, other} { // one organization gets three
+		go func() { _, _, err := c.ListDatasets(t.Context(), ""); slow <- err }()
 	}
 	require.Eventually(t, func() bool {
 		var n int

@@ -93,9 +93,9 @@ type connection struct {
 // acquire takes a connection for an organization, or for none, when its turn has
 // come, and waits no longer for one than patience.
 func (c *connections) acquire(ctx context.Context, org principal.OrgID) (*connection, error) {
-	limit, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	if c.turns != nil {
+		limit, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
 		if _, err := c.turns.Begin(limit, org); err != nil {
 			if ctx.Err() != nil {
 				return nil, translate(err)
@@ -104,6 +104,8 @@ func (c *connections) acquire(ctx context.Context, org principal.OrgID) (*connec
 		}
 	}
 	held := &connection{from: c, org: org, began: time.Now()}
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	var err error
 	if held.pooled, err = c.Acquire(limit); err == nil {
 		return held, nil

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -82,9 +83,15 @@ type connection struct {
 func inspect(t testing.TB, db *postgres.DB) connection {
 	t.Helper()
 	var c connection
-	err := db.Claim("app.nothing", "x").QueryRow(t.Context(),
-		"SELECT pg_backend_pid(), coalesce(current_setting('app.org', true), '')").Scan(&c.PID, &c.Claim)
-	require.NoError(t, err)
+	// A connection that is cut off counts until the driver has closed it.
+	require.Eventually(t, func() bool {
+		err := db.Claim("app.nothing", "x").QueryRow(t.Context(),
+			"SELECT pg_backend_pid(), coalesce(current_setting('app.org', true), '')").Scan(&c.PID, &c.Claim)
+		if !errors.Is(err, postgres.ErrBusy) {
+			require.NoError(t, err)
+		}
+		return err == nil
+	}, time.Minute, time.Millisecond)
 	return c
 }
 
