@@ -56,7 +56,7 @@ func (r Reader) Query(ctx context.Context, text string, args ...any) (driver.Row
 	if err != nil {
 		return nil, err
 	}
-	rows := &turnRows{Reader: r, began: time.Now()}
+	rows := &turnRows{reader: r, began: time.Now()}
 	if rows.Rows, err = r.conn.Query(r.named(ctx, nth), text, args...); err != nil {
 		rows.end()
 		return nil, err
@@ -85,9 +85,9 @@ func (r Reader) named(ctx context.Context, nth int) context.Context {
 // turnRows are rows whose end ends a turn.
 type turnRows struct {
 	driver.Rows
-	Reader
-	began time.Time
-	ended bool
+	reader Reader
+	began  time.Time
+	ended  bool
 }
 
 func (r *turnRows) Close() error {
@@ -98,7 +98,7 @@ func (r *turnRows) Close() error {
 func (r *turnRows) end() {
 	if !r.ended {
 		r.ended = true
-		r.turns.End(r.org, time.Since(r.began))
+		r.reader.turns.End(r.reader.org, time.Since(r.began))
 	}
 }
 

@@ -20,16 +20,13 @@ var controls = []rig.Guard{{
 
 // control does a round without a guard and returns how many canaries are left.
 func (s *system) control(ctx context.Context, g rig.Guard) (int, error) {
-	sources, err := rig.Removable([]rig.Guard{g}, nil)
+	unguarded, err := s.BuildUnguarded(ctx, []rig.Guard{g}, "assay-sabotaged-erasure").Binary()
 	if err != nil {
 		return 0, err
 	}
 	binary := s.Binary
 	defer func() { s.Binary, s.Removed = binary, "" }()
-	if s.Binary, err = s.Build(ctx, sources, "assay-sabotaged-erasure"); err != nil {
-		return 0, err
-	}
-	s.Removed = g.Name
+	s.Binary, s.Removed = unguarded, g.Name
 	f := figures{points: map[string]bool{}}
 	if err := s.round(ctx, 0, &f); err != nil {
 		return 0, err
