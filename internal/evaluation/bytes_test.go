@@ -90,10 +90,11 @@ func TestResultsOfAClientAreBounded(t *testing.T) {
 		d := c.Dataset(t, testkit.Dataset{})
 		added, err := c.AddItems(ctx, d.ID, cases(7))
 		require.NoError(t, err)
+		// One long word is charged as many short ones are, and takes no time.
 		e := c.Evaluation(t, d.ID, map[string]any{
 			"target":       map[string]any{"type": "client"},
-			"metrics":      []string{"exact_match", "contains", "regex_match", "json_valid", "json_schema", "similarity", "numeric_tolerance"},
-			"metricParams": map[string]any{"regex_match": map[string]any{"pattern": "a"}, "json_schema": map[string]any{"schema": map[string]any{"type": "string"}}},
+			"metrics":      []string{"similarity", "json_valid", "json_schema"},
+			"metricParams": map[string]any{"similarity": map[string]any{"method": "token_f1"}, "json_schema": map[string]any{"schema": map[string]any{"type": "string"}}},
 		})
 		r := executing(t, c, started(t, c, e.ID, nil))
 		var all []map[string]any

@@ -43,9 +43,10 @@ func (w *Work) Spend(units int64) bool {
 	return true
 }
 
-// tasks is how many tasks of one request may spend all they may: half a minute's
-// work, about as long as callers wait.
-const tasks = 15
+// tasks is how many tasks of one request may spend all they may: a third of the
+// time that a request has, so that it is refused rather than stopped on a busy
+// machine.
+const tasks = 5
 
 // NewAllowance is the work of all tasks of one request.
 func NewAllowance() Work { return Work{left: tasks * allowance} }
