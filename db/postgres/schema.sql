@@ -17,6 +17,7 @@ BEGIN
   EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', parent);
   EXECUTE format('CREATE TABLE %I (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name, parent);
   EXECUTE format('REVOKE ALL ON %I FROM PUBLIC, assay_app', name);
+  PERFORM take_no_samples(name::regclass);
   EXECUTE format('WITH moved AS (DELETE FROM %I WHERE at >= $1 AND at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved', parent::text || '_default', name)
     USING first, past;
   EXECUTE format('ALTER TABLE %s ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, name, first, past);
@@ -187,6 +188,30 @@ BEGIN
 END
 $_$;
 
+CREATE FUNCTION public.take_no_samples(t regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE c record;
+BEGIN
+  FOR c IN
+    SELECT i.oid::regclass AS relation, i.relkind, a.attname, a.attnum
+    FROM pg_class i JOIN pg_attribute a ON a.attrelid = i.oid
+    WHERE (i.oid = t OR i.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = t AND indexprs IS NOT NULL))
+      AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget <> 0 AND a.atttypid IN ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype, 'bytea'::regtype)
+      AND (i.oid = t OR (SELECT indkey[a.attnum - 1] = 0 FROM pg_index WHERE indexrelid = i.oid))
+      AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conrelid = i.oid AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum]
+                      AND pg_get_constraintdef(k.oid) ~ '= ANY \(|octet_length\(\w+\) = ')
+  LOOP
+    IF c.relkind IN ('i', 'I') THEN
+      EXECUTE format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS 0', c.relation, c.attnum);
+    ELSE
+      EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', c.relation, c.attname);
+    END IF;
+  END LOOP;
+END
+$$;
+
 CREATE FUNCTION public.tenant_table(t regclass) RETURNS void
     LANGUAGE plpgsql
     AS $_$
@@ -196,6 +221,7 @@ BEGIN
   EXECUTE format($p$CREATE POLICY org ON %s
     USING      (org_id = nullif(current_setting('app.org', true), '')::uuid)
     WITH CHECK (org_id = nullif(current_setting('app.org', true), '')::uuid)$p$, t);
+  PERFORM take_no_samples(t);
 END
 $_$;
 
@@ -227,6 +253,12 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_key_id_check CHECK ((key_id ~ '^[0-9A-Za-z]{12}$'::text)),
     CONSTRAINT api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
+ALTER TABLE ONLY public.api_keys ALTER COLUMN key_id SET STATISTICS 0;
+ALTER TABLE ONLY public.api_keys ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.api_keys ALTER COLUMN scopes SET STATISTICS 0;
+ALTER TABLE ONLY public.api_keys ALTER COLUMN hash SET STATISTICS 0;
+ALTER TABLE ONLY public.api_keys ALTER COLUMN last4 SET STATISTICS 0;
+ALTER TABLE ONLY public.api_keys ALTER COLUMN creator SET STATISTICS 0;
 
 ALTER TABLE ONLY public.api_keys FORCE ROW LEVEL SECURITY;
 
@@ -258,6 +290,13 @@ CREATE TABLE public.audit_logs (
     CONSTRAINT audit_logs_actor_type_check1 CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text])))
 )
 PARTITION BY RANGE (at);
+ALTER TABLE ONLY public.audit_logs ALTER COLUMN action SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs ALTER COLUMN resource_type SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs ALTER COLUMN resource_id SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs ALTER COLUMN request_id SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs ALTER COLUMN ip SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs ALTER COLUMN before_digest SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs ALTER COLUMN after_digest SET STATISTICS 0;
 
 ALTER TABLE ONLY public.audit_logs FORCE ROW LEVEL SECURITY;
 
@@ -288,6 +327,13 @@ CREATE TABLE public.audit_logs_default (
     digest_format smallint DEFAULT 1 NOT NULL,
     CONSTRAINT audit_logs_actor_type_check1 CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text])))
 );
+ALTER TABLE ONLY public.audit_logs_default ALTER COLUMN action SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs_default ALTER COLUMN resource_type SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs_default ALTER COLUMN resource_id SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs_default ALTER COLUMN request_id SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs_default ALTER COLUMN ip SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs_default ALTER COLUMN before_digest SET STATISTICS 0;
+ALTER TABLE ONLY public.audit_logs_default ALTER COLUMN after_digest SET STATISTICS 0;
 
 CREATE TABLE public.data_keys (
     org_id uuid NOT NULL,
@@ -295,6 +341,8 @@ CREATE TABLE public.data_keys (
     master_key_id text NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
+ALTER TABLE ONLY public.data_keys ALTER COLUMN wrapped SET STATISTICS 0;
+ALTER TABLE ONLY public.data_keys ALTER COLUMN master_key_id SET STATISTICS 0;
 
 ALTER TABLE ONLY public.data_keys FORCE ROW LEVEL SECURITY;
 
@@ -305,6 +353,7 @@ CREATE TABLE public.dataset_holds (
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT dataset_holds_holder_check CHECK (((length(holder) >= 1) AND (length(holder) <= 200)))
 );
+ALTER TABLE ONLY public.dataset_holds ALTER COLUMN holder SET STATISTICS 0;
 
 ALTER TABLE ONLY public.dataset_holds FORCE ROW LEVEL SECURITY;
 
@@ -330,7 +379,10 @@ CREATE TABLE public.dataset_items (
     CONSTRAINT dataset_items_valid_from_check CHECK ((valid_from > 0)),
     CONSTRAINT dataset_items_weight_check CHECK ((weight >= (0)::double precision))
 );
+ALTER TABLE ONLY public.dataset_items ALTER COLUMN digest SET STATISTICS 0;
 ALTER TABLE ONLY public.dataset_items ALTER COLUMN content SET COMPRESSION lz4;
+ALTER TABLE ONLY public.dataset_items ALTER COLUMN source_type SET STATISTICS 0;
+ALTER TABLE ONLY public.dataset_items ALTER COLUMN source_id SET STATISTICS 0;
 
 ALTER TABLE ONLY public.dataset_items FORCE ROW LEVEL SECURITY;
 
@@ -355,6 +407,8 @@ CREATE TABLE public.dataset_versions (
     CONSTRAINT dataset_versions_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT dataset_versions_number_check CHECK ((number > 0))
 );
+ALTER TABLE ONLY public.dataset_versions ALTER COLUMN digest SET STATISTICS 0;
+ALTER TABLE ONLY public.dataset_versions ALTER COLUMN note SET STATISTICS 0;
 
 ALTER TABLE ONLY public.dataset_versions FORCE ROW LEVEL SECURITY;
 
@@ -381,7 +435,12 @@ CREATE TABLE public.datasets (
     CONSTRAINT datasets_purpose_check CHECK ((purpose = ANY (ARRAY['general'::text, 'golden'::text, 'calibration'::text, 'regression'::text]))),
     CONSTRAINT datasets_status_check CHECK ((status = ANY (ARRAY['active'::text, 'archived'::text])))
 );
+ALTER TABLE ONLY public.datasets ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.datasets ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY public.datasets ALTER COLUMN tags SET STATISTICS 0;
+ALTER TABLE ONLY public.datasets ALTER COLUMN content_sum SET STATISTICS 0;
 ALTER TABLE ONLY public.datasets ALTER COLUMN content_sum SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.datasets ALTER COLUMN content_digest SET STATISTICS 0;
 
 ALTER TABLE ONLY public.datasets FORCE ROW LEVEL SECURITY;
 
@@ -402,6 +461,8 @@ CREATE TABLE public.deletion_certificates (
     contents json DEFAULT '{}'::json NOT NULL,
     digest bytea
 );
+ALTER TABLE ONLY public.deletion_certificates ALTER COLUMN requested_by SET STATISTICS 0;
+ALTER TABLE ONLY public.deletion_certificates ALTER COLUMN digest SET STATISTICS 0;
 
 ALTER TABLE ONLY public.deletion_certificates FORCE ROW LEVEL SECURITY;
 
@@ -421,6 +482,10 @@ CREATE TABLE public.evaluation_artifacts (
     CONSTRAINT evaluation_artifacts_kind_check CHECK ((kind = ANY (ARRAY['report'::text, 'results'::text, 'comparison'::text, 'analysis'::text, 'labeled_dataset'::text, 'log'::text]))),
     CONSTRAINT evaluation_artifacts_sha256_check CHECK ((length(sha256) = 32))
 );
+ALTER TABLE ONLY public.evaluation_artifacts ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluation_artifacts ALTER COLUMN content_type SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluation_artifacts ALTER COLUMN sha256 SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluation_artifacts ALTER COLUMN object SET STATISTICS 0;
 
 ALTER TABLE ONLY public.evaluation_artifacts FORCE ROW LEVEL SECURITY;
 
@@ -453,6 +518,7 @@ CREATE TABLE public.evaluation_run_chunks (
     updated_at timestamp with time zone NOT NULL,
     deaths jsonb DEFAULT '{}'::jsonb NOT NULL
 );
+ALTER TABLE ONLY public.evaluation_run_chunks ALTER COLUMN deaths SET STATISTICS 0;
 
 ALTER TABLE ONLY public.evaluation_run_chunks FORCE ROW LEVEL SECURITY;
 
@@ -474,6 +540,8 @@ CREATE TABLE public.evaluation_run_notes (
     message text NOT NULL,
     CONSTRAINT evaluation_run_notes_level_check CHECK ((level = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text])))
 );
+ALTER TABLE ONLY public.evaluation_run_notes ALTER COLUMN subject SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluation_run_notes ALTER COLUMN message SET STATISTICS 0;
 
 ALTER TABLE ONLY public.evaluation_run_notes FORCE ROW LEVEL SECURITY;
 
@@ -500,6 +568,9 @@ CREATE TABLE public.evaluation_runs (
     CONSTRAINT evaluation_runs_phase_check CHECK ((phase = ANY (ARRAY['queued'::text, 'executing'::text, 'scoring'::text, 'aggregating'::text, 'done'::text]))),
     CONSTRAINT evaluation_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
+ALTER TABLE ONLY public.evaluation_runs ALTER COLUMN error_code SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluation_runs ALTER COLUMN error_message SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluation_runs ALTER COLUMN created_by SET STATISTICS 0;
 
 ALTER TABLE ONLY public.evaluation_runs FORCE ROW LEVEL SECURITY;
 
@@ -531,6 +602,11 @@ CREATE TABLE public.evaluations (
     CONSTRAINT evaluations_dataset_version_check CHECK ((dataset_version > 0)),
     CONSTRAINT evaluations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
+ALTER TABLE ONLY public.evaluations ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluations ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluations ALTER COLUMN dataset_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluations ALTER COLUMN tags SET STATISTICS 0;
+ALTER TABLE ONLY public.evaluations ALTER COLUMN created_by SET STATISTICS 0;
 
 ALTER TABLE ONLY public.evaluations FORCE ROW LEVEL SECURITY;
 
@@ -554,6 +630,9 @@ CREATE TABLE public.events (
     payload json NOT NULL
 )
 PARTITION BY RANGE (at);
+ALTER TABLE ONLY public.events ALTER COLUMN type SET STATISTICS 0;
+ALTER TABLE ONLY public.events ALTER COLUMN resource SET STATISTICS 0;
+ALTER TABLE ONLY public.events ALTER COLUMN resource_id SET STATISTICS 0;
 
 ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
 
@@ -576,6 +655,9 @@ CREATE TABLE public.events_default (
     resource_id text NOT NULL,
     payload json NOT NULL
 );
+ALTER TABLE ONLY public.events_default ALTER COLUMN type SET STATISTICS 0;
+ALTER TABLE ONLY public.events_default ALTER COLUMN resource SET STATISTICS 0;
+ALTER TABLE ONLY public.events_default ALTER COLUMN resource_id SET STATISTICS 0;
 
 CREATE SEQUENCE public.feedback_ids
     START WITH 1
@@ -594,6 +676,7 @@ CREATE TABLE public.followers (
     moved_at timestamp with time zone NOT NULL,
     CONSTRAINT followers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64)))
 );
+ALTER TABLE ONLY public.followers ALTER COLUMN name SET STATISTICS 0;
 
 ALTER TABLE ONLY public.followers FORCE ROW LEVEL SECURITY;
 
@@ -609,6 +692,12 @@ CREATE TABLE public.idempotency_keys (
     CONSTRAINT idempotency_keys_check CHECK (((output IS NULL) <> (fault IS NULL))),
     CONSTRAINT idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
 );
+ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN method SET STATISTICS 0;
+ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN path SET STATISTICS 0;
+ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN fingerprint SET STATISTICS 0;
+ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN output SET STATISTICS 0;
+ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN fault SET STATISTICS 0;
 
 ALTER TABLE ONLY public.idempotency_keys FORCE ROW LEVEL SECURITY;
 
@@ -626,6 +715,8 @@ CREATE TABLE public.members (
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'annotator'::text, 'viewer'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'active'::text])))
 );
+ALTER TABLE ONLY public.members ALTER COLUMN email SET STATISTICS 0;
+ALTER TABLE ONLY public.members ALTER COLUMN name SET STATISTICS 0;
 
 ALTER TABLE ONLY public.members FORCE ROW LEVEL SECURITY;
 
@@ -644,6 +735,7 @@ CREATE TABLE public.organizations (
     CONSTRAINT organizations_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text, 'enterprise'::text, 'self_hosted'::text]))),
     CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'deleting'::text])))
 );
+ALTER TABLE ONLY public.organizations ALTER COLUMN name SET STATISTICS 0;
 
 ALTER TABLE ONLY public.organizations FORCE ROW LEVEL SECURITY;
 
@@ -657,6 +749,9 @@ CREATE TABLE public.outbox (
     due_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
+ALTER TABLE ONLY public.outbox ALTER COLUMN topic SET STATISTICS 0;
+ALTER TABLE ONLY public.outbox ALTER COLUMN subject SET STATISTICS 0;
+ALTER TABLE ONLY public.outbox ALTER COLUMN payload SET STATISTICS 0;
 
 ALTER TABLE ONLY public.outbox FORCE ROW LEVEL SECURITY;
 
@@ -688,6 +783,12 @@ CREATE TABLE public.provider_keys (
     CONSTRAINT provider_keys_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 64))),
     CONSTRAINT provider_keys_status_check CHECK ((status = ANY (ARRAY['active'::text, 'invalid'::text, 'disabled'::text])))
 );
+ALTER TABLE ONLY public.provider_keys ALTER COLUMN provider SET STATISTICS 0;
+ALTER TABLE ONLY public.provider_keys ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.provider_keys ALTER COLUMN base_url SET STATISTICS 0;
+ALTER TABLE ONLY public.provider_keys ALTER COLUMN secret SET STATISTICS 0;
+ALTER TABLE ONLY public.provider_keys ALTER COLUMN last4 SET STATISTICS 0;
+ALTER TABLE ONLY public.provider_keys ALTER COLUMN models SET STATISTICS 0;
 
 ALTER TABLE ONLY public.provider_keys FORCE ROW LEVEL SECURITY;
 
@@ -708,6 +809,7 @@ CREATE TABLE public.trace_deletions (
     purged_at timestamp with time zone,
     CONSTRAINT trace_deletions_trace_id_check CHECK ((length(trace_id) = 16))
 );
+ALTER TABLE ONLY public.trace_deletions ALTER COLUMN trace_id SET STATISTICS 0;
 
 ALTER TABLE ONLY public.trace_deletions FORCE ROW LEVEL SECURITY;
 
@@ -742,6 +844,8 @@ CREATE TABLE public.trace_refs (
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT trace_refs_trace_id_check CHECK ((length(trace_id) = 16))
 );
+ALTER TABLE ONLY public.trace_refs ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.trace_refs ALTER COLUMN digest SET STATISTICS 0;
 
 ALTER TABLE ONLY public.trace_refs FORCE ROW LEVEL SECURITY;
 
@@ -768,6 +872,10 @@ CREATE TABLE public.views (
     CONSTRAINT views_list_check CHECK (((length(list) >= 1) AND (length(list) <= 64))),
     CONSTRAINT views_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
+ALTER TABLE ONLY public.views ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.views ALTER COLUMN list SET STATISTICS 0;
+ALTER TABLE ONLY public.views ALTER COLUMN filters SET STATISTICS 0;
+ALTER TABLE ONLY public.views ALTER COLUMN creator SET STATISTICS 0;
 
 ALTER TABLE ONLY public.views FORCE ROW LEVEL SECURITY;
 
@@ -918,6 +1026,7 @@ CREATE INDEX events_default_xid_id_idx ON public.events_default USING btree (xid
 CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (created_at);
 
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (removed_at IS NULL);
+ALTER INDEX public.members_email ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE INDEX members_order ON public.members USING btree (org_id, created_at, user_id) WHERE (removed_at IS NULL);
 

@@ -74,6 +74,14 @@ var checks = []string{
 	 WHERE relnamespace = 'public'::regnamespace AND relispartition AND relkind IN ('r', 'p') AND NOT pg_has_role($1, relowner, 'MEMBER')
 	   AND has_table_privilege($1, oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')`,
 
+	// Samples that PostgreSQL plans by outlive the rows they quote. Partitions too.
+	`SELECT c.relname || ': samples of ' || a.attname || ' would outlive its organization' FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+	 WHERE c.relnamespace = 'public'::regnamespace AND c.relname NOT LIKE 'goose_db_version%'
+	   AND (c.relkind IN ('r', 'p') OR c.relkind = 'i' AND EXISTS (SELECT 1 FROM pg_index i WHERE i.indexrelid = c.oid AND i.indkey[a.attnum - 1] = 0))
+	   AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget <> 0 AND format_type(a.atttypid, NULL) IN ('text', 'text[]', 'jsonb', 'bytea')
+	   AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conrelid = c.oid AND k.conkey = ARRAY[a.attnum] AND k.contype = 'c'
+	                   AND pg_get_constraintdef(k.oid) ~ '= ANY \(|octet_length\(\w+\) = ')`,
+
 	// Code and views that run with another's rights.
 	`SELECT 'function ' || proname || ' is SECURITY DEFINER' FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
 	`SELECT 'view ' || relname || ' is not security_invoker' FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'
@@ -165,6 +173,8 @@ func TestCatalogBites(t *testing.T) {
 		{"an exclusion over all organizations", table + secure + policy + "ALTER TABLE careless ADD CONSTRAINT apart EXCLUDE USING btree (dataset_id WITH =)", "careless: exclusion constraint apart has no org_id"},
 		{"a foreign key without the organization", table + secure + policy + "ALTER TABLE api_keys ADD UNIQUE (id); ALTER TABLE careless ADD FOREIGN KEY (dataset_id) REFERENCES api_keys (id)", "careless: foreign key careless_dataset_id_fkey does not tie org_id to the organization of api_keys"},
 		{"a partition that the runtime role reads", "CREATE TABLE events_careless PARTITION OF events FOR VALUES FROM ('1999-01-01') TO ('1999-02-01')", "events_careless: the runtime role reaches the partition past the row security of its parent"},
+		{"a text that is sampled", strings.Replace(table, "dataset_id bigint", "dataset_id bigint, note text", 1) + secure + policy, "careless: samples of note would outlive its organization"},
+		{"a text of which an index is sampled", "CREATE INDEX shouted ON datasets (org_id, upper(name))", "shouted: samples of upper would outlive its organization"},
 		{"a function with its owner's rights", "CREATE FUNCTION peek() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM datasets'", "function peek is SECURITY DEFINER"},
 		{"a view with its owner's rights", "CREATE VIEW peek AS SELECT * FROM datasets", "view peek is not security_invoker"},
 		{"a materialized view", "CREATE MATERIALIZED VIEW peek AS SELECT * FROM datasets", "materialized view peek holds rows without row security"},
