@@ -72,4 +72,4 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
--- fixture: SELECT add_partition('events', '2000-01-01');
+-- fixture: SELECT take_no_samples('datasets');
