@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events prove-neighbours prove-erasure stat-oracle docs-check clients schemathesis smoke ci ci-steps
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events prove-neighbours prove-erasure prove-decisions stat-oracle docs-check clients figures schemathesis smoke ci ci-steps
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -97,6 +97,9 @@ prove-neighbours: ## Attack as one organization in every way we know; a quiet on
 	go build -trimpath -o bin/prove-neighbours ./internal/prove/neighbours
 	bin/prove-neighbours $(NEIGHBOURS)
 
+prove-decisions: ## Draw results whose truth is known; gates, comparisons and intervals are wrong as seldom as they say.
+	go run ./internal/prove/decisions $(DECISIONS)
+
 prove-erasure: ## Delete organizations while everything breaks; every byte of every store is searched for what they had.
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/erasure $(ERASURE)
@@ -116,6 +119,9 @@ docs-check: build ## Run every command of the documents.
 clients: ## Send from real OpenTelemetry packages to a real server, and compare.
 	e2e/otel/run
 
+figures: ## Compute the figures of runs anew from their files, with numpy and scipy, and compare.
+	e2e/figures/run
+
 schemathesis: ## Send requests made from the OpenAPI document to a server; every response must keep to it.
 	e2e/schemathesis/run
 
@@ -126,10 +132,11 @@ smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-ingest INGEST='-faults 4 -spans 5000 -away 0s'
 	$(MAKE) prove-runs RUNS='-runs 12 -faults 8 -controls forget_done -large 10000'
 	$(MAKE) prove-events EVENTS='-faults 3 -acked 300 -events 200000 -rounds 9'
+	$(MAKE) prove-decisions DECISIONS='-draws 400'
 	$(MAKE) prove-neighbours NEIGHBOURS='-alone 10s -each 8s -only "large imports,slow readers" -controls no_bytes'
 	go test -p 1 -count=1 -v -run TestBench ./internal/bench/... | $(FIGURES)
 
-CI := check-gen lint dev-test race contract licences vuln stat-oracle docs-check clients schemathesis smoke
+CI := check-gen lint dev-test race contract licences vuln stat-oracle docs-check clients figures schemathesis smoke
 
 ci: $(CI) ## Everything that must pass before a change lands.
 	@if [ -s $(NOT_CHECKED) ]; then cat $(NOT_CHECKED); fi

@@ -564,9 +564,11 @@ CREATE TABLE public.evaluation_runs (
     final boolean DEFAULT false NOT NULL,
     posting integer DEFAULT 0 NOT NULL,
     posting_until timestamp with time zone,
+    verdict text,
     CONSTRAINT evaluation_runs_check CHECK (((status = 'running'::text) = (completed_at IS NULL))),
     CONSTRAINT evaluation_runs_phase_check CHECK ((phase = ANY (ARRAY['queued'::text, 'executing'::text, 'scoring'::text, 'aggregating'::text, 'done'::text]))),
-    CONSTRAINT evaluation_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+    CONSTRAINT evaluation_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+    CONSTRAINT evaluation_runs_verdict_check CHECK ((verdict = ANY (ARRAY['PASS'::text, 'FAIL'::text, 'INCONCLUSIVE'::text])))
 );
 ALTER TABLE ONLY public.evaluation_runs ALTER COLUMN error_code SET STATISTICS 0;
 ALTER TABLE ONLY public.evaluation_runs ALTER COLUMN error_message SET STATISTICS 0;
@@ -599,6 +601,7 @@ CREATE TABLE public.evaluations (
     updated_at timestamp with time zone NOT NULL,
     version bigint DEFAULT 1 NOT NULL,
     deleted_at timestamp with time zone,
+    baseline_run bigint,
     CONSTRAINT evaluations_dataset_version_check CHECK ((dataset_version > 0)),
     CONSTRAINT evaluations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
@@ -679,6 +682,32 @@ CREATE TABLE public.followers (
 ALTER TABLE ONLY public.followers ALTER COLUMN name SET STATISTICS 0;
 
 ALTER TABLE ONLY public.followers FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.gate_decisions (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    evaluation_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    baseline_run bigint,
+    verdict text NOT NULL,
+    asked json NOT NULL,
+    decided json NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT gate_decisions_verdict_check CHECK ((verdict = ANY (ARRAY['PASS'::text, 'FAIL'::text, 'INCONCLUSIVE'::text])))
+);
+ALTER TABLE ONLY public.gate_decisions ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.gate_decisions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gate_decisions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.gate_decisions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE public.idempotency_keys (
     org_id uuid NOT NULL,
@@ -956,6 +985,9 @@ ALTER TABLE ONLY public.events_default
 ALTER TABLE ONLY public.followers
     ADD CONSTRAINT followers_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.gate_decisions
+    ADD CONSTRAINT gate_decisions_pkey PRIMARY KEY (org_id, id);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (org_id, method, path, key);
 
@@ -1017,11 +1049,15 @@ CREATE INDEX evaluation_artifacts_evaluation ON public.evaluation_artifacts USIN
 
 CREATE INDEX evaluation_runs_evaluation ON public.evaluation_runs USING btree (org_id, evaluation_id, id);
 
+CREATE INDEX evaluation_runs_passed ON public.evaluation_runs USING btree (org_id, evaluation_id, id) WHERE (verdict = 'PASS'::text);
+
 CREATE INDEX evaluation_runs_running ON public.evaluation_runs USING btree (org_id, id) WHERE (status = 'running'::text);
 
 CREATE INDEX events_order ON ONLY public.events USING btree (xid, id);
 
 CREATE INDEX events_default_xid_id_idx ON public.events_default USING btree (xid, id);
+
+CREATE INDEX gate_decisions_run ON public.gate_decisions USING btree (org_id, run_id, id);
 
 CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (created_at);
 
@@ -1111,6 +1147,15 @@ ALTER TABLE ONLY public.evaluation_runs
 ALTER TABLE ONLY public.evaluations
     ADD CONSTRAINT evaluations_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.gate_decisions
+    ADD CONSTRAINT gate_decisions_org_id_evaluation_id_fkey FOREIGN KEY (org_id, evaluation_id) REFERENCES public.evaluations(org_id, id);
+
+ALTER TABLE ONLY public.gate_decisions
+    ADD CONSTRAINT gate_decisions_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.gate_decisions
+    ADD CONSTRAINT gate_decisions_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES public.evaluation_runs(org_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
@@ -1167,6 +1212,8 @@ ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.followers ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.gate_decisions ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY immutable ON public.audit_logs AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
@@ -1204,6 +1251,8 @@ CREATE POLICY org ON public.evaluation_runs USING ((org_id = (NULLIF(current_set
 CREATE POLICY org ON public.evaluations USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.events USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.gate_decisions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.idempotency_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 

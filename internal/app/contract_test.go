@@ -161,6 +161,10 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 		switch op.ID {
 		case "compareEvaluationRuns":
 			o.query = completed(c)
+		case "decideEvaluationRun":
+			runs, err := url.ParseQuery(strings.TrimPrefix(completed(c), "?"))
+			require.NoError(t, err)
+			o.path = "/api/evaluations/" + m.ID(t, "evaluation") + "/runs/" + runs.Get("candidateRunId") + "/decisions"
 		case "cancelEvaluationRun":
 			// Sending results ends the other run.
 			evaluation := m.ID(t, "evaluation")

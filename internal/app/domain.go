@@ -57,6 +57,7 @@ func (a *App) domains() []Domain {
 			Erasure: erasure.Part{Stop: a.Evaluation.CancelAll, Workflows: []string{"run", "evaluation-purge"}, Erase: a.Evaluation.EraseFiles},
 			Workers: []Worker{{evaluation.Queue, a.Evaluation.Register, a.Config.Evaluation.Slots}, {evaluation.QueueUnits, a.Evaluation.RegisterUnits, a.Config.Evaluation.Slots}},
 		},
+		{Name: "decision", HTTP: a.Decision.RegisterHTTP},
 		{Name: "erasure", Handlers: erasure.Handlers(a.temporal), Workers: []Worker{{Queue: erasure.Queue, Register: a.Erasure.Register}}},
 	}
 }

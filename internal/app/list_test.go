@@ -144,7 +144,7 @@ func (l *walkedList) fill(t *testing.T) {
 		switch {
 		case l.noun != "":
 			l.m.Make(t, l.noun)
-		case post.Telemetry:
+		case post.Telemetry || post.Appends:
 			call := l.m.Call(t, post)
 			_, err := l.m.Client.Call(t.Context(), call.Method, call.Path, jsontext.Value(call.Body), nil)
 			require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/db"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/decision"
 	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -43,6 +44,7 @@ type App struct {
 	Trace    *trace.Service
 
 	Evaluation *evaluation.Service
+	Decision   *decision.Service
 	Erasure    *erasure.Service
 	Outbox     *change.Dispatcher
 	Events     *change.Feed
@@ -153,6 +155,7 @@ func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
 		Postgres: a.postgres, Results: result.New(result.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, Tenancy: a.Tenancy, Blobs: a.blobs,
 		Provider: a.Provider, Config: a.Config.Evaluation, Log: log, Now: now,
 	})
+	a.Decision = decision.New(decision.Parts{Postgres: a.postgres, Evaluations: a.Evaluation, Tenancy: a.Tenancy, Log: log, Now: now})
 }
 
 // limit counts a request and says where its key stands.
@@ -175,7 +178,7 @@ func Document() ([]byte, error) {
 	a := &App{
 		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil),
 		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}),
-		Evaluation: evaluation.New(evaluation.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
+		Evaluation: evaluation.New(evaluation.Parts{}), Decision: decision.New(decision.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
 	}
 	a.newEdge(httpapi.Options{}, a.domains())
 	return a.Edge.OpenAPI(), nil

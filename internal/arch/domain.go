@@ -21,11 +21,12 @@ var Domains = map[string][]string{
 	"score":        nil,
 	"judge":        {"tenancy", "dataset", "provider", "score", "trace"},
 	"evaluation":   {"tenancy", "artifact", "dataset", "figure", "judge", "plan", "provider", "result", "score", "trace"},
+	"decision":     {"tenancy", "evaluation", "figure"},
 	"annotation":   {"tenancy", "dataset", "result", "score", "trace"},
 	"evidence":     {"tenancy", "score", "trace"},
 	"arena":        {"tenancy", "judge", "provider", "score"},
 	"adjudication": {"tenancy", "annotation", "dataset", "judge", "score"},
-	"release":      {"tenancy", "arena", "evaluation", "evidence", "score"},
+	"release":      {"tenancy", "arena", "decision", "evaluation", "evidence", "score"},
 	"erasure":      {"tenancy"},
 	"handoff":      {"tenancy", "evidence", "trace"},
 }

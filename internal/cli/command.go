@@ -14,6 +14,7 @@ import (
 type Commands struct {
 	Tail    tailCommand    `cmd:"" group:"use" help:"Show traces as they arrive."`
 	Traces  tracesCommand  `cmd:"" group:"use" help:"Inspect traces."`
+	Plan    planCommand    `cmd:"" group:"use" help:"Plan how many items a difference needs."`
 	Run     runCommand     `cmd:"" group:"use" help:"Start a run of an evaluation and, optionally, wait for its result."`
 	Compare compareCommand `cmd:"" group:"use" help:"Compare two runs of an evaluation."`
 	Gate    gateCommand    `cmd:"" group:"use" help:"Check a run against requirements, for CI: pass, fail or inconclusive."`

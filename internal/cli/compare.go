@@ -134,6 +134,9 @@ func toComparison(evaluation client.Evaluation, c client.Comparison) terminal.Co
 		if f.Verdict == "inconclusive" && api.Value(f.Statistics.Verdict.NonInferiority) == "shown" {
 			one.Verdict = "no worse"
 		}
+		if f.Role != "" && f.Role != "primary" {
+			one.Role = f.Role
+		}
 		for _, reason := range f.Statistics.IncomparableReasons {
 			if !slices.Contains(c.IncomparableReasons, reason) {
 				one.Reason = reason

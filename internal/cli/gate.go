@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/terminal"
 )
@@ -17,11 +18,11 @@ const newRun = "new"
 type gateCommand struct {
 	Evaluation string `arg:"" help:"ID or name of the evaluation."`
 	remote
-	Require    []string `sep:"none" required:"" help:"Requirement; repeatable. A threshold: pass_rate>=0.9, overall>0.8, latency_ms<=800. Or a comparison with the baseline: overall:non_inferior, pass_rate:better, similarity:equivalent." placeholder:"RULE"`
+	Require    []string `sep:"none" required:"" help:"Requirement; repeatable. A threshold: pass_rate>=0.9, overall>0.8, p95(latency_ms)<=800. Or a comparison with the baseline: overall:non_inferior, pass_rate:better, similarity:equivalent." placeholder:"RULE"`
 	Subject    string   `name:"run" default:"latest" help:"Run to check: an ID, latest, or new to start a run and wait for it (default: latest)." placeholder:"RUN"`
-	Baseline   string   `help:"Baseline run: an ID or previous (default: the baseline that the run was started with)." placeholder:"RUN"`
+	Baseline   string   `help:"Baseline run: passed for the last run that passed its gate, pinned, previous, or an ID (default: the baseline that the run was started with, or passed)." placeholder:"RUN"`
 	Margin     float64  `help:"Largest loss that does not matter, as a fraction of a metric's range, such as 0.02." placeholder:"FRACTION"`
-	MaxMissing float64  `default:"0.05" help:"Largest fraction of missing scores; above it, a requirement is inconclusive (default: 0.05)." placeholder:"FRACTION"`
+	MaxMissing float64  `default:"0.05" help:"Largest fraction of scores that may be missing from the baseline, or from a figure without a worst score; above it, a requirement is inconclusive (default: 0.05)." placeholder:"FRACTION"`
 	JUnit      string   `name:"junit" help:"File for a JUnit report." type:"path" placeholder:"FILE"`
 	GitHub     bool     `name:"github" help:"Annotations for GitHub Actions."`
 	JSON       bool     `name:"json" help:"JSON output."`
@@ -31,13 +32,13 @@ type gateCommand struct {
 
 // Help is the text of --help above the flags.
 func (gateCommand) Help() string {
-	return `A threshold such as pass_rate>=0.9 passes if the whole 95% interval meets it, fails if the whole interval misses it, and is inconclusive otherwise. A value truly below the threshold therefore passes with a probability of about 2.5% (for rates at most 2.5%, by exact intervals), unless the gate is repeated until it passes. The claims better, non_inferior and equivalent compare with the baseline item by item; non_inferior means that a loss of the margin is ruled out, at one-sided 95%.
+	return `A threshold such as pass_rate>=0.9 passes if the whole 95% interval meets it, fails if the whole interval misses it, and is inconclusive otherwise. A value truly below the threshold therefore passes with a probability of about 2.5% at most, unless runs are repeated until one passes. p95(latency_ms)<=800 is a threshold for a quantile. With several requirements, all must pass; one that fails is enough, so it must miss by the interval at which all hold together. The claims better, non_inferior and equivalent compare with the baseline item by item; non_inferior means that a loss of the margin is ruled out, at one-sided 95%.
 
-A requirement that is not shown to be met never passes: after a failed run, without an interval, with too many missing scores, or if the runs are not comparable. The gate fails if any requirement fails; otherwise it is inconclusive if any requirement is.
+A missing score counts as the worst one: a run cannot pass by leaving items out. A requirement that is not shown to be met never passes: after a failed run, without an interval, without a baseline, or if the runs are not comparable. The decision is stored with the run, and --baseline=passed compares with the last run that passed. Pin a run with baselineRunId of the evaluation to see how far releases have drifted from it. The gate fails if any requirement fails; otherwise it is inconclusive if any requirement is.
 
 Exit codes: 0 PASS, 1 FAIL, 2 invalid command line, 3 INCONCLUSIVE or request failed.
 
-The key in SERVICE_API_KEY needs the scope eval:read, and eval:write for --run=new.`
+The key in SERVICE_API_KEY needs the scopes eval:read and eval:write.`
 }
 
 // Validate refuses requirements that cannot be read.
@@ -47,9 +48,6 @@ func (c gateCommand) Validate() error {
 		return err
 	}
 	for _, r := range all {
-		if r.Claim != "" && c.Subject == newRun && c.Baseline == "" {
-			return fmt.Errorf("--require %q needs a baseline, and a new run has none: add --baseline", r.Text)
-		}
 		if r.Claim.NeedsMargin() && c.Margin == 0 {
 			return fmt.Errorf("--require %q needs --margin, the largest loss that does not matter: add one such as --margin=0.02", r.Text)
 		}
@@ -57,8 +55,8 @@ func (c gateCommand) Validate() error {
 	switch {
 	case c.Subject != newRun && (!client.IsRun(c.Subject) || c.Subject == client.Previous):
 		return errors.New("--run must be a run ID, latest or new")
-	case c.Baseline != "" && (!client.IsRun(c.Baseline) || c.Baseline == client.Latest && c.Subject != newRun):
-		return errors.New("--baseline must be a run ID or previous")
+	case c.Baseline != "" && (!client.IsBaseline(c.Baseline) || c.Baseline == client.Latest && c.Subject != newRun):
+		return errors.New("--baseline must be a run ID, passed, pinned or previous")
 	case c.Subject != newRun && c.startFlags != (startFlags{}):
 		return errors.New("flags for a new run require --run=new")
 	case !(c.MaxMissing >= 0 && c.MaxMissing <= 1):
@@ -73,9 +71,9 @@ type decision struct {
 	run        client.Run
 	baseline   string
 	judged     []judged
+	drift      []api.DecisionDrift
 	verdict    gate.Verdict
 	summary    string
-	resolution string
 	url        string
 	// problem says that the run itself could not be judged.
 	problem string
@@ -105,7 +103,7 @@ func (c gateCommand) Run(e *Environment) error {
 	return &ExitError{Code: exitUnknown}
 }
 
-// decide asks for the run and judges it. An error leaves what is known.
+// decide has the run judged. An error leaves what is known.
 func (c gateCommand) decide(e *Environment) (d decision, err error) {
 	from, err := c.client(e)
 	if err != nil {
@@ -125,91 +123,66 @@ func (c gateCommand) decide(e *Environment) (d decision, err error) {
 		}
 		d.run = ended
 	}
-	switch {
-	case d.run.Status != client.StatusCompleted:
-		why := ""
-		if d.run.Error != nil {
-			why = ": " + d.run.Error.Code + ": " + d.run.Error.Message
-		}
-		return d, fmt.Errorf("run %s is %s, not completed%s", d.run.ID, d.run.Status, why)
-	case d.run.Statistics == nil:
-		return d, fmt.Errorf("run %s has no statistics", d.run.ID)
+	if c.Baseline != "" && c.Baseline == d.run.ID {
+		return d, &ExitError{2, fmt.Errorf("--baseline is run %s itself: use another run", d.run.ID)}
 	}
-	if r := d.run.Statistics.Resolution; r != nil {
-		d.resolution = r.Sentence
+	found, err := from.Decide(e.Context, d.evaluation.ID, d.run.ID, c.asked(), "assay-gate-"+rand.Text())
+	if err != nil {
+		return d, err
 	}
-	return d, c.judge(e, from, &d)
+	d.baseline, d.drift, d.problem = api.Value(found.BaselineRunID), found.Drift, api.Value(found.Problem)
+	for _, r := range found.Rulings {
+		d.judged = append(d.judged, inWords(r, c.MaxMissing))
+	}
+	return d, nil
+}
+
+// asked is what the flags ask of the run.
+func (c gateCommand) asked() client.Asked {
+	a := client.Asked{Requirements: c.Require, MaxMissing: &c.MaxMissing}
+	if c.Margin > 0 {
+		a.Margin = &c.Margin
+	}
+	switch c.Baseline {
+	case "", client.Latest: // of a new run, which was started with it
+	case client.Passed, client.Pinned, client.Previous:
+		a.Baseline = &c.Baseline
+	default:
+		a.BaselineRunID = c.Baseline
+	}
+	return a
 }
 
 // find returns the run that is judged, started if it is a new one.
 func (c gateCommand) find(e *Environment, from *client.Client, evaluation client.Evaluation) (client.Run, error) {
 	switch c.Subject {
 	case newRun:
-		return c.start(e.Context, from, evaluation, c.Baseline, e.say)
+		baseline := c.Baseline
+		if baseline == client.Passed || baseline == client.Pinned {
+			baseline = "" // found when the run is judged, so that a first run can be started
+		}
+		return c.start(e.Context, from, evaluation, baseline, e.say)
 	case client.Latest:
 		return from.LatestRun(e.Context, evaluation)
 	}
 	return from.Run(e.Context, evaluation.ID, c.Subject)
 }
 
-// judge holds every requirement against the run and its baseline.
-func (c gateCommand) judge(e *Environment, from *client.Client, d *decision) error {
-	all, err := parseRequirements(c.Require)
-	if err != nil {
-		return err
-	}
-	var compared client.Comparison
-	if slices.ContainsFunc(all, func(r gate.Requirement) bool { return r.Claim != "" }) {
-		if d.baseline, err = c.against(e, from, d); err != nil {
-			return err
-		}
-		if compared, err = from.Compare(e.Context, d.evaluation.ID, d.baseline, d.run.ID, c.Margin); err != nil {
-			return err
-		}
-	}
-	for _, r := range all {
-		if r.Claim != "" {
-			d.judged = append(d.judged, judgeClaim(r, compared, c.MaxMissing))
-		} else {
-			d.judged = append(d.judged, judgeThreshold(r, d.run, c.MaxMissing))
-		}
-	}
-	return nil
-}
-
-// against is the id of the run that claims are judged against.
-func (c gateCommand) against(e *Environment, from *client.Client, d *decision) (string, error) {
-	switch {
-	case c.Subject == newRun && d.run.Baseline() != "": // a new run was started with what --baseline says
-		return d.run.Baseline(), nil
-	case c.Baseline == client.Previous:
-		r, err := from.PreviousRun(e.Context, d.evaluation, d.run)
-		return r.ID, err
-	case c.Baseline != "" && c.Baseline == d.run.ID:
-		return "", &ExitError{2, fmt.Errorf("--baseline is run %s itself: use another run", d.run.ID)}
-	case c.Baseline != "":
-		return c.Baseline, nil
-	case d.run.Baseline() != "":
-		return d.run.Baseline(), nil
-	}
-	return "", &ExitError{2, errors.New("a requirement compares with a baseline, and the run has none: add --baseline, or start runs with one")}
-}
-
 // conclude sums the requirements up. Those without a run to judge are skipped,
 // which is not passed.
 func (d *decision) conclude(texts []string) {
 	if d.problem != "" {
-		all, _ := parseRequirements(texts) // Validate has read them
-		d.judged = nil
-		for _, r := range all {
-			d.judged = append(d.judged, judged{Decision: r.Skip(), because: "not checked, because there is no completed run"})
+		if d.judged == nil {
+			for _, text := range texts {
+				d.judged = append(d.judged, inWords(client.Ruling{Requirement: text, Verdict: string(gate.Inconclusive), Reason: string(gate.ReasonNotChecked)}, 0))
+			}
 		}
 		d.verdict, d.summary = gate.Inconclusive, d.problem
 		return
 	}
 	decisions := make([]gate.Decision, len(d.judged))
 	for i, j := range d.judged {
-		decisions[i] = j.Decision
+		decisions[i].Verdict = gate.Verdict(j.Verdict)
 	}
 	verdict, failed, open := gate.Sum(decisions)
 	n := len(d.judged)

@@ -54,14 +54,15 @@ func (d decision) draw() terminal.Gate {
 	g := terminal.Gate{Name: d.evaluation.Name, Run: d.run.ID, Baseline: d.baseline, Verdict: string(d.verdict), Summary: d.summary}
 	if d.problem == "" {
 		for _, j := range d.judged {
-			one := terminal.Requirement{Text: j.Text, Verdict: string(j.Verdict), Because: j.because, Help: j.help}
+			one := terminal.Requirement{Text: j.Requirement, Verdict: j.Verdict, Because: j.because, Help: j.help}
 			if j.warning != "" {
 				one.Help = strings.TrimSpace(one.Help + " (" + j.warning + ")")
 			}
 			g.Requirements = append(g.Requirements, one)
 		}
-		if d.verdict == gate.Inconclusive && d.resolution != "" {
-			g.Notes = append(g.Notes, d.resolution)
+		for _, one := range d.drift {
+			shown := toEstimate(one.Figure, one.Difference)
+			g.Notes = append(g.Notes, fmt.Sprintf("%s since the pinned run %s: %s", one.Figure, one.PinnedRunID, signedText(shown)))
 		}
 	}
 	if d.url != "" {
@@ -78,7 +79,6 @@ type wireDecision struct {
 	RunID         string            `json:"run_id,omitzero"`
 	BaselineRunID string            `json:"baseline_run_id,omitzero"`
 	Requirements  []wireRequirement `json:"requirements"`
-	Resolution    string            `json:"resolution,omitzero"`
 }
 
 type wireRequirement struct {
@@ -91,18 +91,22 @@ type wireRequirement struct {
 	Lower       *float64 `json:"lower"`
 	Upper       *float64 `json:"upper"`
 	Level       float64  `json:"level,omitzero"`
+	Alpha       float64  `json:"alpha"`
 	N           int      `json:"n"`
-	ItemsNeeded int      `json:"items_needed,omitzero"`
+	Reach       *float64 `json:"reach,omitzero"` // how far from the threshold the truth has to be to be decided
 }
 
 func (d decision) wire() wireDecision {
 	w := wireDecision{
 		Verdict: string(d.verdict), Summary: d.summary, EvaluationID: d.evaluation.ID, RunID: d.run.ID, BaselineRunID: d.baseline,
-		Requirements: []wireRequirement{}, Resolution: d.resolution,
+		Requirements: []wireRequirement{},
 	}
 	for _, j := range d.judged {
 		one := wireRequirement{
-			Requirement: j.Text, Verdict: string(j.Verdict), Because: j.because, Help: j.help, Warning: j.warning, Level: j.level, ItemsNeeded: j.Need.Items,
+			Requirement: j.Requirement, Verdict: j.Verdict, Because: j.because, Help: j.help, Warning: j.warning, Alpha: j.Alpha, Reach: j.Reach,
+		}
+		if j.Estimate != nil && j.Estimate.CI != nil {
+			one.Level = j.Estimate.CI.Level
 		}
 		if f := j.figure; f != nil {
 			one.Value, one.Lower, one.Upper, one.N = f.Value, f.Lower, f.Upper, f.N
@@ -122,12 +126,12 @@ func (d decision) annotations() []string {
 	for _, j := range d.judged {
 		message := strings.TrimSpace(j.because + ". " + j.help)
 		switch {
-		case j.Verdict == gate.Fail:
-			lines = append(lines, annotation("error", "Assay gate: "+j.Text+" failed", message))
-		case j.Verdict == gate.Inconclusive:
-			lines = append(lines, annotation("warning", "Assay gate: "+j.Text+" inconclusive", message))
+		case gate.Verdict(j.Verdict) == gate.Fail:
+			lines = append(lines, annotation("error", "Assay gate: "+j.Requirement+" failed", message))
+		case gate.Verdict(j.Verdict) == gate.Inconclusive:
+			lines = append(lines, annotation("warning", "Assay gate: "+j.Requirement+" inconclusive", message))
 		case j.warning != "":
-			lines = append(lines, annotation("notice", "Assay gate: "+j.Text+" passed", message+" ("+j.warning+")"))
+			lines = append(lines, annotation("notice", "Assay gate: "+j.Requirement+" passed", message+" ("+j.warning+")"))
 		}
 	}
 	return lines
@@ -203,17 +207,17 @@ func (d decision) junit(at time.Time) ([]byte, error) {
 		s.Cases = append(s.Cases, junitCase{Name: "completed run", Class: name, Time: "0", Error: &junitResult{d.problem, "no_run", d.problem}})
 	}
 	for _, j := range d.judged {
-		c := junitCase{Name: j.Text, Class: name, Time: "0"}
+		c := junitCase{Name: j.Requirement, Class: name, Time: "0"}
 		because := terminal.Text(j.because)
 		text := strings.TrimSpace(because + "\n" + terminal.Text(j.help) + "\n" + terminal.Text(j.warning))
 		switch {
-		case j.Reason == gate.ReasonNotChecked:
+		case gate.Reason(j.Reason) == gate.ReasonNotChecked:
 			s.Skipped++
 			c.Skipped = &junitResult{Message: because}
-		case j.Verdict == gate.Fail:
+		case gate.Verdict(j.Verdict) == gate.Fail:
 			s.Failures++
 			c.Failure = &junitResult{because, "missed", text}
-		case j.Verdict == gate.Inconclusive:
+		case gate.Verdict(j.Verdict) == gate.Inconclusive:
 			s.Errors++
 			c.Error = &junitResult{because, "inconclusive", text}
 		default:

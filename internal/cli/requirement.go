@@ -8,18 +8,16 @@ import (
 	"github.com/assayhq/assay/internal/client"
 	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/gate"
-	"github.com/assayhq/assay/internal/stat"
 	"github.com/assayhq/assay/internal/terminal"
 )
 
-// judged is the decision on a requirement in words.
+// judged is the ruling on a requirement in words.
 type judged struct {
-	gate.Decision
+	client.Ruling
 	because string
 	help    string // what would decide it
 	warning string // what qualifies a verdict
 	figure  *terminal.Estimate
-	level   float64
 }
 
 // parseRequirements reads the values of --require.
@@ -36,100 +34,156 @@ func parseRequirements(texts []string) ([]gate.Requirement, error) {
 	return all, errors.Join(wrong...)
 }
 
-// judgeThreshold decides a threshold on a figure of a run.
-func judgeThreshold(r gate.Requirement, run client.Run, maxMissing float64) judged {
-	out := judged{Decision: r.Decide(toGate(run), maxMissing)}
-	if out.Estimate == nil {
+// inWords puts a ruling into words.
+func inWords(r client.Ruling, maxMissing float64) judged {
+	out := judged{Ruling: r, because: r.Reason} // of a newer server, nothing more is known
+	asked, err := gate.Parse(r.Requirement)
+	if err != nil {
+		return out
+	}
+	e := r.Estimate
+	switch gate.Reason(r.Reason) {
+	case gate.ReasonNotChecked:
+		out.because = "not checked, because there is no completed run"
+	case gate.ReasonNoBaseline:
+		out.because = "there is no baseline: " + strings.Join(r.Reasons, ", ")
+	case gate.ReasonNoFigure:
 		out.because = "the run has no metric " + r.Figure
-		return out
-	}
-	e := *out.Estimate
-	shown := toShown(r.Figure, e)
-	shown.Percent, shown.Bar = r.Figure == gate.PassRate, &r.Threshold
-	out.figure = &shown
-	text := fmt.Sprintf("%s from %s", shown.Text(), count(gate.Size(e)))
-	switch out.Reason {
+		if asked.Claim != "" {
+			out.because = "neither run has a metric " + r.Figure
+		}
+	case gate.ReasonIncomparable:
+		out.because = "the runs are not comparable: " + strings.Join(r.Reasons, ", ")
+	case gate.ReasonDescriptive:
+		out.because = r.Figure + " depends on when and where a run took place, so a difference between runs decides nothing"
+		out.help = fmt.Sprintf("Use a threshold, such as p95(%s)<=800.", r.Figure)
 	case gate.ReasonNoInterval:
-		out.because = "no interval is available: " + strings.Join(append([]string{string(e.Status)}, e.Warnings...), ", ")
-		return out
+		if e == nil {
+			break
+		}
+		out.because = "no interval is available: " + strings.Join(append([]string{e.Status}, e.Warnings...), ", ")
 	case gate.ReasonMissing:
-		out.because = tooManyMissing(*out.Missing, maxMissing)
-		return out
-	case gate.ReasonShown:
-		out.because = text + ": the whole interval meets it"
-	case gate.ReasonRefuted:
-		out.because = text + ": the whole interval misses it"
-	default:
-		out.because, out.help = text+": the interval contains the threshold", needText(out.Need, e, shown)
-	}
-	out.level = e.CI.Level
-	if e.Status != stat.StatusOK {
-		out.warning = string(e.Status)
-	}
-	if len(shown.Warnings) > 0 {
-		out.warning = strings.Join(shown.Warnings, "; ")
+		if e == nil || e.Missing == nil {
+			break
+		}
+		out.because = fmt.Sprintf("%d scores (%.3g%%) are missing, more than --max-missing allows (%.3g%%): the remaining scores may be biased", e.Missing.Rows, 100*e.Missing.Share, 100*maxMissing)
+	case gate.ReasonShown, gate.ReasonRefuted, gate.ReasonInside:
+		if e == nil {
+			break
+		}
+		if asked.Claim != "" {
+			out.claim(asked.Claim)
+		} else {
+			out.threshold(asked)
+		}
 	}
 	return out
 }
 
-func count(items int) string {
+// threshold explains what became of a threshold.
+func (j *judged) threshold(asked gate.Requirement) {
+	e := *j.Estimate
+	shown := toEstimate(j.Figure, e)
+	shown.Percent, shown.Bar = asked.Figure == gate.PassRate, &asked.Threshold
+	j.figure = &shown
+	text := fmt.Sprintf("%s from %s", shown.Text(), count(size(e)))
+	if asked.Quantile > 0 {
+		text = fmt.Sprintf("p%g %s", 100*asked.Quantile, text)
+	}
+	switch gate.Reason(j.Reason) {
+	case gate.ReasonShown:
+		j.because = text + ": the whole interval meets it"
+	case gate.ReasonRefuted:
+		j.because = text + ": the whole interval misses it"
+	default:
+		j.because, j.help = text+": "+j.openText(asked), j.reachText(shown)
+	}
+	if e.Status != "ok" {
+		j.add(e.Status)
+	}
+	j.add(strings.Join(shown.Warnings, "; "))
+	j.add(countedText(e.Missing))
+}
+
+// openText says why a threshold is open.
+func (j *judged) openText(asked gate.Requirement) string {
+	lower, upper := j.Estimate.CI.Lower, j.Estimate.CI.Upper
+	if j.Together != nil && (upper != nil && *upper < asked.Threshold || lower != nil && *lower > asked.Threshold) {
+		wide := terminal.Estimate{Value: j.Estimate.Value, Lower: j.Together.Lower, Upper: j.Together.Upper, Percent: asked.Figure == gate.PassRate, Bar: &asked.Threshold}
+		return "it misses the threshold, but not at the level at which all requirements hold together: " + wide.Text()
+	}
+	return "the interval contains the threshold"
+}
+
+// claim explains what became of a claim.
+func (j *judged) claim(c gate.Claim) {
+	e := *j.Estimate
+	shown := terminal.Estimate{Name: j.Figure, Value: e.Value, N: int(j.NMatched), Status: e.Status}
+	if e.CI != nil {
+		shown.Lower, shown.Upper = e.CI.Lower, e.CI.Upper
+	}
+	j.figure = &shown
+	text := fmt.Sprintf("difference %s over %s: ", signedText(shown), count(j.NMatched))
+	switch gate.Reason(j.Reason) {
+	case gate.ReasonShown, gate.ReasonRefuted:
+		j.because = text + claimText(c, gate.Reason(j.Reason) == gate.ReasonShown, api.Value(j.Margin))
+	default:
+		j.because, j.help = text+string(c)+" is neither shown nor refuted", api.Value(j.Resolution)
+	}
+	if e.Status != "ok" {
+		j.add(strings.Join(append([]string{e.Status}, e.Warnings...), "; "))
+	}
+	j.add(countedText(e.Missing))
+}
+
+// add adds to what qualifies a verdict.
+func (j *judged) add(warning string) {
+	switch {
+	case warning == "":
+	case j.warning == "":
+		j.warning = warning
+	default:
+		j.warning += "; " + warning
+	}
+}
+
+// countedText says that missing scores were counted, and how.
+func countedText(m *client.Missing) string {
+	if m == nil || m.Policy != "fail" || m.Rows == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s missing (%.3g%%), each counted as the worst score", scores(m.Rows), 100*m.Share)
+}
+
+func scores(n int64) string {
+	if n == 1 {
+		return "1 score is"
+	}
+	return terminal.Number(int(n)) + " scores are"
+}
+
+func count(items int64) string {
 	if items == 1 {
 		return "1 item"
 	}
-	return terminal.Number(items) + " items"
+	return terminal.Number(int(items)) + " items"
 }
 
-func tooManyMissing(m stat.Missing, most float64) string {
-	return fmt.Sprintf("%d scores (%.3g%%) are missing, more than --max-missing allows (%.3g%%): the remaining scores may be biased", m.Rows, 100*m.Share, 100*most)
+// size is the number of items that an estimate is from.
+func size(e client.Estimate) int64 {
+	if e.Items > 0 {
+		return e.Items
+	}
+	return e.N
 }
 
-// needText puts into words how many items would decide a threshold.
-func needText(n gate.Need, e stat.Estimate, shown terminal.Estimate) string {
-	value, _, _ := strings.Cut(shown.Text(), " ")
-	switch {
-	case n.Items > 0:
-		return fmt.Sprintf("If the true value is %s, about %s in total (%s more) would decide it in four of five runs.", value, count(n.Items), terminal.Number(n.Items-gate.Size(e)))
-	case n.TooClose:
-		return fmt.Sprintf("%s is too close to the threshold for any reasonable number of items to decide it.", value)
+// reachText says what this many items decide.
+func (j *judged) reachText(shown terminal.Estimate) string {
+	if j.Reach == nil {
+		return "Repeat the run with more items."
 	}
-	return "Twice as many items would probably decide it: repeat the run with more items."
-}
-
-// judgeClaim decides a claim on a comparison.
-func judgeClaim(r gate.Requirement, c client.Comparison, maxMissing float64) judged {
-	f, ok := c.Figure(r.Figure)
-	if !ok {
-		return judged{Decision: r.DecideClaim(nil, maxMissing), because: "neither run has a metric " + r.Figure}
-	}
-	compared := toStatComparison(f)
-	out := judged{Decision: r.DecideClaim(&compared, maxMissing), level: c.Confidence}
-	out.figure = &terminal.Estimate{Name: r.Figure, Value: f.Delta, Lower: f.CILow, Upper: f.CIHigh, N: compared.Matched, Status: string(compared.Difference.Status)}
-	text := fmt.Sprintf("difference %s over %s: ", signedText(*out.figure), count(compared.Matched))
-	switch out.Reason {
-	case gate.ReasonIncomparable:
-		out.because = "the runs are not comparable: " + strings.Join(compared.Reasons, ", ")
-		return out
-	case gate.ReasonNoInterval:
-		out.because = "no interval of the difference is available: " + string(compared.Difference.Status)
-		return out
-	case gate.ReasonNoRange:
-		out.because = r.Figure + " has no range, so a margin cannot be applied: use a threshold, or better"
-		return out
-	case gate.ReasonMissing:
-		out.because = tooManyMissing(*out.Missing, maxMissing)
-		return out
-	case gate.ReasonShown, gate.ReasonRefuted:
-		out.because = text + claimText(r.Claim, out.Reason == gate.ReasonShown, *compared.Verdict.Margin)
-	default:
-		out.because = text + string(r.Claim) + " is neither shown nor refuted"
-		if res := f.Statistics.Resolution; res != nil {
-			out.help = res.Sentence
-		}
-	}
-	if s := compared.Difference.Status; s != stat.StatusOK {
-		out.warning = strings.Join(append([]string{string(s)}, compared.Difference.Warnings...), "; ")
-	}
-	return out
+	apart := terminal.Estimate{Value: j.Reach, Percent: shown.Percent}
+	return fmt.Sprintf("With %s, four of five runs decide it if the true value is at least %s from the threshold. Four times as many items halve that.", count(size(*j.Estimate)), apart.Text())
 }
 
 // claimText puts a claim that is shown or refuted into words.
@@ -154,56 +208,4 @@ func signedText(e terminal.Estimate) string {
 		return "+" + e.Text()
 	}
 	return e.Text()
-}
-
-func toGate(r client.Run) gate.Run {
-	s := *r.Statistics
-	return gate.Run{
-		PassRate: toStat(s.PassRate), Overall: toStat(s.Overall), Metrics: toStats(s.Metrics), Strict: toStats(s.Gates), Items: int(r.Items), Errored: int(r.Errored),
-	}
-}
-
-func toStats(all map[string]client.Estimate) map[string]stat.Estimate {
-	out := make(map[string]stat.Estimate, len(all))
-	for name, e := range all {
-		out[name] = toStat(e)
-	}
-	return out
-}
-
-func toStat(e client.Estimate) stat.Estimate {
-	out := stat.Estimate{Value: e.Value, SE: e.SE, N: int(e.N), Items: int(e.Items), Status: stat.Status(e.Status), Method: e.Method, Warnings: e.Warnings}
-	if e.CI != nil {
-		out.CI = &stat.Interval{Lower: e.CI.Lower, Upper: e.CI.Upper, Level: e.CI.Level, Kind: stat.Kind(e.CI.Kind)}
-	}
-	if e.Missing != nil {
-		out.Missing = &stat.Missing{Rows: int(e.Missing.Rows), Share: e.Missing.Share}
-	}
-	return out
-}
-
-func toShown(name string, e stat.Estimate) terminal.Estimate {
-	c := client.Estimate{Value: e.Value, N: int64(e.N), Status: string(e.Status), Warnings: e.Warnings}
-	if e.CI != nil {
-		c.CI = &client.Interval{Lower: e.CI.Lower, Upper: e.CI.Upper}
-	}
-	if e.Missing != nil {
-		c.Missing = &client.Missing{Rows: int64(e.Missing.Rows), Share: e.Missing.Share}
-	}
-	return toEstimate(name, c)
-}
-
-// toStatComparison takes the difference from the figure, as it is shown.
-func toStatComparison(f client.Compared) stat.Comparison {
-	s, v := f.Statistics, f.Statistics.Verdict
-	margin := api.Value(v.Margin)
-	out := stat.Comparison{
-		Difference: toStat(s.Difference), Candidate: toStat(s.Candidate), Matched: int(s.NMatched), Comparable: s.Comparable, Reasons: s.IncomparableReasons,
-		Verdict: stat.Verdict{
-			Superiority: stat.Superiority(v.Superiority), NonInferiority: stat.NonInferiority(api.Value(v.NonInferiority)),
-			Equivalence: stat.Equivalence(api.Value(v.Equivalence)), Margin: &margin,
-		},
-	}
-	out.Difference.Value, out.Difference.CI = f.Delta, &stat.Interval{Lower: f.CILow, Upper: f.CIHigh}
-	return out
 }

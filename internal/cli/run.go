@@ -56,7 +56,7 @@ func (f startFlags) start(ctx context.Context, from *client.Client, evaluation c
 		BudgetUSD: f.Budget,
 	}
 	switch baseline {
-	case client.Latest, client.Previous:
+	case client.Latest, client.Previous, client.Passed, client.Pinned:
 		want.Baseline = &baseline
 	default:
 		want.BaselineRunID = baseline
@@ -96,8 +96,8 @@ The key in SERVICE_API_KEY needs the scopes eval:read and eval:write.`
 
 // Validate refuses numbers that no run takes.
 func (c runCommand) Validate() error {
-	if c.Baseline != "" && !client.IsRun(c.Baseline) {
-		return errors.New("--baseline must be a run ID, latest or previous")
+	if c.Baseline != "" && !client.IsBaseline(c.Baseline) {
+		return errors.New("--baseline must be a run ID, passed, pinned, latest or previous")
 	}
 	return errors.Join(c.startFlags.check(), c.waitFlags.check())
 }
@@ -225,6 +225,12 @@ func toEstimates(s client.Statistics) []terminal.Estimate {
 	for _, name := range slices.Sorted(maps.Keys(s.Metrics)) {
 		all = append(all, toEstimate(name, s.Metrics[name]))
 	}
+	for _, r := range s.Repeated {
+		k := strconv.FormatInt(r.K, 10)
+		one, every := toEstimate("pass@"+k, r.Any), toEstimate("pass^"+k, r.All)
+		one.Percent, every.Percent = true, true
+		all = append(all, one, every)
+	}
 	return all
 }
 
@@ -233,7 +239,7 @@ func toEstimate(name string, e client.Estimate) terminal.Estimate {
 	if e.CI != nil {
 		out.Lower, out.Upper = e.CI.Lower, e.CI.Upper
 	}
-	if m := e.Missing; m != nil && m.Rows > 0 {
+	if m := e.Missing; m != nil && m.Rows > 0 && m.Policy != "fail" {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d without a score (%.3g%%), left out", m.Rows, math.Ceil(1000*m.Share)/10))
 	}
 	return out

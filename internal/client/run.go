@@ -97,7 +97,12 @@ func (c *Client) Progress(ctx context.Context, evaluation, run string) (Progress
 const (
 	Latest   = "latest"   // the newest run, however it stands
 	Previous = "previous" // the newest completed run before another one
+	Passed   = "passed"   // the newest run before another one that passed its gate
+	Pinned   = "pinned"   // the run that the evaluation is pinned to
 )
+
+// IsBaseline reports whether a text can name a run to compare with.
+func IsBaseline(text string) bool { return text == Passed || text == Pinned || IsRun(text) }
 
 // IsRun reports whether a text can name a run: an id, latest or previous.
 func IsRun(text string) bool {

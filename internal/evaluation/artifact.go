@@ -79,7 +79,7 @@ func (s *Service) writeComparison(ctx context.Context, org principal.OrgID, r Ru
 		return nil, err
 	}
 	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindComparison, "comparison.json", "application/json")
-	if _, err := f.Write(append(encode(toComparisonBody(c)), '\n')); err != nil {
+	if _, err := f.Write(append(encode(c.body()), '\n')); err != nil {
 		return nil, err
 	}
 	return &c, f.Close()

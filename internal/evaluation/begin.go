@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
@@ -48,6 +47,9 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 	}
 	if why := tooMany(len(items), r.Request.Repetitions); why != nil {
 		return r, why
+	}
+	if err := s.checkClusters(ctx, t.Org, d.ID, v.Number, r.Request.ClusterKey, items); err != nil {
+		return r, err
 	}
 	err = postgres.InTx(ctx, s.db, t.Org, func(tx postgres.Tx) error {
 		if err := s.store.putItemsTx(ctx, tx, t.Run, items); err != nil {
@@ -135,12 +137,31 @@ func (s *Service) draw(ctx context.Context, org principal.OrgID, id int64, v dat
 		}
 		above = ids[len(ids)-1]
 	}
-	order := rand.New(rand.NewPCG(uint64(seedOf(r)), uint64(id))) //nolint:gosec // the same seed has to give the same order
-	order.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	plan.Shuffle(all, seedOf(r))
 	if n := r.Request.SampleSize; n > 0 && n < len(all) {
 		all = all[:n]
 	}
 	return all, nil
+}
+
+// checkClusters refuses a key that no item has: its intervals would be those of
+// independent items, and nobody would see it.
+func (s *Service) checkClusters(ctx context.Context, org principal.OrgID, dataset int64, version int, key string, ids []int64) error {
+	for key != "" && len(ids) > 0 {
+		items, read, err := s.datasets.ItemsByID(ctx, org, dataset, version, ids[:min(len(ids), maxPage)])
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			if plan.Cluster(item, key) != "" {
+				return nil
+			}
+		}
+		if ids = ids[read:]; len(ids) == 0 {
+			return &RunError{CodeClusterKey, "No item has the key " + key + " in its labels, context or input, so items cannot be grouped by it. Check its spelling."}
+		}
+	}
+	return nil
 }
 
 // seedOf is the seed that was asked for, or one that only the run has.

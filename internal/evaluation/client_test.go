@@ -177,11 +177,17 @@ func TestWhatAClientDoesNotSendIsMissing(t *testing.T) {
 	})
 
 	for name, s := range map[string]stat.Estimate{
-		"pass rate": r.Statistics.PassRate, "overall": r.Statistics.Overall, "exact_match": r.Statistics.Metrics["exact_match"], "gate": r.Statistics.Gates["pass_rate"],
+		"pass rate": r.Statistics.PassRate, "overall": r.Statistics.Overall, "exact_match": r.Statistics.Metrics["exact_match"],
 	} {
 		require.Equal(t, 30, s.N, name)
 		require.Equal(t, 10, s.Missing.Rows, name)
 		require.Equal(t, stat.StatusFragile, s.Status, name)
+	}
+	for name, s := range r.Statistics.Gates {
+		require.Equal(t, 40, s.N, name)
+		require.Equal(t, 10, s.Missing.Rows, name)
+		require.Equal(t, stat.MissingFail, s.Missing.Policy, name)
+		require.InDelta(t, 0.5, *s.Value, 1e-9, name)
 	}
 }
 

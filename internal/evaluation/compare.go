@@ -3,18 +3,21 @@ package evaluation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/figure"
+	"github.com/assayhq/assay/internal/gate"
+	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/stat"
 )
 
-// ErrNotEnded is returned for a comparison with a run whose results are not all
-// there.
-var ErrNotEnded = fault.New(fault.Conflict, "run_not_ended", "The run has not ended, so its results cannot be compared yet. Wait until it has, or cancel it.")
+// ErrNotEnded is returned for a comparison or a decision on a run whose results
+// are not all there.
+var ErrNotEnded = fault.New(fault.Conflict, "run_not_ended", "The run has not ended, so its results cannot be compared or decided on yet. Wait until it has, or cancel it.")
 
 // Versus says which runs are compared, and how.
 type Versus struct {
@@ -24,6 +27,10 @@ type Versus struct {
 	// Margin is the largest difference that does not matter, as a share of a
 	// metric's range. Zero takes that of the candidate's request.
 	Margin float64
+	// Primary are the figures that were declared before looking; without any it is
+	// the overall score. Figures are the metrics that are compared; nil is all that
+	// either run has, and the slices.
+	Primary, Figures []string
 }
 
 // Comparison is how a candidate run differs from a baseline run of the same
@@ -61,6 +68,9 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 	if err != nil {
 		return c, err
 	}
+	if v.Figures != nil {
+		definitions = slices.DeleteFunc(definitions, func(d metric.Definition) bool { return !slices.Contains(v.Figures, d.Name) })
+	}
 	done, err := s.mayRead(ctx, baseline, candidate)
 	if err != nil {
 		return c, err
@@ -74,6 +84,8 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 	if err != nil {
 		return c, err
 	}
+	a.Recognise(b.Rows)
+	b.Recognise(a.Rows)
 	a.clusterLike(b)
 	scores := func(name string) (before, after []stat.Row, err error) {
 		if before, err = s.metricRows(ctx, org, a, name); err != nil {
@@ -83,11 +95,75 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 		return before, after, err
 	}
 	c.Comparison, err = figure.Compare(a.Rows, b.Rows, definitions, scores, figure.Options{
-		Confidence: v.Confidence, Margin: v.Margin, Reasons: figure.Reasons(plan.Differ(baseline.Request.Plan, candidate.Request.Plan)),
+		Confidence: v.Confidence, Margin: v.Margin, Primary: v.Primary, Slices: v.Figures == nil, Reasons: reasons(baseline, candidate, definitions),
 		Seed: stat.Seed{
 			Organization: org.String(), Resource: fmt.Sprintf("run/%d:run/%d", baseline.ID, candidate.ID),
 			DataVersion: baseline.digest() + ":" + candidate.digest(),
 		},
 	})
 	return c, err
+}
+
+// reasons say why figures of two runs do not measure the same thing. A run that
+// was stopped may have been stopped when it looked best.
+func reasons(baseline, candidate Run, metrics []metric.Definition) figure.Reasons {
+	all := figure.Reasons(plan.Differ(baseline.Request.Plan, candidate.Request.Plan))
+	for _, r := range []Run{baseline, candidate} {
+		if r.Status == StatusCompleted {
+			continue
+		}
+		why := fmt.Sprintf("run %d was stopped before its end, perhaps when it looked best", r.ID)
+		all.Overall, all.Passes = why, why
+		if all.Metrics == nil {
+			all.Metrics = map[string]string{}
+		}
+		for _, d := range metrics {
+			all.Metrics[d.Name] = why
+		}
+	}
+	return all
+}
+
+// Ask is a figure that a gate asks for: a metric, overall or pass_rate.
+type Ask struct {
+	Figure string
+	figure.At
+}
+
+// Figures are figures of a run as a gate decides by them, at a level. Those that
+// the run does not have are left out.
+func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, level float64, asks []Ask) (map[Ask]stat.Estimate, error) {
+	definitions, err := s.definitions(r)
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.mayRead(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	of, err := s.readSide(ctx, org, r)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[Ask]stat.Estimate, len(asks))
+	for _, ask := range asks {
+		d, rows := figure.PassRate(), of.Passes
+		switch at := slices.IndexFunc(definitions, func(d metric.Definition) bool { return d.Name == ask.Figure }); {
+		case ask.Figure == gate.PassRate:
+		case ask.Figure == gate.Overall:
+			d, rows = figure.Overall(), of.Overall
+		case at < 0:
+			continue
+		default:
+			d = definitions[at]
+			if rows, err = s.metricRows(ctx, org, of, d.Name); err != nil {
+				return nil, err
+			}
+		}
+		if found[ask], err = figure.Gate(d, rows, level, ask.At); err != nil {
+			return nil, fmt.Errorf("%s: %w", ask.Figure, err)
+		}
+	}
+	return found, nil
 }

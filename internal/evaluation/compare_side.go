@@ -7,7 +7,9 @@ import (
 
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -15,7 +17,7 @@ import (
 type side struct {
 	*figure.Rows
 	run   Run
-	count Count
+	count result.Count
 }
 
 // maxRead is how many units are in memory at once for statistics, whoever asks:
@@ -50,7 +52,7 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 		return nil, err
 	}
 	for i := range briefs {
-		out.count.add(briefs[i])
+		out.count.Add(briefs[i])
 	}
 	out.Rows = figure.NewRows(briefs)
 	if out.count.Done < r.Resolved.Units {
@@ -58,9 +60,32 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 		if err != nil {
 			return nil, err
 		}
-		out.AddMissing(briefs, items, r.Request.Repetitions)
+		facts, err := s.facts(ctx, org, r, figure.Lacking(briefs, items))
+		if err != nil {
+			return nil, err
+		}
+		out.AddMissing(briefs, items, r.Request.Repetitions, facts)
 	}
 	return out, nil
+}
+
+// facts are what the run's version of the dataset says about items, as far as it
+// still has them.
+func (s *Service) facts(ctx context.Context, org principal.OrgID, r Run, ids []int64) (map[int64]figure.Facts, error) {
+	all := make(map[int64]figure.Facts, len(ids))
+	for len(ids) > 0 {
+		items, read, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids[:min(len(ids), maxPage)])
+		if err != nil {
+			return nil, err
+		}
+		for id, item := range items {
+			f := figure.Facts{Cluster: plan.Cluster(item, r.Request.ClusterKey), Weight: item.Weight}
+			copy(f.Content[:], item.Digest[:])
+			all[id] = f
+		}
+		ids = ids[read:]
+	}
+	return all, nil
 }
 
 // clusterLike gives items of both sides the same clusters, where the runs were

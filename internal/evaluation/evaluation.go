@@ -49,13 +49,16 @@ type Evaluation struct {
 	DatasetID      string
 	DatasetVersion int
 	Plan           plan.Plan
-	Tags           []string
-	Metadata       jsontext.Value
-	Archived       *time.Time
-	CreatedBy      principal.Actor
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
-	Version        int64
+	// Baseline is the run that it is pinned to, which drift over many releases is
+	// measured from; zero if there is none.
+	Baseline  int64
+	Tags      []string
+	Metadata  jsontext.Value
+	Archived  *time.Time
+	CreatedBy principal.Actor
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Version   int64
 
 	// What its runs say.
 	Status    Status
@@ -174,7 +177,13 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int
 		Expected: expected, Conflict: ErrVersionConflict,
 		Lock: func() (Evaluation, error) { return s.store.lockTx(ctx, tx, id) },
 		Apply: func(e *Evaluation) error {
+			pinned := e.Baseline
 			edit(e)
+			if e.Baseline != 0 && e.Baseline != pinned {
+				if err := s.checkPinnedTx(ctx, tx, *e); err != nil {
+					return err
+				}
+			}
 			return s.checkTx(ctx, tx, *e, strict)
 		},
 		Save: func(before Evaluation, after *Evaluation) error {
@@ -216,6 +225,21 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 		return err
 	}
 	return s.auditTx(ctx, tx, "evaluation.deleted", "evaluation", id, before, nil)
+}
+
+// checkPinnedTx refuses a baseline whose figures do not stand.
+func (s *Service) checkPinnedTx(ctx context.Context, tx postgres.Tx, e Evaluation) error {
+	r, err := s.store.findRun(ctx, tx, tx.Org, e.Baseline)
+	if err != nil && !errors.Is(err, ErrRunNotFound) {
+		return err
+	}
+	switch {
+	case r.Evaluation != e.ID:
+		return fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
+	case r.Status != StatusCompleted:
+		return fault.Invalid("body", "/baselineRunId", "unknown_reference", "is a run that has not completed: pin one that has")
+	}
+	return nil
 }
 
 // checkTx refuses a plan that can never work, and, if the caller is strict, one

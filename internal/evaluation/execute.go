@@ -43,9 +43,9 @@ type chunk struct {
 	pace *provider.Pace
 
 	mu    sync.Mutex
-	count Count // of what is stored
-	spent int64 // by other chunks of the run
-	paid  int64 // by this one, stored or not
+	count result.Count // of what is stored
+	spent int64        // by other chunks of the run
+	paid  int64        // by this one, stored or not
 	stop  *RunError
 	busy  time.Duration
 	fresh int // units that were executed now
@@ -75,7 +75,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, bea
 	}
 	e := &chunk{
 		Service: s, org: c.Org, run: run, index: c.Index, beat: beat, width: max(1, c.Width),
-		noted: map[string]bool{}, count: Count{Size: c.To - c.From}, cancelled: make(chan struct{}),
+		noted: map[string]bool{}, count: result.Count{Size: c.To - c.From}, cancelled: make(chan struct{}),
 	}
 	e.pace = provider.NewPace(s.clock, e.cancelled)
 	if e.measures, err = s.measuresOf(run); err != nil {
@@ -153,7 +153,7 @@ func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	for _, b := range done {
 		if wanted[b.Key] {
 			delete(wanted, b.Key)
-			e.count.add(b)
+			e.count.Add(b)
 		}
 	}
 	e.paid = e.count.CostNanoUSD
@@ -413,7 +413,7 @@ func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
 	failpoint.Hit(ChunkStored)
 	e.mu.Lock()
 	for i := range ready {
-		e.count.add(ready[i].Brief())
+		e.count.Add(ready[i].Brief())
 	}
 	count := e.count
 	e.mu.Unlock()

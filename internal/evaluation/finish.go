@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/figure"
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/failpoint"
@@ -52,7 +53,7 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 			return err
 		}
 	}
-	o, err := s.aggregate(ctx, t.Org, r)
+	o, err := s.aggregate(ctx, t.Org, r, why != nil || r.Status == StatusCancelled)
 	if err != nil {
 		return err
 	}
@@ -84,8 +85,8 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 }
 
 // aggregate computes a run's figures from its results. Some are computed while
-// others are read.
-func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run) (Outcome, error) {
+// others are read. Stopped says that the run did not come to its end.
+func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, stopped bool) (Outcome, error) {
 	o := Outcome{Metrics: map[string]float64{}, Statistics: figure.Statistics{Metrics: map[string]stat.Estimate{}, Gates: map[string]stat.Estimate{}}}
 	if r.Resolved == nil {
 		o.Statistics.Overall, o.Statistics.PassRate = figure.None(), figure.None()
@@ -107,9 +108,23 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run) (Ou
 	all := found.count
 	o.Items, o.Passed, o.Failed, o.Errored, o.Skipped = all.Passed+all.Failed, all.Passed, all.Failed, all.Errored, all.Skipped
 	o.Calls, o.InputTokens, o.OutputTokens, o.CostNanoUSD = all.Calls, all.InputTokens, all.OutputTokens, all.CostNanoUSD
+	var begun *figure.Begun
+	if stopped = stopped && all.Done < r.Resolved.Units; stopped {
+		items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
+		if err != nil {
+			return o, err
+		}
+		beginning := found.Begun(items, r.Request.Plan.Target.Type != plan.TargetClient)
+		begun = &beginning
+	}
 	g, reading := errgroup.WithContext(ctx)
 	g.SetLimit(2) // of a large run, more would not fit in memory
-	g.Go(func() error { return o.Statistics.SumUp(found.Rows, resolutionTargets(r)) })
+	g.Go(func() error {
+		if stopped {
+			return o.Statistics.Stopped(found.Rows, *begun)
+		}
+		return o.Statistics.SumUp(found.Rows, resolutionTargets(r))
+	})
 	estimates, gates := make([]stat.Estimate, len(measures)), make([]stat.Estimate, len(measures))
 	for i, m := range measures {
 		g.Go(func() error {
@@ -117,8 +132,10 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run) (Ou
 			if err != nil {
 				return err
 			}
-			if estimates[i], err = figure.Estimate(m.Definition, rows); err == nil && m.Kind == metric.Binary {
-				gates[i], err = figure.Gate(rows)
+			if stopped {
+				estimates[i], err = begun.Estimate(m.Definition, rows)
+			} else if estimates[i], err = figure.Estimate(m.Definition, rows); err == nil {
+				gates[i], err = figure.Gate(m.Definition, rows, gate.Level, figure.At{Below: m.Better == metric.Lower})
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", m.Name, err)
@@ -132,7 +149,7 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run) (Ou
 	o.Overall = o.Statistics.Overall.Value
 	for i, e := range estimates {
 		o.Statistics.Metrics[measures[i].Name] = e
-		if measures[i].Kind == metric.Binary {
+		if !stopped && figure.Range(measures[i].Definition) != nil {
 			o.Statistics.Gates[measures[i].Name] = gates[i]
 		}
 		if e.Value != nil {

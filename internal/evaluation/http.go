@@ -68,9 +68,9 @@ type Path struct {
 	ID string `path:"id" maxLength:"32" doc:"The evaluation's id."`
 }
 
-// evaluation is the number behind the path; a text that is no number names no
+// EvaluationID is the number behind the path; a text that is no number names no
 // evaluation.
-func (p Path) evaluation() (int64, error) {
+func (p Path) EvaluationID() (int64, error) {
 	id, ok := httpapi.ParseID(p.ID)
 	if !ok {
 		return 0, ErrNotFound
@@ -148,6 +148,7 @@ type updateBody struct {
 	PassRule        httpapi.Patch[plan.PassRuleInput] `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
 	Tags            httpapi.Patch[httpapi.Tags]       `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
 	Metadata        httpapi.Patch[httpapi.Object]     `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
+	BaselineRunID   httpapi.Patch[httpapi.IDInput]    `json:"baselineRunId,omitzero" doc:"The run to pin the evaluation to: drift over releases is measured from it. It must be a completed run; null removes it."`
 	Archived        httpapi.Set[bool]                 `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
 	ExpectedVersion int64                             `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
 }
@@ -233,7 +234,7 @@ func (s *Service) postEvaluation(ctx context.Context, in *createInput) (*evaluat
 }
 
 func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutput, error) {
-	id, err := in.evaluation()
+	id, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +268,7 @@ func (s *Service) showTx(ctx context.Context, tx postgres.Tx, e Evaluation) (*ev
 }
 
 func (s *Service) patchEvaluation(ctx context.Context, in *updateInput) (*evaluationOutput, error) {
-	id, err := in.evaluation()
+	id, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +294,7 @@ func (s *Service) patchEvaluation(ctx context.Context, in *updateInput) (*evalua
 }
 
 func (s *Service) deleteEvaluation(ctx context.Context, in *Path) (*httpapi.DeletedOutput[string], error) {
-	id, err := in.evaluation()
+	id, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
 	}
@@ -336,6 +337,7 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 	if b.Metadata.Sent {
 		e.Metadata = b.Metadata.Value.OrEmpty()
 	}
+	b.BaselineRunID.Apply((*httpapi.IDInput)(&e.Baseline))
 	if b.Archived.Sent && b.Archived.Value != (e.Archived != nil) {
 		e.Archived = nil
 		if b.Archived.Value {

@@ -20,7 +20,7 @@ func (s *Service) registerEvents(e *httpapi.Edge) {
 }
 
 func (s *Service) getEvents(ctx context.Context, in *RunPath) (*httpapi.Stream, error) {
-	evaluation, id, err := in.ids()
+	evaluation, id, err := in.IDs()
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,6 @@ import (
 	"math"
 	"net/http"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -45,49 +42,12 @@ type resultsInput struct {
 	MaxScore httpapi.Filter[float64] `query:"maxScore" doc:"With metric: only scores of at most this value."`
 }
 
-// resultBody is a result on the wire.
-type resultBody struct {
-	TestCaseID     httpapi.ID                    `json:"test_case_id" doc:"The dataset item."`
-	Epoch          int                           `json:"epoch" doc:"Number of the repetition, starting at 0."`
-	Status         result.Status                 `json:"status" enum:"passed,failed,errored,skipped" doc:"What became of the item."`
-	Input          httpapi.JSON                  `json:"input" doc:"Input of the item."`
-	ExpectedOutput httpapi.JSON                  `json:"expected_output" doc:"Expected output of the item; null if it has none."`
-	Output         httpapi.JSON                  `json:"output" doc:"Output that was scored; null if there is none."`
-	Scores         map[string]*float64           `json:"scores" doc:"Score by metric; null where the metric could not be computed."`
-	Overall        *float64                      `json:"overall" doc:"Overall score; null if a part of it is missing."`
-	Explanations   []explanationBody             `json:"explanations" doc:"What metrics say about their scores."`
-	ToolCalls      httpapi.JSON                  `json:"tool_calls" doc:"Tools that the target called; null if it reported none."`
-	OTelTraceID    *string                       `json:"otel_trace_id" doc:"W3C trace id that was sent to the target; null if there is none."`
-	DurationMS     *float64                      `json:"duration_ms" doc:"Time that the target took, in milliseconds; null if unknown."`
-	Usage          httpapi.Usage                 `json:"usage" doc:"Tokens of all requests to the target."`
-	CostUSD        *float64                      `json:"cost_usd" doc:"Cost in US dollars; null if unknown."`
-	Calls          int                           `json:"calls" doc:"Requests to the target, retries included."`
-	Attempts       []attemptBody                 `json:"attempts" doc:"Failed attempts before the last one."`
-	Error          httpapi.Null[resultErrorBody] `json:"error" doc:"Why the output is missing; null if it is there."`
-}
-
-type explanationBody struct {
-	Metric string  `json:"metric" doc:"The metric."`
-	Text   *string `json:"text" doc:"Explanation of the score; null if there is none."`
-	Reason *string `json:"reason" doc:"Why the score is missing; null if it is there."`
-}
-
-type attemptBody struct {
-	Code    string `json:"code" doc:"Machine-readable reason." example:"timeout"`
-	Message string `json:"message" doc:"Explanation."`
-}
-
-type resultErrorBody struct {
-	Code    *string `json:"code" doc:"Machine-readable reason; null if the client sent none." example:"timeout"`
-	Message string  `json:"message" doc:"Explanation."`
-}
-
 type resultsOutput struct {
 	Body resultsBody
 }
 
 type resultsBody struct {
-	Results []resultBody `json:"results" doc:"The results of this page."`
+	Results []plan.ResultBody `json:"results" doc:"The results of this page."`
 	httpapi.CursorPaging
 }
 
@@ -112,7 +72,7 @@ type putResultsAnswer struct {
 }
 
 func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {
-	evaluation, run, err := in.ids()
+	evaluation, run, err := in.IDs()
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +93,7 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 		Statuses: in.Status, Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
 		Limit: in.Limit, Offset: in.Offset, After: result.Key{Item: after.At, Epoch: int(after.Tie)},
 	}
-	var results []Result
+	var results []plan.Result
 	var more bool
 	err = admission.From(ctx).Read(ctx, result.PageBytes, func() (bytes int, err error) {
 		results, more, err = s.Results(ctx, org, evaluation, run, f)
@@ -154,9 +114,9 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 	}
 	var out resultsOutput
 	var next string
-	out.Body.Results = make([]resultBody, len(results))
+	out.Body.Results = make([]plan.ResultBody, len(results))
 	for i, r := range results {
-		out.Body.Results[i] = toResultBody(r)
+		out.Body.Results[i] = r.Body()
 		if more {
 			next = toResultCursor(r)
 		}
@@ -169,12 +129,12 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 // epochs.
 const resultCursor = httpapi.Cursor[uint16]("results")
 
-func toResultCursor(r Result) string {
+func toResultCursor(r plan.Result) string {
 	return resultCursor.Text(httpapi.Place[uint16]{At: r.Key.Item, Tie: uint16(r.Key.Epoch)})
 }
 
 func (s *Service) postResults(ctx context.Context, in *putResultsInput) (*putResultsOutput, error) {
-	evaluation, run, err := in.ids()
+	evaluation, run, err := in.IDs()
 	if err != nil {
 		return nil, err
 	}
@@ -196,33 +156,4 @@ func (s *Service) postResults(ctx context.Context, in *putResultsInput) (*putRes
 			Location: fmt.Sprintf("/api/evaluations/%d/runs/%d/results", evaluation, run), Body: putResultsAnswer{Accepted: len(sent), Final: in.Body.Final},
 		}, nil
 	})
-}
-
-func toResultBody(r Result) resultBody {
-	b := resultBody{
-		TestCaseID: httpapi.ID(r.Outcome.Item), Epoch: r.Epoch, Status: r.Status, Input: httpapi.JSON(r.Item.Content.Input),
-		ExpectedOutput: httpapi.JSON(r.Item.Content.ExpectedOutput), Output: httpapi.JSON(r.Output), Scores: map[string]*float64{}, Overall: r.Overall,
-		Explanations: []explanationBody{}, ToolCalls: httpapi.JSON(r.ToolCalls), Calls: r.Calls, Attempts: toAttempts(r.Attempts),
-		Usage: httpapi.NewUsage(uint64(r.InputTokens), uint64(r.OutputTokens), 0, 0), OTelTraceID: httpapi.OrNull(r.TraceID()),
-		DurationMS: r.DurationMS(), CostUSD: r.CostUSD(),
-	}
-	for _, sc := range r.Scores {
-		b.Scores[sc.Metric] = sc.Value
-		if sc.Explanation != "" || sc.Reason != "" {
-			b.Explanations = append(b.Explanations, explanationBody{sc.Metric, httpapi.OrNull(sc.Explanation), httpapi.OrNull(sc.Reason)})
-		}
-	}
-	if r.ErrorCode != "" || r.ErrorMessage != "" {
-		b.Error = httpapi.NullOf(&resultErrorBody{Code: httpapi.OrNull(r.ErrorCode), Message: r.ErrorMessage})
-	}
-	return b
-}
-
-// toAttempts reads a stored list of attempts; one that cannot be read is empty.
-func toAttempts(text jsontext.Value) []attemptBody {
-	all := []attemptBody{}
-	if len(text) > 0 && json.Unmarshal(text, &all) != nil {
-		return []attemptBody{}
-	}
-	return all
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/figure"
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -48,9 +50,9 @@ type RunPath struct {
 	RunID string `path:"runId" maxLength:"32" doc:"The run's id."`
 }
 
-// ids are the numbers behind the path.
-func (p RunPath) ids() (evaluation, run int64, err error) {
-	if evaluation, err = p.evaluation(); err != nil {
+// IDs are the numbers behind the path.
+func (p RunPath) IDs() (evaluation, run int64, err error) {
+	if evaluation, err = p.EvaluationID(); err != nil {
 		return 0, 0, err
 	}
 	run, ok := httpapi.ParseID(p.RunID)
@@ -77,7 +79,7 @@ type startBody struct {
 	ReleaseID      string           `json:"releaseId,omitempty" maxLength:"64" pattern:"^[a-z0-9][a-z0-9._-]{2,63}$" doc:"The release that is measured." example:"rel-2026.03"`
 	Environment    string           `json:"environment,omitempty" enum:"development,test,staging,production" doc:"Where the measured application runs."`
 	BaselineRunID  *httpapi.IDInput `json:"baselineRunId,omitempty" doc:"A run of this evaluation to compare with."`
-	Baseline       string           `json:"baseline,omitempty" enum:"latest,previous" doc:"Instead of baselineRunId: latest for the newest run, previous for the newest completed one, as of the start of this run."`
+	Baseline       string           `json:"baseline,omitempty" enum:"latest,previous,passed,pinned" doc:"Instead of baselineRunId, as of the start of this run: passed for the newest run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest completed run, latest for the newest one."`
 	SampleSize     int              `json:"sampleSize,omitempty" minimum:"1" maximum:"10000000" doc:"Number of items to draw at random with the seed; absent for all items."`
 	Seed           *int64           `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Seed of the order and the sample; absent, the run draws one."`
 	Repetitions    int              `json:"repetitions,omitempty" minimum:"1" maximum:"100" doc:"How often each item is executed; 1 if absent."`
@@ -90,40 +92,41 @@ type startBody struct {
 
 // runBody is a run on the wire.
 type runBody struct {
-	ID             httpapi.ID                   `json:"id" doc:"Id of the run."`
-	RunID          httpapi.ID                   `json:"run_id" doc:"The same as id."`
-	EvaluationID   httpapi.ID                   `json:"evaluation_id" doc:"The evaluation that was run."`
-	Status         Status                       `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run; a run is running from the moment it is started."`
-	Phase          Phase                        `json:"phase" volatile:"true" enum:"queued,executing,aggregating,done" doc:"What the run is doing."`
-	StartedAt      httpapi.Time                 `json:"started_at" doc:"When the run was started."`
-	CompletedAt    httpapi.Null[httpapi.Time]   `json:"completed_at" doc:"When the run ended, in any status; null while it is running."`
-	Overall        *float64                     `json:"overall" volatile:"true" doc:"Overall score; null until the run has ended or if it has no overall score."`
-	Metrics        map[string]float64           `json:"metrics" volatile:"true" doc:"Mean score by metric; empty until the run has ended."`
-	Items          int                          `json:"items" volatile:"true" doc:"Results that passed or failed."`
-	Passed         int                          `json:"passed" volatile:"true" doc:"Results that passed."`
-	Failed         int                          `json:"failed" volatile:"true" doc:"Results that failed."`
-	Errored        int                          `json:"errored" volatile:"true" doc:"Failed results that have no scores because of an error."`
-	Skipped        int                          `json:"skipped" volatile:"true" doc:"Results that were skipped; they are not part of items."`
-	DatasetID      string                       `json:"dataset_id" doc:"The dataset whose items were measured."`
-	DatasetVersion *int                         `json:"dataset_version" volatile:"true" doc:"Version of the dataset; null while the run is queued, unless it was given."`
-	ReleaseID      *string                      `json:"release_id" doc:"The release that was measured; null if none was given."`
-	Environment    *string                      `json:"environment" enum:"development,test,staging,production" doc:"Where the measured application runs; null if it was not given."`
-	BaselineRunID  httpapi.Null[httpapi.ID]     `json:"baseline_run_id" doc:"The run to compare with; null if none was given."`
-	SampleSize     *int                         `json:"sample_size" doc:"Number of items drawn at random; null for all items."`
-	Seed           *int64                       `json:"seed" volatile:"true" doc:"Seed of the order and the sample; null while the run is queued, unless it was given."`
-	Repetitions    int                          `json:"repetitions" doc:"How often each item is executed."`
-	ClusterKey     *string                      `json:"cluster_key" doc:"Key by which items are grouped; null if items are independent."`
-	Concurrency    int                          `json:"concurrency" doc:"Number of items worked on at once."`
-	BudgetUSD      *float64                     `json:"budget_usd" doc:"Cost at which the run stops; null if it has no budget."`
-	Margin         *float64                     `json:"margin" doc:"The largest difference of the overall score that does not matter; null if none was declared."`
-	ConfigDigest   *string                      `json:"config_digest" volatile:"true" doc:"Digest of configuration, dataset version and repetitions: runs with equal digests had equal conditions for every item that both have. Null while the run is queued."`
-	Calls          int64                        `json:"calls" volatile:"true" doc:"Requests to the target, retries included."`
-	Usage          httpapi.Usage                `json:"usage" volatile:"true" doc:"Tokens of all requests to the target."`
-	CostUSD        float64                      `json:"cost_usd" volatile:"true" doc:"Known cost of the run in US dollars."`
-	Statistics     httpapi.Null[statisticsBody] `json:"statistics" volatile:"true" doc:"The figures with their intervals; null until the run has ended."`
-	Error          httpapi.Null[runErrorBody]   `json:"error" doc:"Why the run failed; null if it did not."`
-	Metadata       httpapi.Object               `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
-	CreatedBy      httpapi.Actor                `json:"created_by" doc:"Who started the run."`
+	ID             httpapi.ID                      `json:"id" doc:"Id of the run."`
+	RunID          httpapi.ID                      `json:"run_id" doc:"The same as id."`
+	EvaluationID   httpapi.ID                      `json:"evaluation_id" doc:"The evaluation that was run."`
+	Status         Status                          `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run; a run is running from the moment it is started."`
+	Phase          Phase                           `json:"phase" volatile:"true" enum:"queued,executing,aggregating,done" doc:"What the run is doing."`
+	StartedAt      httpapi.Time                    `json:"started_at" doc:"When the run was started."`
+	CompletedAt    httpapi.Null[httpapi.Time]      `json:"completed_at" doc:"When the run ended, in any status; null while it is running."`
+	Overall        *float64                        `json:"overall" volatile:"true" doc:"Overall score; null until the run has ended or if it has no overall score."`
+	Metrics        map[string]float64              `json:"metrics" volatile:"true" doc:"Mean score by metric; empty until the run has ended."`
+	Items          int                             `json:"items" volatile:"true" doc:"Results that passed or failed."`
+	Passed         int                             `json:"passed" volatile:"true" doc:"Results that passed."`
+	Failed         int                             `json:"failed" volatile:"true" doc:"Results that failed."`
+	Errored        int                             `json:"errored" volatile:"true" doc:"Failed results that have no scores because of an error."`
+	Skipped        int                             `json:"skipped" volatile:"true" doc:"Results that were skipped; they are not part of items."`
+	DatasetID      string                          `json:"dataset_id" doc:"The dataset whose items were measured."`
+	DatasetVersion *int                            `json:"dataset_version" volatile:"true" doc:"Version of the dataset; null while the run is queued, unless it was given."`
+	ReleaseID      *string                         `json:"release_id" doc:"The release that was measured; null if none was given."`
+	Environment    *string                         `json:"environment" enum:"development,test,staging,production" doc:"Where the measured application runs; null if it was not given."`
+	BaselineRunID  httpapi.Null[httpapi.ID]        `json:"baseline_run_id" doc:"The run to compare with; null if none was given."`
+	SampleSize     *int                            `json:"sample_size" doc:"Number of items drawn at random; null for all items."`
+	Seed           *int64                          `json:"seed" volatile:"true" doc:"Seed of the order and the sample; null while the run is queued, unless it was given."`
+	Repetitions    int                             `json:"repetitions" doc:"How often each item is executed."`
+	ClusterKey     *string                         `json:"cluster_key" doc:"Key by which items are grouped; null if items are independent."`
+	Concurrency    int                             `json:"concurrency" doc:"Number of items worked on at once."`
+	BudgetUSD      *float64                        `json:"budget_usd" doc:"Cost at which the run stops; null if it has no budget."`
+	Margin         *float64                        `json:"margin" doc:"The largest difference of the overall score that does not matter; null if none was declared."`
+	ConfigDigest   *string                         `json:"config_digest" volatile:"true" doc:"Digest of configuration, dataset version and repetitions: runs with equal digests had equal conditions for every item that both have. Null while the run is queued."`
+	Calls          int64                           `json:"calls" volatile:"true" doc:"Requests to the target, retries included."`
+	Usage          httpapi.Usage                   `json:"usage" volatile:"true" doc:"Tokens of all requests to the target."`
+	CostUSD        float64                         `json:"cost_usd" volatile:"true" doc:"Known cost of the run in US dollars."`
+	Statistics     httpapi.Null[figure.Statistics] `json:"statistics" volatile:"true" doc:"The figures with their intervals; null until the run has ended."`
+	Error          httpapi.Null[runErrorBody]      `json:"error" doc:"Why the run failed; null if it did not."`
+	Verdict        *gate.Verdict                   `json:"verdict" volatile:"true" enum:"PASS,FAIL,INCONCLUSIVE" doc:"What the newest decision about the run was, or FAIL once one failed; null before the first."`
+	Metadata       httpapi.Object                  `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
+	CreatedBy      httpapi.Actor                   `json:"created_by" doc:"Who started the run."`
 }
 
 type runErrorBody struct {
@@ -177,7 +180,7 @@ type noteBody struct {
 }
 
 func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutput, error) {
-	id, err := in.evaluation()
+	id, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +213,7 @@ func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutp
 }
 
 func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, error) {
-	id, err := in.evaluation()
+	id, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +236,7 @@ func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, erro
 }
 
 func (s *Service) getRun(ctx context.Context, in *RunPath) (*runOutput, error) {
-	evaluation, id, err := in.ids()
+	evaluation, id, err := in.IDs()
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +262,7 @@ func (s *Service) showRunTx(ctx context.Context, tx postgres.Tx, r Run) (*runOut
 }
 
 func (s *Service) postCancel(ctx context.Context, in *RunPath) (*runOutput, error) {
-	evaluation, id, err := in.ids()
+	evaluation, id, err := in.IDs()
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +276,7 @@ func (s *Service) postCancel(ctx context.Context, in *RunPath) (*runOutput, erro
 }
 
 func (s *Service) getProgress(ctx context.Context, in *RunPath) (*progressOutput, error) {
-	evaluation, id, err := in.ids()
+	evaluation, id, err := in.IDs()
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +297,7 @@ func toRunBody(r Run, by httpapi.Actor) runBody {
 		DatasetVersion: httpapi.OrNull(r.Request.DatasetVersion), ReleaseID: httpapi.OrNull(r.Request.ReleaseID),
 		Environment: httpapi.OrNull(r.Request.Environment), BaselineRunID: toID(r.Request.BaselineRun), SampleSize: httpapi.OrNull(r.Request.SampleSize),
 		Seed: r.Request.Seed, Repetitions: r.Request.Repetitions, ClusterKey: httpapi.OrNull(r.Request.ClusterKey), Concurrency: r.Request.Concurrency,
-		BudgetUSD: r.Request.BudgetUSD, Margin: r.Request.Margin, Metadata: httpapi.Object(r.Request.Metadata), CreatedBy: by, Error: toRunError(r.Error),
+		BudgetUSD: r.Request.BudgetUSD, Margin: r.Request.Margin, Metadata: httpapi.Object(r.Request.Metadata), CreatedBy: by, Error: toRunError(r.Error), Verdict: httpapi.OrNull(r.Verdict),
 	}
 	if d := r.Resolved; d != nil {
 		b.DatasetVersion, b.Seed, b.ConfigDigest = &d.Version, &d.Seed, &d.ConfigDigest
@@ -303,7 +306,7 @@ func toRunBody(r Run, by httpapi.Actor) runBody {
 		b.Overall, b.Metrics, b.Items, b.Passed, b.Failed, b.Errored, b.Skipped = o.Overall, o.Metrics, o.Items, o.Passed, o.Failed, o.Errored, o.Skipped
 		b.Calls, b.CostUSD = o.Calls, float64(o.CostNanoUSD)/1e9
 		b.Usage = httpapi.NewUsage(uint64(o.InputTokens), uint64(o.OutputTokens), 0, 0)
-		b.Statistics = toStatistics(o)
+		b.Statistics = httpapi.NullOf(&o.Statistics)
 	}
 	return b
 }

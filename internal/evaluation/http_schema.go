@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/stat"
@@ -11,9 +12,9 @@ import (
 var schemas = httpapi.Schemas{
 	"AddResults":                putResultsBody{},
 	"AddedResults":              putResultsAnswer{},
-	"ComparedFigure":            comparedBody{},
-	"ComparedItems":             changesBody{},
-	"Comparison":                comparisonBody{},
+	"ComparedFigure":            figure.ComparedBody{},
+	"ComparedItems":             figure.ChangesBody{},
+	"Comparison":                figure.ComparisonBody{},
 	"CreateEvaluation":          createBody{},
 	"Evaluation":                evaluationBody{},
 	"EvaluationList":            listBody{},
@@ -22,13 +23,13 @@ var schemas = httpapi.Schemas{
 	"EvaluationMetricParameter": plan.ParameterBody{},
 	"EvaluationSummary":         summaryBody{},
 	"EvaluationWarning":         warningBody{},
-	"ItemScores":                itemScoresBody{},
+	"ItemScores":                figure.ItemScoresBody{},
 	"PassRule":                  plan.PassRuleOutput{},
 	"PassRuleInput":             plan.PassRuleInput{},
-	"Regression":                regressionBody{},
-	"Result":                    resultBody{},
-	"ResultAttempt":             attemptBody{},
-	"ResultError":               resultErrorBody{},
+	"Regression":                figure.RegressionBody{},
+	"Result":                    plan.ResultBody{},
+	"ResultAttempt":             plan.AttemptBody{},
+	"ResultError":               plan.ResultErrorBody{},
 	"ResultErrorInput":          plan.SentError{},
 	"ResultInput":               plan.SentBody{},
 	"ResultList":                resultsBody{},
@@ -38,9 +39,9 @@ var schemas = httpapi.Schemas{
 	"RunList":                   listRunsBody{},
 	"RunNote":                   noteBody{},
 	"RunProgress":               progressBody{},
-	"ScoreExplanation":          explanationBody{},
+	"ScoreExplanation":          plan.ExplanationBody{},
 	"StartRun":                  startBody{},
-	"Statistics":                statisticsBody{},
+	"Statistics":                figure.Statistics{},
 	"Target":                    plan.TargetOutput{},
 	"TargetInput":               plan.TargetInput{},
 	"UpdateEvaluation":          updateBody{},
@@ -54,4 +55,6 @@ var schemas = httpapi.Schemas{
 	"ComparisonTests":           stat.Tests{},
 	"VarianceComponents":        stat.Variance{},
 	"Verdict":                   stat.Verdict{},
+	"RepeatedTrials":            figure.Repeated{},
+	"SliceComparison":           stat.SliceComparison{},
 }

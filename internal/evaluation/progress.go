@@ -6,13 +6,14 @@ import (
 
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/stat"
 )
 
 // Progress is how far a run is.
 type Progress struct {
 	Run   Run
-	Count Count
+	Count result.Count
 	Total int
 	// Percent is of the units; ETA is nil when nobody can tell.
 	Percent float64
@@ -47,7 +48,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 		}
 	}
 	for _, c := range chunks {
-		p.Count = p.Count.plus(c)
+		p.Count = p.Count.Plus(c)
 	}
 	if r.Outcome != nil {
 		p.Count.Passed, p.Count.Failed, p.Count.Errored, p.Count.Skipped = r.Outcome.Passed, r.Outcome.Failed, r.Outcome.Errored, r.Outcome.Skipped
@@ -69,27 +70,27 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 }
 
 // recount adds a run up from its results.
-func (s *Service) recount(ctx context.Context, org principal.OrgID, r Run) (c Count, err error) {
+func (s *Service) recount(ctx context.Context, org principal.OrgID, r Run) (c result.Count, err error) {
 	tallies, err := s.results.Tallies(ctx, r.at(org))
 	for _, t := range tallies {
-		c.addAll(t)
+		c.AddAll(t)
 	}
 	return c, err
 }
 
 // soFar is the pass rate of the finished chunks that come first in the random
 // order. Nil before there is one.
-func (s *Service) soFar(r Run, chunks []Count) (*stat.Estimate, error) {
+func (s *Service) soFar(r Run, chunks []result.Count) (*stat.Estimate, error) {
 	if r.Outcome != nil {
 		return &r.Outcome.Statistics.PassRate, nil
 	}
-	var prefix Count
+	var prefix result.Count
 	for i, c := range chunks {
 		// One that is missing has stored nothing yet.
 		if c.Chunk != i || c.Done < c.Size {
 			break
 		}
-		prefix = prefix.plus(c)
+		prefix = prefix.Plus(c)
 	}
 	n := prefix.Passed + prefix.Failed
 	// Neither repetitions nor clusters say as much as so many items.

@@ -6,14 +6,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/assayhq/assay/internal/result"
 )
 
 func TestTheEstimateSoFarIsOfTheFirstUnits(t *testing.T) {
 	t.Parallel()
 	s := &Service{}
-	full := func(chunk int) Count { return Count{Chunk: chunk, Size: 10, Done: 10, Passed: 7, Failed: 3} }
+	full := func(chunk int) result.Count {
+		return result.Count{Chunk: chunk, Size: 10, Done: 10, Passed: 7, Failed: 3}
+	}
 	plain := Run{Request: Request{Repetitions: 1}}
-	n := func(r Run, chunks ...Count) int {
+	n := func(r Run, chunks ...result.Count) int {
 		e, err := s.soFar(r, chunks)
 		require.NoError(t, err)
 		if e == nil {

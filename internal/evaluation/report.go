@@ -59,6 +59,9 @@ func toReportRun(e Evaluation, r Run, metrics []report.Metric) report.Run {
 			},
 		},
 	}
+	for _, one := range o.Statistics.Repeated {
+		out.Outcome.Statistics.Repeated = append(out.Outcome.Statistics.Repeated, report.Repeated(one))
+	}
 	if r.Error != nil {
 		out.Problem = r.Error.Message
 	}
@@ -100,7 +103,7 @@ func toPassing(p plan.PassRule) report.Passing {
 	return out
 }
 
-func toReportResult(r Result) report.Result {
+func toReportResult(r plan.Result) report.Result {
 	out := report.Result{
 		Item: r.Outcome.Item, Epoch: r.Epoch, Status: string(r.Status), Overall: r.Overall, Priced: r.CostNanoUSD != nil, Cluster: r.Cluster, Split: r.Item.Split,
 		Input: r.Item.Content.Input, Expected: r.Item.Content.ExpectedOutput, Output: r.Output, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage,
@@ -112,16 +115,20 @@ func toReportResult(r Result) report.Result {
 	return out
 }
 
+func toReportCompared(c figure.Compared) report.Compared {
+	return report.Compared{Name: c.Name, Better: c.Better, Role: string(c.Role), Comparison: c.Comparison}
+}
+
 // toReportComparison adds the inputs of the regressions that the report shows.
 func (s *Service) toReportComparison(ctx context.Context, org principal.OrgID, r Run, c *Comparison) (*report.Comparison, error) {
 	if c == nil {
 		return nil, nil
 	}
 	out := &report.Comparison{
-		Baseline: c.Baseline.ID, Margin: c.Margin, Overall: report.Compared(c.Overall), PassRate: report.Compared(c.PassRate), Items: report.Changes(c.Items), Reasons: c.Reasons,
+		Baseline: c.Baseline.ID, Margin: c.Margin, Overall: toReportCompared(c.Overall), PassRate: toReportCompared(c.PassRate), Items: report.Changes(c.Items), Reasons: c.Reasons,
 	}
 	for _, m := range c.Metrics {
-		out.Metrics = append(out.Metrics, report.Compared(m))
+		out.Metrics = append(out.Metrics, toReportCompared(m))
 	}
 	shown := c.Regressions[:min(len(c.Regressions), report.MaxRegressions)]
 	ids := make([]int64, len(shown))

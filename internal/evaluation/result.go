@@ -3,8 +3,8 @@ package evaluation
 import (
 	"context"
 
-	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/result"
 )
@@ -15,16 +15,10 @@ var ErrNotClient = fault.New(fault.Conflict, "not_a_client_run", "Results can on
 // ErrQueued is returned for results that come before the run has begun.
 var ErrQueued = fault.New(fault.Conflict, "run_queued", "The run has not begun yet. Send the results again in a moment.").With("retryAfterSeconds", 1)
 
-// Result is an outcome with the item that it is of.
-type Result struct {
-	result.Outcome
-	Item dataset.Item
-}
-
 // Results returns a page of a run's results, in the order of items and epochs, and
 // whether there are others after it. Results of a running run are there as soon
 // as they are stored.
-func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, run int64, f result.Filter) ([]Result, bool, error) {
+func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, run int64, f result.Filter) ([]plan.Result, bool, error) {
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	if err != nil || r.Resolved == nil {
 		return nil, false, err
@@ -43,7 +37,7 @@ func (s *Service) CountResults(ctx context.Context, org principal.OrgID, evaluat
 }
 
 // resultPage reads outcomes with their items, as many as both have room for.
-func (s *Service) resultPage(ctx context.Context, org principal.OrgID, r Run, f result.Filter) ([]Result, bool, error) {
+func (s *Service) resultPage(ctx context.Context, org principal.OrgID, r Run, f result.Filter) ([]plan.Result, bool, error) {
 	page, more, err := s.results.Page(ctx, r.at(org), f)
 	if err != nil || len(page) == 0 {
 		return nil, false, err
@@ -58,12 +52,12 @@ func (s *Service) resultPage(ctx context.Context, org principal.OrgID, r Run, f 
 	if err != nil {
 		return nil, false, err
 	}
-	out := make([]Result, 0, len(page))
+	out := make([]plan.Result, 0, len(page))
 	for _, o := range page {
 		if read < len(ids) && o.Item == ids[read] {
 			return out, true, nil
 		}
-		out = append(out, Result{Outcome: o, Item: items[o.Item]})
+		out = append(out, plan.Result{Outcome: o, Item: items[o.Item]})
 	}
 	return out, more, nil
 }

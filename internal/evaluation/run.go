@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -53,6 +55,8 @@ type Baseline string
 const (
 	BaselineLatest   Baseline = "latest"   // the newest run, however it stands
 	BaselinePrevious Baseline = "previous" // the newest completed run
+	BaselinePassed   Baseline = "passed"   // the newest run that passed its gate
+	BaselinePinned   Baseline = "pinned"   // the run that the evaluation is pinned to
 )
 
 // Resolved is what a run works on, fixed when it begins.
@@ -86,6 +90,7 @@ const (
 	CodeBudgetExceeded     = "budget_exceeded"
 	CodeTimeout            = "timeout"
 	CodeSuspended          = "organization_suspended"
+	CodeClusterKey         = "cluster_key_unmatched"
 )
 
 // Run is one execution of an evaluation.
@@ -98,6 +103,7 @@ type Run struct {
 	Resolved   *Resolved // nil while queued
 	Outcome    *Outcome  // nil until the run has ended
 	Error      *RunError
+	Verdict    gate.Verdict // of the newest gate, or FAIL once one failed; empty before the first
 	CreatedBy  principal.Actor
 	StartedAt  time.Time
 	UpdatedAt  time.Time
@@ -144,7 +150,7 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 	if want.Concurrency == 0 {
 		want.Concurrency = s.cfg.Concurrency
 	}
-	if want.BaselineRun, err = s.baselineTx(ctx, tx, evaluation, want); err != nil {
+	if want.BaselineRun, err = s.baselineTx(ctx, tx, e, want); err != nil {
 		return Run{}, err
 	}
 	want.Baseline = ""
@@ -164,14 +170,14 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 
 // baselineTx is the run that a new run is to be compared with, zero if none was
 // asked for.
-func (s *Service) baselineTx(ctx context.Context, tx postgres.Tx, evaluation int64, want Request) (int64, error) {
+func (s *Service) baselineTx(ctx context.Context, tx postgres.Tx, e Evaluation, want Request) (int64, error) {
 	switch {
 	case want.Baseline != "" && want.BaselineRun != 0:
 		return 0, fault.Invalid("body", "/baseline", "mutually_exclusive", "names a run, and so does baselineRunId: send one of them")
 	case want.Baseline != "":
-		id, err := s.store.newestRunTx(ctx, tx, evaluation, want.Baseline == BaselinePrevious)
-		if errors.Is(err, ErrRunNotFound) {
-			return 0, fault.Invalid("body", "/baseline", "unknown_reference", "names no run: the evaluation has none yet")
+		id, err := e.baseline(want.Baseline, func() (int64, error) { return s.store.newestRun(ctx, tx, tx.Org, e.ID, math.MaxInt64, want.Baseline) })
+		if none := (*NoBaseline)(nil); errors.As(err, &none) {
+			return 0, fault.Invalid("body", "/baseline", "unknown_reference", "names no run: "+none.Error())
 		}
 		return id, err
 	case want.BaselineRun != 0:
@@ -179,11 +185,53 @@ func (s *Service) baselineTx(ctx context.Context, tx postgres.Tx, evaluation int
 		if err != nil && !errors.Is(err, ErrRunNotFound) {
 			return 0, err
 		}
-		if b.Evaluation != evaluation {
+		if b.Evaluation != e.ID {
 			return 0, fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
 		}
 	}
 	return want.BaselineRun, nil
+}
+
+// NoBaseline is returned where a baseline names no run.
+type NoBaseline struct{ Baseline Baseline }
+
+// Error says what is lacking, and what to do.
+func (e *NoBaseline) Error() string {
+	switch e.Baseline {
+	case BaselinePassed:
+		return "No earlier run has passed its gates. Decide on thresholds alone first, or pin a run with baselineRunId of the evaluation."
+	case BaselinePinned:
+		return "The evaluation is pinned to no run. Set its baselineRunId first."
+	case BaselinePrevious:
+		return "The evaluation has no earlier run that has completed."
+	}
+	return "The evaluation has no earlier run."
+}
+
+// baseline is the run that a baseline names. Newest finds those that are named by
+// their place among others.
+func (e Evaluation) baseline(b Baseline, newest func() (int64, error)) (int64, error) {
+	id := e.Baseline
+	var err error
+	if b != BaselinePinned {
+		id, err = newest()
+	}
+	if errors.Is(err, ErrRunNotFound) || err == nil && id == 0 {
+		return 0, &NoBaseline{b}
+	}
+	return id, err
+}
+
+// Baseline finds the run that a run of an evaluation is to be compared with, among
+// those before it.
+func (s *Service) Baseline(ctx context.Context, org principal.OrgID, e Evaluation, run int64, b Baseline) (int64, error) {
+	return e.baseline(b, func() (int64, error) { return s.store.newestRun(ctx, s.db.Org(org), org, e.ID, run, b) })
+}
+
+// SetVerdictTx records what a gate decided about a run, which stays as it is until
+// the transaction ends. A run that failed one stays failed.
+func (s *Service) SetVerdictTx(ctx context.Context, tx postgres.Tx, run int64, v gate.Verdict) error {
+	return s.store.setVerdictTx(ctx, tx, run, v, s.now())
 }
 
 // FindRun returns one run of an evaluation.

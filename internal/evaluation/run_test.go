@@ -268,6 +268,9 @@ func TestAClusterKeyWidensTheInterval(t *testing.T) {
 	e := c.Evaluation(t, filled(t, c, items).ID, nil)
 
 	alone := ran(t, c, e.ID, nil)
+	mistyped := ran(t, c, e.ID, map[string]any{"clusterKey": "conversaton"})
+	require.Equal(t, "failed", mistyped.Status, "its intervals would be those of independent items")
+	require.Equal(t, "cluster_key_unmatched", mistyped.Error.Code)
 	together := ran(t, c, e.ID, map[string]any{"clusterKey": "conversation"})
 
 	require.InDelta(t, *alone.Overall, *together.Overall, 1e-9)

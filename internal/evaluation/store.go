@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/evaluation/internal/db"
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -37,14 +38,6 @@ func decode[T any](text []byte) (*T, error) {
 		return nil, fmt.Errorf("read stored %T: %w", *v, err)
 	}
 	return v, nil
-}
-
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }
 
 func number(v int) *int32 {
@@ -91,7 +84,7 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Evaluation
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Summary, int64, error) {
 	q := db.New(s.db.Org(org))
 	p := db.ListEvaluationsParams{
-		OrgID: org, DatasetID: orNull(f.DatasetID), Tag: orNull(f.Tag), Search: orNull(f.Search), Statuses: postgres.Texts(f.Statuses),
+		OrgID: org, DatasetID: postgres.OrNull(f.DatasetID), Tag: postgres.OrNull(f.Tag), Search: postgres.OrNull(f.Search), Statuses: postgres.Texts(f.Statuses),
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	}
 	rows, err := q.ListEvaluations(ctx, p)
@@ -157,7 +150,7 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Evalu
 	n, err := db.New(tx).UpdateEvaluation(ctx, db.UpdateEvaluationParams{
 		OrgID: tx.Org, ID: before.ID, ExpectedVersion: before.Version, Name: after.Name, Description: after.Description,
 		DatasetID: after.DatasetID, DatasetVersion: number(after.DatasetVersion), Plan: encode(after.Plan), Tags: after.Tags, Metadata: after.Metadata,
-		ArchivedAt: after.Archived, UpdatedAt: after.UpdatedAt,
+		ArchivedAt: after.Archived, BaselineRun: postgres.OrNull(after.Baseline), UpdatedAt: after.UpdatedAt,
 	})
 	if err != nil {
 		return fmt.Errorf("update evaluation: %w", err)
@@ -180,6 +173,9 @@ func fromRow(r db.FindEvaluationRow) (Evaluation, error) {
 	}
 	if r.DatasetVersion != nil {
 		e.DatasetVersion = int(*r.DatasetVersion)
+	}
+	if r.BaselineRun != nil {
+		e.Baseline = *r.BaselineRun
 	}
 	if e.Outcome, err = decode[Outcome](r.Outcome); err != nil {
 		return Evaluation{}, err
@@ -222,8 +218,12 @@ func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, er
 	return fromRunRow(db.FindRunRow(r))
 }
 
-func (s store) newestRunTx(ctx context.Context, tx postgres.Tx, evaluation int64, completed bool) (int64, error) {
-	id, err := db.New(tx).NewestRun(ctx, db.NewestRunParams{OrgID: tx.Org, EvaluationID: evaluation, Completed: completed})
+// newestRun is the newest run of an evaluation before another one that is as a
+// baseline asks for.
+func (s store) newestRun(ctx context.Context, q db.DBTX, org principal.OrgID, evaluation, before int64, b Baseline) (int64, error) {
+	id, err := db.New(q).NewestRun(ctx, db.NewestRunParams{
+		OrgID: org, EvaluationID: evaluation, Before: before, Completed: b == BaselinePrevious, Passed: b == BaselinePassed,
+	})
 	if postgres.NoRows(err) {
 		return 0, ErrRunNotFound
 	}
@@ -276,6 +276,9 @@ func fromRunRow(r db.FindRunRow) (Run, error) {
 	if out.Outcome, err = decode[Outcome](r.Outcome); err != nil {
 		return Run{}, err
 	}
+	if r.Verdict != nil {
+		out.Verdict = gate.Verdict(*r.Verdict)
+	}
 	if r.ErrorCode != nil {
 		out.Error = &RunError{Code: *r.ErrorCode}
 		if r.ErrorMessage != nil {
@@ -321,6 +324,18 @@ func (s store) moveRunTx(ctx context.Context, tx postgres.Tx, run int64, to Stat
 func (s store) setOutcomeTx(ctx context.Context, tx postgres.Tx, run int64, o Outcome, at time.Time) error {
 	if err := db.New(tx).SetOutcome(ctx, db.SetOutcomeParams{OrgID: tx.Org, ID: run, Outcome: encode(o), UpdatedAt: at}); err != nil {
 		return fmt.Errorf("set outcome: %w", err)
+	}
+	return nil
+}
+
+func (s store) setVerdictTx(ctx context.Context, tx postgres.Tx, run int64, v gate.Verdict, at time.Time) error {
+	text := string(v)
+	n, err := db.New(tx).SetVerdict(ctx, db.SetVerdictParams{OrgID: tx.Org, ID: run, Verdict: &text, UpdatedAt: at})
+	if err != nil {
+		return fmt.Errorf("set verdict: %w", err)
+	}
+	if n == 0 {
+		return ErrRunNotFound
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ RETURNING id, version;
 -- name: FindEvaluation :one
 -- One evaluation, with its newest run and its newest completed one. Its status
 -- is that of its runs: running while one of them is.
-SELECT e.id, e.name, e.description, e.dataset_id, e.dataset_version, e.plan, e.tags, e.metadata, e.archived_at, e.created_by, e.created_at, e.updated_at, e.version,
+SELECT e.id, e.name, e.description, e.dataset_id, e.dataset_version, e.plan, e.tags, e.metadata, e.archived_at, e.created_by, e.created_at, e.updated_at, e.version, e.baseline_run,
        coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
        EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') AS running,
        done.outcome
@@ -78,7 +78,7 @@ SELECT e.id FROM evaluations e WHERE e.org_id = @org_id AND e.id = @id AND e.del
 -- Replaces the mutable fields, if the row is still the one that was read.
 UPDATE evaluations
 SET name = @name, description = @description, dataset_id = @dataset_id, dataset_version = sqlc.narg('dataset_version'), plan = @plan,
-    tags = @tags, metadata = @metadata, archived_at = sqlc.narg('archived_at'), updated_at = @updated_at, version = version + 1
+    tags = @tags, metadata = @metadata, archived_at = sqlc.narg('archived_at'), baseline_run = sqlc.narg('baseline_run'), updated_at = @updated_at, version = version + 1
 WHERE org_id = @org_id AND id = @id AND version = @expected_version;
 
 -- name: DeleteEvaluation :execrows
@@ -140,27 +140,35 @@ RETURNING id;
 
 -- name: FindRun :one
 -- One run.
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
 FROM evaluation_runs
 WHERE org_id = @org_id AND id = @id;
 
 -- name: LockRun :one
 -- The run, kept from changing until the transaction ends.
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
 FROM evaluation_runs
 WHERE org_id = @org_id AND id = @id
 FOR UPDATE;
 
 -- name: NewestRun :one
--- The newest run of an evaluation, however it stands, or the newest completed one.
+-- The newest run of an evaluation before another one: however it stands, the newest
+-- completed one, or the newest that passed its gate.
 SELECT id FROM evaluation_runs
-WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND (NOT @completed::bool OR status = 'completed')
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND id < @before AND (NOT @completed::bool OR status = 'completed') AND (NOT @passed::bool OR verdict = 'PASS')
 ORDER BY id DESC
 LIMIT 1;
 
+-- name: SetVerdict :execrows
+-- Says what gates decided about a run. One that failed stays so: an easier question
+-- asked later does not make it a baseline.
+UPDATE evaluation_runs r SET verdict = CASE WHEN r.verdict = 'FAIL' THEN r.verdict ELSE @verdict END, updated_at = @updated_at
+FROM evaluations e
+WHERE r.org_id = @org_id AND r.id = @id AND e.org_id = r.org_id AND e.id = r.evaluation_id AND e.deleted_at IS NULL;
+
 -- name: ListRuns :many
 -- A page of an evaluation's runs, newest first.
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
 FROM evaluation_runs
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))

@@ -8,6 +8,7 @@ import (
 	"github.com/assayhq/assay/internal/evaluation/internal/db"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/result"
 )
 
 // pageItems is how many items a row of a run's order has.
@@ -42,7 +43,7 @@ func (s store) items(ctx context.Context, org principal.OrgID, run int64, from, 
 	return all[from:to], nil
 }
 
-func (s store) putChunk(ctx context.Context, org principal.OrgID, run int64, chunk int, c Count, at time.Time) error {
+func (s store) putChunk(ctx context.Context, org principal.OrgID, run int64, chunk int, c result.Count, at time.Time) error {
 	err := db.New(s.db.Org(org)).PutChunk(ctx, db.PutChunkParams{
 		OrgID: org, RunID: run, Chunk: int32(chunk), Size: int32(c.Size), Done: int32(c.Done), Passed: int32(c.Passed), Failed: int32(c.Failed),
 		Errored: int32(c.Errored), Skipped: int32(c.Skipped), CostNanoUsd: c.CostNanoUSD, UpdatedAt: at,
@@ -54,14 +55,14 @@ func (s store) putChunk(ctx context.Context, org principal.OrgID, run int64, chu
 }
 
 // chunks reads how far each chunk of a run is, in their order.
-func (s store) chunks(ctx context.Context, org principal.OrgID, run int64) ([]Count, error) {
+func (s store) chunks(ctx context.Context, org principal.OrgID, run int64) ([]result.Count, error) {
 	rows, err := db.New(s.db.Org(org)).Chunks(ctx, db.ChunksParams{OrgID: org, RunID: run})
 	if err != nil {
 		return nil, fmt.Errorf("read chunks: %w", err)
 	}
-	all := make([]Count, len(rows))
+	all := make([]result.Count, len(rows))
 	for i, r := range rows {
-		all[i] = Count{
+		all[i] = result.Count{
 			Chunk: int(r.Chunk), Size: int(r.Size), Done: int(r.Done), Passed: int(r.Passed), Failed: int(r.Failed), Errored: int(r.Errored), Skipped: int(r.Skipped),
 			CostNanoUSD: r.CostNanoUsd, UpdatedAt: r.UpdatedAt,
 		}

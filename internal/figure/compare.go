@@ -3,6 +3,7 @@ package figure
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -22,6 +23,8 @@ type Comparison struct {
 	Metrics           []Compared
 	Items             Changes
 	Regressions       []Regression
+	// Slices compare the overall score within each cluster of items.
+	Slices []stat.SliceComparison
 
 	// Comparable is false if the overall scores or the pass rates of the runs do
 	// not measure the same thing.
@@ -33,8 +36,20 @@ type Comparison struct {
 type Compared struct {
 	Name   string
 	Better metric.Direction
+	Role   Role
 	stat.Comparison
 }
+
+// Role is how much weight a verdict has.
+type Role string
+
+// The roles. Only what was declared before looking is decided at the stated
+// level; one of many other figures is off by chance more often than that.
+const (
+	RolePrimary     Role = "primary"
+	RoleExploratory Role = "exploratory"
+	RoleDescriptive Role = "descriptive"
+)
 
 // Changes counts items by what became of them. An item is compared by its
 // overall score, or by whether it passed where a run has no overall score of it.
@@ -70,6 +85,11 @@ type Options struct {
 	// metric's range.
 	Margin float64
 	Seed   stat.Seed
+	// Primary are the figures that were declared before looking; without any it is
+	// the overall score.
+	Primary []string
+	// Slices asks for the overall score within each cluster.
+	Slices bool
 	// Reasons say why runs do not measure the same thing.
 	Reasons Reasons
 }
@@ -88,13 +108,14 @@ func Compare(baseline, candidate *Rows, metrics []metric.Definition, scores func
 	if c.Confidence == 0 {
 		c.Confidence = 0.95
 	}
-	one := 1.0
-	whole := metric.Definition{Low: new(float64), High: &one, Better: metric.Higher}
+	if len(o.Primary) == 0 {
+		o.Primary = []string{overall}
+	}
 	var err error
-	if c.Overall, err = c.figure(whole, "overall", baseline.Overall, candidate.Overall, o.Seed, o.Reasons.Overall); err != nil {
+	if c.Overall, err = c.figure(Overall(), baseline.Overall, candidate.Overall, o, o.Reasons.Overall); err != nil {
 		return c, err
 	}
-	if c.PassRate, err = c.figure(whole, "pass_rate", baseline.Passes, candidate.Passes, o.Seed, o.Reasons.Passes); err != nil {
+	if c.PassRate, err = c.figure(PassRate(), baseline.Passes, candidate.Passes, o, o.Reasons.Passes); err != nil {
 		return c, err
 	}
 	c.changes(baseline, candidate)
@@ -122,12 +143,53 @@ func Compare(baseline, candidate *Rows, metrics []metric.Definition, scores func
 		}
 	}
 	c.Comparable = len(c.Reasons) == 0
-	return c, nil
+	if o.Slices && c.Comparable {
+		c.Slices, err = c.slices(baseline.Overall, candidate.Overall, o)
+	}
+	return c, err
 }
+
+// slices compares the overall score within each cluster.
+func (c *Comparison) slices(before, after []stat.Row, o Options) ([]stat.SliceComparison, error) {
+	parts := map[string]*stat.SlicePair{}
+	put := func(rows []stat.Row, side func(*stat.SlicePair) *[]stat.Row) {
+		for _, r := range rows {
+			if r.Cluster == "" {
+				continue
+			}
+			part := parts[r.Cluster]
+			if part == nil {
+				part = &stat.SlicePair{Name: r.Cluster}
+				parts[r.Cluster] = part
+			}
+			r.Cluster = "" // within a slice items are independent
+			*side(part) = append(*side(part), r)
+		}
+	}
+	put(before, func(p *stat.SlicePair) *[]stat.Row { return &p.Baseline })
+	put(after, func(p *stat.SlicePair) *[]stat.Row { return &p.Candidate })
+	if len(parts) < 2 || len(parts) > maxSlices {
+		return nil, nil
+	}
+	var all []stat.SlicePair
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		all = append(all, *parts[name])
+	}
+	found, err := stat.CompareSlices(all, stat.CompareOptions{Options: stat.Options{
+		Level: c.Confidence, Range: stat.Unit(), Missing: stat.MissingFail, Source: stat.SourceCode, Seed: o.Seed, Weighted: weighted(before) || weighted(after),
+	}, Margin: c.Margin})
+	if err != nil {
+		return nil, fmt.Errorf("compare slices: %w", err)
+	}
+	return found, nil
+}
+
+// maxSlices is how many clusters are few enough to be looked at one by one.
+const maxSlices = 200
 
 // addMetric compares a metric, and adds its scores to the regressions.
 func (c *Comparison) addMetric(d metric.Definition, before, after []stat.Row, o Options) error {
-	one, err := c.figure(d, d.Name, before, after, o.Seed, o.Reasons.Metrics[d.Name])
+	one, err := c.figure(d, before, after, o, o.Reasons.Metrics[d.Name])
 	if err != nil {
 		return err
 	}
@@ -146,23 +208,35 @@ func (c *Comparison) addMetric(d metric.Definition, before, after []stat.Row, o 
 
 // figure compares one figure. A reason says why the runs do not measure the same
 // thing: then there is nothing to say about the difference.
-func (c *Comparison) figure(d metric.Definition, name string, before, after []stat.Row, seed stat.Seed, reason string) (Compared, error) {
-	o := stat.CompareOptions{
-		Options:       stat.Options{Level: c.Confidence, Range: Range(d), Source: stat.SourceCode, Seed: seed},
-		LowerIsBetter: d.Better == metric.Lower,
-	}
+func (c *Comparison) figure(d metric.Definition, before, after []stat.Row, opts Options, reason string) (Compared, error) {
+	o := stat.CompareOptions{Options: stat.Options{Level: c.Confidence, Range: Range(d), LowerIsBetter: d.Better == metric.Lower, Source: stat.SourceCode, Seed: opts.Seed, Weighted: weighted(before) || weighted(after)}}
 	if o.Range != nil {
+		o.Missing = stat.MissingFail // whoever fails does not win by it
 		o.Margin = c.Margin * (o.Range.Upper - o.Range.Lower)
 	}
-	out := Compared{Name: name, Better: d.Better}
+	out := Compared{Name: d.Name, Better: d.Better, Role: RoleExploratory}
+	if slices.Contains(opts.Primary, d.Name) {
+		out.Role = RolePrimary
+	}
 	var err error
 	if out.Comparison, err = stat.Compare(before, after, o); err != nil {
-		return out, fmt.Errorf("compare %s: %w", name, err)
+		return out, fmt.Errorf("compare %s: %w", d.Name, err)
+	}
+	if o.Range == nil {
+		out.describe()
 	}
 	if reason != "" {
 		out.abstain(reason)
 	}
 	return out, nil
+}
+
+// describe leaves the difference as what was seen, and decides nothing by it. A
+// figure without a range, such as a latency, is measured by a machine that was
+// busier in one run than in the other, and one value can move its mean at will.
+func (c *Compared) describe() {
+	c.Role, c.Descriptive = RoleDescriptive, true
+	c.Verdict.Superiority = stat.SuperiorityUnresolved
 }
 
 // abstain takes back what was said about the difference.

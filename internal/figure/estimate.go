@@ -3,6 +3,7 @@ package figure
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/stat"
@@ -10,31 +11,53 @@ import (
 
 // Statistics are the figures of a run with what is needed to judge them.
 type Statistics struct {
-	Overall  stat.Estimate            `json:"overall"`
-	PassRate stat.Estimate            `json:"pass_rate"`
-	Metrics  map[string]stat.Estimate `json:"metrics"`
-	// Gates are the rates once more, with intervals that a gate can decide by:
-	// they miss the truth at most as often as they say, however few items there
-	// are or failed.
-	Gates      map[string]stat.Estimate `json:"gates,omitzero"`
-	Resolution *stat.Resolution         `json:"resolution,omitzero"`
+	Overall  stat.Estimate            `json:"overall" doc:"Overall score."`
+	PassRate stat.Estimate            `json:"pass_rate" doc:"Share of items that passed."`
+	Metrics  map[string]stat.Estimate `json:"metrics" doc:"Mean score by metric."`
+	// Gates are the figures with a range once more, as a gate decides by them: a
+	// missing score counts as the worst one.
+	Gates      map[string]stat.Estimate `json:"gates" doc:"The figures with a range once more, as gates decide by them: a missing score counts as the worst one. Empty for a run that was stopped."`
+	Repeated   []Repeated               `json:"repeated" doc:"What several trials of an item come to, for 2, 4, 8 and so on up to the number of repetitions; empty without repetitions."`
+	Resolution *stat.Resolution         `json:"resolution" doc:"The smallest difference that this many items can show; null if the data do not give it."`
 }
 
-// passRate is the name of the rate that every run has.
-const passRate = "pass_rate"
+// level is that of the intervals of a run.
+const level = 0.95
+
+// The names of the figures that every run has beside its metrics.
+const (
+	overall  = "overall"
+	passRate = "pass_rate"
+)
+
+// Stopped computes the figures of a run that was stopped over all metrics, from
+// the rows of its beginning. Nobody knows why it was stopped just then, so their
+// intervals hold at whatever moment that was, and no gate decides by them.
+func (s *Statistics) Stopped(rows *Rows, begun Begun) (err error) {
+	if s.Overall, err = begun.Estimate(Overall(), rows.Overall); err == nil {
+		s.PassRate, err = begun.Estimate(PassRate(), rows.Passes)
+	}
+	return err
+}
 
 // SumUp computes the figures over all metrics. Differences are those that a
 // reader may want to see.
 func (s *Statistics) SumUp(rows *Rows, differences []float64) (err error) {
-	unit := stat.Options{Range: stat.Unit(), Source: stat.SourceCode}
+	unit := stat.Options{Range: stat.Unit(), Source: stat.SourceCode, Weighted: weighted(rows.Passes)}
 	if s.PassRate, err = abstaining(stat.PassRate(rows.Passes, unit)); err != nil {
 		return fmt.Errorf("pass rate: %w", err)
 	}
-	if s.Gates[passRate], err = Gate(rows.Passes); err != nil {
+	if s.Gates[passRate], err = Gate(PassRate(), rows.Passes, level, At{}); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	if s.Gates[overall], err = Gate(Overall(), rows.Overall, level, At{}); err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
 	if s.Overall, err = abstaining(stat.Mean(rows.Overall, unit)); err != nil {
 		return fmt.Errorf("overall: %w", err)
+	}
+	if s.Repeated, err = repeated(rows); err != nil {
+		return err
 	}
 	if s.Resolution, err = stat.Resolve(s.Overall, unit, differences); err != nil {
 		return fmt.Errorf("resolution: %w", err)
@@ -53,7 +76,7 @@ func None() stat.Estimate {
 
 // Estimate sums a metric's scores up in the way that fits its kind.
 func Estimate(m metric.Definition, rows []stat.Row) (stat.Estimate, error) {
-	o := stat.Options{Range: Range(m), Source: stat.SourceCode}
+	o := stat.Options{Range: Range(m), Source: stat.SourceCode, Weighted: weighted(rows)}
 	if m.Kind == metric.Binary {
 		return abstaining(stat.PassRate(rows, o))
 	}
@@ -69,9 +92,93 @@ func abstaining(e stat.Estimate, err error) (stat.Estimate, error) {
 	return e, err
 }
 
-// Gate sums a rate up in the way that a gate decides by.
-func Gate(rows []stat.Row) (stat.Estimate, error) {
-	return abstaining(stat.PassRate(rows, stat.Options{Range: stat.Unit(), Source: stat.SourceCode, Policy: stat.PolicyGate}))
+// At is what a gate asks about a figure; the zero value is its mean, which is to be
+// high.
+type At struct {
+	// Quantile asks for one, such as 0.95, instead of the mean.
+	Quantile float64
+	// Below says that the figure is to be low, so that the highest score is the
+	// worst.
+	Below bool
+}
+
+// Gate sums a figure's scores up in the way that a gate decides by. A missing
+// score counts as the worst one; only the mean of a figure without a range has no
+// worst score, and leaves it out.
+func Gate(m metric.Definition, rows []stat.Row, level float64, at At) (stat.Estimate, error) {
+	o := stat.Options{Level: level, Range: Range(m), LowerIsBetter: at.Below, Source: stat.SourceCode, Weighted: weighted(rows)}
+	if o.Range != nil {
+		o.Policy, o.Missing = stat.PolicyGate, stat.MissingFail
+	}
+	switch {
+	case at.Quantile > 0:
+		return abstaining(quantile(rows, at.Quantile, o))
+	case m.Kind == metric.Binary:
+		return abstaining(stat.PassRate(rows, o))
+	}
+	return abstaining(stat.Mean(rows, o))
+}
+
+// beyond stands for a score that is worse than every other.
+const beyond = 1e100
+
+// quantile ranks missing scores as the worst, also where no number is the worst:
+// an answer that never came took longer than all others.
+func quantile(rows []stat.Row, q float64, o stat.Options) (stat.Estimate, error) {
+	heavy := o.Weighted
+	o.Weighted = false
+	worst := -beyond
+	if o.LowerIsBetter {
+		worst = beyond
+	}
+	lost := 0
+	if o.Range == nil {
+		rows = slices.Clone(rows)
+		for i := range rows {
+			if r := &rows[i]; r.Missing && !r.Unfit {
+				r.Missing, r.Score = false, worst
+				lost++
+			}
+		}
+	}
+	e, err := stat.Quantile(rows, q, o)
+	if err != nil {
+		return e, err
+	}
+	if lost > 0 {
+		e.Missing = &stat.Missing{Rows: lost, Share: float64(lost) / float64(len(rows)), Policy: stat.MissingFail}
+	}
+	if heavy {
+		e.Warnings = append(e.Warnings, "weights of items do not count in a quantile")
+	}
+	if e.Value != nil && *e.Value == worst {
+		e.Value, e.CI, e.Status = nil, nil, stat.StatusInsufficient
+		e.Warnings = append(e.Warnings, "so many scores are missing that the quantile is one of them")
+	}
+	if e.CI != nil {
+		for _, end := range []**float64{&e.CI.Lower, &e.CI.Upper} {
+			if *end != nil && **end == worst {
+				*end = nil
+			}
+		}
+	}
+	return e, nil
+}
+
+// Overall is what the overall score measures.
+func Overall() metric.Definition { return unit(overall, metric.Numeric) }
+
+// PassRate is what the rate of passed items measures.
+func PassRate() metric.Definition { return unit(passRate, metric.Binary) }
+
+func unit(name string, kind metric.Kind) metric.Definition {
+	one := 1.0
+	return metric.Definition{Name: name, Kind: kind, Low: new(float64), High: &one, Better: metric.Higher}
+}
+
+// weighted reports whether some item counts for more than another.
+func weighted(rows []stat.Row) bool {
+	return slices.ContainsFunc(rows, func(r stat.Row) bool { return r.Weight != rows[0].Weight })
 }
 
 // Range is what a metric can score; nil if it is not bounded on both sides.

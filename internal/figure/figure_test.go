@@ -15,7 +15,7 @@ import (
 
 // brief is the outcome of an item whose content is its own number.
 func brief(item int64, status result.Status, overall *float64) result.Brief {
-	return result.Brief{Key: result.Key{Item: item}, Content: [16]byte{byte(item)}, Status: status, Overall: overall}
+	return result.Brief{Key: result.Key{Item: item}, Content: [16]byte{byte(item)}, Weight: 1, Status: status, Overall: overall}
 }
 
 func scored(v float64) *float64 { return &v }
@@ -177,7 +177,7 @@ func TestRowsOfARun(t *testing.T) {
 		brief(1, result.StatusPassed, scored(0.75)), brief(2, result.StatusErrored, nil), brief(3, result.StatusSkipped, nil), brief(4, result.StatusFailed, scored(0.25)),
 	}
 	rows := figure.NewRows(outcomes)
-	rows.AddMissing(outcomes, []int64{1, 2, 3, 4, 5}, 1)
+	rows.AddMissing(outcomes, []int64{1, 2, 3, 4, 5}, 1, map[int64]figure.Facts{})
 	type row struct {
 		item    string
 		score   float64
@@ -189,11 +189,11 @@ func TestRowsOfARun(t *testing.T) {
 		}
 		return all
 	}
-	require.Equal(t, []row{{"1", 0.75, false}, {"2", 0, true}, {"4", 0.25, false}, {"5", 0, true}}, plain(rows.Overall))
-	require.Equal(t, []row{{"1", 1, false}, {"2", 0, false}, {"4", 0, false}, {"5", 0, true}}, plain(rows.Passes), "an error is a failure; what is not there is missing")
-	require.Equal(t, []row{{"1", 0.5, false}, {"2", 0, true}, {"4", 0, true}, {"5", 0, true}}, plain(rows.Metric([]result.Measure{
+	require.Equal(t, []row{{"1", 0.75, false}, {"2", 0, true}, {"3", 0, true}, {"4", 0.25, false}, {"5", 0, true}}, plain(rows.Overall))
+	require.Equal(t, []row{{"1", 1, false}, {"2", 0, false}, {"3", 0, true}, {"4", 0, false}, {"5", 0, true}}, plain(rows.Passes), "an error is a failure; what was skipped or is not there is missing")
+	require.Equal(t, []row{{"1", 0.5, false}, {"2", 0, true}, {"3", 0, true}, {"4", 0, true}, {"5", 0, true}}, plain(rows.Metric([]result.Measure{
 		{Key: result.Key{Item: 1}, Value: 0.5, Scored: true}, {Key: result.Key{Item: 3}, Value: 1, Scored: true}, {Key: result.Key{Item: 4}},
-	})), "a score of an item that does not count is left out")
+	})), "a score of a unit that was skipped does not count")
 
 	clustered := []result.Brief{brief(1, result.StatusPassed, nil), brief(2, result.StatusPassed, nil)}
 	clustered[0].Cluster, clustered[1].Cluster = "a", "b"

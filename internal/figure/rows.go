@@ -5,15 +5,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/stat"
 )
 
 // Rows are the results of a run, as statistics need them.
 type Rows struct {
-	// Overall has a row for each unit that counts, with or without a score;
-	// Passes has 1 or 0 for the same units, in the same order, which is that of
-	// keys. Those without an outcome come last.
+	// Overall has a row for each unit, with or without a score; Passes has 1 or 0
+	// for the same units, in the same order, which is that of keys. Those without
+	// an outcome come last.
 	Overall, Passes []stat.Row
 	keys            []result.Key
 }
@@ -23,58 +24,106 @@ func NewRows(briefs []result.Brief) *Rows {
 	out := &Rows{Overall: make([]stat.Row, 0, len(briefs)), Passes: make([]stat.Row, 0, len(briefs)), keys: make([]result.Key, 0, len(briefs))}
 	for i := range briefs {
 		b := &briefs[i]
-		if b.Status == result.StatusSkipped {
-			continue
-		}
 		row := stat.Row{
 			Item: strconv.FormatInt(b.Item, 10), Content: hex.EncodeToString(b.Content[:]), Cluster: b.Cluster, Epoch: b.Epoch, Weight: b.Weight,
 		}
 		pass := row
+		pass.Missing = b.Status == result.StatusSkipped
 		if b.Status == result.StatusPassed {
 			pass.Score = 1
 		}
 		if row.Missing = b.Overall == nil; !row.Missing {
 			row.Score = *b.Overall
 		}
+		row.Unfit = row.Missing && (b.Unfit || b.Status == result.StatusPassed || b.Status == result.StatusFailed)
 		out.Overall, out.Passes, out.keys = append(out.Overall, row), append(out.Passes, pass), append(out.keys, b.Key)
 	}
 	return out
 }
 
-// AddMissing adds a row without a score for every unit that has no outcome:
-// because the run was stopped, or its client sent less than it was asked for.
-// What is not there is not left out silently.
-func (r *Rows) AddMissing(there []result.Brief, items []int64, repetitions int) {
-	has := make(map[result.Key]bool, len(there))
+// Facts are what statistics need to know about an item.
+type Facts struct {
+	Content [16]byte
+	Cluster string
+	Weight  float64
+}
+
+// Lacking are the items of a run without any outcome.
+func Lacking(there []result.Brief, items []int64) (ids []int64) {
+	has := make(map[int64]bool, len(there))
 	for i := range there {
-		has[there[i].Key] = true
+		has[there[i].Item] = true
 	}
 	for _, id := range items {
+		if !has[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// AddMissing adds a row without a score for every unit that has no outcome:
+// because the run was stopped, or its client sent less than it was asked for.
+// What is not there is not left out silently. Facts are those of items without
+// any outcome.
+func (r *Rows) AddMissing(there []result.Brief, items []int64, repetitions int, facts map[int64]Facts) {
+	has := make(map[result.Key]bool, len(there))
+	for i := range there {
+		b := &there[i]
+		has[b.Key] = true
+		facts[b.Item] = Facts{b.Content, b.Cluster, b.Weight}
+	}
+	for _, id := range items {
+		f, known := facts[id]
+		if !known {
+			f.Weight = 1 // the dataset is gone; what was not answered still counts
+		}
+		row := stat.Row{Item: strconv.FormatInt(id, 10), Cluster: f.Cluster, Weight: f.Weight, Missing: true}
+		if known {
+			row.Content = hex.EncodeToString(f.Content[:])
+		}
 		for epoch := range repetitions {
 			k := result.Key{Item: id, Epoch: epoch}
 			if !has[k] {
-				row := stat.Row{Item: strconv.FormatInt(id, 10), Epoch: epoch, Missing: true}
+				row.Epoch = epoch
 				r.Overall, r.Passes, r.keys = append(r.Overall, row), append(r.Passes, row), append(r.keys, k)
 			}
 		}
 	}
 }
 
-// Metric returns the scores of one metric for every outcome that counts: where
-// there is none, because the item errored, the score is missing.
+// Metric returns the scores of one metric for every unit: where there is none,
+// because the unit errored or was skipped, the score is missing.
 func (r *Rows) Metric(found []result.Measure) []stat.Row {
 	rows := slices.Clone(r.Overall)
 	for i := range rows {
-		rows[i].Score, rows[i].Missing = 0, true
+		rows[i].Score, rows[i].Missing, rows[i].Unfit = 0, true, false
 		// Both are in the order of their keys, as far as there are outcomes.
 		for len(found) > 0 && found[0].Compare(r.keys[i]) < 0 {
 			found = found[1:]
 		}
-		if len(found) > 0 && found[0].Key == r.keys[i] {
+		if len(found) > 0 && found[0].Key == r.keys[i] && !r.Passes[i].Missing {
 			rows[i].Score, rows[i].Missing = found[0].Value, !found[0].Scored
+			rows[i].Unfit = rows[i].Missing && metric.Reason(found[0].Reason).OfItem()
 		}
 	}
 	return rows
+}
+
+// Recognise gives items that this run knows nothing about, because the dataset
+// does not have them any more, what another run knows.
+func (r *Rows) Recognise(other *Rows) {
+	known := make(map[string]*stat.Row, len(other.Overall))
+	for i := range other.Overall {
+		known[other.Overall[i].Item] = &other.Overall[i]
+	}
+	for _, rows := range [][]stat.Row{r.Overall, r.Passes} {
+		for i := range rows {
+			if o := known[rows[i].Item]; o != nil && rows[i].Content == "" {
+				rows[i].Content, rows[i].Cluster, rows[i].Weight = o.Content, o.Cluster, o.Weight
+			}
+		}
+	}
 }
 
 // AdoptClusters puts items into the clusters that they have in another run.

@@ -28,9 +28,10 @@ const (
 	ReasonInside       Reason = "inside"
 	ReasonNoFigure     Reason = "no_figure"
 	ReasonNoInterval   Reason = "no_interval"
-	ReasonNoRange      Reason = "no_range"
 	ReasonMissing      Reason = "missing_scores"
 	ReasonIncomparable Reason = "not_comparable"
+	ReasonDescriptive  Reason = "descriptive"
+	ReasonNoBaseline   Reason = "no_baseline"
 	ReasonNotChecked   Reason = "not_checked"
 )
 
@@ -42,80 +43,69 @@ type Decision struct {
 	// Estimate is what was decided on: the figure of the run or its difference
 	// from the baseline. It is nil if there is none.
 	Estimate *stat.Estimate
-	// Missing is the missing scores that left the requirement open.
-	Missing *stat.Missing
-	// Need is what would decide a threshold that is left open.
-	Need Need
+	// Together is the interval at the level at which all requirements hold
+	// together, which a failure is read from.
+	Together *stat.Interval
+	// Margin is the largest difference that does not matter, in units of the figure;
+	// nil if the requirement has none.
+	Margin *float64
+	// Reach is how far from the threshold the truth has to be for four of five runs
+	// like this one to decide it; zero for claims, and infinite if nobody can tell.
+	Reach float64
 }
 
-// Run is what thresholds are decided on.
-type Run struct {
-	PassRate, Overall stat.Estimate
-	Metrics           map[string]stat.Estimate
-	// Strict has, by figure, estimates with intervals that are exact or
-	// conservative. They are preferred.
-	Strict map[string]stat.Estimate
-	// Items are all items of the run, Errored those without any score.
-	Items, Errored int
-}
+// Level is the level of the intervals that requirements pass on: a value that
+// truly misses a threshold passes in one of forty runs, and a loss of a margin is
+// ruled out by mistake in one of twenty.
+const Level = 0.95
 
-// figure returns the estimate that a threshold is decided on.
-func (r Run) figure(name string) (stat.Estimate, bool) {
-	e, ok := r.Metrics[name]
-	switch name {
-	case PassRate:
-		e, ok = r.PassRate, true
-	case Overall:
-		e, ok = r.Overall, true
-	}
-	if strict, exists := r.Strict[name]; ok && exists {
-		e = strict
-	}
-	return e, ok
-}
+// Together is the level of the intervals that fail a gate of so many
+// requirements. All of them must pass, so each may be judged by itself; but one
+// that fails is enough, and of many that hold one would soon fail by chance.
+func Together(requirements int) float64 { return stat.SimultaneousLevel(Level, requirements) }
+
+// Figure is what a threshold is decided on, at both levels.
+type Figure struct{ Alone, Together stat.Estimate }
 
 // decidable are the statuses of estimates whose intervals have their level.
 var decidable = []stat.Status{stat.StatusOK, stat.StatusFragile, stat.StatusDegenerate}
 
-// Skip leaves a requirement undecided because there is no run to check.
-func (r Requirement) Skip() Decision {
-	return Decision{Requirement: r, Verdict: Inconclusive, Reason: ReasonNotChecked}
+// Skip leaves a requirement undecided.
+func (r Requirement) Skip(why Reason) Decision {
+	return Decision{Requirement: r, Verdict: Inconclusive, Reason: why}
 }
 
-// Decide compares a threshold with a figure of a run. The whole interval must
-// meet it to pass, and miss it to fail. More missing scores than the fraction
-// maxMissing leave it open.
-func (r Requirement) Decide(run Run, maxMissing float64) Decision {
+// Decide compares a threshold with a figure, which is nil if the run has none. The
+// whole interval must meet it to pass, and miss it to fail. More missing scores
+// that were left out than the fraction maxMissing leave it open.
+func (r Requirement) Decide(f *Figure, maxMissing float64) Decision {
 	out := Decision{Requirement: r, Verdict: Inconclusive}
-	e, ok := run.figure(r.Figure)
-	if !ok {
+	if f == nil {
 		out.Reason = ReasonNoFigure
 		return out
 	}
-	out.Estimate = &e
-	if e.CI == nil || e.Value == nil || e.CI.Lower == nil || e.CI.Upper == nil || !slices.Contains(decidable, e.Status) {
+	e := f.Alone
+	out.Estimate, out.Together = &e, f.Together.CI
+	if e.CI == nil || e.CI.Kind == stat.KindSequence || e.Value == nil || !slices.Contains(decidable, e.Status) {
 		out.Reason = ReasonNoInterval
 		return out
 	}
-	missing := e.Missing
-	if r.Figure != PassRate { // an item without a score did not pass
-		missing = run.missing(missing)
-	}
-	if missing != nil && missing.Share > maxMissing {
-		out.Reason, out.Missing = ReasonMissing, missing
+	if m := left(e.Missing); m != nil && m.Share > maxMissing {
+		out.Reason = ReasonMissing
 		return out
 	}
-	lower, upper := *e.CI.Lower, *e.CI.Upper
+	lower, upper := ends(e.CI)
+	least, most := ends(f.Together.CI)
 	var pass, fail bool
 	switch r.Operator {
 	case ">=":
-		pass, fail = lower >= r.Threshold, upper < r.Threshold
+		pass, fail = lower >= r.Threshold, most < r.Threshold
 	case ">":
-		pass, fail = lower > r.Threshold, upper <= r.Threshold
+		pass, fail = lower > r.Threshold, most <= r.Threshold
 	case "<=":
-		pass, fail = upper <= r.Threshold, lower > r.Threshold
+		pass, fail = upper <= r.Threshold, least > r.Threshold
 	case "<":
-		pass, fail = upper < r.Threshold, lower >= r.Threshold
+		pass, fail = upper < r.Threshold, least >= r.Threshold
 	}
 	switch {
 	case pass:
@@ -123,26 +113,30 @@ func (r Requirement) Decide(run Run, maxMissing float64) Decision {
 	case fail:
 		out.Verdict, out.Reason = Fail, ReasonRefuted
 	default:
-		out.Reason, out.Need = ReasonInside, need(e, r.Threshold)
+		out.Reason, out.Reach = ReasonInside, reach(e)
 	}
 	return out
 }
 
-// missing counts at least the items that produced no score: no metric has
-// theirs.
-func (r Run) missing(m *stat.Missing) *stat.Missing {
-	if r.Items == 0 || m != nil && m.Rows >= r.Errored {
-		return m
+// ends are those of an interval, which may be open.
+func ends(ci *stat.Interval) (lower, upper float64) {
+	lower, upper = math.Inf(-1), math.Inf(1)
+	if ci != nil && ci.Lower != nil {
+		lower = *ci.Lower
 	}
-	return &stat.Missing{Rows: r.Errored, Share: float64(r.Errored) / float64(r.Items)}
+	if ci != nil && ci.Upper != nil {
+		upper = *ci.Upper
+	}
+	return lower, upper
 }
 
-// Need is what would decide a threshold if the figure is truly what was seen.
-type Need struct {
-	// Items is the total number of items that decide it in four of five runs;
-	// zero if TooClose or if about twice as many would do.
-	Items    int
-	TooClose bool // no reasonable number of items decides it
+// left are the missing scores that were left out; those that count as the worst
+// score are in the figure.
+func left(m *stat.Missing) *stat.Missing {
+	if m != nil && m.Policy == stat.MissingFail {
+		return nil
+	}
+	return m
 }
 
 // Quantiles of the normal distribution: an end of a 95 % interval, and a power
@@ -152,33 +146,15 @@ const (
 	z80 = 0.841621
 )
 
-// mostItems is a number of items beyond which nobody would measure.
-const mostItems = 1e7
-
-func need(e stat.Estimate, bar float64) Need {
-	se := (*e.CI.Upper - *e.CI.Lower) / 2 / z95
+// reach is how far from a threshold the truth has to be for four of five runs like
+// this one to decide it. What was seen plays no part: a figure that happens to be
+// far from the threshold is no reason to expect that it stays so.
+func reach(e stat.Estimate) float64 {
 	if e.SE != nil && *e.SE > 0 {
-		se = *e.SE
+		return (z95 + z80) * *e.SE
 	}
-	apart := math.Abs(*e.Value - bar)
-	ratio := (z95 + z80) * se / apart
-	have := Size(e)
-	n := math.Ceil(float64(have) * ratio * ratio)
-	switch {
-	case apart > 0 && n <= float64(have):
-		return Need{}
-	case apart > 0 && n < mostItems:
-		return Need{Items: int(n)}
-	}
-	return Need{TooClose: true}
-}
-
-// Size is the number of items that an estimate is from.
-func Size(e stat.Estimate) int {
-	if e.Items > 0 {
-		return e.Items
-	}
-	return e.N
+	lower, upper := ends(e.CI)
+	return (z95 + z80) * (upper - lower) / 2 / z95
 }
 
 // Sum is the verdict on all requirements together: failed if any failed, else

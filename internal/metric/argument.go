@@ -63,7 +63,7 @@ func scoreArguments(l *look, s settings, given wanted) Score {
 	}
 	switch {
 	case calls == 0:
-		return Missing(ReasonNoMatch, "No expected tool call says which arguments it should have.")
+		return Missing(ReasonNoExpectation, "No expected tool call says which arguments it should have.")
 	case pairs == 0:
 		return Missing(ReasonNoMatch, "None of the expected tools was called, so there are no arguments to compare.")
 	}

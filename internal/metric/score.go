@@ -35,7 +35,7 @@ const (
 	// what to look for.
 	ReasonNotConfigured Reason = "not_configured"
 	// ReasonNoMatch means that there are no arguments to compare: no expected
-	// tool was called, or no expected call gives any.
+	// tool was called.
 	ReasonNoMatch Reason = "no_match"
 
 	// ReasonBadExpectation means that the expected output cannot be compared
@@ -55,6 +55,17 @@ const (
 	// ReasonTooCostly means that the score needs more work than one score may.
 	ReasonTooCostly Reason = "too_costly"
 )
+
+// OfItem reports whether a score is missing because of the item: no answer could
+// have one. Every other missing score is that of an answer or of the system that
+// gave it, and leaving it out would favour whoever fails.
+func (r Reason) OfItem() bool {
+	switch r {
+	case ReasonNoExpectation, ReasonNoGoal, ReasonNotConfigured, ReasonBadExpectation, ReasonBadAssertion, ReasonNeedsJudge:
+		return true
+	}
+	return false
+}
 
 // Scored is a score with its value and, if there is something to say, how it
 // came about. A value that is no finite number gives a missing score.

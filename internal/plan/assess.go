@@ -18,13 +18,13 @@ import (
 // called before each metric, and an error of it ends the work.
 func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, c metric.Case, sent map[string]float64) error {
 	scores := make([]metric.Score, len(measures))
-	scored := false
+	scored, unfit := false, true
 	for i, m := range measures {
 		if err := pause(); err != nil {
 			return err
 		}
 		if v, ok := sent[m.Name]; ok {
-			scores[i] = metric.Scored(v, "")
+			scores[i] = metric.Scored(v, "Sent by the client.")
 		} else {
 			scores[i] = m.score(c)
 		}
@@ -32,10 +32,13 @@ func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Mea
 		if v, ok := scores[i].Value(); ok {
 			s.Value, scored = &v, true
 		}
+		unfit = unfit && scores[i].Reason().OfItem()
 		o.Scores = append(o.Scores, s)
 	}
 	o.Overall = rule.overall(measures, scores)
 	switch {
+	case unfit:
+		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, result.CodeUnfit, "No answer to the item can be scored: see the reasons of its metrics."
 	case !scored:
 		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, "no_score", "No metric could be computed for the item."
 	case rule.passes(measures, scores):

@@ -19,7 +19,7 @@ type SentBody struct {
 	CostUSD     *float64           `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
 	Usage       SentUsage          `json:"usage,omitzero" doc:"Tokens used."`
 	Error       *SentError         `json:"error,omitempty" doc:"Why the output is missing."`
-	Skipped     bool               `json:"skipped,omitempty" doc:"Whether the item was left out on purpose and does not count."`
+	Skipped     bool               `json:"skipped,omitempty" doc:"Whether the item was left out on purpose. It has no score; gates and comparisons count it as the worst one, so that nothing is gained by leaving out what is hard."`
 	OTelTraceID string             `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$" doc:"W3C trace id of the application's work."`
 }
 

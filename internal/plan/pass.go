@@ -80,8 +80,16 @@ func (r PassRule) weight(name string) float64 {
 	return 1
 }
 
-// overall is the weighted mean of an item's shares; nil if one of them is
-// missing, or if there is none.
+// share is what a metric adds to an item's overall score. An answer that cannot
+// be scored has the lowest share: it never does better by failing so badly that
+// nothing can be computed. There is none where the item allows none.
+func share(s metric.Score) (float64, bool) {
+	v, ok := s.Value()
+	return v, ok || !s.Reason().OfItem()
+}
+
+// overall is the weighted mean of an item's shares; nil if the item allows no
+// score of one of them, or if there is none.
 func (r PassRule) overall(measures []Measure, scores []metric.Score) *float64 {
 	var sum, weights float64
 	for i, m := range measures {
@@ -89,7 +97,7 @@ func (r PassRule) overall(measures []Measure, scores []metric.Score) *float64 {
 		if !m.Overall || w == 0 {
 			continue
 		}
-		v, ok := scores[i].Value()
+		v, ok := share(scores[i])
 		if !ok {
 			return nil
 		}
@@ -103,14 +111,14 @@ func (r PassRule) overall(measures []Measure, scores []metric.Score) *float64 {
 }
 
 // passes decides about an item that has at least one score. A missing score
-// holds no threshold, and is left out of a mean.
+// holds no threshold; one that the item does not allow is left out of a mean.
 func (r PassRule) passes(measures []Measure, scores []metric.Score) bool {
 	if len(r.Thresholds) > 0 && r.Mode != PassWeighted {
 		return r.holds(measures, scores)
 	}
 	var sum, weights float64
 	for i, m := range measures {
-		v, ok := scores[i].Value()
+		v, ok := share(scores[i])
 		if w := r.weight(m.Name); ok && m.Overall {
 			sum, weights = sum+w*v, weights+w
 		}

@@ -109,9 +109,14 @@ func rowOf(c Compared, name string, s scale) changeRow {
 	}
 	row.Bar = barOf(d, -1.1*reach, 1.1*reach)
 	row.Bar.Tone = row.Tone
+	var notes []string
 	if c.Better == metric.Lower {
-		row.Note = "lower is better"
+		notes = append(notes, "lower is better")
 	}
+	if c.Role != "" && c.Role != "primary" {
+		notes = append(notes, c.Role)
+	}
+	row.Note = strings.Join(notes, ", ")
 	return row
 }
 

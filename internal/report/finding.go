@@ -171,7 +171,10 @@ func (f *Findings) addSlice(r Result) {
 	if f.clusterKey != "" {
 		name = r.Cluster
 	}
-	row := stat.Row{Item: strconv.FormatInt(r.Item, 10), Epoch: r.Epoch, Cluster: r.Cluster}
+	row := stat.Row{Item: strconv.FormatInt(r.Item, 10), Epoch: r.Epoch}
+	if f.clusterKey == "" {
+		row.Cluster = r.Cluster // a slice that is a cluster has independent items
+	}
 	if r.Status == statusPassed {
 		row.Score = 1
 	}

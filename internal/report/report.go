@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strconv"
 	"strings"
 
+	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/stat"
 )
 
@@ -86,13 +88,19 @@ func Write(w io.Writer, r Run, f *Findings, c *Comparison, rows func(metric stri
 	o := &r.Outcome
 	v := pageView{Title: r.Name, Status: r.Status, Tone: tones[r.Status], Meta: metaOf(r), Notice: r.Problem, Dials: dialsOf(o), Outcomes: outcomesOf(o), Facts: factsOf(r, f)}
 	if r.Problem == "" && r.Status == statusCancelled {
-		v.Notice = "The run was cancelled. The figures are those of the results that were there."
+		v.Notice = "The run was cancelled. Its figures are those of the items that came first in the random order, and nothing is decided by them."
 	}
 	v.Resolution = resolutionOf(o)
 	for _, m := range r.Metrics {
 		if e, ok := o.Statistics.Metrics[m.Name]; ok {
 			v.Metrics = append(v.Metrics, metricOf(m, e))
 		}
+	}
+	for _, one := range o.Statistics.Repeated {
+		k := strconv.Itoa(one.K)
+		v.Metrics = append(v.Metrics,
+			metricOf(trials("pass@"+k, "At least one of "+k+" trials of an item passes."), one.Any),
+			metricOf(trials("pass^"+k, "All of "+k+" trials of an item pass."), one.All))
 	}
 	var err error
 	if v.Spreads, err = spreadsOf(f, rows); err != nil {
@@ -127,6 +135,11 @@ func metaOf(r Run) []string {
 		meta = append(meta, "release "+shorten(r.ReleaseID, 60).Text)
 	}
 	return meta
+}
+
+// trials describes a chance of several trials.
+func trials(name, summary string) Metric {
+	return Metric{Definition: metric.Definition{Name: name, Summary: summary, Kind: metric.Binary, Better: metric.Higher}, Range: stat.Unit()}
 }
 
 func dialsOf(o *Outcome) []dialView {

@@ -70,7 +70,14 @@ type Outcome struct {
 type Statistics struct {
 	Overall, PassRate stat.Estimate
 	Metrics           map[string]stat.Estimate
+	Repeated          []Repeated
 	Resolution        *stat.Resolution
+}
+
+// Repeated is what k trials of an item come to: that any passes, and that all do.
+type Repeated struct {
+	K        int
+	Any, All stat.Estimate
 }
 
 // The statuses of results.
@@ -117,6 +124,8 @@ type Comparison struct {
 type Compared struct {
 	Name   string
 	Better metric.Direction
+	// Role is primary, exploratory or descriptive: how much weight the verdict has.
+	Role string
 	stat.Comparison
 }
 

@@ -79,7 +79,7 @@ func scaleOf(d Metric) scale { return scale{percent: d.Kind == metric.Binary, un
 func (s scale) text(v float64) string {
 	switch {
 	case s.percent:
-		return decimals(100*v, 1) + "%"
+		return share(v)
 	case s.unit == "ms" && math.Abs(v) >= 10_000:
 		return decimals(v/1000, 1) + " s"
 	case s.unit == "ms":
@@ -90,6 +90,18 @@ func (s scale) text(v float64) string {
 		return digits(v) + " " + s.unit
 	}
 	return decimals(v, 3)
+}
+
+// share writes a share in percent. Only what is everything reads as 100%, and only
+// what is nothing as 0%.
+func share(v float64) string {
+	for n := 1; ; n++ {
+		text := decimals(100*v, n)
+		whole := strings.Trim(text, "0.") == "" && v != 0 || strings.TrimRight(text, "0.") == "1" && len(strings.SplitN(text, ".", 2)[0]) == 3 && v != 1
+		if !whole || n == 6 {
+			return text + "%"
+		}
+	}
 }
 
 // signed writes a difference.

@@ -114,15 +114,19 @@ type Brief struct {
 	Weight                    float64
 	Status                    Status
 	Overall                   *float64
+	Unfit                     bool // the item cannot be scored, whatever the answer
 	CostNanoUSD               uint64
 	InputTokens, OutputTokens uint32
 	Calls                     int
 }
 
+// CodeUnfit is the error of an item that no answer could be scored on.
+const CodeUnfit = "item_cannot_be_scored"
+
 // Brief leaves out everything that only readers of the item need.
 func (o *Outcome) Brief() Brief {
 	b := Brief{
-		Key: o.Key, Content: o.Content, Cluster: o.Cluster, Weight: o.Weight, Status: o.Status, Overall: o.Overall,
+		Key: o.Key, Content: o.Content, Cluster: o.Cluster, Weight: o.Weight, Status: o.Status, Overall: o.Overall, Unfit: o.ErrorCode == CodeUnfit,
 		InputTokens: o.InputTokens, OutputTokens: o.OutputTokens, Calls: o.Calls,
 	}
 	if o.CostNanoUSD != nil {
@@ -192,6 +196,7 @@ type Measure struct {
 	Key
 	Value  float64
 	Scored bool
+	Reason string // why there is no score
 }
 
 // Measures returns the scores of one metric, in the order of items and epochs.

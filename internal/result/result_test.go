@@ -128,7 +128,7 @@ func TestInsertingTwiceIsInsertingOnce(t *testing.T) {
 		require.Equal(t, []result.Measure{
 			{Key: result.Key{Item: 1}, Value: 0.75, Scored: true},
 			{Key: result.Key{Item: 1, Epoch: 1}, Value: 0.75, Scored: true},
-			{Key: result.Key{Item: 2}},
+			{Key: result.Key{Item: 2}, Reason: "not_computed"},
 		}, measures, "a later score replaces an earlier one")
 		briefs, err := s.Briefs(ctx, r)
 		require.NoError(t, err)

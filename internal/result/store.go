@@ -209,18 +209,18 @@ func (s store) each(ctx context.Context, org principal.OrgID, scan func(driver.R
 	return clickhouse.Translate(rows.Err())
 }
 
-const briefColumns = "item_id, epoch, content, cluster, weight, status, scored, value, cost_nano_usd, input_tokens, output_tokens, calls"
+const briefColumns = "item_id, epoch, content, cluster, weight, status, scored, value, cost_nano_usd, input_tokens, output_tokens, calls, error_code"
 
 func scanBrief(rows driver.Rows) (b Brief, err error) {
 	var epoch, calls uint16
 	var scored bool
 	var value float64
-	var content, status string
-	err = rows.Scan(&b.Item, &epoch, &content, &b.Cluster, &b.Weight, &status, &scored, &value, &b.CostNanoUSD, &b.InputTokens, &b.OutputTokens, &calls)
+	var content, status, code string
+	err = rows.Scan(&b.Item, &epoch, &content, &b.Cluster, &b.Weight, &status, &scored, &value, &b.CostNanoUSD, &b.InputTokens, &b.OutputTokens, &calls, &code)
 	if err != nil {
 		return b, fmt.Errorf("read result: %w", err)
 	}
-	b.Epoch, b.Calls, b.Status = int(epoch), int(calls), Status(status)
+	b.Epoch, b.Calls, b.Status, b.Unfit = int(epoch), int(calls), Status(status), code == CodeUnfit
 	copy(b.Content[:], content)
 	if scored {
 		b.Overall = &value
@@ -290,9 +290,9 @@ func (s store) briefs(ctx context.Context, r Run) ([]Brief, error) {
 }
 
 func (s store) measures(ctx context.Context, r Run, metric string) ([]Measure, error) {
-	return readRun(ctx, s, r, metric, "item_id, epoch, scored, value", rangeRows, func(row driver.Rows) (m Measure, _ Key, err error) {
+	return readRun(ctx, s, r, metric, "item_id, epoch, scored, value, reason", rangeRows, func(row driver.Rows) (m Measure, _ Key, err error) {
 		var epoch uint16
-		if err := row.Scan(&m.Item, &epoch, &m.Scored, &m.Value); err != nil {
+		if err := row.Scan(&m.Item, &epoch, &m.Scored, &m.Value, &m.Reason); err != nil {
 			return m, m.Key, fmt.Errorf("read score: %w", err)
 		}
 		m.Epoch = int(epoch)

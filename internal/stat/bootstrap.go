@@ -125,7 +125,7 @@ func bootstrap(e *Estimate, clusters int, statistic func([]int) float64, leaveOu
 		return nil
 	}
 	if replicates[0] == replicates[len(replicates)-1] {
-		return unvaried(e, clusters, o.Range, o.Level)
+		return unvaried(e, alike(*e.Value, clusters), o.Range, o.Level)
 	}
 	r := sample{x: replicates, g: len(replicates)}
 	e.SE = ptr(math.Sqrt(r.spread(r.mean()).naive * float64(len(replicates))))
@@ -194,7 +194,7 @@ func jackknife(e *Estimate, left []float64, o Options) limits {
 	s := sample{x: left, g: len(left)}
 	v := s.spread(s.mean())
 	if v.naive == 0 {
-		return unvaried(e, len(left), o.Range, o.Level)
+		return unvaried(e, alike(*e.Value, len(left)), o.Range, o.Level)
 	}
 	e.SE, e.DF = ptr(math.Sqrt(v.naive)*(g-1)), ptr(g-1)
 	l := o.Range.within(tLimits(*e.Value, *e.SE, *e.DF))

@@ -1,13 +1,16 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Compare says how a candidate run differs from a baseline on the same items.
 // Items are matched by id, and by content where both sides carry a digest of
 // it; only matched items count, by the difference of their two scores.
 //
-// Runs that share less than four fifths of the smaller one's items, or whose
-// items changed, are not comparable, and the difference abstains unless it is
+// A candidate that has less than four fifths of the baseline's items, and runs
+// whose items changed, are not comparable, and the difference abstains unless it is
 // forced. Runs over different items are compared as such if the options say so.
 //
 // Rows may come in any order; sorted by item they need no index, and a hundred
@@ -16,6 +19,9 @@ func Compare(baseline, candidate []Row, o CompareOptions) (Comparison, error) {
 	o, err := o.checked()
 	if err != nil {
 		return Comparison{}, err
+	}
+	if o.Missing == MissingFail && !o.Unpaired {
+		baseline, candidate = settle(baseline, candidate), settle(candidate, baseline)
 	}
 	a, err := gather(baseline, o.Options)
 	if err != nil {
@@ -45,6 +51,25 @@ func Compare(baseline, candidate []Row, o CompareOptions) (Comparison, error) {
 	}
 	err = c.fill(m, o)
 	return c, err
+}
+
+// settle returns rows in which an item that the other side could score is missing
+// and not unfit: what could be scored once is no item that cannot be.
+func settle(rows, other []Row) []Row {
+	if !slices.ContainsFunc(rows, func(r Row) bool { return r.Unfit }) {
+		return rows
+	}
+	fit := make(map[string]bool, len(other))
+	for i := range other {
+		if r := &other[i]; !r.Missing {
+			fit[r.Item] = true
+		}
+	}
+	rows = slices.Clone(rows)
+	for i := range rows {
+		rows[i].Unfit = rows[i].Unfit && !fit[rows[i].Item]
+	}
+	return rows
 }
 
 func (o CompareOptions) checked() (CompareOptions, error) {
@@ -82,8 +107,10 @@ func (c *Comparison) fill(m *match, o CompareOptions) error {
 	if !c.Comparable {
 		e.weaken("the runs are not comparable and were compared by force")
 	}
-	if lost, rows := m.missing(); lost > 0 {
-		missing := Missing{Rows: lost, Share: float64(lost) / float64(rows), Policy: o.Missing}
+	if of, to := m.missing(o.Options); of.Rows+to.Rows > 0 {
+		c.Baseline.lacks(of)
+		c.Candidate.lacks(to)
+		missing := Missing{Rows: of.Rows + to.Rows, Share: math.Max(of.Share, to.Share), Policy: o.Missing}
 		if o.Range != nil {
 			low, high := m.extreme(o.Options, true), m.extreme(o.Options, false)
 			if low.d.n() > 0 {

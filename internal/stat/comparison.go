@@ -6,9 +6,6 @@ type CompareOptions struct {
 	// Margin is the largest difference that does not matter. Without one only
 	// superiority is answered.
 	Margin float64
-	// LowerIsBetter turns wins and verdicts round; differences stay candidate
-	// minus baseline.
-	LowerIsBetter bool
 	// Unpaired says that the runs measured different items, so that items are
 	// not matched.
 	Unpaired bool
@@ -30,6 +27,10 @@ type Comparison struct {
 	OnlyA   int  `json:"n_only_a" doc:"Items of the baseline alone."`
 	OnlyB   int  `json:"n_only_b" doc:"Items of the candidate alone."`
 	Changed int  `json:"n_changed" doc:"Items on both sides whose content differs; they are not compared."`
+
+	// Descriptive is set by callers who know that the sides were not measured under
+	// equal conditions.
+	Descriptive bool `json:"descriptive" doc:"Whether the difference only describes the two runs: the figure has no range, or was measured under conditions that differ from one run to the next. Nothing is decided by it."`
 
 	Comparable bool     `json:"comparable" doc:"Whether the two sides measure the same items well enough to compare them."`
 	Reasons    []string `json:"incomparable_reasons" doc:"Why the sides cannot be compared."`

@@ -350,16 +350,16 @@ func TestEstimateAsJSON(t *testing.T) {
 	out := must[[]byte](t)(json.Marshal(e))
 	require.JSONEq(t, `{
 		"value": 0.30000000000000004, "se": 0.1, "n": 2, "items": 2, "clusters": 2, "n_eff": 2, "df": 1,
-		"ci": {"lower": 0, "upper": 1, "level": 0.95, "kind": "confidence", "method": "t"},
+		"ci": {"lower": 0.04391737058544467, "upper": 0.8921275457374975, "level": 0.95, "kind": "confidence", "method": "gaffke"},
 		"status": "fragile", "source": "code", "estimand": "population", "method": "mean",
 		"deff": null, "variance": null, "missing": null, "failing_clusters": null, "seed": null,
-		"assumptions": ["clusters are independent"], "warnings": ["fewer than 10 independent units"], "algo_version": "1"
+		"assumptions": ["clusters are independent"], "warnings": ["fewer than 10 independent units"], "algo_version": "2"
 	}`, string(out))
 	none := must[[]byte](t)(json.Marshal(must[stat.Estimate](t)(stat.Mean(nil, stat.Options{Source: stat.SourceCode}))))
 	require.JSONEq(t, `{
 		"value": null, "se": null, "ci": null, "n": 0, "items": 0, "clusters": 0, "n_eff": 0, "df": null, "status": "insufficient",
 		"source": "code", "estimand": "population", "method": "mean", "deff": null, "variance": null, "missing": null, "failing_clusters": null,
-		"assumptions": [], "warnings": ["no scores"], "seed": null, "algo_version": "1"
+		"assumptions": [], "warnings": ["no scores"], "seed": null, "algo_version": "2"
 	}`, string(none))
 }
 

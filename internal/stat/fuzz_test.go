@@ -51,10 +51,10 @@ func FuzzRows(f *testing.F) {
 			{Options: in.O.Options, Planned: len(in.B), RandomOrder: true, Margin: in.O.Margin, Target: &in.Q},
 		} {
 			if p, err := stat.Watch(in.A, watch); err == nil {
-				try(t)(p.Estimate, nil)
+				try(t)(stat.Estimate(p.Estimate), nil)
 			}
 			if p, err := stat.WatchDifference(in.A, in.B, watch); err == nil {
-				try(t)(p.Estimate, nil)
+				try(t)(stat.Estimate(p.Estimate), nil)
 			}
 		}
 		if both, err := stat.MaxT([]stat.Pair{{Baseline: in.A, Candidate: in.B}, {Baseline: in.B, Candidate: in.A}}, in.O.Options); err == nil {

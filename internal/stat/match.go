@@ -2,8 +2,8 @@ package stat
 
 import "fmt"
 
-// minMatched is the share of the smaller run's items that must be matched
-// before two runs are comparable.
+// minMatched is the share of the baseline's items that the candidate must have,
+// before two runs are comparable. A run over some of them could choose which.
 const minMatched = 0.8
 
 // pairs are the items of two runs side by side.
@@ -59,9 +59,8 @@ func (m *match) reasons() []string {
 	if m.changed > 0 {
 		reasons = append(reasons, fmt.Sprintf("the content of %d items differs", m.changed))
 	}
-	smaller := min(len(m.a.items), len(m.b.items))
-	if float64(m.matched) < minMatched*float64(smaller) {
-		reasons = append(reasons, fmt.Sprintf("only %d of the smaller run's %d items are in both runs", m.matched, smaller))
+	if all := len(m.a.items); float64(m.matched) < minMatched*float64(all) {
+		reasons = append(reasons, fmt.Sprintf("the candidate has only %d of the baseline's %d items", m.matched, all))
 	}
 	return reasons
 }
@@ -100,26 +99,29 @@ func (m *match) scored(o Options) pairs {
 func (m *match) extreme(o Options, smallest bool) pairs {
 	return m.pairs(o, func(t *table, e entry, second bool) (float64, bool) {
 		if second == smallest {
-			return e.filledWith(t, o, o.Range.Lower), true
+			return e.filledWith(t, o, o.Range.Lower), e.fit()
 		}
-		return e.filledWith(t, o, o.Range.Upper), true
+		return e.filledWith(t, o, o.Range.Upper), e.fit()
 	})
 }
 
-// missing counts the rows of matched items, and those without a score.
-func (m *match) missing() (lost, rows int) {
-	count := func(e entry, filled bool) {
-		lost += int(e.lost)
-		rows += int(e.scored)
-		if !filled {
-			rows += int(e.lost)
+// missing counts what either run lacks of the matched items.
+func (m *match) missing(o Options) (a, b Missing) {
+	a.Policy, b.Policy = o.Missing, o.Missing
+	var rowsA, rowsB int
+	count := func(t *table, e entry, out *Missing, rows *int) {
+		out.Rows += int(e.lost)
+		*rows += int(e.scored)
+		if !t.filled {
+			*rows += int(e.lost)
 		}
 	}
 	for i, j := range m.partner {
 		if j >= 0 {
-			count(m.a.items[i], m.a.filled)
-			count(m.b.items[j], m.b.filled)
+			count(m.a, m.a.items[i], &a, &rowsA)
+			count(m.b, m.b.items[j], &b, &rowsB)
 		}
 	}
-	return lost, rows
+	a.Share, b.Share = float64(a.Rows)/float64(max(1, rowsA)), float64(b.Rows)/float64(max(1, rowsB))
+	return a, b
 }

@@ -1,10 +1,14 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Mean estimates the mean score. Repetitions of an item are averaged first;
 // the standard error comes from clusters, or from items where there are none.
-// The interval is Student's, or a bootstrap's if the options ask for one.
+// The interval of scores with a range is Gaffke's, that of others Student's, or a
+// bootstrap's if the options ask for one.
 func Mean(rows []Row, o Options) (Estimate, error) {
 	o, err := o.checked()
 	if err != nil {
@@ -62,7 +66,7 @@ func populationMean(e *Estimate, s sample, r *Range, level float64) limits {
 	v := s.spread(mean)
 	if v.clustered == 0 {
 		e.NEff = float64(s.g)
-		return unvaried(e, s.g, r, level)
+		return unvaried(e, s, r, level)
 	}
 	se := math.Sqrt(v.clustered)
 	e.SE, e.DF, e.NEff = &se, ptr(float64(s.g-1)), v.kish
@@ -70,11 +74,13 @@ func populationMean(e *Estimate, s sample, r *Range, level float64) limits {
 		deff := v.clustered / v.naive
 		e.DesignEffect, e.NEff = &deff, v.kish/deff
 	}
-	method := "t"
-	if s.cluster != nil {
-		method = "clustered_t"
+	l, method := tLimits(mean, se, *e.DF), "t"
+	if r != nil {
+		l, method = s.bounded(*r), "gaffke"
 	}
-	l := r.within(tLimits(mean, se, *e.DF))
+	if s.cluster != nil {
+		method = "clustered_" + method
+	}
 	lower, upper := l(1 - level)
 	e.between(lower, upper, level, method)
 	e.assume("clusters are independent")
@@ -91,20 +97,21 @@ func tLimits(mean, se, df float64) limits {
 
 // unvaried gives what may be said when all clusters are alike: at most a share
 // of the others can differ, and they can differ by no more than the range.
-func unvaried(e *Estimate, clusters int, r *Range, level float64) limits {
+func unvaried(e *Estimate, s sample, r *Range, level float64) limits {
 	e.abstain(StatusDegenerate, noVariation)
 	if r == nil {
 		e.warn("without a declared range nothing bounds what was not observed")
 		return nil
 	}
-	c := *e.Value
-	l := r.within(func(alpha float64) (float64, float64) {
-		share := -math.Expm1(math.Log(alpha) / float64(clusters))
-		return c - share*(c-r.Lower), c + share*(r.Upper-c)
-	})
+	l := s.bounded(*r)
 	lower, upper := l(1 - level)
 	e.between(lower, upper, level, "zero_variance_bound")
 	return l
+}
+
+// alike is a sample of clusters that have the same value.
+func alike(value float64, clusters int) sample {
+	return sample{x: slices.Repeat([]float64{value}, clusters), g: clusters}
 }
 
 // variance splits the variation of a table with repetitions.

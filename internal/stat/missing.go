@@ -11,14 +11,24 @@ const (
 
 // describeMissing tells what is missing in an estimate of a mean.
 func (e *Estimate) describeMissing(t *table, o Options) {
-	if t.missing == 0 {
+	if t.missing == 0 && t.unfit == 0 {
 		return
 	}
-	m := Missing{Rows: t.missing, Share: float64(t.missing) / float64(t.total), Policy: o.Missing}
-	if o.Range != nil {
+	m := Missing{Rows: t.missing, Policy: o.Missing, Unfit: t.unfit}
+	if t.missing > 0 {
+		m.Share = float64(t.missing) / float64(t.total-t.unfit)
+	}
+	if o.Range != nil && t.missing > 0 {
 		m.Lower, m.Upper = t.worst(o, o.Range.Lower), t.worst(o, o.Range.Upper)
 	}
 	e.missing(m)
+}
+
+// lacks notes what is missing on one side of a comparison, if anything is.
+func (e *Estimate) lacks(m Missing) {
+	if m.Rows > 0 {
+		e.missing(m)
+	}
 }
 
 // missing notes what is missing, and warns if much was left out.
@@ -56,16 +66,19 @@ func (t *table) worst(o Options, score float64) *float64 {
 // filledWith returns the items' means had every missing score been the given
 // one.
 func (t *table) filledWith(o Options, score float64) sample {
-	return t.sample(o, func(i int) (float64, bool) { return t.items[i].filledWith(t, o, score), true })
+	return t.sample(o, func(i int) (float64, bool) { return t.items[i].filledWith(t, o, score), t.items[i].fit() })
 }
+
+// fit reports whether the item has a score, or could have had one.
+func (e entry) fit() bool { return e.scored+e.lost > 0 }
 
 func (e entry) filledWith(t *table, o Options, score float64) float64 {
 	if e.lost == 0 {
 		return e.mean
 	}
 	sum, scored := e.mean*float64(e.scored), float64(e.scored)
-	if t.filled { // the lowest score is in the mean, and comes out again
-		sum -= float64(e.lost) * o.Range.Lower
+	if t.filled { // the worst score is in the mean, and comes out again
+		sum -= float64(e.lost) * o.worst()
 		scored -= float64(e.lost)
 	}
 	mean := (sum + float64(e.lost)*score) / (scored + float64(e.lost))

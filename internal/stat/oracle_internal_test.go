@@ -254,10 +254,13 @@ var oracles = map[string]oracle{
 		return outputs{"x": e.Value}, err
 	}),
 	"mean": asking(func(in oracleRows) (outputs, error) {
-		return oracleEstimate(Mean(in.Rows, Options{Level: in.Level, Range: Unit()}))
+		return oracleEstimate(Mean(in.Rows, Options{Level: in.Level}))
+	}),
+	"bounded": asking(func(in oracleRows) (outputs, error) {
+		return oracleEstimate(Mean(in.Rows, Options{Level: in.Level, Range: Unit(), Weighted: in.Weighted}))
 	}),
 	"mean_clustered": asking(func(in oracleRows) (outputs, error) {
-		return oracleEstimate(Mean(in.Rows, Options{Level: in.Level, Range: Unit(), Weighted: in.Weighted}))
+		return oracleEstimate(Mean(in.Rows, Options{Level: in.Level, Weighted: in.Weighted}))
 	}),
 	"epochs": asking(func(in oracleRows) (outputs, error) {
 		out, err := oracleEstimate(Mean(in.Rows, Options{}))
@@ -314,7 +317,7 @@ var oracles = map[string]oracle{
 		return outputs{"low": float64(low), "high": float64(high)}, nil
 	}),
 	"paired": asking(func(in oraclePair) (outputs, error) {
-		return oracleComparison(Compare(in.A, in.B, CompareOptions{Options: Options{Level: in.Level, Range: Unit()}}))
+		return oracleComparison(Compare(in.A, in.B, CompareOptions{Options: Options{Level: in.Level}}))
 	}),
 	"paired_clustered": asking(func(in oraclePair) (outputs, error) {
 		return oracleComparison(Compare(in.A, in.B, CompareOptions{Options: Options{Range: Unit()}}))

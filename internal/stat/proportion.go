@@ -5,8 +5,9 @@ import "math"
 // PassRate estimates the share of passes among rows whose scores are 0 or 1.
 // Without clusters, repetitions and weights the interval is Wilson's; with
 // them it is Wilson's at the effective number of rows. A gate gets
-// Clopper–Pearson's and Korn–Graubard's instead, which never cover less than
-// they say.
+// Clopper–Pearson's instead, which covers at least what it says, and with them
+// Korn–Graubard's, which covers what it says but for a point or two where there
+// are few clusters.
 func PassRate(rows []Row, o Options) (Estimate, error) {
 	o.Range = Unit()
 	o, err := o.checked()

@@ -32,7 +32,7 @@ func Quantile(rows []Row, q float64, o Options) (Estimate, error) {
 	e.Estimand = EstimandPopulation
 	scores := make([]float64, 0, len(rows))
 	for i := range rows {
-		if !rows[i].Missing || t.filled {
+		if t.counts(&rows[i]) {
 			scores = append(scores, t.score(&rows[i], o))
 		}
 	}
@@ -95,7 +95,7 @@ func (e *Estimate) quantile(t *table, scores []float64, q float64, o Options) {
 func (t *table) indicatorSize(value float64, n int, o Options) float64 {
 	below := slices.Clone(t.rows)
 	for i := range below {
-		if r := &below[i]; !r.Missing || t.filled {
+		if r := &below[i]; t.counts(r) {
 			score := t.score(r, o)
 			r.Missing, r.Score = false, 0
 			if score <= value {

@@ -98,7 +98,7 @@ func compare(t *testing.T, a, b []Row, o CompareOptions) Comparison {
 func TestReferenceMean(t *testing.T) {
 	t.Parallel()
 	rows := scores(.9, .4, .7, .8, .55, .6, 1, .3)
-	e := mean(t, rows, Options{Range: Unit()})
+	e := mean(t, rows, Options{})
 	near(t, .65625, *e.Value, "mean")
 	near(t, .085271363, *e.SE, "se")
 	near(t, .24118384, *e.SE*math.Sqrt(8), "sd")
@@ -267,9 +267,9 @@ func TestReferenceResolution(t *testing.T) {
 	near(t, .069677292, mde, "with t")
 	_, mde = Estimate{SE: &se}.resolving(Options{Level: .95})
 	near(t, .069335697, mde, "with z")
-	r := resolve(Estimate{SE: &se, DF: ptr(199.0), N: 200}, Options{Level: .95, Range: Unit()}, "This run", []float64{.03}, 0, 0)
+	r := resolve(Estimate{SE: &se, DF: ptr(199.0), N: 200}, Options{Level: .95, Range: Unit()}, "This run", "from a fixed value", []float64{.03}, 0, 0)
 	require.Equal(t, []ItemsFor{{Difference: .03, Items: 1069}}, r.ItemsFor)
-	require.Equal(t, "This run can resolve differences of 7 points or more; a 3-point difference needs about 1,069 items.", r.Sentence)
+	require.Equal(t, "This run can show differences of 7 points or more from a fixed value; a 3-point difference needs about 1,069 items.", r.Sentence)
 
 	z, zPower := normalCritical(.05), normalQuantile(.8)
 	near(t, 1068.3197, pairedItems(.35, .03, z+zPower), "items")
@@ -383,8 +383,8 @@ func TestReferenceBounds(t *testing.T) {
 	e := mean(t, scores(slices.Repeat([]float64{.7}, 30)...), Options{Range: Unit()})
 	require.Equal(t, StatusDegenerate, e.Status)
 	require.Nil(t, e.SE)
-	nearInterval(t, .6334763, .7285102, e.CI, "constant")
-	near(t, .09503385, (.7-*e.CI.Lower)/.7, "share")
+	nearInterval(t, .61900768, .73471099, e.CI, "constant")
+	near(t, .11570331, (.7-*e.CI.Lower)/.7, "share")
 
 	rows := append(outcomes(40, 48), Row{Item: "x", Missing: true}, Row{Item: "y", Missing: true})
 	e = passRate(t, rows, Options{})

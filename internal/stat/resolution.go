@@ -21,7 +21,7 @@ func Resolve(e Estimate, o Options, targets []float64) (*Resolution, error) {
 			return nil, inputErrorf("target %v must be a number above 0", t)
 		}
 	}
-	return resolve(e, o, "This run", targets, 0, 0), nil
+	return resolve(e, o, "This run", "from a fixed value", targets, 0, 0), nil
 }
 
 // resolution says what a comparison can show. Its margin is a target.
@@ -39,12 +39,12 @@ func (o CompareOptions) resolution(e Estimate, m *match) *Resolution {
 			epochs = float64(m.a.total+m.b.total) / float64(len(m.a.items)+len(m.b.items))
 		}
 	}
-	return resolve(e, o.Options, "This comparison", targets, generation, epochs)
+	return resolve(e, o.Options, "This comparison", "between its runs", targets, generation, epochs)
 }
 
-// resolve takes the variance between repetitions, summed over both sides, and
+// resolve says what a subject can show against something. It takes the variance between repetitions, summed over both sides, and
 // their number, where there are any.
-func resolve(e Estimate, o Options, subject string, targets []float64, generation, epochs float64) *Resolution {
+func resolve(e Estimate, o Options, subject, against string, targets []float64, generation, epochs float64) *Resolution {
 	variance, mde := e.resolving(o)
 	if !(variance > 0) {
 		return nil
@@ -80,7 +80,7 @@ func resolve(e Estimate, o Options, subject string, targets []float64, generatio
 		}
 		r.ItemsFor = append(r.ItemsFor, need)
 	}
-	r.Sentence = fmt.Sprintf("%s can resolve differences of %s or more", subject, amount(mde, points, true))
+	r.Sentence = fmt.Sprintf("%s can show differences of %s or more %s", subject, amount(mde, points, true), against)
 	if len(r.ItemsFor) > 0 {
 		need := r.ItemsFor[0]
 		r.Sentence += fmt.Sprintf("; a %s difference needs about %s items", amount(need.Difference, points, false), grouped(need.Items))

@@ -50,8 +50,8 @@ type SlicePair struct {
 
 // SliceComparison is how two runs differ on a slice.
 type SliceComparison struct {
-	Name       string     `json:"name"`
-	Comparison Comparison `json:"comparison"`
+	Name       string     `json:"name" doc:"Value of the cluster key that the items of the slice have."`
+	Comparison Comparison `json:"comparison" doc:"The overall score of both runs on the slice. P-values are adjusted over all slices after Benjamini and Hochberg: slices are for exploring."`
 }
 
 // CompareSlices compares two runs on each slice in which at least ten items
@@ -117,7 +117,11 @@ func fitPrior(slices []SliceRate) (prior, bool) {
 		}
 	}
 	binomial := mean * (1 - mean)
-	correlation := (spread.total() - binomial*(count-1)) / (binomial * (n - squares.total()/n - (count - 1)))
+	room := n - squares.total()/n - (count - 1)
+	if room <= 0 { // each slice is one unit: nothing tells slices from chance
+		return prior{}, false
+	}
+	correlation := (spread.total() - binomial*(count-1)) / (binomial * room)
 	switch {
 	case !(correlation > 0):
 		return prior{mean, math.Inf(1)}, true

@@ -7,7 +7,7 @@ import (
 
 // AlgoVersion names the generation of these algorithms. It changes whenever
 // the same data would give other digits.
-const AlgoVersion = "1"
+const AlgoVersion = "2"
 
 // ErrInput is what every error of this package wraps: the input is malformed,
 // and the text says how.
@@ -123,11 +123,12 @@ type Variance struct {
 // bounds need a declared range.
 type Missing struct {
 	_      struct{}      `nullable:"true"`
-	Rows   int           `json:"rows" doc:"Number of missing scores."`
-	Share  float64       `json:"share" doc:"Missing scores as a share of all."`
-	Policy MissingPolicy `json:"policy" enum:"exclude,fail,bounds" doc:"exclude: they are left out; fail: they count as the lowest score; bounds: the interval covers whatever they could have been."`
+	Rows   int           `json:"rows" doc:"Number of missing scores: units that errored, were skipped or never sent, and answers that could not be scored."`
+	Share  float64       `json:"share" doc:"Missing scores as a share of all that there should be. Of a difference: the larger share of the two runs."`
+	Policy MissingPolicy `json:"policy" enum:"exclude,fail,bounds" doc:"exclude: they are left out; fail: they count as the worst score; bounds: the interval covers whatever they could have been."`
 	Lower  *float64      `json:"lower" doc:"The estimate if every missing score were the lowest possible; null if the metric has no range."`
 	Upper  *float64      `json:"upper" doc:"The estimate if every missing score were the highest possible; null if the metric has no range."`
+	Unfit  int           `json:"not_applicable" doc:"Scores that there cannot be because of the item, for example without an expected output. They are left out under every policy."`
 }
 
 // Row is one score of one item.
@@ -138,6 +139,7 @@ type Row struct {
 	Epoch   int     `json:"epoch,omitzero"`   // which repetition; only Overall asks
 	Score   float64 `json:"score"`
 	Missing bool    `json:"missing,omitzero"` // there is no score: a crash, a timeout, a refusal
+	Unfit   bool    `json:"unfit,omitzero"`   // of a missing score: there can be none, because of the item, which is left out
 	Weight  float64 `json:"weight,omitzero"`  // of the item; counts only with Options.Weighted
 }
 
@@ -167,7 +169,7 @@ const (
 type MissingPolicy string
 
 // The policies for missing scores. Exclude is the default; fail counts them as
-// the lowest score; bounds leaves them out of the value and stretches the
+// the worst score; bounds leaves them out of the value and stretches the
 // interval over everything that they could have been.
 const (
 	MissingExclude MissingPolicy = "exclude"
@@ -216,11 +218,14 @@ type Options struct {
 	Estimand Estimand      // empty is population
 	Missing  MissingPolicy // empty is exclude
 	Range    *Range        // of the scores, if the metric declares one
-	Policy   Policy        // of pass rates; empty is display
-	Side     Side          // of pass rates
-	Method   Method        // empty is the default of the function
-	Source   Source        // who made the scores; passed through
-	Weighted bool          // rows carry weights
+	// LowerIsBetter turns wins and verdicts round, and what the worst score is;
+	// differences stay candidate minus baseline.
+	LowerIsBetter bool
+	Policy        Policy // of pass rates; empty is display
+	Side          Side   // of pass rates
+	Method        Method // empty is the default of the function
+	Source        Source // who made the scores; passed through
+	Weighted      bool   // rows carry weights
 	// CostRatio is what an item costs beside its repetitions, divided by what
 	// a repetition costs. Zero leaves the number of epochs without advice.
 	CostRatio  float64

@@ -25,8 +25,9 @@ type table struct {
 	items     []entry
 	byItem    map[string]int32 // built when it is needed
 	missing   int              // rows without a score
+	unfit     int              // rows that cannot have one, beside them
 	total     int              // rows
-	filled    bool             // missing scores count as the lowest
+	filled    bool             // missing scores count as the worst
 	clustered bool             // some item names a cluster
 	repeats   bool             // some item has more than one score
 }
@@ -52,16 +53,19 @@ func gather(rows []Row, o Options) (*table, error) {
 		}
 		of[i] = n
 		e := &t.items[n]
-		if r.Missing {
+		t.clustered = t.clustered || r.Cluster != ""
+		switch {
+		case r.Missing && r.Unfit:
+			t.unfit++
+		case r.Missing:
 			e.lost++
 			t.missing++
 		}
-		if !r.Missing || t.filled {
+		if t.counts(r) {
 			e.scored++
 			e.mean = t.score(r, o) // stands if it remains the only one
 			t.repeats = t.repeats || e.scored > 1
 		}
-		t.clustered = t.clustered || r.Cluster != ""
 	}
 	t.average(of, o)
 	return t, nil
@@ -128,11 +132,22 @@ func sameItem(a, b *Row, weighted bool) error {
 	return nil
 }
 
+// counts reports whether a row has a score, or one that stands for it.
+func (t *table) counts(r *Row) bool { return !r.Missing || t.filled && !r.Unfit }
+
 func (t *table) score(r *Row, o Options) float64 {
 	if r.Missing {
-		return o.Range.Lower
+		return o.worst()
 	}
 	return r.Score
+}
+
+// worst is the score that stands for a missing one.
+func (o Options) worst() float64 {
+	if o.LowerIsBetter {
+		return o.Range.Upper
+	}
+	return o.Range.Lower
 }
 
 // average computes the means of items with several scores. Those with one have
@@ -149,7 +164,7 @@ func (t *table) average(of []int32, o Options) {
 	scores := make([]float64, ends[len(t.items)])
 	next := slices.Clone(ends)
 	for i := range t.rows {
-		if r := &t.rows[i]; !r.Missing || t.filled {
+		if r := &t.rows[i]; t.counts(r) {
 			scores[next[of[i]]] = t.score(r, o)
 			next[of[i]]++
 		}

@@ -91,9 +91,11 @@ func (c *Comparison) welch(e *Estimate, la, lb limits, binary bool, o CompareOpt
 		return nil
 	case binary:
 		l, name = mover(*a.Value, *b.Value, la, lb), "newcombe_independent"
-	case e.SE == nil:
+	case o.Range != nil || e.SE == nil:
 		l, name = mover(*a.Value, *b.Value, la, lb), "joined_bounds"
-		e.Status = StatusDegenerate
+		if e.SE == nil {
+			e.Status = StatusDegenerate
+		}
 	default:
 		l = tLimits(*e.Value, *e.SE, e.df())
 	}

@@ -21,14 +21,18 @@ type WatchOptions struct {
 	RandomOrder bool
 	// Target is a mean that matters, such as the one that a gate asks for.
 	Target *float64
-	// Margin and LowerIsBetter are as in CompareOptions.
-	Margin        float64
-	LowerIsBetter bool
+	// Margin is as in CompareOptions.
+	Margin float64
 }
+
+// Sequence is an estimate at one of many looks, or after a stop that nobody
+// planned. It is a type of its own so that no decision that assumes one look at
+// the end takes it for an estimate.
+type Sequence Estimate
 
 // Progress is what may be said of a run before it ends.
 type Progress struct {
-	Estimate Estimate  `json:"estimate"`
+	Estimate Sequence  `json:"estimate"`
 	StopHint *StopHint `json:"stop_hint"` // nil if nobody asked a question that stopping could answer
 }
 
@@ -63,7 +67,7 @@ func Watch(rows []Row, o WatchOptions) (Progress, error) {
 		e.watch(s, o.Range, o)
 	}
 	e.describeMissing(t, o.Options)
-	return Progress{e, o.target(e)}, nil
+	return Progress{Sequence(e), o.target(e)}, nil
 }
 
 // WatchDifference estimates how a candidate that is still going on differs
@@ -86,11 +90,11 @@ func WatchDifference(baseline, candidate []Row, o WatchOptions) (Progress, error
 	if err != nil {
 		return Progress{}, err
 	}
-	c := CompareOptions{Options: o.Options, Margin: o.Margin, LowerIsBetter: o.LowerIsBetter}
+	c := CompareOptions{Options: o.Options, Margin: o.Margin}
 	e := o.estimate("paired_difference")
 	if len(m.reasons()) > 0 {
 		e.abstain(StatusNotComparable, "the runs are not comparable")
-		return Progress{e, stopHint(c.verdict(nil))}, nil
+		return Progress{Sequence(e), stopHint(c.verdict(nil))}, nil
 	}
 	s := m.scored(o.Options).d
 	for i := range s.x {
@@ -99,14 +103,14 @@ func WatchDifference(baseline, candidate []Row, o WatchOptions) (Progress, error
 	if e.begin(s, o) {
 		e.watch(s, c.differences(), o)
 	}
-	if lost, rows := m.missing(); lost > 0 {
-		e.missing(Missing{Rows: lost, Share: float64(lost) / float64(rows), Policy: o.Missing})
+	if to, of := m.missing(o.Options); to.Rows+of.Rows > 0 {
+		e.missing(Missing{Rows: to.Rows + of.Rows, Share: math.Max(to.Share, of.Share), Policy: o.Missing})
 	}
 	var l limits
 	if e.CI != nil {
 		l = func(float64) (float64, float64) { return *e.CI.Lower, *e.CI.Upper }
 	}
-	return Progress{e, stopHint(c.verdict(l))}, nil
+	return Progress{Sequence(e), stopHint(c.verdict(l))}, nil
 }
 
 func (o WatchOptions) checked() (WatchOptions, error) {

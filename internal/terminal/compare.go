@@ -31,8 +31,19 @@ type Compared struct {
 	Delta, Lower, Upper *float64
 	// Verdict is improved, regressed, unchanged, no worse or inconclusive.
 	Verdict string
+	// Role is exploratory or descriptive; empty if the verdict was to be decided.
+	Role string
 	// Reason says why there is nothing to say about the difference.
 	Reason string
+}
+
+// says is the verdict, with what it is worth.
+func (f Compared) says(sign string) string {
+	text := sign + " " + oneLine(f.Verdict)
+	if f.Role != "" {
+		text += " (" + oneLine(f.Role) + ")"
+	}
+	return text
 }
 
 // Changes counts items by what became of them.
@@ -88,7 +99,7 @@ func (s Style) Comparison(w io.Writer, c Comparison) error {
 			{figure(f.Candidate, digits, false), ""},
 			{signed(f.Delta, digits), bold},
 			{interval, ""},
-			{sign + " " + oneLine(f.Verdict), colour},
+			{f.says(sign), colour},
 		}
 	}
 	s.table(out, []field{

@@ -37,6 +37,11 @@ func (e Estimate) texts() (value, interval string) {
 	if e.Value != nil && !e.Percent {
 		digits = decimals(*e.Value, half)
 	}
+	if e.Percent { // only what is everything reads as 100%, and only nothing as 0%
+		for _, whole := range []float64{0, 1} {
+			digits = apart(digits, true, whole, e.Value)
+		}
+	}
 	if e.Bar != nil {
 		digits = apart(digits, e.Percent, *e.Bar, e.Lower, e.Upper)
 	}

@@ -169,7 +169,11 @@ func (s Style) ProgressLine(p Progress) string {
 		facts[1] += fmt.Sprintf(" (%s errored)", grouped(p.Errored))
 	}
 	if p.PassRate != nil && p.PassRate.Value != nil {
-		facts = append(facts, p.PassRate.Text())
+		text := p.PassRate.Text()
+		if p.Status == "running" {
+			text += " of the first " + grouped(p.PassRate.N)
+		}
+		facts = append(facts, text)
 	}
 	switch {
 	case p.Status != "running":

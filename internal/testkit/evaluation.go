@@ -32,6 +32,7 @@ type Evaluation struct {
 	PassRule       map[string]any     `json:"pass_rule,omitzero"`
 	Tags           []string           `json:"tags,omitzero"`
 	Metadata       map[string]any     `json:"metadata,omitzero"`
+	BaselineRunID  string             `json:"baseline_run_id,omitzero"`
 	LatestRunID    *string            `json:"latest_run_id,omitzero"`
 	Statistics     *Statistics        `json:"statistics,omitzero"`
 	CreatedBy      httpapi.Actor      `json:"created_by,omitzero"`
@@ -80,6 +81,7 @@ type Run struct {
 	Usage          TokenUsage         `json:"usage"`
 	CreatedBy      httpapi.Actor      `json:"created_by"`
 	Statistics     *Statistics        `json:"statistics"`
+	Verdict        string             `json:"verdict"`
 	Error          *struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`

@@ -144,7 +144,7 @@ func toPercentiles(p Percentiles) percentilesBody {
 		return &value
 	}
 	return percentilesBody{
-		P50: when(enoughForP50, p.P50), P90: when(enoughForP90, p.P90), P95: when(enoughForP95, p.P95), P99: when(enoughForP95, p.P99), N: p.N,
+		P50: when(enoughForP50, p.P50), P90: when(enoughForP90, p.P90), P95: when(enoughForP95, p.P95), P99: when(enoughForP99, p.P99), N: p.N,
 	}
 }
 

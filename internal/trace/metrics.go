@@ -33,6 +33,7 @@ const (
 	enoughForP50 = 2
 	enoughForP90 = 10
 	enoughForP95 = 20
+	enoughForP99 = 100
 )
 
 // Proportion is a share with its 95 % interval after Wilson.

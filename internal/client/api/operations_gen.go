@@ -92,6 +92,12 @@ func (c Client) CreateView(ctx context.Context, in CreateView, opts ...Option) (
 	return out, err
 }
 
+// DecideEvaluationRun calls POST /api/evaluations/{id}/runs/{runId}/decisions: Decide whether a run is good enough.
+func (c Client) DecideEvaluationRun(ctx context.Context, id string, runID string, in DecideRun, opts ...Option) (out Decision, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/evaluations/"+url.PathEscape(id)+"/runs/"+url.PathEscape(runID)+"/decisions", nil, in, &out, opts)
+	return out, err
+}
+
 // DeleteAPIKey calls DELETE /api/developer/api-keys/{id}: Delete an API key.
 func (c Client) DeleteAPIKey(ctx context.Context, id string, opts ...Option) (out DeletedInteger, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/developer/api-keys/"+url.PathEscape(id), nil, nil, &out, opts)
@@ -326,6 +332,12 @@ func (c Client) ListEvaluationMetrics(ctx context.Context, opts ...Option) (out 
 	return out, err
 }
 
+// ListEvaluationRunDecisions calls GET /api/evaluations/{id}/runs/{runId}/decisions: List the decisions on a run.
+func (c Client) ListEvaluationRunDecisions(ctx context.Context, id string, runID string, query url.Values, opts ...Option) (out DecisionList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/runs/"+url.PathEscape(runID)+"/decisions", query, nil, &out, opts)
+	return out, err
+}
+
 // ListEvaluationRunResults calls GET /api/evaluations/{id}/runs/{runId}/results: List the results of a run.
 func (c Client) ListEvaluationRunResults(ctx context.Context, id string, runID string, query url.Values, opts ...Option) (out ResultList, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/runs/"+url.PathEscape(runID)+"/results", query, nil, &out, opts)
@@ -335,6 +347,12 @@ func (c Client) ListEvaluationRunResults(ctx context.Context, id string, runID s
 // ListEvaluationRuns calls GET /api/evaluations/{id}/runs: List the runs of an evaluation.
 func (c Client) ListEvaluationRuns(ctx context.Context, id string, query url.Values, opts ...Option) (out RunList, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/runs", query, nil, &out, opts)
+	return out, err
+}
+
+// ListEvaluationSeries calls GET /api/evaluations/{id}/series: Compare several runs side by side.
+func (c Client) ListEvaluationSeries(ctx context.Context, id string, opts ...Option) (out RunSeries, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/series", nil, nil, &out, opts)
 	return out, err
 }
 
@@ -377,6 +395,12 @@ func (c Client) ListTraces(ctx context.Context, query url.Values, opts ...Option
 // ListViews calls GET /api/views: List views.
 func (c Client) ListViews(ctx context.Context, query url.Values, opts ...Option) (out ViewList, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/views", query, nil, &out, opts)
+	return out, err
+}
+
+// PlanEvaluation calls GET /api/evaluations/{id}/plan: Plan how many items a difference needs.
+func (c Client) PlanEvaluation(ctx context.Context, id string, query url.Values, opts ...Option) (out ItemPlan, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/plan", query, nil, &out, opts)
 	return out, err
 }
 

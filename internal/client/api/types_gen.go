@@ -427,6 +427,8 @@ type ComparedFigure struct {
 	Delta *float64 `json:"delta"`
 	// overall, pass_rate or the metric's name.
 	Name string `json:"name"`
+	// primary for a figure that was declared before looking, exploratory for all others: one of many is off by chance more often than its interval says. descriptive for a figure without a range, such as a latency: nothing is decided by it.
+	Role string `json:"role"`
 	// The comparison in full.
 	Statistics FigureComparison `json:"statistics"`
 	// What the interval shows, in a word.
@@ -473,6 +475,8 @@ type Comparison struct {
 	PassRate ComparedFigure `json:"pass_rate"`
 	// Items that the candidate does worse, worst first, at most 50.
 	Regressions []Regression `json:"regressions"`
+	// The overall score within each cluster of at least ten items, if the runs have a clusterKey with 2 to 200 values.
+	Slices []SliceComparison `json:"slices"`
 }
 
 type ComparisonFamily struct {
@@ -916,6 +920,99 @@ type DatasetVersionList struct {
 	Versions []DatasetVersion `json:"versions"`
 }
 
+type DecideRun struct {
+	// The run to compare with: passed for the newest earlier run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest earlier completed run. Absent: the baseline that the run was started with, or else passed.
+	Baseline *string `json:"baseline,omitzero"`
+	// Instead of baseline: a run of this evaluation.
+	BaselineRunID string `json:"baselineRunId,omitzero"`
+	// The largest difference that does not matter, as a share of a figure's range. Required by non_inferior and equivalent unless the run was started with one.
+	Margin *float64 `json:"margin,omitzero"`
+	// Largest share of scores that may be left out of a figure without a worst score, such as a latency; above it, a requirement is inconclusive.
+	MaxMissing *float64 `json:"maxMissing,omitzero"`
+	// What the run must show: thresholds such as pass_rate>=0.9 or p95(latency_ms)<=800, and claims about its difference from the baseline such as overall:non_inferior, pass_rate:better or similarity:equivalent.
+	Requirements []string `json:"requirements"`
+}
+
+type Decision struct {
+	// The run that claims were decided against; null if there were none.
+	BaselineRunID *string `json:"baseline_run_id"`
+	// When it was decided.
+	CreatedAt time.Time `json:"created_at"`
+	// Who asked.
+	CreatedBy Actor `json:"created_by"`
+	// How far the figures of claims have moved from the pinned run; empty without one, or where it is the baseline.
+	Drift []DecisionDrift `json:"drift"`
+	// The evaluation.
+	EvaluationID string `json:"evaluation_id"`
+	// Id of the decision.
+	ID string `json:"id"`
+	// The margin that was sent; null if none was.
+	Margin *float64 `json:"margin"`
+	// Largest share of scores that may be left out.
+	MaxMissing float64 `json:"max_missing"`
+	// Why nothing could be decided; null if it could.
+	Problem *string `json:"problem"`
+	// The answer to each requirement, in the order in which they were sent.
+	Rulings []DecisionRuling `json:"rulings"`
+	// The run that was decided on.
+	RunID string `json:"run_id"`
+	// FAIL if any requirement failed, else INCONCLUSIVE if any is, else PASS.
+	Verdict string `json:"verdict"`
+}
+
+type DecisionDrift struct {
+	// This run minus the pinned run, over the items that both have.
+	Difference Estimate `json:"difference"`
+	// The figure.
+	Figure string `json:"figure"`
+	// The run that the evaluation is pinned to.
+	PinnedRunID string `json:"pinned_run_id"`
+}
+
+type DecisionList struct {
+	// The decisions of this page, newest first.
+	Decisions []Decision `json:"decisions"`
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type DecisionRuling struct {
+	// How often, at most, a figure that truly misses the requirement passes it.
+	Alpha float64 `json:"alpha"`
+	// The figure, or its difference from the baseline, with the interval that a pass is read from; null if there is none.
+	Estimate *Estimate `json:"estimate"`
+	// The figure that it is about.
+	Figure string `json:"figure"`
+	// The largest difference that does not matter, in units of the figure; null if the requirement has none.
+	Margin *float64 `json:"margin"`
+	// Items that were compared with the baseline; 0 for a threshold.
+	NMatched int64 `json:"n_matched"`
+	// How far from the threshold the truth has to be for four of five runs with as many items to decide it; null if it is decided or unknown.
+	Reach *float64 `json:"reach"`
+	// Why: inside means that the interval contains the threshold or leaves the claim open.
+	Reason string `json:"reason"`
+	// Why runs cannot be compared, or why a baseline is missing.
+	Reasons []string `json:"reasons"`
+	// The requirement as it was sent.
+	Requirement string `json:"requirement"`
+	// How small a difference from the baseline the items can show, in a sentence; null for a threshold.
+	Resolution *string `json:"resolution"`
+	// The end of the interval that must clear the requirement.
+	Side string `json:"side"`
+	// The interval that a failure is read from: at the level at which the intervals of all requirements hold together. Null if there is none.
+	Together *Interval `json:"together"`
+	// The answer.
+	Verdict string `json:"verdict"`
+}
+
 type Deleted struct {
 	// Always true.
 	Deleted bool `json:"deleted"`
@@ -992,6 +1089,8 @@ type Estimate struct {
 type Evaluation struct {
 	// Whether the evaluation is archived: readable, and without new runs.
 	Archived bool `json:"archived"`
+	// The run that the evaluation is pinned to, from which drift over releases is measured; null if there is none.
+	BaselineRunID *string `json:"baseline_run_id"`
 	// When the evaluation was created.
 	CreatedAt time.Time `json:"created_at"`
 	// Who created the evaluation.
@@ -1207,6 +1306,8 @@ type FigureComparison struct {
 	Comparable bool `json:"comparable"`
 	// Correlation of the two sides over the matched items; null if it is undefined.
 	Correlation *float64 `json:"correlation"`
+	// Whether the difference only describes the two runs: the figure has no range, or was measured under conditions that differ from one run to the next. Nothing is decided by it.
+	Descriptive bool `json:"descriptive"`
 	// Candidate minus baseline, over the matched items.
 	Difference Estimate `json:"difference"`
 	// The comparisons that p was adjusted over; null if it was not adjusted.
@@ -1279,6 +1380,33 @@ type InviteMember struct {
 	Name *string `json:"name,omitzero"`
 	// What the person may do.
 	Role string `json:"role"`
+}
+
+type ItemPlan struct {
+	// The run that it was compared with; null if there is none.
+	BaselineRunID *string `json:"baseline_run_id"`
+	// The difference of the overall score.
+	Difference float64 `json:"difference"`
+	// Items of that run; 0 if there is none.
+	Items int64 `json:"items"`
+	// Items on which a comparison of two runs shows the difference.
+	ItemsForComparison int64 `json:"items_for_comparison"`
+	// Items on which a loss of the difference is ruled out, if there is none.
+	ItemsForNonInferior int64 `json:"items_for_non_inferior"`
+	// Items that show that the overall score is on one side of a fixed value that is the difference away.
+	ItemsForThreshold int64 `json:"items_for_threshold"`
+	// Standard deviation of the differences of items between two runs.
+	PairedSd float64 `json:"paired_sd"`
+	// Whether paired_sd is that of runs with nothing in common, because no two runs give it. The numbers of items are then far too high, as a rule.
+	PairedSdAssumed bool `json:"paired_sd_assumed"`
+	// How often a run shows it.
+	Power float64 `json:"power"`
+	// The run that the spread of scores is from; null if there is none.
+	RunID *string `json:"run_id"`
+	// Standard deviation of the overall score between items.
+	Sd float64 `json:"sd"`
+	// Whether sd is the worst that is possible, because no run gives it.
+	SdAssumed bool `json:"sd_assumed"`
 }
 
 type ItemScores struct {
@@ -1357,11 +1485,13 @@ type MemberList struct {
 type MissingScores struct {
 	// The estimate if every missing score were the lowest possible; null if the metric has no range.
 	Lower *float64 `json:"lower"`
-	// exclude: they are left out; fail: they count as the lowest score; bounds: the interval covers whatever they could have been.
+	// Scores that there cannot be because of the item, for example without an expected output. They are left out under every policy.
+	NotApplicable int64 `json:"not_applicable"`
+	// exclude: they are left out; fail: they count as the worst score; bounds: the interval covers whatever they could have been.
 	Policy string `json:"policy"`
-	// Number of missing scores.
+	// Number of missing scores: units that errored, were skipped or never sent, and answers that could not be scored.
 	Rows int64 `json:"rows"`
-	// Missing scores as a share of all.
+	// Missing scores as a share of all that there should be. Of a difference: the larger share of the two runs.
 	Share float64 `json:"share"`
 	// The estimate if every missing score were the highest possible; null if the metric has no range.
 	Upper *float64 `json:"upper"`
@@ -1583,6 +1713,15 @@ type RejectedSpan struct {
 	Index int64 `json:"index"`
 }
 
+type RepeatedTrials struct {
+	// pass^k: the chance that all of k trials of an item pass.
+	All Estimate `json:"all"`
+	// pass@k: the chance that at least one of k trials of an item passes.
+	Any Estimate `json:"any"`
+	// Number of trials.
+	K int64 `json:"k"`
+}
+
 type Resolution struct {
 	// How many items smaller differences need.
 	ItemsFor []ItemsForDifference `json:"items_for"`
@@ -1665,7 +1804,7 @@ type ResultInput struct {
 	Output any `json:"output,omitzero"`
 	// Scores that you computed, by metric; the other metrics are computed from the output.
 	Scores map[string]float64 `json:"scores,omitzero"`
-	// Whether the item was left out on purpose and does not count.
+	// Whether the item was left out on purpose. It has no score; gates and comparisons count it as the worst one, so that nothing is gained by leaving out what is hard.
 	Skipped *bool `json:"skipped,omitzero"`
 	// The dataset item.
 	TestCaseID string `json:"testCaseId"`
@@ -1777,6 +1916,8 @@ type Run struct {
 	Status string `json:"status"`
 	// Tokens of all requests to the target.
 	Usage Usage `json:"usage"`
+	// What the newest decision about the run was, or FAIL once one failed; null before the first.
+	Verdict *string `json:"verdict"`
 }
 
 type RunError struct {
@@ -1845,6 +1986,15 @@ type RunProgress struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+type RunSeries struct {
+	// How much the overall score varies from run to run under equal conditions: a standard deviation. Without a value if there are fewer than two.
+	OverallSd Estimate `json:"overall_sd"`
+	// The same for the pass rate.
+	PassRateSd Estimate `json:"pass_rate_sd"`
+	// The runs, oldest first.
+	Runs []SeriesRun `json:"runs"`
+}
+
 type ScoreExplanation struct {
 	// The metric.
 	Metric string `json:"metric"`
@@ -1852,6 +2002,17 @@ type ScoreExplanation struct {
 	Reason *string `json:"reason"`
 	// Explanation of the score; null if there is none.
 	Text *string `json:"text"`
+}
+
+type SeriesRun struct {
+	// Overall score.
+	Overall Estimate `json:"overall"`
+	// Share of items that passed.
+	PassRate Estimate `json:"pass_rate"`
+	// The run.
+	RunID string `json:"run_id"`
+	// When the run was started.
+	StartedAt time.Time `json:"started_at"`
 }
 
 // ServerSentEvent: One event of the stream.
@@ -1880,6 +2041,13 @@ type SkippedTrace struct {
 	Reason string `json:"reason"`
 	// Id of the trace.
 	TraceID string `json:"trace_id"`
+}
+
+type SliceComparison struct {
+	// The overall score of both runs on the slice. P-values are adjusted over all slices after Benjamini and Hochberg: slices are for exploring.
+	Comparison FigureComparison `json:"comparison"`
+	// Value of the cluster key that the items of the slice have.
+	Name string `json:"name"`
 }
 
 type Span struct {
@@ -2062,7 +2230,7 @@ type SpanStatus struct {
 }
 
 type StartRun struct {
-	// Instead of baselineRunId: latest for the newest run, previous for the newest completed one, as of the start of this run.
+	// Instead of baselineRunId, as of the start of this run: passed for the newest run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest completed run, latest for the newest one.
 	Baseline *string `json:"baseline,omitzero"`
 	// A run of this evaluation to compare with.
 	BaselineRunID string `json:"baselineRunId,omitzero"`
@@ -2091,7 +2259,7 @@ type StartRun struct {
 }
 
 type Statistics struct {
-	// Pass rate and pass-or-fail metrics with intervals for decisions: wider than those for display, they miss the truth at most as often as their level says.
+	// The figures with a range once more, as gates decide by them: a missing score counts as the worst one. Empty for a run that was stopped.
 	Gates map[string]Estimate `json:"gates"`
 	// Mean score by metric.
 	Metrics map[string]Estimate `json:"metrics"`
@@ -2099,6 +2267,8 @@ type Statistics struct {
 	Overall Estimate `json:"overall"`
 	// Share of items that passed.
 	PassRate Estimate `json:"pass_rate"`
+	// What several trials of an item come to, for 2, 4, 8 and so on up to the number of repetitions; empty without repetitions.
+	Repeated []RepeatedTrials `json:"repeated"`
 	// The smallest difference that this many items can show; null if the data do not give it.
 	Resolution *Resolution `json:"resolution"`
 }
@@ -2406,6 +2576,8 @@ type UpdateDatasetItem struct {
 type UpdateEvaluation struct {
 	// Whether the evaluation is archived.
 	Archived *bool `json:"archived,omitzero"`
+	// The run to pin the evaluation to: drift over releases is measured from it. It must be a completed run; null removes it.
+	BaselineRunID string `json:"baselineRunId,omitzero"`
 	// The dataset whose items are measured.
 	DatasetID string `json:"datasetId,omitzero"`
 	// Frozen version of the dataset; null for the items as they are when a run starts.

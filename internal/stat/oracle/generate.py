@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 import statsmodels.api as sm
-from scipy import optimize, special, stats
+from scipy import integrate, optimize, special, stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
@@ -115,12 +115,10 @@ def mean(rng):
     if len(x) == 1:
         return given, {"value": x[0], "se": None, "lower": None, "status": "insufficient"}
     if len(set(x)) == 1:
-        q = 1 - (1 - level) ** (1 / len(x))
-        c = x[0]
-        return given, {"value": c, "se": None, "lower": c - q * c, "upper": c + q * (1 - c), "status": "degenerate"}
+        return given, {"value": x[0], "se": None, "lower": None, "upper": None, "status": "degenerate"}
     ci = stats.ttest_1samp(x, 0).confidence_interval(level)
     return given, {
-        "value": x.mean(), "se": stats.sem(x), "lower": max(0, ci.low), "upper": min(1, ci.high),
+        "value": x.mean(), "se": stats.sem(x), "lower": ci.low, "upper": ci.high,
         "df": len(x) - 1, "status": "fragile" if len(x) < 10 else "ok",
     }
 
@@ -140,7 +138,45 @@ def mean_clustered(rng):
     if len(set(x)) == 1 or se < 1e-13:
         return given, {"value": m, "se": None, "status": "degenerate"}
     half = T(1 - level, count - 1) * se
-    return given, {"value": m, "se": se, "df": count - 1, "lower": max(0, m - half), "upper": min(1, m + half)}
+    return given, {"value": m, "se": se, "df": count - 1, "lower": m - half, "upper": m + half}
+
+
+def chance(sums, weights, t):
+    """P(sum of E (S - t W) <= 0) for independent exponential E, by inverting the
+    characteristic function."""
+    a = sums - t * weights
+    a = a / np.abs(a).max()
+
+    def part(u):
+        return math.sin(np.sum(np.arctan(a * u))) * math.exp(-0.5 * np.sum(np.log1p((a * u) ** 2))) / u
+
+    return 0.5 - integrate.quad(part, 0, np.inf, limit=1000)[0] / math.pi
+
+
+def gaffke(sums, weights, alpha):
+    """The lower limit of a mean of scores from 0 on: one more unit at 0, and all
+    units weighed at random."""
+    if sums.sum() <= 1e-12:
+        return 0.0
+    s, w = np.append(sums, 0), np.append(weights, weights.mean())
+    highest = (sums / weights).max()
+    return optimize.brentq(lambda t: chance(s, w, t) - alpha, 1e-9 * highest, highest * (1 - 1e-9), xtol=1e-9)
+
+
+def bounded(rng):
+    n = int(rng.choice([2, 3, 5, 10, 30, 100]))
+    x, level = scores(rng, n), float(rng.choice([0.9, 0.95]))
+    g = groups(rng, n) if rng.random() < 0.5 else np.arange(n)
+    w = np.round(rng.gamma(4, 1, n) + 0.1, 3) if rng.random() < 0.5 else None
+    given = {"rows": rows(x, g, w), "level": level, "weighted": w is not None}
+    if len(set(g)) < 2:
+        return given, {"lower": None, "status": "insufficient"}
+    w = np.ones(n) if w is None else w
+    weights = np.array([w[g == c].sum() for c in sorted(set(g))])
+    low = np.array([(w * x)[g == c].sum() for c in sorted(set(g))])
+    high = np.array([(w * (1 - x))[g == c].sum() for c in sorted(set(g))])
+    lower, upper = gaffke(low, weights, (1 - level) / 2), 1 - gaffke(high, weights, (1 - level) / 2)
+    return given, {"lower": lower, "upper": upper, "absolute": 0.01 * (upper - lower)}
 
 
 def epochs(rng):
@@ -258,7 +294,7 @@ def paired(rng):
     test = stats.ttest_rel(b, a)
     ci = test.confidence_interval(level)
     out = {
-        "value": d.mean(), "se": stats.sem(d), "p": max(1e-16, test.pvalue), "lower": max(-1, ci.low), "upper": min(1, ci.high),
+        "value": d.mean(), "se": stats.sem(d), "p": max(1e-16, test.pvalue), "lower": ci.low, "upper": ci.high,
         "correlation": number(stats.pearsonr(a, b)[0]), "reduction": 1 - stats.sem(d) ** 2 / (stats.sem(a) ** 2 + stats.sem(b) ** 2),
     }
     return given, out
@@ -447,7 +483,7 @@ def shrink(rng):
 
 
 CHEAP = [t_quantile, t_test, beta_quantile, binomial_cdf, quantile, mean, epochs, proportion, pass_at_k, order_statistics, paired, mcnemar_test, newcombe_paired, newcombe_independent, welch, beta_binomial, betting, plans, overall, shrink, mean_clustered, pass_rate_clustered, paired_clustered, tango]
-DEAR = [adjust, sign_flip, max_t, bca]
+DEAR = [adjust, sign_flip, max_t, bca, bounded]
 
 
 def plain(x):

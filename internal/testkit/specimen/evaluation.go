@@ -22,6 +22,11 @@ var evaluation = area{
 			ID: "addEvaluationRunResults", Route: "POST /api/evaluations/{id}/runs/{runId}/results", Body: `{"results":[{"testCaseId":"{item}","output":"{label}"}],"final":true}`,
 			Audit: "run.final run", Refused: `{"results":[{"testCaseId":"{item}","epoch":"one"}]}`, At: "/results/0/epoch", Conflict: `{"results":[{"testCaseId":"4711000","output":"x"}]}`,
 		},
+		{
+			ID: "decideEvaluationRun", Route: "POST /api/evaluations/{id}/runs/{runId}/decisions", Body: `{"requirements":["pass_rate>=0.9"]}`, Audit: "run.decided decision", Appends: true,
+			Refused: `{"requirements":[]}`, At: "/requirements", Conflict: `{"requirements":["pass_rate is good"]}`,
+		},
+		{ID: "planEvaluation", Route: "GET /api/evaluations/{id}/plan", Query: "?difference=0.02"},
 		{ID: "compareEvaluationRuns", Route: "GET /api/evaluations/{id}/runs/compare", Query: "?baselineRunId={run}&candidateRunId={run}"},
 	},
 	nouns: []Noun{
@@ -37,6 +42,8 @@ var evaluation = area{
 	rows: []Row{
 		{"evaluation_runs", `INSERT INTO evaluation_runs (org_id, evaluation_id, status, phase, request, created_by, started_at, updated_at, completed_at)
 			VALUES ($1, {evaluation}, 'completed', 'done', '{}', 'key/1', now(), now(), now()) RETURNING id`},
+		{"gate_decisions", `INSERT INTO gate_decisions (org_id, evaluation_id, run_id, verdict, asked, decided, created_by, created_at)
+			VALUES ($1, {evaluation}, {run}, 'PASS', '{}', '{"rulings":[{"requirement":"{label}"}]}', 'key/1', now()) RETURNING id`},
 		{"evaluation_run_items", "INSERT INTO evaluation_run_items (org_id, run_id, page, items) VALUES ($1, {run}, 0, '{1}')"},
 		{"evaluation_run_chunks", `INSERT INTO evaluation_run_chunks (org_id, run_id, chunk, size, done, passed, failed, errored, skipped, calls, input_tokens, output_tokens, cost_nano_usd, overall_sum, overall_sum2, scored, updated_at)
 			VALUES ($1, {run}, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, now())`},

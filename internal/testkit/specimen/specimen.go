@@ -33,6 +33,9 @@ type Operation struct {
 	Audit     string
 	Telemetry bool
 
+	// Appends says that each call adds an entry to the list at the same path.
+	Appends bool
+
 	Person bool   // only a member can call it
 	Grants string // a scope that the body gives away, and the caller must have
 }

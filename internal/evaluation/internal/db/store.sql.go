@@ -264,7 +264,7 @@ func (q *Queries) EndPosting(ctx context.Context, arg EndPostingParams) (int64, 
 }
 
 const findEvaluation = `-- name: FindEvaluation :one
-SELECT e.id, e.name, e.description, e.dataset_id, e.dataset_version, e.plan, e.tags, e.metadata, e.archived_at, e.created_by, e.created_at, e.updated_at, e.version,
+SELECT e.id, e.name, e.description, e.dataset_id, e.dataset_version, e.plan, e.tags, e.metadata, e.archived_at, e.created_by, e.created_at, e.updated_at, e.version, e.baseline_run,
        coalesce(latest.id, 0)::bigint AS latest_run, coalesce(latest.status, '')::text AS latest_status,
        EXISTS (SELECT 1 FROM evaluation_runs r WHERE r.org_id = e.org_id AND r.evaluation_id = e.id AND r.status = 'running') AS running,
        done.outcome
@@ -297,6 +297,7 @@ type FindEvaluationRow struct {
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	Version        int64
+	BaselineRun    *int64
 	LatestRun      int64
 	LatestStatus   string
 	Running        bool
@@ -322,6 +323,7 @@ func (q *Queries) FindEvaluation(ctx context.Context, arg FindEvaluationParams) 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Version,
+		&i.BaselineRun,
 		&i.LatestRun,
 		&i.LatestStatus,
 		&i.Running,
@@ -331,7 +333,7 @@ func (q *Queries) FindEvaluation(ctx context.Context, arg FindEvaluationParams) 
 }
 
 const findRun = `-- name: FindRun :one
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
 FROM evaluation_runs
 WHERE org_id = $1 AND id = $2
 `
@@ -357,6 +359,7 @@ type FindRunRow struct {
 	CompletedAt  *time.Time
 	HeardAt      *time.Time
 	Final        bool
+	Verdict      *string
 }
 
 // One run.
@@ -379,6 +382,7 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (FindRunRow, e
 		&i.CompletedAt,
 		&i.HeardAt,
 		&i.Final,
+		&i.Verdict,
 	)
 	return i, err
 }
@@ -565,7 +569,7 @@ func (q *Queries) ListEvaluations(ctx context.Context, arg ListEvaluationsParams
 }
 
 const listRuns = `-- name: ListRuns :many
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
 FROM evaluation_runs
 WHERE org_id = $1 AND evaluation_id = $2
   AND ($3::text[] IS NULL OR status = ANY ($3::text[]))
@@ -603,6 +607,7 @@ type ListRunsRow struct {
 	CompletedAt  *time.Time
 	HeardAt      *time.Time
 	Final        bool
+	Verdict      *string
 }
 
 // A page of an evaluation's runs, newest first.
@@ -640,6 +645,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsR
 			&i.CompletedAt,
 			&i.HeardAt,
 			&i.Final,
+			&i.Verdict,
 		); err != nil {
 			return nil, err
 		}
@@ -669,7 +675,7 @@ func (q *Queries) LockEvaluation(ctx context.Context, arg LockEvaluationParams) 
 }
 
 const lockRun = `-- name: LockRun :one
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final
+SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
 FROM evaluation_runs
 WHERE org_id = $1 AND id = $2
 FOR UPDATE
@@ -696,6 +702,7 @@ type LockRunRow struct {
 	CompletedAt  *time.Time
 	HeardAt      *time.Time
 	Final        bool
+	Verdict      *string
 }
 
 // The run, kept from changing until the transaction ends.
@@ -718,6 +725,7 @@ func (q *Queries) LockRun(ctx context.Context, arg LockRunParams) (LockRunRow, e
 		&i.CompletedAt,
 		&i.HeardAt,
 		&i.Final,
+		&i.Verdict,
 	)
 	return i, err
 }
@@ -789,7 +797,7 @@ func (q *Queries) MoveRun(ctx context.Context, arg MoveRunParams) (int64, error)
 
 const newestRun = `-- name: NewestRun :one
 SELECT id FROM evaluation_runs
-WHERE org_id = $1 AND evaluation_id = $2 AND (NOT $3::bool OR status = 'completed')
+WHERE org_id = $1 AND evaluation_id = $2 AND id < $3 AND (NOT $4::bool OR status = 'completed') AND (NOT $5::bool OR verdict = 'PASS')
 ORDER BY id DESC
 LIMIT 1
 `
@@ -797,12 +805,21 @@ LIMIT 1
 type NewestRunParams struct {
 	OrgID        principal.OrgID
 	EvaluationID int64
+	Before       int64
 	Completed    bool
+	Passed       bool
 }
 
-// The newest run of an evaluation, however it stands, or the newest completed one.
+// The newest run of an evaluation before another one: however it stands, the newest
+// completed one, or the newest that passed its gate.
 func (q *Queries) NewestRun(ctx context.Context, arg NewestRunParams) (int64, error) {
-	row := q.db.QueryRow(ctx, newestRun, arg.OrgID, arg.EvaluationID, arg.Completed)
+	row := q.db.QueryRow(ctx, newestRun,
+		arg.OrgID,
+		arg.EvaluationID,
+		arg.Before,
+		arg.Completed,
+		arg.Passed,
+	)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -1265,11 +1282,39 @@ func (q *Queries) SetPhase(ctx context.Context, arg SetPhaseParams) (int64, erro
 	return result.RowsAffected(), nil
 }
 
+const setVerdict = `-- name: SetVerdict :execrows
+UPDATE evaluation_runs r SET verdict = CASE WHEN r.verdict = 'FAIL' THEN r.verdict ELSE $1 END, updated_at = $2
+FROM evaluations e
+WHERE r.org_id = $3 AND r.id = $4 AND e.org_id = r.org_id AND e.id = r.evaluation_id AND e.deleted_at IS NULL
+`
+
+type SetVerdictParams struct {
+	Verdict   *string
+	UpdatedAt time.Time
+	OrgID     principal.OrgID
+	ID        int64
+}
+
+// Says what gates decided about a run. One that failed stays so: an easier question
+// asked later does not make it a baseline.
+func (q *Queries) SetVerdict(ctx context.Context, arg SetVerdictParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setVerdict,
+		arg.Verdict,
+		arg.UpdatedAt,
+		arg.OrgID,
+		arg.ID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const updateEvaluation = `-- name: UpdateEvaluation :execrows
 UPDATE evaluations
 SET name = $1, description = $2, dataset_id = $3, dataset_version = $4, plan = $5,
-    tags = $6, metadata = $7, archived_at = $8, updated_at = $9, version = version + 1
-WHERE org_id = $10 AND id = $11 AND version = $12
+    tags = $6, metadata = $7, archived_at = $8, baseline_run = $9, updated_at = $10, version = version + 1
+WHERE org_id = $11 AND id = $12 AND version = $13
 `
 
 type UpdateEvaluationParams struct {
@@ -1281,6 +1326,7 @@ type UpdateEvaluationParams struct {
 	Tags            []string
 	Metadata        []byte
 	ArchivedAt      *time.Time
+	BaselineRun     *int64
 	UpdatedAt       time.Time
 	OrgID           principal.OrgID
 	ID              int64
@@ -1298,6 +1344,7 @@ func (q *Queries) UpdateEvaluation(ctx context.Context, arg UpdateEvaluationPara
 		arg.Tags,
 		arg.Metadata,
 		arg.ArchivedAt,
+		arg.BaselineRun,
 		arg.UpdatedAt,
 		arg.OrgID,
 		arg.ID,

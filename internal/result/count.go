@@ -1,10 +1,6 @@
-package evaluation
+package result
 
-import (
-	"time"
-
-	"github.com/assayhq/assay/internal/result"
-)
+import "time"
 
 // Count is what became of some units of a run.
 type Count struct {
@@ -22,26 +18,26 @@ type Count struct {
 	UpdatedAt time.Time
 }
 
-// add counts one outcome.
-func (c *Count) add(b result.Brief) {
-	c.addAll(result.Tally{
+// Add counts one outcome.
+func (c *Count) Add(b Brief) {
+	c.AddAll(Tally{
 		Status: b.Status, Outcomes: 1, CostNanoUSD: int64(b.CostNanoUSD),
 		InputTokens: int64(b.InputTokens), OutputTokens: int64(b.OutputTokens), Calls: int64(b.Calls),
 	})
 }
 
-// addAll counts the outcomes of one status.
-func (c *Count) addAll(t result.Tally) {
+// AddAll counts the outcomes of one status.
+func (c *Count) AddAll(t Tally) {
 	c.Done += t.Outcomes
 	switch t.Status {
-	case result.StatusPassed:
+	case StatusPassed:
 		c.Passed += t.Outcomes
-	case result.StatusFailed:
+	case StatusFailed:
 		c.Failed += t.Outcomes
-	case result.StatusErrored:
+	case StatusErrored:
 		c.Failed += t.Outcomes
 		c.Errored += t.Outcomes
-	case result.StatusSkipped:
+	case StatusSkipped:
 		c.Skipped += t.Outcomes
 	}
 	c.Calls += t.Calls
@@ -50,8 +46,8 @@ func (c *Count) addAll(t result.Tally) {
 	c.CostNanoUSD += t.CostNanoUSD
 }
 
-// plus adds what another stretch of units counted.
-func (c Count) plus(o Count) Count {
+// Plus adds what another stretch of units counted.
+func (c Count) Plus(o Count) Count {
 	c.Size, c.Done = c.Size+o.Size, c.Done+o.Done
 	c.Passed, c.Failed, c.Errored, c.Skipped = c.Passed+o.Passed, c.Failed+o.Failed, c.Errored+o.Errored, c.Skipped+o.Skipped
 	c.Calls, c.InputTokens, c.OutputTokens, c.CostNanoUSD = c.Calls+o.Calls, c.InputTokens+o.InputTokens, c.OutputTokens+o.OutputTokens, c.CostNanoUSD+o.CostNanoUSD

@@ -1,0 +1,26 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/plan"
+)
+
+func TestAnItemMoreMovesNoOther(t *testing.T) {
+	t.Parallel()
+	few, more := make([]int64, 100), make([]int64, 101)
+	for i := range more {
+		if more[i] = int64(i + 1); i < len(few) {
+			few[i] = int64(i + 1)
+		}
+	}
+	plan.Shuffle(few, 7)
+	plan.Shuffle(more, 7)
+	require.Equal(t, few, slices.DeleteFunc(more, func(id int64) bool { return id == 101 }))
+	again := slices.Clone(few)
+	plan.Shuffle(again, 8)
+	require.NotEqual(t, few, again)
+}
