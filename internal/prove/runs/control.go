@@ -26,10 +26,10 @@ var controls = []control{
 	},
 	{
 		name: "count_twice", file: "internal/evaluation/execute.go", caught: func(v verdict) bool { return v.miscounted > 0 },
-		text: "			e.count.add(b)\n",
-		instead: `			e.count.add(b)
+		text: "			e.count.Add(b)\n",
+		instead: `			e.count.Add(b)
 			if sabotage("count_twice") {
-				e.count.add(b)
+				e.count.Add(b)
 			}
 `,
 	},
