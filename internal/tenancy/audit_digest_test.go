@@ -100,6 +100,8 @@ func shownAt(resource string) (string, bool) {
 		return "/api/organizations/current", true
 	case "feedback":
 		return "/api/traces/{id}", true
+	case "decision":
+		return "/api/evaluations/{id}/runs/{runId}/decisions", true
 	}
 	for _, n := range specimen.Nouns() {
 		if strings.ReplaceAll(n.Name, " ", "_") == resource && len(n.Paths) > 0 {
@@ -120,21 +122,24 @@ func (d document) read(t testing.TB, m *specimen.Maker, resource, id string) str
 		path = strings.NewReplacer("{runId}", id, "{id}", m.ID(t, "evaluation"))
 	case "feedback":
 		path = strings.NewReplacer("{id}", m.ID(t, "trace"))
+	case "decision":
+		path = strings.NewReplacer("{runId}", m.ID(t, "run"), "{id}", m.ID(t, "evaluation"))
 	}
 	var body map[string]any
 	_, err := m.Client.Call(t.Context(), http.MethodGet, path.Replace(template), nil, &body)
 	require.NoError(t, err)
 	schema := d.shown(template)
-	if resource != "feedback" {
+	list, listed := map[string]string{"feedback": "feedback", "decision": "decisions"}[resource]
+	if !listed {
 		return d.digest(t, schema, body)
 	}
-	schema = schema["properties"].(map[string]any)["feedback"].(map[string]any)["items"].(map[string]any)
-	for _, f := range body["feedback"].([]any) {
+	schema = schema["properties"].(map[string]any)[list].(map[string]any)["items"].(map[string]any)
+	for _, f := range body[list].([]any) {
 		if fmt.Sprint(f.(map[string]any)["id"]) == id {
 			return d.digest(t, schema, f)
 		}
 	}
-	require.Fail(t, "the trace does not show its feedback")
+	require.Fail(t, "no list shows the "+resource)
 	return ""
 }
 

@@ -44,6 +44,11 @@ var prepared = map[string]func(t *testing.T, m *specimen.Maker){
 		t.Cleanup(provider.Close)
 		m.Put("provider", provider.URL)
 	},
+	"decideEvaluationRun": func(t *testing.T, m *specimen.Maker) {
+		m.ID(t, "run")
+		_, err := m.Rows.Exec(t.Context(), "UPDATE evaluation_runs SET status = 'completed', phase = 'done', completed_at = now(), outcome = '{}' WHERE org_id = $1", m.Client.Org)
+		require.NoError(t, err)
+	},
 	"addEvaluationRunResults": func(t *testing.T, m *specimen.Maker) {
 		m.ID(t, "item")
 		m.ID(t, "dataset version")
