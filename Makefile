@@ -133,7 +133,7 @@ smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-runs RUNS='-runs 12 -faults 8 -controls forget_done -large 10000'
 	$(MAKE) prove-events EVENTS='-faults 3 -acked 300 -events 200000 -rounds 9'
 	$(MAKE) prove-decisions DECISIONS='-draws 400'
-	$(MAKE) prove-neighbours NEIGHBOURS='-alone 10s -each 8s -only "large imports,slow readers" -controls no_bytes'
+	$(MAKE) prove-neighbours NEIGHBOURS='-alone 10s -each 8s -only "gzip bombs,slow readers" -controls read_first'
 	go test -p 1 -count=1 -v -run TestBench ./internal/bench/... | $(FIGURES)
 
 CI := check-gen lint dev-test race contract licences vuln stat-oracle docs-check clients figures schemathesis smoke
