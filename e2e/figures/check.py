@@ -3,7 +3,6 @@ what the interface says."""
 
 import io
 import json
-import math
 import os
 import random
 import sys
@@ -12,7 +11,8 @@ import urllib.request
 
 import numpy as np
 import pyarrow.parquet as parquet
-from scipy import integrate, optimize, stats
+
+from gaffke import gaffke
 
 URL, KEY = os.environ["SERVICE_URL"], os.environ["SERVICE_API_KEY"]
 LEVEL, MARGIN, MOST_MISSING = 0.95, 0.05, 0.05
@@ -130,33 +130,10 @@ class Subject:
         return np.array(list(sums.values()), dtype=float)
 
 
-def chance(sums, sizes, t):
-    """P(sum of E (S - t W) <= 0) for independent exponential E, by inverting the
-    characteristic function."""
-    a = sums - t * sizes
-    scale = np.abs(a).max()
-    a = a / scale
-
-    def part(u):
-        return math.sin(np.sum(np.arctan(a * u))) * math.exp(-0.5 * np.sum(np.log1p((a * u) ** 2))) / u
-
-    value, _ = integrate.quad(part, 0, np.inf, limit=2000)
-    return 0.5 - value / math.pi
-
-
 def limits(sums, sizes, low, high, alpha):
-    """Limits of a mean of scores between low and high: one more unit at the end
-    of the range, and all units weighed at random."""
-    def lower(s):
-        if s.sum() <= 1e-12:
-            return 0.0
-        s, w = np.append(s, 0), np.append(sizes, sizes.mean())
-        top = s.sum() / w.sum()
-        # Above the mean of all the chance is more than a half.
-        return optimize.brentq(lambda t: chance(s, w, t) - alpha / 2, top * 1e-9, min(1, top * (1 + 1e-9)) if chance(s, w, top) > alpha / 2 else 1 - 1e-12, xtol=1e-10)
-
+    """Limits of a mean of scores between low and high."""
     width = high - low
-    return low + width * lower((sums - low * sizes) / width), high - width * lower((high * sizes - sums) / width)
+    return low + width * gaffke((sums - low * sizes) / width, sizes, alpha / 2), high - width * gaffke((high * sizes - sums) / width, sizes, alpha / 2)
 
 
 def near(a, b, within):

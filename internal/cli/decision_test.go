@@ -53,7 +53,7 @@ func (s *evaluations) decide(body []byte) string {
 		Rulings  []ruling     `json:"rulings"`
 		Drift    []any        `json:"drift"`
 	}
-	var all []gate.Decision
+	var all []gate.Verdict
 	for _, text := range asked.Requirements {
 		r, _ := gate.Parse(text)
 		var d gate.Decision
@@ -80,7 +80,7 @@ func (s *evaluations) decide(body []byte) string {
 		if d.Reach > 0 {
 			one.Reach = &d.Reach
 		}
-		all, out.Rulings = append(all, d), append(out.Rulings, one)
+		all, out.Rulings = append(all, d.Verdict), append(out.Rulings, one)
 	}
 	if run.Status != "completed" {
 		problem := "run 42 is " + run.Status + ", not completed"

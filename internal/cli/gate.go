@@ -180,11 +180,11 @@ func (d *decision) conclude(texts []string) {
 		d.verdict, d.summary = gate.Inconclusive, d.problem
 		return
 	}
-	decisions := make([]gate.Decision, len(d.judged))
+	verdicts := make([]gate.Verdict, len(d.judged))
 	for i, j := range d.judged {
-		decisions[i].Verdict = gate.Verdict(j.Verdict)
+		verdicts[i] = gate.Verdict(j.Verdict)
 	}
-	verdict, failed, open := gate.Sum(decisions)
+	verdict, failed, open := gate.Sum(verdicts)
 	n := len(d.judged)
 	var parts []string
 	if failed > 0 {

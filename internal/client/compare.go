@@ -48,16 +48,6 @@ func (c *Client) Compare(ctx context.Context, evaluation, baseline, candidate st
 	return Comparison{Comparison: out, Raw: k.raw}, nil
 }
 
-// Figure returns the figure of a name: pass_rate, overall or a metric.
-func (c Comparison) Figure(name string) (Compared, bool) {
-	for _, f := range c.Figures() {
-		if f.Name == name {
-			return f, true
-		}
-	}
-	return Compared{}, false
-}
-
 // Figures are the pass rate, overall and the metrics.
 func (c Comparison) Figures() []Compared {
 	return append([]Compared{c.PassRate, c.Overall}, c.Metrics...)

@@ -58,9 +58,9 @@ func (s *Service) Decide(ctx context.Context, org principal.OrgID, evaluationID,
 		}
 		d.Baseline = b.baseline
 	}
-	verdicts := make([]gate.Decision, len(d.Rulings))
+	verdicts := make([]gate.Verdict, len(d.Rulings))
 	for i, r := range d.Rulings {
-		verdicts[i].Verdict = r.Verdict
+		verdicts[i] = r.Verdict
 	}
 	d.Verdict, _, _ = gate.Sum(verdicts)
 	return d, nil
@@ -91,7 +91,7 @@ func (b *bench) check(ctx context.Context) error {
 	_, err := b.evaluations.FindRun(ctx, b.org, b.evaluation.ID, b.asked.BaselineRun)
 	switch {
 	case errors.Is(err, evaluation.ErrRunNotFound):
-		return fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
+		return evaluation.ErrBaseline
 	case b.asked.BaselineRun == b.run.ID:
 		return fault.Invalid("body", "/baselineRunId", "unknown_reference", "is the run itself: use another one")
 	}
@@ -141,21 +141,7 @@ func (b *bench) figures(ctx context.Context) (map[evaluation.Ask]*gate.Figure, e
 	if len(asks) == 0 {
 		return nil, nil
 	}
-	alone, err := b.evaluations.Figures(ctx, b.org, b.run, gate.Level, asks)
-	if err != nil {
-		return nil, err
-	}
-	together := alone
-	if len(b.requirements) > 1 {
-		if together, err = b.evaluations.Figures(ctx, b.org, b.run, gate.Together(len(b.requirements)), asks); err != nil {
-			return nil, err
-		}
-	}
-	all := make(map[evaluation.Ask]*gate.Figure, len(alone))
-	for one, e := range alone {
-		all[one] = &gate.Figure{Alone: e, Together: together[one]}
-	}
-	return all, nil
+	return b.evaluations.Figures(ctx, b.org, b.run, len(b.requirements), asks)
 }
 
 // differences are those that claims are about, at both levels. Missing says why

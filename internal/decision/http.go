@@ -50,7 +50,7 @@ type postInput struct {
 type askedBody struct {
 	Requirements  []string         `json:"requirements" required:"true" minItems:"1" maxItems:"50" maxLength:"200" doc:"What the run must show: thresholds such as pass_rate>=0.9 or p95(latency_ms)<=800, and claims about its difference from the baseline such as overall:non_inferior, pass_rate:better or similarity:equivalent." example:"[\"pass_rate>=0.9\",\"overall:non_inferior\"]"`
 	Margin        float64          `json:"margin,omitempty" minimum:"0" maximum:"1" doc:"The largest difference that does not matter, as a share of a figure's range. Required by non_inferior and equivalent unless the run was started with one."`
-	MaxMissing    *float64         `json:"maxMissing,omitempty" minimum:"0" maximum:"1" default:"0.05" doc:"Largest share of scores that may be left out of a figure without a worst score, such as a latency; above it, a requirement is inconclusive."`
+	MaxMissing    *float64         `json:"maxMissing,omitempty" minimum:"0" maximum:"1" default:"0.05" doc:"Largest share of scores that may be missing from the baseline, or left out of the mean of a figure without a worst score, such as a latency; above it, a requirement is inconclusive."`
 	Baseline      string           `json:"baseline,omitempty" enum:"passed,pinned,previous" doc:"The run to compare with: passed for the newest earlier run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest earlier completed run. Absent: the baseline that the run was started with, or else passed."`
 	BaselineRunID *httpapi.IDInput `json:"baselineRunId,omitempty" doc:"Instead of baseline: a run of this evaluation."`
 }
@@ -81,7 +81,7 @@ type rulingBody struct {
 	Requirement string                      `json:"requirement" doc:"The requirement as it was sent." example:"pass_rate>=0.9"`
 	Figure      string                      `json:"figure" doc:"The figure that it is about." example:"pass_rate"`
 	Verdict     gate.Verdict                `json:"verdict" enum:"PASS,FAIL,INCONCLUSIVE" doc:"The answer."`
-	Reason      gate.Reason                 `json:"reason" enum:"shown,refuted,inside,no_figure,no_interval,missing_scores,not_comparable,descriptive,no_baseline,not_checked" doc:"Why: inside means that the interval contains the threshold or leaves the claim open."`
+	Reason      gate.Reason                 `json:"reason" enum:"shown,refuted,inside,no_figure,no_interval,missing_scores,not_comparable,descriptive,no_baseline,not_checked" doc:"Why: inside means that the requirement is neither shown nor refuted at its level."`
 	Side        string                      `json:"side" enum:"lower,upper,both" doc:"The end of the interval that must clear the requirement."`
 	Alpha       float64                     `json:"alpha" doc:"How often, at most, a figure that truly misses the requirement passes it."`
 	Margin      *float64                    `json:"margin" doc:"The largest difference that does not matter, in units of the figure; null if the requirement has none."`
@@ -190,7 +190,7 @@ func (d Decision) Shown() any { return toBody(d, httpapi.ToActor(d.CreatedBy, ""
 
 func toBody(d Decision, by httpapi.Actor) decisionBody {
 	b := decisionBody{
-		ID: httpapi.ID(d.ID), EvaluationID: httpapi.ID(d.Evaluation), RunID: httpapi.ID(d.Run), BaselineRunID: toID(d.Baseline),
+		ID: httpapi.ID(d.ID), EvaluationID: httpapi.ID(d.Evaluation), RunID: httpapi.ID(d.Run), BaselineRunID: httpapi.NullID(d.Baseline),
 		Verdict: d.Verdict, Problem: httpapi.OrNull(d.Problem), Rulings: make([]rulingBody, len(d.Rulings)), Drift: make([]driftBody, len(d.Drift)),
 		Margin: httpapi.OrNull(d.Asked.Margin), MaxMissing: d.Asked.MaxMissing, CreatedBy: by, CreatedAt: httpapi.Time(d.CreatedAt),
 	}

@@ -18,7 +18,7 @@ func (s *Service) registerPlan(e *httpapi.Edge) {
 			"completed run, and how much their differences vary between the newest two. What cannot be known yet is assumed at its worst.",
 	}, s.getPlan)
 	httpapi.Register(e, httpapi.Op{
-		ID: "listEvaluationSeries", Method: http.MethodGet, Path: "/api/evaluations/{id}/series", Tag: tag, Scope: principal.EvalRead, Status: 200,
+		ID: "getEvaluationSeries", Method: http.MethodGet, Path: "/api/evaluations/{id}/series", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary: "Compare several runs side by side",
 		Description: "Returns the figures of up to ten runs, oldest first, and how much they vary from run to run: of the newest 50 completed runs those that had the " +
 			"conditions of the newest, which are configuration, dataset version, release and sample.",
@@ -77,7 +77,7 @@ func (s *Service) getPlan(ctx context.Context, in *planInput) (*planOutput, erro
 		return nil, err
 	}
 	return &planOutput{Body: planBody{
-		Difference: p.Difference, Power: p.Power, RunID: toID(p.Run), BaselineRunID: toID(p.Baseline), Items: p.Have, SD: p.SD, SDAssumed: p.AssumedSD,
+		Difference: p.Difference, Power: p.Power, RunID: httpapi.NullID(p.Run), BaselineRunID: httpapi.NullID(p.Baseline), Items: p.Have, SD: p.SD, SDAssumed: p.AssumedSD,
 		PairedSD: p.PairedSD, PairedAssumed: p.AssumedPairedSD, Threshold: p.Threshold, Comparison: p.Comparison, NonInferior: p.NonInferior,
 	}}, nil
 }
@@ -96,8 +96,4 @@ func (s *Service) getSeries(ctx context.Context, in *evaluation.Path) (*seriesOu
 		b.Runs[i] = seriesRunBody{RunID: httpapi.ID(r.ID), StartedAt: httpapi.Time(r.StartedAt), Overall: r.Outcome.Statistics.Overall, PassRate: r.Outcome.Statistics.PassRate}
 	}
 	return &seriesOutput{Body: b}, nil
-}
-
-func toID(id int64) httpapi.Null[httpapi.ID] {
-	return httpapi.NullOf(httpapi.OrNull(httpapi.ID(id)))
 }

@@ -35,7 +35,7 @@ const worstSD = 0.5
 // of the evaluation.
 func (s *Service) Plan(ctx context.Context, org principal.OrgID, id int64, difference, power float64) (Plan, error) {
 	p := Plan{Difference: difference, Power: power, SD: worstSD, AssumedSD: true, AssumedPairedSD: true}
-	runs, _, err := s.evaluations.Runs(ctx, org, id, evaluation.RunFilter{Statuses: []evaluation.Status{evaluation.StatusCompleted}, Below: math.MaxInt64, Limit: 1})
+	runs, _, err := s.evaluations.Runs(ctx, org, id, evaluation.RunFilter{Statuses: []evaluation.Status{evaluation.StatusCompleted}, Below: math.MaxInt64, Limit: 2})
 	if err != nil {
 		return p, err
 	}

@@ -146,22 +146,19 @@ func (s *Service) draw(ctx context.Context, org principal.OrgID, id int64, v dat
 
 // checkClusters refuses a key that no item has: its intervals would be those of
 // independent items, and nobody would see it.
-func (s *Service) checkClusters(ctx context.Context, org principal.OrgID, dataset int64, version int, key string, ids []int64) error {
-	for key != "" && len(ids) > 0 {
-		items, read, err := s.datasets.ItemsByID(ctx, org, dataset, version, ids[:min(len(ids), maxPage)])
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			if plan.Cluster(item, key) != "" {
-				return nil
-			}
-		}
-		if ids = ids[read:]; len(ids) == 0 {
-			return &RunError{CodeClusterKey, "No item has the key " + key + " in its labels, context or input, so items cannot be grouped by it. Check its spelling."}
-		}
+func (s *Service) checkClusters(ctx context.Context, org principal.OrgID, set int64, version int, key string, ids []int64) error {
+	if key == "" {
+		return nil
 	}
-	return nil
+	matched := false
+	err := s.eachItem(ctx, org, set, version, ids, func(item dataset.Item) bool {
+		matched = plan.Cluster(item, key) != ""
+		return !matched
+	})
+	if err == nil && !matched {
+		return &RunError{CodeClusterKey, "No item has the key " + key + " in its labels, context or input, so items cannot be grouped by it. Check its spelling."}
+	}
+	return err
 }
 
 // seedOf is the seed that was asked for, or one that only the run has.

@@ -130,9 +130,9 @@ type Ask struct {
 	figure.At
 }
 
-// Figures are figures of a run as a gate decides by them, at a level. Those that
-// the run does not have are left out.
-func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, level float64, asks []Ask) (map[Ask]stat.Estimate, error) {
+// Figures are figures of a run as a gate of so many requirements decides by them.
+// Those that the run does not have are left out.
+func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, requirements int, asks []Ask) (map[Ask]*gate.Figure, error) {
 	definitions, err := s.definitions(r)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, level
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[Ask]stat.Estimate, len(asks))
+	found := make(map[Ask]*gate.Figure, len(asks))
 	for _, ask := range asks {
 		d, rows := figure.PassRate(), of.Passes
 		switch at := slices.IndexFunc(definitions, func(d metric.Definition) bool { return d.Name == ask.Figure }); {
@@ -161,7 +161,7 @@ func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, level
 				return nil, err
 			}
 		}
-		if found[ask], err = figure.Gate(d, rows, level, ask.At); err != nil {
+		if found[ask], err = figure.Gated(d, rows, requirements, ask.At); err != nil {
 			return nil, fmt.Errorf("%s: %w", ask.Figure, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
@@ -73,19 +74,31 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 // still has them.
 func (s *Service) facts(ctx context.Context, org principal.OrgID, r Run, ids []int64) (map[int64]figure.Facts, error) {
 	all := make(map[int64]figure.Facts, len(ids))
+	err := s.eachItem(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids, func(item dataset.Item) bool {
+		f := figure.Facts{Cluster: plan.Cluster(item, r.Request.ClusterKey), Weight: item.Weight}
+		copy(f.Content[:], item.Digest[:])
+		all[item.ID] = f
+		return true
+	})
+	return all, err
+}
+
+// eachItem calls fn for items of a dataset's version, as far as it still has them,
+// until it returns false. It reads some at a time.
+func (s *Service) eachItem(ctx context.Context, org principal.OrgID, set int64, version int, ids []int64, fn func(dataset.Item) bool) error {
 	for len(ids) > 0 {
-		items, read, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids[:min(len(ids), maxPage)])
+		items, read, err := s.datasets.ItemsByID(ctx, org, set, version, ids[:min(len(ids), maxPage)])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for id, item := range items {
-			f := figure.Facts{Cluster: plan.Cluster(item, r.Request.ClusterKey), Weight: item.Weight}
-			copy(f.Content[:], item.Digest[:])
-			all[id] = f
+		for _, item := range items {
+			if !fn(item) {
+				return nil
+			}
 		}
 		ids = ids[read:]
 	}
-	return all, nil
+	return nil
 }
 
 // clusterLike gives items of both sides the same clusters, where the runs were

@@ -229,17 +229,11 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 
 // checkPinnedTx refuses a baseline whose figures do not stand.
 func (s *Service) checkPinnedTx(ctx context.Context, tx postgres.Tx, e Evaluation) error {
-	r, err := s.store.findRun(ctx, tx, tx.Org, e.Baseline)
-	if err != nil && !errors.Is(err, ErrRunNotFound) {
-		return err
+	r, err := s.baselineRunTx(ctx, tx, e.ID, e.Baseline)
+	if err == nil && r.Status != StatusCompleted {
+		err = fault.Invalid("body", "/baselineRunId", "unknown_reference", "is a run that has not completed: pin one that has")
 	}
-	switch {
-	case r.Evaluation != e.ID:
-		return fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
-	case r.Status != StatusCompleted:
-		return fault.Invalid("body", "/baselineRunId", "unknown_reference", "is a run that has not completed: pin one that has")
-	}
-	return nil
+	return err
 }
 
 // checkTx refuses a plan that can never work, and, if the caller is strict, one

@@ -109,22 +109,16 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 	o.Items, o.Passed, o.Failed, o.Errored, o.Skipped = all.Passed+all.Failed, all.Passed, all.Failed, all.Errored, all.Skipped
 	o.Calls, o.InputTokens, o.OutputTokens, o.CostNanoUSD = all.Calls, all.InputTokens, all.OutputTokens, all.CostNanoUSD
 	var begun *figure.Begun
-	if stopped = stopped && all.Done < r.Resolved.Units; stopped {
+	if stopped && all.Done < r.Resolved.Units {
 		items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
 		if err != nil {
 			return o, err
 		}
-		beginning := found.Begun(items, r.Request.Plan.Target.Type != plan.TargetClient)
-		begun = &beginning
+		begun = found.Begun(items, r.Request.Plan.Target.Type != plan.TargetClient)
 	}
 	g, reading := errgroup.WithContext(ctx)
 	g.SetLimit(2) // of a large run, more would not fit in memory
-	g.Go(func() error {
-		if stopped {
-			return o.Statistics.Stopped(found.Rows, *begun)
-		}
-		return o.Statistics.SumUp(found.Rows, resolutionTargets(r))
-	})
+	g.Go(func() error { return o.Statistics.SumUp(found.Rows, begun, resolutionTargets(r)) })
 	estimates, gates := make([]stat.Estimate, len(measures)), make([]stat.Estimate, len(measures))
 	for i, m := range measures {
 		g.Go(func() error {
@@ -132,7 +126,7 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 			if err != nil {
 				return err
 			}
-			if stopped {
+			if begun != nil {
 				estimates[i], err = begun.Estimate(m.Definition, rows)
 			} else if estimates[i], err = figure.Estimate(m.Definition, rows); err == nil {
 				gates[i], err = figure.Gate(m.Definition, rows, gate.Level, figure.At{Below: m.Better == metric.Lower})
@@ -149,7 +143,7 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 	o.Overall = o.Statistics.Overall.Value
 	for i, e := range estimates {
 		o.Statistics.Metrics[measures[i].Name] = e
-		if !stopped && figure.Range(measures[i].Definition) != nil {
+		if begun == nil && figure.Range(measures[i].Definition) != nil {
 			o.Statistics.Gates[measures[i].Name] = gates[i]
 		}
 		if e.Value != nil {

@@ -73,7 +73,7 @@ func toEvaluationOutput(e Evaluation, items int64, warnings []plan.Warning, by h
 		ID: httpapi.ID(e.ID), Name: e.Name, Description: httpapi.OrNull(e.Description), Status: e.Status, Archived: e.Archived != nil,
 		Metrics: map[string]float64{}, MetricNames: e.Plan.Metrics, Items: int(items), DatasetID: e.DatasetID, DatasetVersion: httpapi.OrNull(e.DatasetVersion),
 		Target: plan.ToTarget(e.Plan.Target), JudgeConfigIDs: e.Plan.Judges, PassRule: plan.ToPassRule(e.Plan.PassRule), Tags: e.Tags,
-		BaselineRunID: toID(e.Baseline), Metadata: httpapi.Object(e.Metadata), LatestRunID: toID(e.LatestRun), CreatedBy: by, CreatedAt: httpapi.Time(e.CreatedAt),
+		BaselineRunID: httpapi.NullID(e.Baseline), Metadata: httpapi.Object(e.Metadata), LatestRunID: httpapi.NullID(e.LatestRun), CreatedBy: by, CreatedAt: httpapi.Time(e.CreatedAt),
 		UpdatedAt: httpapi.Time(e.UpdatedAt), Version: e.Version, Warnings: []warningBody{},
 	}
 	if len(e.Plan.Params) > 0 {
@@ -92,11 +92,7 @@ func toEvaluationOutput(e Evaluation, items int64, warnings []plan.Warning, by h
 func toSummaryBody(e Summary) summaryBody {
 	return summaryBody{
 		ID: httpapi.ID(e.ID), Name: e.Name, Status: e.Status, Archived: e.Archived, Overall: e.Overall, DatasetID: e.DatasetID,
-		DatasetVersion: httpapi.OrNull(e.DatasetVersion), Tags: e.Tags, LatestRunID: toID(e.LatestRun), CreatedAt: httpapi.Time(e.CreatedAt),
+		DatasetVersion: httpapi.OrNull(e.DatasetVersion), Tags: e.Tags, LatestRunID: httpapi.NullID(e.LatestRun), CreatedAt: httpapi.Time(e.CreatedAt),
 		UpdatedAt: httpapi.Time(e.UpdatedAt), Version: e.Version,
 	}
-}
-
-func toID(id int64) httpapi.Null[httpapi.ID] {
-	return httpapi.NullOf(httpapi.OrNull(httpapi.ID(id)))
 }

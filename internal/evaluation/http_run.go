@@ -295,7 +295,7 @@ func toRunBody(r Run, by httpapi.Actor) runBody {
 		ID: httpapi.ID(r.ID), RunID: httpapi.ID(r.ID), EvaluationID: httpapi.ID(r.Evaluation), Status: r.Status, Phase: r.Phase,
 		StartedAt: httpapi.Time(r.StartedAt), CompletedAt: httpapi.NullTime(r.Completed), Metrics: map[string]float64{}, DatasetID: r.Request.DatasetID,
 		DatasetVersion: httpapi.OrNull(r.Request.DatasetVersion), ReleaseID: httpapi.OrNull(r.Request.ReleaseID),
-		Environment: httpapi.OrNull(r.Request.Environment), BaselineRunID: toID(r.Request.BaselineRun), SampleSize: httpapi.OrNull(r.Request.SampleSize),
+		Environment: httpapi.OrNull(r.Request.Environment), BaselineRunID: httpapi.NullID(r.Request.BaselineRun), SampleSize: httpapi.OrNull(r.Request.SampleSize),
 		Seed: r.Request.Seed, Repetitions: r.Request.Repetitions, ClusterKey: httpapi.OrNull(r.Request.ClusterKey), Concurrency: r.Request.Concurrency,
 		BudgetUSD: r.Request.BudgetUSD, Margin: r.Request.Margin, Metadata: httpapi.Object(r.Request.Metadata), CreatedBy: by, Error: toRunError(r.Error), Verdict: httpapi.OrNull(r.Verdict),
 	}

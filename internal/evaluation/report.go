@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/artifact"
+	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
@@ -136,15 +137,12 @@ func (s *Service) toReportComparison(ctx context.Context, org principal.OrgID, r
 		ids[i] = one.Item
 	}
 	inputs := make(map[int64]jsontext.Value, len(ids))
-	for len(ids) > 0 {
-		items, read, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids)
-		if err != nil {
-			return nil, err
-		}
-		for id, item := range items {
-			inputs[id] = item.Content.Input
-		}
-		ids = ids[read:]
+	err := s.eachItem(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids, func(item dataset.Item) bool {
+		inputs[item.ID] = item.Content.Input
+		return true
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, one := range shown {
 		w := report.Regression{

@@ -181,15 +181,22 @@ func (s *Service) baselineTx(ctx context.Context, tx postgres.Tx, e Evaluation, 
 		}
 		return id, err
 	case want.BaselineRun != 0:
-		b, err := s.store.findRun(ctx, tx, tx.Org, want.BaselineRun)
-		if err != nil && !errors.Is(err, ErrRunNotFound) {
-			return 0, err
-		}
-		if b.Evaluation != e.ID {
-			return 0, fault.Invalid("body", "/baselineRunId", "unknown_reference", "is no run of this evaluation")
-		}
+		_, err := s.baselineRunTx(ctx, tx, e.ID, want.BaselineRun)
+		return want.BaselineRun, err
 	}
-	return want.BaselineRun, nil
+	return 0, nil
+}
+
+// ErrBaseline is returned for a baseline that another evaluation has, or none.
+var ErrBaseline = fault.Invalid("body", "/baselineRunId", "unknown_reference", "does not name a run of this evaluation")
+
+// baselineRunTx is the run of an evaluation that a request names as a baseline.
+func (s *Service) baselineRunTx(ctx context.Context, tx postgres.Tx, evaluation, id int64) (Run, error) {
+	r, err := s.store.findRun(ctx, tx, tx.Org, id)
+	if errors.Is(err, ErrRunNotFound) || err == nil && r.Evaluation != evaluation {
+		err = ErrBaseline
+	}
+	return r, err
 }
 
 // NoBaseline is returned where a baseline names no run.

@@ -19,7 +19,7 @@ type Begun struct {
 
 // Begun finds the beginning of a run over items in their order. Random says that
 // the order was drawn, and not chosen by whoever answered.
-func (r *Rows) Begun(items []int64, random bool) Begun {
+func (r *Rows) Begun(items []int64, random bool) *Begun {
 	answered := make(map[string]bool, len(items))
 	for i := range r.Passes {
 		// All items are answered once before any is answered again.
@@ -27,7 +27,7 @@ func (r *Rows) Begun(items []int64, random bool) Begun {
 			answered[row.Item] = !row.Missing
 		}
 	}
-	b := Begun{place: map[string]int{}, planned: len(items), random: random}
+	b := &Begun{place: map[string]int{}, planned: len(items), random: random}
 	for i, id := range items {
 		item := strconv.FormatInt(id, 10)
 		if random && !answered[item] {
@@ -40,7 +40,7 @@ func (r *Rows) Begun(items []int64, random bool) Begun {
 
 // Estimate is a figure of the beginning, with an interval that holds however the
 // moment of the end was chosen.
-func (b Begun) Estimate(m metric.Definition, rows []stat.Row) (stat.Estimate, error) {
+func (b *Begun) Estimate(m metric.Definition, rows []stat.Row) (stat.Estimate, error) {
 	begun := slices.DeleteFunc(slices.Clone(rows), func(r stat.Row) bool { _, ok := b.place[r.Item]; return !ok })
 	slices.SortStableFunc(begun, func(x, y stat.Row) int { return b.place[x.Item] - b.place[y.Item] })
 	seen, err := stat.Watch(begun, stat.WatchOptions{

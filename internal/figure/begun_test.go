@@ -65,7 +65,7 @@ func TestTrials(t *testing.T) {
 		}
 	}
 	s := figure.Statistics{Gates: map[string]stat.Estimate{}}
-	require.NoError(t, s.SumUp(figure.NewRows(there), nil))
+	require.NoError(t, s.SumUp(figure.NewRows(there), nil, nil))
 	require.Len(t, s.Repeated, 2)
 	require.Equal(t, 3, s.Repeated[1].K)
 	require.InDelta(t, 1, *s.Repeated[1].Any.Value, 1e-12)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/stat"
 )
@@ -109,7 +110,7 @@ func Compare(baseline, candidate *Rows, metrics []metric.Definition, scores func
 		c.Confidence = 0.95
 	}
 	if len(o.Primary) == 0 {
-		o.Primary = []string{overall}
+		o.Primary = []string{gate.Overall}
 	}
 	var err error
 	if c.Overall, err = c.figure(Overall(), baseline.Overall, candidate.Overall, o, o.Reasons.Overall); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/stat"
 )
@@ -21,36 +22,25 @@ type Statistics struct {
 	Resolution *stat.Resolution         `json:"resolution" doc:"The smallest difference that this many items can show; null if the data do not give it."`
 }
 
-// level is that of the intervals of a run.
-const level = 0.95
-
-// The names of the figures that every run has beside its metrics.
-const (
-	overall  = "overall"
-	passRate = "pass_rate"
-)
-
-// Stopped computes the figures of a run that was stopped over all metrics, from
-// the rows of its beginning. Nobody knows why it was stopped just then, so their
-// intervals hold at whatever moment that was, and no gate decides by them.
-func (s *Statistics) Stopped(rows *Rows, begun Begun) (err error) {
-	if s.Overall, err = begun.Estimate(Overall(), rows.Overall); err == nil {
-		s.PassRate, err = begun.Estimate(PassRate(), rows.Passes)
-	}
-	return err
-}
-
 // SumUp computes the figures over all metrics. Differences are those that a
-// reader may want to see.
-func (s *Statistics) SumUp(rows *Rows, differences []float64) (err error) {
+// reader may want to see. Of a run that was stopped they are those of its
+// beginning: nobody knows why it was stopped just then, so their intervals hold at
+// whatever moment that was, and no gate decides by them.
+func (s *Statistics) SumUp(rows *Rows, begun *Begun, differences []float64) (err error) {
+	if begun != nil {
+		if s.Overall, err = begun.Estimate(Overall(), rows.Overall); err == nil {
+			s.PassRate, err = begun.Estimate(PassRate(), rows.Passes)
+		}
+		return err
+	}
 	unit := stat.Options{Range: stat.Unit(), Source: stat.SourceCode, Weighted: weighted(rows.Passes)}
 	if s.PassRate, err = abstaining(stat.PassRate(rows.Passes, unit)); err != nil {
 		return fmt.Errorf("pass rate: %w", err)
 	}
-	if s.Gates[passRate], err = Gate(PassRate(), rows.Passes, level, At{}); err != nil {
+	if s.Gates[gate.PassRate], err = Gate(PassRate(), rows.Passes, gate.Level, At{}); err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
-	if s.Gates[overall], err = Gate(Overall(), rows.Overall, level, At{}); err != nil {
+	if s.Gates[gate.Overall], err = Gate(Overall(), rows.Overall, gate.Level, At{}); err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
 	if s.Overall, err = abstaining(stat.Mean(rows.Overall, unit)); err != nil {
@@ -119,6 +109,19 @@ func Gate(m metric.Definition, rows []stat.Row, level float64, at At) (stat.Esti
 	return abstaining(stat.Mean(rows, o))
 }
 
+// Gated is a figure at both levels that a gate of so many requirements decides by.
+func Gated(m metric.Definition, rows []stat.Row, requirements int, at At) (*gate.Figure, error) {
+	var f gate.Figure
+	var err error
+	if f.Alone, err = Gate(m, rows, gate.Level, at); err != nil {
+		return nil, err
+	}
+	if f.Together = f.Alone; requirements > 1 {
+		f.Together, err = Gate(m, rows, gate.Together(requirements), at)
+	}
+	return &f, err
+}
+
 // beyond stands for a score that is worse than every other.
 const beyond = 1e100
 
@@ -166,10 +169,10 @@ func quantile(rows []stat.Row, q float64, o stat.Options) (stat.Estimate, error)
 }
 
 // Overall is what the overall score measures.
-func Overall() metric.Definition { return unit(overall, metric.Numeric) }
+func Overall() metric.Definition { return unit(gate.Overall, metric.Numeric) }
 
 // PassRate is what the rate of passed items measures.
-func PassRate() metric.Definition { return unit(passRate, metric.Binary) }
+func PassRate() metric.Definition { return unit(gate.PassRate, metric.Binary) }
 
 func unit(name string, kind metric.Kind) metric.Definition {
 	one := 1.0

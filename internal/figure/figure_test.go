@@ -214,7 +214,7 @@ func TestFiguresOfARun(t *testing.T) {
 		outcomes = append(outcomes, brief(i+1, status, &overall))
 	}
 	s := figure.Statistics{Gates: map[string]stat.Estimate{}}
-	require.NoError(t, s.SumUp(figure.NewRows(outcomes), []float64{0.1}))
+	require.NoError(t, s.SumUp(figure.NewRows(outcomes), nil, []float64{0.1}))
 	require.InDelta(t, 0.75, *s.PassRate.Value, 1e-12)
 	require.InDelta(t, 0.75, *s.Overall.Value, 1e-12)
 	require.Equal(t, 20, s.Overall.Items)

@@ -159,9 +159,9 @@ func reach(e stat.Estimate) float64 {
 
 // Sum is the verdict on all requirements together: failed if any failed, else
 // inconclusive if any is.
-func Sum(all []Decision) (verdict Verdict, failed, open int) {
-	for _, d := range all {
-		switch d.Verdict {
+func Sum(all []Verdict) (verdict Verdict, failed, open int) {
+	for _, v := range all {
+		switch v {
 		case Fail:
 			failed++
 		case Inconclusive:

@@ -97,11 +97,10 @@ func TestAClaimIsDecidedOnTheComparison(t *testing.T) {
 
 func TestOneFailureFailsAll(t *testing.T) {
 	t.Parallel()
-	pass, fail, open := gate.Decision{Verdict: gate.Pass}, gate.Decision{Verdict: gate.Fail}, gate.Decision{Verdict: gate.Inconclusive}
-	verdict, _, _ := gate.Sum([]gate.Decision{pass, open, fail})
+	verdict, _, _ := gate.Sum([]gate.Verdict{gate.Pass, gate.Inconclusive, gate.Fail})
 	require.Equal(t, gate.Fail, verdict)
-	verdict, failed, left := gate.Sum([]gate.Decision{pass, open})
+	verdict, failed, left := gate.Sum([]gate.Verdict{gate.Pass, gate.Inconclusive})
 	require.Equal(t, []any{gate.Inconclusive, 0, 1}, []any{verdict, failed, left})
-	verdict, _, _ = gate.Sum([]gate.Decision{pass})
+	verdict, _, _ = gate.Sum([]gate.Verdict{gate.Pass})
 	require.Equal(t, gate.Pass, verdict)
 }

@@ -45,6 +45,9 @@ func (ID) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: idPattern, Examples: []any{"1042"}}
 }
 
+// NullID is an identifier, null if it is zero.
+func NullID(id int64) Null[ID] { return NullOf(OrNull(ID(id))) }
+
 // IDInput is an identifier of a request: a string of decimal digits or the
 // number itself.
 type IDInput int64

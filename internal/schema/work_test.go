@@ -10,10 +10,13 @@ import (
 
 func TestAnAllowanceIsSharedByTasks(t *testing.T) {
 	t.Parallel()
-	const task = 2_000_000_000
+	const (
+		task  = 2_000_000_000
+		tasks = 5
+	)
 	all := schema.NewAllowance()
 
-	for range 15 {
+	for range tasks {
 		one := all.Task()
 		require.False(t, one.Spend(task+1), "a task may spend so much and no more")
 		require.False(t, one.Spend(1), "and nothing after that")
@@ -21,7 +24,7 @@ func TestAnAllowanceIsSharedByTasks(t *testing.T) {
 	}
 	require.False(t, all.Short(), "what was refused is not spent")
 
-	for range 15 {
+	for range tasks {
 		one := all.Task()
 		require.True(t, one.Spend(task))
 		all.Return(one)

@@ -42,8 +42,9 @@ func (o CompareOptions) resolution(e Estimate, m *match) *Resolution {
 	return resolve(e, o.Options, "This comparison", "between its runs", targets, generation, epochs)
 }
 
-// resolve says what a subject can show against something. It takes the variance between repetitions, summed over both sides, and
-// their number, where there are any.
+// resolve says what a subject can show, and against what. It takes the variance
+// between repetitions, summed over both sides, and their number, where there are
+// any.
 func resolve(e Estimate, o Options, subject, against string, targets []float64, generation, epochs float64) *Resolution {
 	variance, mde := e.resolving(o)
 	if !(variance > 0) {

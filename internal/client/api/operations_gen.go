@@ -218,6 +218,12 @@ func (c Client) GetEvaluationRunProgress(ctx context.Context, id string, runID s
 	return out, err
 }
 
+// GetEvaluationSeries calls GET /api/evaluations/{id}/series: Compare several runs side by side.
+func (c Client) GetEvaluationSeries(ctx context.Context, id string, opts ...Option) (out RunSeries, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/series", nil, nil, &out, opts)
+	return out, err
+}
+
 // GetHealth calls GET /api/health: Check liveness.
 func (c Client) GetHealth(ctx context.Context, opts ...Option) (out Health, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/health", nil, nil, &out, opts)
@@ -347,12 +353,6 @@ func (c Client) ListEvaluationRunResults(ctx context.Context, id string, runID s
 // ListEvaluationRuns calls GET /api/evaluations/{id}/runs: List the runs of an evaluation.
 func (c Client) ListEvaluationRuns(ctx context.Context, id string, query url.Values, opts ...Option) (out RunList, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/runs", query, nil, &out, opts)
-	return out, err
-}
-
-// ListEvaluationSeries calls GET /api/evaluations/{id}/series: Compare several runs side by side.
-func (c Client) ListEvaluationSeries(ctx context.Context, id string, opts ...Option) (out RunSeries, err error) {
-	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/series", nil, nil, &out, opts)
 	return out, err
 }
 

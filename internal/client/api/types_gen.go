@@ -927,7 +927,7 @@ type DecideRun struct {
 	BaselineRunID string `json:"baselineRunId,omitzero"`
 	// The largest difference that does not matter, as a share of a figure's range. Required by non_inferior and equivalent unless the run was started with one.
 	Margin *float64 `json:"margin,omitzero"`
-	// Largest share of scores that may be left out of a figure without a worst score, such as a latency; above it, a requirement is inconclusive.
+	// Largest share of scores that may be missing from the baseline, or left out of the mean of a figure without a worst score, such as a latency; above it, a requirement is inconclusive.
 	MaxMissing *float64 `json:"maxMissing,omitzero"`
 	// What the run must show: thresholds such as pass_rate>=0.9 or p95(latency_ms)<=800, and claims about its difference from the baseline such as overall:non_inferior, pass_rate:better or similarity:equivalent.
 	Requirements []string `json:"requirements"`
@@ -997,7 +997,7 @@ type DecisionRuling struct {
 	NMatched int64 `json:"n_matched"`
 	// How far from the threshold the truth has to be for four of five runs with as many items to decide it; null if it is decided or unknown.
 	Reach *float64 `json:"reach"`
-	// Why: inside means that the interval contains the threshold or leaves the claim open.
+	// Why: inside means that the requirement is neither shown nor refuted at its level.
 	Reason string `json:"reason"`
 	// Why runs cannot be compared, or why a baseline is missing.
 	Reasons []string `json:"reasons"`

@@ -73,10 +73,7 @@ func repeated() (all []cell) {
 					fails[i] = r.Float64() < 0.1
 				}
 				rows := shape{items: 5 * clusters, repetitions: 1, perCluster: 5}.rows(func(item, _ int) outcome {
-					if fails[item/5] {
-						return scored(0)
-					}
-					return scored(1)
+					return answered(!fails[item/5])
 				})
 				got, err := threshold(rows, figureName, 0.9)
 				return got == gate.Pass, err
@@ -86,12 +83,7 @@ func repeated() (all []cell) {
 	return all
 }
 
-func coin(r *rand.Rand, chance float64) outcome {
-	if r.Float64() < chance {
-		return scored(1)
-	}
-	return scored(0)
-}
+func coin(r *rand.Rand, chance float64) outcome { return answered(r.Float64() < chance) }
 
 // losses are claims about candidates that are exactly a margin worse.
 func losses() (all []cell) {
@@ -177,7 +169,7 @@ func equals() (all []cell) {
 				if r.Float64() < 0.5 {
 					u = r.Float64()
 				}
-				return coin(r, boolFloat(u < rate))
+				return answered(u < rate)
 			})
 		}
 		all = append(all,
@@ -192,13 +184,6 @@ func equals() (all []cell) {
 		)
 	}
 	return all
-}
-
-func boolFloat(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func pair(r *rand.Rand, s shape, draw func(*rand.Rand) (before, after float64)) (a, b *figure.Rows) {

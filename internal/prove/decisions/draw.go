@@ -25,6 +25,14 @@ type outcome struct {
 
 func scored(x float64) outcome { return outcome{score: x} }
 
+// answered is a unit that is right or wrong.
+func answered(right bool) outcome {
+	if right {
+		return scored(1)
+	}
+	return scored(0)
+}
+
 // crashed is a unit that errored, skipped one that a client left out.
 var (
 	crashed = outcome{status: result.StatusErrored}
@@ -74,11 +82,11 @@ func threshold(rows *figure.Rows, figureName string, bar float64) (gate.Verdict,
 	if figureName == gate.PassRate {
 		definition, scores = figure.PassRate(), rows.Passes
 	}
-	e, err := figure.Gate(definition, scores, gate.Level, figure.At{})
+	f, err := figure.Gated(definition, scores, 1, figure.At{})
 	if err != nil {
 		return "", err
 	}
-	return gate.Requirement{Figure: figureName, Operator: ">=", Threshold: bar}.Decide(&gate.Figure{Alone: e, Together: e}, 0.05).Verdict, nil
+	return gate.Requirement{Figure: figureName, Operator: ">=", Threshold: bar}.Decide(f, 0.05).Verdict, nil
 }
 
 // margin is the largest loss that does not matter, in every comparison here.

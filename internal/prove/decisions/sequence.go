@@ -18,7 +18,7 @@ func coverage() (all []cell) {
 			all = append(all, cell{fmt.Sprintf("interval of the mean misses: %s, n %d", s.name, n), bothEnds, func(r *rand.Rand) (bool, error) {
 				rows := shape{items: n, repetitions: 1}.rows(func(int, int) outcome { return scored(s.draw(r)) })
 				sums := figure.Statistics{Gates: map[string]stat.Estimate{}}
-				err := sums.SumUp(rows, nil)
+				err := sums.SumUp(rows, nil, nil)
 				return misses(sums.Overall, s.mean), err
 			}})
 		}
@@ -35,18 +35,14 @@ func several() (all []cell) {
 	for _, n := range []int{100, 400} {
 		all = append(all, cell{fmt.Sprintf("false FAIL: one of five requirements, n %d", n), oneEnd, func(r *rand.Rand) (bool, error) {
 			const requirements = 5
-			decided := make([]gate.Decision, requirements)
+			decided := make([]gate.Verdict, requirements)
 			for i := range decided {
 				rows := shape{items: n, repetitions: 1}.rows(func(int, int) outcome { return scored(even.draw(r)) })
-				var f gate.Figure
-				var err error
-				if f.Alone, err = figure.Gate(figure.Overall(), rows.Overall, gate.Level, figure.At{}); err == nil {
-					f.Together, err = figure.Gate(figure.Overall(), rows.Overall, gate.Together(requirements), figure.At{})
-				}
+				f, err := figure.Gated(figure.Overall(), rows.Overall, requirements, figure.At{})
 				if err != nil {
 					return false, err
 				}
-				decided[i] = gate.Requirement{Figure: gate.Overall, Operator: ">=", Threshold: even.mean}.Decide(&f, 0.05)
+				decided[i] = gate.Requirement{Figure: gate.Overall, Operator: ">=", Threshold: even.mean}.Decide(f, 0.05).Verdict
 			}
 			verdict, _, _ := gate.Sum(decided)
 			return verdict == gate.Fail, nil
@@ -157,10 +153,7 @@ func (c *chain) run(rate float64) *figure.Rows {
 		if c.r.Float64() < 0.1 {
 			ease = c.r.Float64()
 		}
-		if ease < rate {
-			return scored(1)
-		}
-		return scored(0)
+		return answered(ease < rate)
 	})
 }
 

@@ -19,10 +19,12 @@ from fractions import Fraction
 
 import numpy as np
 import statsmodels.api as sm
-from scipy import integrate, optimize, special, stats
+from scipy import optimize, special, stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from gaffke import gaffke
 
 warnings.filterwarnings("ignore")
 Z = lambda alpha: stats.norm.isf(alpha / 2)
@@ -139,28 +141,6 @@ def mean_clustered(rng):
         return given, {"value": m, "se": None, "status": "degenerate"}
     half = T(1 - level, count - 1) * se
     return given, {"value": m, "se": se, "df": count - 1, "lower": m - half, "upper": m + half}
-
-
-def chance(sums, weights, t):
-    """P(sum of E (S - t W) <= 0) for independent exponential E, by inverting the
-    characteristic function."""
-    a = sums - t * weights
-    a = a / np.abs(a).max()
-
-    def part(u):
-        return math.sin(np.sum(np.arctan(a * u))) * math.exp(-0.5 * np.sum(np.log1p((a * u) ** 2))) / u
-
-    return 0.5 - integrate.quad(part, 0, np.inf, limit=1000)[0] / math.pi
-
-
-def gaffke(sums, weights, alpha):
-    """The lower limit of a mean of scores from 0 on: one more unit at 0, and all
-    units weighed at random."""
-    if sums.sum() <= 1e-12:
-        return 0.0
-    s, w = np.append(sums, 0), np.append(weights, weights.mean())
-    highest = (sums / weights).max()
-    return optimize.brentq(lambda t: chance(s, w, t) - alpha, 1e-9 * highest, highest * (1 - 1e-9), xtol=1e-9)
 
 
 def bounded(rng):
