@@ -110,7 +110,7 @@ stat-oracle: ## Compare the statistics with scipy, statsmodels and numpy on rand
 # What a bench prints, a line as soon as it is there.
 FIGURES := grep --line-buffered -vE '^(=== |--- PASS|PASS|ok |\?|[0-9]{4}/[0-9]{2}/)'
 
-bench-%: ## Measure ratios, whole: rls, edge, body, page, importing, ingest, read, storage or runs.
+bench-%: ## Measure ratios, whole: rls, edge, body, page, importing, csv, ingest, read, storage or runs.
 	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout 15m | $(FIGURES)
 
 docs-check: build ## Run every command of the documents.

@@ -43,7 +43,7 @@ func evaluated(t *testing.T, m *specimen.Maker) {
 	d := c.Dataset(t, testkit.Dataset{})
 	added, err := c.AddItems(ctx, d.ID, []testkit.Item{{Input: "Why?", ExpectedOutput: "Because."}, {Input: "How?", ExpectedOutput: "So."}})
 	require.NoError(t, err)
-	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}})
+	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}, "externalMetrics": []any{map[string]any{"name": "politeness"}}})
 	var artifacts struct {
 		Artifacts []struct {
 			ID string `json:"artifact_id"`
@@ -165,6 +165,11 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 			runs, err := url.ParseQuery(strings.TrimPrefix(completed(c), "?"))
 			require.NoError(t, err)
 			o.path = "/api/evaluations/" + m.ID(t, "evaluation") + "/runs/" + runs.Get("candidateRunId") + "/decisions"
+		case "addEvaluationRunScores":
+			evaluation := m.ID(t, "evaluation")
+			r := waiting(t, c, evaluation)
+			require.NoError(t, c.PutResults(t.Context(), evaluation, r.RunID, []map[string]any{{"testCaseId": m.ID(t, "item"), "output": "Because."}}, false))
+			o.path = "/api/evaluations/" + evaluation + "/runs/" + r.RunID + "/results/" + m.ID(t, "item") + "/scores"
 		case "cancelEvaluationRun":
 			// Sending results ends the other run.
 			evaluation := m.ID(t, "evaluation")
@@ -345,7 +350,7 @@ var codes = map[int]string{
 }
 
 // leak finds words that belong to the inside.
-var leak = regexp.MustCompile(`(?i)pgx|sql|goroutine|json:|huma|panic|runtime error|\.go\b|github\.com|/work/|/usr/|/home/|strconv|jsontext|reflect|interface \{|\bmap\[|int64|float64|\*?httpapi\.|time\.Time|0x[0-9a-f]{6}`)
+var leak = regexp.MustCompile(`(?i)pgx|sql|goroutine|json:|\bhuma\b|panic|runtime error|\.go\b|github\.com|/work/|/usr/|/home/|strconv|jsontext|reflect|interface \{|\bmap\[|int64|float64|\*?httpapi\.|time\.Time|0x[0-9a-f]{6}`)
 
 // bad is a request that must be refused.
 type bad struct {

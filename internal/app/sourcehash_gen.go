@@ -6,6 +6,7 @@ package app
 var sourceHashes = map[string]string{
 	"addDatasetItems":              "38ed0223ffd75dc0624771e8339fcac1e304bb717ad0da6988d4f65f66cce2e8",
 	"addEvaluationRunResults":      "2c580496c030af093deab1340b989519cdb37788b07e0518240526bb6542959c",
+	"addEvaluationRunScores":       "b3aeca6ddea63d37113e9c2c5996e9ef0ca5d4f623421b1e947a934c13264fef",
 	"addTraceFeedback":             "7ea1d8e6d9df2cbf5afcbb6585e4fc81ea3444f9c3c8a1bdc0c1adb024936ad1",
 	"addTraceSpans":                "7f95ce1e63bd4621ee7ad326187a0187d9bf8018a5778b0102bd778e95cfe422",
 	"addTracesToDataset":           "b508070e246db1e4214843a40246299480cd39435385a4d6b552f405369d113d",
@@ -13,7 +14,7 @@ var sourceHashes = map[string]string{
 	"compareEvaluationRuns":        "1372247a5dab207fb7ede6e630b98b824396bb8a638855a3d10662cfed0fae05",
 	"createApiKey":                 "0aec45b3223a43d51935a0e17a252065820ff72299db7131e6736ee53d3117b6",
 	"createDataset":                "d9b1a41ac5e3867f79a54c50b23090a6c56f1a9e2825ef0e7806ff1b70b8543b",
-	"createEvaluation":             "d01f40c1cc39eb38b8d633176864dea5bf662f78e1eeea7d2e9c05688bad75e5",
+	"createEvaluation":             "98d7f75f28e83322620774e4cbcb76dfa5dd114fe6fb84ae37362c3bb2df0677",
 	"createMyApiKey":               "298b0ec6f85df30625ff9c221236a21cc484006eef1ac305d8339ee9fd49a5b1",
 	"createProviderKey":            "12d9073d28874758e935efe97f6bc3be840a7e3bcf3b666f039b59372cad0399",
 	"createTrace":                  "48b9d1224ec5a71be7e249b522157313fb232230e22f5643b2eab20bfae70079",

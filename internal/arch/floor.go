@@ -28,6 +28,7 @@ func floors() []floor {
 		{"commands", "app", []string{"internal/cli"}, []string{"internal/client/...", "internal/terminal", "internal/gate", "internal/stat"}},
 		{"commands", "app", []string{"internal/client/api"}, nil}, // generated from the document alone
 		{"commands", "app", []string{"internal/client"}, []string{"internal/fault"}},
+		{"commands", "app", []string{"internal/client/itemfile"}, []string{"internal/fault"}},
 		{"commands", "app", []string{"internal/terminal"}, []string{"internal/fault"}},
 		{"", "", []string{"internal/testkit/..."}, []string{"..."}},
 		// Proofs and benches try the whole, from outside and from within.

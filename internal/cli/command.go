@@ -17,6 +17,7 @@ type Commands struct {
 	Plan    planCommand    `cmd:"" group:"use" help:"Plan how many items a difference needs."`
 	Run     runCommand     `cmd:"" group:"use" help:"Start a run of an evaluation and, optionally, wait for its result."`
 	Compare compareCommand `cmd:"" group:"use" help:"Compare two runs of an evaluation."`
+	Dataset datasetCommand `cmd:"" group:"use" help:"Import and export the items of datasets."`
 	Gate    gateCommand    `cmd:"" group:"use" help:"Check a run against requirements, for CI: pass, fail or inconclusive."`
 }
 

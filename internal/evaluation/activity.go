@@ -44,7 +44,7 @@ func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
 		return Begun{Ended: true}, nil
 	}
 	target := r.Request.Plan.Target
-	b := Begun{Units: r.Resolved.Units, Client: target.Type == plan.TargetClient, ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
+	b := Begun{Units: r.Resolved.Units, Client: target.Type == plan.TargetClient, Scores: r.Request.Plan.AwaitsScores(), ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
 	b.Lanes = min(maxLanes, max(1, r.Request.Concurrency/laneWidth))
 	b.Width = (r.Request.Concurrency + b.Lanes - 1) / b.Lanes
 	b.FirstTime = time.Second.Microseconds()
@@ -106,7 +106,11 @@ func (a *Activities) CheckResults(ctx context.Context, t Ticket) (Waiting, error
 	if r.HeardAt != nil {
 		last = *r.HeardAt
 	}
-	return Waiting{Ended: r.Status != StatusRunning, Final: r.Final, Left: last.Add(a.s.cfg.ClientTimeout).Sub(a.s.now())}, nil
+	w := Waiting{Ended: r.Status != StatusRunning, Final: r.Final, Left: last.Add(a.s.cfg.ClientTimeout).Sub(a.s.now())}
+	if r.Request.Plan.Target.Type != plan.TargetClient {
+		w.Patience = a.s.cfg.ClientTimeout
+	}
+	return w, nil
 }
 
 // ConcludeRun adds a run up and ends it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/assayhq/assay/internal/artifact"
+	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/report"
 )
@@ -42,7 +43,7 @@ func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 	if err != nil {
 		return err
 	}
-	metrics := toReportMetrics(definitions)
+	metrics := figure.Reported(definitions)
 	found := report.NewFindings(r.ID, r.Request.ClusterKey, metrics)
 	err = s.writeResults(ctx, t.Org, r, definitions, found)
 	if err != nil {

@@ -31,7 +31,7 @@ func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run, 
 	typed := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindResults, "results.parquet", "application/vnd.apache.parquet")
 	cells, values := artifact.NewCSV(sheet, metrics), artifact.NewParquet(typed, metrics)
 	err := s.eachResult(ctx, org, r, func(one plan.Result) error {
-		found.Add(toReportResult(one))
+		found.Add(one.Reported())
 		if _, err := lines.Write(append(encode(one.Body()), '\n')); err != nil {
 			return err
 		}

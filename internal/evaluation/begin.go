@@ -52,12 +52,12 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 		return r, err
 	}
 	err = postgres.InTx(ctx, s.db, t.Org, func(tx postgres.Tx) error {
-		if err := s.store.putItemsTx(ctx, tx, t.Run, items); err != nil {
-			return err
-		}
 		ok, err := s.store.resolveTx(ctx, tx, t.Run, resolved, s.now())
 		if err != nil || !ok {
-			return err // cancelled meanwhile: it holds nothing
+			return err // cancelled meanwhile: it holds nothing; or begun by another
+		}
+		if err := s.store.putItemsTx(ctx, tx, t.Run, items); err != nil {
+			return err
 		}
 		// Who ends a run that has begun lets go of its dataset.
 		return s.datasets.HoldTx(ctx, tx, d.ID, holder(t.Run))

@@ -87,7 +87,7 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 	a.Recognise(b.Rows)
 	b.Recognise(a.Rows)
 	a.clusterLike(b)
-	scores := func(name string) (before, after []stat.Row, err error) {
+	scores := func(name string) (before, after []stat.Observation, err error) {
 		if before, err = s.metricRows(ctx, org, a, name); err != nil {
 			return nil, nil, err
 		}

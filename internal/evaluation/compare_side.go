@@ -55,7 +55,11 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 	for i := range briefs {
 		out.count.Add(briefs[i])
 	}
-	out.Rows = figure.NewRows(briefs)
+	metrics, err := s.definitions(r)
+	if err != nil {
+		return nil, err
+	}
+	out.Rows = figure.NewRows(briefs, metrics...)
 	if out.count.Done < r.Resolved.Units {
 		items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
 		if err != nil {
@@ -115,15 +119,20 @@ func (a *side) clusterLike(b *side) {
 
 // metricRows are the scores of one metric for every outcome that counts: where
 // there is none, because the item errored, the score is missing.
-func (s *Service) metricRows(ctx context.Context, org principal.OrgID, of *side, name string) ([]stat.Row, error) {
-	if of.run.Resolved == nil || !slices.Contains(of.run.Request.Plan.Metrics, name) {
+func (s *Service) metricRows(ctx context.Context, org principal.OrgID, of *side, name string) ([]stat.Observation, error) {
+	if of.run.Resolved == nil {
 		return nil, nil
+	}
+	all, err := s.definitions(of.run)
+	at := slices.IndexFunc(all, func(d metric.Definition) bool { return d.Name == name })
+	if err != nil || at < 0 {
+		return nil, err
 	}
 	found, err := s.results.Measures(ctx, of.run.at(org), name)
 	if err != nil {
 		return nil, err
 	}
-	return of.Metric(found), nil
+	return of.Metric(all[at], found), nil
 }
 
 // digest names what a run worked on.

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/evaluation/internal/purge"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
@@ -154,27 +155,27 @@ func TestPurgeCanBeRepeated(t *testing.T) {
 	c := k.Org(t)
 	r := ran(t, c, c.Evaluation(t, filled(t, c, cases(3)).ID, nil).ID, nil)
 	c.Artifacts(t, r)
-	purge := func(p evaluation.Purge) {
+	remove := func(p purge.Purge) {
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
 		k.App.Evaluation.Register(activitiesOf{env: env})
-		var a *evaluation.Activities
+		var a *purge.Activities
 		_, err := env.ExecuteActivity(a.PurgeEvaluation, p)
 		require.NoError(t, err)
 	}
-	p := evaluation.Purge{Org: c.Org, Evaluation: number(t, r.EvaluationID)}
+	p := purge.Purge{Org: c.Org, Evaluation: number(t, r.EvaluationID)}
 
-	purge(p)
+	remove(p)
 	rows, results, objects := left(t, k, c, r)
 	require.Positive(t, min(rows, results, objects), "what is not deleted stays")
 
 	require.NoError(t, c.DeleteEvaluation(t.Context(), r.EvaluationID))
-	purge(evaluation.Purge{Org: principal.NewOrgID(), Evaluation: p.Evaluation})
+	remove(purge.Purge{Org: principal.NewOrgID(), Evaluation: p.Evaluation})
 	rows, results, objects = left(t, k, c, r)
 	require.Positive(t, min(rows, results, objects), "and what is another organization's")
 
 	for range 2 {
-		purge(p)
+		remove(p)
 		rows, results, objects = left(t, k, c, r)
 		require.Zero(t, rows+results+objects)
 	}
@@ -207,15 +208,15 @@ func TestPurgeWaitsUntilTheTimeIsOver(t *testing.T) {
 			var suite testsuite.WorkflowTestSuite
 			env := suite.NewTestWorkflowEnvironment()
 			env.SetStartTime(start)
-			p := evaluation.Purge{Org: principal.NewOrgID(), Evaluation: 7, NotBefore: c.notBefore}
+			p := purge.Purge{Org: principal.NewOrgID(), Evaluation: 7, NotBefore: c.notBefore}
 			var ran []time.Duration
-			env.RegisterActivityWithOptions(func(_ context.Context, got evaluation.Purge) error {
+			env.RegisterActivityWithOptions(func(_ context.Context, got purge.Purge) error {
 				require.Equal(t, p, got)
 				ran = append(ran, env.Now().Sub(start).Truncate(time.Minute))
 				return nil
 			}, activity.RegisterOptions{Name: "PurgeEvaluation"})
 
-			env.ExecuteWorkflow(evaluation.PurgeWorkflow, p)
+			env.ExecuteWorkflow(purge.PurgeWorkflow, p)
 
 			require.NoError(t, env.GetWorkflowError())
 			require.Equal(t, []time.Duration{c.want}, ran)

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation/internal/purge"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
@@ -221,7 +222,7 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
 		return err
 	}
-	if err := s.log.PublishTx(ctx, tx, TopicDeleted, "evaluation/"+strconv.FormatInt(id, 10), Purge{Org: tx.Org, Evaluation: id, NotBefore: s.now()}); err != nil {
+	if err := s.log.PublishTx(ctx, tx, purge.TopicDeleted, "evaluation/"+strconv.FormatInt(id, 10), purge.Purge{Org: tx.Org, Evaluation: id, NotBefore: s.now()}); err != nil {
 		return err
 	}
 	return s.auditTx(ctx, tx, "evaluation.deleted", "evaluation", id, before, nil)

@@ -48,7 +48,7 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 			return err
 		}
 	}
-	if r.Request.Plan.Target.Type == plan.TargetClient {
+	if r.Request.Plan.Target.Type == plan.TargetClient || r.Request.Plan.AwaitsScores() {
 		if err := s.awaitPosted(ctx, t); err != nil {
 			return err
 		}

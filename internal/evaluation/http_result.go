@@ -31,6 +31,12 @@ func (s *Service) registerResults(e *httpapi.Edge) {
 			"A result has at most 4 MiB of output and tool calls. If scoring the results takes too long for one request, none is stored and the request returns 400: send fewer at a time. " +
 			"A run that has another target or has ended returns 409.",
 	}, s.postResults)
+	httpapi.Register(e, httpapi.Op{
+		ID: "addEvaluationRunScores", Method: http.MethodPost, Path: "/api/evaluations/{id}/runs/{runId}/results/{testCaseId}/scores", Tag: tag, Scope: principal.EvalWrite, Status: 201,
+		Summary: "Add scores to a result",
+		Description: "For metrics that the evaluation declares in `externalMetrics`, when their scores are known later than the result. They count in figures, comparisons and gates like any other. " +
+			"A score of the same metric replaces the earlier one. `final: true`, here or with results, completes the run: one with external metrics waits for it.",
+	}, s.postScores)
 }
 
 type resultsInput struct {
@@ -69,6 +75,38 @@ type putResultsOutput struct {
 type putResultsAnswer struct {
 	Accepted int  `json:"accepted" doc:"Number of results stored."`
 	Final    bool `json:"final" doc:"Whether these were the last results."`
+}
+
+type putScoresInput struct {
+	RunPath
+	TestCaseID string `path:"testCaseId" maxLength:"32" doc:"The dataset item."`
+	Body       plan.SentScores
+}
+
+type putScoresOutput struct {
+	Location string `header:"Location" doc:"Path of the run's results."`
+	Body     plan.ScoredBody
+}
+
+func (s *Service) postScores(ctx context.Context, in *putScoresInput) (*putScoresOutput, error) {
+	evaluation, run, err := in.IDs()
+	if err != nil {
+		return nil, err
+	}
+	item, ok := httpapi.ParseID(in.TestCaseID)
+	if !ok {
+		return nil, ErrResultNotFound
+	}
+	p, o, refused := s.PostScores(ctx, principal.From(ctx).Org, evaluation, run, result.Key{Item: item, Epoch: in.Body.Epoch}, in.Body.Scores)
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*putScoresOutput, error) {
+		if refused != nil {
+			return nil, refused
+		}
+		if err := s.PutTx(ctx, tx, p, in.Body.Final); err != nil {
+			return nil, err
+		}
+		return &putScoresOutput{Location: fmt.Sprintf("/api/evaluations/%d/runs/%d/results", evaluation, run), Body: plan.ToScored(o)}, nil
+	})
 }
 
 func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {

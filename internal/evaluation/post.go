@@ -37,15 +37,14 @@ type Posted struct {
 	until           time.Time
 }
 
-// takes says why a run takes no results now.
-func (r Run) takes() error {
+// takes says why a run does not take so many results now. A run that makes its own
+// can be told that all of their scores were sent.
+func (r Run) takes(sent int) error {
 	switch {
-	case r.Request.Plan.Target.Type != plan.TargetClient:
+	case r.Request.Plan.Target.Type != plan.TargetClient && (sent > 0 || !r.Request.Plan.AwaitsScores()):
 		return ErrNotClient
 	case r.Status != StatusRunning:
 		return transitions.In(ErrTransition, r.Status)
-	case r.Resolved == nil:
-		return ErrQueued
 	case r.Phase != PhaseExecuting:
 		return transitions.In(ErrTransition, r.Status).With("phase", r.Phase)
 	}
@@ -61,23 +60,40 @@ func (s *Service) Post(ctx context.Context, org principal.OrgID, evaluation, run
 	if err != nil {
 		return p, err
 	}
-	if err := r.takes(); err != nil {
+	if r.Status == StatusRunning && r.Resolved == nil && r.Request.Plan.Target.Type == plan.TargetClient {
+		r, err = s.begin(ctx, Ticket{Org: org, Run: run}) // whoever comes first
+		if why := stopOf(err); why != nil {
+			return p, fault.New(fault.Conflict, why.Code, why.Message)
+		}
+		if err != nil {
+			return p, err
+		}
+	}
+	if err := r.takes(len(sent)); err != nil {
 		return p, err
 	}
 	outcomes, err := s.score(ctx, org, r, sent)
 	if err != nil {
 		return p, err
 	}
-	var ok bool
-	if p.until, ok, err = s.store.beginPosting(ctx, org, run, postTime); err != nil {
+	if err := s.announce(ctx, org, &p); err != nil {
 		return p, err
-	}
-	if !ok {
-		return p, transitions.In(ErrTransition, StatusRunning).With("phase", PhaseAggregating) // it has ended, or is about to
 	}
 	inserting, cancel := context.WithTimeout(ctx, insertTime)
 	defer cancel()
 	return p, s.results.Insert(inserting, r.at(org), outcomes)
+}
+
+// announce makes a run wait until what is posted is accepted.
+func (s *Service) announce(ctx context.Context, org principal.OrgID, p *Posted) (err error) {
+	var ok bool
+	if p.until, ok, err = s.store.beginPosting(ctx, org, p.run, postTime); err != nil {
+		return err
+	}
+	if !ok {
+		return transitions.In(ErrTransition, StatusRunning).With("phase", PhaseAggregating) // it has ended, or is about to
+	}
+	return nil
 }
 
 // PutTx accepts stored results. Final says that there are no more.

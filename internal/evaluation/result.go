@@ -12,9 +12,6 @@ import (
 // ErrNotClient is returned for results of a run that makes its own.
 var ErrNotClient = fault.New(fault.Conflict, "not_a_client_run", "Results can only be sent to a run whose target is client.")
 
-// ErrQueued is returned for results that come before the run has begun.
-var ErrQueued = fault.New(fault.Conflict, "run_queued", "The run has not begun yet. Send the results again in a moment.").With("retryAfterSeconds", 1)
-
 // Results returns a page of a run's results, in the order of items and epochs, and
 // whether there are others after it. Results of a running run are there as soon
 // as they are stored.

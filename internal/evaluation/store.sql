@@ -187,9 +187,9 @@ WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('created_before')::timestamptz IS NULL OR started_at < sqlc.narg('created_before'));
 
 -- name: ResolveRun :execrows
--- Records what a running run works on.
+-- Records what a running run works on. Whoever does it first decides.
 UPDATE evaluation_runs SET resolved = @resolved, phase = 'executing', updated_at = @updated_at
-WHERE org_id = @org_id AND id = @id AND status = 'running';
+WHERE org_id = @org_id AND id = @id AND status = 'running' AND resolved IS NULL;
 
 -- name: SetPhase :execrows
 -- Says where a running run is.

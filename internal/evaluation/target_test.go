@@ -145,7 +145,7 @@ func TestHTTPTarget(t *testing.T) {
 			case 2:
 				w.WriteHeader(http.StatusInternalServerError)
 			case 3:
-				_, _ = fmt.Fprint(w, `<html>`)
+				w.WriteHeader(http.StatusServiceUnavailable)
 			default:
 				_, _ = fmt.Fprint(w, `{"output":"answer 0"}`)
 			}
@@ -158,7 +158,7 @@ func TestHTTPTarget(t *testing.T) {
 		for _, a := range got.Attempts {
 			codes = append(codes, a.Code)
 		}
-		require.Equal(t, []string{"target_unreachable", "target_unreachable", "malformed"}, codes)
+		require.Equal(t, []string{"target_unreachable", "target_unreachable", "target_unreachable"}, codes)
 		require.Contains(t, got.Attempts[0].Message, "429")
 		require.GreaterOrEqual(t, r.CompletedAt.Sub(r.StartedAt).Seconds(), 1.0, "what it asks to wait is waited")
 		p, err := c.RunProgress(t.Context(), r.EvaluationID, r.RunID)
@@ -174,10 +174,11 @@ func TestHTTPTarget(t *testing.T) {
 			timeout  int
 			code     string
 			attempts int
+			message  string
 		}{
 			"errors":      {answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, code: "target_unreachable", attempts: 5},
 			"a refusal":   {answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnprocessableEntity) }, code: "refused"},
-			"no output":   {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, `{"text":"x"}`) }, code: "malformed", attempts: 5},
+			"no output":   {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, `{"text":"x"}`) }, code: "malformed", message: `but not with a JSON object that has "output". It answered: {"text":"x"}`},
 			"too late":    {answer: func(_ http.ResponseWriter, r *http.Request) { hang(t, r) }, timeout: 100, code: "timeout", attempts: 5},
 			"far too big": {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 5<<20)) }, code: "too_large"},
 		} {
@@ -194,12 +195,46 @@ func TestHTTPTarget(t *testing.T) {
 				require.Equal(t, []int{1, 0, 1, 1}, []int{r.Items, r.Passed, r.Failed, r.Errored})
 				require.Equal(t, "errored", got.Status)
 				require.Equal(t, one.code, got.Error.Code)
+				require.Contains(t, got.Error.Message, one.message)
 				require.Len(t, got.Attempts, one.attempts)
 				require.Equal(t, one.attempts+1, got.Calls)
 				require.Equal(t, map[string]*float64{"exact_match": nil}, got.Scores)
 				require.Nil(t, r.Overall, "an item without a score is none of zero")
 			})
 		}
+	})
+
+	t.Run("what it costs is read in every common form, and is unknown otherwise", func(t *testing.T) {
+		t.Parallel()
+		for answer, want := range map[string]*float64{
+			`{"output":"x","cost_usd":0.25}`:          usd(0.25),
+			`{"output":"x","costUsd":0.25}`:           usd(0.25),
+			`{"output":"x","usage":{"costUsd":0.25}}`: usd(0.25),
+			`{"output":"x","model":"gpt-4o-mini","usage":{"prompt_tokens":1000000,"completion_tokens":0}}`:  usd(0.15),
+			`{"output":"x","model":"gpt-4o-mini","usage":{"inputTokens":1000000,"outputTokens":0}}`:         usd(0.15),
+			`{"output":"x","model":"somebody/unknown","usage":{"input_tokens":1000000,"output_tokens":10}}`: nil,
+			`{"output":"x"}`: nil,
+		} {
+			_, got := evaluated(t, application(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, answer) }))
+			require.Equal(t, want, got.CostUSD, answer)
+		}
+	})
+
+	t.Run("a target that is down stops the run before it asks for everything", func(t *testing.T) {
+		t.Parallel()
+		var n atomic.Int32
+		target := application(t, func(w http.ResponseWriter, _ *http.Request) {
+			n.Add(1)
+			w.WriteHeader(http.StatusBadGateway)
+		})
+		e := c.Evaluation(t, filled(t, c, cases(200)).ID, map[string]any{"target": target})
+
+		r := ran(t, c, e.ID, map[string]any{"concurrency": 20})
+
+		require.Equal(t, "failed", r.Status)
+		require.Equal(t, "target_unreachable", r.Error.Code)
+		require.Contains(t, r.Error.Message, "It did not answer 10 items in a row")
+		require.Less(t, n.Load(), int32(600), "half of what all items would take")
 	})
 
 	t.Run("a target that lets nobody in stops the run", func(t *testing.T) {
@@ -260,3 +295,5 @@ func TestAKeyThatIsOffIsSentToNobody(t *testing.T) {
 	require.Equal(t, "provider_key_missing", off.Error.Code)
 	require.Equal(t, []string{"Bearer sesame"}, sent)
 }
+
+func usd(v float64) *float64 { return &v }

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/evaluation/internal/purge"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
@@ -61,7 +62,13 @@ func (s *Service) Handlers(e engine, keepDeleted time.Duration) map[string]chang
 		}),
 		TopicCancelled: read(func(ctx context.Context, t Ticket) error { return e.Cancel(ctx, t.WorkflowID()) }),
 		TopicFinal:     read(func(ctx context.Context, t Ticket) error { return e.Signal(ctx, t.WorkflowID(), signalFinal) }),
-		TopicDeleted:   startPurge(e, keepDeleted),
+		purge.TopicDeleted: func(ctx context.Context, m change.Message) error {
+			id, p, err := purge.Started(m, keepDeleted)
+			if err != nil {
+				return err
+			}
+			return e.Start(ctx, Queue, id, purge.PurgeWorkflow, p)
+		},
 		tenancy.TopicOrganizationSuspended: func(ctx context.Context, m change.Message) error {
 			var who tenancy.Suspended
 			if err := json.Unmarshal(m.Payload, &who); err != nil {
@@ -103,6 +110,7 @@ type Begun struct {
 	Ended     bool
 	Stop      *RunError
 	Client    bool
+	Scores    bool // are sent by whoever knows them
 	Units     int
 	Lanes     int
 	Width     int
@@ -137,6 +145,9 @@ func RunWorkflow(ctx workflow.Context, x Execution) error {
 		var long bool
 		if b.Stop, long, err = x.execute(ctx, b); long {
 			return workflow.NewContinueAsNewError(ctx, RunWorkflow, x)
+		}
+		if b.Scores && b.Stop == nil && err == nil {
+			b.Stop, err = x.awaitResults(ctx)
 		}
 	}
 	// A chunk of a cancelled run ends in any way: its worker may be gone, and the
@@ -224,10 +235,9 @@ func unitsQueue(ctx workflow.Context) string {
 	return workflow.GetInfo(ctx).TaskQueueName + QueueUnits[len(Queue):]
 }
 
-// awaitResults waits until a client has sent all its results, or nothing for too
-// long.
+// awaitResults waits until all results or scores were sent, or nothing for too long.
 func (x *Execution) awaitResults(ctx workflow.Context) (*RunError, error) {
-	final := workflow.GetSignalChannel(ctx, signalFinal)
+	final, since := workflow.GetSignalChannel(ctx, signalFinal), workflow.Now(ctx)
 	for {
 		var w Waiting
 		if err := workflow.ExecuteActivity(ctx, checkResults, x.Ticket).Get(ctx, &w); err != nil {
@@ -236,13 +246,14 @@ func (x *Execution) awaitResults(ctx workflow.Context) (*RunError, error) {
 		if w.Ended || w.Final {
 			return nil, nil
 		}
-		if w.Left <= 0 {
-			return &RunError{CodeTimeout, "The client sent no result for too long, and did not say that it was done."}, nil
+		left := max(w.Left, w.Patience-workflow.Now(ctx).Sub(since))
+		if left <= 0 {
+			return &RunError{CodeTimeout, "No result or score was sent for too long, and no request said that they were all."}, nil
 		}
 		timer, cancel := workflow.WithCancel(ctx)
 		s := workflow.NewSelector(ctx)
 		s.AddReceive(final, func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil) })
-		s.AddFuture(workflow.NewTimer(timer, w.Left), func(workflow.Future) {})
+		s.AddFuture(workflow.NewTimer(timer, left), func(workflow.Future) {})
 		s.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
 		s.Select(ctx)
 		cancel()
@@ -252,16 +263,18 @@ func (x *Execution) awaitResults(ctx workflow.Context) (*RunError, error) {
 	}
 }
 
-// Waiting says how long a run still waits for its client.
+// Waiting says how long a run still waits for its client. Patience is how long one
+// that makes its own results waits for scores once it has them.
 type Waiting struct {
-	Ended, Final bool
-	Left         time.Duration
+	Ended, Final   bool
+	Left, Patience time.Duration
 }
 
 // Register puts the domain's workflows and short activities on its worker.
 func (s *Service) Register(r worker.Registry) {
 	r.RegisterWorkflow(RunWorkflow)
-	r.RegisterWorkflow(PurgeWorkflow)
+	r.RegisterWorkflow(purge.PurgeWorkflow)
+	r.RegisterActivity(&purge.Activities{Postgres: s.db, Results: s.results, Artifacts: s.artifacts})
 	a := &Activities{s}
 	r.RegisterActivity(a)
 	r.RegisterActivityWithOptions(a.CheckResults, activity.RegisterOptions{Name: checkResults})

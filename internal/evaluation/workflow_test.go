@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/evaluation/internal/purge"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
 	"github.com/assayhq/assay/internal/principal"
@@ -226,7 +227,7 @@ func TestHistories(t *testing.T) {
 			return k.App.Config.Temporal, workflowOf(t, c, r)
 		}
 	}
-	purge := func(wait time.Duration) temporaltest.Scene {
+	purged := func(wait time.Duration) temporaltest.Scene {
 		return func(t *testing.T) (temporal.Config, string) {
 			k := testkit.New(t)
 			k.Work(t)
@@ -237,15 +238,15 @@ func TestHistories(t *testing.T) {
 			engine, err := temporal.Open(k.App.Config.Temporal, nil)
 			require.NoError(t, err)
 			t.Cleanup(engine.Close)
-			p := evaluation.Purge{Org: c.Org, Evaluation: number(t, e.ID), NotBefore: time.Now().Add(wait)}
-			require.NoError(t, engine.Start(t.Context(), evaluation.Queue, "recorded", evaluation.PurgeWorkflow, p))
+			p := purge.Purge{Org: c.Org, Evaluation: number(t, e.ID), NotBefore: time.Now().Add(wait)}
+			require.NoError(t, engine.Start(t.Context(), evaluation.Queue, "recorded", purge.PurgeWorkflow, p))
 			return k.App.Config.Temporal, "recorded"
 		}
 	}
 	client := map[string]any{"target": map[string]any{"type": "client"}}
-	temporaltest.Histories(t, []any{evaluation.RunWorkflow, evaluation.PurgeWorkflow}, map[string]temporaltest.Scene{
-		"purge_at_once":         purge(0),
-		"purge_after_a_wait":    purge(time.Second),
+	temporaltest.Histories(t, []any{evaluation.RunWorkflow, purge.PurgeWorkflow}, map[string]temporaltest.Scene{
+		"purge_at_once":         purged(0),
+		"purge_after_a_wait":    purged(time.Second),
 		"run_recorded":          run(nil, nil),
 		"run_that_cannot_begin": run(map[string]any{"metrics": []string{"charm"}}, nil),
 		"run_of_a_client": run(client, func(t *testing.T, c *testkit.Client, r testkit.Run) {

@@ -24,7 +24,7 @@ func (r *Rows) Begun(items []int64, random bool) *Begun {
 	for i := range r.Passes {
 		// All items are answered once before any is answered again.
 		if row := &r.Passes[i]; row.Epoch == 0 {
-			answered[row.Item] = !row.Missing
+			answered[row.Item] = row.Missing == stat.Present
 		}
 	}
 	b := &Begun{place: map[string]int{}, planned: len(items), random: random}
@@ -40,11 +40,11 @@ func (r *Rows) Begun(items []int64, random bool) *Begun {
 
 // Estimate is a figure of the beginning, with an interval that holds however the
 // moment of the end was chosen.
-func (b *Begun) Estimate(m metric.Definition, rows []stat.Row) (stat.Estimate, error) {
-	begun := slices.DeleteFunc(slices.Clone(rows), func(r stat.Row) bool { _, ok := b.place[r.Item]; return !ok })
-	slices.SortStableFunc(begun, func(x, y stat.Row) int { return b.place[x.Item] - b.place[y.Item] })
+func (b *Begun) Estimate(m metric.Definition, rows []stat.Observation) (stat.Estimate, error) {
+	begun := slices.DeleteFunc(slices.Clone(rows), func(r stat.Observation) bool { _, ok := b.place[r.Item]; return !ok })
+	slices.SortStableFunc(begun, func(x, y stat.Observation) int { return b.place[x.Item] - b.place[y.Item] })
 	seen, err := stat.Watch(begun, stat.WatchOptions{
-		Options: stat.Options{Range: Range(m), Source: stat.SourceCode, Weighted: weighted(begun)}, Planned: b.planned, RandomOrder: b.random,
+		Options: stat.Options{Range: Range(m), Weighted: weighted(begun)}, Planned: b.planned, RandomOrder: b.random,
 	})
 	e := stat.Estimate(seen.Estimate)
 	e.Warnings = append([]string{"the run was stopped before its end: the figure is that of its beginning"}, e.Warnings...)

@@ -104,7 +104,7 @@ type Reasons struct {
 
 // Compare compares the results of a baseline and a candidate. The scores of each
 // metric that one of them has are asked for one metric at a time.
-func Compare(baseline, candidate *Rows, metrics []metric.Definition, scores func(name string) (before, after []stat.Row, err error), o Options) (Comparison, error) {
+func Compare(baseline, candidate *Rows, metrics []metric.Definition, scores func(name string) (before, after []stat.Observation, err error), o Options) (Comparison, error) {
 	c := Comparison{Confidence: o.Confidence, Margin: o.Margin, Metrics: []Compared{}, Regressions: []Regression{}, Reasons: []string{}}
 	if c.Confidence == 0 {
 		c.Confidence = 0.95
@@ -151,9 +151,9 @@ func Compare(baseline, candidate *Rows, metrics []metric.Definition, scores func
 }
 
 // slices compares the overall score within each cluster.
-func (c *Comparison) slices(before, after []stat.Row, o Options) ([]stat.SliceComparison, error) {
+func (c *Comparison) slices(before, after []stat.Observation, o Options) ([]stat.SliceComparison, error) {
 	parts := map[string]*stat.SlicePair{}
-	put := func(rows []stat.Row, side func(*stat.SlicePair) *[]stat.Row) {
+	put := func(rows []stat.Observation, side func(*stat.SlicePair) *[]stat.Observation) {
 		for _, r := range rows {
 			if r.Cluster == "" {
 				continue
@@ -167,8 +167,8 @@ func (c *Comparison) slices(before, after []stat.Row, o Options) ([]stat.SliceCo
 			*side(part) = append(*side(part), r)
 		}
 	}
-	put(before, func(p *stat.SlicePair) *[]stat.Row { return &p.Baseline })
-	put(after, func(p *stat.SlicePair) *[]stat.Row { return &p.Candidate })
+	put(before, func(p *stat.SlicePair) *[]stat.Observation { return &p.Baseline })
+	put(after, func(p *stat.SlicePair) *[]stat.Observation { return &p.Candidate })
 	if len(parts) < 2 || len(parts) > maxSlices {
 		return nil, nil
 	}
@@ -177,7 +177,7 @@ func (c *Comparison) slices(before, after []stat.Row, o Options) ([]stat.SliceCo
 		all = append(all, *parts[name])
 	}
 	found, err := stat.CompareSlices(all, stat.CompareOptions{Options: stat.Options{
-		Level: c.Confidence, Range: stat.Unit(), Missing: stat.MissingFail, Source: stat.SourceCode, Seed: o.Seed, Weighted: weighted(before) || weighted(after),
+		Level: c.Confidence, Range: stat.Unit(), Missing: stat.MissingFail, Seed: o.Seed, Weighted: weighted(before) || weighted(after),
 	}, Margin: c.Margin})
 	if err != nil {
 		return nil, fmt.Errorf("compare slices: %w", err)
@@ -189,7 +189,7 @@ func (c *Comparison) slices(before, after []stat.Row, o Options) ([]stat.SliceCo
 const maxSlices = 200
 
 // addMetric compares a metric, and adds its scores to the regressions.
-func (c *Comparison) addMetric(d metric.Definition, before, after []stat.Row, o Options) error {
+func (c *Comparison) addMetric(d metric.Definition, before, after []stat.Observation, o Options) error {
 	one, err := c.figure(d, before, after, o, o.Reasons.Metrics[d.Name])
 	if err != nil {
 		return err
@@ -209,8 +209,8 @@ func (c *Comparison) addMetric(d metric.Definition, before, after []stat.Row, o 
 
 // figure compares one figure. A reason says why the runs do not measure the same
 // thing: then there is nothing to say about the difference.
-func (c *Comparison) figure(d metric.Definition, before, after []stat.Row, opts Options, reason string) (Compared, error) {
-	o := stat.CompareOptions{Options: stat.Options{Level: c.Confidence, Range: Range(d), LowerIsBetter: d.Better == metric.Lower, Source: stat.SourceCode, Seed: opts.Seed, Weighted: weighted(before) || weighted(after)}}
+func (c *Comparison) figure(d metric.Definition, before, after []stat.Observation, opts Options, reason string) (Compared, error) {
+	o := stat.CompareOptions{Options: stat.Options{Level: c.Confidence, Range: Range(d), LowerIsBetter: d.Better == metric.Lower, Seed: opts.Seed, Weighted: weighted(before) || weighted(after)}}
 	if o.Range != nil {
 		o.Missing = stat.MissingFail // whoever fails does not win by it
 		o.Margin = c.Margin * (o.Range.Upper - o.Range.Lower)

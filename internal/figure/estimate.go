@@ -33,7 +33,7 @@ func (s *Statistics) SumUp(rows *Rows, begun *Begun, differences []float64) (err
 		}
 		return err
 	}
-	unit := stat.Options{Range: stat.Unit(), Source: stat.SourceCode, Weighted: weighted(rows.Passes)}
+	unit := stat.Options{Range: stat.Unit(), Weighted: weighted(rows.Passes)}
 	if s.PassRate, err = abstaining(stat.PassRate(rows.Passes, unit)); err != nil {
 		return fmt.Errorf("pass rate: %w", err)
 	}
@@ -57,7 +57,7 @@ func (s *Statistics) SumUp(rows *Rows, begun *Begun, differences []float64) (err
 
 // None is the estimate of a run without results.
 func None() stat.Estimate {
-	e, err := stat.Mean(nil, stat.Options{Range: stat.Unit(), Source: stat.SourceCode})
+	e, err := stat.Mean(nil, stat.Options{Range: stat.Unit()})
 	if err != nil {
 		panic("figure: the mean of nothing: " + err.Error())
 	}
@@ -65,8 +65,8 @@ func None() stat.Estimate {
 }
 
 // Estimate sums a metric's scores up in the way that fits its kind.
-func Estimate(m metric.Definition, rows []stat.Row) (stat.Estimate, error) {
-	o := stat.Options{Range: Range(m), Source: stat.SourceCode, Weighted: weighted(rows)}
+func Estimate(m metric.Definition, rows []stat.Observation) (stat.Estimate, error) {
+	o := stat.Options{Range: Range(m), Weighted: weighted(rows)}
 	if m.Kind == metric.Binary {
 		return abstaining(stat.PassRate(rows, o))
 	}
@@ -77,7 +77,7 @@ func Estimate(m metric.Definition, rows []stat.Row) (stat.Estimate, error) {
 // as no figure can be made of: a run ends in any case.
 func abstaining(e stat.Estimate, err error) (stat.Estimate, error) {
 	if errors.Is(err, stat.ErrInput) {
-		return stat.Estimate{Status: stat.StatusInsufficient, Warnings: []string{err.Error()}, AlgoVersion: stat.AlgoVersion}, nil
+		return stat.Estimate{Status: stat.StatusInsufficient, Source: stat.SourceCode, Estimand: stat.EstimandPopulation, Warnings: []string{err.Error()}, AlgoVersion: stat.AlgoVersion}, nil
 	}
 	return e, err
 }
@@ -95,8 +95,8 @@ type At struct {
 // Gate sums a figure's scores up in the way that a gate decides by. A missing
 // score counts as the worst one; only the mean of a figure without a range has no
 // worst score, and leaves it out.
-func Gate(m metric.Definition, rows []stat.Row, level float64, at At) (stat.Estimate, error) {
-	o := stat.Options{Level: level, Range: Range(m), LowerIsBetter: at.Below, Source: stat.SourceCode, Weighted: weighted(rows)}
+func Gate(m metric.Definition, rows []stat.Observation, level float64, at At) (stat.Estimate, error) {
+	o := stat.Options{Level: level, Range: Range(m), LowerIsBetter: at.Below, Weighted: weighted(rows)}
 	if o.Range != nil {
 		o.Policy, o.Missing = stat.PolicyGate, stat.MissingFail
 	}
@@ -110,7 +110,7 @@ func Gate(m metric.Definition, rows []stat.Row, level float64, at At) (stat.Esti
 }
 
 // Gated is a figure at both levels that a gate of so many requirements decides by.
-func Gated(m metric.Definition, rows []stat.Row, requirements int, at At) (*gate.Figure, error) {
+func Gated(m metric.Definition, rows []stat.Observation, requirements int, at At) (*gate.Figure, error) {
 	var f gate.Figure
 	var err error
 	if f.Alone, err = Gate(m, rows, gate.Level, at); err != nil {
@@ -127,7 +127,7 @@ const beyond = 1e100
 
 // quantile ranks missing scores as the worst, also where no number is the worst:
 // an answer that never came took longer than all others.
-func quantile(rows []stat.Row, q float64, o stat.Options) (stat.Estimate, error) {
+func quantile(rows []stat.Observation, q float64, o stat.Options) (stat.Estimate, error) {
 	heavy := o.Weighted
 	o.Weighted = false
 	worst := -beyond
@@ -138,8 +138,8 @@ func quantile(rows []stat.Row, q float64, o stat.Options) (stat.Estimate, error)
 	if o.Range == nil {
 		rows = slices.Clone(rows)
 		for i := range rows {
-			if r := &rows[i]; r.Missing && !r.Unfit {
-				r.Missing, r.Score = false, worst
+			if r := &rows[i]; r.Missing != stat.Present && r.Missing != stat.CauseItem {
+				r.Missing, r.Score = stat.Present, worst
 				lost++
 			}
 		}
@@ -180,8 +180,8 @@ func unit(name string, kind metric.Kind) metric.Definition {
 }
 
 // weighted reports whether some item counts for more than another.
-func weighted(rows []stat.Row) bool {
-	return slices.ContainsFunc(rows, func(r stat.Row) bool { return r.Weight != rows[0].Weight })
+func weighted(rows []stat.Observation) bool {
+	return slices.ContainsFunc(rows, func(r stat.Observation) bool { return r.Weight != rows[0].Weight })
 }
 
 // Range is what a metric can score; nil if it is not bounded on both sides.

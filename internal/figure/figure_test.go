@@ -46,7 +46,7 @@ func sides(items []item) (baseline, candidate *figure.Rows) {
 	return figure.NewRows(before), figure.NewRows(after)
 }
 
-func none(string) (before, after []stat.Row, err error) { return nil, nil, nil }
+func none(string) (before, after []stat.Observation, err error) { return nil, nil, nil }
 
 func TestWhatBecameOfAnItem(t *testing.T) {
 	t.Parallel()
@@ -139,7 +139,7 @@ func TestComparison(t *testing.T) {
 			items = append(items, item{was: result.StatusPassed, is: result.StatusPassed, wasOverall: scored(1), isOverall: scored(float64(i/2) / 100)})
 		}
 		a, b := sides(items)
-		rows := func(score float64) (all []stat.Row) {
+		rows := func(score float64) (all []stat.Observation) {
 			for _, r := range a.Overall {
 				r.Score = score
 				all = append(all, r)
@@ -148,7 +148,7 @@ func TestComparison(t *testing.T) {
 		}
 		one := 1.0
 		length := metric.Definition{Name: "length", Low: new(float64), High: &one, Better: metric.Lower}
-		got, err := figure.Compare(a, b, []metric.Definition{length}, func(string) (before, after []stat.Row, err error) { return rows(0.25), rows(0.5), nil }, figure.Options{Margin: 0.5})
+		got, err := figure.Compare(a, b, []metric.Definition{length}, func(string) (before, after []stat.Observation, err error) { return rows(0.25), rows(0.5), nil }, figure.Options{Margin: 0.5})
 		require.NoError(t, err)
 		require.Equal(t, 60, got.Items.Regressed)
 		require.Len(t, got.Regressions, 50)
@@ -166,7 +166,7 @@ func TestComparison(t *testing.T) {
 		t.Parallel()
 		away := errors.New("away")
 		a, b := sides(better(2))
-		_, err := figure.Compare(a, b, []metric.Definition{{Name: "length"}}, func(string) (before, after []stat.Row, err error) { return nil, nil, away }, figure.Options{})
+		_, err := figure.Compare(a, b, []metric.Definition{{Name: "length"}}, func(string) (before, after []stat.Observation, err error) { return nil, nil, away }, figure.Options{})
 		require.ErrorIs(t, err, away)
 	})
 }
@@ -183,22 +183,22 @@ func TestRowsOfARun(t *testing.T) {
 		score   float64
 		missing bool
 	}
-	plain := func(rows []stat.Row) (all []row) {
+	plain := func(rows []stat.Observation) (all []row) {
 		for _, r := range rows {
-			all = append(all, row{r.Item, r.Score, r.Missing})
+			all = append(all, row{r.Item, r.Score, r.Missing != stat.Present})
 		}
 		return all
 	}
 	require.Equal(t, []row{{"1", 0.75, false}, {"2", 0, true}, {"3", 0, true}, {"4", 0.25, false}, {"5", 0, true}}, plain(rows.Overall))
 	require.Equal(t, []row{{"1", 1, false}, {"2", 0, false}, {"3", 0, true}, {"4", 0, false}, {"5", 0, true}}, plain(rows.Passes), "an error is a failure; what was skipped or is not there is missing")
-	require.Equal(t, []row{{"1", 0.5, false}, {"2", 0, true}, {"3", 0, true}, {"4", 0, true}, {"5", 0, true}}, plain(rows.Metric([]result.Measure{
+	require.Equal(t, []row{{"1", 0.5, false}, {"2", 0, true}, {"3", 0, true}, {"4", 0, true}, {"5", 0, true}}, plain(rows.Metric(metric.Definition{}, []result.Measure{
 		{Key: result.Key{Item: 1}, Value: 0.5, Scored: true}, {Key: result.Key{Item: 3}, Value: 1, Scored: true}, {Key: result.Key{Item: 4}},
 	})), "a score of a unit that was skipped does not count")
 
 	clustered := []result.Brief{brief(1, result.StatusPassed, nil), brief(2, result.StatusPassed, nil)}
 	clustered[0].Cluster, clustered[1].Cluster = "a", "b"
 	rows.AdoptClusters(figure.NewRows(clustered))
-	for _, list := range [][]stat.Row{rows.Overall, rows.Passes} {
+	for _, list := range [][]stat.Observation{rows.Overall, rows.Passes} {
 		require.Equal(t, []string{"a", "b", "", ""}, []string{list[0].Cluster, list[1].Cluster, list[2].Cluster, list[3].Cluster})
 	}
 }
@@ -238,7 +238,7 @@ func TestFiguresOfARun(t *testing.T) {
 
 	t.Run("what no figure can be made of says so", func(t *testing.T) {
 		t.Parallel()
-		for title, rows := range map[string][]stat.Row{"no number": {{Item: "1", Score: math.NaN()}}, "out of range": {{Item: "1", Score: 7}}} {
+		for title, rows := range map[string][]stat.Observation{"no number": {{Item: "1", Score: math.NaN()}}, "out of range": {{Item: "1", Score: 7}}} {
 			one := 1.0
 			e, err := figure.Estimate(metric.Definition{Kind: metric.Numeric, Low: new(float64), High: &one}, rows)
 			require.NoError(t, err, title)

@@ -26,7 +26,7 @@ func repeated(rows *Rows) (all []Repeated, err error) {
 			continue
 		}
 		one := Repeated{K: k}
-		o := stat.Options{Range: stat.Unit(), Source: stat.SourceCode}
+		o := stat.Options{Range: stat.Unit()}
 		if one.Any, err = abstaining(stat.PassAtK(trials, k, false, o)); err == nil {
 			one.All, err = abstaining(stat.PassAtK(trials, k, true, o))
 		}

@@ -15,27 +15,43 @@ type Rows struct {
 	// Overall has a row for each unit, with or without a score; Passes has 1 or 0
 	// for the same units, in the same order, which is that of keys. Those without
 	// an outcome come last.
-	Overall, Passes []stat.Row
+	Overall, Passes []stat.Observation
 	keys            []result.Key
 }
 
-// NewRows makes rows of outcomes that are in the order of their keys.
-func NewRows(briefs []result.Brief) *Rows {
-	out := &Rows{Overall: make([]stat.Row, 0, len(briefs)), Passes: make([]stat.Row, 0, len(briefs)), keys: make([]result.Key, 0, len(briefs))}
+// NewRows makes rows of outcomes that are in the order of their keys, and whose
+// scores come from these metrics.
+func NewRows(briefs []result.Brief, metrics ...metric.Definition) *Rows {
+	var overall, passes stat.Source
+	for _, d := range metrics {
+		passes = passes.And(stat.Source(d.Source))
+		if d.Overall {
+			overall = overall.And(stat.Source(d.Source))
+		}
+	}
+	out := &Rows{Overall: make([]stat.Observation, 0, len(briefs)), Passes: make([]stat.Observation, 0, len(briefs)), keys: make([]result.Key, 0, len(briefs))}
 	for i := range briefs {
 		b := &briefs[i]
-		row := stat.Row{
+		row := stat.Observation{
 			Item: strconv.FormatInt(b.Item, 10), Content: hex.EncodeToString(b.Content[:]), Cluster: b.Cluster, Epoch: b.Epoch, Weight: b.Weight,
+			Provenance: stat.Provenance{Source: overall},
 		}
 		pass := row
-		pass.Missing = b.Status == result.StatusSkipped
-		if b.Status == result.StatusPassed {
+		pass.Source = passes
+		switch b.Status {
+		case result.StatusPassed:
 			pass.Score = 1
+		case result.StatusSkipped:
+			pass.Missing = stat.CauseSystem
 		}
-		if row.Missing = b.Overall == nil; !row.Missing {
+		switch {
+		case b.Overall != nil:
 			row.Score = *b.Overall
+		case b.Unfit || b.Status == result.StatusPassed || b.Status == result.StatusFailed:
+			row.Missing = stat.CauseItem
+		default:
+			row.Missing = stat.CauseSystem
 		}
-		row.Unfit = row.Missing && (b.Unfit || b.Status == result.StatusPassed || b.Status == result.StatusFailed)
 		out.Overall, out.Passes, out.keys = append(out.Overall, row), append(out.Passes, pass), append(out.keys, b.Key)
 	}
 	return out
@@ -78,7 +94,7 @@ func (r *Rows) AddMissing(there []result.Brief, items []int64, repetitions int, 
 		if !known {
 			f.Weight = 1 // the dataset is gone; what was not answered still counts
 		}
-		row := stat.Row{Item: strconv.FormatInt(id, 10), Cluster: f.Cluster, Weight: f.Weight, Missing: true}
+		row := stat.Observation{Item: strconv.FormatInt(id, 10), Cluster: f.Cluster, Weight: f.Weight, Missing: stat.CauseSystem}
 		if known {
 			row.Content = hex.EncodeToString(f.Content[:])
 		}
@@ -94,30 +110,40 @@ func (r *Rows) AddMissing(there []result.Brief, items []int64, repetitions int, 
 
 // Metric returns the scores of one metric for every unit: where there is none,
 // because the unit errored or was skipped, the score is missing.
-func (r *Rows) Metric(found []result.Measure) []stat.Row {
+func (r *Rows) Metric(d metric.Definition, found []result.Measure) []stat.Observation {
 	rows := slices.Clone(r.Overall)
 	for i := range rows {
-		rows[i].Score, rows[i].Missing, rows[i].Unfit = 0, true, false
+		rows[i].Score, rows[i].Missing, rows[i].Provenance = 0, stat.CauseSystem, stat.Provenance{Source: stat.Source(d.Source), Version: d.Version}
 		// Both are in the order of their keys, as far as there are outcomes.
 		for len(found) > 0 && found[0].Compare(r.keys[i]) < 0 {
 			found = found[1:]
 		}
-		if len(found) > 0 && found[0].Key == r.keys[i] && !r.Passes[i].Missing {
-			rows[i].Score, rows[i].Missing = found[0].Value, !found[0].Scored
-			rows[i].Unfit = rows[i].Missing && metric.Reason(found[0].Reason).OfItem()
+		if len(found) > 0 && found[0].Key == r.keys[i] && r.Passes[i].Missing == stat.Present {
+			rows[i].Score, rows[i].Missing = found[0].Value, cause(found[0])
 		}
 	}
 	return rows
 }
 
+// cause is why a metric gave no score, if it gave none.
+func cause(m result.Measure) stat.Cause {
+	switch {
+	case m.Scored:
+		return stat.Present
+	case metric.Reason(m.Reason).OfItem():
+		return stat.CauseItem
+	}
+	return stat.CauseOutput
+}
+
 // Recognise gives items that this run knows nothing about, because the dataset
 // does not have them any more, what another run knows.
 func (r *Rows) Recognise(other *Rows) {
-	known := make(map[string]*stat.Row, len(other.Overall))
+	known := make(map[string]*stat.Observation, len(other.Overall))
 	for i := range other.Overall {
 		known[other.Overall[i].Item] = &other.Overall[i]
 	}
-	for _, rows := range [][]stat.Row{r.Overall, r.Passes} {
+	for _, rows := range [][]stat.Observation{r.Overall, r.Passes} {
 		for i := range rows {
 			if o := known[rows[i].Item]; o != nil && rows[i].Content == "" {
 				rows[i].Content, rows[i].Cluster, rows[i].Weight = o.Content, o.Cluster, o.Weight
@@ -132,7 +158,7 @@ func (r *Rows) AdoptClusters(other *Rows) {
 	for i := range other.Overall {
 		clusters[other.Overall[i].Item] = other.Overall[i].Cluster
 	}
-	for _, rows := range [][]stat.Row{r.Overall, r.Passes} {
+	for _, rows := range [][]stat.Observation{r.Overall, r.Passes} {
 		for i := range rows {
 			if c, ok := clusters[rows[i].Item]; ok {
 				rows[i].Cluster = c
@@ -157,12 +183,12 @@ func (m itemMean) mean() *float64 {
 	return &mean
 }
 
-func means(rows []stat.Row) map[string]itemMean {
+func means(rows []stat.Observation) map[string]itemMean {
 	all := make(map[string]itemMean, len(rows))
 	for i := range rows {
 		m := all[rows[i].Item]
 		m.content = rows[i].Content
-		if !rows[i].Missing {
+		if rows[i].Missing == stat.Present {
 			m.sum, m.n = m.sum+rows[i].Score, m.n+1
 		}
 		all[rows[i].Item] = m

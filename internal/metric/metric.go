@@ -26,6 +26,10 @@ type Definition struct {
 	// Overall is whether the metric counts in an item's overall score: latency
 	// and cost do not.
 	Overall bool
+	// Source is who makes the scores, empty for the platform's own code; Version is
+	// that of their rules.
+	Source  Source
+	Version string
 	// Judge is whether only a model can compute the metric. Find does not give
 	// such a metric.
 	Judge bool
@@ -44,6 +48,16 @@ type Direction string
 const (
 	Higher Direction = "higher"
 	Lower  Direction = "lower"
+)
+
+// Source is who makes the scores of a metric.
+type Source string
+
+// The sources.
+const (
+	Code  Source = "code"
+	Judge Source = "judge"
+	Human Source = "human"
 )
 
 // Kind is what values the scores of a metric take. It decides which statistics

@@ -88,6 +88,12 @@ func (r *Registry) spec(name string) (spec, bool) {
 	return spec{}, false
 }
 
+// Has reports whether a built-in metric has the name.
+func (r *Registry) Has(name string) bool {
+	_, ok := r.spec(name)
+	return ok
+}
+
 // All returns the definition of every built-in metric, judged ones last, always
 // in the same order.
 func (r *Registry) All() []Definition {

@@ -50,6 +50,10 @@ const (
 	// ReasonNeedsJudge means that an assertion needs a model or the platform's
 	// records to decide it.
 	ReasonNeedsJudge Reason = "needs_judge"
+	// ReasonNotSent means that whoever makes the metric's scores sent none,
+	// ReasonExcluded that the metric is declared to leave such items out.
+	ReasonNotSent  Reason = "not_sent"
+	ReasonExcluded Reason = "excluded"
 	// ReasonTooLarge means that a value is larger or deeper than what is read.
 	ReasonTooLarge Reason = "too_large"
 	// ReasonTooCostly means that the score needs more work than one score may.
@@ -61,7 +65,7 @@ const (
 // gave it, and leaving it out would favour whoever fails.
 func (r Reason) OfItem() bool {
 	switch r {
-	case ReasonNoExpectation, ReasonNoGoal, ReasonNotConfigured, ReasonBadExpectation, ReasonBadAssertion, ReasonNeedsJudge:
+	case ReasonNoExpectation, ReasonNoGoal, ReasonNotConfigured, ReasonBadExpectation, ReasonBadAssertion, ReasonNeedsJudge, ReasonExcluded:
 		return true
 	}
 	return false

@@ -15,10 +15,11 @@ import (
 // Text returns what a JSON value says as text, and whether it could be read:
 //
 //   - a string is itself, and null is the empty text;
-//   - a chat message, which is an object with a role and a content, is its
-//     content: a string, or the joined texts of its text parts; one that only
+//   - a chat message, which is an object with a role and a content or parts, is
+//     its content: a string, or the joined texts of its text parts; one that only
 //     calls tools is the empty text;
-//   - a list of chat messages is the last of them;
+//   - a list of chat messages is the last of them, and so is an object with a list
+//     of messages, as agents keep their state;
 //   - an object whose only member is a string named content, output, text or
 //     answer is that string;
 //   - everything else is its canonical JSON (RFC 8785).
@@ -50,6 +51,9 @@ func textOf(v any) string {
 		if text, ok := wrapped(v); ok {
 			return text
 		}
+		if list, ok := v["messages"].([]any); ok && isConversation(list) {
+			return textOf(list[len(list)-1])
+		}
 	}
 	return canonical(v)
 }
@@ -61,6 +65,9 @@ func message(v map[string]any) (string, bool) {
 	}
 	switch content := v["content"].(type) {
 	case nil:
+		if list, ok := v["parts"].([]any); ok {
+			return parts(list)
+		}
 		_, empty := v["content"]
 		_, calls := v["tool_calls"]
 		return "", empty || calls
@@ -73,10 +80,19 @@ func message(v map[string]any) (string, bool) {
 	}
 }
 
+// isMessage reports whether a value is a message: it has a role, or a type that is
+// one where libraries call it so.
 func isMessage(v any) bool {
 	m, _ := v.(map[string]any)
-	_, ok := m["role"].(string)
-	return ok
+	if _, ok := m["role"].(string); ok {
+		return true
+	}
+	_, ok := m["content"]
+	switch m["type"] {
+	case "human", "ai", "system", "tool":
+		return ok
+	}
+	return false
 }
 
 func isConversation(list []any) bool {
@@ -94,7 +110,10 @@ func parts(list []any) (string, bool) {
 		}
 		switch part["type"] {
 		case nil, "text", "input_text", "output_text":
-			text, _ := part["text"].(string)
+			text, ok := part["text"].(string)
+			if !ok {
+				text, _ = part["content"].(string)
+			}
 			b.WriteString(text)
 		}
 	}

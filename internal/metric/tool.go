@@ -82,7 +82,9 @@ func (w *work) callsOf(v map[string]any) ([]call, bool) {
 	}
 	content, ok := v["content"].([]any)
 	if !ok {
-		return nil, false
+		if content, ok = v["parts"].([]any); !ok {
+			return nil, false
+		}
 	}
 	out := []call{}
 	for _, e := range content {

@@ -137,6 +137,7 @@ func TestToolCallsIn(t *testing.T) {
 		"a list of calls":        `[{"tool_name":"search","parameters":{"to":"Rome"}}]`,
 		"as chat APIs do":        `{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"search","arguments":"{\"to\": \"Rome\"}"}}]}`,
 		"among the parts":        `{"role":"assistant","content":[{"type":"text","text":"Let me see"},{"type":"tool_use","id":"1","name":"search","input":{"to":"Rome"}}]}`,
+		"among OpenTelemetry's":  `{"role":"assistant","parts":[{"type":"text","content":"Let me see"},{"type":"tool_call","id":"1","name":"search","arguments":{"to":"Rome"}}]}`,
 		"in a conversation":      `[{"role":"user","content":"Go"},{"role":"assistant","tool_calls":[{"name":"search","arguments":{"to":"Rome"}}]},{"role":"tool","content":"ok"},{"role":"assistant","content":"Done"}]`,
 		"last in a conversation": `[{"role":"user","content":"Go"},{"role":"assistant","tool_calls":[{"name":"search","arguments":{"to":"Rome"}}]}]`,
 		"parts without a role":   `{"content":[{"type":"function_call","name":"search","arguments":"{\"to\":\"Rome\"}"}]}`,

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -16,18 +17,34 @@ import (
 // Assess scores an outcome and decides whether it passed. An outcome without
 // any score has errored. Sent scores are those that a client computed. Pause is
 // called before each metric, and an error of it ends the work.
-func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, c metric.Case, sent map[string]float64) error {
+func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, c metric.Case, sent map[string]SentScore) error {
 	scores := make([]metric.Score, len(measures))
-	scored, unfit := false, true
 	for i, m := range measures {
 		if err := pause(); err != nil {
 			return err
 		}
 		if v, ok := sent[m.Name]; ok {
-			scores[i] = metric.Scored(v, "Sent by the client.")
+			scores[i] = v.score()
 		} else {
 			scores[i] = m.score(c)
 		}
+	}
+	decide(o, rule, measures, scores)
+	return nil
+}
+
+// score is what a metric says by a score that was sent.
+func (s SentScore) score() metric.Score {
+	return metric.Scored(s.Value, cmp.Or(s.Explanation, "Sent by the client."))
+}
+
+// codeNoScore is the error of an answer that no metric could score.
+const codeNoScore = "no_score"
+
+// decide records the scores of an outcome and what they amount to.
+func decide(o *result.Outcome, rule PassRule, measures []Measure, scores []metric.Score) {
+	scored, unfit := false, true
+	for i, m := range measures {
 		s := result.Score{Metric: m.Name, Reason: string(scores[i].Reason()), Explanation: scores[i].Explanation()}
 		if v, ok := scores[i].Value(); ok {
 			s.Value, scored = &v, true
@@ -40,13 +57,45 @@ func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Mea
 	case unfit:
 		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, result.CodeUnfit, "No answer to the item can be scored: see the reasons of its metrics."
 	case !scored:
-		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, "no_score", "No metric could be computed for the item."
+		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, codeNoScore, "No metric could be computed for the item."
 	case rule.passes(measures, scores):
 		o.Status = result.StatusPassed
 	default:
 		o.Status = result.StatusFailed
 	}
-	return nil
+}
+
+// Rescore adds scores that were sent to those that an outcome has, and decides anew.
+// It reports false, and changes nothing, if the outcome has no answer that a score
+// could be about.
+func Rescore(o *result.Outcome, rule PassRule, measures []Measure, sent map[string]SentScore) bool {
+	if len(o.Scores) == 0 || o.Status == result.StatusSkipped || o.Status == result.StatusErrored && o.ErrorCode != result.CodeUnfit && o.ErrorCode != codeNoScore {
+		return false
+	}
+	stored := make(map[string]result.Score, len(o.Scores))
+	for _, s := range o.Scores {
+		stored[s.Metric] = s
+	}
+	o.Scores, o.ErrorCode, o.ErrorMessage = nil, "", ""
+	given := func(m Measure) metric.Score {
+		if v, ok := sent[m.Name]; ok {
+			return v.score()
+		}
+		s, ok := stored[m.Name]
+		switch {
+		case !ok:
+			return metric.Score{}
+		case s.Value == nil:
+			return metric.Missing(metric.Reason(s.Reason), s.Explanation)
+		}
+		return metric.Scored(*s.Value, s.Explanation)
+	}
+	scores := make([]metric.Score, len(measures))
+	for i, m := range measures {
+		scores[i] = given(m)
+	}
+	decide(o, rule, measures, scores)
+	return true
 }
 
 // CaseOf is what metrics see of an item and its answer.

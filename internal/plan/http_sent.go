@@ -10,17 +10,17 @@ import (
 
 // SentBody is a result in a request.
 type SentBody struct {
-	TestCaseID  httpapi.IDInput    `json:"testCaseId" doc:"The dataset item."`
-	Epoch       int                `json:"epoch,omitempty" minimum:"0" maximum:"99" doc:"Number of the repetition, starting at 0."`
-	Output      httpapi.JSON       `json:"output,omitzero" doc:"What the application answered."`
-	ToolCalls   httpapi.JSON       `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
-	Scores      map[string]float64 `json:"scores,omitempty" doc:"Scores that you computed, by metric; the other metrics are computed from the output."`
-	DurationMS  *float64           `json:"durationMs,omitempty" minimum:"0" maximum:"86400000" doc:"Time that the application took, in milliseconds."`
-	CostUSD     *float64           `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
-	Usage       SentUsage          `json:"usage,omitzero" doc:"Tokens used."`
-	Error       *SentError         `json:"error,omitempty" doc:"Why the output is missing."`
-	Skipped     bool               `json:"skipped,omitempty" doc:"Whether the item was left out on purpose. It has no score; gates and comparisons count it as the worst one, so that nothing is gained by leaving out what is hard."`
-	OTelTraceID string             `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$" doc:"W3C trace id of the application's work."`
+	TestCaseID  httpapi.IDInput      `json:"testCaseId" doc:"The dataset item."`
+	Epoch       int                  `json:"epoch,omitempty" minimum:"0" maximum:"99" doc:"Number of the repetition, starting at 0."`
+	Output      httpapi.JSON         `json:"output,omitzero" doc:"What the application answered."`
+	ToolCalls   httpapi.JSON         `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
+	Scores      map[string]SentScore `json:"scores,omitempty" doc:"Scores that you computed, by metric: numbers, or objects with value and explanation. Metrics that have none are computed from the output, unless they are external."`
+	DurationMS  *float64             `json:"durationMs,omitempty" minimum:"0" maximum:"86400000" doc:"Time that the application took, in milliseconds."`
+	CostUSD     *float64             `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
+	Usage       SentUsage            `json:"usage,omitzero" doc:"Tokens used."`
+	Error       *SentError           `json:"error,omitempty" doc:"Why the output is missing."`
+	Skipped     bool                 `json:"skipped,omitempty" doc:"Whether the item was left out on purpose. It has no score; gates and comparisons count it as the worst one, so that nothing is gained by leaving out what is hard."`
+	OTelTraceID string               `json:"otelTraceId,omitempty" pattern:"^[0-9a-f]{32}$" doc:"W3C trace id of the application's work."`
 }
 
 // SentUsage is the tokens of a result in a request.

@@ -18,6 +18,8 @@ type Plan struct {
 	Target   Target                   `json:"target"`
 	Judges   []int64                  `json:"judges,omitzero"`
 	PassRule PassRule                 `json:"pass_rule"`
+	// External declares those of the metrics whose scores are sent.
+	External []External `json:"external,omitzero"`
 }
 
 // Warning says that a plan names something that does not exist yet.
@@ -48,9 +50,16 @@ type Measure struct {
 // Measures finds the plan's metrics. What is not there is a warning; parameters
 // that a metric does not take are a fault.
 func (p Plan) Measures(metrics *metric.Registry) ([]Measure, []Warning, error) {
+	if err := p.checkExternal(metrics); err != nil {
+		return nil, nil, err
+	}
 	var found []Measure
 	var missing []Warning
 	for i, name := range p.Metrics {
+		if x, ok := p.external(name); ok {
+			found = append(found, Measure{x.definition(), x.unsent})
+			continue
+		}
 		m, err := metrics.Find(name, p.Params[name])
 		var bad *metric.ParameterError
 		switch {

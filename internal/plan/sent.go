@@ -1,8 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,7 +32,7 @@ type Sent struct {
 	Output    jsontext.Value
 	ToolCalls jsontext.Value
 	// Scores are those that the client computed itself.
-	Scores                    map[string]float64
+	Scores                    map[string]SentScore
 	DurationMS                *float64
 	CostUSD                   *float64
 	InputTokens, OutputTokens uint32
@@ -53,17 +57,56 @@ func (one Sent) Faults(measures []Measure, repetitions int, known bool, i int) (
 	if one.Epoch >= repetitions {
 		add("epoch", "max", fmt.Sprintf("must be below the run's repetitions, %d", repetitions))
 	}
-	for _, m := range measures {
-		v, ok := one.Scores[m.Name]
-		switch {
-		case !ok:
-		case math.IsNaN(v) || math.Abs(v) > MaxScore || m.Low != nil && v < *m.Low || m.High != nil && v > *m.High:
-			add(scores.AppendToken(m.Name), "max", "is outside the range of the metric")
-		case m.Kind == metric.Binary && v != 0 && v != 1:
-			add(scores.AppendToken(m.Name), "enum", "must be 0 or 1: the metric passes or fails")
-		}
+	for name, message := range scoreFaults(measures, one.Scores) {
+		add(scores.AppendToken(name), "format", message)
 	}
 	return all
+}
+
+// scoreFaults says what is wrong with scores, by their names, in the order of these.
+func scoreFaults(measures []Measure, scores map[string]SentScore) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, name := range slices.Sorted(maps.Keys(scores)) {
+			v := scores[name].Value
+			message := ""
+			switch i := slices.IndexFunc(measures, func(m Measure) bool { return m.Name == name }); {
+			case i < 0:
+				message = "is not a metric of the run" + cmp.Or(suggestion(name, measures), ": declare it in externalMetrics of the evaluation first")
+			default:
+				message = measures[i].refuses(v)
+			}
+			if message != "" && !yield(name, message) {
+				return
+			}
+		}
+	}
+}
+
+// CheckScores refuses scores that no metric of a run can have given.
+func CheckScores(measures []Measure, scores map[string]SentScore) error {
+	var fields []fault.Field
+	for name, message := range scoreFaults(measures, scores) {
+		fields = append(fields, fault.Field{In: "body", Path: string(jsontext.Pointer("/scores").AppendToken(name)), Code: "format", Message: message})
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return fault.New(fault.Validation, "invalid_request", "Some of the scores cannot be taken; none was.").WithFields(fields...)
+}
+
+// refuses says why a metric cannot have given a score; empty if it can.
+func (m Measure) refuses(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.Abs(v) > MaxScore:
+		return "is beyond what any metric measures"
+	case m.Low != nil && v < *m.Low:
+		return fmt.Sprintf("must be at least %v, the lowest score of the metric", *m.Low)
+	case m.High != nil && v > *m.High:
+		return fmt.Sprintf("must be at most %v, the highest score of the metric", *m.High)
+	case m.Kind == metric.Binary && v != 0 && v != 1:
+		return "must be 0 or 1: the metric passes or fails"
+	}
+	return ""
 }
 
 // Outcome scores a result. Work is what the request may still spend; pause is that

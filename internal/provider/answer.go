@@ -53,8 +53,8 @@ type Failure struct {
 	// Wait is what the other side asks to wait before the next attempt.
 	Wait time.Duration
 	// Retry: another attempt may succeed. Stop: no other question would fare
-	// better.
-	Retry, Stop bool
+	// better. Down: nobody is there to answer.
+	Retry, Stop, Down bool
 }
 
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }

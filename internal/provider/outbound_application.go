@@ -2,12 +2,15 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,6 +19,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/price"
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -39,6 +43,7 @@ type Application struct {
 	url    string
 	secret secret.Text
 	scrub  *scrubber
+	prices *price.Table
 	clock  func() time.Time
 }
 
@@ -49,6 +54,11 @@ func (s *Service) Application(ctx context.Context, org principal.OrgID, c Applic
 	if err := s.egress.CheckURL(c.URL); err != nil {
 		return nil, &Unusable{CodeUnreachable, "The target's URL may not be called: " + err.Error()}
 	}
+	o, err := s.tenancy.Organization(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	a.prices = o.Settings.Prices()
 	timeout := defaultTimeout
 	if c.Timeout > 0 {
 		timeout = c.Timeout
@@ -57,7 +67,6 @@ func (s *Service) Application(ctx context.Context, org principal.OrgID, c Applic
 	if c.KeyID == 0 {
 		return a, nil
 	}
-	var err error
 	if _, a.secret, err = s.openKey(ctx, org, c.KeyID, c.URL); err != nil {
 		return nil, err
 	}
@@ -65,15 +74,47 @@ func (s *Service) Application(ctx context.Context, org principal.OrgID, c Applic
 	return a, nil
 }
 
-// answered is the response of an application.
+// answered is the response of an application. Usage and cost are read in the forms
+// that libraries of models have them in.
 type answered struct {
 	Output    jsontext.Value `json:"output"`
 	ToolCalls jsontext.Value `json:"tool_calls"`
-	Usage     struct {
-		InputTokens  uint32   `json:"input_tokens"`
-		OutputTokens uint32   `json:"output_tokens"`
-		CostUSD      *float64 `json:"cost_usd"`
+	Model     string         `json:"model"`
+	answeredCost
+	Usage struct {
+		InputTokens      uint32 `json:"input_tokens"`
+		OutputTokens     uint32 `json:"output_tokens"`
+		InputCamel       uint32 `json:"inputTokens"`
+		OutputCamel      uint32 `json:"outputTokens"`
+		PromptTokens     uint32 `json:"prompt_tokens"`
+		CompletionTokens uint32 `json:"completion_tokens"`
+		answeredCost
 	} `json:"usage"`
+}
+
+type answeredCost struct {
+	CostUSD   *float64 `json:"cost_usd"`
+	CostCamel *float64 `json:"costUsd"`
+}
+
+// cost is what an application says that its answer cost, or what the tokens of its
+// model cost; nil if it says neither.
+func (a *Application) cost(sent *answered, u llm.Usage) *uint64 {
+	for _, usd := range []*float64{sent.CostUSD, sent.CostCamel, sent.Usage.CostUSD, sent.Usage.CostCamel} {
+		if usd != nil && *usd >= 0 && *usd < 1e9 {
+			nano := NanoUSD(*usd)
+			return &nano
+		}
+	}
+	if sent.Model == "" || u == (llm.Usage{}) {
+		return nil
+	}
+	p, ok := a.prices.Find(nil, []byte(sent.Model))
+	if !ok {
+		return nil
+	}
+	nano := p.NanoUSD(u.Input, 0, 0, u.Output)
+	return &nano
 }
 
 // Ask sends a JSON body once. The idempotency key is the same for every attempt,
@@ -119,7 +160,7 @@ func unreachable(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Code: CodeTimeout, Message: "The target did not answer in time.", Retry: true}
 	default:
-		return &Failure{Code: CodeUnreachable, Message: "The target cannot be reached.", Retry: true}
+		return &Failure{Code: CodeUnreachable, Message: "The target cannot be reached.", Retry: true, Down: true}
 	}
 }
 
@@ -130,6 +171,7 @@ func (a *Application) read(got *Answer, res *http.Response, text []byte) error {
 		return &Failure{
 			Code: CodeUnreachable, Message: fmt.Sprintf("The target answered with status %d.", res.StatusCode),
 			Retry: true, Wait: llm.RetryAfter(res.Header),
+			Down: res.StatusCode == http.StatusBadGateway || res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusGatewayTimeout,
 		}
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 		return &Failure{Code: CodeUnreachable, Message: fmt.Sprintf("The target does not accept the call: status %d.", res.StatusCode), Stop: true}
@@ -147,16 +189,32 @@ func (a *Application) read(got *Answer, res *http.Response, text []byte) error {
 		sent.ToolCalls, err = a.scrub.value(sent.ToolCalls)
 	}
 	if err != nil || sent.Output == nil {
-		return &Failure{Code: "malformed", Message: "The target's answer is not a JSON object with output.", Retry: true}
+		// Asking again would be paid for again, and the answer would be the same.
+		return &Failure{Code: "malformed", Message: fmt.Sprintf(`The target answered with status %d, but not with a JSON object that has "output". It answered: %s`, res.StatusCode, snippet(a.scrub.text(string(text))))}
 	}
 	got.Output = sent.Output
 	if sent.ToolCalls.Kind() == '[' {
 		got.Tools, got.ToolsJSON = ToolCalls(sent.ToolCalls), sent.ToolCalls
 	}
-	got.Usage = llm.Usage{Input: sent.Usage.InputTokens, Output: sent.Usage.OutputTokens}
-	if c := sent.Usage.CostUSD; c != nil && *c >= 0 && *c < 1e9 {
-		nano := NanoUSD(*c)
-		got.CostNanoUSD = &nano
-	}
+	u := &sent.Usage
+	got.Usage = llm.Usage{Input: cmp.Or(u.InputTokens, u.InputCamel, u.PromptTokens), Output: cmp.Or(u.OutputTokens, u.OutputCamel, u.CompletionTokens)}
+	got.CostNanoUSD = a.cost(&sent, got.Usage)
 	return nil
+}
+
+// snippet is the beginning of a text, on one line, for a message.
+func snippet(text string) string {
+	const most = 200
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if text == "" {
+		return "nothing."
+	}
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ const (
 	maxTries = 6
 	maxPause = 30 * time.Second // between two attempts, unless the other side asks for more
 	maxAsked = 2 * time.Minute  // what the other side may ask for
+	maxDown  = 10               // questions in a row that nobody was there to answer
 )
 
 // ErrStopped is returned when a Pace was stopped before there was an answer.
@@ -25,6 +27,7 @@ type Pace struct {
 	stop  <-chan struct{}
 	mu    sync.Mutex
 	until time.Time // nothing is asked before
+	down  int       // questions in a row that nobody was there to answer
 }
 
 // NewPace makes a pace. When stop is closed, waiting ends and nothing is
@@ -53,7 +56,7 @@ func (p *Pace) Ask(ctx context.Context, ask func(context.Context) (Answer, error
 		a.Calls, a.CostNanoUSD, a.Usage = total.Calls, total.CostNanoUSD, total.Usage
 		var f *Failure
 		if err == nil || !errors.As(err, &f) || !f.Retry || n == maxTries {
-			return a, before, err
+			return a, before, p.breaks(err, f)
 		}
 		if p.isStopped() {
 			return a, before, ErrStopped
@@ -70,6 +73,21 @@ func (p *Pace) Ask(ctx context.Context, ask func(context.Context) (Answer, error
 			return a, before, err
 		}
 	}
+}
+
+// breaks turns one failure too many into the end of all asking: whoever asks a
+// target that is down would have errors in the place of results.
+func (p *Pace) breaks(err error, f *Failure) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f == nil || !f.Down {
+		p.down = 0
+		return err
+	}
+	if p.down++; p.down < maxDown {
+		return err
+	}
+	return &Failure{Code: f.Code, Message: fmt.Sprintf("%s It did not answer %d items in a row, each asked %d times, so no more are asked. Results so far are kept.", f.Message, p.down, maxTries), Stop: true}
 }
 
 func (p *Pace) isStopped() bool {

@@ -51,6 +51,14 @@ func newScrubber(secret string) *scrubber {
 	return &scrubber{strings.NewReplacer(pairs...)}
 }
 
+// text takes the secret out of a text that is not JSON.
+func (s *scrubber) text(text string) string {
+	if s == nil {
+		return text
+	}
+	return s.replacer.Replace(text)
+}
+
 // value takes the secret out of every text of a JSON value, however it is escaped
 // there. A value without it is returned as it is.
 func (s *scrubber) value(v jsontext.Value) (jsontext.Value, error) {

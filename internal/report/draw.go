@@ -74,7 +74,7 @@ type markView struct {
 
 // spreadsOf draws how the scores of numeric metrics are distributed, with their
 // median and, where there is no upper end, their 95th percentile.
-func spreadsOf(f *Findings, rows func(string) ([]stat.Row, error)) (all []spreadView, err error) {
+func spreadsOf(f *Findings, rows func(string) ([]stat.Observation, error)) (all []spreadView, err error) {
 	for _, d := range f.metrics {
 		sp := f.spread[d.Name]
 		if sp == nil || sp.n == 0 {
@@ -123,7 +123,7 @@ func (s *spread) columns(unit scale) []columnView {
 }
 
 // marks are quantiles of a metric's scores.
-func marks(rows func(string) ([]stat.Row, error), d Metric, sp *spread) (all []markView, err error) {
+func marks(rows func(string) ([]stat.Observation, error), d Metric, sp *spread) (all []markView, err error) {
 	scores, err := rows(d.Name)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func marks(rows func(string) ([]stat.Row, error), d Metric, sp *spread) (all []m
 	}
 	unit := scaleOf(d)
 	for _, q := range quantiles {
-		e, err := stat.Quantile(scores, q, stat.Options{Range: d.Range, Source: stat.SourceCode})
+		e, err := stat.Quantile(scores, q, stat.Options{Range: d.Range})
 		if err != nil {
 			return nil, fmt.Errorf("quantile of %s: %w", d.Name, err)
 		}

@@ -31,7 +31,7 @@ type Findings struct {
 	worst           []worstItem // the lowest first
 	spread          map[string]*spread
 	sliceBy         string
-	slices          map[string][]stat.Row
+	slices          map[string][]stat.Observation
 }
 
 // errorGroup is the errors of one code.
@@ -66,7 +66,7 @@ type spread struct {
 // NewFindings makes findings about the run of an id. Results are sliced by their
 // clusters if there is a key of clusters, and by their splits otherwise.
 func NewFindings(run int64, clusterKey string, metrics []Metric) *Findings {
-	f := &Findings{clusterKey: clusterKey, metrics: metrics, errors: map[string]*errorGroup{}, spread: map[string]*spread{}, slices: map[string][]stat.Row{}, sliceBy: "split"}
+	f := &Findings{clusterKey: clusterKey, metrics: metrics, errors: map[string]*errorGroup{}, spread: map[string]*spread{}, slices: map[string][]stat.Observation{}, sliceBy: "split"}
 	if clusterKey != "" {
 		f.sliceBy = clusterKey
 	}
@@ -171,7 +171,7 @@ func (f *Findings) addSlice(r Result) {
 	if f.clusterKey != "" {
 		name = r.Cluster
 	}
-	row := stat.Row{Item: strconv.FormatInt(r.Item, 10), Epoch: r.Epoch}
+	row := stat.Observation{Item: strconv.FormatInt(r.Item, 10), Epoch: r.Epoch}
 	if f.clusterKey == "" {
 		row.Cluster = r.Cluster // a slice that is a cluster has independent items
 	}

@@ -84,7 +84,7 @@ type itemScoreView struct{ Metric, Value, Text, Tone string }
 // Write writes the report of a run: one file that needs nothing else. c is nil if
 // the run has no baseline. rows returns the scores of a metric, for its
 // quantiles; without it, quantiles are left out.
-func Write(w io.Writer, r Run, f *Findings, c *Comparison, rows func(metric string) ([]stat.Row, error)) error {
+func Write(w io.Writer, r Run, f *Findings, c *Comparison, rows func(metric string) ([]stat.Observation, error)) error {
 	o := &r.Outcome
 	v := pageView{Title: r.Name, Status: r.Status, Tone: tones[r.Status], Meta: metaOf(r), Notice: r.Problem, Dials: dialsOf(o), Outcomes: outcomesOf(o), Facts: factsOf(r, f)}
 	if r.Problem == "" && r.Status == statusCancelled {

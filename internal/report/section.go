@@ -54,7 +54,7 @@ func slicesOf(f *Findings) (*slicesView, error) {
 		all = append(all, stat.Slice{Name: name, Rows: rows})
 	}
 	slices.SortFunc(all, func(a, b stat.Slice) int { return strings.Compare(a.Name, b.Name) })
-	rates, err := stat.SliceRates(all, stat.Options{Range: stat.Unit(), Source: stat.SourceCode})
+	rates, err := stat.SliceRates(all, stat.Options{Range: stat.Unit()})
 	if err != nil {
 		return nil, fmt.Errorf("slices: %w", err)
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // run makes the rows of a run over a dataset.
-func run(items, epochs int, shift float64, binary bool) []stat.Row {
+func run(items, epochs int, shift float64, binary bool) []stat.Observation {
 	random := rand.New(rand.NewPCG(1, uint64(items)))
-	rows := make([]stat.Row, 0, items*epochs)
+	rows := make([]stat.Observation, 0, items*epochs)
 	for i := range items {
 		level := random.Float64() * 0.8
 		for e := range epochs {
@@ -19,7 +19,7 @@ func run(items, epochs int, shift float64, binary bool) []stat.Row {
 			if binary {
 				score = float64(int(score + 0.5))
 			}
-			rows = append(rows, stat.Row{Item: fmt.Sprintf("%08d", 7*i), Content: fmt.Sprintf("sha256:%064d", i), Epoch: e, Score: min(1, score)})
+			rows = append(rows, stat.Observation{Item: fmt.Sprintf("%08d", 7*i), Content: fmt.Sprintf("sha256:%064d", i), Epoch: e, Score: min(1, score)})
 		}
 	}
 	return rows

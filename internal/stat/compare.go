@@ -15,7 +15,7 @@ import (
 //
 // Rows may come in any order; sorted by item they need no index, and a hundred
 // thousand of them on either side take some 30 ms.
-func Compare(baseline, candidate []Row, o CompareOptions) (Comparison, error) {
+func Compare(baseline, candidate []Observation, o CompareOptions) (Comparison, error) {
 	o, err := o.checked()
 	if err != nil {
 		return Comparison{}, err
@@ -23,11 +23,11 @@ func Compare(baseline, candidate []Row, o CompareOptions) (Comparison, error) {
 	if o.Missing == MissingFail && !o.Unpaired {
 		baseline, candidate = settle(baseline, candidate), settle(candidate, baseline)
 	}
-	a, err := gather(baseline, o.Options)
+	a, err := gather(baseline, &o.Options)
 	if err != nil {
 		return Comparison{}, inputErrorf("baseline: %w", err)
 	}
-	b, err := gather(candidate, o.Options)
+	b, err := gather(candidate, &o.Options)
 	if err != nil {
 		return Comparison{}, inputErrorf("candidate: %w", err)
 	}
@@ -54,20 +54,22 @@ func Compare(baseline, candidate []Row, o CompareOptions) (Comparison, error) {
 }
 
 // settle returns rows in which an item that the other side could score is missing
-// and not unfit: what could be scored once is no item that cannot be.
-func settle(rows, other []Row) []Row {
-	if !slices.ContainsFunc(rows, func(r Row) bool { return r.Unfit }) {
+// because of the answer: what could be scored once can be scored.
+func settle(rows, other []Observation) []Observation {
+	if !slices.ContainsFunc(rows, func(r Observation) bool { return r.Missing == CauseItem }) {
 		return rows
 	}
 	fit := make(map[string]bool, len(other))
 	for i := range other {
-		if r := &other[i]; !r.Missing {
+		if r := &other[i]; r.Missing == Present {
 			fit[r.Item] = true
 		}
 	}
 	rows = slices.Clone(rows)
 	for i := range rows {
-		rows[i].Unfit = rows[i].Unfit && !fit[rows[i].Item]
+		if r := &rows[i]; r.Missing == CauseItem && fit[r.Item] {
+			r.Missing = CauseOutput
+		}
 	}
 	return rows
 }

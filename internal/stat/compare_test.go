@@ -13,7 +13,7 @@ import (
 
 // wave makes scores that differ from item to item, moved by a constant and a
 // ripple.
-func wave(n int, shift, ripple float64) []stat.Row {
+func wave(n int, shift, ripple float64) []stat.Observation {
 	xs := make([]float64, n)
 	for i := range xs {
 		xs[i] = 0.3 + 0.4*float64(i%7)/7 + shift + ripple*float64(i%3-1)
@@ -132,7 +132,7 @@ func TestCompareWithMissingScores(t *testing.T) {
 	t.Parallel()
 	compare := must[stat.Comparison](t)
 	a, b := wave(40, 0, 0), wave(40, 0.1, 0.02)
-	b[0].Missing, a[1].Missing = true, true
+	b[0].Missing, a[1].Missing = stat.CauseSystem, stat.CauseSystem
 	c := compare(stat.Compare(a, b, stat.CompareOptions{Options: unit}))
 	require.Equal(t, 40, c.Matched)
 	require.Equal(t, 38, c.Difference.N)
@@ -150,10 +150,10 @@ func TestCompareWithMissingScores(t *testing.T) {
 func TestCompareTheseItemsExactly(t *testing.T) {
 	t.Parallel()
 	compare := must[stat.Comparison](t)
-	var a, b []stat.Row
+	var a, b []stat.Observation
 	for i := range 20 {
 		for k := range 3 {
-			row := stat.Row{Item: strconv.Itoa(i), Epoch: k, Score: float64(i)/20 + 0.01*float64(k)}
+			row := stat.Observation{Item: strconv.Itoa(i), Epoch: k, Score: float64(i)/20 + 0.01*float64(k)}
 			a = append(a, row)
 			row.Score += 0.02 + 0.1*float64(i%2)
 			b = append(b, row)
@@ -223,12 +223,12 @@ func TestSlices(t *testing.T) {
 func TestResolution(t *testing.T) {
 	t.Parallel()
 	compare := must[stat.Comparison](t)
-	var a, b []stat.Row
+	var a, b []stat.Observation
 	for i := range 100 {
 		for k := range 2 {
 			noise := 0.2 * float64((i*7+k*3)%5-2) / 2
-			a = append(a, stat.Row{Item: fmt.Sprintf("%03d", i), Epoch: k, Score: 0.5 + noise})
-			b = append(b, stat.Row{Item: fmt.Sprintf("%03d", i), Epoch: k, Score: 0.5 - noise})
+			a = append(a, stat.Observation{Item: fmt.Sprintf("%03d", i), Epoch: k, Score: 0.5 + noise})
+			b = append(b, stat.Observation{Item: fmt.Sprintf("%03d", i), Epoch: k, Score: 0.5 - noise})
 		}
 	}
 	c := compare(stat.Compare(a, b, stat.CompareOptions{Options: unit, Targets: []float64{0.02}}))

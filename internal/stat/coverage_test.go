@@ -60,15 +60,15 @@ func ends(t *testing.T, e stat.Estimate, err error) (lower, upper *float64) {
 }
 
 // clusteredPasses draws clusters of five rows whose outcomes correlate by 0.3.
-func clusteredPasses(random *rand.Rand, rate float64, clusters int) []stat.Row {
+func clusteredPasses(random *rand.Rand, rate float64, clusters int) []stat.Observation {
 	const correlation = 0.3
 	strength := (1 - correlation) / correlation
 	d := distuv.Beta{Alpha: rate * strength, Beta: (1 - rate) * strength, Src: random}
-	rows := make([]stat.Row, 0, 5*clusters)
+	rows := make([]stat.Observation, 0, 5*clusters)
 	for c := range clusters {
 		p := d.Rand()
 		for i := range 5 {
-			row := stat.Row{Item: strconv.Itoa(5*c + i), Cluster: strconv.Itoa(c)}
+			row := stat.Observation{Item: strconv.Itoa(5*c + i), Cluster: strconv.Itoa(c)}
 			if random.Float64() < p {
 				row.Score = 1
 			}
@@ -78,7 +78,7 @@ func clusteredPasses(random *rand.Rand, rate float64, clusters int) []stat.Row {
 	return rows
 }
 
-func alone(rows []stat.Row) []stat.Row {
+func alone(rows []stat.Observation) []stat.Observation {
 	for i := range rows {
 		rows[i].Cluster = ""
 	}
@@ -144,9 +144,9 @@ func TestCoverageOfPairedPasses(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d items", c.n), func(t *testing.T) {
 			t.Parallel()
-			sides := func(random *rand.Rand) (a, b []stat.Row) {
+			sides := func(random *rand.Rand) (a, b []stat.Observation) {
 				for i := range c.n {
-					one, two := stat.Row{Item: strconv.Itoa(i)}, stat.Row{Item: strconv.Itoa(i)}
+					one, two := stat.Observation{Item: strconv.Itoa(i)}, stat.Observation{Item: strconv.Itoa(i)}
 					switch u := random.Float64(); {
 					case u < c.onlyA:
 						one.Score = 1
@@ -191,12 +191,12 @@ func TestCoverageOfPairedPasses(t *testing.T) {
 // Means, differences over clusters, repeated items and quantiles cover.
 func TestCoverageOfTheOthers(t *testing.T) {
 	t.Parallel()
-	clustered := func(random *rand.Rand, clusters int, mean float64) []stat.Row {
-		var rows []stat.Row
+	clustered := func(random *rand.Rand, clusters int, mean float64) []stat.Observation {
+		var rows []stat.Observation
 		for c := range clusters {
 			level := mean + random.NormFloat64()
 			for i := range 1 + random.IntN(6) {
-				rows = append(rows, stat.Row{Item: fmt.Sprintf("%d.%d", c, i), Cluster: strconv.Itoa(c), Score: level + random.NormFloat64()})
+				rows = append(rows, stat.Observation{Item: fmt.Sprintf("%d.%d", c, i), Cluster: strconv.Itoa(c), Score: level + random.NormFloat64()})
 			}
 		}
 		return rows
@@ -211,21 +211,21 @@ func TestCoverageOfTheOthers(t *testing.T) {
 			return ends(t, e, err)
 		}},
 		{"a mean of repeated items", 0, .95, func(random *rand.Rand) (lower, upper *float64) {
-			var rows []stat.Row
+			var rows []stat.Observation
 			for i := range 15 {
 				level := random.NormFloat64()
 				for k := range 3 {
-					rows = append(rows, stat.Row{Item: strconv.Itoa(i), Epoch: k, Score: level + random.NormFloat64()})
+					rows = append(rows, stat.Observation{Item: strconv.Itoa(i), Epoch: k, Score: level + random.NormFloat64()})
 				}
 			}
 			e, err := stat.Mean(rows, stat.Options{})
 			return ends(t, e, err)
 		}},
 		{"the mean of exactly these items", 7, .95, func(random *rand.Rand) (lower, upper *float64) {
-			var rows []stat.Row
+			var rows []stat.Observation
 			for i := range 15 {
 				for k := range 3 {
-					rows = append(rows, stat.Row{Item: strconv.Itoa(i), Epoch: k, Score: float64(i) + random.NormFloat64()})
+					rows = append(rows, stat.Observation{Item: strconv.Itoa(i), Epoch: k, Score: float64(i) + random.NormFloat64()})
 				}
 			}
 			e, err := stat.Mean(rows, stat.Options{Estimand: stat.EstimandDataset})
@@ -233,7 +233,7 @@ func TestCoverageOfTheOthers(t *testing.T) {
 		}},
 		{"a difference over clusters", 1, .93, func(random *rand.Rand) (lower, upper *float64) {
 			a, d := clustered(random, 20, 0), rand.New(rand.NewPCG(random.Uint64(), 1))
-			b := append([]stat.Row{}, a...)
+			b := append([]stat.Observation{}, a...)
 			for i := range b {
 				b[i].Score += 1 + 0.3*d.NormFloat64()
 			}
@@ -241,9 +241,9 @@ func TestCoverageOfTheOthers(t *testing.T) {
 			return ends(t, c.Difference, err)
 		}},
 		{"a quantile of skewed scores", math.Exp(1.2815515655446004), .95, func(random *rand.Rand) (lower, upper *float64) {
-			var rows []stat.Row
+			var rows []stat.Observation
 			for i := range 120 {
-				rows = append(rows, stat.Row{Item: strconv.Itoa(i), Score: math.Exp(random.NormFloat64())})
+				rows = append(rows, stat.Observation{Item: strconv.Itoa(i), Score: math.Exp(random.NormFloat64())})
 			}
 			e, err := stat.Quantile(rows, 0.9, stat.Options{})
 			return ends(t, e, err)
@@ -253,17 +253,17 @@ func TestCoverageOfTheOthers(t *testing.T) {
 			return ends(t, e, err)
 		}},
 		{"a bootstrapped mean of skewed scores", math.Exp(0.125), .93, func(random *rand.Rand) (lower, upper *float64) {
-			var rows []stat.Row
+			var rows []stat.Observation
 			for i := range 60 {
-				rows = append(rows, stat.Row{Item: strconv.Itoa(i), Score: math.Exp(0.5 * random.NormFloat64())})
+				rows = append(rows, stat.Observation{Item: strconv.Itoa(i), Score: math.Exp(0.5 * random.NormFloat64())})
 			}
 			e, err := stat.Mean(rows, stat.Options{Method: stat.MethodBCa, Replicates: 500})
 			return ends(t, e, err)
 		}},
 		{"two rates of different items", .1, .95, func(random *rand.Rand) (lower, upper *float64) {
-			passes := func(n int, rate float64) (rows []stat.Row) {
+			passes := func(n int, rate float64) (rows []stat.Observation) {
 				for i := range n {
-					row := stat.Row{Item: strconv.Itoa(i)}
+					row := stat.Observation{Item: strconv.Itoa(i)}
 					if random.Float64() < rate {
 						row.Score = 1
 					}
@@ -310,10 +310,10 @@ func TestPeekingCostsNothing(t *testing.T) {
 			misled, naive := 0, 0
 			for i := range runs() / 3 {
 				random := rand.New(rand.NewPCG(uint64(i), 21))
-				var rows []stat.Row
+				var rows []stat.Observation
 				wrong, wrongNaive := false, false
 				for n := range last {
-					rows = append(rows, stat.Row{Item: fmt.Sprintf("%06d", n), Score: c.score(random)})
+					rows = append(rows, stat.Observation{Item: fmt.Sprintf("%06d", n), Score: c.score(random)})
 					if !looks(n + 1) {
 						continue
 					}

@@ -13,17 +13,17 @@ import (
 	"github.com/assayhq/assay/internal/stat"
 )
 
-func items(xs ...float64) []stat.Row {
-	rows := make([]stat.Row, len(xs))
+func items(xs ...float64) []stat.Observation {
+	rows := make([]stat.Observation, len(xs))
 	for i, x := range xs {
-		rows[i] = stat.Row{Item: fmt.Sprintf("%03d", i), Score: x}
+		rows[i] = stat.Observation{Item: fmt.Sprintf("%03d", i), Score: x}
 	}
 	return rows
 }
 
 func times(x float64, n int) []float64 { return slices.Repeat([]float64{x}, n) }
 
-func inClusters(rows []stat.Row, of int) []stat.Row {
+func inClusters(rows []stat.Observation, of int) []stat.Observation {
 	for i := range rows {
 		rows[i].Cluster = strconv.Itoa(i / of)
 	}
@@ -108,10 +108,10 @@ func TestPassRateEdges(t *testing.T) {
 	})
 	t.Run("repetitions are rows of one item", func(t *testing.T) {
 		t.Parallel()
-		var rows []stat.Row
+		var rows []stat.Observation
 		for i := range 40 {
 			for k := range 3 {
-				rows = append(rows, stat.Row{Item: fmt.Sprintf("%02d", i), Epoch: k, Score: float64((i*i + k) % 3 % 2)})
+				rows = append(rows, stat.Observation{Item: fmt.Sprintf("%02d", i), Epoch: k, Score: float64((i*i + k) % 3 % 2)})
 			}
 		}
 		e := estimate(stat.PassRate(rows, stat.Options{}))
@@ -146,8 +146,8 @@ func TestPassRateEdges(t *testing.T) {
 func TestMissingScores(t *testing.T) {
 	t.Parallel()
 	estimate := must[stat.Estimate](t)
-	rows := append(items(append(times(1, 80), times(0, 14)...)...), stat.Row{Item: "x", Missing: true}, stat.Row{Item: "y", Missing: true}, stat.Row{Item: "z", Missing: true},
-		stat.Row{Item: "u", Missing: true}, stat.Row{Item: "v", Missing: true}, stat.Row{Item: "w", Missing: true})
+	rows := append(items(append(times(1, 80), times(0, 14)...)...), stat.Observation{Item: "x", Missing: stat.CauseSystem}, stat.Observation{Item: "y", Missing: stat.CauseSystem}, stat.Observation{Item: "z", Missing: stat.CauseSystem},
+		stat.Observation{Item: "u", Missing: stat.CauseSystem}, stat.Observation{Item: "v", Missing: stat.CauseSystem}, stat.Observation{Item: "w", Missing: stat.CauseSystem})
 
 	excluded := estimate(stat.PassRate(rows, stat.Options{}))
 	require.InDelta(t, 80.0/94, *excluded.Value, 1e-15)
@@ -173,9 +173,9 @@ func TestMissingScores(t *testing.T) {
 
 func TestMissingRepetition(t *testing.T) {
 	t.Parallel()
-	rows := []stat.Row{
+	rows := []stat.Observation{
 		{Item: "a", Score: 1},
-		{Item: "a", Epoch: 1, Missing: true},
+		{Item: "a", Epoch: 1, Missing: stat.CauseSystem},
 		{Item: "b", Score: 0.5},
 		{Item: "b", Epoch: 1, Score: 0.7},
 	}
@@ -213,26 +213,26 @@ func TestMalformedInput(t *testing.T) {
 		"infinite score":       func() error { _, err := stat.Mean(items(math.Inf(1)), stat.Options{}); return err },
 		"score too large":      func() error { _, err := stat.Mean(items(1e101), stat.Options{}); return err },
 		"score out of range":   func() error { _, err := stat.Mean(items(1.1), stat.Options{Range: stat.Unit()}); return err },
-		"no item":              func() error { _, err := stat.Mean([]stat.Row{{Score: 1}}, stat.Options{}); return err },
+		"no item":              func() error { _, err := stat.Mean([]stat.Observation{{Score: 1}}, stat.Options{}); return err },
 		"neither pass nor not": func() error { _, err := stat.PassRate(items(0.5), stat.Options{}); return err },
 		"negative weight": func() error {
-			_, err := stat.Mean([]stat.Row{{Item: "a", Weight: -1}}, stat.Options{Weighted: true})
+			_, err := stat.Mean([]stat.Observation{{Item: "a", Weight: -1}}, stat.Options{Weighted: true})
 			return err
 		},
 		"weight not a number": func() error {
-			_, err := stat.Mean([]stat.Row{{Item: "a", Weight: math.NaN()}}, stat.Options{Weighted: true})
+			_, err := stat.Mean([]stat.Observation{{Item: "a", Weight: math.NaN()}}, stat.Options{Weighted: true})
 			return err
 		},
 		"item in two clusters": func() error {
-			_, err := stat.Mean([]stat.Row{{Item: "a", Cluster: "x"}, {Item: "a", Cluster: "y"}}, stat.Options{})
+			_, err := stat.Mean([]stat.Observation{{Item: "a", Cluster: "x"}, {Item: "a", Cluster: "y"}}, stat.Options{})
 			return err
 		},
 		"item with two contents": func() error {
-			_, err := stat.Mean([]stat.Row{{Item: "a", Content: "x"}, {Item: "a", Content: "y"}}, stat.Options{})
+			_, err := stat.Mean([]stat.Observation{{Item: "a", Content: "x"}, {Item: "a", Content: "y"}}, stat.Options{})
 			return err
 		},
 		"clusters that differ between runs": func() error {
-			_, err := stat.Compare([]stat.Row{{Item: "a", Cluster: "x"}}, []stat.Row{{Item: "a", Cluster: "y"}}, stat.CompareOptions{})
+			_, err := stat.Compare([]stat.Observation{{Item: "a", Cluster: "x"}}, []stat.Observation{{Item: "a", Cluster: "y"}}, stat.CompareOptions{})
 			return err
 		},
 		"bounds of a bootstrap": func() error {
@@ -279,8 +279,8 @@ func TestMalformedInput(t *testing.T) {
 func TestOverallKeepsItsValue(t *testing.T) {
 	t.Parallel()
 	e := must[stat.Estimate](t)(stat.Overall([]stat.Metric{
-		{Name: "m1", Weight: 1, Range: stat.Unit(), Rows: []stat.Row{{Item: "a", Score: 1}, {Item: "b", Missing: true}}},
-		{Name: "m2", Weight: 3, Range: stat.Unit(), Rows: []stat.Row{{Item: "a", Missing: true}, {Item: "b", Score: 0.5}}},
+		{Name: "m1", Weight: 1, Range: stat.Unit(), Rows: []stat.Observation{{Item: "a", Score: 1}, {Item: "b", Missing: stat.CauseSystem}}},
+		{Name: "m2", Weight: 3, Range: stat.Unit(), Rows: []stat.Observation{{Item: "a", Missing: stat.CauseSystem}, {Item: "b", Score: 0.5}}},
 	}, stat.Options{}))
 	require.InDelta(t, (1+3*0.5)/4, *e.Value, 1e-15, "something was scored")
 	require.Nil(t, e.CI)
@@ -346,7 +346,7 @@ func TestBootstrapEdges(t *testing.T) {
 // The names on the wire are a promise.
 func TestEstimateAsJSON(t *testing.T) {
 	t.Parallel()
-	e := must[stat.Estimate](t)(stat.Mean(items(0.2, 0.4), stat.Options{Range: stat.Unit(), Source: stat.SourceCode}))
+	e := must[stat.Estimate](t)(stat.Mean(items(0.2, 0.4), stat.Options{Range: stat.Unit()}))
 	out := must[[]byte](t)(json.Marshal(e))
 	require.JSONEq(t, `{
 		"value": 0.30000000000000004, "se": 0.1, "n": 2, "items": 2, "clusters": 2, "n_eff": 2, "df": 1,
@@ -355,7 +355,7 @@ func TestEstimateAsJSON(t *testing.T) {
 		"deff": null, "variance": null, "missing": null, "failing_clusters": null, "seed": null,
 		"assumptions": ["clusters are independent"], "warnings": ["fewer than 10 independent units"], "algo_version": "2"
 	}`, string(out))
-	none := must[[]byte](t)(json.Marshal(must[stat.Estimate](t)(stat.Mean(nil, stat.Options{Source: stat.SourceCode}))))
+	none := must[[]byte](t)(json.Marshal(must[stat.Estimate](t)(stat.Mean(nil, stat.Options{}))))
 	require.JSONEq(t, `{
 		"value": null, "se": null, "ci": null, "n": 0, "items": 0, "clusters": 0, "n_eff": 0, "df": null, "status": "insufficient",
 		"source": "code", "estimand": "population", "method": "mean", "deff": null, "variance": null, "missing": null, "failing_clusters": null,

@@ -17,7 +17,7 @@ func FuzzRows(f *testing.F) {
 		`{}`,
 		`{"a":[{"item":"1","score":1}],"b":[{"item":"1","score":0}]}`,
 		`{"a":[{"item":"1","score":0.5,"cluster":"x"},{"item":"2","score":0.25,"cluster":"x"},{"item":"3","score":1,"weight":2}],"o":{"Weighted":true}}`,
-		`{"a":[{"item":"1","score":1},{"item":"1","epoch":1,"score":0},{"item":"2","missing":true}],"b":[{"item":"2","score":1},{"item":"1","score":1}],"o":{"Missing":"bounds","Range":{"lower":0,"upper":1},"Margin":0.1}}`,
+		`{"a":[{"item":"1","score":1},{"item":"1","epoch":1,"score":0},{"item":"2","missing":"system"}],"b":[{"item":"2","score":1},{"item":"1","score":1}],"o":{"Missing":"bounds","Range":{"lower":0,"upper":1},"Margin":0.1}}`,
 		`{"a":[{"item":"1","score":1e100},{"item":"2","score":-1e100}],"b":[{"item":"1","score":1e-300},{"item":"2","score":3}],"o":{"Unpaired":true,"Level":0.999}}`,
 		`{"a":[{"item":"1","score":1,"weight":1e-300},{"item":"2","score":0,"weight":1e90}],"b":[{"item":"1","score":1,"weight":1e-300},{"item":"2","score":0,"weight":1e90}],"o":{"Weighted":true}}`,
 		`{"a":[{"item":"1","content":"x","score":1},{"item":"2","score":0}],"b":[{"item":"1","content":"y","score":1}],"o":{"Forced":true,"Estimand":"dataset"}}`,
@@ -27,7 +27,7 @@ func FuzzRows(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var in struct {
-			A, B []stat.Row
+			A, B []stat.Observation
 			O    stat.CompareOptions
 			Q    float64
 			K    int

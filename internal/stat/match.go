@@ -62,6 +62,9 @@ func (m *match) reasons() []string {
 	if all := len(m.a.items); float64(m.matched) < minMatched*float64(all) {
 		reasons = append(reasons, fmt.Sprintf("the candidate has only %d of the baseline's %d items", m.matched, all))
 	}
+	if m.a.seen && m.b.seen && m.a.version != m.b.version {
+		reasons = append(reasons, fmt.Sprintf("the scores were made by different versions, %q and %q", m.a.version, m.b.version))
+	}
 	return reasons
 }
 

@@ -8,7 +8,7 @@ import (
 // Pair is what two runs measured with one metric.
 type Pair struct {
 	Name                string
-	Baseline, Candidate []Row
+	Baseline, Candidate []Observation
 }
 
 // Together is what several metrics of the same items say, looked at together.
@@ -112,11 +112,11 @@ func clusterSums(metrics []Pair, o Options) ([][]float64, error) {
 	index := map[string]int{}
 	var sums [][]float64
 	for j, metric := range metrics {
-		a, err := gather(metric.Baseline, o)
+		a, err := gather(metric.Baseline, &o)
 		if err != nil {
 			return nil, inputErrorf("metric %q: baseline: %w", metric.Name, err)
 		}
-		b, err := gather(metric.Candidate, o)
+		b, err := gather(metric.Candidate, &o)
 		if err != nil {
 			return nil, inputErrorf("metric %q: candidate: %w", metric.Name, err)
 		}

@@ -9,7 +9,7 @@ import (
 // the standard error comes from clusters, or from items where there are none.
 // The interval of scores with a range is Gaffke's, that of others Student's, or a
 // bootstrap's if the options ask for one.
-func Mean(rows []Row, o Options) (Estimate, error) {
+func Mean(rows []Observation, o Options) (Estimate, error) {
 	o, err := o.checked()
 	if err != nil {
 		return Estimate{}, err
@@ -17,7 +17,7 @@ func Mean(rows []Row, o Options) (Estimate, error) {
 	if err := o.allows(MethodDefault, MethodBCa, MethodPercentile); err != nil {
 		return Estimate{}, err
 	}
-	t, err := gather(rows, o)
+	t, err := gather(rows, &o)
 	if err != nil {
 		return Estimate{}, err
 	}

@@ -77,6 +77,6 @@ func (o Options) allows(methods ...Method) error {
 // estimate begins an estimate with what the options say about it.
 func (o Options) estimate(method string) Estimate {
 	return Estimate{
-		Status: StatusOK, Source: o.Source, Estimand: o.Estimand, Method: method, AlgoVersion: AlgoVersion,
+		Status: StatusOK, Source: o.source.And(SourceCode), Estimand: o.Estimand, Method: method, AlgoVersion: AlgoVersion,
 	}
 }

@@ -211,13 +211,13 @@ func together(parts ...outputs) outputs {
 }
 
 type oracleRows struct {
-	Rows     []Row
+	Rows     []Observation
 	Level    float64
 	Weighted bool
 }
 
 type oraclePair struct {
-	A, B  []Row
+	A, B  []Observation
 	Level float64
 }
 

@@ -7,7 +7,7 @@ type Metric struct {
 	Name   string
 	Weight float64
 	Range  *Range // of its scores, if it declares one
-	Rows   []Row
+	Rows   []Observation
 }
 
 // Overall estimates the weighted mean of several metrics. The composite is
@@ -46,7 +46,7 @@ func Overall(metrics []Metric, o Options) (Estimate, error) {
 	if policy == MissingFail {
 		fill = lowest
 	}
-	t, err := gather(c.rows(fill), o)
+	t, err := gather(c.rows(fill), &o)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -72,8 +72,9 @@ func Overall(metrics []Metric, o Options) (Estimate, error) {
 
 // part is one repetition of one item.
 type part struct {
-	row    *Row
+	row    *Observation
 	scores []float64 // of each metric
+	source Source    // of all of them
 	known  []bool
 	all    bool
 }
@@ -137,7 +138,8 @@ func compose(metrics []Metric, weighted bool) (*composite, error) {
 			if err := sameItem(p.row, r, weighted); err != nil {
 				return nil, err
 			}
-			p.scores[i], p.known[i] = r.Score, !r.Missing
+			p.scores[i], p.known[i] = r.Score, r.Missing == Present
+			p.source = p.source.And(r.Source)
 		}
 	}
 	for _, p := range c.parts {
@@ -177,14 +179,15 @@ const (
 )
 
 // rows returns a row for each composite.
-func (c *composite) rows(f filling) []Row {
-	rows := make([]Row, len(c.parts))
+func (c *composite) rows(f filling) []Observation {
+	rows := make([]Observation, len(c.parts))
 	var s sum
 	for i, p := range c.parts {
 		rows[i] = *p.row
 		r := &rows[i]
-		r.Missing, r.Score = f == leaveMissing && !p.all, 0
-		if r.Missing {
+		r.Missing, r.Score, r.Provenance = Present, 0, Provenance{Source: p.source}
+		if f == leaveMissing && !p.all {
+			r.Missing = CauseOutput
 			continue
 		}
 		s.reset()
@@ -208,7 +211,7 @@ func (c *composite) rows(f filling) []Row {
 
 // filled estimates the composite had every missing score been an extreme one.
 func (c *composite) filled(f filling, o Options) Estimate {
-	t, err := gather(c.rows(f), o)
+	t, err := gather(c.rows(f), &o)
 	if err != nil { // the rows were checked when they were composed
 		return Estimate{}
 	}

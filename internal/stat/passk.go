@@ -9,6 +9,7 @@ type Trials struct {
 	Cluster string `json:"cluster,omitzero"`
 	N       int    `json:"n"`
 	Passed  int    `json:"passed"`
+	Source  Source `json:"source,omitzero"` // of whoever says that they passed
 }
 
 // PassAtK estimates the chance that at least one of k trials of an item passes
@@ -26,7 +27,7 @@ func PassAtK(trials []Trials, k int, all bool, o Options) (Estimate, error) {
 	if k < 1 {
 		return Estimate{}, inputErrorf("k is %d and must be at least 1", k)
 	}
-	rows := make([]Row, 0, len(trials))
+	rows := make([]Observation, 0, len(trials))
 	short := 0
 	seen := make(map[string]bool, len(trials))
 	for i, t := range trials {
@@ -41,10 +42,10 @@ func PassAtK(trials []Trials, k int, all bool, o Options) (Estimate, error) {
 			short++
 			continue
 		}
-		rows = append(rows, Row{Item: t.Item, Cluster: t.Cluster, Score: passAtK(t.N, t.Passed, k, all)})
+		rows = append(rows, Observation{Item: t.Item, Cluster: t.Cluster, Score: passAtK(t.N, t.Passed, k, all), Provenance: Provenance{Source: t.Source}})
 	}
 	o.Weighted, o.Estimand = false, EstimandPopulation
-	t, err := gather(rows, o)
+	t, err := gather(rows, &o)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -59,9 +60,10 @@ func PassAtK(trials []Trials, k int, all bool, o Options) (Estimate, error) {
 	return e, nil
 }
 
-// TrialsOf counts the trials and passes of each item. Missing scores are no
-// trials, or failed ones if the policy says so.
-func TrialsOf(rows []Row, policy MissingPolicy) []Trials {
+// TrialsOf counts the trials and passes of each item. Missing scores are
+// not trials, or are failed ones if the policy says so; those of an item that cannot
+// be scored never are.
+func TrialsOf(rows []Observation, policy MissingPolicy) []Trials {
 	index := make(map[string]int, len(rows))
 	var out []Trials
 	for i := range rows {
@@ -72,11 +74,12 @@ func TrialsOf(rows []Row, policy MissingPolicy) []Trials {
 			index[r.Item] = n
 			out = append(out, Trials{Item: r.Item, Cluster: r.Cluster})
 		}
-		if r.Missing && policy != MissingFail {
+		if r.Missing == CauseItem || r.Missing != Present && policy != MissingFail {
 			continue
 		}
+		out[n].Source = out[n].Source.And(r.Source)
 		out[n].N++
-		if !r.Missing && r.Score >= 1 {
+		if r.Missing == Present && r.Score >= 1 {
 			out[n].Passed++
 		}
 	}

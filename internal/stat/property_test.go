@@ -27,8 +27,8 @@ func drawScore(t *rapid.T, shape int) float64 {
 }
 
 // drawRows makes the rows of a run over some of fifty items.
-func drawRows(t *rapid.T, shape int, clustered bool) []stat.Row {
-	var rows []stat.Row
+func drawRows(t *rapid.T, shape int, clustered bool) []stat.Observation {
+	var rows []stat.Observation
 	most := rapid.SampledFrom([]int{1, 1, 3}).Draw(t, "epochs")
 	missing := rapid.SampledFrom([]int{0, 0, 20}).Draw(t, "missing")
 	n := rapid.SampledFrom([]int{0, 1, 2, 3, 10, 50, 150}).Draw(t, "items")
@@ -36,15 +36,14 @@ func drawRows(t *rapid.T, shape int, clustered bool) []stat.Row {
 		if rapid.IntRange(0, 19).Draw(t, "absent") == 0 {
 			continue
 		}
-		row := stat.Row{Item: strconv.Itoa(i), Weight: []float64{1, 2, 0.5, 1e-300, 1e90, 0, 3}[i%7], Content: strconv.Itoa(i / 2)}
+		row := stat.Observation{Item: strconv.Itoa(i), Weight: []float64{1, 2, 0.5, 1e-300, 1e90, 0, 3}[i%7], Content: strconv.Itoa(i / 2)}
 		if clustered {
 			row.Cluster = strconv.Itoa(i % 5)
 		}
 		for e := range rapid.IntRange(1, most).Draw(t, "of item") {
-			row.Epoch, row.Score = e, drawScore(t, shape)
-			row.Missing = rapid.IntRange(1, 100).Draw(t, "lost") <= missing
-			if row.Missing {
-				row.Score = 0
+			row.Epoch, row.Score, row.Missing = e, drawScore(t, shape), stat.Present
+			if rapid.IntRange(1, 100).Draw(t, "lost") <= missing {
+				row.Score, row.Missing = 0, rapid.SampledFrom([]stat.Cause{stat.CauseItem, stat.CauseOutput, stat.CauseSystem}).Draw(t, "cause")
 			}
 			rows = append(rows, row)
 		}
@@ -53,7 +52,7 @@ func drawRows(t *rapid.T, shape int, clustered bool) []stat.Row {
 }
 
 type drawn struct {
-	a, b []stat.Row
+	a, b []stat.Observation
 	o    stat.CompareOptions
 }
 
@@ -137,7 +136,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		comparison := text(r, c, nil)
 
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "order"), 0))
-		for _, rows := range [][]stat.Row{d.a, d.b} {
+		for _, rows := range [][]stat.Observation{d.a, d.b} {
 			random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		}
 		d.all(func(what string, e stat.Estimate, err error) {

@@ -8,7 +8,7 @@ import "math"
 // Clopper–Pearson's instead, which covers at least what it says, and with them
 // Korn–Graubard's, which covers what it says but for a point or two where there
 // are few clusters.
-func PassRate(rows []Row, o Options) (Estimate, error) {
+func PassRate(rows []Observation, o Options) (Estimate, error) {
 	o.Range = Unit()
 	o, err := o.checked()
 	if err != nil {
@@ -18,11 +18,11 @@ func PassRate(rows []Row, o Options) (Estimate, error) {
 		return Estimate{}, err
 	}
 	for i := range rows {
-		if r := &rows[i]; !r.Missing && r.Score != 0 && r.Score != 1 {
+		if r := &rows[i]; r.Missing == Present && r.Score != 0 && r.Score != 1 {
 			return Estimate{}, inputErrorf("row %d: score %v is neither 0 nor 1", i, r.Score)
 		}
 	}
-	t, err := gather(rows, o)
+	t, err := gather(rows, &o)
 	if err != nil {
 		return Estimate{}, err
 	}

@@ -9,7 +9,7 @@ import (
 // latency. The interval runs between two of the scores and holds whatever
 // their distribution; an end is missing where no score can serve. Rows of one
 // cluster, and repetitions of one item, count for what they say together.
-func Quantile(rows []Row, q float64, o Options) (Estimate, error) {
+func Quantile(rows []Observation, q float64, o Options) (Estimate, error) {
 	o, err := o.checked()
 	if err != nil {
 		return Estimate{}, err
@@ -24,7 +24,7 @@ func Quantile(rows []Row, q float64, o Options) (Estimate, error) {
 	case o.Missing == MissingBounds:
 		return Estimate{}, inputErrorf("missing %q is not available for quantiles", o.Missing)
 	}
-	t, err := gather(rows, o)
+	t, err := gather(rows, &o)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -97,13 +97,13 @@ func (t *table) indicatorSize(value float64, n int, o Options) float64 {
 	for i := range below {
 		if r := &below[i]; t.counts(r) {
 			score := t.score(r, o)
-			r.Missing, r.Score = false, 0
+			r.Missing, r.Score = Present, 0
 			if score <= value {
 				r.Score = 1
 			}
 		}
 	}
-	indicator, err := gather(below, Options{Missing: MissingExclude})
+	indicator, err := gather(below, &Options{Missing: MissingExclude})
 	if err != nil { // the same rows were gathered before
 		return 1
 	}

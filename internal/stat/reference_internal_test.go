@@ -35,38 +35,38 @@ func nearInterval(t *testing.T, lower, upper float64, ci *Interval, what string)
 }
 
 // scores makes a row for each score, each of an item of its own.
-func scores(xs ...float64) []Row {
-	rows := make([]Row, len(xs))
+func scores(xs ...float64) []Observation {
+	rows := make([]Observation, len(xs))
 	for i, x := range xs {
-		rows[i] = Row{Item: fmt.Sprintf("item %03d", i), Score: x}
+		rows[i] = Observation{Item: fmt.Sprintf("item %03d", i), Score: x}
 	}
 	return rows
 }
 
 // clusters makes the rows of clusters.
-func clusters(groups ...[]float64) []Row {
-	var rows []Row
+func clusters(groups ...[]float64) []Observation {
+	var rows []Observation
 	for g, xs := range groups {
 		for i, x := range xs {
-			rows = append(rows, Row{Item: fmt.Sprintf("item %d.%d", g, i), Cluster: fmt.Sprintf("cluster %d", g), Score: x})
+			rows = append(rows, Observation{Item: fmt.Sprintf("item %d.%d", g, i), Cluster: fmt.Sprintf("cluster %d", g), Score: x})
 		}
 	}
 	return rows
 }
 
 // epochs makes rows of repeated items.
-func epochs(items ...[]float64) []Row {
-	var rows []Row
+func epochs(items ...[]float64) []Observation {
+	var rows []Observation
 	for i, xs := range items {
 		for k, x := range xs {
-			rows = append(rows, Row{Item: fmt.Sprintf("item %d", i), Epoch: k, Score: x})
+			rows = append(rows, Observation{Item: fmt.Sprintf("item %d", i), Epoch: k, Score: x})
 		}
 	}
 	return rows
 }
 
 // outcomes makes passes and failures.
-func outcomes(passed, n int) []Row {
+func outcomes(passed, n int) []Observation {
 	xs := make([]float64, n)
 	for i := range passed {
 		xs[i] = 1
@@ -74,21 +74,21 @@ func outcomes(passed, n int) []Row {
 	return scores(xs...)
 }
 
-func mean(t *testing.T, rows []Row, o Options) Estimate {
+func mean(t *testing.T, rows []Observation, o Options) Estimate {
 	t.Helper()
 	e, err := Mean(rows, o)
 	require.NoError(t, err)
 	return e
 }
 
-func passRate(t *testing.T, rows []Row, o Options) Estimate {
+func passRate(t *testing.T, rows []Observation, o Options) Estimate {
 	t.Helper()
 	e, err := PassRate(rows, o)
 	require.NoError(t, err)
 	return e
 }
 
-func compare(t *testing.T, a, b []Row, o CompareOptions) Comparison {
+func compare(t *testing.T, a, b []Observation, o CompareOptions) Comparison {
 	t.Helper()
 	c, err := Compare(a, b, o)
 	require.NoError(t, err)
@@ -217,7 +217,7 @@ func TestReferencePaired(t *testing.T) {
 }
 
 // table2 makes the rows of two runs from the counts of a fourfold table.
-func table2(both, onlyB, onlyA, none int) (a, b []Row) {
+func table2(both, onlyB, onlyA, none int) (a, b []Observation) {
 	a = scores(slices.Concat(slices.Repeat([]float64{1}, both), slices.Repeat([]float64{0}, onlyB), slices.Repeat([]float64{1}, onlyA), slices.Repeat([]float64{0}, none))...)
 	b = scores(slices.Concat(slices.Repeat([]float64{1}, both), slices.Repeat([]float64{1}, onlyB), slices.Repeat([]float64{0}, onlyA), slices.Repeat([]float64{0}, none))...)
 	return a, b
@@ -386,7 +386,7 @@ func TestReferenceBounds(t *testing.T) {
 	nearInterval(t, .61900768, .73471099, e.CI, "constant")
 	near(t, .11570331, (.7-*e.CI.Lower)/.7, "share")
 
-	rows := append(outcomes(40, 48), Row{Item: "x", Missing: true}, Row{Item: "y", Missing: true})
+	rows := append(outcomes(40, 48), Observation{Item: "x", Missing: CauseSystem}, Observation{Item: "y", Missing: CauseSystem})
 	e = passRate(t, rows, Options{})
 	near(t, .8, *e.Missing.Lower, "worst")
 	near(t, .84, *e.Missing.Upper, "best")

@@ -10,7 +10,7 @@ import (
 // equal conditions: the standard deviation of the runs' values, with the interval
 // that holds for normal variation.
 func RunSpread(values []float64, level float64) (Estimate, error) {
-	o, err := Options{Level: level, Source: SourceCode}.checked()
+	o, err := Options{Level: level}.checked()
 	if err != nil {
 		return Estimate{}, err
 	}

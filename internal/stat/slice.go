@@ -8,7 +8,7 @@ const minSlice = 10
 // Slice is a named part of a run.
 type Slice struct {
 	Name string
-	Rows []Row
+	Rows []Observation
 }
 
 // SliceRate is the pass rate of a slice.
@@ -45,7 +45,7 @@ func SliceRates(slices []Slice, o Options) ([]SliceRate, error) {
 // SlicePair is a named part of two runs.
 type SlicePair struct {
 	Name                string
-	Baseline, Candidate []Row
+	Baseline, Candidate []Observation
 }
 
 // SliceComparison is how two runs differ on a slice.

@@ -35,17 +35,6 @@ const (
 	StatusUncalibrated  Status = "uncalibrated"   // a judge's opinion without human labels
 )
 
-// Source says who made the scores behind an estimate.
-type Source string
-
-// The sources of scores.
-const (
-	SourceHuman  Source = "human"
-	SourceJudge  Source = "judge"
-	SourceHybrid Source = "hybrid"
-	SourceCode   Source = "code"
-)
-
 // Kind says what an interval promises.
 type Kind string
 
@@ -131,18 +120,6 @@ type Missing struct {
 	Unfit  int           `json:"not_applicable" doc:"Scores that there cannot be because of the item, for example without an expected output. They are left out under every policy."`
 }
 
-// Row is one score of one item.
-type Row struct {
-	Item    string  `json:"item"`
-	Content string  `json:"content,omitzero"` // digest of what the item says; compared where both sides have one
-	Cluster string  `json:"cluster,omitzero"` // empty: the item is its own cluster
-	Epoch   int     `json:"epoch,omitzero"`   // which repetition; only Overall asks
-	Score   float64 `json:"score"`
-	Missing bool    `json:"missing,omitzero"` // there is no score: a crash, a timeout, a refusal
-	Unfit   bool    `json:"unfit,omitzero"`   // of a missing score: there can be none, because of the item, which is left out
-	Weight  float64 `json:"weight,omitzero"`  // of the item; counts only with Options.Weighted
-}
-
 // Range is the declared range of a metric's scores.
 type Range struct {
 	Lower float64 `json:"lower"`
@@ -224,11 +201,12 @@ type Options struct {
 	Policy        Policy // of pass rates; empty is display
 	Side          Side   // of pass rates
 	Method        Method // empty is the default of the function
-	Source        Source // who made the scores; passed through
 	Weighted      bool   // rows carry weights
 	// CostRatio is what an item costs beside its repetitions, divided by what
 	// a repetition costs. Zero leaves the number of epochs without advice.
 	CostRatio  float64
 	Replicates int  // of the bootstrap; zero is 2,000
 	Seed       Seed // for whatever is drawn at random
+
+	source Source // who made the scores, as far as they were gathered
 }

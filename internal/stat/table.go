@@ -21,7 +21,7 @@ type entry struct {
 // table is a run's rows, gathered by item in the order of their first
 // appearance.
 type table struct {
-	rows      []Row
+	rows      []Observation
 	items     []entry
 	byItem    map[string]int32 // built when it is needed
 	missing   int              // rows without a score
@@ -29,16 +29,19 @@ type table struct {
 	total     int              // rows
 	filled    bool             // missing scores count as the worst
 	clustered bool             // some item names a cluster
+	version   string           // of whoever made the scores
+	seen      bool             // there is a score
 	repeats   bool             // some item has more than one score
 }
 
-// gather checks rows and brings the repetitions of each item together.
-func gather(rows []Row, o Options) (*table, error) {
+// gather checks observations and brings the repetitions of each item together. It
+// adds who made the scores to the options, which tell the estimates.
+func gather(rows []Observation, o *Options) (*table, error) {
 	t := &table{rows: rows, total: len(rows), filled: o.Missing == MissingFail, items: make([]entry, 0, len(rows))}
 	of := make([]int32, len(rows)) // the item of each row
 	for i := range rows {
 		r := &rows[i]
-		if err := checkRow(r, i, o); err != nil {
+		if err := t.check(r, i, o); err != nil {
 			return nil, err
 		}
 		n := t.find(i, of)
@@ -55,19 +58,19 @@ func gather(rows []Row, o Options) (*table, error) {
 		e := &t.items[n]
 		t.clustered = t.clustered || r.Cluster != ""
 		switch {
-		case r.Missing && r.Unfit:
+		case r.Missing == CauseItem:
 			t.unfit++
-		case r.Missing:
+		case r.Missing != Present:
 			e.lost++
 			t.missing++
 		}
 		if t.counts(r) {
 			e.scored++
-			e.mean = t.score(r, o) // stands if it remains the only one
+			e.mean = t.score(r, *o) // stands if it remains the only one
 			t.repeats = t.repeats || e.scored > 1
 		}
 	}
-	t.average(of, o)
+	t.average(of, *o)
 	return t, nil
 }
 
@@ -103,13 +106,30 @@ func (t *table) index() map[string]int32 {
 	return t.byItem
 }
 
-func checkRow(r *Row, i int, o Options) error {
+// check refuses what is not an observation, and scores that two versions of their
+// maker gave: their mean would be that of neither.
+func (t *table) check(r *Observation, i int, o *Options) error {
+	if err := checkRow(r, i, *o); err != nil || r.Missing != Present {
+		return err
+	}
+	if t.seen && r.Version != t.version {
+		return inputErrorf("row %d: the score was made by version %q and others by version %q", i, r.Version, t.version)
+	}
+	t.seen, t.version, o.source = true, r.Version, o.source.And(r.Source)
+	return nil
+}
+
+func checkRow(r *Observation, i int, o Options) error {
 	switch {
+	case !r.Missing.known():
+		return inputErrorf("row %d: a score cannot be missing because of %q", i, r.Missing)
+	case !r.Source.known():
+		return inputErrorf("row %d: %q is not a source of scores", i, r.Source)
 	case r.Item == "":
 		return inputErrorf("row %d has no item", i)
 	case o.Weighted && !(r.Weight >= 0 && r.Weight <= maxScore):
 		return inputErrorf("row %d: weight %v must be a number of at least 0", i, r.Weight)
-	case r.Missing:
+	case r.Missing != Present:
 		return nil
 	case math.IsNaN(r.Score) || math.Abs(r.Score) > maxScore:
 		return inputErrorf("row %d: score %v cannot be averaged", i, r.Score)
@@ -120,7 +140,7 @@ func checkRow(r *Row, i int, o Options) error {
 }
 
 // sameItem checks that two rows of an item agree on what the item is.
-func sameItem(a, b *Row, weighted bool) error {
+func sameItem(a, b *Observation, weighted bool) error {
 	switch {
 	case a.Cluster != b.Cluster:
 		return inputErrorf("item %q is in two clusters, %q and %q", a.Item, a.Cluster, b.Cluster)
@@ -133,10 +153,12 @@ func sameItem(a, b *Row, weighted bool) error {
 }
 
 // counts reports whether a row has a score, or one that stands for it.
-func (t *table) counts(r *Row) bool { return !r.Missing || t.filled && !r.Unfit }
+func (t *table) counts(r *Observation) bool {
+	return r.Missing == Present || t.filled && r.Missing != CauseItem
+}
 
-func (t *table) score(r *Row, o Options) float64 {
-	if r.Missing {
+func (t *table) score(r *Observation, o Options) float64 {
+	if r.Missing != Present {
 		return o.worst()
 	}
 	return r.Score

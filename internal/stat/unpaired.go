@@ -38,7 +38,7 @@ func (o CompareOptions) shares(t *table) bool {
 		return false
 	}
 	for i := range t.rows {
-		if r := &t.rows[i]; !r.Missing && r.Score != 0 && r.Score != 1 {
+		if r := &t.rows[i]; r.Missing == Present && r.Score != 0 && r.Score != 1 {
 			return false
 		}
 	}

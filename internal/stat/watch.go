@@ -46,12 +46,12 @@ type StopHint struct {
 // Watch estimates the mean of a run from the rows that are there. The interval
 // holds at every look, so that looking costs nothing. Rows stand in the order
 // in which their items were executed.
-func Watch(rows []Row, o WatchOptions) (Progress, error) {
+func Watch(rows []Observation, o WatchOptions) (Progress, error) {
 	o, err := o.checked()
 	if err != nil {
 		return Progress{}, err
 	}
-	t, err := gather(rows, o.Options)
+	t, err := gather(rows, &o.Options)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -72,16 +72,16 @@ func Watch(rows []Row, o WatchOptions) (Progress, error) {
 
 // WatchDifference estimates how a candidate that is still going on differs
 // from a finished baseline, on the items that it has done.
-func WatchDifference(baseline, candidate []Row, o WatchOptions) (Progress, error) {
+func WatchDifference(baseline, candidate []Observation, o WatchOptions) (Progress, error) {
 	o, err := o.checked()
 	if err != nil {
 		return Progress{}, err
 	}
-	a, err := gather(baseline, o.Options)
+	a, err := gather(baseline, &o.Options)
 	if err != nil {
 		return Progress{}, inputErrorf("baseline: %w", err)
 	}
-	b, err := gather(candidate, o.Options)
+	b, err := gather(candidate, &o.Options)
 	if err != nil {
 		return Progress{}, inputErrorf("candidate: %w", err)
 	}

@@ -49,15 +49,22 @@ var prepared = map[string]func(t *testing.T, m *specimen.Maker){
 		_, err := m.Rows.Exec(t.Context(), "UPDATE evaluation_runs SET status = 'completed', phase = 'done', completed_at = now(), outcome = '{}' WHERE org_id = $1", m.Client.Org)
 		require.NoError(t, err)
 	},
-	"addEvaluationRunResults": func(t *testing.T, m *specimen.Maker) {
-		m.ID(t, "item")
-		m.ID(t, "dataset version")
-		m.ID(t, "run")
-		// Nobody works here, so nobody else begins the run.
-		_, err := m.Rows.Exec(t.Context(), `UPDATE evaluation_runs SET phase = 'executing',
-			resolved = json_build_object('dataset', $2::bigint, 'version', 1, 'items', 1, 'units', 1) WHERE org_id = $1`, m.Client.Org, m.ID(t, "dataset"))
-		require.NoError(t, err)
+	"addEvaluationRunResults": executing,
+	"addEvaluationRunScores": func(t *testing.T, m *specimen.Maker) {
+		executing(t, m)
+		require.NoError(t, m.Client.PutResults(t.Context(), m.ID(t, "evaluation"), m.ID(t, "run"), []map[string]any{{"testCaseId": m.ID(t, "item"), "output": "x"}}, false))
 	},
+}
+
+// executing makes a run that takes results.
+func executing(t *testing.T, m *specimen.Maker) {
+	m.ID(t, "item")
+	m.ID(t, "dataset version")
+	m.ID(t, "run")
+	// Nobody works here, so nobody else begins the run.
+	_, err := m.Rows.Exec(t.Context(), `UPDATE evaluation_runs SET phase = 'executing',
+		resolved = json_build_object('dataset', $2::bigint, 'version', 1, 'items', 1, 'units', 1) WHERE org_id = $1`, m.Client.Org, m.ID(t, "dataset"))
+	require.NoError(t, err)
 }
 
 // refusal is a call of an operation that is refused: for what the organization

@@ -20,6 +20,12 @@ func (c Client) AddEvaluationRunResults(ctx context.Context, id string, runID st
 	return out, err
 }
 
+// AddEvaluationRunScores calls POST /api/evaluations/{id}/runs/{runId}/results/{testCaseId}/scores: Add scores to a result.
+func (c Client) AddEvaluationRunScores(ctx context.Context, id string, runID string, testCaseID string, in AddScores, opts ...Option) (out ScoredResult, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/evaluations/"+url.PathEscape(id)+"/runs/"+url.PathEscape(runID)+"/results/"+url.PathEscape(testCaseID)+"/scores", nil, in, &out, opts)
+	return out, err
+}
+
 // AddTraceFeedback calls POST /api/traces/{id}/feedback: Add feedback.
 func (c Client) AddTraceFeedback(ctx context.Context, id string, in AddFeedback, opts ...Option) (out Feedback, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/traces/"+url.PathEscape(id)+"/feedback", nil, in, &out, opts)

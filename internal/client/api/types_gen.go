@@ -64,6 +64,15 @@ type AddResults struct {
 	Results []ResultInput `json:"results,omitzero"`
 }
 
+type AddScores struct {
+	// Number of the repetition, starting at 0.
+	Epoch *int64 `json:"epoch,omitzero"`
+	// Whether these are the last scores: completes the run.
+	Final *bool `json:"final,omitzero"`
+	// Scores by metric: numbers, or objects with value and explanation.
+	Scores map[string]any `json:"scores"`
+}
+
 // AddSpans: One span, or up to 500 as `{"spans": [...]}`.
 type AddSpans struct {
 	// OpenTelemetry attributes; names are kept as sent. GenAI and OpenInference conventions are understood.
@@ -639,6 +648,8 @@ type CreateEvaluation struct {
 	DatasetVersion *int64 `json:"datasetVersion,omitzero"`
 	// Free text.
 	Description *string `json:"description,omitzero"`
+	// Metrics of your own, whose scores you send. They are measured besides those of metrics.
+	ExternalMetrics []DeclareExternalMetric `json:"externalMetrics,omitzero"`
 	// Judge configurations for metrics that need a judge.
 	JudgeConfigIDs []string `json:"judgeConfigIds,omitzero"`
 	// Free-form object; its field names are kept as sent.
@@ -1013,6 +1024,29 @@ type DecisionRuling struct {
 	Verdict string `json:"verdict"`
 }
 
+type DeclareExternalMetric struct {
+	// Which direction is better.
+	Better *string `json:"better,omitzero"`
+	// Highest possible score; 1 if absent, null if it is unbounded. Only scores from 0 to 1, of which higher is better, count in the overall score.
+	High *float64 `json:"high,omitzero"`
+	// binary metrics score 0 or 1.
+	Kind *string `json:"kind,omitzero"`
+	// Lowest possible score; 0 if absent, null if it is unbounded.
+	Low *float64 `json:"low,omitzero"`
+	// Name of the metric, under which its scores are sent.
+	Name string `json:"name"`
+	// Who makes the scores: a program, a model or people. Every figure made from them says so.
+	Source *string `json:"source,omitzero"`
+	// What it measures.
+	Summary *string `json:"summary,omitzero"`
+	// Unit of the score.
+	Unit *string `json:"unit,omitzero"`
+	// What a score that is never sent means. worst: gates and comparisons count the worst score, so that nothing is gained by leaving it out. excluded: the item cannot have one.
+	Unsent *string `json:"unsent,omitzero"`
+	// Version of the rules that the scores follow, such as a prompt's. Runs with different versions are not compared.
+	Version *string `json:"version,omitzero"`
+}
+
 type Deleted struct {
 	// Always true.
 	Deleted bool `json:"deleted"`
@@ -1101,6 +1135,8 @@ type Evaluation struct {
 	DatasetVersion *int64 `json:"dataset_version"`
 	// Free text; null if there is none.
 	Description *string `json:"description"`
+	// Metrics of your own, whose scores you send.
+	ExternalMetrics []ExternalMetric `json:"external_metrics"`
 	// Items that failed in the newest completed run.
 	Failed int64 `json:"failed"`
 	// Id of the evaluation.
@@ -1262,6 +1298,29 @@ type ExportTraceServiceRequest map[string]any
 
 // ExportTraceServiceResponse: The OpenTelemetry message ExportTraceServiceResponse, in its JSON encoding.
 type ExportTraceServiceResponse map[string]any
+
+type ExternalMetric struct {
+	// Which direction is better.
+	Better string `json:"better"`
+	// Highest possible score; null if it is unbounded.
+	High *float64 `json:"high"`
+	// binary metrics score 0 or 1.
+	Kind string `json:"kind"`
+	// Lowest possible score; null if it is unbounded.
+	Low *float64 `json:"low"`
+	// Name of the metric, under which its scores are sent.
+	Name string `json:"name"`
+	// Who makes the scores: a program, a model or people.
+	Source string `json:"source"`
+	// What it measures; null if there is no summary.
+	Summary *string `json:"summary"`
+	// Unit of the score; null if it has none.
+	Unit *string `json:"unit"`
+	// What a score that is never sent means: the worst score, or that the item cannot have one.
+	Unsent string `json:"unsent"`
+	// Version of the rules that the scores follow; null if it has none.
+	Version *string `json:"version"`
+}
 
 type Feedback struct {
 	// Free text; null if there is none.
@@ -1802,8 +1861,8 @@ type ResultInput struct {
 	OTELTraceID *string `json:"otelTraceId,omitzero"`
 	// What the application answered.
 	Output any `json:"output,omitzero"`
-	// Scores that you computed, by metric; the other metrics are computed from the output.
-	Scores map[string]float64 `json:"scores,omitzero"`
+	// Scores that you computed, by metric: numbers, or objects with value and explanation. Metrics that have none are computed from the output, unless they are external.
+	Scores map[string]any `json:"scores,omitzero"`
 	// Whether the item was left out on purpose. It has no score; gates and comparisons count it as the worst one, so that nothing is gained by leaving out what is hard.
 	Skipped *bool `json:"skipped,omitzero"`
 	// The dataset item.
@@ -2002,6 +2061,19 @@ type ScoreExplanation struct {
 	Reason *string `json:"reason"`
 	// Explanation of the score; null if there is none.
 	Text *string `json:"text"`
+}
+
+type ScoredResult struct {
+	// Number of the repetition, starting at 0.
+	Epoch int64 `json:"epoch"`
+	// Overall score; null if a part of it is missing.
+	Overall *float64 `json:"overall"`
+	// Score by metric; null where there is none yet.
+	Scores map[string]*float64 `json:"scores"`
+	// What became of the item, with these scores.
+	Status string `json:"status"`
+	// The dataset item.
+	TestCaseID string `json:"test_case_id"`
 }
 
 type SeriesRun struct {
@@ -2586,6 +2658,8 @@ type UpdateEvaluation struct {
 	Description *string `json:"description,omitzero"`
 	// The version that the change is based on; an alternative to If-Match.
 	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// Metrics of your own, whose scores you send, replaced as a whole; null removes them.
+	ExternalMetrics []DeclareExternalMetric `json:"externalMetrics,omitzero"`
 	// Judge configurations for metrics that need a judge; null removes them.
 	JudgeConfigIDs []string `json:"judgeConfigIds,omitzero"`
 	// Free-form object, replaced as a whole; null empties it.

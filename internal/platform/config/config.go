@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/secret"
 )
 
@@ -223,40 +224,18 @@ func unknown(where string, left map[string]string, settings []Setting, nameOf fu
 		if strings.HasPrefix(name, Prefix+"DEV_") || strings.HasSuffix(name, "_PASSWORD") || name == Prefix+"CACHE" || name == Prefix+"CONFIG" || name == Prefix+"BENCH" || name == Prefix+"URL" {
 			continue
 		}
-		closest, best := "", 4
-		for _, s := range settings {
-			if d := distance(name, nameOf(s)); d < best {
-				closest, best = nameOf(s), d
-			}
+		known := make([]string, len(settings))
+		for i, s := range settings {
+			known[i] = nameOf(s)
 		}
 		hint := "run `assay config` for the list"
-		if closest != "" {
+		if closest := fault.Nearest(name, known); closest != "" {
 			hint = "did you mean " + closest + "?"
 		}
 		errs = append(errs, fmt.Errorf("%s in the %s is not a setting: %s", name, where, hint))
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errs
-}
-
-// distance counts the edits between two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		previous := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := previous
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(previous, row[j], row[j-1])
-			}
-			previous, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // Validate asks each Config of target whether it can work.

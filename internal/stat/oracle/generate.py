@@ -180,7 +180,7 @@ def overall(rng):
     known = rng.random((m, n)) > 0.05
     w = np.round(rng.random(m) + 0.1, 2)
     given = {"metrics": [
-        {"name": f"m{j}", "weight": float(w[j]), "rows": [r | ({} if known[j][i] else {"missing": True, "score": 0}) for i, r in enumerate(rows(x[j]))]}
+        {"name": f"m{j}", "weight": float(w[j]), "rows": [r | ({} if known[j][i] else {"missing": "output", "score": 0}) for i, r in enumerate(rows(x[j]))]}
         for j in range(m)
     ]}
     w = w / w.sum()

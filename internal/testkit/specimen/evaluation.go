@@ -4,7 +4,7 @@ var evaluation = area{
 	operations: []Operation{
 		{
 			ID: "createEvaluation", Route: "POST /api/evaluations", Audit: "evaluation.created evaluation",
-			Body:    `{"name":"{label}","datasetId":"{dataset}","metrics":["exact_match"],"target":{"type":"client"},"tags":["support"],"metadata":{"Team":"care"}}`,
+			Body:    `{"name":"{label}","datasetId":"{dataset}","metrics":["exact_match"],"externalMetrics":[{"name":"politeness","source":"judge"}],"target":{"type":"client"},"tags":["support"],"metadata":{"Team":"care"}}`,
 			Refused: `{"name":"","datasetId":"{dataset}","metrics":["exact_match"]}`, At: "/name", Conflict: `{"name":"{label}","datasetId":"later","metrics":["exact_match"]}`, ConflictQuery: "?strict=true",
 		},
 		{
@@ -21,6 +21,11 @@ var evaluation = area{
 			// The run waits for its client, and is final with these results.
 			ID: "addEvaluationRunResults", Route: "POST /api/evaluations/{id}/runs/{runId}/results", Body: `{"results":[{"testCaseId":"{item}","output":"{label}"}],"final":true}`,
 			Audit: "run.final run", Refused: `{"results":[{"testCaseId":"{item}","epoch":"one"}]}`, At: "/results/0/epoch", Conflict: `{"results":[{"testCaseId":"4711000","output":"x"}]}`,
+		},
+		{
+			// And so with these scores.
+			ID: "addEvaluationRunScores", Route: "POST /api/evaluations/{id}/runs/{runId}/results/{testCaseId}/scores", Body: `{"scores":{"politeness":1},"final":true}`,
+			Audit: "run.final run", Refused: `{"scores":{"politeness":"high"}}`, At: "/scores/politeness", Conflict: `{"scores":{"charm":1}}`,
 		},
 		{
 			ID: "decideEvaluationRun", Route: "POST /api/evaluations/{id}/runs/{runId}/decisions", Body: `{"requirements":["pass_rate>=0.9"]}`, Audit: "run.decided decision", Appends: true,

@@ -1131,7 +1131,7 @@ func (q *Queries) PutRunItems(ctx context.Context, arg PutRunItemsParams) error 
 
 const resolveRun = `-- name: ResolveRun :execrows
 UPDATE evaluation_runs SET resolved = $1, phase = 'executing', updated_at = $2
-WHERE org_id = $3 AND id = $4 AND status = 'running'
+WHERE org_id = $3 AND id = $4 AND status = 'running' AND resolved IS NULL
 `
 
 type ResolveRunParams struct {
@@ -1141,7 +1141,7 @@ type ResolveRunParams struct {
 	ID        int64
 }
 
-// Records what a running run works on.
+// Records what a running run works on. Whoever does it first decides.
 func (q *Queries) ResolveRun(ctx context.Context, arg ResolveRunParams) (int64, error) {
 	result, err := q.db.Exec(ctx, resolveRun,
 		arg.Resolved,

@@ -1,7 +1,6 @@
-package evaluation
+package purge
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -23,17 +22,14 @@ type Purge struct {
 	NotBefore  time.Time       `json:"not_before"`
 }
 
-// startPurge hands a deletion to the purge workflow, which keeps the evaluation
-// for a while longer.
-func startPurge(e engine, keep time.Duration) change.Handler {
-	return func(ctx context.Context, m change.Message) error {
-		var p Purge
-		if err := json.Unmarshal(m.Payload, &p); err != nil {
-			return fmt.Errorf("read deletion: %w", err)
-		}
-		p.NotBefore = p.NotBefore.Add(keep)
-		return e.Start(ctx, Queue, fmt.Sprintf("evaluation-purge:%s:%d", p.Org, p.Evaluation), PurgeWorkflow, p)
+// Started is a deletion that the purge workflow takes up, for whoever starts it. It
+// keeps the evaluation for a while longer.
+func Started(m change.Message, keep time.Duration) (id string, p Purge, err error) {
+	if err := json.Unmarshal(m.Payload, &p); err != nil {
+		return "", p, fmt.Errorf("read deletion: %w", err)
 	}
+	p.NotBefore = p.NotBefore.Add(keep)
+	return fmt.Sprintf("evaluation-purge:%s:%d", p.Org, p.Evaluation), p, nil
 }
 
 // PurgeWorkflow waits until a deleted evaluation's time is over and removes it

@@ -1,4 +1,4 @@
-package evaluation
+package purge
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 )
+
+type store struct{ db *postgres.DB }
 
 // purgeable are runs of a deleted evaluation that are still there.
 func (s store) purgeable(ctx context.Context, p Purge, limit int32) ([]int64, error) {

@@ -1,24 +1,36 @@
-package evaluation
+package purge
 
 import (
 	"context"
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/assayhq/assay/internal/artifact"
+	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/result"
 )
+
+// Activities remove deleted evaluations from every store.
+type Activities struct {
+	Postgres  *postgres.DB
+	Results   *result.Service
+	Artifacts *artifact.Service
+}
+
+func (a *Activities) store() store { return store{a.Postgres} }
 
 // PurgeEvaluation removes a deleted evaluation and everything of it. A second
 // attempt removes what the first left; what is not deleted is left alone.
 func (a *Activities) PurgeEvaluation(ctx context.Context, p Purge) error {
 	defer temporal.KeepBeating(ctx)()
 	for removed := 0; ; {
-		runs, err := a.s.purgeRuns(ctx, p)
+		runs, err := a.purgeRuns(ctx, p)
 		if err != nil {
 			return err
 		}
 		if runs == 0 {
-			return a.s.store.purge(ctx, p)
+			return a.store().purge(ctx, p)
 		}
 		removed += runs
 		activity.RecordHeartbeat(ctx, removed)
@@ -31,19 +43,19 @@ const purgeBatch = 100
 
 // purgeRuns removes some runs of a deleted evaluation and returns how many. Their
 // rows go last: they are where the rest is found.
-func (s *Service) purgeRuns(ctx context.Context, p Purge) (int, error) {
-	runs, err := s.store.purgeable(ctx, p, purgeBatch)
+func (a *Activities) purgeRuns(ctx context.Context, p Purge) (int, error) {
+	runs, err := a.store().purgeable(ctx, p, purgeBatch)
 	if err != nil || len(runs) == 0 {
 		return 0, err
 	}
-	if err := s.results.Erase(ctx, p.Org, runs); err != nil {
+	if err := a.Results.Erase(ctx, p.Org, runs); err != nil {
 		return 0, err
 	}
 	for _, run := range runs {
-		if err := s.artifacts.EraseRun(ctx, p.Org, run); err != nil {
+		if err := a.Artifacts.EraseRun(ctx, p.Org, run); err != nil {
 			return 0, err
 		}
-		if err := s.store.purgeRun(ctx, p.Org, run); err != nil {
+		if err := a.store().purgeRun(ctx, p.Org, run); err != nil {
 			return 0, err
 		}
 	}
