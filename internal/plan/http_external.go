@@ -29,7 +29,7 @@ type ExternalInput struct {
 // ExternalBody is an external metric as responses have it.
 type ExternalBody struct {
 	Name    string           `json:"name" doc:"Name of the metric, under which its scores are sent."`
-	Summary *string          `json:"summary" doc:"What it measures; null if there is no summary."`
+	Summary *string          `json:"summary" doc:"What it measures; null if it was not declared."`
 	Low     *float64         `json:"low" doc:"Lowest possible score; null if it is unbounded."`
 	High    *float64         `json:"high" doc:"Highest possible score; null if it is unbounded."`
 	Better  metric.Direction `json:"better" enum:"higher,lower" doc:"Which direction is better."`
