@@ -28,7 +28,7 @@ The name latest refers to the newest run, and previous to the newest completed r
 
 Exit codes: 0 compared, regardless of the verdicts (use ` + "`assay gate`" + ` to decide), 2 a mistake in the command line, a name or the key, 3 runs not comparable or no response.
 
-The key in SERVICE_API_KEY needs the scope eval:read.`
+The key needs the scope eval:read.`
 }
 
 // Validate rejects words that do not name a run.

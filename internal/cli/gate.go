@@ -37,11 +37,11 @@ type gateCommand struct {
 func (gateCommand) Help() string {
 	return `A threshold such as pass_rate>=0.9 passes if the whole 95% interval meets it, fails if the whole interval misses it, and is inconclusive otherwise. A value truly below the threshold therefore passes with a probability of about 2.5% at most, unless runs are repeated until one passes. p95(latency_ms)<=800 is a threshold for a quantile. With several requirements, all must pass; one that fails is enough, so it must miss by the interval at which all hold together. The claims better, non_inferior and equivalent compare with the baseline item by item; non_inferior means that a loss of the margin is ruled out, at one-sided 95%.
 
-A missing score counts as the worst one: a run cannot pass by leaving items out. A requirement that is not shown to be met never passes: after a failed run, without an interval, without a baseline, or if the runs are not comparable. The decision is stored with the run, and --baseline=passed compares with the last run that passed. Pin a run with baselineRunId of the evaluation to see how far releases have drifted from it. The gate fails if any requirement fails; otherwise it is inconclusive if any requirement is.
+A missing score counts as the worst one: a run cannot pass by leaving items out. A requirement that is not shown to be met never passes: after a failed run, without an interval, without a baseline, or if the runs are not comparable. The decision is stored with the run, and --baseline=passed compares with the last run that passed. Pin a run with ` + "`assay baseline pin`" + ` to see how far releases have drifted from it. The gate fails if any requirement fails; otherwise it is inconclusive if any requirement is.
 
 Exit codes: 0 PASS, 1 FAIL, 2 a mistake in the command line, a name or the key, 3 INCONCLUSIVE or no response.
 
-The key in SERVICE_API_KEY needs the scopes eval:read and eval:write.`
+The key needs the scopes eval:read and eval:write.`
 }
 
 // Validate refuses requirements that cannot be read.

@@ -25,7 +25,7 @@ func (planCommand) Help() string {
 
 Exit codes: 0 planned, 2 a mistake in the command line, a name or the key, 3 no response.
 
-The key in SERVICE_API_KEY needs the scope eval:read.`
+The key needs the scope eval:read.`
 }
 
 // Validate refuses differences that no run can show.

@@ -104,7 +104,7 @@ The command keeps waiting across server restarts. Ctrl-C stops waiting and leave
 
 Exit codes: 0 completed (without --wait: started), 1 failed or cancelled, 2 a mistake in the command line, a name or the key, 3 inconclusive: timed out, interrupted or no response.
 
-The key in SERVICE_API_KEY needs the scopes eval:read and eval:write.`
+The key needs the scopes eval:read and eval:write.`
 }
 
 // Validate refuses numbers that no run takes.
