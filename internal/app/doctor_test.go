@@ -57,7 +57,7 @@ func TestDoctor(t *testing.T) {
 	for _, name := range []string{"server", "postgres", "clickhouse", "blobs", "temporal", "clock", "key", "settings", "pepper", "egress"} {
 		require.True(t, strings.HasPrefix(found[name], "✓ "), "%s in\n%s", name, well.Out)
 	}
-	require.True(t, strings.HasPrefix(found["traces"], "– none has arrived yet: set OTEL_EXPORTER_OTLP_ENDPOINT="+k.URL), found["traces"])
+	require.True(t, strings.HasPrefix(found["traces"], "– none has arrived yet: where your application runs, set OTEL_EXPORTER_OTLP_ENDPOINT="+k.URL), found["traces"])
 	_, err := c.CreateTrace(t.Context(), map[string]any{"name": "first", "status": "completed"})
 	require.NoError(t, err)
 	require.Contains(t, lines(run(user, "doctor"))["traces"], "✓ the newest began")

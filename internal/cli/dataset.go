@@ -52,12 +52,20 @@ func (c datasetListCommand) run(e *Environment) error {
 	}
 	out := terminal.List{
 		Heads: []string{"NAME", "ID", "ITEMS", "VERSION", "PURPOSE", "UPDATED"}, Right: map[int]bool{1: true, 2: true, 3: true},
-		Empty: "There are no such datasets. Create one with `assay dataset create NAME --items FILE`.", Notes: more(list.HasMore),
+		Empty: empty("dataset", c.Search, "NAME --items FILE"), Notes: more(list.HasMore),
 	}
 	for _, d := range list.Datasets {
 		out.Rows = append(out.Rows, []string{d.Name, d.ID, terminal.Number(int(d.ItemCount)), integer(d.LatestDatasetVersion), d.Purpose, terminal.Moment(d.UpdatedAt)})
 	}
 	return terminal.Detect(e.Out, e.Environ).List(e.Out, out)
+}
+
+// empty says that a list has nothing, and what to do.
+func empty(noun, search, create string) string {
+	if search != "" {
+		return fmt.Sprintf("The name of no %s contains %q.", noun, search)
+	}
+	return fmt.Sprintf("There is no %s yet. Create one with `assay %s create %s`.", noun, noun, create)
 }
 
 // integer is a number that may be null.

@@ -165,7 +165,7 @@ func (c doctorCommand) keyChecks(ctx context.Context, from *client.Client) []Fin
 	case err != nil:
 		return []Finding{key, {"traces", StateProblem, err.Error()}}
 	case len(list.Traces) == 0:
-		return []Finding{key, {"traces", StateSkipped, fmt.Sprintf("none has arrived yet: set OTEL_EXPORTER_OTLP_ENDPOINT=%s, OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf and OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer KEY\" where your application runs", from)}}
+		return []Finding{key, {"traces", StateSkipped, fmt.Sprintf("none has arrived yet: where your application runs, set OTEL_EXPORTER_OTLP_ENDPOINT=%s and OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, and put the key into OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer KEY\"", from)}}
 	}
 	newest := list.Traces[0]
 	return []Finding{key, {"traces", StateOK, fmt.Sprintf("the newest began %s ago: assay traces get %s", terminal.Took(max(0, time.Since(newest.Moment()))), newest.ID)}}

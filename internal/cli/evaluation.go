@@ -53,7 +53,7 @@ func (c evaluationListCommand) run(e *Environment) error {
 	}
 	out := terminal.List{
 		Heads: []string{"NAME", "ID", "STATUS", "OVERALL", "LATEST RUN", "UPDATED"}, Right: map[int]bool{1: true, 3: true, 4: true},
-		Empty: "There are no such evaluations. Create one with `assay evaluation create NAME --dataset DATASET --metric METRIC`.", Notes: more(list.HasMore),
+		Empty: empty("evaluation", c.Search, "NAME --dataset DATASET --metric METRIC"), Notes: more(list.HasMore),
 	}
 	for _, v := range list.Evaluations {
 		out.Rows = append(out.Rows, []string{v.Name, v.ID, v.Status, terminal.Score(v.Overall), api.Value(v.LatestRunID), terminal.Moment(v.UpdatedAt)})

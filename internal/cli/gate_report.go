@@ -62,8 +62,11 @@ func (d decision) draw() terminal.Gate {
 			g.Notes = append(g.Notes, fmt.Sprintf("%s since the pinned run %s: %s", one.Figure, one.PinnedRunID, signedText(shown)))
 		}
 	}
-	if d.url != "" {
-		g.Notes = append(g.Notes, d.url)
+	if d.run.ID != "" && d.verdict != gate.Pass && d.problem == "" {
+		g.Notes = append(g.Notes, fmt.Sprintf("assay results %s %s --failed", d.evaluation.ID, d.run.ID))
+	}
+	if d.run.ID != "" {
+		g.Notes = append(g.Notes, fmt.Sprintf("assay report %s %s --open", d.evaluation.ID, d.run.ID))
 	}
 	return g
 }

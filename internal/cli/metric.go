@@ -30,7 +30,7 @@ func (c metricListCommand) run(e *Environment) error {
 	if err != nil || c.JSON {
 		return orJSON(e, raw, err)
 	}
-	out := terminal.List{Heads: []string{"METRIC", "BETTER", "SUMMARY"}, Notes: []string{"assay metric show METRIC has the parameters."}}
+	out := terminal.List{Heads: []string{"METRIC", "BETTER", "SUMMARY"}, Whole: true, Notes: []string{"assay metric show METRIC has the parameters."}}
 	for _, m := range list.Metrics {
 		summary := m.Summary
 		if m.Judge {

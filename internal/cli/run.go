@@ -136,7 +136,7 @@ func (c runCommand) run(e *Environment) error {
 		if c.JSON {
 			return printJSON(e, started.Raw)
 		}
-		return terminal.Detect(e.Out, e.Environ).Run(e.Out, toRun(from, evaluation, started, nil))
+		return terminal.Detect(e.Out, e.Environ).Run(e.Out, toRun(evaluation, started, nil))
 	}
 	ended, notes, err := c.follow(e, from, evaluation, started)
 	if err != nil {
@@ -157,11 +157,13 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 		return printJSON(e, r.Raw)
 	}
 	style := terminal.Detect(e.Out, e.Environ)
-	shown := toRun(from, evaluation, r, notes)
+	shown := toRun(evaluation, r, notes)
 	if r.Failed > 0 {
 		shown.Links = append(shown.Links, fmt.Sprintf("assay results %s %s --failed", evaluation.ID, r.ID))
 	}
-	shown.Links = append(shown.Links, fmt.Sprintf("assay report %s %s --open", evaluation.ID, r.ID))
+	if r.Status != client.StatusRunning {
+		shown.Links = append(shown.Links, fmt.Sprintf("assay report %s %s --open", evaluation.ID, r.ID))
+	}
 	if r.Status == client.StatusCompleted && r.Baseline() == "" {
 		if before, err := from.PreviousRun(e.Context, evaluation, r); err == nil {
 			shown.Links = append(shown.Links, fmt.Sprintf("assay compare %s %s %s", evaluation.ID, before.ID, r.ID))
@@ -201,7 +203,7 @@ func known(r client.Run, key string) string {
 // shownNotes is how many notes stand below the figures.
 const shownNotes = 5
 
-func toRun(from *client.Client, evaluation client.Evaluation, r client.Run, notes []client.Note) terminal.Run {
+func toRun(evaluation client.Evaluation, r client.Run, notes []client.Note) terminal.Run {
 	out := terminal.Run{
 		Name: evaluation.Name, ID: r.ID, Status: r.Status, Items: int(r.Items), Passed: int(r.Passed), Failed: int(r.Failed), Errored: int(r.Errored),
 		Skipped: int(r.Skipped), Cost: &r.CostUSD,
@@ -242,7 +244,9 @@ func toRun(from *client.Client, evaluation client.Evaluation, r client.Run, note
 		}
 	}
 	out.Notes = out.Notes[:min(len(out.Notes), shownNotes)] // the newest are first
-	out.Links = append(out.Links, from.RunURL(evaluation.ID, r.ID))
+	if r.Status == client.StatusRunning {
+		out.Links = append(out.Links, fmt.Sprintf("assay runs attach %s %s", evaluation.ID, r.ID))
+	}
 	return out
 }
 

@@ -114,7 +114,7 @@ func TestRunCommand(t *testing.T) {
 		got := run(env, "run", "support ANSWERS", "--baseline=previous", "--sample=10", "--seed=0", "--repetitions=2", "--concurrency=3", "--budget=1.5", "--dataset-version=4")
 		require.Zero(t, got.Code, got.Err)
 		require.Contains(t, got.Out, "▸ running  Support answers · run 42\n")
-		require.Contains(t, got.Out, run42)
+		require.Contains(t, got.Out, "assay runs attach 7 42\n")
 		require.Equal(t, "POST "+runs+` {"baseline":"previous","budgetUsd":1.5,"concurrency":3,"datasetVersion":4,"repetitions":2,"sampleSize":10,"seed":0}`, s.asked[len(s.asked)-1])
 
 		got = run(env, "run", "7", "--json")

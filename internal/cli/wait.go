@@ -55,9 +55,9 @@ func (f waitFlags) interrupted(e *Environment, from *client.Client, evaluation c
 	var refused *client.Error
 	switch {
 	case err == nil:
-		return &ExitError{exitFailed, fmt.Errorf("interrupted; run %s is cancelled, results so far are kept: %s", r.ID, from.RunURL(evaluation.ID, r.ID))}
+		return &ExitError{exitFailed, fmt.Errorf("interrupted; run %s is cancelled, results so far are kept: `assay results %s %s` shows them", r.ID, evaluation.ID, r.ID)}
 	case errors.As(err, &refused) && refused.Fault.Reason == "invalid_transition":
-		return fmt.Errorf("interrupted; run %s had already ended: %s", r.ID, from.RunURL(evaluation.ID, r.ID))
+		return fmt.Errorf("interrupted; run %s had already ended: `assay runs show %s %s` shows it", r.ID, evaluation.ID, r.ID)
 	}
 	return fmt.Errorf("interrupted; run %s could not be cancelled and is still in progress (%w): %s", r.ID, err, again(evaluation, r))
 }

@@ -13,6 +13,8 @@ type List struct {
 	Heads []string
 	// Right are the columns that are aligned at their right end.
 	Right map[int]bool
+	// Whole says that the first column is never cut: one has to type it.
+	Whole bool
 	Rows  [][]string
 	// Empty says what to do if there are no rows.
 	Empty string
@@ -29,7 +31,7 @@ func (s Style) List(w io.Writer, l List) error {
 	}
 	fields := make([]field, len(l.Heads))
 	for i, head := range l.Heads {
-		fields[i] = field{head: head, right: l.Right[i]}
+		fields[i] = field{head: head, right: l.Right[i], whole: l.Whole && i == 0}
 	}
 	rows := make([][]cell, len(l.Rows))
 	for i, r := range l.Rows {
@@ -80,7 +82,8 @@ type Sheet struct {
 // Sheet draws a sheet, with the values below each other.
 func (s Style) Sheet(w io.Writer, t Sheet) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s%s\n", s.paint(bold, oneLine(t.Name)), s.paint(dim, " · "+oneLine(t.Kind)))
+	kind := " · " + oneLine(t.Kind)
+	fmt.Fprintf(out, "%s%s\n", s.paint(bold, s.cut(oneLine(t.Name), columns(kind))), s.paint(dim, kind))
 	wide := 0
 	for _, f := range t.Facts {
 		if f.Value != "" {

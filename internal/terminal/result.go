@@ -24,7 +24,7 @@ type Item struct {
 // Items are results of a run.
 type Items struct {
 	Name, Run string
-	// Shown and Total count what the list is of; Noun is what it counts.
+	// Total is how many there are, of which some are shown; Noun is what they are.
 	Total int
 	Noun  string
 	Items []Item
@@ -38,7 +38,8 @@ const itemLines = 2
 // Items draws results, each with what went in, came out and was expected.
 func (s Style) Items(w io.Writer, t Items, whole bool) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s%s\n", s.paint(bold, oneLine(t.Name)), s.paint(dim, " · run "+oneLine(t.Run)+" · "+many(t.Total, t.Noun)))
+	facts := " · run " + oneLine(t.Run) + " · " + many(t.Total, t.Noun)
+	fmt.Fprintf(out, "%s%s\n", s.paint(bold, s.cut(oneLine(t.Name), columns(facts))), s.paint(dim, facts))
 	if len(t.Items) == 0 && t.Empty != "" {
 		fmt.Fprintln(out)
 		s.paragraph(out, "", "", t.Empty)
@@ -64,7 +65,7 @@ func (s Style) Items(w io.Writer, t Items, whole bool) error {
 			{"output", payloadText(i.Output)},
 			{"expected", payloadText(i.Expected)},
 			{"error", i.Problem},
-			{"remark", strings.Join(i.Remarks, "; ")},
+			{"remark", strings.Join(i.Remarks, " ")},
 		} {
 			text := part.value
 			if !whole {
