@@ -13,4 +13,4 @@ CREATE POLICY sweep ON key_peppers
   USING (nullif(current_setting('app.sweep', true), '') = 'key_peppers');
 REVOKE UPDATE, DELETE ON key_peppers FROM assay_app;
 -- fixture: SELECT set_config('app.sweep', 'key_peppers', false);
--- fixture: INSERT INTO key_peppers (version, fingerprint) VALUES (1, '\x0011223344556677');
+-- fixture: INSERT INTO key_peppers (version, fingerprint) VALUES (1, '\x0011223344556677') ON CONFLICT DO NOTHING;
