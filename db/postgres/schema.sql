@@ -730,6 +730,14 @@ ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN fault SET STATISTICS 0;
 
 ALTER TABLE ONLY public.idempotency_keys FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.key_peppers (
+    version integer NOT NULL,
+    fingerprint bytea NOT NULL,
+    CONSTRAINT key_peppers_fingerprint_check CHECK ((octet_length(fingerprint) = 8))
+);
+
+ALTER TABLE ONLY public.key_peppers FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.members (
     org_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -991,6 +999,9 @@ ALTER TABLE ONLY public.gate_decisions
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (org_id, method, path, key);
 
+ALTER TABLE ONLY public.key_peppers
+    ADD CONSTRAINT key_peppers_pkey PRIMARY KEY (version);
+
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (org_id, user_id);
 
@@ -1220,6 +1231,8 @@ CREATE POLICY immutable ON public.audit_logs AS RESTRICTIVE FOR DELETE USING (((
 
 CREATE POLICY immutable ON public.events AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
+ALTER TABLE public.key_peppers ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY org ON public.api_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
@@ -1294,6 +1307,8 @@ CREATE POLICY sweep ON public.events FOR SELECT USING ((NULLIF(current_setting('
 CREATE POLICY sweep ON public.followers USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'events'::text));
 
 CREATE POLICY sweep ON public.idempotency_keys FOR DELETE USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text));
+
+CREATE POLICY sweep ON public.key_peppers USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'key_peppers'::text));
 
 CREATE POLICY sweep ON public.outbox USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'outbox'::text));
 

@@ -39,6 +39,9 @@ func (e *environment) withApp(fn func(*App) error) error {
 	if err := a.checkPostgres(e.ctx); err != nil {
 		return err
 	}
+	if err := a.Tenancy.CheckPepper(e.ctx); err != nil {
+		return err
+	}
 	return fn(a)
 }
 

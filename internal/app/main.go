@@ -69,12 +69,10 @@ func Main(build string, args, environ []string, out, errOut io.Writer) int {
 		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		return k.Run(
-			&environment{ctx: ctx, config: c.Config, environ: environ, build: build, out: out, errOut: errOut},
-			&cli.Environment{Context: ctx, Environ: environ, Out: out, ErrOut: errOut},
-		)
+		server := &environment{ctx: ctx, config: c.Config, environ: environ, build: build, out: out, errOut: errOut}
+		return k.Run(server, &cli.Environment{Context: ctx, Environ: environ, Out: out, ErrOut: errOut, Inspect: server.inspect})
 	}, kong.Description(description), kong.ExplicitGroups([]kong.Group{
-		{Key: "run", Title: "Processes:"}, {Key: "use", Title: "Evaluation and traces:"}, {Key: "operate", Title: "Administration:"}, {Key: "inspect", Title: "Information:"},
+		{Key: "run", Title: "Processes:"}, {Key: "use", Title: "Evaluation and traces:"}, {Key: "things", Title: "Resources:"}, {Key: "setup", Title: "Setup:"}, {Key: "operate", Title: "Administration:"}, {Key: "inspect", Title: "Information:"},
 	}))
 }
 

@@ -60,6 +60,13 @@ func TestHelp(t *testing.T) {
 		"help_run":        {"run", "--help"},
 		"help_compare":    {"compare", "--help"},
 		"help_gate":       {"gate", "--help"},
+		"help_results":    {"results", "--help"},
+		"help_report":     {"report", "--help"},
+		"help_dataset":    {"dataset", "--help"},
+		"help_evaluation": {"evaluation", "create", "--help"},
+		"help_runs":       {"runs", "attach", "--help"},
+		"help_login":      {"login", "--help"},
+		"help_doctor":     {"doctor", "--help"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +106,7 @@ func TestACommandLineThatCannotBeReadIsTwo(t *testing.T) {
 			got := run(nil, c.args...)
 			require.Equal(t, 2, got.Code)
 			require.Contains(t, got.Err, c.want)
-			require.Contains(t, got.Err, "Run `assay --help` for a list of commands.")
+			require.Regexp(t, "Run `assay ([a-z ]+ )?--help` for (a list of commands|its arguments and flags).\n$", got.Err)
 			require.Empty(t, got.Out)
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/httpapi/otlp"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/telemetry"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
 // Role is what a process does. The same binary plays every role; replicas of a
@@ -45,6 +46,7 @@ var parts = []part{
 	{"usage meter", []Role{RoleServe, RoleAll}, func(a *App, ctx context.Context) error { return a.Tenancy.RunMeter(ctx) }},
 	// Whoever promised something hands it over at once; if it cannot, anyone does.
 	{"outbox dispatcher", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Outbox.Run(ctx) }},
+	{"pepper check", []Role{RoleServe, RoleAll}, (*App).checkPepper},
 	{"row filter check", []Role{RoleServe, RoleWorker, RoleAll}, (*App).checkFilter},
 	{"purge rounds", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Erasure.RunRounds(ctx) }},
 	{"event feed", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Events.Run(ctx) }},
@@ -74,6 +76,23 @@ func (a *App) Run(ctx context.Context, role Role) error {
 	defer cancel()
 	a.Tenancy.FlushMeter(limit)
 	return err
+}
+
+// checkPepper ends the process if its pepper makes every key invalid. Until
+// PostgreSQL answers it asks again.
+func (a *App) checkPepper(ctx context.Context) error {
+	for {
+		err := a.Tenancy.CheckPepper(ctx)
+		var wrong *tenancy.PepperError
+		if err == nil || errors.As(err, &wrong) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // checkFilter logs once what to install if ClickHouse has no row filter for the

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,8 +16,8 @@ type compareCommand struct {
 	Baseline   string `arg:"" help:"Baseline run: an ID, latest or previous."`
 	Candidate  string `arg:"" help:"Candidate run: an ID, latest or previous."`
 	remote
-	Margin float64 `help:"Largest difference that does not matter, as a fraction of a metric's range, such as 0.02. Required for the verdict unchanged." placeholder:"FRACTION"`
-	JSON   bool    `name:"json" help:"JSON output, as returned by the API."`
+	Margin fraction `help:"Largest difference that does not matter, as a fraction of a metric's range, such as 0.02 or 2%. Required for the verdict unchanged." placeholder:"FRACTION"`
+	JSON   bool     `name:"json" help:"JSON output, as returned by the API."`
 }
 
 // Help is the text of --help above the flags.
@@ -27,9 +26,9 @@ func (compareCommand) Help() string {
 
 The name latest refers to the newest run, and previous to the newest completed run before the other one.
 
-Exit codes: 0 compared, regardless of the verdicts (use ` + "`assay gate`" + ` to decide), 2 invalid command line, 3 runs not comparable or request failed.
+Exit codes: 0 compared, regardless of the verdicts (use ` + "`assay gate`" + ` to decide), 2 a mistake in the command line, a name or the key, 3 runs not comparable or no response.
 
-The key in SERVICE_API_KEY needs the scope eval:read.`
+The key needs the scope eval:read.`
 }
 
 // Validate rejects words that do not name a run.
@@ -42,14 +41,7 @@ func (c compareCommand) Validate() error {
 	if c.Baseline == c.Candidate {
 		return errors.New("the two runs are the same: name two different runs, such as previous latest")
 	}
-	return checkMargin(c.Margin)
-}
-
-func checkMargin(m float64) error {
-	if !(m >= 0 && m <= 1) {
-		return errors.New("--margin must be from 0 to 1, a fraction of a metric's range: use a number such as 0.02")
-	}
-	return nil
+	return c.Margin.within("margin", 0, 1)
 }
 
 // Run prints how the runs differ.
@@ -65,7 +57,7 @@ func (c compareCommand) run(e *Environment) error {
 	if err != nil {
 		return err
 	}
-	baseline, candidate, err := findRuns(e.Context, from, evaluation, c.Baseline, c.Candidate)
+	baseline, candidate, err := findRuns(e, from, evaluation, c.Baseline, c.Candidate)
 	if err != nil {
 		return err
 	}
@@ -74,7 +66,7 @@ func (c compareCommand) run(e *Environment) error {
 			e.say(fmt.Sprintf("run %s is %s: only its existing results are compared", r.ID, r.Status))
 		}
 	}
-	compared, err := from.Compare(e.Context, evaluation.ID, baseline.ID, candidate.ID, c.Margin)
+	compared, err := from.Compare(e.Context, evaluation.ID, baseline.ID, candidate.ID, float64(c.Margin))
 	if err != nil {
 		return err
 	}
@@ -90,15 +82,15 @@ func (c compareCommand) run(e *Environment) error {
 }
 
 // findRuns returns the two runs that words or ids name.
-func findRuns(ctx context.Context, from *client.Client, evaluation client.Evaluation, baseline, candidate string) (b, c client.Run, err error) {
+func findRuns(e *Environment, from *client.Client, evaluation client.Evaluation, baseline, candidate string) (b, c client.Run, err error) {
 	find := func(name string, other client.Run) (client.Run, error) {
 		switch name {
 		case client.Latest:
-			return from.LatestRun(ctx, evaluation)
+			return from.LatestRun(e.Context, evaluation)
 		case client.Previous:
-			return from.PreviousRun(ctx, evaluation, other)
+			return from.PreviousRun(e.Context, evaluation, other)
 		}
-		return from.Run(ctx, evaluation.ID, name)
+		return runByID(e, from, evaluation, name)
 	}
 	// Previous is relative to the other run, which is found first.
 	if candidate == client.Previous {
@@ -109,7 +101,7 @@ func findRuns(ctx context.Context, from *client.Client, evaluation client.Evalua
 		b, err = find(baseline, c)
 	}
 	if err == nil && b.ID == c.ID {
-		err = fmt.Errorf("both names refer to run %s: name two different runs", b.ID)
+		err = mistake("both names refer to run %s: name two different runs", b.ID)
 	}
 	return b, c, err
 }

@@ -7,81 +7,140 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/client/itemfile"
+	"github.com/assayhq/assay/internal/terminal"
 )
 
-type datasetCommand struct {
-	Import importCommand `cmd:"" help:"Add the items of a CSV or JSONL file to a dataset."`
-	Export exportCommand `cmd:"" help:"Write the items of a dataset to a CSV or JSONL file."`
-}
-
 type importCommand struct {
-	File    string        `arg:"" help:"File to import; - for standard input."`
-	Dataset string        `arg:"" help:"ID of the dataset."`
-	Map     []string      `help:"Field of an item that a column becomes, such as question=input or topic=labels.topic; COLUMN= leaves a column out. Repeatable." placeholder:"COLUMN=FIELD" sep:"none"`
-	Format  string        `help:"Format of the file, csv or jsonl; by default that of its name." enum:",csv,jsonl" default:""`
-	Preview int           `help:"Number of items to show without importing any." placeholder:"N"`
-	GoOn    bool          `help:"Whether to import the other lines if some are refused."`
-	URL     string        `help:"URL of the server." placeholder:"URL"`
-	Every   time.Duration `hidden:"" default:"1s"`
+	File    string   `arg:"" help:"File to import; - for standard input."`
+	Dataset string   `arg:"" optional:"" help:"ID or name of the dataset; a new one with the name of the file by default."`
+	Map     []string `help:"Field of an item that a column becomes, such as question=input or topic=labels.topic; COLUMN= leaves a column out. Repeatable." placeholder:"COLUMN=FIELD" sep:"none"`
+	Format  string   `help:"Format of the file, csv or jsonl; by default that of its name." enum:",csv,jsonl" default:"" placeholder:"FORMAT"`
+	Preview int      `help:"Number of items to show without importing any." placeholder:"N"`
+	GoOn    bool     `help:"Import of the other lines if some are refused."`
+	remote
 }
 
-// maxShown is how many refused lines are listed.
-const maxShown = 20
+// Help is the text of --help above the flags.
+func (importCommand) Help() string { return itemsHelp }
 
 // Run imports a file.
-func (c importCommand) Run(e *Environment) error {
-	mapping, err := itemfile.ParseMapping(c.Map)
-	if err != nil {
-		return &ExitError{2, err}
-	}
-	format, err := formatOf(c.Format, c.File)
-	if err != nil {
-		return &ExitError{2, err}
-	}
-	in, closeFile, err := openInput(c.File)
-	if err != nil {
+func (c importCommand) Run(e *Environment) error { return unknown(c.run(e)) }
+
+func (c importCommand) run(e *Environment) error {
+	file := itemSource{File: c.File, Map: c.Map, Format: c.Format, GoOn: c.GoOn}
+	if err := file.open(); err != nil {
 		return err
 	}
-	defer closeFile()
-	from, err := itemfile.NewReader(in, format, mapping)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
-	}
+	defer file.close()
 	if c.Preview > 0 {
-		return preview(e.Out, from, c.Preview)
+		return preview(e.Out, file.from, c.Preview)
 	}
-	to, err := client.FromEnviron(c.URL, e.Environ)
+	to, err := c.client(e)
 	if err != nil {
 		return err
 	}
-	last := time.Now()
-	done, err := to.ImportItems(e.Context, c.Dataset, from, c.GoOn, func(d client.Imported) {
-		if time.Since(last) >= c.Every {
-			last = time.Now()
-			fmt.Fprintf(e.ErrOut, "%d lines read, %d items created\n", d.Lines, d.Created)
+	id, err := c.target(e, to)
+	if err != nil {
+		return err
+	}
+	return file.send(e, to, id)
+}
+
+// target is the id of the dataset that takes the items.
+func (c importCommand) target(e *Environment, to *client.Client) (string, error) {
+	if c.Dataset != "" {
+		d, _, err := to.FindDataset(e.Context, c.Dataset)
+		return d.ID, err
+	}
+	if c.File == "-" {
+		return "", mistake("standard input has no name that a dataset could get: name the dataset after the file")
+	}
+	name := strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
+	var made api.Dataset
+	_, err := to.Call(func(k api.Client) (err error) {
+		made, err = k.CreateDataset(e.Context, api.CreateDataset{Name: name})
+		return err
+	})
+	if err == nil {
+		fmt.Fprintf(e.Out, "dataset %s %q created\n", made.ID, terminal.Text(made.Name))
+	}
+	return made.ID, err
+}
+
+// itemSource is a file of items.
+type itemSource struct {
+	File, Format string
+	Map          []string
+	GoOn         bool
+
+	from  *itemfile.Reader
+	close func()
+}
+
+// open begins to read the file.
+func (s *itemSource) open() error {
+	mapping, err := itemfile.ParseMapping(s.Map)
+	if err != nil {
+		return mistake("%w", err)
+	}
+	format, err := formatOf(s.Format, s.File)
+	if err != nil {
+		return mistake("%w", err)
+	}
+	in := io.Reader(os.Stdin)
+	s.close = func() {}
+	if s.File != "-" {
+		f, err := os.Open(s.File)
+		if err != nil {
+			return mistake("the items cannot be read: %w", err)
+		}
+		s.close, in = func() { _ = f.Close() }, f
+	}
+	if s.from, err = itemfile.NewReader(in, format, mapping); err != nil {
+		s.close()
+		return mistake("%s: %w", s.File, err)
+	}
+	return nil
+}
+
+const (
+	// maxShown is how many refused lines are listed.
+	maxShown = 20
+	// tellEvery is how often a long import says how far it is.
+	tellEvery = 20
+)
+
+// send adds the items to a dataset, and says what became of them.
+func (s *itemSource) send(e *Environment, to *client.Client, dataset string) error {
+	requests := 0
+	done, err := to.ImportItems(e.Context, dataset, s.from, s.GoOn, func(d client.Imported) {
+		if requests++; requests%tellEvery == 0 {
+			e.say(fmt.Sprintf("%s lines read, %s items created", terminal.Number(d.Lines), terminal.Number(d.Created)))
 		}
 	})
 	for _, line := range done.Refused[:min(len(done.Refused), maxShown)] {
-		fmt.Fprintf(e.ErrOut, "%s, %s\n", c.File, line)
+		e.say(s.File + ", " + line.String())
 	}
 	if more := len(done.Refused) - maxShown; more > 0 {
-		fmt.Fprintf(e.ErrOut, "… and %d more lines\n", more)
+		e.say(fmt.Sprintf("… and %s more lines", terminal.Number(more)))
 	}
 	if err != nil {
-		return fmt.Errorf("%w\n%d lines were imported before; import the file again to go on: what is there is skipped", err, done.Created+done.Skipped)
+		return fmt.Errorf("%w; %d items are in the dataset: import the file again to go on, what is there is skipped", err, done.Created+done.Skipped)
 	}
 	fmt.Fprintf(e.Out, "%d created, %d already there, %d refused\n", done.Created, done.Skipped, len(done.Refused))
-	if len(done.Refused) == 0 {
-		return nil
-	}
-	if c.GoOn {
+	switch {
+	case done.Lines == 0:
+		return mistake("%s has no items: write one a line", s.File)
+	case len(done.Refused) > 0 && !s.GoOn:
+		return mistake("the import stopped: correct the lines and import the file again, or pass --go-on to leave them out")
+	case len(done.Refused) > 0:
 		return &ExitError{exitFailed, nil}
 	}
-	return &ExitError{exitFailed, errors.New("the import stopped: correct the lines and import the file again, or pass --go-on to leave them out")}
+	return nil
 }
 
 // preview shows items as they would be sent.
@@ -117,35 +176,29 @@ func formatOf(asked, name string) (itemfile.Format, error) {
 	return "", fmt.Errorf("the format of %s is not known by its name: pass --format csv or --format jsonl", name)
 }
 
-func openInput(name string) (io.Reader, func(), error) {
-	if name == "-" {
-		return os.Stdin, func() {}, nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	return f, func() { _ = f.Close() }, nil
-}
-
 type exportCommand struct {
-	Dataset string `arg:"" help:"ID of the dataset."`
+	datasetArg
 	File    string `arg:"" optional:"" default:"-" help:"File to write; standard output by default."`
-	Format  string `help:"Format of the file, csv or jsonl; by default that of its name." enum:",csv,jsonl" default:""`
+	Format  string `help:"Format of the file, csv or jsonl; by default that of its name." enum:",csv,jsonl" default:"" placeholder:"FORMAT"`
 	Version int    `help:"Number of a frozen version; the current items by default." placeholder:"N"`
-	URL     string `help:"URL of the server." placeholder:"URL"`
 }
 
 // Run exports a dataset.
-func (c exportCommand) Run(e *Environment) (err error) {
+func (c exportCommand) Run(e *Environment) error { return unknown(c.run(e)) }
+
+func (c exportCommand) run(e *Environment) (err error) {
 	if c.File == "-" && c.Format == "" {
 		c.Format = string(itemfile.JSONL)
 	}
 	format, err := formatOf(c.Format, c.File)
 	if err != nil {
-		return &ExitError{2, err}
+		return mistake("%w", err)
 	}
-	from, err := client.FromEnviron(c.URL, e.Environ)
+	from, err := c.client(e)
+	if err != nil {
+		return err
+	}
+	d, _, err := from.FindDataset(e.Context, c.Dataset)
 	if err != nil {
 		return err
 	}
@@ -162,7 +215,7 @@ func (c exportCommand) Run(e *Environment) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := from.ExportItems(e.Context, c.Dataset, c.Version, w, func(int) {})
+	n, err := from.ExportItems(e.Context, d.ID, c.Version, w, func(int) {})
 	if err == nil && c.File != "-" {
 		fmt.Fprintf(e.Out, "%d items written to %s\n", n, c.File)
 	}

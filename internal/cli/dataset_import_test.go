@@ -15,7 +15,7 @@ func TestImportAndExport(t *testing.T) {
 	t.Parallel()
 	k := testkit.New(t)
 	c := k.Org(t)
-	environ := []string{"ASSAY_URL=" + k.URL, "SERVICE_API_KEY=" + c.Key.Reveal()}
+	environ := []string{"ASSAY_URL=" + k.URL, "ASSAY_API_KEY=" + c.Key.Reveal()}
 	write := func(t *testing.T, name, text string) string {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), name)
@@ -56,12 +56,16 @@ func TestImportAndExport(t *testing.T) {
 		d := c.Dataset(t, testkit.Dataset{Schema: map[string]any{"required": []string{"expected_output"}}})
 		file := write(t, "q.csv", "input,expected_output\na,b\n,c\nd,\ne,f\n")
 		got := run(environ, "dataset", "import", file, d.ID)
+		require.Equal(t, 2, got.Code)
+		require.Equal(t, "0 created, 0 already there, 1 refused\n", got.Out)
+		require.Contains(t, got.Err, file+", line 3: has no input\n")
+		require.Contains(t, got.Err, "correct the lines and import the file again, or pass --go-on")
+
+		got = run(environ, "dataset", "import", file, d.ID, "--go-on")
 		require.Equal(t, 1, got.Code)
 		require.Equal(t, "2 created, 0 already there, 2 refused\n", got.Out)
-		require.Contains(t, got.Err, file+", line 3: has no input\n")
 		require.Contains(t, got.Err, file+", line 4: ")
 		require.Contains(t, got.Err, "expected_output")
-		require.Contains(t, got.Err, "correct the lines and import the file again, or pass --go-on")
 	})
 
 	t.Run("what cannot be imported says why", func(t *testing.T) {
@@ -72,13 +76,13 @@ func TestImportAndExport(t *testing.T) {
 			code int
 			want string
 		}{
-			"no such file":         {[]string{"nowhere.csv", "1"}, 1, "nowhere.csv: no such file"},
+			"no such file":         {[]string{"nowhere.csv", "1"}, 2, "the items cannot be read: open nowhere.csv: no such file"},
 			"a format":             {[]string{write(t, "q.xlsx", "x"), "1"}, 2, "pass --format csv or --format jsonl"},
-			"a column":             {[]string{csv, "1"}, 1, `the column "topic" is not a field of an item: map it with --map topic=labels.topic`},
+			"a column":             {[]string{csv, "1"}, 2, `the column "topic" is not a field of an item: map it with --map topic=labels.topic`},
 			"a field":              {[]string{csv, "1", "--map", "question=inptu"}, 2, "did you mean input?"},
-			"a dataset":            {append([]string{csv, "4711"}, mapped...), 1, "The dataset does not exist"},
+			"a dataset":            {append([]string{csv, "4711"}, mapped...), 2, "dataset"},
 			"not even a mapping":   {[]string{csv, "1", "--map", "question"}, 2, "write COLUMN=FIELD"},
-			"a column that is not": {append([]string{csv, "1", "--map", "topics=labels"}, mapped...), 1, `the file has no column "topics": did you mean topic?`},
+			"a column that is not": {append([]string{csv, "1", "--map", "topics=labels"}, mapped...), 2, `the file has no column "topics": did you mean topic?`},
 		} {
 			got := run(environ, append([]string{"dataset", "import"}, c.args...)...)
 			require.Equal(t, c.code, got.Code, "%s: %s", title, got.Err)

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,12 +30,8 @@ func (c gateCommand) report(e *Environment, d decision) error {
 		return err
 	}
 	if c.GitHub {
-		// Annotations are the only commands that are meant for the runner.
-		if g, ok := notes.(*guard); ok {
-			notes = g.to
-		}
 		for _, line := range d.annotations() {
-			fmt.Fprintln(notes, line)
+			fmt.Fprintln(unguarded(notes), line)
 		}
 	}
 	if c.JUnit == "" {
@@ -45,7 +42,7 @@ func (c gateCommand) report(e *Environment, d decision) error {
 		return err
 	}
 	if err := os.WriteFile(c.JUnit, text, 0o644); err != nil {
-		return fmt.Errorf("write the JUnit report: %w", err)
+		return mistake("the JUnit report cannot be written: %w; name another file with --junit", err)
 	}
 	return nil
 }
@@ -65,8 +62,11 @@ func (d decision) draw() terminal.Gate {
 			g.Notes = append(g.Notes, fmt.Sprintf("%s since the pinned run %s: %s", one.Figure, one.PinnedRunID, signedText(shown)))
 		}
 	}
-	if d.url != "" {
-		g.Notes = append(g.Notes, d.url)
+	if d.run.ID != "" && d.verdict != gate.Pass && d.problem == "" {
+		g.Notes = append(g.Notes, fmt.Sprintf("assay results %s %s --failed", d.evaluation.ID, d.run.ID))
+	}
+	if d.run.ID != "" {
+		g.Notes = append(g.Notes, fmt.Sprintf("assay report %s %s --open", d.evaluation.ID, d.run.ID))
 	}
 	return g
 }
@@ -134,8 +134,21 @@ func (d decision) annotations() []string {
 			lines = append(lines, annotation("notice", "Assay gate: "+j.Requirement+" passed", message+" ("+j.warning+")"))
 		}
 	}
+	for _, i := range d.items[:min(len(d.items), annotatedItems)] {
+		lines = append(lines, annotation("notice", "Assay: item "+i.ID+" "+i.Status, terminal.ItemText(i)))
+	}
+	if d.failing > annotatedItems {
+		lines = append(lines, annotation("notice", fmt.Sprintf("Assay: %d failing items", d.failing), fmt.Sprintf("The first %d are shown. assay results %s %s --failed lists all of them.", annotatedItems, d.evaluation.ID, d.run.ID)))
+	}
 	return lines
 }
+
+// How many failing items are reported. GitHub shows ten annotations of a level
+// and step.
+const (
+	annotatedItems = 8
+	junitItems     = 100
+)
 
 var (
 	escapeMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
@@ -144,7 +157,11 @@ var (
 
 // annotation is one command. Nothing in its texts can end it or begin another.
 func annotation(level, title, message string) string {
-	return fmt.Sprintf("::%s title=%s::%s", level, escapeProperty.Replace(terminal.Text(title)), escapeMessage.Replace(terminal.Text(message)))
+	lines := strings.Split(message, "\n")
+	for i, line := range lines {
+		lines[i] = escapeMessage.Replace(terminal.Text(line))
+	}
+	return fmt.Sprintf("::%s title=%s::%s", level, escapeProperty.Replace(terminal.Text(title)), strings.Join(lines, "%0A"))
 }
 
 // The report that CI systems read. A requirement that is missed is a failure;
@@ -152,13 +169,13 @@ func annotation(level, title, message string) string {
 // run cannot be judged, that is the error, and the requirements are skipped.
 type (
 	junitSuites struct {
-		XMLName  xml.Name   `xml:"testsuites"`
-		Name     string     `xml:"name,attr"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"`
-		Skipped  int        `xml:"skipped,attr"`
-		Suite    junitSuite `xml:"testsuite"`
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Skipped  int          `xml:"skipped,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
 		Name       string          `xml:"name,attr"`
@@ -168,7 +185,7 @@ type (
 		Errors     int             `xml:"errors,attr"`
 		Skipped    int             `xml:"skipped,attr"`
 		Time       string          `xml:"time,attr"`
-		Properties []junitProperty `xml:"properties>property"`
+		Properties []junitProperty `xml:"properties>property,omitempty"`
 		Cases      []junitCase     `xml:"testcase"`
 	}
 	junitProperty struct {
@@ -226,8 +243,24 @@ func (d decision) junit(at time.Time) ([]byte, error) {
 		s.Cases = append(s.Cases, c)
 	}
 	s.Tests = len(s.Cases)
-	text, err := xml.MarshalIndent(junitSuites{
-		Name: "assay gate", Tests: s.Tests, Failures: s.Failures, Errors: s.Errors, Skipped: s.Skipped, Suite: s,
-	}, "", "  ")
+	all := junitSuites{Name: "assay gate", Tests: s.Tests, Failures: s.Failures, Errors: s.Errors, Skipped: s.Skipped, Suites: []junitSuite{s}}
+	if len(d.items) > 0 {
+		items := d.junitItems(name, s.Timestamp)
+		all.Tests, all.Failures, all.Suites = all.Tests+items.Tests, all.Failures+items.Failures, append(all.Suites, items)
+	}
+	text, err := xml.MarshalIndent(all, "", "  ")
 	return append([]byte(xml.Header), append(text, '\n')...), err
+}
+
+// junitItems are the failing items of a run that did not pass. In a run that
+// passed they are within what was accepted, and none of them is a failure.
+func (d decision) junitItems(name, at string) junitSuite {
+	s := junitSuite{Name: name + ": failing items", Timestamp: at, Time: "0", Properties: []junitProperty{{"failing_items", strconv.Itoa(d.failing)}}}
+	for _, i := range d.items {
+		text := terminal.ItemText(i)
+		first, _, _ := strings.Cut(text, "\n")
+		s.Cases = append(s.Cases, junitCase{Name: "item " + terminal.Text(i.ID), Class: name, Time: "0", Failure: &junitResult{terminal.Text(i.Status + ": " + first), i.Status, text}})
+	}
+	s.Tests, s.Failures = len(s.Cases), len(s.Cases)
+	return s
 }

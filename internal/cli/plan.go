@@ -14,29 +14,23 @@ import (
 type planCommand struct {
 	Evaluation string `arg:"" help:"ID or name of the evaluation."`
 	remote
-	Difference float64 `required:"" help:"Difference of the overall score to be seen, such as 0.02." placeholder:"FRACTION"`
-	Power      float64 `default:"0.8" help:"Share of runs that are to show it (default: 0.8)." placeholder:"FRACTION"`
-	JSON       bool    `name:"json" help:"JSON output, as returned by the API."`
+	Difference fraction `required:"" help:"Difference of the overall score to be seen, such as 0.02 or 2%." placeholder:"FRACTION"`
+	Power      fraction `default:"0.8" help:"Share of runs that are to show it (default: 0.8)." placeholder:"FRACTION"`
+	JSON       bool     `name:"json" help:"JSON output, as returned by the API."`
 }
 
 // Help is the text of --help above the flags.
 func (planCommand) Help() string {
 	return `Tells how many items a difference needs, before a run is paid for. How much scores vary is taken from the newest completed runs; without them, the worst is assumed.
 
-Exit codes: 0 planned, 2 invalid command line, 3 request failed.
+Exit codes: 0 planned, 2 a mistake in the command line, a name or the key, 3 no response.
 
-The key in SERVICE_API_KEY needs the scope eval:read.`
+The key needs the scope eval:read.`
 }
 
 // Validate refuses differences that no run can show.
 func (c planCommand) Validate() error {
-	switch {
-	case !(c.Difference >= 0.0001 && c.Difference <= 1):
-		return errors.New("--difference must be from 0.0001 to 1: use a number such as 0.02")
-	case !(c.Power >= 0.5 && c.Power <= 0.99):
-		return errors.New("--power must be from 0.5 to 0.99")
-	}
-	return nil
+	return errors.Join(c.Difference.within("difference", 0.0001, 1), c.Power.within("power", 0.5, 0.99))
 }
 
 // Run prints how many items it takes.
@@ -52,7 +46,7 @@ func (c planCommand) run(e *Environment) error {
 	if err != nil {
 		return err
 	}
-	number := func(x float64) []string { return []string{strconv.FormatFloat(x, 'f', -1, 64)} }
+	number := func(x fraction) []string { return []string{strconv.FormatFloat(float64(x), 'f', -1, 64)} }
 	p, raw, err := from.Plan(e.Context, evaluation.ID, url.Values{"difference": number(c.Difference), "power": number(c.Power)})
 	if err != nil {
 		return err

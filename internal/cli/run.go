@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -14,18 +13,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/client"
+	"github.com/assayhq/assay/internal/client/api"
+	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/terminal"
 )
 
 // startFlags are what a run is started with.
 type startFlags struct {
-	Sample         int      `help:"Number of items to draw at random." placeholder:"N"`
-	Seed           *int64   `help:"Seed of the order and the sample (default: random)." placeholder:"N"`
-	Repetitions    int      `help:"Number of executions of each item." placeholder:"N"`
-	Concurrency    int      `help:"Number of items in progress at the same time." placeholder:"N"`
-	Budget         *float64 `help:"Cost at which the run stops." placeholder:"USD"`
-	DatasetVersion int      `help:"Frozen version of the dataset." placeholder:"N"`
-	IdempotencyKey string   `help:"Idempotency key: a repeated start within a day returns the same run. In CI, use the job and its attempt." placeholder:"KEY"`
+	Sample         int               `help:"Number of items to draw at random." placeholder:"N"`
+	Seed           *int64            `help:"Seed of the order and the sample (default: random)." placeholder:"N"`
+	Repetitions    int               `help:"Number of executions of each item." placeholder:"N"`
+	Concurrency    int               `help:"Number of items in progress at the same time." placeholder:"N"`
+	Budget         *float64          `help:"Cost at which the run stops." placeholder:"USD"`
+	DatasetVersion int               `help:"Frozen version of the dataset." placeholder:"N"`
+	Release        string            `help:"Release that is measured, such as rel-2026.03." placeholder:"ID"`
+	Environment    string            `name:"environment" enum:"development,test,staging,production," default:"" help:"Where the application runs: development, test, staging or production." placeholder:"NAME"`
+	Branch         string            `help:"Branch that is measured (default: that of the CI job, in GitHub Actions and GitLab CI)." placeholder:"NAME"`
+	Tag            string            `help:"Git tag that is measured (default: that of the CI job)." placeholder:"NAME"`
+	Metadata       map[string]string `mapsep:"none" help:"Metadata of the run; repeatable." placeholder:"KEY=VALUE"`
+	IdempotencyKey string            `help:"Idempotency key: a repeated start within a day returns the same run. In CI, use the job and its attempt." placeholder:"KEY"`
 }
 
 func (f startFlags) check() error {
@@ -46,22 +52,21 @@ func (f startFlags) check() error {
 // start starts a run, once: trying again after a lost answer finds the first.
 // A baseline that is named by its place is sent as it is named: resolved here,
 // it would be another run at the second try, and the key would not fit.
-func (f startFlags) start(ctx context.Context, from *client.Client, evaluation client.Evaluation, baseline string, say func(string)) (client.Run, error) {
+func (f startFlags) start(e *Environment, from *client.Client, evaluation client.Evaluation, baseline string) (client.Run, error) {
 	key := f.IdempotencyKey
 	if key == "" {
 		key = "assay-run-" + rand.Text()
 	}
 	want := client.Start{
 		DatasetVersion: some(f.DatasetVersion), SampleSize: some(f.Sample), Seed: f.Seed, Repetitions: some(f.Repetitions), Concurrency: some(f.Concurrency),
-		BudgetUSD: f.Budget,
+		BudgetUSD: f.Budget, ReleaseID: text(f.Release), Environment: text(f.Environment), Metadata: f.metadata(e.Environ),
 	}
-	switch baseline {
-	case client.Latest, client.Previous, client.Passed, client.Pinned:
-		want.Baseline = &baseline
-	default:
+	if client.IsID(baseline) {
 		want.BaselineRunID = baseline
+	} else if baseline != "" {
+		want.Baseline = &baseline
 	}
-	return from.StartPatiently(ctx, evaluation.ID, want, key, say)
+	return from.StartPatiently(e.Context, evaluation.ID, want, key, e.say)
 }
 
 // some is a number that a flag gives, nil without the flag.
@@ -73,11 +78,19 @@ func some(n int) *int64 {
 	return &wide
 }
 
+// text is what a flag gives, nil without the flag.
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
 type runCommand struct {
 	Evaluation string `arg:"" help:"ID or name of the evaluation."`
 	remote
 	Wait     bool   `help:"Wait for the run to end, and show its progress and result."`
-	Baseline string `help:"Baseline run: an ID, latest or previous." placeholder:"RUN"`
+	Baseline string `help:"Baseline run: an ID, latest, previous, passed, pinned, branch:NAME, release:ID or tag:NAME." placeholder:"RUN"`
 	JSON     bool   `name:"json" help:"JSON output, as returned by the API."`
 	waitFlags
 	startFlags
@@ -89,15 +102,15 @@ func (runCommand) Help() string {
 
 The command keeps waiting across server restarts. Ctrl-C stops waiting and leaves the run in progress.
 
-Exit codes: 0 completed (without --wait: started), 1 failed or cancelled, 2 invalid command line, 3 inconclusive: timed out, interrupted or request failed.
+Exit codes: 0 completed (without --wait: started), 1 failed or cancelled, 2 a mistake in the command line, a name or the key, 3 inconclusive: timed out, interrupted or no response.
 
-The key in SERVICE_API_KEY needs the scopes eval:read and eval:write.`
+The key needs the scopes eval:read and eval:write.`
 }
 
 // Validate refuses numbers that no run takes.
 func (c runCommand) Validate() error {
 	if c.Baseline != "" && !client.IsBaseline(c.Baseline) {
-		return errors.New("--baseline must be a run ID, passed, pinned, latest or previous")
+		return fmt.Errorf("--baseline=%s names no run: use a run ID, latest, %s", c.Baseline, gate.BaselineForms)
 	}
 	return errors.Join(c.startFlags.check(), c.waitFlags.check())
 }
@@ -115,7 +128,7 @@ func (c runCommand) run(e *Environment) error {
 	if err != nil {
 		return err
 	}
-	started, err := c.start(e.Context, from, evaluation, c.Baseline, e.say)
+	started, err := c.start(e, from, evaluation, c.Baseline)
 	if err != nil {
 		return err
 	}
@@ -123,7 +136,7 @@ func (c runCommand) run(e *Environment) error {
 		if c.JSON {
 			return printJSON(e, started.Raw)
 		}
-		return terminal.Detect(e.Out, e.Environ).Run(e.Out, toRun(from, evaluation, started, nil))
+		return terminal.Detect(e.Out, e.Environ).Run(e.Out, toRun(evaluation, started, nil))
 	}
 	ended, notes, err := c.follow(e, from, evaluation, started)
 	if err != nil {
@@ -144,7 +157,13 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 		return printJSON(e, r.Raw)
 	}
 	style := terminal.Detect(e.Out, e.Environ)
-	shown := toRun(from, evaluation, r, notes)
+	shown := toRun(evaluation, r, notes)
+	if r.Failed > 0 {
+		shown.Links = append(shown.Links, fmt.Sprintf("assay results %s %s --failed", evaluation.ID, r.ID))
+	}
+	if r.Status != client.StatusRunning {
+		shown.Links = append(shown.Links, fmt.Sprintf("assay report %s %s --open", evaluation.ID, r.ID))
+	}
 	if r.Status == client.StatusCompleted && r.Baseline() == "" {
 		if before, err := from.PreviousRun(e.Context, evaluation, r); err == nil {
 			shown.Links = append(shown.Links, fmt.Sprintf("assay compare %s %s %s", evaluation.ID, before.ID, r.ID))
@@ -175,10 +194,16 @@ func printJSON(e *Environment, raw jsontext.Value) error {
 	return err
 }
 
+// known is a text in the metadata of a run.
+func known(r client.Run, key string) string {
+	text, _ := r.Metadata[key].(string)
+	return text
+}
+
 // shownNotes is how many notes stand below the figures.
 const shownNotes = 5
 
-func toRun(from *client.Client, evaluation client.Evaluation, r client.Run, notes []client.Note) terminal.Run {
+func toRun(evaluation client.Evaluation, r client.Run, notes []client.Note) terminal.Run {
 	out := terminal.Run{
 		Name: evaluation.Name, ID: r.ID, Status: r.Status, Items: int(r.Items), Passed: int(r.Passed), Failed: int(r.Failed), Errored: int(r.Errored),
 		Skipped: int(r.Skipped), Cost: &r.CostUSD,
@@ -195,6 +220,11 @@ func toRun(from *client.Client, evaluation client.Evaluation, r client.Run, note
 	}
 	if v := r.Seed; v != nil {
 		out.Facts = append(out.Facts, terminal.Fact{Name: "seed", Value: strconv.FormatInt(*v, 10)})
+	}
+	for _, f := range []terminal.Fact{{Name: "release", Value: api.Value(r.ReleaseID)}, {Name: "branch", Value: known(r, "branch")}, {Name: "tag", Value: known(r, "tag")}} {
+		if f.Value != "" {
+			out.Facts = append(out.Facts, f)
+		}
 	}
 	if r.Repetitions > 1 {
 		out.Facts = append(out.Facts, terminal.Fact{Name: "repetitions", Value: strconv.FormatInt(r.Repetitions, 10)})
@@ -214,7 +244,9 @@ func toRun(from *client.Client, evaluation client.Evaluation, r client.Run, note
 		}
 	}
 	out.Notes = out.Notes[:min(len(out.Notes), shownNotes)] // the newest are first
-	out.Links = append(out.Links, from.RunURL(evaluation.ID, r.ID))
+	if r.Status == client.StatusRunning {
+		out.Links = append(out.Links, fmt.Sprintf("assay runs attach %s %s", evaluation.ID, r.ID))
+	}
 	return out
 }
 

@@ -114,7 +114,7 @@ func TestRunCommand(t *testing.T) {
 		got := run(env, "run", "support ANSWERS", "--baseline=previous", "--sample=10", "--seed=0", "--repetitions=2", "--concurrency=3", "--budget=1.5", "--dataset-version=4")
 		require.Zero(t, got.Code, got.Err)
 		require.Contains(t, got.Out, "▸ running  Support answers · run 42\n")
-		require.Contains(t, got.Out, run42)
+		require.Contains(t, got.Out, "assay runs attach 7 42\n")
 		require.Equal(t, "POST "+runs+` {"baseline":"previous","budgetUsd":1.5,"concurrency":3,"datasetVersion":4,"repetitions":2,"sampleSize":10,"seed":0}`, s.asked[len(s.asked)-1])
 
 		got = run(env, "run", "7", "--json")
@@ -174,11 +174,11 @@ func TestRunCommand(t *testing.T) {
 		env := (&evaluations{}).serve(t, map[string][]string{"POST " + runs: {wireRun("42", "running", "")}, "GET " + run42 + "/progress": {progress("running", 50)}})
 		got := run(env, "run", "7", "--wait", "--timeout=100ms")
 		require.Equal(t, 3, got.Code)
-		require.Regexp(t, `assay: run 42 did not end within 100ms and is still in progress: GET http://\S+/runs/42/progress shows its progress, POST http://\S+/runs/42/cancel cancels it\n$`, got.Err)
-		require.Equal(t, 3, run(env, "run", "nothing").Code)
+		require.Regexp(t, `assay: run 42 did not end within 100ms and is still in progress: .assay runs attach 7 42. follows it, .assay runs cancel 7 42. cancels it\n$`, got.Err)
+		require.Equal(t, 2, run(env, "run", "nothing").Code)
 		got = run(nil, "run", "7")
-		require.Equal(t, 3, got.Code)
-		require.Contains(t, got.Err, "SERVICE_API_KEY is not set")
+		require.Equal(t, 2, got.Code)
+		require.Contains(t, got.Err, "there is no API key for ")
 	})
 
 	t.Run("a command line that is wrong is 2", func(t *testing.T) {
@@ -193,14 +193,14 @@ func TestRunCommand(t *testing.T) {
 
 // recorded makes an evaluation whose items have outputs, of which every n-th is
 // wrong; outputs may be changed afterwards.
-func recorded(t *testing.T, c *testkit.Client, items, wrong int) testkit.Evaluation {
+func recorded(t *testing.T, c *testkit.Client, items int) testkit.Evaluation {
 	t.Helper()
 	d := c.Dataset(t, testkit.Dataset{})
 	all := make([]testkit.Item, items)
 	for i := range all {
 		answer := fmt.Sprintf("answer %d", i)
 		all[i] = testkit.Item{Input: fmt.Sprintf("question %d", i), ExpectedOutput: answer, Output: answer}
-		if i%wrong == 0 {
+		if i%10 == 0 {
 			all[i].Output = "something else"
 		}
 	}
@@ -213,7 +213,7 @@ func TestARunIsStartedOnce(t *testing.T) {
 	t.Parallel()
 	k := testkit.New(t)
 	c := k.Org(t)
-	e := recorded(t, c, 10, 10)
+	e := recorded(t, c, 10)
 	env := []string{"SERVICE_API_KEY=" + c.Key.Reveal(), "ASSAY_URL=" + k.URL}
 	first, err := c.StartRun(t.Context(), e.ID, nil)
 	require.NoError(t, err)
@@ -238,7 +238,7 @@ func TestRunCompareAndGateOnARealServer(t *testing.T) {
 	k := testkit.New(t)
 	k.Work(t)
 	c := k.Org(t)
-	e := recorded(t, c, 200, 10)
+	e := recorded(t, c, 200)
 	env := []string{"SERVICE_API_KEY=" + c.Key.Reveal(), "ASSAY_URL=" + k.URL, "COLUMNS=80"}
 
 	first := run(env, "run", "support answers", "--wait", "--seed=1", "--json")

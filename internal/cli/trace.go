@@ -14,7 +14,7 @@ import (
 
 // remote is the Assay that a user's command asks, with the user's own key.
 type remote struct {
-	URL string `help:"Base URL of Assay (default: ASSAY_URL, or http://localhost:4318)." placeholder:"URL"`
+	URL string `help:"Base URL of Assay (default: ASSAY_URL, the stored profile, or http://localhost:4318)." placeholder:"URL"`
 }
 
 func (r remote) client(e *Environment) (*client.Client, error) {
@@ -37,7 +37,7 @@ type tailCommand struct {
 func (tailCommand) Help() string {
 	return `A running trace is shown when it starts and again when it ends. Each line has the time, the status (▸ running, ✓ completed, ✗ failed, ◌ closed for inactivity) with the number of failed spans, the name, the duration, tokens, cost, the agent or service, and the ID for ` + "`assay traces get`" + `.
 
-The key in SERVICE_API_KEY needs the scope traces:read. Press Ctrl-C to stop.`
+The key needs the scope traces:read. Press Ctrl-C to stop.`
 }
 
 // Validate refuses a time in the future.

@@ -92,7 +92,7 @@ func TestTailCommand(t *testing.T) {
 		t.Parallel()
 		got := run(nil, "tail")
 		require.Equal(t, 1, got.Code)
-		require.Contains(t, got.Err, "SERVICE_API_KEY is not set")
+		require.Contains(t, got.Err, "there is no API key for ")
 		for _, args := range [][]string{{"tail", "--since=-1m"}, {"tail", "--status=done"}, {"tail", "--since=yesterday"}, {"traces"}, {"traces", "get"}} {
 			got := run([]string{userKey}, args...)
 			require.Equal(t, 2, got.Code, args)

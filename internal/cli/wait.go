@@ -38,7 +38,7 @@ func (f waitFlags) follow(e *Environment, from *client.Client, evaluation client
 	case e.Context.Err() != nil:
 		err = f.interrupted(e, from, evaluation, r)
 	case errors.Is(err, client.ErrTimeout):
-		err = fmt.Errorf("run %s did not end within %s and is still in progress: %s", r.ID, f.Timeout, again(from, evaluation, r))
+		err = fmt.Errorf("run %s did not end within %s and is still in progress: %s", r.ID, f.Timeout, again(evaluation, r))
 	}
 	return client.Run{}, nil, err
 }
@@ -46,7 +46,7 @@ func (f waitFlags) follow(e *Environment, from *client.Client, evaluation client
 // interrupted leaves the run or cancels it, as the flag says.
 func (f waitFlags) interrupted(e *Environment, from *client.Client, evaluation client.Evaluation, r client.Run) error {
 	if !f.CancelOnInterrupt {
-		return fmt.Errorf("interrupted; run %s is still in progress: %s", r.ID, again(from, evaluation, r))
+		return fmt.Errorf("interrupted; run %s is still in progress: %s", r.ID, again(evaluation, r))
 	}
 	// The signal has ended the context; the cancellation has a little time.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(e.Context), 10*time.Second)
@@ -55,17 +55,16 @@ func (f waitFlags) interrupted(e *Environment, from *client.Client, evaluation c
 	var refused *client.Error
 	switch {
 	case err == nil:
-		return &ExitError{exitFailed, fmt.Errorf("interrupted; run %s is cancelled, results so far are kept: %s", r.ID, from.RunURL(evaluation.ID, r.ID))}
+		return &ExitError{exitFailed, fmt.Errorf("interrupted; run %s is cancelled, results so far are kept: `assay results %s %s` shows them", r.ID, evaluation.ID, r.ID)}
 	case errors.As(err, &refused) && refused.Fault.Reason == "invalid_transition":
-		return fmt.Errorf("interrupted; run %s had already ended: %s", r.ID, from.RunURL(evaluation.ID, r.ID))
+		return fmt.Errorf("interrupted; run %s had already ended: `assay runs show %s %s` shows it", r.ID, evaluation.ID, r.ID)
 	}
-	return fmt.Errorf("interrupted; run %s could not be cancelled and is still in progress (%w): %s", r.ID, err, again(from, evaluation, r))
+	return fmt.Errorf("interrupted; run %s could not be cancelled and is still in progress (%w): %s", r.ID, err, again(evaluation, r))
 }
 
 // again says how to look at a run that goes on, and how to end it.
-func again(from *client.Client, evaluation client.Evaluation, r client.Run) string {
-	url := from.RunURL(evaluation.ID, r.ID)
-	return fmt.Sprintf("GET %s/progress shows its progress, POST %s/cancel cancels it", url, url)
+func again(evaluation client.Evaluation, r client.Run) string {
+	return fmt.Sprintf("`assay runs attach %s %s` follows it, `assay runs cancel %s %s` cancels it", evaluation.ID, r.ID, evaluation.ID, r.ID)
 }
 
 const (
@@ -194,10 +193,19 @@ func (e *Environment) say(text string) { fmt.Fprintf(e.ErrOut, "assay: %s\n", te
 
 // terminalOut is the writer whose terminal is asked for its size.
 func (e *Environment) terminalOut() io.Writer {
-	if g, ok := e.ErrOut.(*guard); ok {
+	return unguarded(e.ErrOut)
+}
+
+// runner is where commands for GitHub's runner go, on a line of their own.
+func (e *Environment) runner() io.Writer { return unguarded(e.Out) }
+
+// unguarded is the writer behind a guard. Annotations are the only commands that
+// are meant for the runner.
+func unguarded(w io.Writer) io.Writer {
+	if g, ok := w.(*guard); ok {
 		return g.to
 	}
-	return e.ErrOut
+	return w
 }
 
 // guarded is the same environment in a job of GitHub Actions, where a line that

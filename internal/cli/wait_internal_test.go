@@ -22,8 +22,8 @@ func TestInterruptedWaiting(t *testing.T) {
 		says   string
 		posts  int
 	}{
-		"leaves the run running":        {false, exitUnknown, "interrupted; run 42 is still in progress: GET ", 1},
-		"cancels it if it is told that": {true, exitFailed, "interrupted; run 42 is cancelled, results so far are kept: http", 2},
+		"leaves the run running":        {false, exitUnknown, "interrupted; run 42 is still in progress: `assay runs attach 7 42` follows it", 1},
+		"cancels it if it is told that": {true, exitFailed, "interrupted; run 42 is cancelled, results so far are kept: `assay results 7 42` shows them", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

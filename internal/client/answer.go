@@ -1,14 +1,17 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/fault"
 )
 
@@ -63,6 +66,7 @@ type Error struct {
 	// RetryAfter is when asking again can help, zero if the server did not say.
 	RetryAfter time.Duration
 	url        string
+	keyFrom    string
 }
 
 // Unwrap returns the fault.
@@ -71,14 +75,22 @@ func (e *Error) Unwrap() error { return e.Fault }
 // Error says what is wrong and what to do.
 func (e *Error) Error() string {
 	said := e.Fault.Error()
+	var fields []string
+	for _, f := range e.Fault.Fields {
+		fields = append(fields, strings.TrimLeft(f.Path, "/")+" "+strings.TrimSuffix(f.Message, "."))
+	}
+	if len(fields) > 0 && e.Status == http.StatusBadRequest {
+		said, _, _ = strings.Cut(e.Fault.Message, ". ") // what follows is about the fields
+		said = strings.TrimSuffix(said, ".") + ": " + strings.Join(fields, "; ")
+	}
 	switch {
 	case e.Fault.Message == "":
 		said = fmt.Sprintf("%s returned %d %s, which is not an Assay response: check the URL", e.url, e.Status, http.StatusText(e.Status))
 	case e.Fault.Reason == "insufficient_scope":
 		scope, _ := e.Fault.Details["requiredScope"].(string)
-		said = fmt.Sprintf("the key in %s lacks the scope %s: use a key that has it", EnvKey, plain(scope))
+		said = fmt.Sprintf("the key in %s lacks the scope %s: use a key that has it", e.keyFrom, plain(scope))
 	case e.Status == http.StatusUnauthorized:
-		said = fmt.Sprintf("the key in %s was rejected: %s", EnvKey, said)
+		said = fmt.Sprintf("the key in %s was rejected: %s", e.keyFrom, said)
 	case e.Fault.Reason == "unknown_route":
 		said = fmt.Sprintf("%s does not exist: check the URL, and that this Assay version supports %s", e.url, e.keeps())
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
@@ -90,16 +102,55 @@ func (e *Error) Error() string {
 	return plain(said)
 }
 
+// Checks are the engines that a server which is not ready waits for.
+func (e *Error) Checks() (all []api.ReadinessCheck) {
+	text, err := json.Marshal(e.Fault.Details["checks"])
+	if err != nil || json.Unmarshal(text, &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// Mistake is an error that asking again does not mend: a name, a key or an
+// address that is wrong.
+type Mistake struct{ text string }
+
+// Error says what is wrong and what to do.
+func (m *Mistake) Error() string { return m.text }
+
+func mistake(format string, args ...any) error {
+	return &Mistake{fmt.Sprintf(format, args...)}
+}
+
+// IsMistake reports whether the caller has to change something before asking
+// again can help. Whoever answers in the place of Assay says nothing about that.
+func IsMistake(err error) bool {
+	var m *Mistake
+	if errors.As(err, &m) {
+		return true
+	}
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Fault.Message == "" {
+		return false
+	}
+	switch refused.Status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusRequestEntityTooLarge:
+		return true
+	case http.StatusConflict:
+		return !slices.Contains([]string{"idempotency_in_progress", "run_not_ended"}, refused.Fault.Reason)
+	}
+	return false
+}
+
 // keeps is what the route that was asked for is about.
 func (e *Error) keeps() string {
-	if strings.Contains(e.url, "/api/evaluations") {
-		return "evaluations"
-	}
-	return "traces"
+	_, rest, _ := strings.Cut(e.url, "/api/")
+	noun, _, _ := strings.Cut(rest, "/")
+	return strings.ReplaceAll(noun, "-", " ")
 }
 
 // refusal reads the body of an answer that is no success.
-func refusal(res *http.Response, a Answer, body []byte) *Error {
+func (c *Client) refusal(res *http.Response, a Answer, body []byte) *Error {
 	var envelope struct {
 		Error struct {
 			Code      fault.Kind     `json:"code"`
@@ -128,7 +179,7 @@ func refusal(res *http.Response, a Answer, body []byte) *Error {
 	u.RawQuery = ""
 	return &Error{
 		Status: res.StatusCode, Fault: f, RequestID: plain(envelope.Error.RequestID),
-		RetryAfter: retryAfter(res.Header.Get("Retry-After"), a.At), url: u.String(),
+		RetryAfter: retryAfter(res.Header.Get("Retry-After"), a.At), url: u.String(), keyFrom: c.keyFrom,
 	}
 }
 

@@ -42,14 +42,18 @@ const (
 	maxAnswer = 256 << 20
 )
 
+// ErrUnanswered is inside every error of a request that nobody answered.
+var ErrUnanswered = errors.New("no response")
+
 // errFormat is an answer that no Assay gives.
 var errFormat = errors.New("not an Assay response: check the URL")
 
 // Client calls one Assay with one key.
 type Client struct {
-	base string
-	key  string
-	http *http.Client
+	base    string
+	key     string
+	keyFrom string // where the key is from, for messages
+	http    *http.Client
 }
 
 // String is the URL, so that printing a client does not show its key.
@@ -58,16 +62,60 @@ func (c *Client) String() string { return c.base }
 // GoString is the URL.
 func (c *Client) GoString() string { return c.base }
 
-// FromEnviron returns a client of the URL given, else of ASSAY_URL, else of
-// DefaultURL, with the key in SERVICE_API_KEY.
+// FromEnviron returns a client of the URL given, else of ASSAY_URL, with the key
+// in ASSAY_API_KEY or SERVICE_API_KEY. What the environment does not say is that
+// of the stored profile, and the URL is DefaultURL at last. A stored key is sent
+// to the URL that it was stored with, and to no other.
 func FromEnviron(base string, environ []string) (*Client, error) {
+	if base == "" {
+		base = lookup(environ, EnvURL)
+	}
+	key, from := environKey(environ), EnvKey
+	if lookup(environ, EnvAssayKey) != "" {
+		from = EnvAssayKey
+	}
+	if key == "" {
+		name := ProfileName(environ)
+		stored, err := Profiles(environ)
+		p, found := stored[name]
+		switch {
+		case !found && lookup(environ, EnvProfile) != "":
+			if err == nil {
+				err = mistake("there is no profile %q: run `assay login URL --profile=%s`, or unset %s", plain(name), plain(name), EnvProfile)
+			}
+			return nil, err
+		case err != nil || !found: // the environment says what is missing
+		case base == "" || strings.TrimRight(base, "/") == strings.TrimRight(p.URL, "/"):
+			base, key, from = p.URL, p.Key, "profile "+name
+		}
+	}
+	if base == "" {
+		base = DefaultURL
+	}
+	c, err := New(base, key, nil)
+	if c != nil {
+		c.keyFrom = from
+	}
+	return c, err
+}
+
+// Anonymous returns a client for what needs no key.
+func Anonymous(base string, environ []string) (*Client, error) {
 	if base == "" {
 		base = lookup(environ, EnvURL)
 	}
 	if base == "" {
 		base = DefaultURL
 	}
-	return New(base, lookup(environ, EnvKey), nil)
+	return New(base, "none", nil)
+}
+
+// environKey is the key that the environment has.
+func environKey(environ []string) string {
+	if key := lookup(environ, EnvAssayKey); key != "" {
+		return key
+	}
+	return lookup(environ, EnvKey)
 }
 
 // lookup returns the last value of a variable, which is the one that counts.
@@ -87,18 +135,21 @@ func New(base, apiKey string, transport http.RoundTripper) (*Client, error) {
 	u, err := url.Parse(base)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("invalid URL %q: use one such as %s or https://assay.example.com", plain(base), DefaultURL)
+		return nil, mistake("invalid URL %q: use one such as %s or https://assay.example.com", plain(base), DefaultURL)
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api"):
+		return nil, mistake("invalid URL %q: use the base URL, without /api", plain(base))
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("the URL must not have a user, query or fragment: set the key in %s", EnvKey)
+		return nil, mistake("the URL must not have a user, query or fragment: set the key in %s", EnvAssayKey)
 	case apiKey == "":
-		return nil, fmt.Errorf("%s is not set: set it to an API key with the scopes listed in the command's --help; `assay admin bootstrap` prints the first key", EnvKey)
+		return nil, mistake("there is no API key for %s: run `assay login %s`, or set %s; `assay admin bootstrap` prints the first key", base, base, EnvAssayKey)
 	case strings.ContainsFunc(apiKey, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return nil, fmt.Errorf("%s contains invalid characters: copy the key again, without quotes and spaces", EnvKey)
+		return nil, mistake("the API key contains invalid characters: copy it again, without quotes and spaces")
 	}
 	return &Client{
-		base: strings.TrimRight(base, "/"),
-		key:  apiKey,
-		http: &http.Client{Timeout: timeout, Transport: transport},
+		base:    strings.TrimRight(base, "/"),
+		key:     apiKey,
+		keyFrom: EnvKey,
+		http:    &http.Client{Timeout: timeout, Transport: transport},
 	}, nil
 }
 
@@ -153,7 +204,10 @@ func (c *Client) call() *call {
 }
 
 func (c *Client) decode(body []byte, out any) error {
-	if err := json.Unmarshal(body, out); err != nil {
+	err := json.Unmarshal(body, out)
+	if err != nil && !jsontext.Value(body).IsValid() {
+		return fmt.Errorf("%s: %w", c.base, errFormat)
+	} else if err != nil {
 		return fmt.Errorf("%s: %w (%s)", c.base, errFormat, plain(err.Error()))
 	}
 	return nil
@@ -177,7 +231,7 @@ func (c *Client) do(req *http.Request, out any) (Answer, error) {
 	}
 	a := answer(res.Header)
 	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
-		return a, refusal(res, a, body)
+		return a, c.refusal(res, a, body)
 	}
 	return a, c.decode(body, out)
 }
@@ -187,11 +241,11 @@ func (c *Client) unanswered(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		if u.Timeout() {
-			return fmt.Errorf("no response from %s within %s", c.base, timeout)
+			return fmt.Errorf("%w from %s within %s", ErrUnanswered, c.base, timeout)
 		}
 		err = u.Err
 	}
-	return fmt.Errorf("no response from %s: %w", c.base, err)
+	return fmt.Errorf("%w from %s: %w", ErrUnanswered, c.base, err)
 }
 
 // plain takes control characters out of a text from elsewhere, so that it can

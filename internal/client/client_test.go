@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 		"404 of an older server": {
 			404, envelope("unknown_route", "There is no such route."), nil, "/api/traces does not exist: check the URL, and that this Assay version supports traces", 0,
 		},
-		"400 names the fields": {400, envelope("invalid_request", "The request is not valid."), nil, "query status: must be running.", 0},
+		"400 names the fields": {400, envelope("invalid_request", "The request is not valid."), nil, "The request is not valid: status must be running", 0},
 		"429":                  {429, envelope("rate_limit_exceeded", "Too many requests."), []string{"Retry-After", "36"}, "Too many requests. query status: must be running. Try again in 36s.", 36 * time.Second},
 		"429 until a date": {
 			429, envelope("rate_limit_exceeded", "Too many."), []string{"Date", "Sat, 31 Jan 2026 12:00:00 GMT", "Retry-After", "Sat, 31 Jan 2026 12:01:00 GMT"}, "Try again in 1m0s.", time.Minute,
@@ -196,8 +196,8 @@ func TestFromEnviron(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		"no key":                 {"", nil, "SERVICE_API_KEY is not set"},
-		"an empty key":           {"", []string{"SERVICE_API_KEY= "}, "SERVICE_API_KEY is not set"},
+		"no key":                 {"", nil, "there is no API key for "},
+		"an empty key":           {"", []string{"SERVICE_API_KEY= "}, "there is no API key for "},
 		"a key with a line feed": {"", []string{"SERVICE_API_KEY=a\nb"}, "contains invalid characters"},
 		"a URL without a scheme": {"localhost:4318", []string{good}, "invalid URL \"localhost:4318\": use one such as http://localhost:4318"},
 		"a URL with a key in it": {"http://u:hunter2@h", []string{good}, "must not have a user, query or fragment"},

@@ -42,7 +42,7 @@ func (c *Client) FindEvaluation(ctx context.Context, name string) (Evaluation, e
 		}
 	}
 	if name == "" || len([]rune(name)) > maxName {
-		return Evaluation{}, fmt.Errorf("%q is not an evaluation: use its ID or name", plain(name))
+		return Evaluation{}, mistake("%q is not an evaluation: use its ID or name", plain(name))
 	}
 	hits, err := c.searchEvaluations(ctx, name)
 	if err != nil {
@@ -63,10 +63,10 @@ func (c *Client) FindEvaluation(ctx context.Context, name string) (Evaluation, e
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return Evaluation{}, fmt.Errorf("%s are named %q: use an ID, such as %s", several(len(found)), plain(name), found[0].ID)
+			return Evaluation{}, mistake("%s are named %q: use an ID, such as %s", several(len(found)), plain(name), found[0].ID)
 		}
 	}
-	return Evaluation{}, fmt.Errorf("evaluation %q not found%s", plain(name), near(hits))
+	return Evaluation{}, mistake("evaluation %q not found%s", plain(name), near(hits))
 }
 
 func several(n int) string { return fmt.Sprintf("%d evaluations", n) }
@@ -80,7 +80,7 @@ func near(hits []Evaluation) string {
 		}
 	}
 	if len(names) == 0 {
-		return ": use its ID or name"
+		return ": use its ID or name; `assay evaluation list` shows them"
 	}
 	return "; did you mean " + strings.Join(names, ", ") + "?"
 }

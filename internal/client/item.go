@@ -42,8 +42,8 @@ type RefusedLine struct {
 // String names the line.
 func (r RefusedLine) String() string { return fmt.Sprintf("line %d: %s", r.Number, r.Reason) }
 
-// ImportItems adds the items of a file to a dataset. It stops after the request in
-// which a line was refused, unless it is to go on; repeating an import is safe, as
+// ImportItems adds the items of a file to a dataset. It stops before the request that
+// would have a line that is refused, unless it is to go on; repeating an import is safe, as
 // content that the dataset has is skipped. While the server stores some lines the
 // next are read. Tell is called after each request.
 func (c *Client) ImportItems(ctx context.Context, dataset string, from *itemfile.Reader, goOn bool, tell func(Imported)) (Imported, error) {
@@ -66,7 +66,7 @@ func (c *Client) ImportItems(ctx context.Context, dataset string, from *itemfile
 	}()
 	var done Imported
 	for b := range batches {
-		if err := c.sendBatch(ctx, dataset, b, &done); err != nil {
+		if err := c.sendBatch(ctx, dataset, b, goOn, &done); err != nil {
 			return done, err
 		}
 		tell(done)
@@ -112,12 +112,12 @@ func readBatch(from *itemfile.Reader) batch {
 	return b
 }
 
-// sendBatch adds the items of a batch. If the server refuses some of them, it is
-// sent again without these.
-func (c *Client) sendBatch(ctx context.Context, dataset string, b batch, done *Imported) error {
+// sendBatch adds the items of a batch, all of them or, if it is to go on, those that
+// nobody refuses.
+func (c *Client) sendBatch(ctx context.Context, dataset string, b batch, goOn bool, done *Imported) error {
 	done.Lines += b.lines
 	done.Refused = append(done.Refused, b.refused...)
-	for len(b.numbers) > 0 {
+	for len(b.numbers) > 0 && (goOn || len(done.Refused) == 0) {
 		added, err := c.addItems(ctx, dataset, b.body)
 		if err == nil {
 			done.Created += int(added.Created)

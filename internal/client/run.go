@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -47,7 +48,7 @@ type (
 
 // RunURL is where a run is read.
 func (c *Client) RunURL(evaluation, run string) string {
-	return c.base + "/api/evaluations/" + url.PathEscape(evaluation) + "/runs/" + url.PathEscape(run)
+	return c.base + runPath(evaluation, run)
 }
 
 // StartRun starts a run. Doing it again with the same idempotency key, which
@@ -101,8 +102,15 @@ const (
 	Pinned   = "pinned"   // the run that the evaluation is pinned to
 )
 
+var measured = regexp.MustCompile(`^(branch|release|tag):.+$`)
+
 // IsBaseline reports whether a text can name a run to compare with.
-func IsBaseline(text string) bool { return text == Passed || text == Pinned || IsRun(text) }
+func IsBaseline(text string) bool {
+	return text == Passed || text == Pinned || measured.MatchString(text) || IsRun(text)
+}
+
+// IsID reports whether a text is an id.
+func IsID(text string) bool { return number.MatchString(text) }
 
 // IsRun reports whether a text can name a run: an id, latest or previous.
 func IsRun(text string) bool {
@@ -117,7 +125,7 @@ func (c *Client) LatestRun(ctx context.Context, e Evaluation) (Run, error) {
 		return Run{}, err
 	}
 	if len(runs) == 0 {
-		return Run{}, fmt.Errorf("%q has no runs yet: start one with `assay run %s`", plain(e.Name), e.ID)
+		return Run{}, mistake("%q has no runs yet: start one with `assay run %s`", plain(e.Name), e.ID)
 	}
 	return runs[0], nil
 }
@@ -136,7 +144,7 @@ func (c *Client) PreviousRun(ctx context.Context, e Evaluation, before Run) (Run
 			}
 		}
 		if next == "" {
-			return Run{}, fmt.Errorf("%q has no completed run before run %s", plain(e.Name), before.ID)
+			return Run{}, mistake("%q has no completed run before run %s", plain(e.Name), before.ID)
 		}
 		q.Set("cursor", next)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -80,7 +81,14 @@ type bench struct {
 
 // check refuses what cannot be asked of the run.
 func (b *bench) check(ctx context.Context) error {
+	metrics := slices.Clone(b.run.Request.Plan.Metrics)
+	if b.run.Outcome != nil {
+		metrics = slices.AppendSeq(metrics, maps.Keys(b.run.Outcome.Statistics.Metrics))
+	}
 	for i, r := range b.requirements {
+		if err := r.CheckFigure(metrics); err != nil {
+			return fault.Invalid("body", fmt.Sprintf("/requirements/%d", i), "unknown_reference", "names a figure that the run does not have: "+err.Error())
+		}
 		if r.Claim.NeedsMargin() && b.margin == 0 {
 			return fault.Invalid("body", "/margin", "required", fmt.Sprintf("is required by requirement %d: send the largest loss that does not matter, such as 0.02", i+1))
 		}
@@ -151,7 +159,7 @@ func (b *bench) differences(ctx context.Context) (all map[string]*gate.Differenc
 	if len(names) == 0 {
 		return nil, "", nil
 	}
-	var none *evaluation.NoBaseline
+	var none *gate.NoBaseline
 	if b.baseline, err = b.against(ctx); errors.As(err, &none) {
 		return nil, none.Error(), nil
 	} else if err != nil {
@@ -204,11 +212,11 @@ func (b *bench) against(ctx context.Context) (int64, error) {
 	case b.asked.BaselineRun != 0:
 		return b.asked.BaselineRun, nil
 	case b.asked.Baseline != "":
-		return b.evaluations.Baseline(ctx, b.org, b.evaluation, b.run.ID, b.asked.Baseline)
+		return b.evaluations.Baseline(ctx, b.org, b.evaluation, b.run, b.asked.Baseline)
 	case b.run.Request.BaselineRun != 0:
 		return b.run.Request.BaselineRun, nil
 	}
-	return b.evaluations.Baseline(ctx, b.org, b.evaluation, b.run.ID, evaluation.BaselinePassed)
+	return b.evaluations.Baseline(ctx, b.org, b.evaluation, b.run, gate.BaselinePassed)
 }
 
 // drift is how far the figures of claims are from those of the pinned run.

@@ -26,8 +26,8 @@ type Asked struct {
 	MaxMissing float64 `json:"max_missing"`
 	// Baseline names the run to compare with by its place, BaselineRun by its id.
 	// Without either it is the baseline of the run, or the last that passed.
-	Baseline    evaluation.Baseline `json:"baseline,omitzero"`
-	BaselineRun int64               `json:"baseline_run,omitzero"`
+	Baseline    gate.Baseline `json:"baseline,omitzero"`
+	BaselineRun int64         `json:"baseline_run,omitzero"`
 }
 
 // Ruling is the answer to one requirement, with what it rests on.

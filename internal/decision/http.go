@@ -51,7 +51,7 @@ type askedBody struct {
 	Requirements  []string         `json:"requirements" required:"true" minItems:"1" maxItems:"50" maxLength:"200" doc:"What the run must show: thresholds such as pass_rate>=0.9 or p95(latency_ms)<=800, and claims about its difference from the baseline such as overall:non_inferior, pass_rate:better or similarity:equivalent." example:"[\"pass_rate>=0.9\",\"overall:non_inferior\"]"`
 	Margin        float64          `json:"margin,omitempty" minimum:"0" maximum:"1" doc:"The largest difference that does not matter, as a share of a figure's range. Required by non_inferior and equivalent unless the run was started with one."`
 	MaxMissing    *float64         `json:"maxMissing,omitempty" minimum:"0" maximum:"1" default:"0.05" doc:"Largest share of scores that may be missing from the baseline, or left out of the mean of a figure without a worst score, such as a latency; above it, a requirement is inconclusive."`
-	Baseline      string           `json:"baseline,omitempty" enum:"passed,pinned,previous" doc:"The run to compare with: passed for the newest earlier run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest earlier completed run. Absent: the baseline that the run was started with, or else passed."`
+	Baseline      string           `json:"baseline,omitempty" maxLength:"220" pattern:"^(previous|passed|pinned|(branch|release|tag):.+)$" patternDescription:"previous, passed, pinned, branch:NAME, release:ID or tag:NAME" doc:"The run to compare with: passed for the newest earlier run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest earlier completed run; branch:NAME, tag:NAME or release:ID for the newest earlier one that measured it and failed no gate. The branch and the tag of a run are in its metadata; passed and previous stay on the branch of the run. A run on other items, or without more than 5% of its answers, is skipped. Absent: the baseline that the run was started with, or else passed." example:"branch:main"`
 	BaselineRunID *httpapi.IDInput `json:"baselineRunId,omitempty" doc:"Instead of baseline: a run of this evaluation."`
 }
 
@@ -122,7 +122,7 @@ func (s *Service) post(ctx context.Context, in *postInput) (*decisionOutput, err
 		return nil, err
 	}
 	b := in.Body
-	asked := Asked{Requirements: b.Requirements, Margin: b.Margin, MaxMissing: 0.05, Baseline: evaluation.Baseline(b.Baseline)}
+	asked := Asked{Requirements: b.Requirements, Margin: b.Margin, MaxMissing: 0.05, Baseline: gate.Baseline(b.Baseline)}
 	if b.MaxMissing != nil {
 		asked.MaxMissing = *b.MaxMissing
 	}

@@ -76,10 +76,10 @@ type startInput struct {
 
 type startBody struct {
 	DatasetVersion int              `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the evaluation's own."`
-	ReleaseID      string           `json:"releaseId,omitempty" maxLength:"64" pattern:"^[a-z0-9][a-z0-9._-]{2,63}$" doc:"The release that is measured." example:"rel-2026.03"`
+	ReleaseID      string           `json:"releaseId,omitempty" maxLength:"64" pattern:"^[a-z0-9][a-z0-9._-]{2,63}$" patternDescription:"3 to 64 lower-case letters, digits, dots, underscores and hyphens" doc:"The release that is measured." example:"rel-2026.03"`
 	Environment    string           `json:"environment,omitempty" enum:"development,test,staging,production" doc:"Where the measured application runs."`
 	BaselineRunID  *httpapi.IDInput `json:"baselineRunId,omitempty" doc:"A run of this evaluation to compare with."`
-	Baseline       string           `json:"baseline,omitempty" enum:"latest,previous,passed,pinned" doc:"Instead of baselineRunId, as of the start of this run: passed for the newest run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest completed run, latest for the newest one."`
+	Baseline       string           `json:"baseline,omitempty" maxLength:"220" pattern:"^(latest|previous|passed|pinned|(branch|release|tag):.+)$" patternDescription:"latest, previous, passed, pinned, branch:NAME, release:ID or tag:NAME" doc:"Instead of baselineRunId, as of the start of this run: passed for the newest run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest completed run, latest for the newest one; branch:NAME, tag:NAME or release:ID for the newest one that measured it and failed no gate. The branch and the tag of a run are in its metadata." example:"branch:main"`
 	SampleSize     int              `json:"sampleSize,omitempty" minimum:"1" maximum:"10000000" doc:"Number of items to draw at random with the seed; absent for all items."`
 	Seed           *int64           `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Seed of the order and the sample; absent, the run draws one."`
 	Repetitions    int              `json:"repetitions,omitempty" minimum:"1" maximum:"100" doc:"How often each item is executed; 1 if absent."`
@@ -220,7 +220,7 @@ func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, erro
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*runOutput, error) {
 		b := in.Body
 		r, err := s.StartTx(ctx, tx, id, Request{
-			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID), Baseline: Baseline(b.Baseline),
+			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID), Baseline: gate.Baseline(b.Baseline),
 			SampleSize: b.SampleSize, Seed: b.Seed, Repetitions: b.Repetitions, ClusterKey: b.ClusterKey, Concurrency: b.Concurrency,
 			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.OrEmpty(),
 		})

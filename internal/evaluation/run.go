@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/fault"
@@ -36,7 +37,7 @@ type Request struct {
 	ReleaseID      string         `json:"release_id,omitzero"`
 	Environment    string         `json:"environment,omitzero"`
 	BaselineRun    int64          `json:"baseline_run,omitzero"`
-	Baseline       Baseline       `json:"-"` // instead of BaselineRun, which it becomes
+	Baseline       gate.Baseline  `json:"-"` // instead of BaselineRun, which it becomes
 	SampleSize     int            `json:"sample_size,omitzero"`
 	Seed           *int64         `json:"seed,omitzero"`
 	Repetitions    int            `json:"repetitions"`
@@ -47,17 +48,6 @@ type Request struct {
 	Metadata       jsontext.Value `json:"metadata,omitzero"`
 	Plan           plan.Plan      `json:"plan"`
 }
-
-// Baseline names a run to compare with by its place before the new run.
-type Baseline string
-
-// The places.
-const (
-	BaselineLatest   Baseline = "latest"   // the newest run, however it stands
-	BaselinePrevious Baseline = "previous" // the newest completed run
-	BaselinePassed   Baseline = "passed"   // the newest run that passed its gate
-	BaselinePinned   Baseline = "pinned"   // the run that the evaluation is pinned to
-)
 
 // Resolved is what a run works on, fixed when it begins.
 type Resolved struct {
@@ -175,8 +165,8 @@ func (s *Service) baselineTx(ctx context.Context, tx postgres.Tx, e Evaluation, 
 	case want.Baseline != "" && want.BaselineRun != 0:
 		return 0, fault.Invalid("body", "/baseline", "mutually_exclusive", "names a run, and so does baselineRunId: send one of them")
 	case want.Baseline != "":
-		id, err := e.baseline(want.Baseline, func() (int64, error) { return s.store.newestRun(ctx, tx, tx.Org, e.ID, math.MaxInt64, want.Baseline) })
-		if none := (*NoBaseline)(nil); errors.As(err, &none) {
+		id, err := s.store.baseline(ctx, tx, tx.Org, e, Run{ID: math.MaxInt64, Request: want}, want.Baseline)
+		if none := (*gate.NoBaseline)(nil); errors.As(err, &none) {
 			return 0, fault.Invalid("body", "/baseline", "unknown_reference", "names no run: "+none.Error())
 		}
 		return id, err
@@ -188,7 +178,7 @@ func (s *Service) baselineTx(ctx context.Context, tx postgres.Tx, e Evaluation, 
 }
 
 // ErrBaseline is returned for a baseline that another evaluation has, or none.
-var ErrBaseline = fault.Invalid("body", "/baselineRunId", "unknown_reference", "does not name a run of this evaluation")
+var ErrBaseline = fault.Invalid("body", "/baselineRunId", "unknown_reference", "does not name a run of this evaluation: use the id of one of its runs")
 
 // baselineRunTx is the run of an evaluation that a request names as a baseline.
 func (s *Service) baselineRunTx(ctx context.Context, tx postgres.Tx, evaluation, id int64) (Run, error) {
@@ -199,40 +189,19 @@ func (s *Service) baselineRunTx(ctx context.Context, tx postgres.Tx, evaluation,
 	return r, err
 }
 
-// NoBaseline is returned where a baseline names no run.
-type NoBaseline struct{ Baseline Baseline }
-
-// Error says what is lacking, and what to do.
-func (e *NoBaseline) Error() string {
-	switch e.Baseline {
-	case BaselinePassed:
-		return "No earlier run has passed its gates. Decide on thresholds alone first, or pin a run with baselineRunId of the evaluation."
-	case BaselinePinned:
-		return "The evaluation is pinned to no run. Set its baselineRunId first."
-	case BaselinePrevious:
-		return "The evaluation has no earlier run that has completed."
+// branch is that of the measured application, as the run's metadata has it.
+func (r Run) branch() string {
+	var known struct {
+		Branch string `json:"branch"`
 	}
-	return "The evaluation has no earlier run."
-}
-
-// baseline is the run that a baseline names. Newest finds those that are named by
-// their place among others.
-func (e Evaluation) baseline(b Baseline, newest func() (int64, error)) (int64, error) {
-	id := e.Baseline
-	var err error
-	if b != BaselinePinned {
-		id, err = newest()
-	}
-	if errors.Is(err, ErrRunNotFound) || err == nil && id == 0 {
-		return 0, &NoBaseline{b}
-	}
-	return id, err
+	_ = json.Unmarshal(r.Request.Metadata, &known) // anybody's metadata; what is no text is no branch
+	return known.Branch
 }
 
 // Baseline finds the run that a run of an evaluation is to be compared with, among
 // those before it.
-func (s *Service) Baseline(ctx context.Context, org principal.OrgID, e Evaluation, run int64, b Baseline) (int64, error) {
-	return e.baseline(b, func() (int64, error) { return s.store.newestRun(ctx, s.db.Org(org), org, e.ID, run, b) })
+func (s *Service) Baseline(ctx context.Context, org principal.OrgID, e Evaluation, run Run, b gate.Baseline) (int64, error) {
+	return s.store.baseline(ctx, s.db.Org(org), org, e, run, b)
 }
 
 // SetVerdictTx records what a gate decided about a run, which stays as it is until

@@ -3,6 +3,7 @@ package evaluation
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -218,14 +219,32 @@ func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, er
 	return fromRunRow(db.FindRunRow(r))
 }
 
-// newestRun is the newest run of an evaluation before another one that is as a
-// baseline asks for.
-func (s store) newestRun(ctx context.Context, q db.DBTX, org principal.OrgID, evaluation, before int64, b Baseline) (int64, error) {
-	id, err := db.New(q).NewestRun(ctx, db.NewestRunParams{
-		OrgID: org, EvaluationID: evaluation, Before: before, Completed: b == BaselinePrevious, Passed: b == BaselinePassed,
-	})
+// baseline is the run before another one that a baseline names.
+func (s store) baseline(ctx context.Context, q db.DBTX, org principal.OrgID, e Evaluation, run Run, b gate.Baseline) (int64, error) {
+	none := &gate.NoBaseline{Baseline: b, Branch: run.branch()}
+	if b == gate.BaselinePinned && e.Baseline == 0 {
+		return 0, none
+	} else if b == gate.BaselinePinned {
+		return e.Baseline, nil
+	}
+	kind, name := b.Measured()
+	p := db.NewestRunParams{
+		OrgID: org, EvaluationID: e.ID, Before: run.ID, Completed: b != gate.BaselineLatest, Passed: b == gate.BaselinePassed, Unfailed: kind != "",
+		Sample: strconv.Itoa(run.Request.SampleSize), Seed: strconv.FormatInt(seedOf(run), 10),
+	}
+	switch {
+	case kind == gate.KindRelease:
+		p.Release = &name
+	case kind == gate.KindTag:
+		p.Tag = &name
+	case kind == gate.KindBranch:
+		p.Branch = &name
+	case b != gate.BaselineLatest:
+		p.Branch = postgres.OrNull(none.Branch)
+	}
+	id, err := db.New(q).NewestRun(ctx, p)
 	if postgres.NoRows(err) {
-		return 0, ErrRunNotFound
+		return 0, none
 	}
 	if err != nil {
 		return 0, fmt.Errorf("find newest run: %w", err)

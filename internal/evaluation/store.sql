@@ -152,10 +152,19 @@ WHERE org_id = @org_id AND id = @id
 FOR UPDATE;
 
 -- name: NewestRun :one
--- The newest run of an evaluation before another one: however it stands, the newest
--- completed one, or the newest that passed its gate.
+-- The newest run of an evaluation before another one: however it stands, or the
+-- newest that can be a baseline. A run on a sample is one for a run on the same
+-- sample only, and a run that lacks more than a twentieth of its answers for none.
 SELECT id FROM evaluation_runs
-WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND id < @before AND (NOT @completed::bool OR status = 'completed') AND (NOT @passed::bool OR verdict = 'PASS')
+WHERE org_id = @org_id AND evaluation_id = @evaluation_id AND id < @before
+  AND (NOT @completed::bool OR status = 'completed'
+    AND (request ->> 'sample_size' IS NULL OR request ->> 'sample_size' = @sample::text AND resolved ->> 'seed' = @seed::text)
+    AND 20 * ((outcome ->> 'items')::bigint - (outcome ->> 'errored')::bigint) >= 19 * (resolved ->> 'units')::bigint)
+  AND (NOT @passed::bool OR verdict = 'PASS')
+  AND (NOT @unfailed::bool OR verdict IS DISTINCT FROM 'FAIL')
+  AND (sqlc.narg('branch')::text IS NULL OR request #>> '{metadata,branch}' = sqlc.narg('branch'))
+  AND (sqlc.narg('tag')::text IS NULL OR request #>> '{metadata,tag}' = sqlc.narg('tag'))
+  AND (sqlc.narg('release')::text IS NULL OR request ->> 'release_id' = sqlc.narg('release'))
 ORDER BY id DESC
 LIMIT 1;
 

@@ -1,35 +1,39 @@
 package fault
 
-// near is how many edits apart two names may be for one to be a slip of the other.
-const near = 3
+import "strings"
 
-// Nearest is the one of the known names that a misspelt name was probably meant to
-// be; empty if none is near.
-func Nearest(name string, known []string) string {
-	closest, best := "", min(near, max(1, len(name)/2))+1
-	for _, k := range known {
-		if d := distance(name, k); d < best {
-			closest, best = k, d
+// Nearest is the name that was probably meant, empty if none is near. Case,
+// underscores and hyphens do not count.
+func Nearest(name string, all []string) string {
+	name = letters(name)
+	nearest, best := "", max(1, 2*len(name)/5)+1
+	for _, one := range all {
+		if d := edits(name, letters(one)); d < best {
+			nearest, best = one, d
 		}
 	}
-	return closest
+	return nearest
 }
 
-// distance counts the edits between two names.
-func distance(a, b string) int {
+var noLetters = strings.NewReplacer("_", "", "-", "", " ", "")
+
+func letters(name string) string { return noLetters.Replace(strings.ToLower(name)) }
+
+// edits counts the letters to add, remove or replace between two names.
+func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
-	for i := 1; i <= len(a); i++ {
-		previous := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := previous
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(previous, row[j], row[j-1])
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
 			}
-			previous, row[j] = row[j], cost
+			diagonal, row[j+1] = row[j+1], cost
 		}
 	}
 	return row[len(b)]

@@ -10,9 +10,10 @@ import (
 
 func TestNearest(t *testing.T) {
 	t.Parallel()
-	known := []string{"exact_match", "contains", "pass_rate", "f1"}
+	known := []string{"pass_rate", "overall", "exact_match", "latency_ms", "contains", "bleu"}
 	for name, want := range map[string]string{
-		"exactmatch": "exact_match", "passrate": "pass_rate", "contians": "contains", "f2": "f1", "charm": "", "": "", "zz": "",
+		"passrate": "pass_rate", "PASS-RATE": "pass_rate", "pass_rat": "pass_rate", "exactmatch": "exact_match", "latency": "latency_ms", "overal": "overall",
+		"contians": "contains", "faithfulness": "", "x": "", "": "", "rouge": "", "charm": "",
 	} {
 		require.Equal(t, want, fault.Nearest(name, known), name)
 	}

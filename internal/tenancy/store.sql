@@ -349,3 +349,13 @@ DELETE FROM views WHERE org_id = @org_id AND id = @id;
 -- Removes the personal views of a member.
 DELETE FROM views WHERE org_id = @org_id AND owner_id = @owner_id
 RETURNING id, owner_id, name, list, filters, creator, version, created_at, updated_at;
+
+-- name: AddPepper :exec
+-- Makes the fingerprint of a pepper known, unless one is.
+-- all orgs: the pepper is that of the whole installation.
+INSERT INTO key_peppers (version, fingerprint) VALUES (@version, @fingerprint) ON CONFLICT (version) DO NOTHING;
+
+-- name: FindPepper :one
+-- The fingerprint of a pepper.
+-- all orgs: the pepper is that of the whole installation.
+SELECT fingerprint FROM key_peppers WHERE version = @version;

@@ -59,6 +59,9 @@ func (s Style) Progress(p Progress) []string {
 
 // bar draws how much is done and how much of that passed.
 func (s Style) bar(p Progress) string {
+	if p.Total == 0 && p.Status != "running" {
+		return s.paint(dim, cut("ended before it measured anything", s.Width))
+	}
 	if p.Total == 0 {
 		return s.paint(dim, cut("waiting for a worker", s.Width))
 	}
@@ -158,6 +161,9 @@ func (s Style) rate(p Progress) []string {
 
 // ProgressLine is the same on one line, for a log.
 func (s Style) ProgressLine(p Progress) string {
+	if p.Total == 0 && p.Status != "running" {
+		return oneLine(p.Status) + " after " + duration(p.Elapsed) + ", before it measured anything"
+	}
 	if p.Total == 0 {
 		return oneLine(p.Phase) + " for " + duration(p.Elapsed) + ", waiting for a worker"
 	}

@@ -18,6 +18,7 @@ type cell struct {
 type field struct {
 	head  string
 	right bool
+	whole bool // is never cut
 }
 
 // table writes rows below their heads. The first column gives way when the
@@ -36,7 +37,7 @@ func (s Style) table(out io.Writer, fields []field, rows [][]cell) {
 			total += w
 		}
 		for _, i := range []int{0, len(fields) - 1} {
-			if total > s.Width {
+			if total > s.Width && !fields[i].whole {
 				less := max(min(widths[i], leastName), widths[i]-(total-s.Width))
 				total -= widths[i] - less
 				widths[i] = less

@@ -932,7 +932,7 @@ type DatasetVersionList struct {
 }
 
 type DecideRun struct {
-	// The run to compare with: passed for the newest earlier run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest earlier completed run. Absent: the baseline that the run was started with, or else passed.
+	// The run to compare with: passed for the newest earlier run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest earlier completed run; branch:NAME, tag:NAME or release:ID for the newest earlier one that measured it and failed no gate. The branch and the tag of a run are in its metadata; passed and previous stay on the branch of the run. A run on other items, or without more than 5% of its answers, is skipped. Absent: the baseline that the run was started with, or else passed.
 	Baseline *string `json:"baseline,omitzero"`
 	// Instead of baseline: a run of this evaluation.
 	BaselineRunID string `json:"baselineRunId,omitzero"`
@@ -1312,7 +1312,7 @@ type ExternalMetric struct {
 	Name string `json:"name"`
 	// Who makes the scores: a program, a model or people.
 	Source string `json:"source"`
-	// What it measures; null if there is no summary.
+	// What it measures; null if it was not declared.
 	Summary *string `json:"summary"`
 	// Unit of the score; null if it has none.
 	Unit *string `json:"unit"`
@@ -2302,7 +2302,7 @@ type SpanStatus struct {
 }
 
 type StartRun struct {
-	// Instead of baselineRunId, as of the start of this run: passed for the newest run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest completed run, latest for the newest one.
+	// Instead of baselineRunId, as of the start of this run: passed for the newest run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest completed run, latest for the newest one; branch:NAME, tag:NAME or release:ID for the newest one that measured it and failed no gate. The branch and the tag of a run are in its metadata.
 	Baseline *string `json:"baseline,omitzero"`
 	// A run of this evaluation to compare with.
 	BaselineRunID string `json:"baselineRunId,omitzero"`

@@ -18,7 +18,7 @@ var (
 	// ErrForbidden is returned for a destination that the rules refuse. A name
 	// that does not exist gets the same answer as one that leads inside, so a
 	// tenant cannot learn which internal names exist.
-	ErrForbidden = forbidden("The destination does not lead to a public address over https. Use a public https URL, or ask the operator of this deployment to add the destination to egress.allow.")
+	ErrForbidden = forbidden("The destination does not lead to a public address over https. Use a public https URL, or ask the operator of this deployment to add the destination to ASSAY_EGRESS_ALLOW.")
 
 	// ErrRedirected is returned when the destination redirects in a way that is
 	// not followed.

@@ -1,10 +1,13 @@
 package egress
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/assayhq/assay/internal/fault"
 )
 
 // maxURL is what common servers and proxies accept in a request line.
@@ -14,12 +17,12 @@ const maxURL = 2048
 const (
 	notURL      = "The URL cannot be read. Write it as https://HOST/PATH."
 	tooLong     = "The URL is longer than 2048 characters. Use a shorter one."
-	needsHTTPS  = "The URL is not an https URL. Use https; plain http is for destinations that the operator of this deployment adds to egress.allow."
+	needsHTTPS  = "The URL is not an https URL. Use https; plain http is for destinations that the operator of this deployment allows."
 	hasUser     = "The URL contains a user name or password. Remove it and give the credential as a secret."
-	badPort     = "The URL's port may not be called. Use port 443, or ask the operator of this deployment to add HOST:PORT to egress.allow."
+	badPort     = "The URL's port may not be called. Use port 443, or ask the operator of this deployment to allow it."
 	oddAddress  = "The URL's host is a number that is not a plain address. Write an IPv4 address as four decimal numbers and an IPv6 address in brackets, or use a name."
-	private     = "The URL's address is not public. Use a public https URL, or ask the operator of this deployment to add the address to egress.allow."
-	privateName = "The URL's host is a name of a private network. Use a public https URL, or ask the operator of this deployment to add HOST:PORT to egress.allow."
+	private     = "The URL's address is not public. Use a public https URL, or ask the operator of this deployment to allow it."
+	privateName = "The URL's host is a name of a private network. Use a public https URL, or ask the operator of this deployment to allow it."
 	notASCII    = "The URL's host has characters outside ASCII. Write the name in its xn-- form."
 	dotAtEnd    = "The URL's host ends in a dot. Remove it."
 	badName     = "The URL's host is not a host name. Use letters, digits, hyphens and dots."
@@ -37,7 +40,26 @@ func (c *Client) CheckURL(text string) error {
 	if err != nil {
 		return forbidden(notURL)
 	}
-	return c.policy.check(u)
+	err = c.policy.check(u)
+	if f, ok := fault.From(err); ok && allowable[f.Message] && u.Hostname() != "" {
+		return forbidden(fmt.Sprintf("%s: ASSAY_EGRESS_ALLOW=%s.", strings.TrimSuffix(f.Message, "."), net.JoinHostPort(strings.ToLower(u.Hostname()), portOf(u))))
+	}
+	return err
+}
+
+// allowable are the refusals of what the operator can allow. Whoever saves a URL
+// learns the setting; a refusal of a call would quote where a redirect leads.
+var allowable = map[string]bool{needsHTTPS: true, badPort: true, private: true, privateName: true}
+
+// portOf is the port that a URL leads to.
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "http":
+		return "80"
+	}
+	return "443"
 }
 
 func (p *policy) check(u *url.URL) error {
@@ -50,15 +72,12 @@ func (p *policy) check(u *url.URL) error {
 	case u.Opaque != "" || u.Hostname() == "":
 		return forbidden(notURL)
 	}
-	portText := u.Port()
-	if portText == "" {
-		portText = map[bool]string{false: "443", true: "80"}[plain]
-	}
+	portText := portOf(u)
+	host := strings.ToLower(u.Hostname())
 	port, ok := parsePort(portText)
 	if !ok {
 		return forbidden(badPort)
 	}
-	host := strings.ToLower(u.Hostname())
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return p.checkAddress(netip.AddrPortFrom(addr, port), plain)
 	}

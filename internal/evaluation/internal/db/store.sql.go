@@ -797,7 +797,15 @@ func (q *Queries) MoveRun(ctx context.Context, arg MoveRunParams) (int64, error)
 
 const newestRun = `-- name: NewestRun :one
 SELECT id FROM evaluation_runs
-WHERE org_id = $1 AND evaluation_id = $2 AND id < $3 AND (NOT $4::bool OR status = 'completed') AND (NOT $5::bool OR verdict = 'PASS')
+WHERE org_id = $1 AND evaluation_id = $2 AND id < $3
+  AND (NOT $4::bool OR status = 'completed'
+    AND (request ->> 'sample_size' IS NULL OR request ->> 'sample_size' = $5::text AND resolved ->> 'seed' = $6::text)
+    AND 20 * ((outcome ->> 'items')::bigint - (outcome ->> 'errored')::bigint) >= 19 * (resolved ->> 'units')::bigint)
+  AND (NOT $7::bool OR verdict = 'PASS')
+  AND (NOT $8::bool OR verdict IS DISTINCT FROM 'FAIL')
+  AND ($9::text IS NULL OR request #>> '{metadata,branch}' = $9)
+  AND ($10::text IS NULL OR request #>> '{metadata,tag}' = $10)
+  AND ($11::text IS NULL OR request ->> 'release_id' = $11)
 ORDER BY id DESC
 LIMIT 1
 `
@@ -807,18 +815,31 @@ type NewestRunParams struct {
 	EvaluationID int64
 	Before       int64
 	Completed    bool
+	Sample       string
+	Seed         string
 	Passed       bool
+	Unfailed     bool
+	Branch       *string
+	Tag          *string
+	Release      *string
 }
 
-// The newest run of an evaluation before another one: however it stands, the newest
-// completed one, or the newest that passed its gate.
+// The newest run of an evaluation before another one: however it stands, or the
+// newest that can be a baseline. A run on a sample is one for a run on the same
+// sample only, and a run that lacks more than a twentieth of its answers for none.
 func (q *Queries) NewestRun(ctx context.Context, arg NewestRunParams) (int64, error) {
 	row := q.db.QueryRow(ctx, newestRun,
 		arg.OrgID,
 		arg.EvaluationID,
 		arg.Before,
 		arg.Completed,
+		arg.Sample,
+		arg.Seed,
 		arg.Passed,
+		arg.Unfailed,
+		arg.Branch,
+		arg.Tag,
+		arg.Release,
 	)
 	var id int64
 	err := row.Scan(&id)

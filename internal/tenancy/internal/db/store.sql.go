@@ -13,6 +13,22 @@ import (
 	"github.com/google/uuid"
 )
 
+const addPepper = `-- name: AddPepper :exec
+INSERT INTO key_peppers (version, fingerprint) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING
+`
+
+type AddPepperParams struct {
+	Version     int32
+	Fingerprint []byte
+}
+
+// Makes the fingerprint of a pepper known, unless one is.
+// all orgs: the pepper is that of the whole installation.
+func (q *Queries) AddPepper(ctx context.Context, arg AddPepperParams) error {
+	_, err := q.db.Exec(ctx, addPepper, arg.Version, arg.Fingerprint)
+	return err
+}
+
 const completeCertificate = `-- name: CompleteCertificate :execrows
 UPDATE deletion_certificates SET completed_at = $1, contents = $2, digest = $3
 WHERE org_id = $4 AND completed_at IS NULL
@@ -439,6 +455,19 @@ func (q *Queries) FindOrganization(ctx context.Context, orgID principal.OrgID) (
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const findPepper = `-- name: FindPepper :one
+SELECT fingerprint FROM key_peppers WHERE version = $1
+`
+
+// The fingerprint of a pepper.
+// all orgs: the pepper is that of the whole installation.
+func (q *Queries) FindPepper(ctx context.Context, version int32) ([]byte, error) {
+	row := q.db.QueryRow(ctx, findPepper, version)
+	var fingerprint []byte
+	err := row.Scan(&fingerprint)
+	return fingerprint, err
 }
 
 const findPresentedKey = `-- name: FindPresentedKey :one
