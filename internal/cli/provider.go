@@ -139,25 +139,40 @@ func (c providerCreateCommand) run(e *Environment) error {
 // maxSecret is longer than any key.
 const maxSecret = 16 << 10
 
-// readSecret reads one line from standard input.
+// readSecret reads one line from standard input. A terminal does not show it.
 func readSecret(e *Environment, prompt string) (string, error) {
 	in := e.In
 	if in == nil {
 		in = os.Stdin
 	}
 	if f, ok := in.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		if restore, hidden := terminal.Hide(f); hidden {
+			defer fmt.Fprintln(e.ErrOut)
+			defer restore()
 			fmt.Fprint(e.ErrOut, prompt)
 		}
 	}
-	line, err := bufio.NewReader(io.LimitReader(in, maxSecret)).ReadString('\n')
-	if line = strings.TrimSpace(line); line == "" {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = errors.New("standard input is empty")
-		}
-		return "", mistake("no key could be read: %w; write it to standard input, such as with < key.txt", err)
+	type read struct {
+		line string
+		err  error
 	}
-	return line, nil
+	done := make(chan read, 1)
+	go func() {
+		line, err := bufio.NewReader(io.LimitReader(in, maxSecret)).ReadString('\n')
+		done <- read{strings.TrimSpace(line), err}
+	}()
+	select {
+	case <-e.Context.Done():
+		return "", &ExitError{exitUnknown, errors.New("interrupted: nothing is stored")}
+	case r := <-done:
+		if r.line != "" {
+			return r.line, nil
+		}
+		if r.err == nil || errors.Is(r.err, io.EOF) {
+			r.err = errors.New("standard input is empty")
+		}
+		return "", mistake("no key could be read: %w; write it to standard input, such as with < key.txt", r.err)
+	}
 }
 
 type providerTestCommand struct {

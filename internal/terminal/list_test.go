@@ -2,9 +2,11 @@ package terminal_test
 
 import (
 	"io"
+	"os"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/terminal"
 )
@@ -71,4 +73,14 @@ func TestItemsAreDrawn(t *testing.T) {
 	drawn(t, "items", func(s terminal.Style, w io.Writer) error { return s.Items(w, items, false) })
 	drawn(t, "items_full", func(s terminal.Style, w io.Writer) error { return s.Items(w, items, true) })
 	golden(t, "item_text", terminal.ItemText(items.Items[0])+"\n\n"+terminal.ItemText(items.Items[1])+"\n")
+}
+
+func TestOnlyATerminalHides(t *testing.T) {
+	t.Parallel()
+	f, err := os.CreateTemp(t.TempDir(), "")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	restore, hidden := terminal.Hide(f)
+	restore()
+	require.False(t, hidden)
 }
