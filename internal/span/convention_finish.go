@@ -135,7 +135,8 @@ func (r *Record) spare(p, other *candidate) {
 
 // finishMessages makes a payload of flattened messages, unless the step has a
 // better one: a whole value says more than messages without content, and more
-// about a step that is not a call of a model.
+// about a step that is not a call of a model. Such a value that holds messages
+// itself repeats them.
 func (r *Record) finishMessages(k *meaning, l list, p *candidate, key []byte, role string) {
 	parts := k.partsOf(l)
 	if len(parts) == 0 || p.form >= formFlat {
@@ -143,7 +144,7 @@ func (r *Record) finishMessages(k *meaning, l list, p *candidate, key []byte, ro
 	}
 	spoken := k.spoken(parts)
 	if p.form == formWhole && (!spoken || !r.speaks()) {
-		if spoken {
+		if spoken && !k.shown.HasMessages(p.text) {
 			b := k.appendElements(r.scratch.open(), parts, role)
 			k.outdo(candidate{key: key, text: r.scratch.close(b), json: true, form: formFlat})
 		}
@@ -308,7 +309,11 @@ func (r *Record) finishNames(k *meaning) {
 		}
 	case primitiveAgent:
 		if len(r.Agent) == 0 {
-			r.Agent = firstOf(k.entity, k.node, afterWord(r.Name, "invoke_agent "), afterWord(r.Name, "create_agent "), r.Name)
+			r.Agent = firstOf(k.entity, k.node, afterWord(r.Name, "invoke_agent "), afterWord(r.Name, "create_agent "))
+		}
+		if len(r.Agent) == 0 && (r.ParentID != ID{} || r.HasPayload() || k.sources[factPrimitive] != fromOpenInference) {
+			// OpenInference names a root that says nothing else after the workflow.
+			r.Agent = r.Name
 		}
 	}
 }

@@ -23,6 +23,10 @@ func (r *Record) describe(key []byte, v *value) {
 	if len(key) == 0 || len(key) > maxLabel || len(k.metadata) >= maxMetadata {
 		return
 	}
+	if v.kind == valueText && len(v.text) > 0 && (v.text[0] == '"' || v.text[0] == '{' || v.text[0] == '[') && payload.Valid(v.text) {
+		k.metadata = append(k.metadata, metadata{key, v.text}) // Langfuse sends every member as JSON
+		return
+	}
 	b, err := appendValue(r.scratch.open(), v, 0)
 	if err != nil {
 		return // the attribute's own path reports it
@@ -55,7 +59,8 @@ func (r *Record) finishMetadata(k *meaning) {
 
 var keyMetadata = []byte(KeyMetadata)
 
-// liftObject keeps an object that was sent as a text as the object that it is.
+// liftObject keeps an object that was sent as a text as the object that it is. It
+// may name the user and the conversation.
 func (r *Record) liftObject(key []byte, v *value) bool {
 	if v.kind != valueText {
 		return false
@@ -64,5 +69,14 @@ func (r *Record) liftObject(key []byte, v *value) bool {
 		return false
 	}
 	r.Attributes = append(r.Attributes, Attribute{Key: key, Value: v.text, JSON: true})
+	for w := payload.Walk(v.text, payload.SkipSpace(v.text, 0)); w.Next(); w.Skip() {
+		if v.text[w.At] != '"' {
+			continue
+		}
+		raw := v.text[w.At+1 : payload.StringEnd(v.text, w.At)-1]
+		if bytes.IndexByte(raw, '\\') < 0 {
+			r.liftMetadata(fromAnybody, w.Key, &value{kind: valueText, text: raw})
+		}
+	}
 	return true
 }

@@ -47,6 +47,8 @@ func (r *Record) liftMetadata(from source, name []byte, v *value) {
 		r.label(factConversation, from, &r.Conversation, v)
 	case "environment":
 		r.label(factEnvironment, from, &r.meaning().environment, v)
+	case "lc_agent_name":
+		r.label(factAgent, from, &r.Agent, v)
 	case "tags":
 		r.tag(v, false)
 	}

@@ -18,12 +18,13 @@ func Question(input []byte) (out []byte, text bool) {
 
 // Request is what an agent or a workflow was asked. Some record the whole
 // conversation as their input, with what came after the question: that is cut
-// off. If nothing was said before the question, the question is all there is.
+// off. If nothing was said before the question, the question is all there is. Of
+// a function with one argument it is the argument.
 func Request(input []byte) (out []byte, text bool) {
 	m := findMessages(input)
 	switch {
 	case m.user < 0:
-		return input, false
+		return argument(input)
 	case !m.earlier:
 		return m.question(input)
 	case m.last == m.user:
@@ -31,6 +32,57 @@ func Request(input []byte) (out []byte, text bool) {
 	default:
 		return listOf(input[m.first:m.userEnd]), false
 	}
+}
+
+// argument is what a function was given that has one argument, and the prompt
+// that the AI SDK was given. Any other input is returned as it is.
+func argument(input []byte) (out []byte, text bool) {
+	at := SkipSpace(input, 0)
+	if at >= len(input) || input[at] != '{' || !Valid(input) {
+		return input, false
+	}
+	value := -1
+	for w := Walk(input, at); w.Next(); w.Skip() {
+		if empty(input, w.At) {
+			continue
+		}
+		in := -1
+		switch string(w.Key) {
+		case "system":
+			continue
+		case "prompt":
+			in = w.At
+		case "args", "kwargs":
+			in = only(input, w.At)
+		}
+		if in < 0 || value >= 0 {
+			return input, false
+		}
+		value = in
+	}
+	if value < 0 {
+		return input, false
+	}
+	end := ValueEnd(input, value)
+	if input[value] == '"' {
+		return AppendUnescaped(nil, input[value+1:end-1]), true
+	}
+	return input[value:end], false
+}
+
+// only is where the only element of the list or object at i is, or -1.
+func only(b []byte, i int) int {
+	if b[i] != '[' && b[i] != '{' {
+		return -1
+	}
+	at := -1
+	for w := Walk(b, i); w.Next(); w.Skip() {
+		if at >= 0 {
+			return -1
+		}
+		at = w.At
+	}
+	return at
 }
 
 // Answer is what came out: the text of the last message if a model wrote it and

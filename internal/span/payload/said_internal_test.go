@@ -43,7 +43,12 @@ func TestQuestion(t *testing.T) {
 		"results in the name of the user": {
 			`[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t"}]},{"role":"user","content":[{"type":"tool_result","content":"x"}]}]`, `"hi"`, `"hi"`,
 		},
-		"cut off": {`[{"role":"user","content":"hi"`, `[{"role":"user","content":"hi"`, `[{"role":"user","content":"hi"`},
+		"a function's argument":         {`{"args":["hi"],"kwargs":{}}`, `{"args":["hi"],"kwargs":{}}`, `"hi"`},
+		"a function's named argument":   {`{"args":[],"kwargs":{"question":"hi"}}`, `{"args":[],"kwargs":{"question":"hi"}}`, `"hi"`},
+		"a function's two arguments":    {`{"args":["hi"],"kwargs":{"n":1}}`, `{"args":["hi"],"kwargs":{"n":1}}`, `{"args":["hi"],"kwargs":{"n":1}}`},
+		"an argument that is an object": {`{"args":[{"a":1}],"kwargs":{}}`, `{"args":[{"a":1}],"kwargs":{}}`, `{"a":1}`},
+		"a prompt":                      {`{"system":"be brief","prompt":"hi"}`, `{"system":"be brief","prompt":"hi"}`, `"hi"`},
+		"cut off":                       {`[{"role":"user","content":"hi"`, `[{"role":"user","content":"hi"`, `[{"role":"user","content":"hi"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

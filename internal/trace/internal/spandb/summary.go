@@ -78,8 +78,8 @@ const (
 	partLastTurn      // the same, of a step that may record a conversation
 )
 
-// part is what of the teller's payload counts; leads is true of agents and
-// workflows.
+// part is what of the teller's payload counts; leads is true of agents, workflows
+// and functions.
 func (t teller) part(leads bool) part {
 	switch {
 	case t == tellsModel && !leads:
@@ -165,10 +165,16 @@ func (s *StoredSpan) entry() bool {
 	return s.kind == span.KindServer || s.kind == span.KindConsumer || s.attrsJSON[span.KeyRemoteParent] == "true"
 }
 
-// leads reports whether the span is of an agent or a workflow, which repeats what
-// the calls within it used, and may record the whole conversation.
-func (s *StoredSpan) leads() bool {
+// repeats reports whether the span is of an agent or a workflow, which repeats
+// what the calls within it used.
+func (s *StoredSpan) repeats() bool {
 	return s.primitive == "agent_invocation" || s.primitive == "workflow"
+}
+
+// leads reports whether the span is of an agent, a workflow or a function. These
+// may record a whole conversation, or how they were called.
+func (s *StoredSpan) leads() bool {
+	return s.ID != (span.ID{}) && (s.repeats() || s.primitive == "")
 }
 
 // tells is how well the span tells what the trace was given (asks) and gave.
@@ -265,8 +271,8 @@ func (m *Summary) add(s *StoredSpan) {
 	if s.status == span.StatusError {
 		m.errors++
 	}
-	if s.leads() {
-		return // it repeats what the calls within it used
+	if s.repeats() {
+		return
 	}
 	m.usage.InputTokens += uint64(s.inputTokens)
 	m.usage.OutputTokens += uint64(s.outputTokens)
