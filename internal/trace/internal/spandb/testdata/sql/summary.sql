@@ -7,7 +7,7 @@ WITH
   if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
   if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
   if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
-  primitive_type IN ('agent_invocation', 'workflow') AS leads,
+  rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads,
   argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), (asks, authority), input_preview != '') AS input,
   argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), (answers, answered, authority), output_preview != '') AS output
 SELECT
