@@ -22,20 +22,28 @@ frameworks() {
 	framework_lies "$1"
 }
 
+# framework_packages LOCK prints the folder that has the packages of a lock file.
+framework_packages() {
+	case $1 in
+	*.txt) python_packages "$here/$1" ;;
+	*) node_packages "$here/${1%/*}" ;;
+	esac
+}
+
 # framework_start CASE starts the application with the settings that a user makes.
 framework_start() {
-	local line name lock app settings
+	local line name packages app settings
 	line=$(python3 $here/framework.py list | awk -F '\t' -v name="$1" '$1 == name')
 	[ -n "$line" ] || application_fail "there is no framework $1; there are: $(framework_names | xargs)"
 	IFS=$'\t' read -r -a settings <<<"$line"
-	name=${settings[0]} lock=${settings[1]##*/} app=$apps/frameworks/${settings[2]}
+	name=${settings[0]} packages=$(framework_packages "${settings[1]}") app=$apps/frameworks/${settings[2]}
 	settings=(OTEL_SERVICE_NAME="$name" HOME="$work" "${settings[@]:3}")
 	case $app in
-	*.py) start "$name" "${settings[@]}" PYTHONPATH="${packages_of[$lock]}:$apps/frameworks" python3 "$app" ;;
+	*.py) start "$name" "${settings[@]}" PYTHONPATH="$packages:$apps/frameworks" python3 "$app" ;;
 	*)
 		# An ES module finds packages next to itself alone.
 		mkdir -p "$work/modules"
-		ln -sfn "${packages_of[$lock]}/node_modules" "$work/modules/node_modules"
+		ln -sfn "$packages/node_modules" "$work/modules/node_modules"
 		cp "$app" "$work/modules/"
 		start "$name" "${settings[@]}" node "$work/modules/${app##*/}"
 		;;
