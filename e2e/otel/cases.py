@@ -21,6 +21,7 @@ class Framework:
     tags: tuple = ("e2e",)
     metadata: dict = dataclasses.field(default_factory=dict)  # part of the trace's
     tokens: tuple = (150, 30)
+    asked: bool = True  # whether the input has the question
     whole: bool = True  # whether input and output are question and answer; else they contain them
     cost: float = Case.call_cost(60, 20) + Case.call_cost(90, 10, 64)
     env: dict = dataclasses.field(default_factory=dict)  # what the application is given beside the two variables
@@ -49,8 +50,8 @@ CASES = {
         remark="OpenTelemetry's SDK, then: pass `conversation_id` and `metadata` to the run."),
     "vercel-ai": Framework("Vercel AI SDK", "vercel_ai.mjs", JAVASCRIPT, ("ai", "@ai-sdk/openai"), name="answer question", metadata=TALK,
         remark='Pass `telemetry` as `experimental_telemetry`. The trace has the name `functionId`.'),
-    "llama-index": Framework("LlamaIndex", "llama_index_app.py", OLDER, ("llama-index-core", "openinference-instrumentation-llama-index"), env={"OPENAI_API_BASE": PROVIDER}, calls=4, whole=False,
-        remark="OpenTelemetry's SDK, then: the root records its whole state as the input; the question is in it."),
+    "llama-index": Framework("LlamaIndex", "llama_index_app.py", OLDER, ("llama-index-core", "openinference-instrumentation-llama-index"), env={"OPENAI_API_BASE": PROVIDER}, calls=4, asked=False, whole=False,
+        remark="OpenTelemetry's SDK, then: the root records its state as the input, without the question, which is in the input of the model calls."),
     "anthropic": Framework("Anthropic, Python", "anthropic_app.py", PYTHON, ("anthropic",), name="answer question", metadata=TALK,
                            cost=(150 * 1 + 30 * 5) / 1e6, env={"ANTHROPIC_BASE_URL": PROVIDER.removesuffix("/v1"), "ANTHROPIC_API_KEY": "none", "ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE": "content"},
         remark="The client describes itself once OpenTelemetry's SDK is set up. Set `ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content` to record messages. Do not add another instrumentation of the client: both would report the tokens of every call, and the trace would count them twice."),

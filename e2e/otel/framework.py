@@ -69,7 +69,7 @@ def check_trace(c, t, f):
         c.equal("name", b["name"], f.name)
     if f.whole:
         c.equal("input and output", (b["input"], b["output"]), (QUESTION, ANSWER))
-    c.true("the input has the question", QUESTION in said(b["input"]))
+    c.equal("whether the input has the question", QUESTION in said(b["input"]), f.asked)
     c.true("the output has the answer", ANSWER in said(b["output"]))
     c.equal("tokens", (b["usage"]["input_tokens"], b["usage"]["output_tokens"]), f.tokens)
     c.equal("cost_usd", b["cost_usd"], f.cost)
@@ -105,7 +105,7 @@ def check(case, result, *lies):
         check_trace(c, t, f)
         check_item(c, t)
         mapped = {
-            "input": bool(t.body["input"]), "output": bool(t.body["output"]), "tokens": t.body["usage"]["total_tokens"] > 0, "cost": bool(t.body["cost_usd"]),
+            "input": QUESTION in said(t.body["input"]), "output": ANSWER in said(t.body["output"]), "tokens": t.body["usage"]["total_tokens"] > 0, "cost": bool(t.body["cost_usd"]),
             "tools": bool(t.of("tool_call")), "spans": len(t.roots) == 1, "session": bool(t.body["conversation_id"]), "user": bool(t.body["user_id"]),
             "tags": bool(t.body["tags"]), "agent": bool(t.body["agent_name"]), "metadata": bool(t.body["metadata"]),
         }
