@@ -207,6 +207,15 @@ def get(path, **query):
         return json.load(response)
 
 
+def post(path, body):
+    request = urllib.request.Request(
+        f"{os.environ['SERVICE_URL']}{path}", data=json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {os.environ['SERVICE_API_KEY']}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.load(response)
+
+
 def check_together():
     c, n = Checks("together"), len(CASES)
     conversation = get("/api/conversations/conversation-1")
@@ -238,6 +247,11 @@ def check_sample(service):
         c.equal("providers of the calls", [s.get("provider") for s in calls], ["openai"])
         c.true("a model is named", all(s.get("model", "").startswith("gpt-4o-mini") for s in calls))
         c.true("input and output are there", all(s.get("input") and s.get("output") for s in calls))
+        dataset = post("/api/datasets", {"name": f"from {service}"})["id"]
+        made = post("/api/traces/to-dataset", {"datasetId": dataset, "traceIds": [t["id"]]})
+        c.equal("items of a dataset", (made["created"], made["skipped"]), (1, []))
+        for item in get(f"/api/datasets/{dataset}/items")["items"]:
+            c.true(f"the item has the question and an answer, not {item}", "Where is my invoice?" in json.dumps(item["input"]) and item["expected_output"])
     c.finish()
 
 

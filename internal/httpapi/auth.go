@@ -2,23 +2,47 @@ package httpapi
 
 import (
 	"context"
+	"encoding/base64"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/assayhq/assay/internal/principal"
 )
 
-// bearer returns the token of the values of the Authorization header.
-func bearer(values []string) (string, error) {
+// credential returns the API key of the values of the Authorization header: a
+// bearer token, or the password of Basic authentication, whose user is not
+// looked at. Clients of Langfuse send a public and a secret key in that form.
+func credential(values []string) (string, error) {
 	if len(values) == 0 {
 		return "", errMissingKey
 	}
 	scheme, token, ok := strings.Cut(values[0], " ")
-	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") || token == "" || strings.ContainsAny(token, " \t,") {
+	if strings.EqualFold(scheme, "Basic") {
+		pair, err := base64.StdEncoding.DecodeString(token)
+		_, token, ok = strings.Cut(string(pair), ":")
+		ok = ok && err == nil
+	} else if !strings.EqualFold(scheme, "Bearer") {
+		ok = false
+	}
+	if len(values) > 1 || !ok || token == "" || strings.ContainsAny(token, " \t,") {
 		return "", errHeader
 	}
 	return token, nil
+}
+
+// authorization returns the values of the Authorization header of a request, or
+// the key that clients of Phoenix send in a header of their own.
+func authorization(h http.Header) []string {
+	values := h.Values("Authorization")
+	if len(values) > 0 {
+		return values
+	}
+	for _, key := range h.Values("Api_key") {
+		values = append(values, "Bearer "+key)
+	}
+	return values
 }
 
 // standEvery is how often a stream asks whether its caller may still read it.

@@ -86,7 +86,7 @@ func (e *Edge) DeclareErrors(op *huma.Operation, prefix string, content map[stri
 // unless the operation is metered, counts the request against the caller's
 // limit. The context that it returns carries the caller.
 func (e *Edge) Authenticate(ctx context.Context, authorization []string, metered bool) (context.Context, error) {
-	token, err := bearer(authorization)
+	token, err := credential(authorization)
 	if err != nil {
 		return ctx, err
 	}

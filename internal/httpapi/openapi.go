@@ -46,7 +46,7 @@ func describe(doc *huma.OpenAPI) {
 		{URL: "http://localhost:4318", Description: "Local development"},
 	}
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"apiKey": {Type: "http", Scheme: "bearer", Description: "An API key, sent as `Authorization: Bearer <API key>`."},
+		"apiKey": {Type: "http", Scheme: "bearer", Description: "An API key, sent as `Authorization: Bearer <API key>`. Basic authentication with the key as the password works too."},
 	}
 	errorSchema := doc.Components.Schemas.Schema(reflect.TypeFor[Envelope](), true, "Error")
 	doc.Components.Responses = map[string]*huma.Response{}

@@ -209,7 +209,7 @@ func (e *Edge) requireKey(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		ctx, err := e.Authenticate(r.Context(), r.Header.Values("Authorization"), e.metered[route])
+		ctx, err := e.Authenticate(r.Context(), authorization(r.Header), e.metered[route])
 		if err != nil {
 			e.refuse(w, r, route, err)
 			return

@@ -37,6 +37,7 @@ type spanFacts struct {
 	requestModel           []byte
 	entity, node           []byte // what traceloop and OpenInference call the step
 	environment, release   []byte // of this span, not of its resource
+	function               []byte // what the program calls the operation
 	promptCost, answerCost float64
 	totalTokens            uint32
 	firstTokenAt           int64 // microseconds since 1970
@@ -48,7 +49,10 @@ type payloads struct {
 	input, output, system, tools       candidate
 	replyText, replyObject, replyCalls candidate
 	// What is worth keeping as input or output only if there is no other.
-	traceInput, traceOutput, parameters, query candidate
+	traceInput, traceOutput, parameters, query, result candidate
+	// outdone are inputs and outputs for which a more exact form was sent.
+	outdone  [4]candidate
+	outdones int
 }
 
 // spanParts are lists that arrive in pieces.
@@ -56,6 +60,8 @@ type spanParts struct {
 	parts  []part
 	texts  []partText
 	counts [lists]uint16 // elements of the lists that events make
+	// metadata is what the program says about the whole trace, name by name.
+	metadata []metadata
 	// moved counts the attributes of events that became the span's.
 	moved int
 }
@@ -67,8 +73,8 @@ func (k *meaning) reset() {
 	if k.found {
 		k.payloads = payloads{}
 	}
-	if len(k.parts) > 0 || k.moved > 0 {
-		k.spanParts = spanParts{parts: k.parts[:0], texts: k.texts[:0]}
+	if len(k.parts) > 0 || k.moved > 0 || len(k.metadata) > 0 {
+		k.spanParts = spanParts{parts: k.parts[:0], texts: k.texts[:0], metadata: k.metadata[:0]}
 	}
 	k.shown.Reset()
 }
@@ -220,17 +226,30 @@ const (
 )
 
 // take keeps a payload and reports that it needs no place among the
-// attributes. A value that says nothing, or cannot be read, stays there.
+// attributes. A value that says nothing, or cannot be read, stays there. Of a
+// model call the most exact form says everything that the others say; of other
+// steps what it does not repeat becomes an attribute in the end.
 func (r *Record) take(p *candidate, how form, key []byte, v *value) bool {
 	text, json, ok := r.sent(v)
 	if !ok {
 		return false
 	}
-	r.meaning().found = true
+	k := r.meaning()
+	k.found = true
+	c := candidate{key: key, text: text, json: json, form: how}
 	if p.form < how {
-		*p = candidate{key: key, text: text, json: json, form: how}
+		*p, c = c, *p
 	}
+	k.outdo(c)
 	return true
+}
+
+// outdo remembers a payload that another one takes the place of.
+func (k *meaning) outdo(c candidate) {
+	if c.form != absent && k.outdones < len(k.outdone) {
+		k.outdone[k.outdones] = c
+		k.outdones++
+	}
 }
 
 // sent is a value as it is kept: a text as it is, anything else as JSON.

@@ -77,6 +77,8 @@ func (r *Record) finish() {
 		r.finishPayloads(k)
 	}
 	r.finishNames(k)
+	r.keepOutdone(k)
+	r.finishMetadata(k)
 	r.finishTokens(k)
 	if k.sources[factCost] == noSource && k.promptCost+k.answerCost > 0 {
 		r.Cost, r.CostSent = k.promptCost+k.answerCost, true
@@ -90,8 +92,8 @@ func (r *Record) finish() {
 func (r *Record) finishPayloads(k *meaning) {
 	if len(k.parts) > 0 {
 		k.sortParts()
-		r.finishList(k, listInput, &k.input, formFlat, "user")
-		r.finishList(k, listOutput, &k.output, formFlat, "assistant")
+		r.finishMessages(k, listInput, &k.input, keyInputMessages, "user")
+		r.finishMessages(k, listOutput, &k.output, keyOutputMessages, "assistant")
 		r.finishList(k, listTools, &k.tools, formFlat, "")
 		r.finishList(k, listDocuments, &k.output, formFlat, "")
 		r.finishList(k, listRerankOutput, &k.output, formFlat, "")
@@ -106,6 +108,7 @@ func (r *Record) finishPayloads(k *meaning) {
 	r.spare(&k.input, &k.parameters)
 	r.spare(&k.input, &k.traceInput)
 	r.spare(&k.output, &k.traceOutput)
+	r.finishResult(k)
 	settle(&r.Input, &k.input)
 	settle(&r.Output, &k.output)
 	settle(&r.System, &k.system)
@@ -125,8 +128,89 @@ func (r *Record) spare(p, other *candidate) {
 	case other.form == absent:
 	case p.form == absent:
 		*p = *other
-	case len(r.Attributes) < maxAttributes:
-		r.Attributes = append(r.Attributes, Attribute{Key: other.key, Value: other.text, JSON: other.json})
+	default:
+		r.keepCandidate(other)
+	}
+}
+
+// finishMessages makes a payload of flattened messages, unless the step has a
+// better one: a whole value says more than messages without content, and more
+// about a step that is not a call of a model. Such a value that holds messages
+// itself repeats them.
+func (r *Record) finishMessages(k *meaning, l list, p *candidate, key []byte, role string) {
+	parts := k.partsOf(l)
+	if len(parts) == 0 || p.form >= formFlat {
+		return
+	}
+	spoken := k.spoken(parts)
+	if p.form == formWhole && (!spoken || !r.speaks()) {
+		if spoken && !k.shown.HasMessages(p.text) {
+			b := k.appendElements(r.scratch.open(), parts, role)
+			k.outdo(candidate{key: key, text: r.scratch.close(b), json: true, form: formFlat})
+		}
+		return
+	}
+	k.outdo(*p)
+	r.finishList(k, l, p, formFlat, role)
+}
+
+var keyInputMessages, keyOutputMessages = []byte("llm.input_messages"), []byte("llm.output_messages")
+
+// speaks reports whether messages are what the step is about.
+func (r *Record) speaks() bool { return r.Primitive == "" || r.Primitive == primitiveModelCall }
+
+// spoken reports whether messages have any content.
+func (k *meaning) spoken(parts []part) bool {
+	for _, p := range parts {
+		switch p.field() {
+		case fieldRole, fieldName, fieldID, fieldType, fieldFinish:
+			if p.group() == groupCalls || p.group() == groupFunction {
+				return true
+			}
+		default:
+			if len(k.texts[p.text()].text) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// finishResult keeps what an agent returned. The name of the attribute is too
+// common to mean that on any other step.
+func (r *Record) finishResult(k *meaning) {
+	if k.result.form == absent {
+		return
+	}
+	if r.Primitive == primitiveAgent {
+		r.spare(&k.output, &k.result)
+		return
+	}
+	r.keepCandidate(&k.result)
+}
+
+// keepOutdone makes attributes of payloads for which the step has better ones,
+// unless they repeat each other: the requests and responses of models,
+// embeddings and searches are the same in every form.
+func (r *Record) keepOutdone(k *meaning) {
+	if k.outdones == 0 {
+		return
+	}
+	switch r.Primitive {
+	case primitiveModelCall, primitiveEmbedding, primitiveRetrieval, primitiveRerank:
+		return
+	}
+	for i := range k.outdones {
+		if c := &k.outdone[i]; !bytes.Equal(c.text, r.Input) && !bytes.Equal(c.text, r.Output) {
+			r.keepCandidate(c)
+		}
+	}
+}
+
+// keepCandidate makes an attribute of a payload that is not used.
+func (r *Record) keepCandidate(c *candidate) {
+	if len(r.Attributes) < maxAttributes && len(c.key) > 0 {
+		r.Attributes = append(r.Attributes, Attribute{Key: c.key, Value: c.text, JSON: c.json})
 	}
 }
 
@@ -219,9 +303,17 @@ func (r *Record) finishNames(k *meaning) {
 		if len(r.Tool) == 0 {
 			r.Tool = firstOf(k.entity, afterWord(r.Name, "execute_tool "), afterWord(r.Name, "tools/call "), r.Name)
 		}
+	case primitiveWorkflow:
+		if len(k.function) > 0 {
+			r.Name = k.function
+		}
 	case primitiveAgent:
 		if len(r.Agent) == 0 {
-			r.Agent = firstOf(k.entity, k.node, afterWord(r.Name, "invoke_agent "), afterWord(r.Name, "create_agent "), r.Name)
+			r.Agent = firstOf(k.entity, k.node, afterWord(r.Name, "invoke_agent "), afterWord(r.Name, "create_agent "))
+		}
+		if len(r.Agent) == 0 && (r.ParentID != ID{} || r.HasPayload() || k.sources[factPrimitive] != fromOpenInference) {
+			// OpenInference names a root that says nothing else after the workflow.
+			r.Agent = r.Name
 		}
 	}
 }

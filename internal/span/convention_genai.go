@@ -36,6 +36,8 @@ func (r *Record) lift(key []byte, v *value) bool {
 			return r.liftOurs(key, key[6:], v)
 		case string(key) == "agent.name":
 			r.label(factAgent, fromOpenInference, &r.Agent, v)
+		case string(key) == "all_messages_events":
+			return r.take(&r.meaning().input, formOlder, key, v)
 		}
 	case 't':
 		switch {
@@ -46,6 +48,8 @@ func (r *Record) lift(key []byte, v *value) bool {
 		case string(key) == "tag.tags":
 			r.tag(v, false)
 		}
+	case 'p', 'f':
+		return r.liftPydantic(key, v)
 	case 'i', 'o':
 		if valueLengths>>min(len(key), 63)&1 != 0 {
 			return r.liftValue(key, v)
@@ -57,7 +61,7 @@ func (r *Record) lift(key []byte, v *value) bool {
 		}
 	case 's', 'u', 'd', 'c', 'm':
 		if genericLengths>>min(len(key), 63)&1 != 0 {
-			r.liftGeneric(key, v)
+			return r.liftGeneric(key, v)
 		}
 	}
 	return false
@@ -67,7 +71,7 @@ func (r *Record) lift(key []byte, v *value) bool {
 const (
 	valueLengths   uint64 = 1<<len("input.value") | 1<<len("output.value") | 1<<len("operation.cost") | 1<<len("openinference.span.kind")
 	genericLengths uint64 = 1<<len("user.id") | 1<<len("session.id") | 1<<len("conversation.id") | 1<<len("mcp.method.name") |
-		1<<len("deployment.environment") | 1<<len("deployment.environment.name")
+		1<<len("deployment.environment") | 1<<len("deployment.environment.name") | 1<<len("metadata")
 )
 
 // liftGenAI reads OpenTelemetry's own convention in its present and earlier

@@ -298,3 +298,45 @@ func reversed(t *testing.T, object json.RawMessage) json.RawMessage {
 	}
 	return json.RawMessage("{" + strings.Join(members, ",") + "}")
 }
+
+// TestNameOfOperation shows that an operation of the AI SDK has the name that
+// the program gave it, and the calls within it keep theirs.
+func TestNameOfOperation(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{"ai.generateText": "shop", "ai.generateText.doGenerate": "sent", "ai.toolCall": "sent"} {
+		var bad Rejected
+		body := encode(t, sentSpan{Name: "sent", Attributes: json.RawMessage(`{"ai.operationId":"` + id + `","ai.telemetry.functionId":"shop"}`)})
+		require.NoError(t, new(Decoder).Traces(body, &bad, func(r *Record) error {
+			require.Equal(t, want, string(r.Name), id)
+			return nil
+		}))
+	}
+}
+
+// TestRemoteParent shows that a span whose sender knows that its parent is in
+// another process says so.
+func TestRemoteParent(t *testing.T) {
+	t.Parallel()
+	for flags, want := range map[uint32]bool{0: false, 0x1: false, 0x100: false, 0x200: false, 0x301: true} {
+		traces := ptrace.NewTraces()
+		s := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+		s.SetTraceID(pcommon.TraceID{1})
+		s.SetSpanID(pcommon.SpanID{1})
+		s.SetParentSpanID(pcommon.SpanID{2})
+		s.SetFlags(flags)
+		request := ptraceotlp.NewExportRequestFromTraces(traces)
+		body, err := request.MarshalProto()
+		require.NoError(t, err)
+		text, err := request.MarshalJSON()
+		require.NoError(t, err)
+		fromJSON, err := TracesFromJSON(text, goOn)
+		require.NoError(t, err)
+		for _, sent := range [][]byte{body, fromJSON} {
+			var bad Rejected
+			require.NoError(t, new(Decoder).Traces(sent, &bad, func(r *Record) error {
+				require.Equal(t, want, len(r.Attributes) == 1 && string(r.Attributes[0].Key) == KeyRemoteParent, "%x", flags)
+				return nil
+			}))
+		}
+	}
+}

@@ -19,7 +19,20 @@ func (r *Record) liftTraceloop(key, name []byte, v *value) bool {
 	default:
 		if hasPrefix(name, properties) {
 			r.liftMetadata(fromTraceloop, name[len(properties):], v)
+			r.describe(name[len(properties):], v)
 		}
+	}
+	return false
+}
+
+// liftPydantic reads what agents of Pydantic AI say: all messages of a run, and
+// its result.
+func (r *Record) liftPydantic(key []byte, v *value) bool {
+	switch string(key) {
+	case "pydantic_ai.all_messages":
+		return r.take(&r.meaning().input, formOlder, key, v)
+	case "final_result":
+		return r.take(&r.meaning().result, formElsewhere, key, v)
 	}
 	return false
 }
@@ -34,6 +47,8 @@ func (r *Record) liftMetadata(from source, name []byte, v *value) {
 		r.label(factConversation, from, &r.Conversation, v)
 	case "environment":
 		r.label(factEnvironment, from, &r.meaning().environment, v)
+	case "lc_agent_name":
+		r.label(factAgent, from, &r.Agent, v)
 	case "tags":
 		r.tag(v, false)
 	}
@@ -79,6 +94,10 @@ func (r *Record) liftLangfuse(key, name []byte, v *value) bool {
 		if at, ok := instant(v); ok {
 			k.firstTokenAt = at
 		}
+	default:
+		if hasPrefix(name, "trace.metadata.") {
+			r.describe(name[len("trace.metadata."):], v)
+		}
 	}
 	return false
 }
@@ -99,6 +118,7 @@ func (r *Record) liftLangSmith(name []byte, v *value) {
 	default:
 		if hasPrefix(name, metadata) {
 			r.liftMetadata(fromLangSmith, name[len(metadata):], v)
+			r.describe(name[len(metadata):], v)
 		}
 	}
 }
@@ -110,6 +130,10 @@ func (r *Record) liftVercel(key, name []byte, v *value) bool {
 	switch string(name) {
 	case "operationId":
 		r.step(fromVercel, vercelOperation(v.text))
+	case "telemetry.functionId":
+		if v.kind == valueText && len(v.text) > 0 && len(v.text) <= maxLabel {
+			k.function = v.text
+		}
 	case "model.id":
 		r.label(factRequestModel, fromVercel, &k.requestModel, v)
 	case "response.model":
@@ -155,6 +179,7 @@ func (r *Record) liftVercel(key, name []byte, v *value) bool {
 	default:
 		if hasPrefix(name, metadata) {
 			r.liftMetadata(fromVercel, name[len(metadata):], v)
+			r.describe(name[len(metadata):], v)
 		}
 	}
 	return false
@@ -190,7 +215,7 @@ func (r *Record) liftOurs(key, name []byte, v *value) bool {
 }
 
 // liftGeneric reads names that belong to no convention for models.
-func (r *Record) liftGeneric(key []byte, v *value) {
+func (r *Record) liftGeneric(key []byte, v *value) bool {
 	switch string(key) {
 	case "session.id":
 		r.label(factConversation, fromOpenInference, &r.Conversation, v)
@@ -208,5 +233,8 @@ func (r *Record) liftGeneric(key []byte, v *value) {
 		if string(v.text) == "tools/call" {
 			r.step(fromAnybody, primitiveToolCall)
 		}
+	case "metadata":
+		return r.liftObject(key, v)
 	}
+	return false
 }

@@ -147,12 +147,52 @@ func appendReply(b []byte, text, calls *candidate) []byte {
 	if calls.form != absent {
 		b = append(b, `,"tool_calls":`...)
 		if calls.json || payload.Valid(calls.text) {
-			b = append(b, calls.text...)
+			b = appendCalls(b, calls.text)
 		} else {
 			b = AppendJSONString(b, calls.text)
 		}
 	}
 	return append(b, `}]`...)
+}
+
+// appendCalls appends calls of tools in the form that most providers use; the AI
+// SDK has names of its own. Calls in any other form stay as they are.
+func appendCalls(b, calls []byte) []byte {
+	at := payload.SkipSpace(calls, 0)
+	if at >= len(calls) || calls[at] != '[' {
+		return append(b, calls...)
+	}
+	mark := len(b)
+	b = append(b, '[')
+	for w := payload.Walk(calls, at); w.Next(); w.Skip() {
+		id, name, arguments := []byte(nil), []byte(nil), []byte("null")
+		if calls[w.At] == '{' {
+			for m := payload.Walk(calls, w.At); m.Next(); m.Skip() {
+				value := calls[m.At:payload.ValueEnd(calls, m.At)]
+				switch string(m.Key) {
+				case "toolCallId":
+					id = value
+				case "toolName":
+					name = value
+				case "input", "args":
+					arguments = value
+				}
+			}
+		}
+		if name == nil {
+			return append(b[:mark], calls...)
+		}
+		if len(b) > mark+1 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		if id != nil {
+			b = append(append(append(b, `"id":`...), id...), ',')
+		}
+		b = append(append(b, `"type":"function","function":{"name":`...), name...)
+		b = append(append(append(b, `,"arguments":`...), arguments...), '}', '}')
+	}
+	return append(b, ']')
 }
 
 func appendPayload(b []byte, p *candidate) []byte {

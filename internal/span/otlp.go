@@ -94,6 +94,7 @@ func (d *Decoder) span(src []byte) (reason string, err error) {
 	const startTag, endTag = 7<<3 | 1, 8<<3 | 1 // eight bytes follow
 	r := &d.record
 	var startNano, endNano uint64
+	var flags uint32
 	d.dropped, d.events, d.links = 0, d.events[:0], d.links[:0]
 	for len(src) > 0 {
 		if num, data, rest := shortField(src); num != 0 {
@@ -134,6 +135,8 @@ func (d *Decoder) span(src []byte) (reason string, err error) {
 			startNano, ok = fc.Fixed64()
 		case 8:
 			endNano, ok = fc.Fixed64()
+		case 16:
+			flags, ok = fc.Fixed32()
 		}
 		if !ok {
 			return "", errProtobuf
@@ -143,6 +146,9 @@ func (d *Decoder) span(src []byte) (reason string, err error) {
 	if d.dropped > 0 {
 		b := strconv.AppendInt(r.scratch.open(), int64(d.dropped), 10)
 		r.Attributes = append(r.Attributes, Attribute{Key: keyDropped, Value: r.scratch.close(b), JSON: true})
+	}
+	if flags&flagRemote == flagRemote && r.ParentID != (ID{}) {
+		r.Attributes = append(r.Attributes, Attribute{Key: keyRemoteParent, Value: valueTrue, JSON: true})
 	}
 	if err := d.readEvents(); err != nil {
 		return "", err
@@ -214,6 +220,15 @@ func (d *Decoder) spanField(num uint32, data []byte) (reason string, err error) 
 }
 
 var keyDropped = []byte("assay.dropped_attributes")
+
+// KeyRemoteParent is the attribute of a span whose parent is in another process.
+const KeyRemoteParent = "assay.remote_parent"
+
+var keyRemoteParent, valueTrue = []byte(KeyRemoteParent), []byte("true")
+
+// flagRemote are the flags of a span whose parent is in another process: one says
+// that the sender knows where the parent is, the other where it is.
+const flagRemote = 0x100 | 0x200
 
 // spanKind maps OTLP's kinds to the column's.
 func spanKind(kind int32) int8 {

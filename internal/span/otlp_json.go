@@ -123,6 +123,7 @@ const (
 	wireVarint  = 0
 	wireFixed64 = 1
 	wireBytes   = 2
+	wireFixed32 = 5
 )
 
 func (w *jsonWriter) tag(num, wire uint32) { w.out = binary.AppendUvarint(w.out, uint64(num<<3|wire)) }
@@ -270,6 +271,13 @@ func (w *jsonWriter) number(f jsonField, kind jsontext.Kind, text string) error 
 		}
 		w.tag(f.num, wireFixed64)
 		w.out = binary.LittleEndian.AppendUint64(w.out, n)
+	case jsonFixed32:
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return err
+		}
+		w.tag(f.num, wireFixed32)
+		w.out = binary.LittleEndian.AppendUint32(w.out, uint32(n))
 	case jsonDouble:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {

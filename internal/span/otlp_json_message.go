@@ -24,6 +24,7 @@ const (
 	jsonBase64
 	jsonID
 	jsonFixed64
+	jsonFixed32
 	jsonInt64
 	jsonDouble
 	jsonBool
@@ -59,6 +60,7 @@ var tracesJSON, logsJSON = func() (traces, logs *jsonMessage) {
 		}},
 		"start_time_unix_nano": {num: 7, form: jsonFixed64}, "end_time_unix_nano": {num: 8, form: jsonFixed64}, "attributes": attributes(9),
 		"events": {num: 11, form: jsonMany, message: event}, "links": {num: 13, form: jsonMany, message: link}, "status": {num: 15, form: jsonOne, message: status},
+		"flags": {num: 16, form: jsonFixed32},
 	})}
 	record := &jsonMessage{fields: both(map[string]jsonField{
 		"time_unix_nano": {num: 1, form: jsonFixed64}, "severity_text": {num: 3}, "body": {num: 5, form: jsonOne, message: value}, "attributes": attributes(6),

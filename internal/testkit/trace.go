@@ -295,6 +295,8 @@ type OTLPSpan struct {
 	Error             string // the message of an error
 	Attributes        map[string]any
 	Events            []string
+	Server            bool // whether the span serves a request of another process
+	Remote            bool // whether its sender says that the parent is in another process
 }
 
 // NewTraceID makes a trace id.
@@ -344,6 +346,12 @@ func (s OTLPSpan) fill(out ptrace.Span) {
 	}
 	out.SetName(s.Name)
 	out.SetKind(ptrace.SpanKindInternal)
+	if s.Server {
+		out.SetKind(ptrace.SpanKindServer)
+	}
+	if s.Remote {
+		out.SetFlags(0x300)
+	}
 	out.SetStartTimestamp(pcommon.NewTimestampFromTime(s.Start))
 	if s.Duration > 0 {
 		out.SetEndTimestamp(pcommon.NewTimestampFromTime(s.Start.Add(s.Duration)))

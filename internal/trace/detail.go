@@ -149,10 +149,10 @@ func (s *Service) ofPage(ctx context.Context, org principal.OrgID, k lookup, pag
 	for i := range page.Rows {
 		r := &page.Rows[i]
 		if m.Input != (spandb.SourcedText{}) && r.ID == m.Input.Span {
-			t.Input = spandb.JSONValue(r.Input)
+			t.Input = m.Input.InputOf(r.Input)
 		}
 		if m.Output != (spandb.SourcedText{}) && r.ID == m.Output.Span {
-			t.Output = spandb.JSONValue(r.Output)
+			t.Output = m.Output.OutputOf(r.Output)
 		}
 	}
 	return t, nil

@@ -52,6 +52,15 @@ func (s *Service) registerOTLP(e *httpapi.Edge) {
 	}, s.postTraces)
 	otlp.Register(e, otlp.Op{
 		Op: httpapi.Op{
+			ID: "sendLangfuseTraces", Method: http.MethodPost, Path: "/api/public/otel/v1/traces", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
+			BodyLimit: httpapi.LargeBodyLimit, Metered: true,
+			Summary:     "Send spans as clients of Langfuse do",
+			Description: "The same as `POST /v1/traces`, at the path that Langfuse's libraries use. They authenticate with Basic: the public key can be anything, the secret key is an API key.",
+		},
+		Message: "ExportTraceService", ContentTypes: []string{mediaProtobuf, mediaJSON},
+	}, s.postTraces)
+	otlp.Register(e, otlp.Op{
+		Op: httpapi.Op{
 			ID: "sendLogs", Method: http.MethodPost, Path: "/v1/logs", Tag: tagOTLP, Scope: principal.TracesWrite, Status: 200,
 			BodyLimit: httpapi.LargeBodyLimit, Metered: true,
 			Summary:     "Send log records",

@@ -68,14 +68,21 @@ func (s *Service) update(ctx context.Context, org principal.OrgID, id span.Trace
 	t = row.AsTrace(before.Ref, before.CreatedAt)
 	t.Usage, t.Cost, t.SpanCount, t.ErrorCount = before.Usage, before.Cost, before.SpanCount, before.ErrorCount
 	t.UpdatedAt = now
+	if len(t.Input) == 0 {
+		t.Input = before.Input
+	}
+	if len(t.Output) == 0 {
+		t.Output = before.Output
+	}
 	return t, true, nil
 }
 
 // traceRowOf is the row for a trace that has none: it says what the trace's spans
-// show. A trace that is closed only because nothing came for long stays open in
-// it.
+// show, except for input and output: those are the spans' for as long as nobody
+// sets them. A trace that is closed only because nothing came for long stays open
+// in it.
 func traceRowOf(t Trace) spandb.TraceRow {
-	row := spandb.TraceRow{TraceID: t.ID, Name: t.Name, Status: StatusRunning, Start: t.Start, Input: t.Input, Output: t.Output}
+	row := spandb.TraceRow{TraceID: t.ID, Name: t.Name, Status: StatusRunning, Start: t.Start}
 	if t.Status != StatusRunning && !t.AutoClosed {
 		row.Status, row.End = t.Status, t.End
 	}

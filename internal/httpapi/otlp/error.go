@@ -1,11 +1,14 @@
 package otlp
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/time/rate"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/request"
 )
 
 // rpcCodes is the one place where a kind of fault becomes a code of gRPC.
@@ -42,9 +46,25 @@ type envelope struct {
 	Message string            `json:"message" doc:"Equal to error.message."`
 }
 
+// refusalLines bounds how many refusals are logged: an exporter whose key is
+// wrong repeats its request for as long as it runs.
+var refusalLines = rate.NewLimiter(1, 10)
+
+// explain is what the caller sees of an error. Exporters drop what is refused and
+// few of them say so, so a line in the log tells why a trace is missing.
+func explain(ctx context.Context, err error) httpapi.Refusal {
+	refused := httpapi.Explain(ctx, err)
+	if refused.Status < http.StatusInternalServerError && refusalLines.Allow() {
+		info := request.From(ctx)
+		slog.WarnContext(ctx, "telemetry refused", "request_id", info.ID, "operation", info.Operation,
+			"status", refused.Status, "reason", refused.Fault.Reason, "error", err)
+	}
+	return refused
+}
+
 // writeError answers in the encoding of the request.
 func writeError(w http.ResponseWriter, r *http.Request, media string, err error) {
-	refused := httpapi.Explain(r.Context(), err)
+	refused := explain(r.Context(), err)
 	if media == mediaProtobuf {
 		if body, err := proto.Marshal(rpcStatus(refused)); err == nil {
 			w.Header().Set("Content-Type", mediaProtobuf)

@@ -141,7 +141,7 @@ func (s *server) serve(o *operation, stream grpc.ServerStream) error {
 		answered = o.Status
 		return reply(stream, info, res)
 	}
-	refused := httpapi.Explain(ctx, refusal)
+	refused := explain(ctx, refusal)
 	answered = refused.Status
 	_ = stream.SetHeader(asMetadata(info.Header))
 	return status.FromProto(rpcStatus(refused)).Err()

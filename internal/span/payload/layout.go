@@ -227,7 +227,7 @@ const (
 // roleOf finds who speaks in the object that begins at i; end is after it, or
 // -1.
 func roleOf(b []byte, i, depth int) (who role, end int) {
-	byType := roleNone
+	byType, parts := roleNone, -1
 	w := Walk(b, i)
 	for w.Next() {
 		switch string(w.Key) {
@@ -246,10 +246,14 @@ func roleOf(b []byte, i, depth int) (who role, end int) {
 				continue
 			}
 		case "parts":
+			parts = w.At
 			if byType == roleNone {
 				byType = roleOther
 			}
 		case "message", "kwargs", "data", "content":
+			if b[w.At] == '[' {
+				parts = w.At
+			}
 			// Choices, Gemini's candidates and LangChain's generations hold the
 			// message one or two levels further down.
 			if b[w.At] == '{' && depth < 2 {
@@ -265,7 +269,28 @@ func roleOf(b []byte, i, depth int) (who role, end int) {
 	if who == roleNone {
 		who = byType
 	}
+	if who == roleUser && parts >= 0 && fromTool(b, parts) {
+		who = roleOther
+	}
 	return who, w.end
+}
+
+// fromTool reports whether the list of parts at i begins with the result of a
+// tool, which some conventions send in the name of the user.
+func fromTool(b []byte, i int) bool {
+	if b[i] != '[' {
+		return false
+	}
+	w := Walk(b, i)
+	if !w.Next() || b[w.At] != '{' {
+		return false
+	}
+	for m := Walk(b, w.At); m.Next(); m.Skip() {
+		if string(m.Key) == "type" {
+			return startsWith(b[m.At:], `"tool_`)
+		}
+	}
+	return false
 }
 
 // roleAt is roleOf without going to the object's end, if its role comes
@@ -275,12 +300,18 @@ func roleAt(b []byte, i int) role {
 	if startsWith(b[i:], begins) {
 		name := b[i+len(begins):]
 		if end := bytes.IndexByte(name[:min(len(name), 16)], '"'); end >= 0 {
-			return roleNamed(name[:end])
+			if who := roleNamed(name[:end]); who != roleUser || !bytes.HasPrefix(name[end+1:], toolParts) && !bytes.HasPrefix(name[end+1:], toolContent) {
+				return who
+			}
+			return roleOther
 		}
 	}
 	who, _ := roleOf(b, i, 0)
 	return who
 }
+
+// How messages begin, after their role, that bring results of tools.
+var toolParts, toolContent = []byte(`,"parts":[{"type":"tool_`), []byte(`,"content":[{"type":"tool_`)
 
 func roleNamed(name []byte) role {
 	switch string(name) {

@@ -40,6 +40,9 @@ func (t *Texts) Search(input, output []byte) []byte {
 	return bytes.TrimSuffix(g.out, []byte("\n"))
 }
 
+// HasMessages reports whether a payload holds messages.
+func (t *Texts) HasMessages(b []byte) bool { return t.inputLayout.of(b).shape == shapeMessages }
+
 // InputPreview is the beginning of what the last user wrote, or else of the
 // input.
 func (t *Texts) InputPreview(input []byte) []byte {

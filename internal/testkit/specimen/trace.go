@@ -43,6 +43,10 @@ var trace = area{
 			Body: `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat","startTimeUnixNano":"{recently nano}","kind":1}]}]}]}`,
 		},
 		{
+			ID: "sendLangfuseTraces", Route: "POST /api/public/otel/v1/traces", Telemetry: true,
+			Body: `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60d","spanId":"eee19b7ec3c1b175","name":"chat","startTimeUnixNano":"{recently nano}","kind":1}]}]}]}`,
+		},
+		{
 			ID: "sendLogs", Route: "POST /v1/logs", Telemetry: true,
 			Body: `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","timeUnixNano":"{recently nano}","body":{"stringValue":"x"}}]}]}]}`,
 		},

@@ -56,6 +56,9 @@ type chatRequest struct {
 	Seed                int64          `json:"seed"`
 	N                   int            `json:"n"`
 	Stream              bool           `json:"stream"`
+	StreamOptions       struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
 }
 
 func invalid(message string) *failure {
@@ -72,14 +75,12 @@ func (chat) read(body []byte) (*prompt, *failure) {
 		return nil, invalid("model is missing.")
 	case len(in.Messages) == 0:
 		return nil, invalid("messages is empty: send at least one.")
-	case in.Stream:
-		return nil, invalid("stream is true: the simulated provider answers in one piece only.")
 	case in.N > 1:
 		return nil, invalid("n is above 1: the simulated provider gives one choice.")
 	case format.Type == "json_schema" && (format.JSONSchema.Name == "" || format.JSONSchema.Schema.Kind() != '{'):
 		return nil, invalid("response_format.json_schema has no name or no schema.")
 	}
-	p := &prompt{model: in.Model, max: in.MaxTokens + in.MaxCompletionTokens, seed: in.Seed, stop: stops(in.Stop)}
+	p := &prompt{model: in.Model, max: in.MaxTokens + in.MaxCompletionTokens, seed: in.Seed, stop: stops(in.Stop), stream: in.Stream, usage: in.StreamOptions.IncludeUsage}
 	switch in.ResponseFormat.Type {
 	case "json_schema":
 		p.schema = in.ResponseFormat.JSONSchema.Schema.Clone()
@@ -183,14 +184,21 @@ func (chat) answer(id string, p *prompt, a answer) []byte {
 		message.Content = nil
 		message.ToolCalls = []chatCall{{a.call.id, "function", chatFunction{a.call.name, string(a.call.arguments)}}}
 	}
-	out := chatReply{
-		ID: "chatcmpl-" + id, Object: "chat.completion", Created: time.Now().Unix(), Model: p.model,
+	return mustJSON(chatReply{
+		ID: "chatcmpl-" + id, Object: "chat.completion", Created: created(), Model: p.model,
 		Choices: []chatChoice{{Message: message, FinishReason: chatFinishes[a.finish]}},
-		Usage:   chatUsage{Prompt: a.input, Completion: a.output, Total: a.input + a.output},
-	}
-	out.Usage.PromptOf.Cached, out.Usage.CompletionOf.Reasoning = a.cached, a.reasoning
-	return mustJSON(out)
+		Usage:   chatUsageOf(a),
+	})
 }
+
+func chatUsageOf(a answer) chatUsage {
+	out := chatUsage{Prompt: a.input, Completion: a.output, Total: a.input + a.output}
+	out.PromptOf.Cached, out.CompletionOf.Reasoning = a.cached, a.reasoning
+	return out
+}
+
+// created is when an answer was made, as OpenAI writes it.
+func created() int64 { return time.Now().Unix() }
 
 // chatTypes are the types of errors by status; what is not here has the first.
 var chatTypes = map[int]string{
@@ -224,7 +232,7 @@ func (chat) failure(f *failure, _ string) []byte {
 
 // mustJSON writes a value of this package's own types.
 func mustJSON(v any) []byte {
-	out, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+	out, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
 		panic(err) // a type of ours cannot be written
 	}

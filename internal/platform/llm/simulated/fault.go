@@ -195,7 +195,7 @@ var misbehaviours = map[Fault]misbehaviour{
 
 	FaultRefusal: {},
 	FaultMalformed: {spoil: func(w http.ResponseWriter, _ *http.Request, _ Rule, body []byte) {
-		send(w, http.StatusOK, jsonType, body[:len(body)/2])
+		send(w, http.StatusOK, contentType(w), body[:len(body)/2])
 	}},
 	FaultNonsense: {spoil: func(w http.ResponseWriter, _ *http.Request, _ Rule, _ []byte) {
 		send(w, http.StatusOK, jsonType, []byte(`{"answer":42}`))

@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,7 +17,10 @@ func (messages) overloaded() int   { return 529 }
 func (messages) key(h http.Header) (string, *failure) {
 	key := h.Get("X-Api-Key")
 	if key == "" {
-		return "", &failure{status: http.StatusUnauthorized, message: "x-api-key: the header is required."}
+		key, _ = strings.CutPrefix(h.Get("Authorization"), "Bearer ")
+	}
+	if key == "" {
+		return "", &failure{status: http.StatusUnauthorized, message: "x-api-key: the header is required, or Authorization as Bearer KEY."}
 	}
 	if h.Get("Anthropic-Version") == "" {
 		return "", invalid("anthropic-version: the header is required.")
@@ -61,12 +65,10 @@ func (messages) read(body []byte) (*prompt, *failure) {
 		return nil, invalid("system: give text, or a list of text blocks.")
 	case len(in.Messages) == 0:
 		return nil, invalid("messages: at least one is required.")
-	case in.Stream:
-		return nil, invalid("stream: the simulated provider answers in one piece only.")
 	case format.Type != "" && (format.Type != "json_schema" || format.Schema.Kind() != '{'):
 		return nil, invalid("output_config.format: give the type json_schema and a schema.")
 	}
-	p := &prompt{model: in.Model, system: system, max: in.MaxTokens, stop: in.StopSequences, schema: in.OutputConfig.Format.Schema.Clone()}
+	p := &prompt{model: in.Model, system: system, max: in.MaxTokens, stop: in.StopSequences, schema: in.OutputConfig.Format.Schema.Clone(), stream: in.Stream}
 	for _, m := range in.Messages {
 		if m.Role != "user" && m.Role != "assistant" {
 			return nil, invalid("messages: the role " + m.Role + " is not one of user and assistant.")
@@ -130,7 +132,7 @@ type messagesReply struct {
 	Role         string          `json:"role"`
 	Model        string          `json:"model"`
 	Content      []messagesBlock `json:"content"`
-	StopReason   string          `json:"stop_reason"`
+	StopReason   *string         `json:"stop_reason"`
 	StopSequence *string         `json:"stop_sequence"`
 	Usage        messagesUsage   `json:"usage"`
 }
@@ -154,9 +156,11 @@ var messagesFinishes = map[finish]string{
 	finishStop: "end_turn", finishWord: "stop_sequence", finishLength: "max_tokens", finishTool: "tool_use", finishRefusal: "refusal",
 }
 
-func (messages) answer(id string, p *prompt, a answer) []byte {
+func (m messages) answer(id string, p *prompt, a answer) []byte { return mustJSON(m.reply(id, p, a)) }
+
+func (messages) reply(id string, p *prompt, a answer) messagesReply {
 	out := messagesReply{
-		ID: "msg_" + id, Type: "message", Role: "assistant", Model: p.model, Content: []messagesBlock{}, StopReason: messagesFinishes[a.finish],
+		ID: "msg_" + id, Type: "message", Role: "assistant", Model: p.model, Content: []messagesBlock{}, StopReason: new(messagesFinishes[a.finish]),
 		Usage: messagesUsage{Input: a.input - a.cached, CacheRead: a.cached, Output: a.output},
 	}
 	if a.call != nil {
@@ -167,7 +171,7 @@ func (messages) answer(id string, p *prompt, a answer) []byte {
 	if a.finish == finishWord {
 		out.StopSequence = &a.word
 	}
-	return mustJSON(out)
+	return out
 }
 
 var messagesTypes = map[int]string{

@@ -19,6 +19,12 @@ type prompt struct {
 	stop   []string
 	seed   int64
 
+	stream bool // whether the answer comes in events
+	usage  bool // whether the last event has the tokens, in the chat
+
+	dimensions int  // of a vector
+	packed     bool // whether vectors are written as base64
+
 	hash uint64 // of the model, the seed and every word
 }
 

@@ -1,7 +1,7 @@
 // Package simulated is a model provider without a model.
 //
-// It speaks the wire protocols of OpenAI's chat completions and Anthropic's
-// messages, down to the headers that they demand and the shapes of their
+// It speaks the wire protocols of OpenAI's chat completions, responses and
+// embeddings and of Anthropic's messages, in one piece or in events, down to the headers that they demand and the shapes of their
 // errors, and answers by a script: the same prompt gets the same answer, in
 // every process and in any order. It misbehaves as it is told to: slowly, with
 // storms of 429, with answers that are none. And it counts what it was asked,
@@ -68,6 +68,8 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{seed: o.Seed, keys: o.Keys, calls: newBook(o.Remember), mux: http.NewServeMux()}
 	p.state.Store(&state{o.Script, o.Faults, time.Now()})
 	p.mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) { p.complete(w, r, chat{}) })
+	p.mux.HandleFunc("POST /v1/responses", func(w http.ResponseWriter, r *http.Request) { p.complete(w, r, responses{}) })
+	p.mux.HandleFunc("POST /v1/embeddings", func(w http.ResponseWriter, r *http.Request) { p.complete(w, r, embeddings{}) })
 	p.mux.HandleFunc("POST /v1/messages", func(w http.ResponseWriter, r *http.Request) { p.complete(w, r, messages{}) })
 	p.mux.HandleFunc("GET /v1/models", p.models)
 	p.control()
@@ -122,6 +124,7 @@ type dialect interface {
 	key(h http.Header) (string, *failure)
 	read(body []byte) (*prompt, *failure)
 	answer(id string, p *prompt, a answer) []byte
+	stream(id string, p *prompt, a answer) []byte // the same in events
 	failure(f *failure, id string) []byte
 	requestID() string // the name of the header
 	overloaded() int   // the status
@@ -207,13 +210,17 @@ func (p *Provider) act(w http.ResponseWriter, r *http.Request, d dialect, ask *p
 	if rule.Fault == FaultRefusal {
 		a = refusal(ask)
 	}
-	body := d.answer(name, ask, a)
+	body, media := d.answer, jsonType
+	if ask.stream {
+		body, media = d.stream, streamType
+	}
 	w.Header()[d.requestID()] = []string{"req_" + name}
+	w.Header()["Content-Type"] = []string{media}
 	if hit && do.spoil != nil {
-		do.spoil(w, r, rule, body)
+		do.spoil(w, r, rule, body(name, ask, a))
 		return
 	}
-	send(w, http.StatusOK, jsonType, body)
+	send(w, http.StatusOK, media, body(name, ask, a))
 }
 
 func (p *Provider) refuse(w http.ResponseWriter, d dialect, f *failure, name string) {

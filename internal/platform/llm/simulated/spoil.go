@@ -9,7 +9,7 @@ import (
 
 // truncate promises the whole body, sends half and ends the connection.
 func truncate(w http.ResponseWriter, _ *http.Request, _ Rule, body []byte) {
-	w.Header().Set("Content-Type", jsonType)
+	w.Header().Set("Content-Type", contentType(w))
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Write(body[:len(body)/2])
 	flush(w)
@@ -22,7 +22,7 @@ func drip(w http.ResponseWriter, r *http.Request, rule Rule, body []byte) {
 	if pause == 0 {
 		pause = 10 * time.Millisecond
 	}
-	w.Header().Set("Content-Type", jsonType)
+	w.Header().Set("Content-Type", contentType(w))
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	for len(body) > 0 {
 		if !wait(r.Context(), pause) {
@@ -41,7 +41,7 @@ func drip(w http.ResponseWriter, r *http.Request, rule Rule, body []byte) {
 // at the latest after what would fill the memory of one that has no limit.
 func endless(w http.ResponseWriter, r *http.Request, _ Rule, _ []byte) {
 	const most = 256 << 20
-	w.Header().Set("Content-Type", jsonType)
+	w.Header().Set("Content-Type", contentType(w))
 	piece := bytes.Repeat([]byte("more "), 16<<10)
 	if _, err := w.Write([]byte(`{"id":"`)); err != nil {
 		return

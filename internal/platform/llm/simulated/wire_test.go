@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	chatPath     = "/v1/chat/completions"
-	messagesPath = "/v1/messages"
+	chatPath       = "/v1/chat/completions"
+	responsesPath  = "/v1/responses"
+	embeddingsPath = "/v1/embeddings"
+	messagesPath   = "/v1/messages"
 )
 
 func TestChatWire(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, simulated.Options{})
-	bearer := []string{"Authorization", "Bearer x"}
 
 	status, text := k.call(t, "POST", chatPath, `{"model":"echo","messages":[{"role":"developer","content":"s"},{"role":"user","content":[{"type":"text","text":"he"},{"type":"image_url","image_url":{"url":"data:"}},{"type":"text","text":"llo"}]}]}`, bearer...)
 	require.Equal(t, 200, status)
@@ -36,7 +37,6 @@ func TestChatWire(t *testing.T) {
 
 	for body, words := range map[string]string{
 		`{`: "not a request", `{"messages":[{"role":"user","content":"x"}]}`: "model is missing", `{"model":"m"}`: "messages is empty",
-		`{"model":"m","messages":[{"role":"user","content":"x"}],"stream":true}`:                                     "stream is true",
 		`{"model":"m","messages":[{"role":"user","content":"x"}],"n":2}`:                                             "n is above 1",
 		`{"model":"m","messages":[{"role":"robot","content":"x"}]}`:                                                  "the role robot",
 		`{"model":"m","messages":[{"role":"user","content":7}]}`:                                                     "neither text nor",
@@ -87,7 +87,6 @@ func TestMessagesWire(t *testing.T) {
 		`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":""}]}`:                                          "not empty",
 		`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[]}]}`:                                          "not empty",
 		`{"model":"m","max_tokens":1,"system":7,"messages":[{"role":"user","content":"x"}]}`:                              "system:",
-		`{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"user","content":"x"}]}`:                           "stream:",
 		`{"model":"m","max_tokens":1,"tools":[{"name":"f"}],"messages":[{"role":"user","content":"x"}]}`:                  "tools:",
 		`{"model":"m","max_tokens":1,"output_config":{"format":{"type":"x"}},"messages":[{"role":"user","content":"x"}]}`: "output_config.format:",
 	} {
@@ -101,6 +100,9 @@ func TestMessagesWire(t *testing.T) {
 	require.Equal(t, 400, status)
 	require.Contains(t, text, "anthropic-version")
 	status, text = k.call(t, "POST", messagesPath, `{}`, "Authorization", "Bearer x", "Anthropic-Version", "2023-06-01")
+	require.Equal(t, 400, status)
+	require.Contains(t, text, "model:", "a bearer token is a key too")
+	status, text = k.call(t, "POST", messagesPath, `{}`, "Anthropic-Version", "2023-06-01")
 	require.Equal(t, 401, status)
 	require.Contains(t, text, `"type":"authentication_error"`)
 }
@@ -133,20 +135,25 @@ func TestModels(t *testing.T) {
 
 // FuzzRequest shows that no request makes the provider fail.
 func FuzzRequest(f *testing.F) {
-	f.Add(true, []byte(`{"model":"tool","messages":[{"role":"user","content":"x [[score:0.5]]"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_tokens":3,"stop":"q"}`))
-	f.Add(true, []byte(`{"model":"judge@0.5","messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]},{"role":"tool","content":[{"text":"x"}]}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"$ref":"#"}}}}`))
-	f.Add(false, []byte(`{"model":"upper","max_tokens":1,"system":"s","messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"ü"}]},{"type":"text","text":"ü"}]}],"stop_sequences":[""]}`))
+	f.Add(byte(1), []byte(`{"model":"tool","stream":true,"input":[{"role":"user","content":[{"type":"input_text","text":"x"}]},{"type":"function_call","name":"f","arguments":"{}"}],"tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]}`))
+	f.Add(byte(2), []byte(`{"model":"m","input":["x",[1,2]],"dimensions":3,"encoding_format":"base64"}`))
+	f.Add(byte(0), []byte(`{"model":"tool","messages":[{"role":"user","content":"x [[score:0.5]]"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_tokens":3,"stop":"q"}`))
+	f.Add(byte(0), []byte(`{"model":"judge@0.5","messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]},{"role":"tool","content":[{"text":"x"}]}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"$ref":"#"}}}}`))
+	f.Add(byte(3), []byte(`{"model":"upper","max_tokens":1,"system":"s","messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"ü"}]},{"type":"text","text":"ü"}]}],"stop_sequences":[""]}`))
 	p, err := simulated.New(simulated.Options{Remember: -1})
 	require.NoError(f, err)
 	k := kit{Provider: p}
-	f.Fuzz(func(t *testing.T, openai bool, body []byte) {
-		path := chatPath
-		if !openai {
-			path = messagesPath
-		}
-		status, text := k.call(t, "POST", path, string(body), "Authorization", "Bearer x", "X-Api-Key", "x", "Anthropic-Version", "v")
+	paths := []string{chatPath, responsesPath, embeddingsPath, messagesPath}
+	f.Fuzz(func(t *testing.T, path byte, body []byte) {
+		status, text := k.call(t, "POST", paths[int(path)%len(paths)], string(body), "Authorization", "Bearer x", "X-Api-Key", "x", "Anthropic-Version", "v")
 		if status != 200 && status != 400 && status != 404 && status != 413 {
 			t.Fatalf("%d %s", status, text)
+		}
+		if strings.HasPrefix(text, "data: ") || strings.HasPrefix(text, "event: ") {
+			for _, event := range eventsOf(t, text) {
+				decode[map[string]any](t, event)
+			}
+			return
 		}
 		decode[map[string]any](t, text)
 	})

@@ -86,7 +86,7 @@ func (f Filter) statuses(rows func(string) string) (selects []string) {
 	for _, status := range f.Status {
 		switch status {
 		case StatusFailed:
-			selects = append(selects, rows("status = 'error' AND parent_span_id = "+noSpan))
+			selects = append(selects, rows("status = 'error'"))
 		case StatusRunning:
 			// Something of it came a short time ago, however long after its start.
 			selects = append(selects, "SELECT trace_id FROM trace_starts WHERE org_id = @org AND minute >= toDateTime(@since, 'UTC') AND last_ingest >= fromUnixTimestamp64Milli(@idle, 'UTC')")

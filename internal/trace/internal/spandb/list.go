@@ -136,22 +136,34 @@ func (q SummaryQuery) sql() (string, *arguments) {
 // workflows repeat what the calls within them used.
 const spends = "primitive_type NOT IN ('agent_invocation', 'workflow')"
 
+// entry is true of a span with which a trace enters a process: its parent is in
+// another one, and may never come.
+const entry = "(kind IN ('server', 'consumer') OR attrs_json['" + span.KeyRemoteParent + "'] = 'true')"
+
 // summaryRows are the columns that a summary is made of.
 const summaryRows = `trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
     conversation_id, user_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, tags,
-    attrs_json['assay.metadata'] AS metadata, input_preview, output_preview, ingested_at, version`
+    ` + entry + ` AS entry, if(attrs_json['assay.metadata'] != '', attrs_json['assay.metadata'], attrs_json['` + span.KeyMetadata + `']) AS metadata,
+    input_preview, output_preview, ingested_at, version`
 
 // summarySQL makes one row of the rows of each trace. authority
 // orders the rows by which of them describes the trace: its trace row, else its
-// root, else its first span; a text that the first of them lacks comes from the
-// next one that has it.
+// root, else the span with which it entered a process, else its first span; a
+// text that the first of them lacks comes from the next one that has it. Input
+// and output follow the order of teller: first those that describe the trace, then
+// the first question to a model and the last answer.
 func summarySQL(from, having string) string {
 	text := `WITH
-  multiIf(span_id = ` + noSpan + `, 2, parent_span_id = ` + noSpan + `, 1, 0) AS rank,
-  rank < 2 AND ` + spends + ` AS spends,
-  (rank, if(rank > 0, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
-  argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), authority, input_preview != '') AS input,
-  argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), authority, output_preview != '') AS output
+  multiIf(span_id = ` + noSpan + `, 3, parent_span_id = ` + noSpan + `, 2, entry, 1, 0) AS rank,
+  rank < 3 AND ` + spends + ` AS spends,
+  (rank, if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
+  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
+  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
+  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
+  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
+  rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads,
+  argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), (asks, authority), input_preview != '') AS input,
+  argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), (answers, answered, authority), output_preview != '') AS output
 SELECT
   trace_id,
   toUnixTimestamp64Micro(min(start_time)) AS t_first,
@@ -170,17 +182,17 @@ SELECT
   argMaxIf(conversation_id, authority, conversation_id != '') AS t_conversation,
   argMaxIf(user_id, authority, user_id != '') AS t_user,
   arraySort(groupUniqArrayArray(arrayMap(x -> toString(x), tags))) AS t_tags,
-  argMaxIf(metadata, authority, rank = 2) AS t_metadata,
-  countIf(rank < 2) AS t_spans,
-  countIf(rank < 2 AND status = 'error') AS t_errors,
+  argMaxIf(metadata, authority, rank > 0 AND metadata != '') AS t_metadata,
+  countIf(rank < 3) AS t_spans,
+  countIf(rank < 3 AND status = 'error') AS t_errors,
   sumIf(input_tokens, spends) AS t_input_tokens,
   sumIf(output_tokens, spends) AS t_output_tokens,
   sumIf(cached_tokens, spends) AS t_cached_tokens,
   sumIf(reasoning_tokens, spends) AS t_reasoning_tokens,
   sumIf(cost_nano_usd, spends AND cost_known) AS t_cost,
   maxIf(cost_known, spends) AS t_cost_known,
-  input.1, input.2, input.3, input.4, input.5,
-  output.1, output.2, output.3, output.4, output.5
+  input.1, input.2, input.3, input.4, input.5, input.6,
+  output.1, output.2, output.3, output.4, output.5, output.6
 FROM ` + from + `
 GROUP BY trace_id`
 	if having != "" {
@@ -206,8 +218,8 @@ func (s DB) Summaries(ctx context.Context, q SummaryQuery) ([]Summary, error) {
 		err := rows.Scan(&id, &m.first, &m.last, &m.lastEnd, &m.Ingested, &m.rank, &m.name, &m.ended, &m.failed, &m.end,
 			&m.service, &m.environment, &m.release, &m.agent, &m.conversation, &m.user, &m.tags, &m.metadata, &m.Spans, &m.errors,
 			&m.usage.InputTokens, &m.usage.OutputTokens, &m.usage.CachedTokens, &m.usage.ReasoningTokens, &m.cost.NanoUSD, &m.cost.Known,
-			&texts[0].rank, &texts[0].id, &texts[0].start, &texts[0].version, &texts[0].preview,
-			&texts[1].rank, &texts[1].id, &texts[1].start, &texts[1].version, &texts[1].preview)
+			&texts[0].teller, &texts[0].leads, &texts[0].id, &texts[0].start, &texts[0].version, &texts[0].preview,
+			&texts[1].teller, &texts[1].leads, &texts[1].id, &texts[1].start, &texts[1].version, &texts[1].preview)
 		if err != nil {
 			return err
 		}
@@ -224,20 +236,20 @@ func (s DB) Summaries(ctx context.Context, q SummaryQuery) ([]Summary, error) {
 
 // fromSpan is a text of a span as a summary finds it.
 type fromSpan struct {
-	rank    uint8
+	teller  uint8
+	leads   uint8 // 1 for a span of an agent or a workflow
 	id      string
 	start   int64
 	version uint64
 	preview string
 }
 
-// of is the text of a trace whose highest rank is given. What a span below the
-// root says does not describe the trace.
+// of is the text of a trace whose highest rank is given.
 func (f fromSpan) of(rank uint8) (p SourcedText) {
-	if f.preview == "" || f.rank == 0 && rank > 0 {
+	if f.preview == "" || !teller(f.teller).heard(rank) {
 		return SourcedText{}
 	}
-	p = SourcedText{start: f.start, version: f.version, preview: f.preview}
+	p = SourcedText{start: f.start, version: f.version, preview: f.preview, part: teller(f.teller).part(f.leads == 1)}
 	copy(p.Span[:], f.id)
 	return p
 }

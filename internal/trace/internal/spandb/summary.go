@@ -11,6 +11,7 @@ import (
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/span/payload"
 )
 
 // Summary is what the spans of a trace say together. It is made by ClickHouse
@@ -20,11 +21,10 @@ type Summary struct {
 	ID                   span.TraceID
 	first, last, lastEnd int64 // microseconds since 1970
 	Ingested             int64 // milliseconds since 1970
-	// rank is 2 if the trace has a trace row, else 1 if it has a root.
-	rank          uint8
-	name          string
-	ended, failed bool
-	end           int64 // of the row with the highest authority, microseconds since 1970
+	rank                 uint8 // the highest of a row
+	name                 string
+	ended, failed        bool
+	end                  int64 // of the row with the highest authority, microseconds since 1970
 
 	service, environment, release, agent string
 	conversation, user                   string
@@ -43,6 +43,80 @@ type SourcedText struct {
 	start   int64
 	version uint64
 	preview string
+	part    part
+}
+
+// The ranks of rows: which of them describes the trace.
+const (
+	rankSpan  = iota
+	rankEntry // the trace enters a process
+	rankRoot
+	rankTrace // the trace row
+)
+
+// teller is how well a row tells what the trace was given or gave, from the
+// least to the best.
+type teller uint8
+
+const (
+	tellsAny   teller = iota // any span with a payload
+	tellsModel               // the first question to a model, the last answer
+	tellsEntry
+	tellsTrace // the root or the trace row
+)
+
+// heard reports whether the teller counts in a trace whose highest rank is given:
+// what any span below the root says does not describe the trace.
+func (t teller) heard(rank uint8) bool { return t > tellsAny || rank < rankRoot }
+
+// part is what of a payload describes the trace.
+type part uint8
+
+const (
+	partWhole    part = iota
+	partMessage       // what the last user asked, or the model answered
+	partLastTurn      // the same, of a step that may record a conversation
+)
+
+// part is what of the teller's payload counts; leads is true of agents, workflows
+// and functions.
+func (t teller) part(leads bool) part {
+	switch {
+	case t == tellsModel && !leads:
+		return partMessage
+	case leads:
+		return partLastTurn
+	default:
+		return partWhole
+	}
+}
+
+// InputOf is what of a span's input the trace was given.
+func (t SourcedText) InputOf(text string) jsontext.Value {
+	switch t.part {
+	case partMessage:
+		return said(payload.Question([]byte(text)))
+	case partLastTurn:
+		return said(payload.Request([]byte(text)))
+	default:
+		return JSONValue(text)
+	}
+}
+
+// OutputOf is what of a span's output the trace gave.
+func (t SourcedText) OutputOf(text string) jsontext.Value {
+	if t.part == partWhole {
+		return JSONValue(text)
+	}
+	return said(payload.Answer([]byte(text)))
+}
+
+// said is a text, or what is JSON if it is JSON.
+func said(out []byte, text bool) jsontext.Value {
+	if text {
+		return textValue(string(out))
+	}
+	return JSONValue(string(out))
 }
 
 // closed reports whether the trace reads as completed because nothing came for
@@ -60,7 +134,7 @@ func (m *Summary) Trace(now time.Time, b Bounds) Trace {
 		ConversationID: m.conversation, UserID: m.user, Environment: m.environment, ServiceName: m.service, AgentName: m.agent, ReleaseID: m.release,
 		Usage: m.usage, Cost: m.cost, SpanCount: int(m.Spans), ErrorCount: int(m.errors), Tags: m.tags,
 		CreatedAt: time.UnixMilli(b.created).UTC(), UpdatedAt: time.UnixMilli(m.Ingested).UTC(),
-		Input: textValue(m.Input.preview), Output: textValue(m.Output.preview), Metadata: JSONValue(m.metadata),
+		Input: textValue(m.Input.preview), Output: textValue(m.Output.preview), Metadata: objectValue(m.metadata),
 	}
 	switch {
 	case m.ended && m.failed:
@@ -77,11 +151,51 @@ func (m *Summary) Trace(now time.Time, b Bounds) Trace {
 func (s *StoredSpan) authority() (rank uint8, order uint64) {
 	switch {
 	case s.ID == span.ID{}:
-		return 2, s.version
+		return rankTrace, s.version
 	case s.parent == span.ID{}:
-		return 1, s.version
+		return rankRoot, s.version
+	case s.entry():
+		return rankEntry, ^uint64(s.start)
 	}
-	return 0, ^uint64(s.start)
+	return rankSpan, ^uint64(s.start)
+}
+
+// entry reports whether the trace enters a process with the span.
+func (s *StoredSpan) entry() bool {
+	return s.kind == span.KindServer || s.kind == span.KindConsumer || s.attrsJSON[span.KeyRemoteParent] == "true"
+}
+
+// repeats reports whether the span is of an agent or a workflow, which repeats
+// what the calls within it used.
+func (s *StoredSpan) repeats() bool {
+	return s.primitive == "agent_invocation" || s.primitive == "workflow"
+}
+
+// leads reports whether the span is of an agent, a workflow or a function. These
+// may record a whole conversation, or how they were called.
+func (s *StoredSpan) leads() bool {
+	return s.ID != (span.ID{}) && (s.repeats() || s.primitive == "")
+}
+
+// tells is how well the span tells what the trace was given (asks) and gave.
+func (s *StoredSpan) tells() (asks, answers teller) {
+	rank, _ := s.authority()
+	switch {
+	case rank >= rankRoot:
+		return tellsTrace, tellsTrace
+	case rank == rankEntry && s.primitive != "tool_call":
+		return tellsEntry, tellsEntry
+	case s.primitive == "model_call":
+		return tellsModel, tellsModel
+	case s.primitive == "agent_invocation":
+		return tellsAny, tellsModel
+	}
+	return tellsAny, tellsAny
+}
+
+// sourced names the span as the source of a text.
+func (s *StoredSpan) sourced(t teller) SourcedText {
+	return SourcedText{Span: s.ID, start: s.start, version: s.version, part: t.part(s.leads())}
 }
 
 // Summarize makes the summary of a trace from all of its rows.
@@ -114,23 +228,34 @@ func Summarize(rows []StoredSpan) Summary {
 		text(&m.agent, s.agent)
 		text(&m.conversation, s.conversation)
 		text(&m.user, s.user)
-		rank, _ := s.authority()
-		if rank == 2 {
-			m.metadata = s.attrsJSON[string(keyMetadata)]
-		}
-		if rank == 0 && m.rank > 0 {
-			continue
-		}
-		if m.Input == (SourcedText{}) && s.Input != "" {
-			m.Input = SourcedText{Span: s.ID, start: s.start, version: s.version}
-		}
-		if m.Output == (SourcedText{}) && s.Output != "" {
-			m.Output = SourcedText{Span: s.ID, start: s.start, version: s.version}
+		if rank, _ := s.authority(); rank > rankSpan {
+			text(&m.metadata, s.attrsJSON[string(keyMetadata)])
+			text(&m.metadata, s.attrsJSON[span.KeyMetadata])
 		}
 	}
+	m.chooseTexts(byAuthority)
 	slices.Sort(m.tags)
 	m.tags = slices.Compact(m.tags)
 	return m
+}
+
+// chooseTexts finds which of the rows, the first in authority first, tell what
+// the trace was given and gave.
+func (m *Summary) chooseTexts(rows []*StoredSpan) {
+	best, last := [2]teller{}, int64(0)
+	for _, s := range rows {
+		asks, answers := s.tells()
+		if s.Input != "" && asks.heard(m.rank) && (m.Input == (SourcedText{}) || asks > best[0]) {
+			m.Input, best[0] = s.sourced(asks), asks
+		}
+		if s.Output == "" || !answers.heard(m.rank) {
+			continue
+		}
+		end := s.start + int64(s.duration)
+		if m.Output == (SourcedText{}) || answers > best[1] || answers == tellsModel && best[1] == tellsModel && end > last {
+			m.Output, best[1], last = s.sourced(answers), answers, end
+		}
+	}
 }
 
 // add counts one row.
@@ -146,8 +271,8 @@ func (m *Summary) add(s *StoredSpan) {
 	if s.status == span.StatusError {
 		m.errors++
 	}
-	if s.primitive == "agent_invocation" || s.primitive == "workflow" {
-		return // it repeats what the calls within it used
+	if s.repeats() {
+		return
 	}
 	m.usage.InputTokens += uint64(s.inputTokens)
 	m.usage.OutputTokens += uint64(s.outputTokens)
@@ -201,10 +326,10 @@ func (s DB) FillTexts(ctx context.Context, org principal.OrgID, of []Summary, tr
 	for i := range traces {
 		t, m := &traces[i], &of[i]
 		if p, ok := found[payloadKey{trace: m.ID, span: m.Input.Span, version: m.Input.version}]; ok {
-			t.Input = JSONValue(p.Input)
+			t.Input = m.Input.InputOf(p.Input)
 		}
 		if p, ok := found[payloadKey{trace: m.ID, span: m.Output.Span, version: m.Output.version}]; ok {
-			t.Output = JSONValue(p.Output)
+			t.Output = m.Output.OutputOf(p.Output)
 		}
 	}
 	return err

@@ -30,7 +30,7 @@ WHERE org_id = @org AND minute >= toDateTime(@low, 'UTC') AND minute <= toDateTi
   AND trace_id IN (
     SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND status = 'error')
   AND trace_id IN (
-    SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND status = 'error' AND parent_span_id = toFixedString('', 8))
+    SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND status = 'error')
   AND trace_id IN (
     SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND positionCaseInsensitiveUTF8(name, @search) > 0
     UNION DISTINCT

@@ -12,6 +12,6 @@ WHERE org_id = @org AND minute >= toDateTime(@low, 'UTC') AND minute <= toDateTi
   AND trace_id IN (
     SELECT trace_id FROM trace_starts WHERE org_id = @org AND minute >= toDateTime(@since, 'UTC') AND last_ingest >= fromUnixTimestamp64Milli(@idle, 'UTC')
     UNION DISTINCT
-    SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND status = 'error' AND parent_span_id = toFixedString('', 8))
+    SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND status = 'error')
 ORDER BY minute DESC
 LIMIT @limit

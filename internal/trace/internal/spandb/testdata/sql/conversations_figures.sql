@@ -8,11 +8,16 @@ SELECT t_conversation, argMaxIf(t_user, t_first, t_user != ''), min(t_first), co
   sum(t_input_tokens), sum(t_output_tokens), sum(t_cached_tokens), sum(t_reasoning_tokens), sum(t_cost), countIf(t_cost_known)
 FROM (
 WITH
-  multiIf(span_id = toFixedString('', 8), 2, parent_span_id = toFixedString('', 8), 1, 0) AS rank,
-  rank < 2 AND primitive_type NOT IN ('agent_invocation', 'workflow') AS spends,
-  (rank, if(rank > 0, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
-  argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), authority, input_preview != '') AS input,
-  argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), authority, output_preview != '') AS output
+  multiIf(span_id = toFixedString('', 8), 3, parent_span_id = toFixedString('', 8), 2, entry, 1, 0) AS rank,
+  rank < 3 AND primitive_type NOT IN ('agent_invocation', 'workflow') AS spends,
+  (rank, if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
+  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
+  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
+  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
+  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
+  rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads,
+  argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), (asks, authority), input_preview != '') AS input,
+  argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), (answers, answered, authority), output_preview != '') AS output
 SELECT
   trace_id,
   toUnixTimestamp64Micro(min(start_time)) AS t_first,
@@ -31,21 +36,22 @@ SELECT
   argMaxIf(conversation_id, authority, conversation_id != '') AS t_conversation,
   argMaxIf(user_id, authority, user_id != '') AS t_user,
   arraySort(groupUniqArrayArray(arrayMap(x -> toString(x), tags))) AS t_tags,
-  argMaxIf(metadata, authority, rank = 2) AS t_metadata,
-  countIf(rank < 2) AS t_spans,
-  countIf(rank < 2 AND status = 'error') AS t_errors,
+  argMaxIf(metadata, authority, rank > 0 AND metadata != '') AS t_metadata,
+  countIf(rank < 3) AS t_spans,
+  countIf(rank < 3 AND status = 'error') AS t_errors,
   sumIf(input_tokens, spends) AS t_input_tokens,
   sumIf(output_tokens, spends) AS t_output_tokens,
   sumIf(cached_tokens, spends) AS t_cached_tokens,
   sumIf(reasoning_tokens, spends) AS t_reasoning_tokens,
   sumIf(cost_nano_usd, spends AND cost_known) AS t_cost,
   maxIf(cost_known, spends) AS t_cost_known,
-  input.1, input.2, input.3, input.4, input.5,
-  output.1, output.2, output.3, output.4, output.5
+  input.1, input.2, input.3, input.4, input.5, input.6,
+  output.1, output.2, output.3, output.4, output.5, output.6
 FROM (
   SELECT trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
     conversation_id, user_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, tags,
-    attrs_json['assay.metadata'] AS metadata, input_preview, output_preview, ingested_at, version
+    (kind IN ('server', 'consumer') OR attrs_json['assay.remote_parent'] = 'true') AS entry, if(attrs_json['assay.metadata'] != '', attrs_json['assay.metadata'], attrs_json['metadata']) AS metadata,
+    input_preview, output_preview, ingested_at, version
   FROM spans FINAL
   WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC')
   AND trace_id IN (

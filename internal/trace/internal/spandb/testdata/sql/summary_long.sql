@@ -1,10 +1,15 @@
 -- org = 01000000-0000-0000-0000-00000000000a
 WITH
-  multiIf(span_id = toFixedString('', 8), 2, parent_span_id = toFixedString('', 8), 1, 0) AS rank,
-  rank < 2 AND primitive_type NOT IN ('agent_invocation', 'workflow') AS spends,
-  (rank, if(rank > 0, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
-  argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), authority, input_preview != '') AS input,
-  argMaxIf((rank, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), authority, output_preview != '') AS output
+  multiIf(span_id = toFixedString('', 8), 3, parent_span_id = toFixedString('', 8), 2, entry, 1, 0) AS rank,
+  rank < 3 AND primitive_type NOT IN ('agent_invocation', 'workflow') AS spends,
+  (rank, if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
+  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
+  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
+  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
+  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
+  rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads,
+  argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), (asks, authority), input_preview != '') AS input,
+  argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), (answers, answered, authority), output_preview != '') AS output
 SELECT
   trace_id,
   toUnixTimestamp64Micro(min(start_time)) AS t_first,
@@ -23,21 +28,22 @@ SELECT
   argMaxIf(conversation_id, authority, conversation_id != '') AS t_conversation,
   argMaxIf(user_id, authority, user_id != '') AS t_user,
   arraySort(groupUniqArrayArray(arrayMap(x -> toString(x), tags))) AS t_tags,
-  argMaxIf(metadata, authority, rank = 2) AS t_metadata,
-  countIf(rank < 2) AS t_spans,
-  countIf(rank < 2 AND status = 'error') AS t_errors,
+  argMaxIf(metadata, authority, rank > 0 AND metadata != '') AS t_metadata,
+  countIf(rank < 3) AS t_spans,
+  countIf(rank < 3 AND status = 'error') AS t_errors,
   sumIf(input_tokens, spends) AS t_input_tokens,
   sumIf(output_tokens, spends) AS t_output_tokens,
   sumIf(cached_tokens, spends) AS t_cached_tokens,
   sumIf(reasoning_tokens, spends) AS t_reasoning_tokens,
   sumIf(cost_nano_usd, spends AND cost_known) AS t_cost,
   maxIf(cost_known, spends) AS t_cost_known,
-  input.1, input.2, input.3, input.4, input.5,
-  output.1, output.2, output.3, output.4, output.5
+  input.1, input.2, input.3, input.4, input.5, input.6,
+  output.1, output.2, output.3, output.4, output.5, output.6
 FROM (
   SELECT trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
     conversation_id, user_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, tags,
-    attrs_json['assay.metadata'] AS metadata, input_preview, output_preview, ingested_at, version
+    (kind IN ('server', 'consumer') OR attrs_json['assay.remote_parent'] = 'true') AS entry, if(attrs_json['assay.metadata'] != '', attrs_json['assay.metadata'], attrs_json['metadata']) AS metadata,
+    input_preview, output_preview, ingested_at, version
   FROM spans
   PREWHERE trace_id IN ('\xab\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01', '\xef\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03')
   WHERE org_id = @org AND toStartOfMinute(start_time) >= toDateTime(1771502400, 'UTC') AND toStartOfMinute(start_time) <= toDateTime(1772366520, 'UTC') AND xxHash32(trace_id) IN (382839391, 3625663540)
