@@ -77,6 +77,7 @@ var sourceHashes = map[string]string{
 	"planEvaluation":               "3e9801312e9fbeebe9c1da1f681303278e83b31188102960cf1711bfb9c9fdab",
 	"removeMember":                 "82140dabd6290faf8fe77e94520c355dcc643ad4526845de5f507699f0ceb55d",
 	"rotateApiKey":                 "55270af80c7f1847e84e2003d173b9e474a743fff798416c17e25a2c03c0be8e",
+	"sendLangfuseTraces":           "1bf5c340f9cd12ee7dbf474fc23e4765acc762e95c002a5b51c44969eb5bf976",
 	"sendLogs":                     "7162aa09f6f0b8b1e6c9b907d13ffdbdc647f2f2fe51e9ad76a2e7fb3888bdd3",
 	"sendMetrics":                  "8cebe6dfc2fbb24bbadbbcf9aba397a0b6b4a003efc40b0a1772f57ca32756ba",
 	"sendTraces":                   "1bf5c340f9cd12ee7dbf474fc23e4765acc762e95c002a5b51c44969eb5bf976",
