@@ -72,7 +72,7 @@ func TestExternalMetrics(t *testing.T) {
 		require.InDelta(t, 0, *got[0].Scores["my_judge"], 0)
 		decided, err := c.Decide(ctx, r.EvaluationID, r.RunID, map[string]any{"requirements": []string{"my_judge>=0.9"}})
 		require.NoError(t, err)
-		require.EqualValues(t, "FAIL", decided.Verdict)
+		require.Equal(t, "FAIL", decided.Verdict)
 	})
 
 	t.Run("scores of another target's answers come later, from several at once", func(t *testing.T) {

@@ -13,7 +13,7 @@ func TestNearest(t *testing.T) {
 	known := []string{"pass_rate", "overall", "exact_match", "latency_ms", "contains", "bleu"}
 	for name, want := range map[string]string{
 		"passrate": "pass_rate", "PASS-RATE": "pass_rate", "pass_rat": "pass_rate", "exactmatch": "exact_match", "latency": "latency_ms", "overal": "overall",
-		"contians": "contains", "faithfulness": "", "x": "", "": "", "rouge": "", "charm": "",
+		"contans": "contains", "faithfulness": "", "x": "", "": "", "rouge": "", "charm": "",
 	} {
 		require.Equal(t, want, fault.Nearest(name, known), name)
 	}

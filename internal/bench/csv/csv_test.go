@@ -49,6 +49,7 @@ func content(n int) string {
 }
 
 func TestBench(t *testing.T) {
+	t.Parallel()
 	lines, rounds := 20_000, 3
 	if bench.Whole() {
 		lines = 1_000_000

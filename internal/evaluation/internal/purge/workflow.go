@@ -34,7 +34,7 @@ func Started(m change.Message, keep time.Duration) (id string, p Purge, err erro
 
 // PurgeWorkflow waits until a deleted evaluation's time is over and removes it
 // for good, some runs at a time.
-func PurgeWorkflow(ctx workflow.Context, p Purge) error {
+func PurgeWorkflow(ctx workflow.Context, p Purge) error { //nolint:revive // workflows that are under way are replayed by this name
 	if wait := p.NotBefore.Sub(workflow.Now(ctx)); wait > 0 {
 		if err := workflow.Sleep(ctx, wait); err != nil {
 			return err
