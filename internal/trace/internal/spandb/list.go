@@ -140,30 +140,30 @@ const spends = "primitive_type NOT IN ('agent_invocation', 'workflow')"
 // another one, and may never come.
 const entry = "(kind IN ('server', 'consumer') OR attrs_json['" + span.KeyRemoteParent + "'] = 'true')"
 
-// summaryRows are the columns that a summary is made of.
-const summaryRows = `trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
+// summaryColumns are the columns that a summary is made of, and summaryRows how they
+// are read.
+const (
+	storedColumns = `trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
     conversation_id, user_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, tags,
-    ` + entry + ` AS entry, if(attrs_json['assay.metadata'] != '', attrs_json['assay.metadata'], attrs_json['` + span.KeyMetadata + `']) AS metadata,
     input_preview, output_preview, ingested_at, version`
+	summaryColumns = storedColumns + `, entry, metadata`
+	summaryRows    = storedColumns + `,
+    ` + entry + ` AS entry, if(attrs_json['assay.metadata'] != '', attrs_json['assay.metadata'], attrs_json['` + span.KeyMetadata + `']) AS metadata`
+)
 
-// summarySQL makes one row of the rows of each trace. authority
-// orders the rows by which of them describes the trace: its trace row, else its
-// root, else the span with which it entered a process, else its first span; a
+// summarySQL makes one row of the rows of each trace. authority is a number, since
+// those are compared much faster than tuples; from its high digits to its low ones it
+// has a rank, the version or how early the span is, and the span's id. What rows are
+// ranked by is computed in a statement of its own, because an alias is planned anew
+// wherever it is used. It orders the rows by which of them describes the trace: its
+// trace row, else its root, else the span with which it entered a process, else its first span; a
 // text that the first of them lacks comes from the next one that has it. Input
 // and output follow the order of teller: first those that describe the trace, then
 // the first question to a model and the last answer.
 func summarySQL(from, having string) string {
 	text := `WITH
-  multiIf(span_id = ` + noSpan + `, 3, parent_span_id = ` + noSpan + `, 2, entry, 1, 0) AS rank,
-  rank < 3 AND ` + spends + ` AS spends,
-  (rank, if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
-  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
-  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
-  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
-  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
-  rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads,
-  argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), (asks, authority), input_preview != '') AS input,
-  argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), (answers, answered, authority), output_preview != '') AS output
+  argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), bitShiftLeft(toUInt256(asks), 144) + authority, input_preview != '') AS input,
+  argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), bitShiftLeft(toUInt256(answers), 208) + bitShiftLeft(toUInt256(answered), 144) + authority, output_preview != '') AS output
 SELECT
   trace_id,
   toUnixTimestamp64Micro(min(start_time)) AS t_first,
@@ -193,7 +193,17 @@ SELECT
   maxIf(cost_known, spends) AS t_cost_known,
   input.1, input.2, input.3, input.4, input.5, input.6,
   output.1, output.2, output.3, output.4, output.5, output.6
-FROM ` + from + `
+FROM (
+SELECT ` + summaryColumns + `,
+  multiIf(span_id = ` + noSpan + `, 3, parent_span_id = ` + noSpan + `, 2, entry, 1, 0) AS rank,
+  rank < 3 AND ` + spends + ` AS spends,
+  bitShiftLeft(toUInt256(rank), 128) + bitShiftLeft(toUInt256(if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time))))), 64) + reinterpretAsUInt64(reverse(span_id)) AS authority,
+  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
+  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
+  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
+  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
+  rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads
+FROM ` + from + `)
 GROUP BY trace_id`
 	if having != "" {
 		text += "\nHAVING " + having

@@ -1,15 +1,7 @@
 -- org = 01000000-0000-0000-0000-00000000000a
 WITH
-  multiIf(span_id = toFixedString('', 8), 3, parent_span_id = toFixedString('', 8), 2, entry, 1, 0) AS rank,
-  rank < 3 AND primitive_type NOT IN ('agent_invocation', 'workflow') AS spends,
-  (rank, if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time)))), span_id) AS authority,
-  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
-  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
-  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
-  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
-  rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads,
-  argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), (asks, authority), input_preview != '') AS input,
-  argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), (answers, answered, authority), output_preview != '') AS output
+  argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), bitShiftLeft(toUInt256(asks), 144) + authority, input_preview != '') AS input,
+  argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), bitShiftLeft(toUInt256(answers), 208) + bitShiftLeft(toUInt256(answered), 144) + authority, output_preview != '') AS output
 SELECT
   trace_id,
   toUnixTimestamp64Micro(min(start_time)) AS t_first,
@@ -40,14 +32,26 @@ SELECT
   input.1, input.2, input.3, input.4, input.5, input.6,
   output.1, output.2, output.3, output.4, output.5, output.6
 FROM (
+SELECT trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
+    conversation_id, user_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, tags,
+    input_preview, output_preview, ingested_at, version, entry, metadata,
+  multiIf(span_id = toFixedString('', 8), 3, parent_span_id = toFixedString('', 8), 2, entry, 1, 0) AS rank,
+  rank < 3 AND primitive_type NOT IN ('agent_invocation', 'workflow') AS spends,
+  bitShiftLeft(toUInt256(rank), 128) + bitShiftLeft(toUInt256(if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time))))), 64) + reinterpretAsUInt64(reverse(span_id)) AS authority,
+  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
+  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
+  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
+  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
+  rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads
+FROM (
   SELECT trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,
     conversation_id, user_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, tags,
-    (kind IN ('server', 'consumer') OR attrs_json['assay.remote_parent'] = 'true') AS entry, if(attrs_json['assay.metadata'] != '', attrs_json['assay.metadata'], attrs_json['metadata']) AS metadata,
-    input_preview, output_preview, ingested_at, version
+    input_preview, output_preview, ingested_at, version,
+    (kind IN ('server', 'consumer') OR attrs_json['assay.remote_parent'] = 'true') AS entry, if(attrs_json['assay.metadata'] != '', attrs_json['assay.metadata'], attrs_json['metadata']) AS metadata
   FROM spans
   PREWHERE trace_id IN ('\xab\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01')
   WHERE org_id = @org AND (toStartOfMinute(start_time), xxHash32(trace_id)) IN ((1772366400, 382839391), (1772366460, 382839391), (1772366520, 382839391))
   ORDER BY version DESC
-  LIMIT 1 BY trace_id, span_id)
+  LIMIT 1 BY trace_id, span_id))
 GROUP BY trace_id
 HAVING NOT (t_errors > 0 OR t_ended AND t_failed)
