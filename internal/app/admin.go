@@ -39,7 +39,7 @@ func (e *environment) withApp(fn func(*App) error) error {
 	if err := a.checkPostgres(e.ctx); err != nil {
 		return err
 	}
-	if err := a.Tenancy.CheckPepper(e.ctx); err != nil {
+	if err := a.Tenancy.CheckPepper(e.ctx, false); err != nil {
 		return err
 	}
 	return fn(a)
@@ -55,6 +55,9 @@ type bootstrapCommand struct {
 // Run creates the organization and prints what cannot be shown again.
 func (c bootstrapCommand) Run(e *environment) error {
 	return e.withApp(func(a *App) error {
+		if err := a.Tenancy.CheckPepper(e.ctx, true); err != nil {
+			return err
+		}
 		made, err := a.Tenancy.Bootstrap(e.ctx, c.Organization, tenancy.FirstMember{Email: c.Email, Name: c.Name}, tenancy.NewKey{
 			Name: "bootstrap", Mode: tenancy.Mode(c.Mode), Scopes: principal.Scopes,
 		})
@@ -92,6 +95,9 @@ func (c keyCommand) Run(e *environment) error {
 		return err
 	}
 	return e.withApp(func(a *App) error {
+		if err := a.Tenancy.CheckPepper(e.ctx, true); err != nil {
+			return err
+		}
 		_, key, err := a.Tenancy.CreateKey(e.ctx, org, tenancy.NewKey{Name: c.Name, Mode: tenancy.ModeLive, Scopes: principal.Scopes})
 		if err != nil {
 			return fmt.Errorf("create key: %w", err)

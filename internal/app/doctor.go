@@ -57,7 +57,7 @@ func checkPepper(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer db.Close()
-	return tenancy.New(tenancy.Parts{Stores: tenancy.Stores{Postgres: db}, Config: cfg.Key}).CheckPepper(ctx)
+	return tenancy.New(tenancy.Parts{Stores: tenancy.Stores{Postgres: db}, Config: cfg.Key}).CheckPepper(ctx, false)
 }
 
 func checkTarget(cfg Config, target string) error {

@@ -82,7 +82,7 @@ func (a *App) Run(ctx context.Context, role Role) error {
 // PostgreSQL answers it asks again.
 func (a *App) checkPepper(ctx context.Context) error {
 	for {
-		err := a.Tenancy.CheckPepper(ctx)
+		err := a.Tenancy.CheckPepper(ctx, true)
 		var wrong *tenancy.PepperError
 		if err == nil || errors.As(err, &wrong) {
 			return err

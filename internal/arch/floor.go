@@ -52,7 +52,7 @@ func floors() []floor {
 		{"tools", "", []string{"internal/arch/...", "internal/gen/..."}, []string{"internal/arch/...", "internal/gen/...", "internal/platform/...", "db"}},
 		{"tools", "", []string{"dev/..."}, []string{"dev/..."}},
 	}
-	below := slices.Concat(leaves, []string{"internal/gate", "internal/metric", "internal/redact", "internal/report", "internal/span", "internal/state", "internal/httpapi/...", "internal/change", "internal/notary", "internal/platform/..."})
+	below := slices.Concat(leaves, []string{"internal/gate", "internal/metric", "internal/redact", "internal/report", "internal/span/...", "internal/state", "internal/httpapi/...", "internal/change", "internal/notary", "internal/platform/..."})
 	for _, name := range slices.Sorted(maps.Keys(Domains)) {
 		may := slices.Clone(below)
 		for _, d := range Domains[name] {

@@ -129,14 +129,14 @@ func (s *itemSource) send(e *Environment, to *client.Client, dataset string) err
 		e.say(fmt.Sprintf("… and %s more lines", terminal.Number(more)))
 	}
 	if err != nil {
-		return fmt.Errorf("%w; %d items are in the dataset: import the file again to go on, what is there is skipped", err, done.Created+done.Skipped)
+		return fmt.Errorf("%w; %d items are in the dataset: to go on, import the file into dataset %s again, which skips what is there", err, done.Created+done.Skipped, dataset)
 	}
 	fmt.Fprintf(e.Out, "%d created, %d already there, %d refused\n", done.Created, done.Skipped, len(done.Refused))
 	switch {
 	case done.Lines == 0:
 		return mistake("%s has no items: write one a line", s.File)
 	case len(done.Refused) > 0 && !s.GoOn:
-		return mistake("the import stopped: correct the lines and import the file again, or pass --go-on to leave them out")
+		return mistake("the import stopped: correct the lines and import the file into dataset %s again, or pass --go-on to leave them out", dataset)
 	case len(done.Refused) > 0:
 		return &ExitError{exitFailed, nil}
 	}

@@ -59,7 +59,7 @@ func TestImportAndExport(t *testing.T) {
 		require.Equal(t, 2, got.Code)
 		require.Equal(t, "0 created, 0 already there, 1 refused\n", got.Out)
 		require.Contains(t, got.Err, file+", line 3: has no input\n")
-		require.Contains(t, got.Err, "correct the lines and import the file again, or pass --go-on")
+		require.Contains(t, got.Err, "correct the lines and import the file into dataset "+d.ID+" again, or pass --go-on")
 
 		got = run(environ, "dataset", "import", file, d.ID, "--go-on")
 		require.Equal(t, 1, got.Code)

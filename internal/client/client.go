@@ -149,7 +149,8 @@ func New(base, apiKey string, transport http.RoundTripper) (*Client, error) {
 		base:    strings.TrimRight(base, "/"),
 		key:     apiKey,
 		keyFrom: EnvKey,
-		http:    &http.Client{Timeout: timeout, Transport: transport},
+		// A redirect would take the key to another address.
+		http: &http.Client{Timeout: timeout, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
 

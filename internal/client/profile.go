@@ -22,7 +22,7 @@ type Profile struct {
 const (
 	// EnvProfile names the profile.
 	EnvProfile = "ASSAY_PROFILE"
-	// EnvAssayKey is another name of EnvKey, beside EnvURL.
+	// EnvAssayKey is another name of EnvKey, with the prefix of EnvURL.
 	EnvAssayKey = "ASSAY_API_KEY"
 )
 
@@ -101,7 +101,7 @@ func StoreProfile(environ []string, name string, p *Profile) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return file, fmt.Errorf("store the profile: %w", err)
 	}
-	// Written beside it and renamed, so that nobody reads half of it, and so that
+	// Written next to it and renamed, so that nobody reads half of it, and so that
 	// an older file that others can read does not keep its mode.
 	f, err := os.CreateTemp(filepath.Dir(file), ".profiles-") // readable by its owner alone
 	if err != nil {

@@ -126,6 +126,7 @@ type Service struct {
 	now       func() time.Time
 	clock     func() time.Time // for durations: now, not rounded to what is shown
 	reading   *semaphore.Weighted
+	beginning *semaphore.Weighted // of runs, in requests
 }
 
 // New makes the service.
@@ -135,7 +136,7 @@ func New(p Parts) *Service {
 	s := &Service{
 		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, results: p.Results, datasets: p.Datasets, tenancy: p.Tenancy,
 		provider: p.Provider, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
-		reading: semaphore.NewWeighted(maxRead),
+		reading: semaphore.NewWeighted(maxRead), beginning: semaphore.NewWeighted(1),
 	}
 	s.artifacts = artifact.New(artifact.Parts{Postgres: p.Postgres, Blobs: p.Blobs, Now: shown, Evaluation: func(ctx context.Context, org principal.OrgID, id int64) error {
 		_, err := s.Find(ctx, org, id)
@@ -240,6 +241,9 @@ func (s *Service) checkPinnedTx(ctx context.Context, tx postgres.Tx, e Evaluatio
 // checkTx refuses a plan that can never work, and, if the caller is strict, one
 // that names what does not exist.
 func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, strict bool) error {
+	if err := e.Plan.CheckExternal(s.metrics); err != nil {
+		return err
+	}
 	if _, _, err := e.Plan.Measures(s.metrics); err != nil {
 		return err
 	}

@@ -134,10 +134,10 @@ func (s *Service) measuresOf(r Run) ([]plan.Measure, error) {
 
 // left is the units without an outcome; the others are counted. Where units cost
 // nothing all are left: to do them again is quicker than to look for them, unless
-// each is done with care.
+// each is done with care, or somebody may have scored those that are done.
 func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	units, err := e.units(ctx, e.org, e.run, from, to)
-	if err != nil || !e.run.Request.Plan.Target.Paid() && e.suspects == nil {
+	if err != nil || !e.run.Request.Plan.Target.Paid() && !e.run.Request.Plan.AwaitsScores() && e.suspects == nil {
 		return units, err
 	}
 	wanted := make(map[result.Key]bool, len(units))

@@ -147,7 +147,11 @@ func TestExternalMetrics(t *testing.T) {
 		require.ErrorIs(t, addScores(t, c, r, ids[0], map[string]any{"my_judge": 1}), evaluation.ErrResultNotFound)
 		require.NoError(t, c.PutResults(ctx, r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": ids[0], "error": map[string]any{"message": "It fell over."}}}, false))
 		require.ErrorIs(t, addScores(t, c, r, ids[0], map[string]any{"my_judge": 1}), evaluation.ErrUnanswered)
-		require.Equal(t, []string{"/scores/my_judge"}, paths(t, refused(t, addScores(t, c, r, ids[0], map[string]any{"my_judge": 2}), fault.Validation, "invalid_request")))
+		for name, score := range map[string]float64{"my_judge": 2, "exact_match": 1} {
+			require.Equal(t, []string{"/scores/" + name}, paths(t, refused(t, addScores(t, c, r, ids[0], map[string]any{name: score}), fault.Validation, "invalid_request")), "out of range, or not theirs to score")
+		}
+		_, err := c.CreateEvaluation(ctx, map[string]any{"name": "n", "datasetId": e.DatasetID, "metrics": []string{"a", "a"}, "externalMetrics": []any{map[string]any{"name": "a"}}})
+		require.Equal(t, []string{"/metrics/1"}, paths(t, refused(t, err, fault.Validation, "invalid_request")), "a metric counts once")
 
 		plain := started(t, c, c.Evaluation(t, e.DatasetID, client).ID, nil)
 		require.NoError(t, c.PutResults(ctx, plain.EvaluationID, plain.RunID, []map[string]any{{"testCaseId": ids[0], "output": "x"}}, false))

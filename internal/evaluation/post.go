@@ -38,7 +38,7 @@ type Posted struct {
 }
 
 // takes says why a run does not take so many results now. A run that makes its own
-// can be told that all of their scores were sent.
+// hears in this way that all of their scores were sent.
 func (r Run) takes(sent int) error {
 	switch {
 	case r.Request.Plan.Target.Type != plan.TargetClient && (sent > 0 || !r.Request.Plan.AwaitsScores()):
@@ -61,7 +61,11 @@ func (s *Service) Post(ctx context.Context, org principal.OrgID, evaluation, run
 		return p, err
 	}
 	if r.Status == StatusRunning && r.Resolved == nil && r.Request.Plan.Target.Type == plan.TargetClient {
+		if err := s.beginning.Acquire(ctx, 1); err != nil { // it has the ids of all items in memory
+			return p, fmt.Errorf("wait to begin: %w", err)
+		}
 		r, err = s.begin(ctx, Ticket{Org: org, Run: run}) // whoever comes first
+		s.beginning.Release(1)
 		if why := stopOf(err); why != nil {
 			return p, fault.New(fault.Conflict, why.Code, why.Message)
 		}

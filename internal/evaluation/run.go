@@ -194,7 +194,7 @@ func (r Run) branch() string {
 	var known struct {
 		Branch string `json:"branch"`
 	}
-	_ = json.Unmarshal(r.Request.Metadata, &known) // anybody's metadata; what is no text is no branch
+	_ = json.Unmarshal(r.Request.Metadata, &known) // anybody's metadata: only a text is a branch
 	return known.Branch
 }
 

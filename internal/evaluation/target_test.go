@@ -214,6 +214,7 @@ func TestHTTPTarget(t *testing.T) {
 			`{"output":"x","model":"gpt-4o-mini","usage":{"inputTokens":1000000,"outputTokens":0}}`:         usd(0.15),
 			`{"output":"x","model":"somebody/unknown","usage":{"input_tokens":1000000,"output_tokens":10}}`: nil,
 			`{"output":"x"}`: nil,
+			`{"output":"x","model":{"name":"m"},"usage":"much","cost_usd":"0.1"}`: nil,
 		} {
 			_, got := evaluated(t, application(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, answer) }))
 			require.Equal(t, want, got.CostUSD, answer)

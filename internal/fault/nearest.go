@@ -5,6 +5,9 @@ import "strings"
 // Nearest is the name that was probably meant, empty if none is near. Case,
 // underscores and hyphens do not count.
 func Nearest(name string, all []string) string {
+	if len(name) > maxName {
+		return ""
+	}
 	name = letters(name)
 	nearest, best := "", max(1, 2*len(name)/5)+1
 	for _, one := range all {
@@ -14,6 +17,9 @@ func Nearest(name string, all []string) string {
 	}
 	return nearest
 }
+
+// maxName is the longest name that is compared: the time that it takes grows with it.
+const maxName = 100
 
 var noLetters = strings.NewReplacer("_", "", "-", "", " ", "")
 

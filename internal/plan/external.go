@@ -92,8 +92,9 @@ func suggestion(name string, measures []Measure) string {
 	return ""
 }
 
-// checkExternal refuses declarations that contradict themselves or others.
-func (p Plan) checkExternal(metrics *metric.Registry) error {
+// CheckExternal refuses declarations that contradict themselves or others. Plans that
+// are stored are not asked: a metric that is built in later does not take their name.
+func (p Plan) CheckExternal(metrics *metric.Registry) error {
 	var fields []fault.Field
 	for i, x := range p.External {
 		add := func(part, code, message string) {
@@ -101,7 +102,7 @@ func (p Plan) checkExternal(metrics *metric.Registry) error {
 		}
 		switch {
 		case metrics.Has(x.Name):
-			add("name", "unknown_reference", "is the name of a built-in metric: choose another")
+			add("name", "format", "is the name of a built-in metric: choose another")
 		case x.Name == "overall" || x.Name == "pass_rate":
 			add("name", "enum", "is the name of a figure that every run has: choose another")
 		case slices.ContainsFunc(p.External[:i], func(o External) bool { return o.Name == x.Name }):
@@ -113,6 +114,9 @@ func (p Plan) checkExternal(metrics *metric.Registry) error {
 		case x.Kind == metric.Binary && (x.Low == nil || x.High == nil || *x.Low != 0 || *x.High != 1):
 			add("kind", "enum", "must be numeric, unless low is 0 and high is 1")
 		}
+	}
+	if len(p.External) > 0 && len(p.Metrics) > maxMetrics {
+		fields = append(fields, fault.Field{In: "body", Path: "/externalMetrics", Code: "max", Message: fmt.Sprintf("and metrics are %d together, and an evaluation may have %d", len(p.Metrics), maxMetrics)})
 	}
 	if len(fields) == 0 {
 		return nil

@@ -19,12 +19,15 @@ import (
 // MetricList has names of metrics.
 type MetricList []string
 
+// maxMetrics is how many metrics an evaluation may have.
+const maxMetrics = 50
+
 // metricName is the form of a metric's name.
 const metricName = `^[A-Za-z][A-Za-z0-9_.:-]{0,63}$`
 
 // Schema bounds the names.
 func (MetricList) Schema(huma.Registry) *huma.Schema {
-	least, most := 1, 50
+	least, most := 1, maxMetrics
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Pattern: metricName}, MinItems: &least, MaxItems: &most}
 }
 

@@ -44,36 +44,34 @@ func (w Warning) Path() string {
 // Measure is a metric of a plan, ready to score.
 type Measure struct {
 	metric.Definition
-	score func(metric.Case) metric.Score
+	score    func(metric.Case) metric.Score
+	external bool // its scores are sent
 }
 
 // Measures finds the plan's metrics. What is not there is a warning; parameters
 // that a metric does not take are a fault.
 func (p Plan) Measures(metrics *metric.Registry) ([]Measure, []Warning, error) {
-	if err := p.checkExternal(metrics); err != nil {
-		return nil, nil, err
-	}
 	var found []Measure
 	var missing []Warning
 	for i, name := range p.Metrics {
+		if slices.Contains(p.Metrics[:i], name) {
+			return nil, nil, fault.Invalid("body", fmt.Sprintf("/metrics/%d", i), "format", "repeats "+name)
+		}
 		if x, ok := p.external(name); ok {
-			found = append(found, Measure{x.definition(), x.unsent})
+			found = append(found, Measure{x.definition(), x.unsent, true})
 			continue
 		}
 		m, err := metrics.Find(name, p.Params[name])
 		var bad *metric.ParameterError
 		switch {
 		case err == nil:
-			found = append(found, Measure{m.Definition(), m.Score})
+			found = append(found, Measure{m.Definition(), m.Score, false})
 		case errors.As(err, &bad):
 			return nil, nil, parameterFault(name, bad)
 		case errors.Is(err, metric.ErrNeedsJudge):
 			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("The metric %s needs a judge, and no judge of this evaluation supplies it. Runs fail until one does.", name)})
 		default:
 			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("The metric %s does not exist. Runs fail until it does; GET /api/evaluation-metrics lists the metrics that exist.", name)})
-		}
-		if slices.Contains(p.Metrics[:i], name) {
-			return nil, nil, fault.Invalid("body", fmt.Sprintf("/metrics/%d", i), "format", "repeats "+name)
 		}
 	}
 	return found, missing, nil

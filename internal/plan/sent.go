@@ -82,11 +82,19 @@ func scoreFaults(measures []Measure, scores map[string]SentScore) iter.Seq2[stri
 	}
 }
 
-// CheckScores refuses scores that no metric of a run can have given.
+// CheckScores refuses scores that no external metric of a run can have given.
 func CheckScores(measures []Measure, scores map[string]SentScore) error {
 	var fields []fault.Field
-	for name, message := range scoreFaults(measures, scores) {
+	add := func(name, message string) {
 		fields = append(fields, fault.Field{In: "body", Path: string(jsontext.Pointer("/scores").AppendToken(name)), Code: "format", Message: message})
+	}
+	for name, message := range scoreFaults(measures, scores) {
+		add(name, message)
+	}
+	for _, m := range measures {
+		if _, sent := scores[m.Name]; sent && !m.external {
+			add(m.Name, "is computed here: scores can be added to external metrics")
+		}
 	}
 	if len(fields) == 0 {
 		return nil

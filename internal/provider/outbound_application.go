@@ -2,11 +2,11 @@ package provider
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -74,42 +74,60 @@ func (s *Service) Application(ctx context.Context, org principal.OrgID, c Applic
 	return a, nil
 }
 
-// answered is the response of an application. Usage and cost are read in the forms
-// that libraries of models have them in.
+// answered is the response of an application. Only the output has to be right: what
+// else it says is read where it can be.
 type answered struct {
 	Output    jsontext.Value `json:"output"`
 	ToolCalls jsontext.Value `json:"tool_calls"`
-	Model     string         `json:"model"`
-	answeredCost
-	Usage struct {
-		InputTokens      uint32 `json:"input_tokens"`
-		OutputTokens     uint32 `json:"output_tokens"`
-		InputCamel       uint32 `json:"inputTokens"`
-		OutputCamel      uint32 `json:"outputTokens"`
-		PromptTokens     uint32 `json:"prompt_tokens"`
-		CompletionTokens uint32 `json:"completion_tokens"`
-		answeredCost
-	} `json:"usage"`
+	Model     jsontext.Value `json:"model"`
+	Usage     jsontext.Value `json:"usage"`
+	CostUSD   jsontext.Value `json:"cost_usd"`
+	CostCamel jsontext.Value `json:"costUsd"`
 }
 
-type answeredCost struct {
-	CostUSD   *float64 `json:"cost_usd"`
-	CostCamel *float64 `json:"costUsd"`
+// usage are the numbers that an answer has about what it used, in the forms that
+// libraries of models have them in.
+func (sent *answered) usage() (u llm.Usage, cost *float64) {
+	var members map[string]jsontext.Value
+	_ = json.Unmarshal(sent.Usage, &members) // anybody's; without numbers there are none
+	count := func(names ...string) uint32 {
+		for _, name := range names {
+			if v := number(members[name]); v != nil && *v > 0 && *v <= math.MaxUint32 {
+				return uint32(*v)
+			}
+		}
+		return 0
+	}
+	u = llm.Usage{Input: count("input_tokens", "inputTokens", "prompt_tokens"), Output: count("output_tokens", "outputTokens", "completion_tokens")}
+	for _, text := range []jsontext.Value{sent.CostUSD, sent.CostCamel, members["cost_usd"], members["costUsd"]} {
+		if v := number(text); v != nil && *v >= 0 && *v < 1e9 {
+			return u, v
+		}
+	}
+	return u, nil
+}
+
+// number is a value as a number, nil if it is not one.
+func number(v jsontext.Value) *float64 {
+	var n float64
+	if v.Kind() != '0' || json.Unmarshal(v, &n) != nil {
+		return nil
+	}
+	return &n
 }
 
 // cost is what an application says that its answer cost, or what the tokens of its
 // model cost; nil if it says neither.
-func (a *Application) cost(sent *answered, u llm.Usage) *uint64 {
-	for _, usd := range []*float64{sent.CostUSD, sent.CostCamel, sent.Usage.CostUSD, sent.Usage.CostCamel} {
-		if usd != nil && *usd >= 0 && *usd < 1e9 {
-			nano := NanoUSD(*usd)
-			return &nano
-		}
+func (a *Application) cost(sent *answered, u llm.Usage, said *float64) *uint64 {
+	if said != nil {
+		nano := NanoUSD(*said)
+		return &nano
 	}
-	if sent.Model == "" || u == (llm.Usage{}) {
+	var model string
+	if u == (llm.Usage{}) || json.Unmarshal(sent.Model, &model) != nil {
 		return nil
 	}
-	p, ok := a.prices.Find(nil, []byte(sent.Model))
+	p, ok := a.prices.Find(nil, []byte(model))
 	if !ok {
 		return nil
 	}
@@ -190,15 +208,14 @@ func (a *Application) read(got *Answer, res *http.Response, text []byte) error {
 	}
 	if err != nil || sent.Output == nil {
 		// Asking again would be paid for again, and the answer would be the same.
-		return &Failure{Code: "malformed", Message: fmt.Sprintf(`The target answered with status %d, but not with a JSON object that has "output". It answered: %s`, res.StatusCode, snippet(a.scrub.text(string(text))))}
+		return &Failure{Code: "malformed", Message: fmt.Sprintf(`The target answered with status %d, but not with a JSON object that has "output". It answered: %s`, res.StatusCode, snippet(a.scrub.quoted(text)))}
 	}
 	got.Output = sent.Output
 	if sent.ToolCalls.Kind() == '[' {
 		got.Tools, got.ToolsJSON = ToolCalls(sent.ToolCalls), sent.ToolCalls
 	}
-	u := &sent.Usage
-	got.Usage = llm.Usage{Input: cmp.Or(u.InputTokens, u.InputCamel, u.PromptTokens), Output: cmp.Or(u.OutputTokens, u.OutputCamel, u.CompletionTokens)}
-	got.CostNanoUSD = a.cost(&sent, got.Usage)
+	usage, cost := sent.usage()
+	got.Usage, got.CostNanoUSD = usage, a.cost(&sent, usage, cost)
 	return nil
 }
 

@@ -51,12 +51,15 @@ func newScrubber(secret string) *scrubber {
 	return &scrubber{strings.NewReplacer(pairs...)}
 }
 
-// text takes the secret out of a text that is not JSON.
-func (s *scrubber) text(text string) string {
+// quoted is an answer of any form without the secret, for a message.
+func (s *scrubber) quoted(answer []byte) string {
 	if s == nil {
-		return text
+		return string(answer)
 	}
-	return s.replacer.Replace(text)
+	if clean, err := s.value(bytes.TrimSpace(answer)); err == nil {
+		answer = clean
+	}
+	return s.replacer.Replace(string(answer))
 }
 
 // value takes the secret out of every text of a JSON value, however it is escaped

@@ -26,9 +26,11 @@ func (e *PepperError) Error() string {
 		e.Setting, e.Have, e.Version, e.Stored, e.Version+1)
 }
 
-// CheckPepper compares the peppers with those that the database knows, and makes
-// new ones known. A process that cannot recognise any key must not seem to work.
-func (s *Service) CheckPepper(ctx context.Context) error {
+// CheckPepper compares the peppers with those that the database knows. A process that
+// cannot recognise any key must not seem to work. Whoever serves or makes keys
+// records a pepper that is new; whoever only looks does not, lest a command with the
+// wrong settings decides for all.
+func (s *Service) CheckPepper(ctx context.Context, record bool) error {
 	for _, one := range []struct {
 		setting string
 		version int
@@ -41,7 +43,7 @@ func (s *Service) CheckPepper(ctx context.Context) error {
 			continue
 		}
 		have := fingerprint(one.pepper)
-		stored, err := s.store.pepper(ctx, one.version, have)
+		stored, err := s.store.pepper(ctx, one.version, have, record)
 		if err != nil {
 			return err
 		}

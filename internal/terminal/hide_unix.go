@@ -9,7 +9,7 @@ import (
 )
 
 // Hide keeps a terminal from showing what is typed, until restore is called. For
-// a file that is no terminal it reports false.
+// a file that is not a terminal it reports false.
 func Hide(f *os.File) (restore func(), hidden bool) {
 	fd := int(f.Fd())
 	mode, err := unix.IoctlGetTermios(fd, getMode)

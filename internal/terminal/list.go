@@ -99,7 +99,7 @@ func (s Style) Sheet(w io.Writer, t Sheet) error {
 	return out.Flush()
 }
 
-// labelled writes a text beside its label, in as many lines as it needs, or as
+// labelled writes a text after its label, in as many lines as it needs, or as
 // are given.
 func (s Style) labelled(out io.Writer, label, text string, most int) {
 	width := 0

@@ -56,9 +56,9 @@ func (b *builder) text(at place, cell string) error {
 	if looksLikeJSON(cell) {
 		return b.value(at, jsontext.Value(cell))
 	}
-	v, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(cell, "\uFFFD"))
+	v, err := jsontext.AppendQuote(nil, cell)
 	if err != nil {
-		return err
+		return errors.New("is not UTF-8: save the file as UTF-8")
 	}
 	return b.value(at, v)
 }
@@ -99,7 +99,7 @@ func (b *builder) item() (jsontext.Value, error) {
 		}
 		out = append(append(append(append(out, '"'), name...), '"', ':'), v...)
 	}
-	for _, field := range slices.Concat(textFields, plainFields[:5]) {
+	for _, field := range slices.Concat(textFields, valueFields) {
 		if v := b.whole[field]; v != nil {
 			add(field, v)
 		} else if list := b.parts[field]; len(list) > 0 {

@@ -64,12 +64,15 @@ func TestCSV(t *testing.T) {
 			items: []string{`{"input":"two\nlines, \"quoted\""}`},
 		},
 		"a line that is wrong does not hide the others": {
-			text:  "input,weight,split\na,1,test\nb,heavy,test\nc,1\n,1,dev\nd,1,later\ne,1,dev\n",
+			text:  "input,weight,split\na,1,test\nb,NaN,test\nc,1\n,1,dev\nd,1,later\ne,1,dev\nK\xfcche,1,dev\n",
 			items: []string{`{"input":"a","split":"test","weight":1}`, `{"input":"e","split":"dev","weight":1}`},
 			wrong: map[int]string{
-				3: `column "weight" must be a number from 0 to 1000000, and is "heavy"`, 4: "has 2 fields, and the header has 3", 5: "has no input",
-				6: `column "split" must be train, dev or test, and is "later"`,
+				3: `column "weight" must be a number from 0 to 1000000, and is "NaN"`, 4: "has 2 fields, and the header has 3", 5: "has no input",
+				6: `column "split" must be train, dev or test, and is "later"`, 8: `column "input" is not UTF-8: save the file as UTF-8`,
 			},
+		},
+		"a column without a name is left out": {
+			text: ",input\n0,a\n", mapping: []string{"="}, items: []string{`{"input":"a"}`},
 		},
 		"a source": {
 			text:  "input,source_type,source_id\na,ticket,7\nb,,7\n",
@@ -100,6 +103,7 @@ func TestAFileThatCannotBeMapped(t *testing.T) {
 		"topic\n":        {[]string{"topic=labels"}, "no column becomes the input"},
 		"q,question\n":   {[]string{"q=input"}, `the columns "q" and "question" both become input`},
 		"input,lang\n":   {[]string{"lang=input.language"}, `the column "input" becomes the whole of input`},
+		"lang,input\n":   {[]string{"lang=input.language"}, `the column "input" becomes the whole of input`},
 		"input,topics\n": {[]string{"topic=labels", "topics="}, `the file has no column "topic": did you mean topics?`},
 	} {
 		m, err := itemfile.ParseMapping(c.mapping)
@@ -135,6 +139,9 @@ func TestJSONLines(t *testing.T) {
 	require.Contains(t, wrong[4], `has the member "topic", which is not a field of an item`)
 	require.Contains(t, wrong[6], "is not a JSON object")
 
+	_, wrong = read(t, `{"input":"a","question":"b"}`, itemfile.JSONL)
+	require.Contains(t, wrong[1], `has the members "input" and "question", which both become input`)
+
 	items, _ = read(t, `{"q":"a","topic":"x"}`, itemfile.JSONL, "q=input", "topic=labels.topic")
 	require.Equal(t, []string{`{"input":"a","labels":{"topic":"x"}}`}, items)
 }
@@ -143,7 +150,7 @@ func TestJSONLines(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	all := []itemfile.Item{
-		{Input: jsontext.Value(`"How, \"so\"?\nYes"`), Weight: 1},
+		{Input: jsontext.Value(`"How, \"so\"?\nYes"`), ExpectedOutput: jsontext.Value(`"a\r\nb"`), Weight: 1},
 		{Input: jsontext.Value(`"{\"a\":1}"`), ExpectedOutput: jsontext.Value(`"\"quoted\""`), Output: jsontext.Value(`""`), Weight: 1},
 		{Input: jsontext.Value(`{"a":[1,2]}`), Labels: jsontext.Value(`{"topic":"x"}`), Assertions: []jsontext.Value{jsontext.Value(`{"type":"contains"}`)}, Split: "dev", Weight: 2.5, SourceType: "trace", SourceID: "7"},
 		{Input: jsontext.Value(`"x"`), Messages: jsontext.Value(`[{"role":"user","content":"x"}]`), Tools: jsontext.Value(`[]`), Context: jsontext.Value(`"c"`), Weight: 0},
@@ -159,7 +166,7 @@ func TestRoundTrip(t *testing.T) {
 		items, wrong := read(t, b.String(), f)
 		require.Empty(t, wrong)
 		require.Len(t, items, len(all))
-		require.Contains(t, items[0], `"input":"How, \"so\"?\nYes"`)
+		require.Contains(t, items[0], `"input":"How, \"so\"?\nYes","expectedOutput":"a\r\nb"`)
 		require.Contains(t, items[1], `"input":"{\"a\":1}","expectedOutput":"\"quoted\"","output":""`)
 		require.Contains(t, items[2], `"source":{"type":"trace","id":"7"}`)
 		require.Contains(t, items[2], `"weight":2.5`)

@@ -3,6 +3,7 @@ package itemfile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,13 +18,14 @@ type Mapping map[string]string
 // together from several columns.
 var (
 	textFields  = []string{"input", "expectedOutput", "output", "context", "labels"}
-	plainFields = []string{"messages", "tools", "assertions", "split", "weight", "sourceType", "sourceId"}
+	valueFields = []string{"messages", "tools", "assertions", "split", "weight"}
+	plainFields = slices.Concat(valueFields, []string{"sourceType", "sourceId"})
 )
 
 // aliases are what columns are commonly called.
 var aliases = map[string]string{
 	"expected": "expectedOutput", "expectedanswer": "expectedOutput", "expectedoutput": "expectedOutput", "groundtruth": "expectedOutput", "reference": "expectedOutput",
-	"question": "input", "query": "input", "prompt": "input", "answer": "output", "label": "labels", "metadata": "labels",
+	"question": "input", "query": "input", "prompt": "input", "label": "labels", "metadata": "labels",
 	"sourcetype": "sourceType", "sourceid": "sourceId",
 }
 
@@ -32,7 +34,7 @@ func ParseMapping(assignments []string) (Mapping, error) {
 	m := Mapping{}
 	for _, text := range assignments {
 		column, field, ok := strings.Cut(text, "=")
-		if !ok || column == "" {
+		if !ok {
 			return nil, fmt.Errorf("cannot read the mapping %q: write COLUMN=FIELD, such as question=input, or COLUMN= to leave a column out", text)
 		}
 		if err := checkField(field); err != nil {
@@ -91,8 +93,7 @@ func (m Mapping) places(columns []string) ([]place, error) {
 			errs = append(errs, fmt.Errorf("the column %q is not a field of an item: map it with --map %s=labels.%s, or leave it out with --map %s=", column, column, column, column))
 			continue
 		}
-		name, part, _ := strings.Cut(field, ".")
-		all[i] = place{name, part}
+		all[i] = placeOf(field)
 		if field == "" {
 			continue
 		}
@@ -100,8 +101,10 @@ func (m Mapping) places(columns []string) ([]place, error) {
 			errs = append(errs, fmt.Errorf("the columns %q and %q both become %s: map one of them to a part, such as %s.%s", other, column, field, field, column))
 		}
 		taken[field] = column
-		if whole, both := taken[name]; both && part != "" {
-			errs = append(errs, fmt.Errorf("the column %q becomes the whole of %s, and %q a part of it", whole, name, column))
+	}
+	for _, field := range slices.Sorted(maps.Keys(taken)) {
+		if name, _, nested := strings.Cut(field, "."); nested && taken[name] != "" {
+			errs = append(errs, fmt.Errorf("the column %q becomes the whole of %s, and %q a part of it", taken[name], name, taken[field]))
 		}
 	}
 	for column := range m {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -139,14 +140,19 @@ func object(b *builder, line []byte, m Mapping) (jsontext.Value, error) {
 		return nil, fmt.Errorf("is not a JSON object: %w", err)
 	}
 	b.reset()
-	for column, value := range members {
+	taken := map[string]string{}
+	for _, column := range slices.Sorted(maps.Keys(members)) {
+		value := members[column]
 		field, known := m.field(column)
 		switch {
 		case !known:
 			return nil, fmt.Errorf("has the member %q, which is not a field of an item: map it with --map %s=labels.%s, or leave it out with --map %s=", column, column, column, column)
 		case field == "" || value.Kind() == 'n':
 			continue
+		case taken[field] != "":
+			return nil, fmt.Errorf("has the members %q and %q, which both become %s: leave one out with --map %s=", taken[field], column, field, column)
 		}
+		taken[field] = column
 		if err := b.value(placeOf(field), value); err != nil {
 			return nil, fmt.Errorf("member %q %w", column, err)
 		}
@@ -157,7 +163,7 @@ func object(b *builder, line []byte, m Mapping) (jsontext.Value, error) {
 // number writes a weight as JSON.
 func number(text string) (jsontext.Value, error) {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v < 0 || v > 1e6 {
+	if err != nil || !(v >= 0 && v <= 1e6) {
 		return nil, fmt.Errorf("must be a number from 0 to 1000000, and is %q", text)
 	}
 	return jsontext.Value(strconv.AppendFloat(nil, v, 'g', -1, 64)), nil

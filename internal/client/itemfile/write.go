@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -91,10 +92,10 @@ func (i Item) cells() ([]string, error) {
 }
 
 // cell is a value as a reader takes it for the same one: a string is itself, unless
-// it could be taken for JSON.
+// it could be taken for JSON, or has a character that readers of CSV drop.
 func cell(v jsontext.Value) string {
 	var text string
-	if v.Kind() != '"' || json.Unmarshal(v, &text) != nil || text == "" || looksLikeJSON(text) {
+	if v.Kind() != '"' || json.Unmarshal(v, &text) != nil || text == "" || looksLikeJSON(text) || strings.Contains(text, "\r") {
 		return string(v)
 	}
 	return text

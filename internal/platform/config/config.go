@@ -215,7 +215,7 @@ func flatten(prefix string, v any, set func(name, value string)) {
 	}
 }
 
-// ofCommands are variables of a user's commands, which may run beside a server.
+// ofCommands are variables of a user's commands, which may run where a server does.
 var ofCommands = []string{Prefix + "URL", Prefix + "API_KEY", Prefix + "PROFILE"}
 
 // unknown refuses names that nothing reads, so that a misspelling is an error

@@ -98,7 +98,7 @@ func inspect(t testing.TB, db *postgres.DB) connection {
 // soon is a context that ends while a slow statement runs.
 func soon(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	t.Cleanup(cancel)
 	return ctx
 }

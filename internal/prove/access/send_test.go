@@ -47,7 +47,7 @@ func send(ctx context.Context, t testing.TB, h http.Handler, c call) answer {
 	req, err := http.NewRequestWithContext(ctx, c.method, "http://assay.test"+c.target, body)
 	require.NoError(t, err)
 	req.RemoteAddr = "192.0.2.1:1"
-	if strings.HasPrefix(c.target, "/v1/") {
+	if strings.Contains(c.target, "/v1/") {
 		req.Header.Set("Content-Type", "application/json") // OTLP takes no body without a type
 	}
 	for _, h := range c.headers {

@@ -60,7 +60,7 @@ func problems(t testing.TB, operations []specimen.Operation) (found []string) {
 		case i < 0:
 		case op.body && operations[i].Body == "":
 			found = append(found, op.id+" has no body")
-		case op.body && operations[i].Refused == "" && !strings.Contains(route, " /v1/"):
+		case op.body && operations[i].Refused == "" && !strings.Contains(route, "/v1/"):
 			found = append(found, op.id+" has no refused body")
 		case !strings.HasPrefix(route, http.MethodGet) && operations[i].Audit == "" && !operations[i].Telemetry:
 			found = append(found, op.id+" has no audit entry")

@@ -3,7 +3,10 @@ package result
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/assayhq/assay/internal/platform/clickhouse"
 )
 
 // ErrNotFound is returned for an outcome that is not stored.
@@ -18,7 +21,7 @@ func (s *Service) Amend(ctx context.Context, r Run, of Key, change func(*Outcome
 	if of.Epoch > 0 {
 		f.After = Key{of.Item, of.Epoch - 1}
 	}
-	for {
+	for range maxAmendments {
 		found, _, err := s.store.page(ctx, r, f)
 		if err != nil {
 			return Outcome{}, err
@@ -39,7 +42,12 @@ func (s *Service) Amend(ctx context.Context, r Run, of Key, change func(*Outcome
 			return Outcome{}, err
 		}
 	}
+	return Outcome{}, fmt.Errorf("%w: an outcome changes faster than it can be amended", clickhouse.ErrUnavailable)
 }
+
+// maxAmendments is how often an amendment is repeated for others who change the same
+// outcome.
+const maxAmendments = 20
 
 // changes are the scores that an outcome did not have before.
 func (o *Outcome) changes(before Outcome) (changed []Score) {
