@@ -15,6 +15,32 @@
 #   SERVICE_URL, SERVICE_API_KEY, SERVICE_ORGANIZATION_ID
 #   grpc_url                  where OTLP over gRPC is taken
 application_start() {
+	application_prepare "$1"
+	assay migrate >"$work/app.log"
+	assay admin bootstrap --organization "$1" >"$work/key"
+	set -a
+	. "$work/key"
+	set +a
+	assay all >>"$work/app.log" 2>&1 &
+	app=$!
+	for _ in $(seq 150); do
+		[ -z "$(application_listens '"reference"')" ] || [ -z "$(application_listens '"otlp\/grpc"')" ] || break
+		kill -0 "$app" 2>/dev/null || break
+		sleep 0.1
+	done
+	export SERVICE_URL=http://$(application_listens '"reference"')
+	grpc_url=http://$(application_listens '"otlp\/grpc"')
+	for _ in $(seq 100); do
+		curl -sf -o /dev/null "$SERVICE_URL/api/health/ready" && return
+		sleep 0.2
+	done
+	cat "$work/app.log" >&2
+	application_fail 'the application is not ready'
+}
+
+# application_prepare NAME builds the application and makes its databases. Its
+# settings are in the environment; nothing is started.
+application_prepare() {
 	local label=$1 http_port login
 	[ -f .dev/env ] || application_fail 'the engines are not running: run `make up`'
 	local program
@@ -47,27 +73,6 @@ application_start() {
 	export ASSAY_HTTP_ADDR=127.0.0.1:0 ASSAY_HTTP_INTERNAL_ADDR= ASSAY_TRACE_GRPC_ADDR=127.0.0.1:0
 	export ASSAY_BLOB_URL=file://$work/blobs ASSAY_TEMPORAL_QUEUE_PREFIX=$name
 	export PATH=$work:$PATH
-
-	assay migrate >"$work/app.log"
-	assay admin bootstrap --organization "$label" >"$work/key"
-	set -a
-	. "$work/key"
-	set +a
-	assay all >>"$work/app.log" 2>&1 &
-	app=$!
-	for _ in $(seq 150); do
-		[ -z "$(application_listens '"reference"')" ] || [ -z "$(application_listens '"otlp\/grpc"')" ] || break
-		kill -0 "$app" 2>/dev/null || break
-		sleep 0.1
-	done
-	export SERVICE_URL=http://$(application_listens '"reference"')
-	grpc_url=http://$(application_listens '"otlp\/grpc"')
-	for _ in $(seq 100); do
-		curl -sf -o /dev/null "$SERVICE_URL/api/health/ready" && return
-		sleep 0.2
-	done
-	cat "$work/app.log" >&2
-	application_fail 'the application is not ready'
 }
 
 # application_listens PATTERN prints the address of the listener whose log line

@@ -32,20 +32,20 @@ framework_packages() {
 
 # framework_start CASE starts the application with the settings that a user makes.
 framework_start() {
-	local line name packages app settings
+	local line service packages app settings
 	line=$(python3 $here/framework.py list | awk -F '\t' -v name="$1" '$1 == name')
 	[ -n "$line" ] || application_fail "there is no framework $1; there are: $(framework_names | xargs)"
 	IFS=$'\t' read -r -a settings <<<"$line"
-	name=${settings[0]} packages=$(framework_packages "${settings[1]}") app=$apps/frameworks/${settings[2]}
-	settings=(OTEL_SERVICE_NAME="$name" HOME="$work" "${settings[@]:3}")
+	service=${settings[0]} packages=$(framework_packages "${settings[1]}") app=$apps/frameworks/${settings[2]}
+	settings=(OTEL_SERVICE_NAME="$service" HOME="$work" "${settings[@]:3}")
 	case $app in
-	*.py) start "$name" "${settings[@]}" PYTHONPATH="$packages:$apps/frameworks" python3 "$app" ;;
+	*.py) start "$service" "${settings[@]}" PYTHONPATH="$packages:$apps/frameworks" python3 "$app" ;;
 	*)
 		# An ES module finds packages next to itself alone.
 		mkdir -p "$work/modules"
 		ln -sfn "$packages/node_modules" "$work/modules/node_modules"
 		cp "$app" "$work/modules/"
-		start "$name" "${settings[@]}" node "$work/modules/${app##*/}"
+		start "$service" "${settings[@]}" node "$work/modules/${app##*/}"
 		;;
 	esac
 }
@@ -58,7 +58,7 @@ framework_ended() {
 # framework_lies CASE: a check that cannot fail checks nothing.
 framework_lies() {
 	local lie
-	for lie in name=another cost=0.5 session=nobody tools=2; do
+	for lie in name=another cost=0.5 session=nobody tools=7; do
 		if python3 $here/framework.py check "$1" "$work/lie.json" --expect "$lie" >"$work/lie"; then
 			echo "FAILED: the check of $1 did not notice that $lie is not so" >&2
 			failed=$((failed + 1))

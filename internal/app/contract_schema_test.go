@@ -204,10 +204,12 @@ func walk(t *testing.T, k *testkit.Kit, d *document) {
 		if final(a) != final(b) {
 			return map[bool]int{true: 1, false: -1}[final(a)]
 		}
-		if a.Method != b.Method {
-			return slices.Index(order, a.Method) - slices.Index(order, b.Method)
+		methodA, pathA := a.deletes()
+		methodB, pathB := b.deletes()
+		if methodA != methodB {
+			return slices.Index(order, methodA) - slices.Index(order, methodB)
 		}
-		return len(b.path) - len(a.path)
+		return len(pathB) - len(pathA)
 	})
 	for _, op := range ops {
 		for _, p := range namesOf(d, op) {
@@ -232,6 +234,15 @@ func walk(t *testing.T, k *testkit.Kit, d *document) {
 			send(t, c, d, op, http.StatusNotFound, regexp.MustCompile(`\{[^}]+\}`).ReplaceAllString(op.Path, "999999999")+op.query, op.body)
 		}
 	}
+}
+
+// deletes are the method and the path of an operation; one that deletes many with
+// POST counts as a DELETE of their collection.
+func (o operation) deletes() (method, path string) {
+	if collection, ok := strings.CutSuffix(o.path, "/delete"); ok && o.Method == http.MethodPost {
+		return http.MethodDelete, collection
+	}
+	return o.Method, o.path
 }
 
 func send(t *testing.T, c *testkit.Client, d *document, op operation, status int, target string, body []byte, opts ...testkit.Option) {

@@ -26,6 +26,7 @@ const (
 	KindReport     Kind = "report"
 	KindResults    Kind = "results"
 	KindComparison Kind = "comparison"
+	KindAnalysis   Kind = "analysis"
 	KindLog        Kind = "log"
 )
 

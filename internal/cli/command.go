@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 
 	"github.com/alecthomas/kong"
@@ -47,6 +48,22 @@ type Environment struct {
 	// Inspect checks the settings of a server that are in the environment, and
 	// whether it may call a target. It is nil where there are none.
 	Inspect func(ctx context.Context, target string) []Finding
+}
+
+// stdin is standard input.
+func (e *Environment) stdin() io.Reader {
+	if e.In == nil {
+		return os.Stdin
+	}
+	return e.In
+}
+
+// open reads a file, or standard input if its name is -.
+func (e *Environment) open(file string) (io.ReadCloser, error) {
+	if file == "-" {
+		return io.NopCloser(e.stdin()), nil
+	}
+	return os.Open(file)
 }
 
 // Exit codes, in addition to 0.

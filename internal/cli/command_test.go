@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/cli"
@@ -46,6 +47,7 @@ func TestTheWholeWay(t *testing.T) {
 {"input":"Where is my invoice?","expectedOutput":"Under Billing."}
 `), 0o600))
 	require.Contains(t, do("dataset", "create", "Questions", "--items", items), "items           2\n")
+	require.True(t, jsontext.Value(do("dataset", "create", "As JSON", "--items", items, "--json")).IsValid(), "one document and nothing else")
 	require.Contains(t, do("dataset", "list"), "Questions")
 	require.NoError(t, os.WriteFile(items, []byte(`{"input":"equal","expectedOutput":"equal"}
 {"input":"Where is my receipt?","expectedOutput":"Under Billing."}`), 0o600))

@@ -3,6 +3,9 @@ package cli
 import (
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/client"
 	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/terminal"
 )
@@ -75,6 +78,14 @@ type datasetArg struct {
 	remote
 }
 
+// find returns the dataset, and as the server wrote it.
+func (a datasetArg) find(e *Environment) (from *client.Client, found api.Dataset, raw jsontext.Value, err error) {
+	if from, err = a.client(e); err == nil {
+		found, raw, err = from.FindDataset(e.Context, a.Dataset)
+	}
+	return from, found, raw, err
+}
+
 type datasetShowCommand struct {
 	datasetArg
 	JSON bool `name:"json" help:"JSON output, as returned by the API."`
@@ -84,11 +95,7 @@ type datasetShowCommand struct {
 func (c datasetShowCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
 func (c datasetShowCommand) run(e *Environment) error {
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
-	d, raw, err := from.FindDataset(e.Context, c.Dataset)
+	_, d, raw, err := c.find(e)
 	if err != nil || c.JSON {
 		return orJSON(e, raw, err)
 	}
@@ -138,7 +145,7 @@ func (c datasetCreateCommand) Run(e *Environment) error { return unknown(c.run(e
 func (c datasetCreateCommand) run(e *Environment) error {
 	file := itemSource{File: c.Items}
 	if c.Items != "" {
-		if err := file.open(); err != nil {
+		if err := file.open(e); err != nil {
 			return err
 		}
 		defer file.close()
@@ -156,7 +163,7 @@ func (c datasetCreateCommand) run(e *Environment) error {
 		return err
 	}
 	if c.Items != "" {
-		if err := file.send(e, from, made.ID); err != nil {
+		if _, err := file.send(e, from, made.ID); err != nil {
 			return err
 		}
 		if made, raw, err = from.FindDataset(e.Context, made.ID); err != nil {
@@ -179,11 +186,7 @@ type datasetFreezeCommand struct {
 func (c datasetFreezeCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
 func (c datasetFreezeCommand) run(e *Environment) error {
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
-	d, _, err := from.FindDataset(e.Context, c.Dataset)
+	from, d, _, err := c.find(e)
 	if err != nil {
 		return err
 	}
@@ -208,11 +211,7 @@ type datasetDeleteCommand struct {
 func (c datasetDeleteCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
 func (c datasetDeleteCommand) run(e *Environment) error {
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
-	d, _, err := from.FindDataset(e.Context, c.Dataset)
+	from, d, _, err := c.find(e)
 	if err != nil {
 		return err
 	}

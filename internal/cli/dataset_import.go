@@ -32,7 +32,7 @@ func (c importCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
 func (c importCommand) run(e *Environment) error {
 	file := itemSource{File: c.File, Map: c.Map, Format: c.Format, GoOn: c.GoOn}
-	if err := file.open(); err != nil {
+	if err := file.open(e); err != nil {
 		return err
 	}
 	defer file.close()
@@ -47,7 +47,11 @@ func (c importCommand) run(e *Environment) error {
 	if err != nil {
 		return err
 	}
-	return file.send(e, to, id)
+	done, err := file.send(e, to, id)
+	if done.Lines > 0 && (err == nil || len(done.Refused) > 0) {
+		fmt.Fprintf(e.Out, "%d created, %d already there, %d refused\n", done.Created, done.Skipped, len(done.Refused))
+	}
+	return err
 }
 
 // target is the id of the dataset that takes the items.
@@ -82,7 +86,7 @@ type itemSource struct {
 }
 
 // open begins to read the file.
-func (s *itemSource) open() error {
+func (s *itemSource) open(e *Environment) error {
 	mapping, err := itemfile.ParseMapping(s.Map)
 	if err != nil {
 		return mistake("%w", err)
@@ -91,15 +95,11 @@ func (s *itemSource) open() error {
 	if err != nil {
 		return mistake("%w", err)
 	}
-	in := io.Reader(os.Stdin)
-	s.close = func() {}
-	if s.File != "-" {
-		f, err := os.Open(s.File)
-		if err != nil {
-			return mistake("the items cannot be read: %w", err)
-		}
-		s.close, in = func() { _ = f.Close() }, f
+	in, err := e.open(s.File)
+	if err != nil {
+		return mistake("the items cannot be read: %w", err)
 	}
+	s.close = func() { _ = in.Close() }
 	if s.from, err = itemfile.NewReader(in, format, mapping); err != nil {
 		s.close()
 		return mistake("%s: %w", s.File, err)
@@ -114,8 +114,8 @@ const (
 	tellEvery = 20
 )
 
-// send adds the items to a dataset, and says what became of them.
-func (s *itemSource) send(e *Environment, to *client.Client, dataset string) error {
+// send adds the items to a dataset, and names the lines that are refused.
+func (s *itemSource) send(e *Environment, to *client.Client, dataset string) (client.Imported, error) {
 	requests := 0
 	done, err := to.ImportItems(e.Context, dataset, s.from, s.GoOn, func(d client.Imported) {
 		if requests++; requests%tellEvery == 0 {
@@ -128,19 +128,17 @@ func (s *itemSource) send(e *Environment, to *client.Client, dataset string) err
 	if more := len(done.Refused) - maxShown; more > 0 {
 		e.say(fmt.Sprintf("… and %s more lines", terminal.Number(more)))
 	}
-	if err != nil {
-		return fmt.Errorf("%w; %d items are in the dataset: to go on, import the file into dataset %s again, which skips what is there", err, done.Created+done.Skipped, dataset)
-	}
-	fmt.Fprintf(e.Out, "%d created, %d already there, %d refused\n", done.Created, done.Skipped, len(done.Refused))
 	switch {
+	case err != nil:
+		err = fmt.Errorf("%w; %d items are in the dataset: to go on, import the file into dataset %s again, which skips what is there", err, done.Created+done.Skipped, dataset)
 	case done.Lines == 0:
-		return mistake("%s has no items: write one a line", s.File)
+		err = mistake("%s has no items: write one a line", s.File)
 	case len(done.Refused) > 0 && !s.GoOn:
-		return mistake("the import stopped: correct the lines and import the file into dataset %s again, or pass --go-on to leave them out", dataset)
+		err = mistake("the import stopped: correct the lines and import the file into dataset %s again, or pass --go-on to leave them out", dataset)
 	case len(done.Refused) > 0:
-		return &ExitError{exitFailed, nil}
+		err = &ExitError{exitFailed, nil}
 	}
-	return nil
+	return done, err
 }
 
 // preview shows items as they would be sent.
@@ -194,11 +192,7 @@ func (c exportCommand) run(e *Environment) (err error) {
 	if err != nil {
 		return mistake("%w", err)
 	}
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
-	d, _, err := from.FindDataset(e.Context, c.Dataset)
+	from, d, _, err := c.find(e)
 	if err != nil {
 		return err
 	}

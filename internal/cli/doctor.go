@@ -164,8 +164,11 @@ func (c doctorCommand) keyChecks(ctx context.Context, from *client.Client) []Fin
 	switch {
 	case err != nil:
 		return []Finding{key, {"traces", StateProblem, err.Error()}}
-	case len(list.Traces) == 0:
+	case len(list.Traces) == 0 && list.DeferredSince.IsZero():
 		return []Finding{key, {"traces", StateSkipped, fmt.Sprintf("none has arrived yet: where your application runs, set OTEL_EXPORTER_OTLP_ENDPOINT=%s and OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, and put the key into OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer KEY\"", from)}}
+	}
+	if since := list.DeferredSince; !since.IsZero() {
+		return []Finding{key, {"traces", StateProblem, fmt.Sprintf("some telemetry of the last %s is stored and cannot be read yet, because ClickHouse does not take it; look at its log, and at the server's for \"telemetry is deferred\"", terminal.Took(max(0, time.Since(since))))}}
 	}
 	newest := list.Traces[0]
 	return []Finding{key, {"traces", StateOK, fmt.Sprintf("the newest began %s ago: assay traces get %s", terminal.Took(max(0, time.Since(newest.Moment()))), newest.ID)}}

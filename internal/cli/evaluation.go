@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,6 +140,7 @@ type evaluationCreateCommand struct {
 	remote
 	Dataset     string   `help:"ID or name of the dataset." placeholder:"DATASET"`
 	Metric      []string `help:"Metric; repeatable. assay metric list shows them." placeholder:"NAME"`
+	External    []string `name:"external-metric" help:"Metric of your own, from 0 to 1, whose scores you send with the API; repeatable." placeholder:"NAME"`
 	Target      string   `help:"URL of the application that answers." placeholder:"URL"`
 	Model       string   `help:"Model that answers: a provider key and a model, such as 1:gpt-4.1, or simulated:echo." placeholder:"KEY:MODEL"`
 	Prompt      string   `help:"With --model: prompt, such as 'Answer: {{input}}'." placeholder:"TEXT"`
@@ -170,7 +170,7 @@ func (c evaluationCreateCommand) Validate() error {
 	}
 	switch {
 	case c.File != "":
-		if c.Name != "" || c.Dataset != "" || len(c.Metric)+targets > 0 {
+		if c.Name != "" || c.Dataset != "" || len(c.Metric)+len(c.External)+targets > 0 {
 			return errors.New("--file has the whole evaluation: leave out the name and the other flags")
 		}
 	case c.Name == "":
@@ -215,7 +215,7 @@ func (c evaluationCreateCommand) run(e *Environment) error {
 // body is the evaluation that the flags describe.
 func (c evaluationCreateCommand) body(e *Environment, from *client.Client) (body api.CreateEvaluation, err error) {
 	if c.File != "" {
-		return readEvaluation(c.File)
+		return readEvaluation(e, c.File)
 	}
 	d, _, err := from.FindDataset(e.Context, c.Dataset)
 	if err != nil {
@@ -225,6 +225,9 @@ func (c evaluationCreateCommand) body(e *Environment, from *client.Client) (body
 		return body, err
 	}
 	body = api.CreateEvaluation{Name: c.Name, DatasetID: d.ID, Metrics: c.Metric, Description: text(c.Description)}
+	for _, name := range c.External {
+		body.ExternalMetrics = append(body.ExternalMetrics, api.DeclareExternalMetric{Name: name})
+	}
 	if c.MinOverall != nil {
 		body.PassRule = &api.PassRuleInput{MinOverall: c.MinOverall}
 	}
@@ -248,11 +251,8 @@ func (c evaluationCreateCommand) body(e *Environment, from *client.Client) (body
 // checkMetrics refuses names of metrics that do not exist, and says which was
 // probably meant.
 func checkMetrics(e *Environment, from *client.Client, names []string) error {
-	var list api.EvaluationMetricList
-	if _, err := from.Call(func(k api.Client) (err error) {
-		list, err = k.ListEvaluationMetrics(e.Context)
-		return err
-	}); err != nil {
+	list, _, err := metrics(e, from)
+	if err != nil {
 		return err
 	}
 	var all []string
@@ -277,14 +277,12 @@ func meant(name string, all []string, otherwise string) string {
 
 // readEvaluation reads the body of an evaluation. Fields that it does not have
 // are refused.
-func readEvaluation(file string) (body api.CreateEvaluation, err error) {
-	in := os.Stdin
-	if file != "-" {
-		if in, err = os.Open(file); err != nil {
-			return body, mistake("the evaluation cannot be read: %w", err)
-		}
-		defer func() { _ = in.Close() }()
+func readEvaluation(e *Environment, file string) (body api.CreateEvaluation, err error) {
+	in, err := e.open(file)
+	if err != nil {
+		return body, mistake("the evaluation cannot be read: %w", err)
 	}
+	defer func() { _ = in.Close() }()
 	if err := json.UnmarshalRead(in, &body, json.RejectUnknownMembers(true)); err != nil {
 		return body, mistake("%s is not an evaluation: write the body of POST /api/evaluations (%w)", file, err)
 	}

@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/client"
 	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/terminal"
 )
@@ -58,6 +61,14 @@ type providerArg struct {
 	remote
 }
 
+// find returns the provider key, and as the server wrote it.
+func (a providerArg) find(e *Environment) (from *client.Client, found api.ProviderKey, raw jsontext.Value, err error) {
+	if from, err = a.client(e); err == nil {
+		found, raw, err = from.FindProviderKey(e.Context, a.Key)
+	}
+	return from, found, raw, err
+}
+
 type providerShowCommand struct {
 	providerArg
 	JSON bool `name:"json" help:"JSON output, as returned by the API."`
@@ -67,11 +78,7 @@ type providerShowCommand struct {
 func (c providerShowCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
 func (c providerShowCommand) run(e *Environment) error {
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
-	p, raw, err := from.FindProviderKey(e.Context, c.Key)
+	_, p, raw, err := c.find(e)
 	if err != nil || c.JSON {
 		return orJSON(e, raw, err)
 	}
@@ -141,10 +148,7 @@ const maxSecret = 16 << 10
 
 // readSecret reads one line from standard input. A terminal does not show it.
 func readSecret(e *Environment, prompt string) (string, error) {
-	in := e.In
-	if in == nil {
-		in = os.Stdin
-	}
+	in := e.stdin()
 	if f, ok := in.(*os.File); ok {
 		if restore, hidden := terminal.Hide(f); hidden {
 			defer fmt.Fprintln(e.ErrOut)
@@ -184,11 +188,7 @@ type providerTestCommand struct {
 func (c providerTestCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
 func (c providerTestCommand) run(e *Environment) error {
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
-	p, _, err := from.FindProviderKey(e.Context, c.Key)
+	from, p, _, err := c.find(e)
 	if err != nil {
 		return err
 	}
@@ -222,11 +222,7 @@ type providerDeleteCommand struct {
 func (c providerDeleteCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
 func (c providerDeleteCommand) run(e *Environment) error {
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
-	p, _, err := from.FindProviderKey(e.Context, c.Key)
+	from, p, _, err := c.find(e)
 	if err != nil {
 		return err
 	}

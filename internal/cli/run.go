@@ -53,10 +53,6 @@ func (f startFlags) check() error {
 // A baseline that is named by its place is sent as it is named: resolved here,
 // it would be another run at the second try, and the key would not fit.
 func (f startFlags) start(e *Environment, from *client.Client, evaluation client.Evaluation, baseline string) (client.Run, error) {
-	key := f.IdempotencyKey
-	if key == "" {
-		key = "assay-run-" + rand.Text()
-	}
 	want := client.Start{
 		DatasetVersion: some(f.DatasetVersion), SampleSize: some(f.Sample), Seed: f.Seed, Repetitions: some(f.Repetitions), Concurrency: some(f.Concurrency),
 		BudgetUSD: f.Budget, ReleaseID: text(f.Release), Environment: text(f.Environment), Metadata: f.metadata(e.Environ),
@@ -66,7 +62,20 @@ func (f startFlags) start(e *Environment, from *client.Client, evaluation client
 	} else if baseline != "" {
 		want.Baseline = &baseline
 	}
-	return from.StartPatiently(e.Context, evaluation.ID, want, key, e.say)
+	return from.StartPatiently(e.Context, evaluation.ID, want, f.key(), e.say)
+}
+
+// key is the idempotency key of a start.
+func (f startFlags) key() string {
+	if f.IdempotencyKey != "" {
+		return f.IdempotencyKey
+	}
+	return "assay-run-" + rand.Text()
+}
+
+// beyondResume reports whether there are flags that a resumed run does not take.
+func (f startFlags) beyondResume() bool {
+	return f.Sample != 0 || f.Seed != nil || f.Repetitions != 0 || f.DatasetVersion != 0 || f.Release != "" || f.Environment != "" || f.Branch != "" || f.Tag != "" || len(f.Metadata) > 0
 }
 
 // some is a number that a flag gives, nil without the flag.
@@ -89,6 +98,7 @@ func text(s string) *string {
 type runCommand struct {
 	Evaluation string `arg:"" help:"ID or name of the evaluation."`
 	remote
+	Resume   string `help:"Failed or cancelled run to go on with: its answers are kept, and items without one are executed." placeholder:"RUN"`
 	Wait     bool   `help:"Wait for the run to end, and show its progress and result."`
 	Baseline string `help:"Baseline run: an ID, latest, previous, passed, pinned, branch:NAME, release:ID or tag:NAME." placeholder:"RUN"`
 	JSON     bool   `name:"json" help:"JSON output, as returned by the API."`
@@ -112,6 +122,17 @@ func (c runCommand) Validate() error {
 	if c.Baseline != "" && !client.IsBaseline(c.Baseline) {
 		return fmt.Errorf("--baseline=%s names no run: use a run ID, latest, %s", c.Baseline, gate.BaselineForms)
 	}
+	if c.Resume != "" {
+		if !client.IsRun(c.Resume) || c.Resume == client.Previous {
+			return fmt.Errorf("--resume=%s names no run: use a run ID, or latest", c.Resume)
+		}
+		if c.Resume == client.Latest && c.IdempotencyKey != "" {
+			return errors.New("--resume=latest names another run at the second try: use a run ID with --idempotency-key")
+		}
+		if c.Baseline != "" || c.startFlags.beyondResume() {
+			return errors.New("--resume goes on with a run as it was started: only --concurrency and --budget can be changed")
+		}
+	}
 	return errors.Join(c.startFlags.check(), c.waitFlags.check())
 }
 
@@ -128,7 +149,7 @@ func (c runCommand) run(e *Environment) error {
 	if err != nil {
 		return err
 	}
-	started, err := c.start(e, from, evaluation, c.Baseline)
+	started, err := c.begin(e, from, evaluation)
 	if err != nil {
 		return err
 	}
@@ -151,6 +172,22 @@ func (c runCommand) run(e *Environment) error {
 	return nil
 }
 
+// begin starts a run, anew or where another stopped.
+func (c runCommand) begin(e *Environment, from *client.Client, evaluation client.Evaluation) (client.Run, error) {
+	if c.Resume == "" {
+		return c.start(e, from, evaluation, c.Baseline)
+	}
+	id := c.Resume
+	if id == client.Latest {
+		latest, err := from.LatestRun(e.Context, evaluation)
+		if err != nil {
+			return client.Run{}, err
+		}
+		id = latest.ID
+	}
+	return from.StartPatiently(e.Context, evaluation.ID, client.Start{ResumeRunID: id, Concurrency: some(c.Concurrency), BudgetUSD: c.Budget}, c.key(), e.say)
+}
+
 // print shows how the run ended and, if there is a baseline, how it differs.
 func (c runCommand) print(e *Environment, from *client.Client, evaluation client.Evaluation, r client.Run, notes []client.Note) error {
 	if c.JSON {
@@ -163,6 +200,9 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 	}
 	if r.Status != client.StatusRunning {
 		shown.Links = append(shown.Links, fmt.Sprintf("assay report %s %s --open", evaluation.ID, r.ID))
+	}
+	if resumable(r) {
+		shown.Links = append(shown.Links, fmt.Sprintf("assay run %s --resume %s --wait", evaluation.ID, r.ID))
 	}
 	if r.Status == client.StatusCompleted && r.Baseline() == "" {
 		if before, err := from.PreviousRun(e.Context, evaluation, r); err == nil {
@@ -182,6 +222,12 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 	}
 	fmt.Fprintln(e.Out)
 	return style.Comparison(e.Out, toComparison(evaluation, compared))
+}
+
+// resumable reports whether a run stopped on the way for a reason that may be gone:
+// it had begun, and it did not wait for a client in vain.
+func resumable(r client.Run) bool {
+	return r.Status == client.StatusFailed && r.ConfigDigest != nil && r.Error != nil && r.Error.Code != "timeout"
 }
 
 // printJSON prints a document. Its texts may hold what GitHub's runner takes for
@@ -225,6 +271,9 @@ func toRun(evaluation client.Evaluation, r client.Run, notes []client.Note) term
 		if f.Value != "" {
 			out.Facts = append(out.Facts, f)
 		}
+	}
+	if v := api.Value(r.ResumesRunID); v != "" {
+		out.Facts = append(out.Facts, terminal.Fact{Name: "resumes run", Value: v})
 	}
 	if r.Repetitions > 1 {
 		out.Facts = append(out.Facts, terminal.Fact{Name: "repetitions", Value: strconv.FormatInt(r.Repetitions, 10)})

@@ -122,6 +122,31 @@ func TestRunCommand(t *testing.T) {
 		require.JSONEq(t, wireRun("42", "running", ""), got.Out)
 	})
 
+	t.Run("resumes", func(t *testing.T) {
+		t.Parallel()
+		s := &evaluations{}
+		env := s.serve(t, started)
+		got := run(env, "run", "7", "--resume=latest", "--concurrency=3", "--budget=2")
+		require.Zero(t, got.Code, got.Err)
+		require.Equal(t, "POST "+runs+` {"budgetUsd":2,"concurrency":3,"resumeRunId":"42"}`, s.asked[len(s.asked)-1])
+		for args, want := range map[string]string{
+			"--resume=previous":        "--resume=previous names no run: use a run ID, or latest",
+			"--resume=42 --sample=3":   "only --concurrency and --budget can be changed",
+			"--resume=42 --baseline=4": "only --concurrency and --budget can be changed",
+		} {
+			got := run(env, append([]string{"run", "7"}, strings.Fields(args)...)...)
+			require.Equal(t, 2, got.Code, args)
+			require.Contains(t, got.Err, want)
+		}
+	})
+
+	t.Run("says how to go on with a run that stopped", func(t *testing.T) {
+		t.Parallel()
+		stopped := wireRun("42", "failed", `,"config_digest":"sha256:1","error":{"code":"target_unreachable","message":"It is down."}`)
+		got := run((&evaluations{}).serve(t, map[string][]string{"GET " + run42: {stopped}}), "runs", "show", "7", "42")
+		require.Contains(t, got.Out, "assay run 7 --resume 42 --wait\n")
+	})
+
 	t.Run("waits, and says how it ended", func(t *testing.T) {
 		t.Parallel()
 		got := run((&evaluations{}).serve(t, started), "run", "7", "--wait")

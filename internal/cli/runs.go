@@ -13,6 +13,7 @@ import (
 type runsCommand struct {
 	List   runsListCommand   `cmd:"" help:"List the runs of an evaluation, newest first."`
 	Show   runsShowCommand   `cmd:"" help:"Show a run and its figures."`
+	Slices runsSlicesCommand `cmd:"" help:"Show the pass rates of a run by the labels of its items."`
 	Attach runsAttachCommand `cmd:"" help:"Follow a run in progress until it ends, and show its result."`
 	Cancel runsCancelCommand `cmd:"" help:"Cancel a run. Its results so far are kept."`
 }

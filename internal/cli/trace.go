@@ -21,16 +21,25 @@ func (r remote) client(e *Environment) (*client.Client, error) {
 	return client.FromEnviron(r.URL, e.Environ)
 }
 
+// traceFilter narrows a list of traces.
+type traceFilter struct {
+	Environment string `help:"Environment to filter by, such as production." placeholder:"NAME"`
+	Agent       string `help:"Agent to filter by." placeholder:"NAME"`
+	User        string `help:"User of the application to filter by." placeholder:"ID"`
+	Status      string `enum:"running,completed,failed," default:"" help:"Status to filter by: running, completed or failed." placeholder:"STATUS"`
+	Errors      bool   `help:"Only traces with errors."`
+	Search      string `help:"Words to search for in messages and names." placeholder:"TEXT"`
+}
+
+func (f traceFilter) query() client.Query {
+	return client.Query{Environment: f.Environment, AgentName: f.Agent, UserID: f.User, Status: f.Status, HasError: f.Errors, Search: f.Search}
+}
+
 type tailCommand struct {
 	remote
-	Environment string        `help:"Environment to filter by, such as production." placeholder:"NAME"`
-	Agent       string        `help:"Agent to filter by." placeholder:"NAME"`
-	User        string        `help:"User of the application to filter by." placeholder:"ID"`
-	Status      string        `enum:"running,completed,failed," default:"" help:"Status to filter by: running, completed or failed." placeholder:"STATUS"`
-	Errors      bool          `help:"Only traces with errors."`
-	Search      string        `help:"Words to search for in messages and names." placeholder:"TEXT"`
-	Since       time.Duration `help:"Period of past traces to show first, such as 10m." placeholder:"TIME"`
-	JSON        bool          `name:"json" help:"One JSON document per line, as returned by the API."`
+	traceFilter
+	Since time.Duration `help:"Period of past traces to show first, such as 10m." placeholder:"TIME"`
+	JSON  bool          `name:"json" help:"One JSON document per line, as returned by the API."`
 }
 
 // Help is the text of --help above the flags.
@@ -56,11 +65,9 @@ func (c tailCommand) Run(e *Environment) error {
 	}
 	return client.Tail{
 		Client: from,
-		Filter: client.Query{
-			Environment: c.Environment, AgentName: c.Agent, UserID: c.User, Status: c.Status, HasError: c.Errors, Search: c.Search,
-		},
-		Since: c.Since,
-		Now:   time.Now,
+		Filter: c.query(),
+		Since:  c.Since,
+		Now:    time.Now,
 		Show: func(t client.Trace) error {
 			line := terminal.Detect(e.Out, e.Environ).Line(toEvent(t)) // the window may have been resized
 			if c.JSON {
@@ -74,7 +81,9 @@ func (c tailCommand) Run(e *Environment) error {
 }
 
 type tracesCommand struct {
-	Get tracesGetCommand `cmd:"" help:"Show a trace as a tree of spans, with time, tokens, cost and errors."`
+	List      tracesListCommand      `cmd:"" help:"List traces, newest first."`
+	Get       tracesGetCommand       `cmd:"" help:"Show a trace as a tree of spans, with time, tokens, cost and errors."`
+	ToDataset tracesToDatasetCommand `cmd:"" name:"to-dataset" help:"Add traces to a dataset, as items."`
 }
 
 type tracesGetCommand struct {

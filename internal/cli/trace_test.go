@@ -153,3 +153,15 @@ func TestTracesGetCommand(t *testing.T) {
 		require.Equal(t, result{1, "", "assay: the key in SERVICE_API_KEY was rejected: The key was revoked.\n"}, got)
 	})
 }
+
+func TestDoctorSaysThatTelemetryWaits(t *testing.T) {
+	t.Parallel()
+	url, _ := assay(t,
+		`{"status":"ok","service":"assay","version":"1","uptime_seconds":60}`,
+		`{"status":"ready","checks":[]}`,
+		`{"key_prefix":"asy_test_0123456789ab","organization_name":"Acme","scopes":["traces:read"]}`,
+		strings.TrimSuffix(listOf(), "}")+`,"deferred_since":"2026-01-31T12:00:00.000Z"}`)
+	got := run([]string{userKey}, "doctor", "--url", url)
+	require.Equal(t, 1, got.Code)
+	require.Contains(t, got.Out, "is stored and cannot be read yet, because ClickHouse does not take it")
+}

@@ -7,8 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
+
+	"github.com/assayhq/assay/internal/client/api"
 )
 
 // Evaluation is an evaluation as commands name it.
@@ -44,9 +45,16 @@ func (c *Client) FindEvaluation(ctx context.Context, name string) (Evaluation, e
 	if name == "" || len([]rune(name)) > maxName {
 		return Evaluation{}, mistake("%q is not an evaluation: use its ID or name", plain(name))
 	}
-	hits, err := c.searchEvaluations(ctx, name)
+	listed, err := find(ctx, c, name, func(q url.Values) ([]api.EvaluationSummary, *string, error) {
+		list, err := c.call().ListEvaluations(ctx, q)
+		return list.Evaluations, list.NextCursor, err
+	})
 	if err != nil {
 		return Evaluation{}, err
+	}
+	hits := make([]Evaluation, len(listed))
+	for i, e := range listed {
+		hits[i] = Evaluation{e.ID, e.Name, e.Status}
 	}
 	for _, same := range []func(Evaluation) bool{
 		func(e Evaluation) bool { return e.Name == name && e.Status != statusArchived },
@@ -83,28 +91,4 @@ func near(hits []Evaluation) string {
 		return ": use its ID or name; `assay evaluation list` shows them"
 	}
 	return "; did you mean " + strings.Join(names, ", ") + "?"
-}
-
-// searchEvaluations returns every evaluation whose name holds the text, in any
-// case.
-func (c *Client) searchEvaluations(ctx context.Context, text string) ([]Evaluation, error) {
-	const page = 1000
-	var all []Evaluation
-	q := url.Values{"search": {text}, "limit": {strconv.Itoa(page)}}
-	for {
-		list, err := c.call().ListEvaluations(ctx, q)
-		if err == nil && list.Evaluations == nil {
-			err = fmt.Errorf("%s: %w", c.base, errFormat)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range list.Evaluations {
-			all = append(all, Evaluation{e.ID, e.Name, e.Status})
-		}
-		if list.NextCursor == nil {
-			return all, nil
-		}
-		q.Set("cursor", *list.NextCursor)
-	}
 }

@@ -40,7 +40,10 @@ type server struct {
 	// intercept may answer instead.
 	intercept func(*http.Request) (*http.Response, error)
 	// latency passes before an answer.
-	latency  time.Duration
+	latency time.Duration
+	// Between these, if they are set, telemetry waits.
+	deferred, drained time.Time
+
 	requests []time.Time
 	queries  []string
 	header   http.Header
@@ -112,7 +115,11 @@ func (s *server) list(r *http.Request) (*http.Response, error) {
 		}
 		body.WriteString(t.wire(now))
 	}
-	body.WriteString("]}")
+	body.WriteString("]")
+	if !now.Before(s.deferred) && now.Before(s.drained) {
+		fmt.Fprintf(&body, `,"deferred_since":%q`, s.deferred.UTC().Format(time.RFC3339Nano))
+	}
+	body.WriteString("}")
 	res := respond(r, http.StatusOK, body.String())
 	for name, values := range s.header {
 		res.Header[name] = values

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // reportPatience is how long the report of a run that has just ended is waited
@@ -16,18 +19,55 @@ const reportPatience = 30 * time.Second
 // Report returns the report of a run that has ended, a web page that needs
 // nothing else.
 func (c *Client) Report(ctx context.Context, evaluation string, r Run) ([]byte, error) {
+	return c.artifact(ctx, evaluation, r, reportFile)
+}
+
+// Slices are the pass rates of a run by what its items have in common.
+type Slices struct {
+	By     string `json:"by"`
+	Hidden int    `json:"hidden"` // slices with too few results
+	Note   string `json:"note"`   // why there are no slices
+	Slices []struct {
+		Name     string   `json:"name"`
+		Rate     Estimate `json:"rate"`
+		Shrunken *float64 `json:"shrunken"` // the rate drawn towards that of all slices
+	} `json:"slices"`
+}
+
+// Slices returns the pass rates of a run that has ended by the labels of its items,
+// and as the server wrote them.
+func (c *Client) Slices(ctx context.Context, evaluation string, r Run) (all []Slices, raw jsontext.Value, err error) {
+	raw, err = c.artifact(ctx, evaluation, r, "slices.json")
+	if err == nil && json.Unmarshal(raw, &all) != nil {
+		err = fmt.Errorf("%s: %w", c.base, errFormat)
+	}
+	return all, raw, err
+}
+
+// reportFile is the file that a run writes last.
+const reportFile = "report.html"
+
+// artifact returns a file of a run that has ended.
+func (c *Client) artifact(ctx context.Context, evaluation string, r Run, name string) ([]byte, error) {
 	if r.Status == StatusRunning {
 		return nil, mistake("run %s is still in progress: its report is written when it ends; `assay runs attach %s %s` waits for that", r.ID, evaluation, r.ID)
 	}
 	limited, cancel := context.WithTimeout(ctx, reportPatience)
 	defer cancel()
 	for {
-		list, err := c.call().ListEvaluationArtifacts(ctx, evaluation, url.Values{"runId": {r.ID}, "kind": {"report"}})
+		list, err := c.call().ListEvaluationArtifacts(ctx, evaluation, url.Values{"runId": {r.ID}})
 		if err != nil {
 			return nil, err
 		}
-		if len(list.Artifacts) > 0 {
-			return c.download(ctx, list.Artifacts[0].DownloadPath)
+		written := false
+		for _, a := range list.Artifacts {
+			if a.Name == name {
+				return c.download(ctx, a.DownloadPath)
+			}
+			written = written || a.Name == reportFile
+		}
+		if written {
+			return nil, fmt.Errorf("run %s has no %s: it was measured by a version of Assay that did not write it, or before it began; start another run", r.ID, name)
 		}
 		if sleep(limited, interval) != nil {
 			return nil, fmt.Errorf("run %s has no report: it may have ended before it measured anything", r.ID)

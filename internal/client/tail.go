@@ -94,6 +94,8 @@ type follower struct {
 	away    string        // why the server is away; empty if it is not
 	backoff time.Duration
 	cut     bool // it was said that sweeps are cut
+	// deferred is since when telemetry waits, as far as it was said.
+	deferred time.Time
 }
 
 // seen is a trace that was met before.
@@ -130,6 +132,7 @@ func (f *follower) ask(ctx context.Context, q Query) (Page, error) {
 	}
 	if err == nil {
 		f.met, f.quota = true, a.Quota
+		f.sayDeferred(page.DeferredSince)
 	}
 	return page, err
 }
@@ -276,6 +279,19 @@ func (f *follower) sayCut() {
 		f.cut = true
 		f.Say("There are more traces than tail can read at once: some late ones may be missing. Add a filter, such as --environment or --errors.")
 	}
+}
+
+// sayDeferred says when telemetry begins to wait, and when it no longer does.
+func (f *follower) sayDeferred(since time.Time) {
+	switch {
+	case since.IsZero() == f.deferred.IsZero():
+		return
+	case since.IsZero():
+		f.Say("Telemetry is readable again.")
+	default:
+		f.Say("Telemetry that arrived since " + since.Format(time.TimeOnly) + " UTC may be missing: it is stored safely, and shown when ClickHouse takes it.")
+	}
+	f.deferred = since
 }
 
 // lookup asks for running traces that have left the window, a few at a time,

@@ -114,6 +114,20 @@ func TestTail(t *testing.T) {
 		})
 	})
 
+	t.Run("telemetry that waits is mentioned once, and so is its end", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			now := time.Now()
+			s := &server{deferred: now.Add(5 * time.Second), drained: now.Add(30 * time.Second)}
+			got := tail(t, s, time.Minute, nil)
+			require.NoError(t, got.err)
+			require.Equal(t, []string{
+				"Telemetry that arrived since " + s.deferred.UTC().Format(time.TimeOnly) + " UTC may be missing: it is stored safely, and shown when ClickHouse takes it.",
+				"Telemetry is readable again.",
+			}, got.said)
+		})
+	})
+
 	t.Run("a trace that runs for hours is still shown when it ends", func(t *testing.T) {
 		t.Parallel()
 		bubble(t, func(t *testing.T) {

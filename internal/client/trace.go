@@ -87,14 +87,18 @@ type Page struct {
 	Traces []Trace
 	// Next is the cursor of the page that follows, empty on the last one.
 	Next string
+	// DeferredSince is since when the server has telemetry that it cannot show
+	// yet; zero if there is none.
+	DeferredSince time.Time
 }
 
 // Traces returns one page of the traces that the query asks for.
 func (c *Client) Traces(ctx context.Context, q Query) (Page, Answer, error) {
 	var body struct {
-		Traces     []jsontext.Value `json:"traces"`
-		HasMore    bool             `json:"has_more"`
-		NextCursor string           `json:"next_cursor"`
+		Traces        []jsontext.Value `json:"traces"`
+		HasMore       bool             `json:"has_more"`
+		NextCursor    string           `json:"next_cursor"`
+		DeferredSince time.Time        `json:"deferred_since"`
 	}
 	a, err := c.get(ctx, "/api/traces", q.values(), &body)
 	if err != nil {
@@ -103,7 +107,7 @@ func (c *Client) Traces(ctx context.Context, q Query) (Page, Answer, error) {
 	if body.Traces == nil {
 		return Page{}, a, fmt.Errorf("%s: %w", c.base, errFormat)
 	}
-	page := Page{Traces: make([]Trace, len(body.Traces))}
+	page := Page{Traces: make([]Trace, len(body.Traces)), DeferredSince: body.DeferredSince}
 	if body.HasMore {
 		page.Next = body.NextCursor
 	}

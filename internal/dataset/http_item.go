@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/request"
 )
 
 func (s *Service) registerItems(e *httpapi.Edge) {
@@ -41,6 +42,16 @@ func (s *Service) registerItems(e *httpapi.Edge) {
 		Summary:     "Delete an item",
 		Description: "Removes the item from the dataset. Frozen versions keep it.",
 	}, s.deleteItem)
+	httpapi.Register(e, httpapi.Op{
+		ID: "updateDatasetItems", Method: http.MethodPatch, Path: "/api/datasets/{id}/items", Tag: tag, Scope: principal.EvalWrite, Status: 200,
+		Summary:     "Update many items",
+		Description: "Makes the same change to up to 1,000 items: their labels, split or weight. All change, or none. Ids that the dataset does not have are listed in `missing`. Frozen versions keep the items as they were.",
+	}, s.patchItems)
+	httpapi.Register(e, httpapi.Op{
+		ID: "deleteDatasetItems", Method: http.MethodPost, Path: "/api/datasets/{id}/items/delete", Tag: tag, Scope: principal.EvalWrite, Status: 200,
+		Summary:     "Delete many items",
+		Description: "Removes up to 1,000 items from the dataset. Ids that the dataset does not have are listed in `missing`, so the request can be repeated. Frozen versions keep the items.",
+	}, s.postDeleteItems)
 }
 
 // ItemPath is the path of an item.
@@ -207,6 +218,7 @@ type addedItemsBody struct {
 	Created int           `json:"created" doc:"Number of items that were added."`
 	Items   []addedItem   `json:"items" doc:"The items that were added."`
 	Skipped []skippedItem `json:"skipped" doc:"The items that were not added."`
+	Ignored []string      `json:"ignored_fields" doc:"JSON Pointers of fields that items do not have and that were left out, such as a misspelt one; at most 50."`
 }
 
 func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsOutput, error) {
@@ -262,7 +274,7 @@ func (s *Service) postItems(ctx context.Context, in *addItemsInput) (*addItemsOu
 			if err != nil {
 				return nil, err
 			}
-			return toAddItemsOutput(id, added), nil
+			return toAddItemsOutput(id, added, request.From(ctx).Ignored), nil
 		})
 	})
 }
@@ -397,8 +409,9 @@ func toItemBody(i Item) itemBody {
 	return b
 }
 
-func toAddItemsOutput(dataset int64, added []Added) *addItemsOutput {
+func toAddItemsOutput(dataset int64, added []Added, ignored []string) *addItemsOutput {
 	out := addItemsOutput{Location: location(dataset) + "/items"}
+	out.Body.Ignored = append([]string{}, ignored...)
 	if len(added) == 1 {
 		out.Location += "/" + strconv.FormatInt(added[0].ID, 10)
 	}

@@ -30,8 +30,12 @@ var schemas = httpapi.Schemas{
 	"DatasetList":            listBody{},
 	"DatasetVersion":         versionBody{},
 	"DatasetVersionList":     listVersionsBody{},
+	"DeleteDatasetItems":     ItemsNamed{},
+	"DeletedDatasetItems":    deletedItemsBody{},
 	"FreezeDatasetVersion":   freezeBody{},
 	"SkippedDatasetItem":     skippedItem{},
 	"UpdateDataset":          updateBody{},
 	"UpdateDatasetItem":      itemPatch{},
+	"UpdateDatasetItems":     itemsPatch{},
+	"UpdatedDatasetItems":    updatedItemsBody{},
 }

@@ -101,7 +101,7 @@ func TestJourney(t *testing.T) {
 	// Another organization sees none of it, whatever it tries.
 	for _, path := range []string{"", "/items", "/items/" + corrected, "/versions", "/versions/1"} {
 		for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete, http.MethodPost} {
-			res, err := them.Call(ctx, method, "/api/datasets/"+d.ID+path, map[string]any{"input": "x", "name": "x"}, nil)
+			res, err := them.Call(ctx, method, "/api/datasets/"+d.ID+path, map[string]any{"input": "x", "name": "x", "itemIds": []string{corrected}, "split": "test"}, nil)
 			require.Error(t, err)
 			require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, res.Status, "%s %s", method, path)
 		}

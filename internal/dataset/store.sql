@@ -175,6 +175,45 @@ WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from 
 DELETE FROM dataset_items
 WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from = @valid_from;
 
+-- name: FindRevisions :many
+-- The current revisions of some items, without their contents.
+SELECT i.id, i.digest, i.version
+FROM unnest(@ids::bigint[]) AS wanted (id)
+CROSS JOIN LATERAL (
+  SELECT d.id, d.digest, d.version FROM dataset_items d
+  WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = wanted.id AND d.valid_to IS NULL
+  ORDER BY d.valid_from DESC
+  LIMIT 1
+) i;
+
+-- name: RemoveRevisions :exec
+-- Removes revisions that no frozen version contains.
+DELETE FROM dataset_items
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = ANY (@ids::bigint[]) AND valid_to IS NULL AND valid_from > @latest;
+
+-- name: CloseRevisions :exec
+-- Ends revisions that frozen versions contain.
+UPDATE dataset_items SET valid_to = @valid_to
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = ANY (@ids::bigint[]) AND valid_to IS NULL;
+
+-- name: InsertRevisions :exec
+-- New revisions of items whose earlier ones have just been ended.
+INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version)
+SELECT d.org_id, d.dataset_id, d.id, @valid_from, e.digest, e.content::json, nullif(e.split, ''), e.weight, d.source_type, d.source_id, d.created_at, @updated_at, d.version + 1
+FROM (
+  SELECT unnest(@ids::bigint[]) AS id, unnest(@digests::bytea[]) AS digest, unnest(@contents::text[]) AS content, unnest(@splits::text[]) AS split, unnest(@weights::float8[]) AS weight
+) e
+JOIN dataset_items d ON d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = e.id AND d.valid_to = @valid_from;
+
+-- name: ReplaceRevisions :exec
+-- Changes revisions in place; no frozen version contains them.
+UPDATE dataset_items d
+SET digest = e.digest, content = e.content::json, split = nullif(e.split, ''), weight = e.weight, updated_at = @updated_at, version = d.version + 1
+FROM (
+  SELECT unnest(@ids::bigint[]) AS id, unnest(@digests::bytea[]) AS digest, unnest(@contents::text[]) AS content, unnest(@splits::text[]) AS split, unnest(@weights::float8[]) AS weight
+) e
+WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = e.id AND d.valid_to IS NULL;
+
 -- name: InsertVersion :exec
 -- Records a frozen version.
 INSERT INTO dataset_versions (org_id, dataset_id, number, item_count, digest, note, max_item, created_at)

@@ -49,6 +49,9 @@ func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 	if err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
+	if err := s.writeSlices(ctx, t.Org, r, found); err != nil {
+		return fmt.Errorf("write slices: %w", err)
+	}
 	comparison, err := s.writeComparison(ctx, t.Org, r)
 	if err != nil {
 		return fmt.Errorf("write comparison: %w", err)
@@ -64,6 +67,19 @@ func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 		return s.artifacts.EraseRun(ctx, t.Org, t.Run)
 	}
 	return nil
+}
+
+// writeSlices writes the pass rates of a run by the labels of its items.
+func (s *Service) writeSlices(ctx context.Context, org principal.OrgID, r Run, found *report.Findings) error {
+	all, err := found.Slices()
+	if err != nil || r.Resolved == nil {
+		return err
+	}
+	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindAnalysis, "slices.json", "application/json")
+	if _, err := f.Write(append(encode(all), '\n')); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // writeComparison compares a run with its baseline. It is nil if the run has
@@ -92,13 +108,13 @@ const maxLogLines = 100_000
 
 // writeLog writes the notes of a run, oldest first.
 func (s *Service) writeLog(ctx context.Context, org principal.OrgID, r Run) error {
-	notes, err := s.store.notes(ctx, org, r.ID, maxLogLines)
+	notes, err := s.progress.Notes(ctx, org, r.ID, maxLogLines)
 	if err != nil {
 		return err
 	}
 	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindLog, "log.jsonl", "application/x-ndjson")
 	for i := len(notes) - 1; i >= 0; i-- {
-		if _, err := f.Write(append(encode(toNoteBody(notes[i])), '\n')); err != nil {
+		if _, err := f.Write(append(encode(notes[i].Body()), '\n')); err != nil {
 			return err
 		}
 	}

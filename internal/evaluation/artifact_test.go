@@ -68,7 +68,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 	require.NoError(t, err)
 	r = c.Ended(t, r)
 	files := c.Artifacts(t, r)
-	require.Len(t, files, 6)
+	require.Len(t, files, 7)
 
 	for name, a := range files {
 		res := c.Content(t, a)

@@ -51,6 +51,9 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 	if err := s.checkClusters(ctx, t.Org, d.ID, v.Number, r.Request.ClusterKey, items); err != nil {
 		return r, err
 	}
+	if err := s.copyAnswers(ctx, t.Org, r, items); err != nil {
+		return r, err
+	}
 	err = postgres.InTx(ctx, s.db, t.Org, func(tx postgres.Tx) error {
 		ok, err := s.store.resolveTx(ctx, tx, t.Run, resolved, s.now())
 		if err != nil || !ok {

@@ -17,8 +17,9 @@ import (
 // side is what a run found, as statistics need it.
 type side struct {
 	*figure.Rows
-	run   Run
-	count result.Count
+	run     Run
+	metrics []metric.Definition
+	count   result.Count
 }
 
 // maxRead is how many units are in memory at once for statistics, whoever asks:
@@ -55,11 +56,10 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 	for i := range briefs {
 		out.count.Add(briefs[i])
 	}
-	metrics, err := s.definitions(r)
-	if err != nil {
+	if out.metrics, err = s.definitions(r); err != nil {
 		return nil, err
 	}
-	out.Rows = figure.NewRows(briefs, metrics...)
+	out.Rows = figure.NewRows(briefs, out.metrics...)
 	if out.count.Done < r.Resolved.Units {
 		items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
 		if err != nil {
@@ -120,19 +120,15 @@ func (a *side) clusterLike(b *side) {
 // metricRows are the scores of one metric for every outcome that counts: where
 // there is none, because the item errored, the score is missing.
 func (s *Service) metricRows(ctx context.Context, org principal.OrgID, of *side, name string) ([]stat.Observation, error) {
-	if of.run.Resolved == nil {
+	at := slices.IndexFunc(of.metrics, func(d metric.Definition) bool { return d.Name == name })
+	if at < 0 {
 		return nil, nil
-	}
-	all, err := s.definitions(of.run)
-	at := slices.IndexFunc(all, func(d metric.Definition) bool { return d.Name == name })
-	if err != nil || at < 0 {
-		return nil, err
 	}
 	found, err := s.results.Measures(ctx, of.run.at(org), name)
 	if err != nil {
 		return nil, err
 	}
-	return of.Metric(all[at], found), nil
+	return of.Metric(of.metrics[at], found), nil
 }
 
 // digest names what a run worked on.

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation/internal/progress"
 	"github.com/assayhq/assay/internal/evaluation/internal/purge"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
@@ -116,6 +117,7 @@ type Service struct {
 	cfg       Config
 	db        *postgres.DB
 	store     store
+	progress  progress.Store
 	results   *result.Service
 	artifacts *artifact.Service
 	datasets  *dataset.Service
@@ -134,7 +136,7 @@ func New(p Parts) *Service {
 	// The interface shows milliseconds; what is stored is what is shown.
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	s := &Service{
-		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, results: p.Results, datasets: p.Datasets, tenancy: p.Tenancy,
+		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, progress: progress.Store{DB: p.Postgres}, results: p.Results, datasets: p.Datasets, tenancy: p.Tenancy,
 		provider: p.Provider, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 		reading: semaphore.NewWeighted(maxRead), beginning: semaphore.NewWeighted(1),
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation/internal/progress"
 	"github.com/assayhq/assay/internal/evaluation/internal/suspect"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/admission"
@@ -85,12 +86,12 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, bea
 		return stopped(err)
 	}
 	if died {
-		deaths, err := s.store.deaths(ctx, c.Org, run.ID, c.Index)
+		deaths, err := s.progress.Deaths(ctx, c.Org, run.ID, c.Index)
 		if err != nil {
 			return ChunkDone{}, err
 		}
 		e.suspects = suspect.New(deaths, func(ctx context.Context, deaths map[string]int) error {
-			return s.store.putDeaths(ctx, c.Org, run.ID, c.Index, c.To-c.From, deaths, s.now())
+			return s.progress.PutDeaths(ctx, c.Org, run.ID, c.Index, c.To-c.From, deaths, s.now())
 		})
 	}
 	left, err := e.left(ctx, c.From, c.To)
@@ -150,9 +151,16 @@ func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	if err != nil {
 		return nil, err
 	}
+	copied, err := e.copied(ctx, items)
+	if err != nil {
+		return nil, err
+	}
 	for _, b := range done {
 		if wanted[b.Key] {
 			delete(wanted, b.Key)
+			if copied[b.Key] {
+				b.CostNanoUSD = 0 // another run's budget paid for it
+			}
 			e.count.Add(b)
 		}
 	}
@@ -366,7 +374,7 @@ func (e *chunk) note(ctx context.Context, f *provider.Failure) {
 	e.mu.Unlock()
 	if !seen {
 		// A note that is lost loses nothing else.
-		_ = e.store.putNote(ctx, e.org, e.run.ID, "target/"+f.Code, Note{At: e.now(), Level: "warning", Message: f.Message + " It is tried again."})
+		_ = e.progress.PutNote(ctx, e.org, e.run.ID, "target/"+f.Code, progress.Note{At: e.now(), Level: "warning", Message: f.Message + " It is tried again."})
 	}
 }
 
@@ -417,7 +425,7 @@ func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
 	}
 	count := e.count
 	e.mu.Unlock()
-	if err := e.store.putChunk(ctx, e.org, e.run.ID, e.index, count, e.now()); err != nil {
+	if err := e.progress.PutChunk(ctx, e.org, e.run.ID, e.index, count, e.now()); err != nil {
 		return err
 	}
 	failpoint.Hit(ChunkCounted)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/evaluation/internal/progress"
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -88,6 +91,17 @@ type startBody struct {
 	BudgetUSD      *float64         `json:"budgetUsd,omitempty" minimum:"0" maximum:"1000000000" doc:"Cost at which the run stops: failed with budget_exceeded, with the results so far."`
 	Margin         *float64         `json:"margin,omitempty" minimum:"0" maximum:"1" doc:"The largest difference of the overall score that does not matter."`
 	Metadata       httpapi.Object   `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
+	ResumeRunID    *httpapi.IDInput `json:"resumeRunId,omitempty" doc:"A failed or cancelled run of this evaluation to go on with: the new run has its items and conditions, keeps its answers, and executes only items that have none or that errored. Only concurrency and budgetUsd can be sent with it; a budget, that of the run unless another is sent, counts what the new run spends."`
+}
+
+// Check refuses what a resumed run has already.
+func (b *startBody) Check(context.Context) error {
+	rest := *b
+	rest.ResumeRunID, rest.Concurrency, rest.BudgetUSD = nil, 0, nil
+	if b.ResumeRunID == nil || reflect.ValueOf(rest).IsZero() {
+		return nil
+	}
+	return fault.Invalid("body", "/resumeRunId", "mutually_exclusive", "can be sent with concurrency and budgetUsd only: everything else is that of the run")
 }
 
 // runBody is a run on the wire.
@@ -111,6 +125,7 @@ type runBody struct {
 	ReleaseID      *string                         `json:"release_id" doc:"The release that was measured; null if none was given."`
 	Environment    *string                         `json:"environment" enum:"development,test,staging,production" doc:"Where the measured application runs; null if it was not given."`
 	BaselineRunID  httpapi.Null[httpapi.ID]        `json:"baseline_run_id" doc:"The run to compare with; null if none was given."`
+	ResumesRunID   httpapi.Null[httpapi.ID]        `json:"resumes_run_id" doc:"The run that it goes on with and whose answers it keeps; null if it began anew."`
 	SampleSize     *int                            `json:"sample_size" doc:"Number of items drawn at random; null for all items."`
 	Seed           *int64                          `json:"seed" volatile:"true" doc:"Seed of the order and the sample; null while the run is queued, unless it was given."`
 	Repetitions    int                             `json:"repetitions" doc:"How often each item is executed."`
@@ -170,13 +185,7 @@ type progressBody struct {
 	UpdatedAt  httpapi.Time                `json:"updated_at" doc:"When the progress last changed."`
 	ETASeconds *float64                    `json:"eta_seconds" doc:"Estimated time to the end in seconds; null if it is unknown."`
 	Error      httpapi.Null[runErrorBody]  `json:"error" doc:"Why the run failed; null if it did not."`
-	Recent     []noteBody                  `json:"recent" doc:"What happened lately, newest first."`
-}
-
-type noteBody struct {
-	At      httpapi.Time `json:"at" doc:"When it happened."`
-	Level   string       `json:"level" enum:"info,warning,error" doc:"Severity."`
-	Message string       `json:"message" doc:"What happened."`
+	Recent     []progress.NoteBody         `json:"recent" doc:"What happened lately, newest first."`
 }
 
 func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutput, error) {
@@ -222,7 +231,7 @@ func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, erro
 		r, err := s.StartTx(ctx, tx, id, Request{
 			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID), Baseline: gate.Baseline(b.Baseline),
 			SampleSize: b.SampleSize, Seed: b.Seed, Repetitions: b.Repetitions, ClusterKey: b.ClusterKey, Concurrency: b.Concurrency,
-			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.OrEmpty(),
+			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.OrEmpty(), Resumes: fromID(b.ResumeRunID),
 		})
 		if err != nil {
 			return nil, err
@@ -295,7 +304,7 @@ func toRunBody(r Run, by httpapi.Actor) runBody {
 		ID: httpapi.ID(r.ID), RunID: httpapi.ID(r.ID), EvaluationID: httpapi.ID(r.Evaluation), Status: r.Status, Phase: r.Phase,
 		StartedAt: httpapi.Time(r.StartedAt), CompletedAt: httpapi.NullTime(r.Completed), Metrics: map[string]float64{}, DatasetID: r.Request.DatasetID,
 		DatasetVersion: httpapi.OrNull(r.Request.DatasetVersion), ReleaseID: httpapi.OrNull(r.Request.ReleaseID),
-		Environment: httpapi.OrNull(r.Request.Environment), BaselineRunID: httpapi.NullID(r.Request.BaselineRun), SampleSize: httpapi.OrNull(r.Request.SampleSize),
+		Environment: httpapi.OrNull(r.Request.Environment), BaselineRunID: httpapi.NullID(r.Request.BaselineRun), ResumesRunID: httpapi.NullID(r.Request.Resumes), SampleSize: httpapi.OrNull(r.Request.SampleSize),
 		Seed: r.Request.Seed, Repetitions: r.Request.Repetitions, ClusterKey: httpapi.OrNull(r.Request.ClusterKey), Concurrency: r.Request.Concurrency,
 		BudgetUSD: r.Request.BudgetUSD, Margin: r.Request.Margin, Metadata: httpapi.Object(r.Request.Metadata), CreatedBy: by, Error: toRunError(r.Error), Verdict: httpapi.OrNull(r.Verdict),
 	}
@@ -318,14 +327,14 @@ func toProgressBody(p Progress) progressBody {
 	b := progressBody{
 		RunID: httpapi.ID(r.ID), Status: r.Status, Phase: r.Phase, ItemsTotal: p.Total, ItemsDone: p.Count.Done, Passed: p.Count.Passed,
 		Failed: p.Count.Failed, Errored: p.Count.Errored, Percent: p.Percent, CostUSD: float64(p.Count.CostNanoUSD) / 1e9, Estimate: httpapi.NullOf(p.Estimate),
-		StartedAt: httpapi.Time(r.StartedAt), UpdatedAt: httpapi.Time(later(r.UpdatedAt, p.Count.UpdatedAt)), Error: toRunError(r.Error), Recent: []noteBody{},
+		StartedAt: httpapi.Time(r.StartedAt), UpdatedAt: httpapi.Time(later(r.UpdatedAt, p.Count.UpdatedAt)), Error: toRunError(r.Error), Recent: []progress.NoteBody{},
 	}
 	if p.ETA != nil {
 		seconds := p.ETA.Seconds()
 		b.ETASeconds = &seconds
 	}
 	for _, n := range p.Notes {
-		b.Recent = append(b.Recent, toNoteBody(n))
+		b.Recent = append(b.Recent, n.Body())
 	}
 	return b
 }
@@ -335,8 +344,4 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-func toNoteBody(n Note) noteBody {
-	return noteBody{At: httpapi.Time(n.At), Level: n.Level, Message: n.Message}
 }

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"github.com/assayhq/assay/internal/evaluation/internal/progress"
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/plan"
@@ -37,7 +38,7 @@ var schemas = httpapi.Schemas{
 	"Run":                       runBody{},
 	"RunError":                  runErrorBody{},
 	"RunList":                   listRunsBody{},
-	"RunNote":                   noteBody{},
+	"RunNote":                   progress.NoteBody{},
 	"RunProgress":               progressBody{},
 	"ScoreExplanation":          plan.ExplanationBody{},
 	"StartRun":                  startBody{},

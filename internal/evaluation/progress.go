@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/assayhq/assay/internal/evaluation/internal/progress"
+	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/result"
@@ -22,7 +24,7 @@ type Progress struct {
 	// often one looks. It is made from the first units of the random order only,
 	// because units that happen to be done first are not a fair sample.
 	Estimate *stat.Estimate
-	Notes    []Note
+	Notes    []progress.Note
 }
 
 // recentNotes is how many notes a progress shows.
@@ -38,7 +40,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	if r.Resolved != nil {
 		p.Total = r.Resolved.Units
 	}
-	chunks, err := s.store.chunks(ctx, org, id)
+	chunks, err := s.progress.Chunks(ctx, org, id)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -65,7 +67,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 		eta := s.now().Sub(r.StartedAt) / time.Duration(p.Count.Done) * time.Duration(left)
 		p.ETA = &eta
 	}
-	p.Notes, err = s.store.notes(ctx, org, id, recentNotes)
+	p.Notes, err = s.progress.Notes(ctx, org, id, recentNotes)
 	return p, err
 }
 
@@ -84,26 +86,11 @@ func (s *Service) soFar(r Run, chunks []result.Count) (*stat.Estimate, error) {
 	if r.Outcome != nil {
 		return &r.Outcome.Statistics.PassRate, nil
 	}
-	var prefix result.Count
-	for i, c := range chunks {
-		// One that is missing has stored nothing yet.
-		if c.Chunk != i || c.Done < c.Size {
-			break
-		}
-		prefix = prefix.Plus(c)
-	}
+	prefix := progress.Prefix(chunks)
 	n := prefix.Passed + prefix.Failed
 	// Neither repetitions nor clusters say as much as so many items.
 	if n == 0 || r.Request.Repetitions > 1 || r.Request.ClusterKey != "" {
 		return nil, nil
 	}
-	interval, err := stat.BetaBinomialSequence(prefix.Passed, n, 0.95)
-	if err != nil {
-		return nil, err
-	}
-	rate := float64(prefix.Passed) / float64(n)
-	return &stat.Estimate{
-		Value: &rate, CI: &interval, N: n, Items: n, Clusters: n, NEff: float64(n), Status: stat.StatusOK, Source: stat.SourceCode,
-		Estimand: stat.EstimandPopulation, Method: interval.Method, AlgoVersion: stat.AlgoVersion,
-	}, nil
+	return figure.SoFar(prefix.Passed, n)
 }

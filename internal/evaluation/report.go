@@ -48,7 +48,7 @@ func toReportRun(e Evaluation, r Run, metrics []report.Metric) report.Run {
 	out := report.Run{
 		Name: e.Name, ID: r.ID, Status: string(r.Status), StartedAt: r.StartedAt, Completed: r.Completed, Target: r.Request.Plan.Target.Text(),
 		Environment: r.Request.Environment, ReleaseID: r.Request.ReleaseID, ClusterKey: r.Request.ClusterKey, Repetitions: r.Request.Repetitions,
-		Sampled: r.Request.SampleSize > 0, Passing: r.Request.Plan.PassRule.Reported(), Metrics: metrics,
+		Sampled: r.Request.SampleSize > 0, Resumes: r.Request.Resumes, Passing: r.Request.Plan.PassRule.Reported(), Metrics: metrics,
 		Outcome: report.Outcome{
 			Items: o.Items, Passed: o.Passed, Failed: o.Failed, Errored: o.Errored, Skipped: o.Skipped, Calls: o.Calls, InputTokens: o.InputTokens,
 			OutputTokens: o.OutputTokens, CostNanoUSD: o.CostNanoUSD,

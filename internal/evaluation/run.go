@@ -46,6 +46,7 @@ type Request struct {
 	BudgetUSD      *float64       `json:"budget_usd,omitzero"`
 	Margin         *float64       `json:"margin,omitzero"`
 	Metadata       jsontext.Value `json:"metadata,omitzero"`
+	Resumes        int64          `json:"resumes,omitzero"` // the run whose answers are kept
 	Plan           plan.Plan      `json:"plan"`
 }
 
@@ -129,7 +130,13 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 	case len(running) == s.cfg.Runs:
 		return Run{}, ErrTooManyRuns
 	}
-	want.Plan, want.DatasetID = e.Plan, e.DatasetID
+	if want.Resumes != 0 {
+		if want, err = s.resumedTx(ctx, tx, evaluation, want); err != nil {
+			return Run{}, err
+		}
+	} else {
+		want.Plan, want.DatasetID = e.Plan, e.DatasetID
+	}
 	if want.DatasetVersion == 0 {
 		want.DatasetVersion = e.DatasetVersion
 	}

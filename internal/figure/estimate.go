@@ -191,3 +191,17 @@ func Range(m metric.Definition) *stat.Range {
 	}
 	return &stat.Range{Lower: *m.Low, Upper: *m.High}
 }
+
+// SoFar is a pass rate of items in random order while there are more to come. Its
+// interval holds however often one looks.
+func SoFar(passed, n int) (*stat.Estimate, error) {
+	interval, err := stat.BetaBinomialSequence(passed, n, 0.95)
+	if err != nil {
+		return nil, err
+	}
+	rate := float64(passed) / float64(n)
+	return &stat.Estimate{
+		Value: &rate, CI: &interval, N: n, Items: n, Clusters: n, NEff: float64(n), Status: stat.StatusOK, Source: stat.SourceCode,
+		Estimand: stat.EstimandPopulation, Method: interval.Method, AlgoVersion: stat.AlgoVersion,
+	}, nil
+}

@@ -268,6 +268,7 @@ func (g *gate) decode(ctx context.Context, body []byte, refuses func(string) boo
 		return read, nil, err
 	}
 	if len(read.Ignored) > 0 {
+		info.Ignored = read.Ignored
 		info.Header.Set("X-Ignored-Fields", headerList(read.Ignored))
 	}
 	if len(read.Violations) > 0 {

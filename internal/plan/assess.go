@@ -38,9 +38,6 @@ func (s SentScore) score() metric.Score {
 	return metric.Scored(s.Value, cmp.Or(s.Explanation, "Sent by the client."))
 }
 
-// codeNoScore is the error of an answer that no metric could score.
-const codeNoScore = "no_score"
-
 // decide records the scores of an outcome and what they amount to.
 func decide(o *result.Outcome, rule PassRule, measures []Measure, scores []metric.Score) {
 	scored, unfit := false, true
@@ -57,7 +54,7 @@ func decide(o *result.Outcome, rule PassRule, measures []Measure, scores []metri
 	case unfit:
 		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, result.CodeUnfit, "No answer to the item can be scored: see the reasons of its metrics."
 	case !scored:
-		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, codeNoScore, "No metric could be computed for the item."
+		o.Status, o.ErrorCode, o.ErrorMessage = result.StatusErrored, result.CodeNoScore, "No metric could be computed for the item."
 	case rule.passes(measures, scores):
 		o.Status = result.StatusPassed
 	default:
@@ -69,7 +66,7 @@ func decide(o *result.Outcome, rule PassRule, measures []Measure, scores []metri
 // It reports false, and changes nothing, if the outcome has no answer that a score
 // could be about.
 func Rescore(o *result.Outcome, rule PassRule, measures []Measure, sent map[string]SentScore) bool {
-	if len(o.Scores) == 0 || o.Status == result.StatusSkipped || o.Status == result.StatusErrored && o.ErrorCode != result.CodeUnfit && o.ErrorCode != codeNoScore {
+	if len(o.Scores) == 0 || o.Status == result.StatusSkipped || o.Status == result.StatusErrored && o.ErrorCode != result.CodeUnfit && o.ErrorCode != result.CodeNoScore {
 		return false
 	}
 	stored := make(map[string]result.Score, len(o.Scores))

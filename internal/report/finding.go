@@ -16,6 +16,7 @@ const (
 	maxWorst   = 12
 	maxCodes   = 200       // of errors; more are counted together
 	maxSliced  = 1_000_000 // results; slices of longer runs are left out
+	maxLabels  = 8         // labels that results are sliced by
 	maxSampled = 100_000   // scores of an unbounded metric
 	bins       = 20
 )
@@ -32,6 +33,8 @@ type Findings struct {
 	spread          map[string]*spread
 	sliceBy         string
 	slices          map[string][]stat.Observation
+	labels          labelled
+	unlabelled      bool // there are too many results
 }
 
 // errorGroup is the errors of one code.
@@ -64,9 +67,10 @@ type spread struct {
 }
 
 // NewFindings makes findings about the run of an id. Results are sliced by their
-// clusters if there is a key of clusters, and by their splits otherwise.
+// clusters if there is a key of clusters, and by their splits otherwise, and by
+// their labels.
 func NewFindings(run int64, clusterKey string, metrics []Metric) *Findings {
-	f := &Findings{clusterKey: clusterKey, metrics: metrics, errors: map[string]*errorGroup{}, spread: map[string]*spread{}, slices: map[string][]stat.Observation{}, sliceBy: "split"}
+	f := &Findings{clusterKey: clusterKey, metrics: metrics, errors: map[string]*errorGroup{}, spread: map[string]*spread{}, slices: map[string][]stat.Observation{}, sliceBy: "split", labels: labelled{}}
 	if clusterKey != "" {
 		f.sliceBy = clusterKey
 	}
@@ -164,7 +168,7 @@ func (w worstItem) compare(o worstItem) int {
 
 func (f *Findings) addSlice(r Result) {
 	if f.results > maxSliced {
-		f.slices = nil
+		f.slices, f.labels, f.unlabelled = nil, nil, true
 		return
 	}
 	name := r.Split
@@ -179,6 +183,17 @@ func (f *Findings) addSlice(r Result) {
 		row.Score = 1
 	}
 	f.slices[name] = append(f.slices[name], row)
+	if f.labels.rows(f.results) > maxSliced {
+		f.unlabelled = true // they would not fit in memory
+		for label := range f.labels {
+			f.labels[label] = nil
+		}
+	}
+	if !f.unlabelled {
+		row.Cluster = r.Cluster
+		delete(r.Labels, f.clusterKey) // they are the clusters
+		f.labels.add(r.Labels, row)
+	}
 }
 
 func (s *spread) add(v float64) {

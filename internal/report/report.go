@@ -32,7 +32,7 @@ type pageView struct {
 	Change              *changeView
 	Metrics             []metricView
 	Spreads             []spreadView
-	Slices              *slicesView
+	Slices              []slicesView
 	Worst               []itemView
 	WorstNote           string
 	Errors              []errorView
@@ -128,6 +128,9 @@ func metaOf(r Run) []string {
 		meta = append(meta, fmt.Sprintf("dataset %d, version %d", d.Dataset, d.Version))
 	}
 	meta = append(meta, r.target())
+	if r.Resumes != 0 {
+		meta = append(meta, fmt.Sprintf("resumes run %d and keeps its answers", r.Resumes))
+	}
 	if r.Environment != "" {
 		meta = append(meta, r.Environment)
 	}

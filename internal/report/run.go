@@ -24,7 +24,8 @@ type Run struct {
 	ReleaseID   string
 	ClusterKey  string
 	Repetitions int
-	Sampled     bool // the items are a sample
+	Sampled     bool  // the items are a sample
+	Resumes     int64 // the run whose answers it keeps; zero if there is none
 	Passing     Passing
 	Data        *Data // nil if the run never began
 	Metrics     []Metric
@@ -96,6 +97,7 @@ type Result struct {
 	Overall                 *float64
 	Priced                  bool // its cost is known
 	Cluster, Split          string
+	Labels                  map[string]string // those that are texts, numbers or truth values
 	Input, Expected, Output jsontext.Value
 	Scores                  []Score
 	ErrorCode, ErrorMessage string

@@ -39,54 +39,6 @@ func metricOf(d Metric, e stat.Estimate) metricView {
 	return v
 }
 
-// maxSlices is how many slices a report lists.
-const maxSlices = 20
-
-func slicesOf(f *Findings) (*slicesView, error) {
-	if f.slices == nil {
-		return &slicesView{By: f.sliceBy, Note: fmt.Sprintf("Slices are not listed for runs of more than %s results.", grouped(maxSliced))}, nil
-	}
-	if len(f.slices) < 2 {
-		return nil, nil
-	}
-	var all []stat.Slice
-	for name, rows := range f.slices {
-		all = append(all, stat.Slice{Name: name, Rows: rows})
-	}
-	slices.SortFunc(all, func(a, b stat.Slice) int { return strings.Compare(a.Name, b.Name) })
-	rates, err := stat.SliceRates(all, stat.Options{Range: stat.Unit()})
-	if err != nil {
-		return nil, fmt.Errorf("slices: %w", err)
-	}
-	v := &slicesView{By: f.sliceBy}
-	slices.SortStableFunc(rates, func(a, b stat.SliceRate) int { return compareValues(a.Rate.Value, b.Rate.Value) })
-	if hidden := len(all) - len(rates); hidden > 0 {
-		v.Note = fmt.Sprintf("%s of %s slices have fewer than 10 results and are not listed. ", grouped(hidden), grouped(len(all)))
-	}
-	if len(rates) > maxSlices {
-		v.Note += fmt.Sprintf("The %d lowest of %s are shown. ", maxSlices, grouped(len(rates)))
-		rates = rates[:maxSlices]
-	}
-	if len(rates) == 0 {
-		return v, nil
-	}
-	rate := scale{percent: true}
-	for _, one := range rates {
-		row := sliceView{Name: shorten(one.Name, 80).Text, Value: "—", Shrunken: "—", Basis: rate.basis(one.Rate), Bar: barOf(one.Rate, 0, 1)}
-		if row.Name == "" {
-			row.Name = "none"
-		}
-		if one.Rate.Value != nil {
-			row.Value = rate.text(*one.Rate.Value)
-		}
-		if one.Shrunken != nil {
-			row.Shrunken = rate.text(*one.Shrunken)
-		}
-		v.Rows = append(v.Rows, row)
-	}
-	return v, nil
-}
-
 func compareValues(a, b *float64) int {
 	switch {
 	case a == nil && b == nil:

@@ -20,6 +20,9 @@ type Info struct {
 	// Fingerprint identifies the content: two requests with the same
 	// operation, query and body have the same one.
 	Fingerprint []byte
+	// Ignored are the JSON Pointers of members of the body that the operation does
+	// not know; at most 50.
+	Ignored []string
 	// IP is the address that the request came from.
 	IP string
 	// Header collects response headers until the response is written.

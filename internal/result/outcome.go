@@ -115,18 +115,27 @@ type Brief struct {
 	Status                    Status
 	Overall                   *float64
 	Unfit                     bool // the item cannot be scored, whatever the answer
+	Answered                  bool // whether there is an answer, scored or not
 	CostNanoUSD               uint64
 	InputTokens, OutputTokens uint32
 	Calls                     int
 }
 
-// CodeUnfit is the error of an item that no answer could be scored on.
-const CodeUnfit = "item_cannot_be_scored"
+// Errors of items that have an answer.
+const (
+	CodeUnfit   = "item_cannot_be_scored" // no answer could be scored
+	CodeNoScore = "no_score"              // no metric could score the answer, or none has yet
+)
+
+// answered reports whether an outcome has an answer, scored or not.
+func answered(s Status, code string) bool {
+	return s == StatusPassed || s == StatusFailed || code == CodeUnfit || code == CodeNoScore
+}
 
 // Brief leaves out everything that only readers of the item need.
 func (o *Outcome) Brief() Brief {
 	b := Brief{
-		Key: o.Key, Content: o.Content, Cluster: o.Cluster, Weight: o.Weight, Status: o.Status, Overall: o.Overall, Unfit: o.ErrorCode == CodeUnfit,
+		Key: o.Key, Content: o.Content, Cluster: o.Cluster, Weight: o.Weight, Status: o.Status, Overall: o.Overall, Unfit: o.ErrorCode == CodeUnfit, Answered: answered(o.Status, o.ErrorCode),
 		InputTokens: o.InputTokens, OutputTokens: o.OutputTokens, Calls: o.Calls,
 	}
 	if o.CostNanoUSD != nil {

@@ -220,7 +220,7 @@ func scanBrief(rows driver.Rows) (b Brief, err error) {
 	if err != nil {
 		return b, fmt.Errorf("read result: %w", err)
 	}
-	b.Epoch, b.Calls, b.Status, b.Unfit = int(epoch), int(calls), Status(status), code == CodeUnfit
+	b.Epoch, b.Calls, b.Status, b.Unfit, b.Answered = int(epoch), int(calls), Status(status), code == CodeUnfit, answered(Status(status), code)
 	copy(b.Content[:], content)
 	if scored {
 		b.Overall = &value

@@ -297,11 +297,13 @@ func (r *Record) finishNames(k *meaning) {
 	}
 	if r.Primitive == "" {
 		r.Primitive = r.guessStep(k)
+	} else if r.Primitive == primitiveModelCall && bytes.HasSuffix(r.Name, preparation) {
+		r.Primitive = ""
 	}
 	switch r.Primitive {
 	case primitiveToolCall:
 		if len(r.Tool) == 0 {
-			r.Tool = firstOf(k.entity, afterWord(r.Name, "execute_tool "), afterWord(r.Name, "tools/call "), r.Name)
+			r.Tool = firstOf(k.entity, afterWord(r.Name, "execute_tool "), afterWord(r.Name, "tools/call "), afterWord(r.Name, "MCP send tools/call "), r.Name)
 		}
 	case primitiveWorkflow:
 		if len(k.function) > 0 {
@@ -317,6 +319,10 @@ func (r *Record) finishNames(k *meaning) {
 		}
 	}
 }
+
+// preparation ends the name of the span in which LlamaIndex makes ready what it
+// then asks a model; OpenInference calls both a call of the model.
+var preparation = []byte("._prepare_chat_with_tools")
 
 // guessStep tells the kind of a step from what it carries, for spans of
 // libraries that do not say.

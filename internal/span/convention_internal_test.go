@@ -313,6 +313,20 @@ func TestNameOfOperation(t *testing.T) {
 	}
 }
 
+// TestNameOfTool shows that both sides of a request of MCP name the tool, also if
+// only the name of the span has it.
+func TestNameOfTool(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"tools/call get_weather": "get_weather", "MCP send tools/call get_weather": "get_weather", "weather": "weather"} {
+		var bad Rejected
+		body := encode(t, sentSpan{Name: name, Attributes: json.RawMessage(`{"mcp.method.name":"tools/call"}`)})
+		require.NoError(t, new(Decoder).Traces(body, &bad, func(r *Record) error {
+			require.Equal(t, []string{"tool_call", want}, []string{r.Primitive, string(r.Tool)}, name)
+			return nil
+		}))
+	}
+}
+
 // TestRemoteParent shows that a span whose sender knows that its parent is in
 // another process says so.
 func TestRemoteParent(t *testing.T) {

@@ -35,15 +35,14 @@ func (r *Record) describe(key []byte, v *value) {
 }
 
 // finishMetadata writes what was collected as one object. Only the root speaks
-// for the trace.
+// for the trace, or the span with which the trace enters a process, since its
+// root may never come.
 func (r *Record) finishMetadata(k *meaning) {
-	if len(k.metadata) == 0 || r.ParentID != (ID{}) || len(r.Attributes) >= maxAttributes {
+	if len(k.metadata) == 0 || len(r.Attributes) >= maxAttributes || r.has(KeyMetadata) {
 		return
 	}
-	for i := range r.Attributes {
-		if string(r.Attributes[i].Key) == KeyMetadata {
-			return
-		}
+	if r.ParentID != (ID{}) && r.Kind != KindServer && r.Kind != KindConsumer && !r.has(KeyRemoteParent) {
+		return
 	}
 	slices.SortStableFunc(k.metadata, func(a, b metadata) int { return bytes.Compare(a.key, b.key) })
 	k.metadata = slices.CompactFunc(k.metadata, func(a, b metadata) bool { return bytes.Equal(a.key, b.key) })
@@ -55,6 +54,11 @@ func (r *Record) finishMetadata(k *meaning) {
 		b = append(append(AppendJSONString(b, m.key), ':'), m.text...)
 	}
 	r.Attributes = append(r.Attributes, Attribute{Key: keyMetadata, Value: r.scratch.close(append(b, '}')), JSON: true})
+}
+
+// has reports whether the span has an attribute.
+func (r *Record) has(key string) bool {
+	return slices.ContainsFunc(r.Attributes, func(a Attribute) bool { return string(a.Key) == key })
 }
 
 var keyMetadata = []byte(KeyMetadata)

@@ -1,5 +1,7 @@
 package span
 
+import "bytes"
+
 // liftLLM reads the names below "llm.", which OpenInference and traceloop
 // share; name is the key without the prefix.
 func (r *Record) liftLLM(key, name []byte, v *value) bool {
@@ -114,6 +116,9 @@ func (r *Record) liftLLMUsage(name []byte, v *value) {
 func (r *Record) liftValue(key []byte, v *value) bool {
 	switch string(key) {
 	case "input.value":
+		if v.kind == valueText && bytes.HasPrefix(v.text, llamaIndexState) {
+			return false // it stays an attribute
+		}
 		return r.take(&r.meaning().input, formWhole, key, v)
 	case "output.value":
 		return r.take(&r.meaning().output, formWhole, key, v)
@@ -124,6 +129,10 @@ func (r *Record) liftValue(key []byte, v *value) bool {
 	}
 	return false
 }
+
+// llamaIndexState begins what LlamaIndex records as the input of a workflow: its
+// state before the run, which has everything but the question.
+var llamaIndexState = []byte(`{"init_state":`)
 
 // liftTool reads what a tool's own span says of it.
 func (r *Record) liftTool(key []byte, v *value) bool {

@@ -131,9 +131,6 @@ func Moment(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// Cost is an amount of US dollars for a reader.
-func Cost(usd *float64) string { return cost(usd) }
-
 // Took is a duration for a reader.
 func Took(d time.Duration) string { return duration(d) }
 
@@ -143,4 +140,12 @@ func Score(x *float64) string {
 		return none
 	}
 	return figure(x, decimals(*x, 0), false)
+}
+
+// Rate is a share of one, in per cent for a reader.
+func Rate(x *float64) string {
+	if x == nil {
+		return none
+	}
+	return figure(x, 1, true)
 }

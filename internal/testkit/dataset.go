@@ -66,6 +66,15 @@ type Import struct {
 		ID     string `json:"id"`
 		Reason string `json:"reason"`
 	} `json:"skipped"`
+	Ignored []string `json:"ignored_fields"`
+}
+
+// Bulk is the answer to a change of many items.
+type Bulk struct {
+	Updated   int      `json:"updated"`
+	Unchanged int      `json:"unchanged"`
+	Deleted   int      `json:"deleted"`
+	Missing   []string `json:"missing"`
 }
 
 // ItemPage is a page of items.
@@ -163,6 +172,18 @@ func (c *Client) UpdateItem(ctx context.Context, id, item string, patch map[stri
 func (c *Client) DeleteItem(ctx context.Context, id, item string) error {
 	_, err := c.Call(ctx, http.MethodDelete, "/api/datasets/"+id+"/items/"+item, nil, nil)
 	return err
+}
+
+// UpdateItems makes the same change to many items.
+func (c *Client) UpdateItems(ctx context.Context, id string, body map[string]any, opts ...Option) (out Bulk, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, "/api/datasets/"+id+"/items", body, &out, opts...)
+	return out, err
+}
+
+// DeleteItems deletes many items.
+func (c *Client) DeleteItems(ctx context.Context, id string, items []string, opts ...Option) (out Bulk, err error) {
+	_, err = c.Call(ctx, http.MethodPost, "/api/datasets/"+id+"/items/delete", map[string]any{"itemIds": items}, &out, opts...)
+	return out, err
 }
 
 // Freeze makes a frozen version.

@@ -73,6 +73,7 @@ type Run struct {
 	Skipped        int                `json:"skipped"`
 	DatasetVersion *int               `json:"dataset_version"`
 	BaselineRunID  string             `json:"baseline_run_id"`
+	ResumesRunID   string             `json:"resumes_run_id"`
 	Seed           *int64             `json:"seed"`
 	Repetitions    int                `json:"repetitions"`
 	ConfigDigest   string             `json:"config_digest"`

@@ -76,11 +76,13 @@ type Promotion struct {
 	Items   []struct {
 		Index   int    `json:"index"`
 		TraceID string `json:"trace_id"`
+		SpanID  string `json:"span_id"`
 		ItemID  string `json:"item_id"`
 	} `json:"items"`
 	Skipped []struct {
 		Index   int    `json:"index"`
 		TraceID string `json:"trace_id"`
+		SpanID  string `json:"span_id"`
 		ItemID  string `json:"item_id"`
 		Reason  string `json:"reason"`
 	} `json:"skipped"`

@@ -45,7 +45,7 @@ func (s *Service) registerOTLP(e *httpapi.Edge) {
 			BodyLimit: httpapi.LargeBodyLimit, Metered: true,
 			Summary: "Send spans",
 			Description: "Takes an ExportTraceServiceRequest, also over gRPC on port 4317. 200 means that the accepted spans are stored and readable; " +
-				"with the header `X-Ingest: deferred` they are safe and become readable when ClickHouse is back. Rejected spans are counted in `partialSuccess`. " + startsInThePast +
+				"with the header `X-Ingest: deferred`, and a warning in `partialSuccess`, they are safe and become readable when ClickHouse is back. Rejected spans are counted in `partialSuccess`. " + startsInThePast +
 				"Limits count spans and bytes, not requests.",
 		},
 		RPC: "opentelemetry.proto.collector.trace.v1.TraceService/Export", Message: "ExportTraceService", ContentTypes: []string{mediaProtobuf, mediaJSON},
@@ -137,27 +137,36 @@ type partialSuccess struct {
 	PartialSuccess map[string]any `json:"partialSuccess,omitzero"`
 }
 
+// deferredWarning is what a sender reads, in the field that OTLP has for
+// warnings, while what it sends cannot be read yet.
+const deferredWarning = "stored safely, but not readable yet: ClickHouse does not take telemetry at the moment; do not send it again"
+
 // toExportResponse encodes an Export…ServiceResponse. The three have one shape.
 func toExportResponse(media string, got Receipt, counted string) (*otlp.Response, error) {
 	out := &otlp.Response{}
+	message := got.Reason
 	if got.Deferred {
 		out.Header = map[string]string{headerIngest: "deferred"}
+		if message != "" {
+			message += "; "
+		}
+		message += deferredWarning
 	}
 	if media == mediaJSON {
 		var body partialSuccess
-		if got.Rejected > 0 {
+		if message != "" {
 			// OTLP/JSON writes 64-bit integers as strings.
-			body.PartialSuccess = map[string]any{counted: strconv.Itoa(got.Rejected), "errorMessage": got.Reason}
+			body.PartialSuccess = map[string]any{counted: strconv.Itoa(got.Rejected), "errorMessage": message}
 		}
 		text, err := json.Marshal(body, json.Deterministic(true))
 		out.Body = text
 		return out, err
 	}
-	if got.Rejected > 0 {
+	if message != "" {
 		var m easyproto.Marshaler
 		partial := m.MessageMarshaler().AppendMessage(1)
 		partial.AppendInt64(1, int64(got.Rejected))
-		partial.AppendString(2, got.Reason)
+		partial.AppendString(2, message)
 		out.Body = m.Marshal(nil)
 	}
 	return out, nil

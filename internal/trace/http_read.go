@@ -78,7 +78,8 @@ type listTracesOutput struct {
 }
 
 type listTracesBody struct {
-	Traces []TraceBody `json:"traces" doc:"Traces of this page."`
+	Traces        []TraceBody                `json:"traces" doc:"Traces of this page."`
+	DeferredSince httpapi.Null[httpapi.Time] `json:"deferred_since" volatile:"true" doc:"Time since which received telemetry waits for ClickHouse: it is stored safely, and missing here until ClickHouse takes it. Null if nothing waits."`
 	httpapi.CursorPaging
 }
 
@@ -130,6 +131,9 @@ func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTrac
 	}
 	var out listTracesOutput
 	out.Body.Traces = toTraceBodies(found.Traces)
+	if since := s.store.DeferredSince(); !since.IsZero() {
+		out.Body.DeferredSince = httpapi.NullTime(&since)
+	}
 	next := ""
 	if found.More {
 		next = toCursor(found.Next)

@@ -28,6 +28,7 @@ var schemas = httpapi.Schemas{
 	"SpanEvent":           spanEventBody{},
 	"SpanLink":            spanLinkBody{},
 	"SpanList":            listSpansBody{},
+	"SpanName":            spanNameBody{},
 	"SpanStatus":          spanStatusBody{},
 	"TimeWindow":          windowBody{},
 	"Trace":               TraceBody{},
@@ -37,4 +38,5 @@ var schemas = httpapi.Schemas{
 	"TraceMetricPoint":    metricPoint{},
 	"TraceMetrics":        metricsBody{},
 	"UpdateTrace":         updateTraceBody{},
+	"WrittenTrace":        writtenTraceBody{},
 }

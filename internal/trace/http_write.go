@@ -112,12 +112,22 @@ type createTraceOutput struct {
 	Status   int
 	Ingest   string `header:"X-Ingest" enum:"deferred" doc:"deferred if the trace is stored safely but not readable yet; otherwise absent."`
 	Location string `header:"Location" doc:"Path of the trace."`
-	Body     TraceBody
+	Body     writtenTraceBody
 }
 
 type updateTraceOutput struct {
 	Ingest string `header:"X-Ingest" enum:"deferred" doc:"deferred if the change is stored safely but not readable yet; otherwise absent."`
-	Body   TraceBody
+	Body   writtenTraceBody
+}
+
+type writtenTraceBody struct {
+	TraceBody
+	DeferredField
+}
+
+// DeferredField says in the body what the header X-Ingest says.
+type DeferredField struct {
+	Deferred bool `json:"deferred" volatile:"true" doc:"Whether what was sent is stored safely but not readable yet, because ClickHouse does not take it; it becomes readable without being sent again."`
 }
 
 type addSpansOutput struct {
@@ -130,6 +140,7 @@ type addedSpansBody struct {
 	Spans    []addedSpanBody    `json:"spans" doc:"Spans that were accepted."`
 	Accepted int                `json:"accepted" doc:"Number of spans that were accepted."`
 	Rejected []rejectedSpanBody `json:"rejected" doc:"Spans that were rejected."`
+	DeferredField
 }
 
 type addedSpanBody struct {
@@ -160,7 +171,7 @@ func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*createT
 			return nil, err
 		}
 	}
-	out := &createTraceOutput{Status: http.StatusCreated, Ingest: toIngest(c.deferred), Location: tracePath(n.TraceID), Body: toTraceBody(c.trace)}
+	out := &createTraceOutput{Status: http.StatusCreated, Ingest: toIngest(c.deferred), Location: tracePath(n.TraceID), Body: writtenTraceBody{toTraceBody(c.trace), DeferredField{c.deferred}}}
 	switch {
 	case c.repeated && n.fromKey:
 		request.From(ctx).Header.Set("Idempotent-Replayed", "true")
@@ -180,7 +191,7 @@ func (s *Service) patchTrace(ctx context.Context, in *updateTraceInput) (*update
 	if err != nil {
 		return nil, err
 	}
-	return &updateTraceOutput{Ingest: toIngest(deferred), Body: toTraceBody(t)}, nil
+	return &updateTraceOutput{Ingest: toIngest(deferred), Body: writtenTraceBody{toTraceBody(t), DeferredField{deferred}}}, nil
 }
 
 func (s *Service) postSpans(ctx context.Context, in *addSpansInput) (*addSpansOutput, error) {
@@ -320,7 +331,7 @@ func toIngest(deferred bool) string {
 
 func toAddSpansOutput(trace span.TraceID, a Added) *addSpansOutput {
 	out := &addSpansOutput{Ingest: toIngest(a.Deferred), Location: tracePath(trace) + "/spans"}
-	out.Body = addedSpansBody{Spans: make([]addedSpanBody, len(a.Spans)), Accepted: len(a.Spans), Rejected: make([]rejectedSpanBody, len(a.Rejected))}
+	out.Body = addedSpansBody{Spans: make([]addedSpanBody, len(a.Spans)), Accepted: len(a.Spans), Rejected: make([]rejectedSpanBody, len(a.Rejected)), DeferredField: DeferredField{a.Deferred}}
 	for i, s := range a.Spans {
 		out.Body.Spans[i] = addedSpanBody{Index: s.Index, ID: s.ID.String(), SpanID: s.ID.String(), Name: s.Name, StartTime: httpapi.Time(time.UnixMicro(s.Start))}
 	}

@@ -14,18 +14,28 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
-// promotion is traces on their way into a dataset.
+// promotion is traces, or spans of them, on their way into a dataset.
 type promotion struct {
 	dataset int64
 	output  bool // whether outputs become expected outputs
-	traces  []promoted
+	// list is the member of the request that names them.
+	list   string
+	traces []promoted
+}
+
+// spanName names a span; the zero id names its whole trace.
+type spanName struct {
+	trace string // id or number
+	span  span.ID
 }
 
 // promoted is one of them and what became of it.
 type promoted struct {
 	id            span.TraceID
+	span          span.ID // zero for a whole trace
 	input, output jsontext.Value
 	// item is the item that has the trace's content, zero if the trace has no
 	// input.
@@ -37,20 +47,20 @@ type promoted struct {
 // gatherAtOnce bounds how many traces are read at a time.
 const gatherAtOnce = 8
 
-// gather reads the traces. Those that do not exist are reported together.
-func (s *Service) gather(ctx context.Context, org principal.OrgID, names []string, p *promotion) error {
+// gather reads the traces and spans. Those that do not exist are reported
+// together.
+func (s *Service) gather(ctx context.Context, org principal.OrgID, names []spanName, p *promotion) error {
 	p.traces = make([]promoted, len(names))
 	missing := make([]bool, len(names))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(gatherAtOnce)
 	for i, name := range names {
-		g.Go(func() error {
-			t, err := s.readNamed(ctx, org, name)
+		g.Go(func() (err error) {
+			p.traces[i], err = s.readNamed(ctx, org, name)
 			if errors.Is(err, ErrNotFound) {
 				missing[i] = true
 				return nil
 			}
-			p.traces[i] = promoted{id: t.ID, input: t.Input, output: t.Output}
 			return err
 		})
 	}
@@ -60,7 +70,11 @@ func (s *Service) gather(ctx context.Context, org principal.OrgID, names []strin
 	var fields []fault.Field
 	for i, gone := range missing {
 		if gone {
-			fields = append(fields, fault.Field{In: "body", Path: "/traceIds/" + strconv.Itoa(i), Code: "unknown_reference", Message: "the trace does not exist"})
+			what := "the trace"
+			if names[i].span != (span.ID{}) {
+				what = "the span"
+			}
+			fields = append(fields, fault.Field{In: "body", Path: p.path(i), Code: "unknown_reference", Message: what + " does not exist"})
 		}
 	}
 	if len(fields) > 0 {
@@ -69,12 +83,31 @@ func (s *Service) gather(ctx context.Context, org principal.OrgID, names []strin
 	return nil
 }
 
-func (s *Service) readNamed(ctx context.Context, org principal.OrgID, name string) (Trace, error) {
-	id, err := s.resolve(ctx, org, name)
+// path is where the request names one of them.
+func (p *promotion) path(i int) string { return "/" + p.list + "/" + strconv.Itoa(i) }
+
+// readNamed reads what went in and came out of a trace, or of one of its spans.
+func (s *Service) readNamed(ctx context.Context, org principal.OrgID, name spanName) (promoted, error) {
+	id, err := s.resolve(ctx, org, name.trace)
 	if err != nil {
-		return Trace{}, err
+		return promoted{}, err
 	}
-	return s.Find(ctx, org, id)
+	if name.span == (span.ID{}) {
+		t, err := s.Find(ctx, org, id)
+		return promoted{id: id, input: t.Input, output: t.Output}, err
+	}
+	k, err := s.lookUp(ctx, org, id)
+	if err != nil {
+		return promoted{}, err
+	}
+	if !k.stored {
+		return promoted{}, ErrNotFound
+	}
+	found, ok, err := s.store.FindSpan(ctx, org, k.bounds, name.span)
+	if err == nil && (!ok || found.Before(k.deleted)) {
+		err = ErrNotFound
+	}
+	return promoted{id: id, span: name.span, input: spandb.JSONValue(found.Input), output: spandb.JSONValue(found.Output)}, err
 }
 
 // items are what becomes of the traces that have an input, with the trace of each.
@@ -83,13 +116,21 @@ func (p *promotion) items() (items []dataset.Item, from []int) {
 		if len(t.input) == 0 {
 			continue
 		}
-		item := dataset.Item{Content: dataset.Content{Input: t.input}, Weight: 1, Source: dataset.Source{Type: "trace", ID: t.id.String()}}
+		item := dataset.Item{Content: dataset.Content{Input: t.input}, Weight: 1, Source: t.source()}
 		if p.output {
 			item.Content.ExpectedOutput = t.output
 		}
 		items, from = append(items, item), append(from, i)
 	}
 	return items, from
+}
+
+// source is where the item of a trace comes from.
+func (t *promoted) source() dataset.Source {
+	if t.span != (span.ID{}) {
+		return dataset.Source{Type: "span", ID: t.id.String() + "/" + t.span.String()}
+	}
+	return dataset.Source{Type: "trace", ID: t.id.String()}
 }
 
 // promoteTx adds the items of traces to the dataset.
@@ -99,7 +140,7 @@ func (s *Service) promoteTx(ctx context.Context, tx postgres.Tx, p *promotion, i
 		return fault.Invalid("body", "/datasetId", "unknown_reference", "the dataset does not exist")
 	}
 	if err != nil {
-		return ofTraces(err, from)
+		return p.inTermsOfTraces(err, from)
 	}
 	for _, a := range added {
 		t := &p.traces[from[a.Index]]
@@ -108,9 +149,9 @@ func (s *Service) promoteTx(ctx context.Context, tx postgres.Tx, p *promotion, i
 	return nil
 }
 
-// ofTraces tells of items that do not match the dataset's schema in terms of
-// the traces that they came from.
-func ofTraces(err error, from []int) error {
+// inTermsOfTraces names the traces that items came from which do not match the
+// dataset's schema.
+func (p *promotion) inTermsOfTraces(err error, from []int) error {
 	f, ok := fault.From(err)
 	if !ok || len(f.Fields) == 0 {
 		return err
@@ -122,7 +163,7 @@ func ofTraces(err error, from []int) error {
 		number, _, _ := strings.Cut(rest, "/")
 		if n, err := strconv.Atoi(number); found && err == nil && n < len(from) {
 			field.Message = strings.TrimSuffix("the item at "+strings.TrimPrefix(rest, number), " at ") + ": " + field.Message
-			field.Path = "/traceIds/" + strconv.Itoa(from[n])
+			field.Path = p.path(from[n])
 		}
 		translated.Fields = append(translated.Fields, field)
 	}

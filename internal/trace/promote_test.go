@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,6 +61,54 @@ func TestTracesToDataset(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, again.Created)
 		require.Len(t, again.Skipped, 5)
+	})
+
+	t.Run("a span becomes an item, whatever its trace has", func(t *testing.T) {
+		t.Parallel()
+		d := us.Dataset(t, testkit.Dataset{})
+		trace := testkit.NewTraceID()
+		made, err := us.AddSpans(t.Context(), trace, []map[string]any{
+			span("agent", map[string]any{"input": "the question", "output": "the answer"}),
+			span("call", map[string]any{"input": "the prompt", "output": "the text"}),
+			span("tool", nil),
+		})
+		require.NoError(t, err)
+		name := func(trace, span string) map[string]any { return map[string]any{"traceId": trace, "spanId": span} }
+
+		got, err := us.TracesToDataset(t.Context(), map[string]any{"datasetId": d.ID, "spans": []any{name(trace, made.Spans[1].ID), name(trace, made.Spans[2].ID)}})
+
+		require.NoError(t, err)
+		require.Equal(t, 1, got.Created)
+		require.Equal(t, made.Spans[1].ID, got.Items[0].SpanID)
+		require.Equal(t, []string{made.Spans[2].ID, "no_input"}, []string{got.Skipped[0].SpanID, got.Skipped[0].Reason})
+		item, err := us.GetItem(t.Context(), d.ID, got.Items[0].ItemID, 0)
+		require.NoError(t, err)
+		require.Equal(t, []any{"the prompt", "the text"}, []any{item.Input, item.ExpectedOutput})
+		var source string
+		require.NoError(t, control(t, k, us).QueryRow(t.Context(), "SELECT source_type || ' ' || source_id FROM dataset_items WHERE id = $1", got.Items[0].ItemID).Scan(&source))
+		require.Equal(t, "span "+trace+"/"+made.Spans[1].ID, source)
+
+		sent := testkit.NewTraceID()
+		us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: sent, Name: "model", Start: k.Clock.Now(), Duration: time.Second, Attributes: map[string]any{"input.value": "plain words", "output.value": `{"a":1,"a":2}`}}))
+		page, err := us.TraceSpans(t.Context(), sent, "")
+		require.NoError(t, err)
+		got, err = us.TracesToDataset(t.Context(), map[string]any{"datasetId": d.ID, "spans": []any{name(sent, page.Spans[0].SpanID)}})
+		require.NoError(t, err, "a text that is not JSON is one")
+		item, err = us.GetItem(t.Context(), d.ID, got.Items[0].ItemID, 0)
+		require.NoError(t, err)
+		require.Equal(t, "plain words", item.Input)
+
+		theirs := testkit.NewTraceID()
+		other, err := them.AddSpans(t.Context(), theirs, []map[string]any{span("secret", map[string]any{"input": "theirs"})})
+		require.NoError(t, err)
+		for _, wrong := range []map[string]any{name(trace, "00f067aa0ba902b7"), name(theirs, other.Spans[0].ID)} {
+			_, err = us.TracesToDataset(t.Context(), map[string]any{"datasetId": d.ID, "spans": []any{name(trace, made.Spans[1].ID), wrong}})
+			require.Equal(t, []string{"/spans/1 unknown_reference"}, fieldsOf(t, err))
+		}
+		_, err = us.TracesToDataset(t.Context(), map[string]any{"datasetId": d.ID, "spans": []any{name(trace, made.Spans[1].ID)}, "traceIds": []any{trace}})
+		require.Equal(t, []string{"/spans mutually_exclusive"}, fieldsOf(t, err))
+		_, err = us.TracesToDataset(t.Context(), map[string]any{"datasetId": d.ID})
+		require.Equal(t, []string{"/traceIds one_of_required"}, fieldsOf(t, err))
 	})
 
 	t.Run("the output can be left out", func(t *testing.T) {

@@ -46,15 +46,26 @@ func TestQuestionAndAnswer(t *testing.T) {
 	first, second := at("02", "01", "chat", 10, 20, chat(asked, called)), at("04", "01", "chat", 40, 50, chat(asked, answered))
 	tool := at("03", "01", "get_weather", 20, 30, map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.arguments": `{"city":"Lisbon"}`, "gen_ai.tool.call.result": "sun"})
 
+	// served is a request that another process serves.
+	served := func(parent string, from, to int) testkit.OTLPSpan {
+		s := at("06", parent, "POST /search", from, to, map[string]any{"input.value": "weather, Lisbon", "output.value": "3 pages"})
+		s.Server = true
+		return s
+	}
+
 	for name, c := range map[string]struct {
 		spans         []testkit.OTLPSpan
 		input, output any
 		preview       string // of the input; the input itself if it is empty
 	}{
-		"a root of the program's own": {spans: []testkit.OTLPSpan{root(nil), first, tool, second}, input: "How is the weather?", output: "Sunny."},
-		"the root has a payload":      {spans: []testkit.OTLPSpan{root(map[string]any{"input.value": "Q", "output.value": "A"}), first, second}, input: "Q", output: "A"},
-		"the root has an input":       {spans: []testkit.OTLPSpan{root(map[string]any{"input.value": "Q"}), first, second}, input: "Q", output: "Sunny."},
-		"nobody asked a model":        {spans: []testkit.OTLPSpan{root(nil), tool}},
+		"a root of the program's own":         {spans: []testkit.OTLPSpan{root(nil), first, tool, second}, input: "How is the weather?", output: "Sunny."},
+		"the root has a payload":              {spans: []testkit.OTLPSpan{root(map[string]any{"input.value": "Q", "output.value": "A"}), first, second}, input: "Q", output: "A"},
+		"the root has an input":               {spans: []testkit.OTLPSpan{root(map[string]any{"input.value": "Q"}), first, second}, input: "Q", output: "Sunny."},
+		"nobody asked a model":                {spans: []testkit.OTLPSpan{root(nil), tool}},
+		"a service looks something up first":  {spans: []testkit.OTLPSpan{root(nil), served("01", 2, 8), first, second}, input: "How is the weather?", output: "Sunny."},
+		"a service is called last":            {spans: []testkit.OTLPSpan{root(nil), first, second, served("01", 60, 90)}, input: "How is the weather?", output: "Sunny."},
+		"a service that asks no model":        {spans: []testkit.OTLPSpan{root(nil), served("01", 2, 8)}, input: "weather, Lisbon", output: "3 pages"},
+		"the caller of a service never comes": {spans: []testkit.OTLPSpan{served("07", 0, 100), first, second}, input: "weather, Lisbon", output: "3 pages"},
 		"an agent ends last": {
 			spans: []testkit.OTLPSpan{root(nil), at("05", "01", "invoke_agent", 5, 60, map[string]any{"gen_ai.operation.name": "invoke_agent", "output.value": "Take no umbrella."}), first, second},
 			input: "How is the weather?", output: "Take no umbrella.",
@@ -71,6 +82,20 @@ func TestQuestionAndAnswer(t *testing.T) {
 				"output.value": `{"messages": [{"content": "How is the weather?", "type": "human", "id": "1"}, {"content": "Sunny.", "type": "ai", "tool_calls": [], "id": "2"}]}`,
 			})},
 			input: "How is the weather?", output: "Sunny.",
+		},
+		"LlamaIndex's root": {
+			spans: []testkit.OTLPSpan{
+				root(map[string]any{
+					"openinference.span.kind": "CHAIN", "output.value": "StopEvent(result='Sunny.')",
+					"input.value": `{"init_state": {"is_running": false, "workers": {}}, "start_event": "AgentWorkflowStartEvent()", "tags": {}}`,
+				}),
+				at("05", "01", "OpenAI._prepare_chat_with_tools", 5, 6, map[string]any{
+					"openinference.span.kind": "LLM", "llm.model_name": "gpt-4o-mini",
+					"input.value": `{"tools": ["<FunctionTool object>"], "chat_history": ["ChatMessage(…)"]}`, "output.value": `{"messages": ["ChatMessage(…)"]}`,
+				}),
+				first,
+			},
+			input: "How is the weather?", output: "StopEvent(result='Sunny.')",
 		},
 		"Pydantic AI's agent": {
 			spans: []testkit.OTLPSpan{root(map[string]any{
@@ -180,19 +205,39 @@ func TestTraceMetadata(t *testing.T) {
 		"Vercel":        {"ai.telemetry.metadata.plan": "pro"},
 		"Traceloop":     {"traceloop.association.properties.plan": "pro"},
 		"Langfuse":      {"langfuse.trace.metadata.plan": "pro"},
+		"LangSmith":     {"langsmith.metadata.plan": "pro"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			id := testkit.NewTraceID()
-			us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: id, Name: "a", Start: time.Now().Add(-time.Second), Duration: time.Second, Attributes: attributes}))
-			read, err := us.Trace(t.Context(), id)
-			require.NoError(t, err)
-			require.Equal(t, map[string]any{"plan": "pro"}, read.Metadata)
-			list, err := us.Traces(t.Context(), "limit=100")
-			require.NoError(t, err)
-			for _, l := range list.Traces {
-				require.Equal(t, map[string]any{"plan": "pro"}, l.Metadata)
-			}
-		})
+		for speaker, s := range map[string]testkit.OTLPSpan{
+			"a root":                             {},
+			"a request whose caller never comes": {Parent: testkit.NewSpanID(), Server: true},
+			"a span whose parent is elsewhere":   {Parent: testkit.NewSpanID(), Remote: true},
+		} {
+			t.Run(name+", "+speaker, func(t *testing.T) {
+				t.Parallel()
+				us := k.Org(t)
+				s := s
+				s.Trace, s.Name, s.Start, s.Duration, s.Attributes = testkit.NewTraceID(), "a", time.Now().Add(-time.Second), time.Second, attributes
+				us.SendOTLP(t, testkit.Spans(s))
+				read, err := us.Trace(t.Context(), s.Trace)
+				require.NoError(t, err)
+				require.Equal(t, map[string]any{"plan": "pro"}, read.Metadata)
+				list, err := us.Traces(t.Context(), "")
+				require.NoError(t, err)
+				require.Equal(t, map[string]any{"plan": "pro"}, list.Traces[0].Metadata)
+			})
+		}
 	}
+
+	t.Run("not of a step within the trace", func(t *testing.T) {
+		t.Parallel()
+		id, root := testkit.NewTraceID(), testkit.NewSpanID()
+		start := time.Now().Add(-time.Second)
+		us.SendOTLP(t, testkit.Spans(
+			testkit.OTLPSpan{Trace: id, ID: root, Name: "a", Start: start, Duration: time.Second},
+			testkit.OTLPSpan{Trace: id, Parent: root, Name: "b", Start: start, Duration: time.Second, Attributes: map[string]any{"langfuse.trace.metadata.plan": "pro"}},
+		))
+		read, err := us.Trace(t.Context(), id)
+		require.NoError(t, err)
+		require.Empty(t, read.Metadata)
+	})
 }

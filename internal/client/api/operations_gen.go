@@ -87,7 +87,7 @@ func (c Client) CreateProviderKey(ctx context.Context, in CreateProviderKey, opt
 }
 
 // CreateTrace calls POST /api/traces: Create a trace.
-func (c Client) CreateTrace(ctx context.Context, in CreateTrace, opts ...Option) (out Trace, err error) {
+func (c Client) CreateTrace(ctx context.Context, in CreateTrace, opts ...Option) (out WrittenTrace, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/traces", nil, in, &out, opts)
 	return out, err
 }
@@ -119,6 +119,12 @@ func (c Client) DeleteDataset(ctx context.Context, id string, opts ...Option) (o
 // DeleteDatasetItem calls DELETE /api/datasets/{id}/items/{itemId}: Delete an item.
 func (c Client) DeleteDatasetItem(ctx context.Context, id string, itemID string, opts ...Option) (out Deleted, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/datasets/"+url.PathEscape(id)+"/items/"+url.PathEscape(itemID), nil, nil, &out, opts)
+	return out, err
+}
+
+// DeleteDatasetItems calls POST /api/datasets/{id}/items/delete: Delete many items.
+func (c Client) DeleteDatasetItems(ctx context.Context, id string, in DeleteDatasetItems, opts ...Option) (out DeletedDatasetItems, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/datasets/"+url.PathEscape(id)+"/items/delete", nil, in, &out, opts)
 	return out, err
 }
 
@@ -452,6 +458,12 @@ func (c Client) UpdateDatasetItem(ctx context.Context, id string, itemID string,
 	return out, err
 }
 
+// UpdateDatasetItems calls PATCH /api/datasets/{id}/items: Update many items.
+func (c Client) UpdateDatasetItems(ctx context.Context, id string, in UpdateDatasetItems, opts ...Option) (out UpdatedDatasetItems, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/datasets/"+url.PathEscape(id)+"/items", nil, in, &out, opts)
+	return out, err
+}
+
 // UpdateEvaluation calls PATCH /api/evaluations/{id}: Update an evaluation.
 func (c Client) UpdateEvaluation(ctx context.Context, id string, query url.Values, in UpdateEvaluation, opts ...Option) (out Evaluation, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/evaluations/"+url.PathEscape(id), query, in, &out, opts)
@@ -477,7 +489,7 @@ func (c Client) UpdateProviderKey(ctx context.Context, id string, in UpdateProvi
 }
 
 // UpdateTrace calls PATCH /api/traces/{id}: Update a trace.
-func (c Client) UpdateTrace(ctx context.Context, id string, in UpdateTrace, opts ...Option) (out Trace, err error) {
+func (c Client) UpdateTrace(ctx context.Context, id string, in UpdateTrace, opts ...Option) (out WrittenTrace, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/traces/"+url.PathEscape(id), nil, in, &out, opts)
 	return out, err
 }

@@ -160,8 +160,10 @@ type AddTracesToDataset struct {
 	DatasetID string `json:"datasetId"`
 	// Whether the output becomes the expected output; true by default.
 	IncludeOutput *bool `json:"includeOutput,omitzero"`
+	// Spans to add, instead of whole traces: a model call within an agent, for example; at most 100.
+	Spans []SpanName `json:"spans,omitzero"`
 	// Traces to add, by id or trace_ref; at most 100.
-	TraceIDs []string `json:"traceIds"`
+	TraceIDs []string `json:"traceIds,omitzero"`
 }
 
 type AddedDatasetItem struct {
@@ -176,6 +178,8 @@ type AddedDatasetItem struct {
 type AddedDatasetItems struct {
 	// Number of items that were added.
 	Created int64 `json:"created"`
+	// JSON Pointers of fields that items do not have and that were left out, such as a misspelt one; at most 50.
+	IgnoredFields []string `json:"ignored_fields"`
 	// The items that were added.
 	Items []AddedDatasetItem `json:"items"`
 	// The items that were not added.
@@ -205,6 +209,8 @@ type AddedSpan struct {
 type AddedSpans struct {
 	// Number of spans that were accepted.
 	Accepted int64 `json:"accepted"`
+	// Whether what was sent is stored safely but not readable yet, because ClickHouse does not take it; it becomes readable without being sent again.
+	Deferred bool `json:"deferred"`
 	// Spans that were rejected.
 	Rejected []RejectedSpan `json:"rejected"`
 	// Spans that were accepted.
@@ -218,6 +224,8 @@ type AddedTrace struct {
 	Index int64 `json:"index"`
 	// Id of the new dataset item.
 	ItemID string `json:"item_id"`
+	// Id of the span; null for a whole trace.
+	SpanID *string `json:"span_id"`
 	// Id of the trace.
 	TraceID string `json:"trace_id"`
 }
@@ -225,9 +233,9 @@ type AddedTrace struct {
 type AddedTraces struct {
 	// Number of items that were created.
 	Created int64 `json:"created"`
-	// Traces that became items.
+	// Traces and spans that became items.
 	Items []AddedTrace `json:"items"`
-	// Traces that did not.
+	// Traces and spans that did not.
 	Skipped []SkippedTrace `json:"skipped"`
 }
 
@@ -1047,11 +1055,23 @@ type DeclareExternalMetric struct {
 	Version *string `json:"version,omitzero"`
 }
 
+type DeleteDatasetItems struct {
+	// Ids of the items; at most 1,000.
+	ItemIDs []string `json:"itemIds"`
+}
+
 type Deleted struct {
 	// Always true.
 	Deleted bool `json:"deleted"`
 	// The id of what was deleted.
 	ID string `json:"id"`
+}
+
+type DeletedDatasetItems struct {
+	// Number of items that were removed.
+	Deleted int64 `json:"deleted"`
+	// Ids that the dataset does not have.
+	Missing []string `json:"missing"`
 }
 
 type DeletedInteger struct {
@@ -1959,6 +1979,8 @@ type Run struct {
 	ReleaseID *string `json:"release_id"`
 	// How often each item is executed.
 	Repetitions int64 `json:"repetitions"`
+	// The run that it goes on with and whose answers it keeps; null if it began anew.
+	ResumesRunID *string `json:"resumes_run_id"`
 	// The same as id.
 	RunID string `json:"run_id"`
 	// Number of items drawn at random; null for all items.
@@ -2107,10 +2129,12 @@ type SkippedDatasetItem struct {
 type SkippedTrace struct {
 	// Position in the request.
 	Index int64 `json:"index"`
-	// Id of the item that already has this content; null if the trace has no input.
+	// Id of the item that already has this content; null if the trace or span has no input.
 	ItemID *string `json:"item_id"`
-	// Why the trace was skipped.
+	// Why it was skipped.
 	Reason string `json:"reason"`
+	// Id of the span; null for a whole trace.
+	SpanID *string `json:"span_id"`
 	// Id of the trace.
 	TraceID string `json:"trace_id"`
 }
@@ -2294,6 +2318,13 @@ type SpanList struct {
 	Total *int64 `json:"total"`
 }
 
+type SpanName struct {
+	// Id of the span.
+	SpanID string `json:"spanId"`
+	// Id of the trace.
+	TraceID string `json:"traceId"`
+}
+
 type SpanStatus struct {
 	// OpenTelemetry status code.
 	Code string `json:"code"`
@@ -2324,6 +2355,8 @@ type StartRun struct {
 	ReleaseID *string `json:"releaseId,omitzero"`
 	// How often each item is executed; 1 if absent.
 	Repetitions *int64 `json:"repetitions,omitzero"`
+	// A failed or cancelled run of this evaluation to go on with: the new run has its items and conditions, keeps its answers, and executes only items that have none or that errored. Only concurrency and budgetUsd can be sent with it; a budget, that of the run unless another is sent, counts what the new run spends.
+	ResumeRunID string `json:"resumeRunId,omitzero"`
 	// Number of items to draw at random with the seed; absent for all items.
 	SampleSize *int64 `json:"sampleSize,omitzero"`
 	// Seed of the order and the sample; absent, the run draws one.
@@ -2517,6 +2550,8 @@ type TraceDetail struct {
 }
 
 type TraceList struct {
+	// Time since which received telemetry waits for ClickHouse: it is stored safely, and missing here until ClickHouse takes it. Null if nothing waits.
+	DeferredSince *time.Time `json:"deferred_since"`
 	// Whether there are entries after this page.
 	HasMore bool `json:"has_more"`
 	// Entries per page, as requested.
@@ -2641,6 +2676,17 @@ type UpdateDatasetItem struct {
 	Split *string `json:"split,omitzero"`
 	// New tools; null removes them.
 	Tools any `json:"tools,omitzero"`
+	// New weight; null resets it to 1.
+	Weight *float64 `json:"weight,omitzero"`
+}
+
+type UpdateDatasetItems struct {
+	// Ids of the items; at most 1,000.
+	ItemIDs []string `json:"itemIds"`
+	// Labels to set, merged with those that an item has: a label that is null is removed, and null in place of the object removes all.
+	Labels any `json:"labels,omitzero"`
+	// New split; null removes it.
+	Split *string `json:"split,omitzero"`
 	// New weight; null resets it to 1.
 	Weight *float64 `json:"weight,omitzero"`
 }
@@ -2793,6 +2839,15 @@ type UpdateView struct {
 	Name *string `json:"name,omitzero"`
 }
 
+type UpdatedDatasetItems struct {
+	// Ids that the dataset does not have.
+	Missing []string `json:"missing"`
+	// Number of items that were like this already.
+	Unchanged int64 `json:"unchanged"`
+	// Number of items that changed.
+	Updated int64 `json:"updated"`
+}
+
 type Usage struct {
 	// Part of the input that came from a provider's cache; 0 if the provider did not report it.
 	CachedTokens int64 `json:"cached_tokens"`
@@ -2866,4 +2921,59 @@ type ViewList struct {
 	Total *int64 `json:"total"`
 	// The views of this page, newest first.
 	Views []View `json:"views"`
+}
+
+type WrittenTrace struct {
+	// Name of the agent; null if unknown.
+	AgentName *string `json:"agent_name"`
+	// Whether the status is completed only because nothing has arrived for 30 minutes.
+	AutoClosed bool `json:"auto_closed"`
+	// Conversation that the trace is a turn of; null if unknown.
+	ConversationID *string `json:"conversation_id"`
+	// Sum of the known costs of all spans in US dollars; null if none is known.
+	CostUSD *float64 `json:"cost_usd"`
+	// Arrival of the first part of the trace.
+	CreatedAt time.Time `json:"created_at"`
+	// Whether what was sent is stored safely but not readable yet, because ClickHouse does not take it; it becomes readable without being sent again.
+	Deferred bool `json:"deferred"`
+	// Milliseconds from start to end, to the microsecond; null while the trace is running.
+	DurationMs *float64 `json:"duration_ms"`
+	// End of the root span; null while the trace is running.
+	EndTime *time.Time `json:"end_time"`
+	// Deployment environment; null if unknown.
+	Environment *string `json:"environment"`
+	// Number of spans that ended with an error.
+	ErrorCount int64 `json:"error_count"`
+	// W3C trace id: 32 lower-case hexadecimal digits.
+	ID string `json:"id"`
+	// Input of the trace as any JSON value, null if there is none. In a list, the beginning of it as text.
+	Input any `json:"input"`
+	// Free-form object, as it was sent.
+	Metadata map[string]any `json:"metadata"`
+	// Name of the trace, or else of its root span; null if neither has one.
+	Name *string `json:"name"`
+	// Output of the trace as any JSON value, null if there is none. In a list, the beginning of it as text.
+	Output any `json:"output"`
+	// Release of the application; null if unknown.
+	ReleaseID *string `json:"release_id"`
+	// OpenTelemetry service name; null if unknown.
+	ServiceName *string `json:"service_name"`
+	// Number of spans.
+	SpanCount int64 `json:"span_count"`
+	// Start of the earliest span.
+	StartTime time.Time `json:"start_time"`
+	// A trace is running until its root span ends, and completed or failed from then on.
+	Status string `json:"status"`
+	// Whether the trace has only been referred to so far and nothing of it has arrived.
+	Stub bool `json:"stub"`
+	// Labels, sorted.
+	Tags []string `json:"tags"`
+	// Number of the trace within the organization; null until the trace has been created or read by id.
+	TraceRef *int64 `json:"trace_ref"`
+	// Arrival of the latest part of the trace.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Tokens used by all spans.
+	Usage Usage `json:"usage"`
+	// End user of the application, as the application names them; null if unknown.
+	UserID *string `json:"user_id"`
 }

@@ -100,6 +100,7 @@ func TestAFileThatCannotBeMapped(t *testing.T) {
 	}{
 		"":               {nil, "the file is empty"},
 		"input,topic\n":  {nil, `the column "topic" is not a field of an item: map it with --map topic=labels.topic, or leave it out with --map topic=`},
+		"input,answer\n": {nil, `map it with --map answer=expectedOutput, or leave it out with --map answer=`},
 		"topic\n":        {[]string{"topic=labels"}, "no column becomes the input"},
 		"q,question\n":   {[]string{"q=input"}, `the columns "q" and "question" both become input`},
 		"input,lang\n":   {[]string{"lang=input.language"}, `the column "input" becomes the whole of input`},

@@ -63,12 +63,15 @@ func checkField(field string) error {
 	return fmt.Errorf("an item has no field %q: use %s", name, strings.Join(all, ", "))
 }
 
+// joints are what names are written with that are otherwise the same.
+var joints = strings.NewReplacer("_", "", " ", "", "-", "")
+
 // field is what a column becomes, and whether anybody knows.
 func (m Mapping) field(column string) (string, bool) {
 	if field, ok := m[column]; ok {
 		return field, true
 	}
-	plain := strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "").Replace(column))
+	plain := strings.ToLower(joints.Replace(column))
 	for _, field := range slices.Concat(textFields, plainFields) {
 		if strings.ToLower(field) == plain {
 			return field, true
@@ -76,6 +79,15 @@ func (m Mapping) field(column string) (string, bool) {
 	}
 	field, ok := aliases[plain]
 	return field, ok
+}
+
+// suggested is the field that a column may be meant for. An answer is as likely
+// what was expected as what was given, so that the caller has to say.
+func suggested(column string) string {
+	if strings.EqualFold(column, "answer") {
+		return "expectedOutput"
+	}
+	return "labels." + column
 }
 
 // place is where a column's values go.
@@ -90,7 +102,7 @@ func (m Mapping) places(columns []string) ([]place, error) {
 	for i, column := range columns {
 		field, known := m.field(column)
 		if !known {
-			errs = append(errs, fmt.Errorf("the column %q is not a field of an item: map it with --map %s=labels.%s, or leave it out with --map %s=", column, column, column, column))
+			errs = append(errs, fmt.Errorf("the column %q is not a field of an item: map it with --map %s=%s, or leave it out with --map %s=", column, column, suggested(column), column))
 			continue
 		}
 		all[i] = placeOf(field)

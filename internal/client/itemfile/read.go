@@ -146,7 +146,7 @@ func object(b *builder, line []byte, m Mapping) (jsontext.Value, error) {
 		field, known := m.field(column)
 		switch {
 		case !known:
-			return nil, fmt.Errorf("has the member %q, which is not a field of an item: map it with --map %s=labels.%s, or leave it out with --map %s=", column, column, column, column)
+			return nil, fmt.Errorf("has the member %q, which is not a field of an item: map it with --map %s=%s, or leave it out with --map %s=", column, column, suggested(column), column)
 		case field == "" || value.Kind() == 'n':
 			continue
 		case taken[field] != "":

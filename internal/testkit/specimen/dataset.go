@@ -21,6 +21,14 @@ var dataset = area{
 		},
 		{ID: "deleteDatasetItem", Route: "DELETE /api/datasets/{id}/items/{itemId}", Audit: "dataset.item_deleted dataset"},
 		{
+			ID: "updateDatasetItems", Route: "PATCH /api/datasets/{id}/items", Body: `{"itemIds":["{item}"],"labels":{"topic":"{label}"}}`, Audit: "dataset.items_updated dataset",
+			Refused: `{"itemIds":["{item}"],"weight":-1}`, At: "/weight",
+		},
+		{
+			ID: "deleteDatasetItems", Route: "POST /api/datasets/{id}/items/delete", Body: `{"itemIds":["{item}"]}`, Audit: "dataset.items_deleted dataset",
+			Refused: `{"itemIds":[]}`, At: "/itemIds",
+		},
+		{
 			ID: "freezeDatasetVersion", Route: "POST /api/datasets/{id}/versions", Body: `{"note":"{label}"}`, Audit: "dataset.version_frozen dataset",
 			Refused: `{"note":1}`, At: "/note",
 		},

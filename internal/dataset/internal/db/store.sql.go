@@ -37,6 +37,29 @@ func (q *Queries) CloseRevision(ctx context.Context, arg CloseRevisionParams) er
 	return err
 }
 
+const closeRevisions = `-- name: CloseRevisions :exec
+UPDATE dataset_items SET valid_to = $1
+WHERE org_id = $2 AND dataset_id = $3 AND id = ANY ($4::bigint[]) AND valid_to IS NULL
+`
+
+type CloseRevisionsParams struct {
+	ValidTo   *int32
+	OrgID     principal.OrgID
+	DatasetID int64
+	Ids       []int64
+}
+
+// Ends revisions that frozen versions contain.
+func (q *Queries) CloseRevisions(ctx context.Context, arg CloseRevisionsParams) error {
+	_, err := q.db.Exec(ctx, closeRevisions,
+		arg.ValidTo,
+		arg.OrgID,
+		arg.DatasetID,
+		arg.Ids,
+	)
+	return err
+}
+
 const countDatasets = `-- name: CountDatasets :one
 SELECT count(*)
 FROM datasets
@@ -380,6 +403,50 @@ func (q *Queries) FindItemsInVersion(ctx context.Context, arg FindItemsInVersion
 	return items, nil
 }
 
+const findRevisions = `-- name: FindRevisions :many
+SELECT i.id, i.digest, i.version
+FROM unnest($1::bigint[]) AS wanted (id)
+CROSS JOIN LATERAL (
+  SELECT d.id, d.digest, d.version FROM dataset_items d
+  WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.id = wanted.id AND d.valid_to IS NULL
+  ORDER BY d.valid_from DESC
+  LIMIT 1
+) i
+`
+
+type FindRevisionsParams struct {
+	Ids       []int64
+	OrgID     principal.OrgID
+	DatasetID int64
+}
+
+type FindRevisionsRow struct {
+	ID      int64
+	Digest  []byte
+	Version int64
+}
+
+// The current revisions of some items, without their contents.
+func (q *Queries) FindRevisions(ctx context.Context, arg FindRevisionsParams) ([]FindRevisionsRow, error) {
+	rows, err := q.db.Query(ctx, findRevisions, arg.Ids, arg.OrgID, arg.DatasetID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FindRevisionsRow{}
+	for rows.Next() {
+		var i FindRevisionsRow
+		if err := rows.Scan(&i.ID, &i.Digest, &i.Version); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const findVersion = `-- name: FindVersion :one
 SELECT number, item_count, digest, note, created_at
 FROM dataset_versions
@@ -578,6 +645,43 @@ func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) 
 		arg.CreatedAt,
 		arg.UpdatedAt,
 		arg.Version,
+	)
+	return err
+}
+
+const insertRevisions = `-- name: InsertRevisions :exec
+INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version)
+SELECT d.org_id, d.dataset_id, d.id, $1, e.digest, e.content::json, nullif(e.split, ''), e.weight, d.source_type, d.source_id, d.created_at, $2, d.version + 1
+FROM (
+  SELECT unnest($3::bigint[]) AS id, unnest($4::bytea[]) AS digest, unnest($5::text[]) AS content, unnest($6::text[]) AS split, unnest($7::float8[]) AS weight
+) e
+JOIN dataset_items d ON d.org_id = $8 AND d.dataset_id = $9 AND d.id = e.id AND d.valid_to = $1
+`
+
+type InsertRevisionsParams struct {
+	ValidFrom int32
+	UpdatedAt *time.Time
+	Ids       []int64
+	Digests   [][]byte
+	Contents  []string
+	Splits    []string
+	Weights   []float64
+	OrgID     principal.OrgID
+	DatasetID int64
+}
+
+// New revisions of items whose earlier ones have just been ended.
+func (q *Queries) InsertRevisions(ctx context.Context, arg InsertRevisionsParams) error {
+	_, err := q.db.Exec(ctx, insertRevisions,
+		arg.ValidFrom,
+		arg.UpdatedAt,
+		arg.Ids,
+		arg.Digests,
+		arg.Contents,
+		arg.Splits,
+		arg.Weights,
+		arg.OrgID,
+		arg.DatasetID,
 	)
 	return err
 }
@@ -1144,6 +1248,29 @@ func (q *Queries) RemoveRevision(ctx context.Context, arg RemoveRevisionParams) 
 	return err
 }
 
+const removeRevisions = `-- name: RemoveRevisions :exec
+DELETE FROM dataset_items
+WHERE org_id = $1 AND dataset_id = $2 AND id = ANY ($3::bigint[]) AND valid_to IS NULL AND valid_from > $4
+`
+
+type RemoveRevisionsParams struct {
+	OrgID     principal.OrgID
+	DatasetID int64
+	Ids       []int64
+	Latest    int32
+}
+
+// Removes revisions that no frozen version contains.
+func (q *Queries) RemoveRevisions(ctx context.Context, arg RemoveRevisionsParams) error {
+	_, err := q.db.Exec(ctx, removeRevisions,
+		arg.OrgID,
+		arg.DatasetID,
+		arg.Ids,
+		arg.Latest,
+	)
+	return err
+}
+
 const replaceRevision = `-- name: ReplaceRevision :exec
 UPDATE dataset_items
 SET digest = $1, content = $2, split = $3, weight = $4, updated_at = $5, version = $6
@@ -1176,6 +1303,41 @@ func (q *Queries) ReplaceRevision(ctx context.Context, arg ReplaceRevisionParams
 		arg.DatasetID,
 		arg.ID,
 		arg.ValidFrom,
+	)
+	return err
+}
+
+const replaceRevisions = `-- name: ReplaceRevisions :exec
+UPDATE dataset_items d
+SET digest = e.digest, content = e.content::json, split = nullif(e.split, ''), weight = e.weight, updated_at = $1, version = d.version + 1
+FROM (
+  SELECT unnest($4::bigint[]) AS id, unnest($5::bytea[]) AS digest, unnest($6::text[]) AS content, unnest($7::text[]) AS split, unnest($8::float8[]) AS weight
+) e
+WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.id = e.id AND d.valid_to IS NULL
+`
+
+type ReplaceRevisionsParams struct {
+	UpdatedAt *time.Time
+	OrgID     principal.OrgID
+	DatasetID int64
+	Ids       []int64
+	Digests   [][]byte
+	Contents  []string
+	Splits    []string
+	Weights   []float64
+}
+
+// Changes revisions in place; no frozen version contains them.
+func (q *Queries) ReplaceRevisions(ctx context.Context, arg ReplaceRevisionsParams) error {
+	_, err := q.db.Exec(ctx, replaceRevisions,
+		arg.UpdatedAt,
+		arg.OrgID,
+		arg.DatasetID,
+		arg.Ids,
+		arg.Digests,
+		arg.Contents,
+		arg.Splits,
+		arg.Weights,
 	)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/deferred"
 	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
@@ -32,7 +33,7 @@ type doomed struct {
 // Nobody can tell whose rows a damaged block holds. It stays, unless a whole
 // organization goes: then it goes too.
 func (w *writer) cut(ctx context.Context, all []doomed) (blocks int, err error) {
-	for _, prefix := range []string{deferredPrefix, quarantinePrefix} {
+	for _, prefix := range []string{deferred.Prefix, quarantinePrefix} {
 		err := w.walk(ctx, prefix, func(o blob.Object) error {
 			had, err := w.cutOne(ctx, o.Key, all)
 			if had {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
+	"github.com/assayhq/assay/internal/trace/internal/deferred"
 	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
@@ -91,9 +92,9 @@ func TestCut(t *testing.T) {
 		refused := mixed.parts()
 		refused[0].Table = "no_such_table"
 		stays = append(stays, d.put(refused, "refused"))
-		quarantined := quarantineKey(d.now(), deferredKey(d.now(), "kept"))
+		quarantined := quarantineKey(d.now(), deferred.Key(d.now(), "kept"))
 		require.NoError(t, d.blobs.Put(t.Context(), quarantined, sealed.Seal(mixed.parts())))
-		for _, key := range []string{deferredKey(d.now(), "damaged"), quarantineKey(d.now(), "damaged")} {
+		for _, key := range []string{deferred.Key(d.now(), "damaged"), quarantineKey(d.now(), "damaged")} {
 			require.NoError(t, d.blobs.Put(t.Context(), key, []byte("no block")))
 		}
 
@@ -175,9 +176,9 @@ func TestQuarantine(t *testing.T) {
 	}
 
 	// ClickHouse takes no other block: nobody knows whose fault it is.
-	for range 2 * quarantineRefusals {
+	for range 2 * deferred.MaxRefusals {
 		drain()
-		now = now.Add(quarantineAfter)
+		now = now.Add(deferred.RefusedFor)
 	}
 	require.Equal(t, []string{bad}, d.waiting())
 
@@ -191,7 +192,7 @@ func TestQuarantine(t *testing.T) {
 
 	// What it is refused for may be mended.
 	require.NoError(t, d.ch.Writer().Exec(ctx, "CREATE TABLE no_such_table AS spans"))
-	now = now.Add(quarantineReview)
+	now = now.Add(deferred.ReviewEvery)
 	drain()
 	require.Empty(t, d.under(quarantinePrefix))
 	require.Equal(t, 2, d.count("no_such_table"))
@@ -203,7 +204,7 @@ func TestQuarantine(t *testing.T) {
 	now = now.Add(QuarantineFor - time.Minute)
 	drain()
 	require.Len(t, d.under(quarantinePrefix), 3)
-	now = now.Add(quarantineReview)
+	now = now.Add(deferred.ReviewEvery)
 	drain()
 	require.Empty(t, d.under(quarantinePrefix))
 }

@@ -51,6 +51,10 @@ func (s DB) DrainQuietly(ctx context.Context) {
 	}
 }
 
+// DeferredSince is when the oldest telemetry was deferred that cannot be read
+// yet, as the last drain of this process found it; zero if all can be read.
+func (s DB) DeferredSince() time.Time { return s.writer.backlog.Since() }
+
 // Add stores the rows of a request and waits until they are stored.
 func (s DB) Add(ctx context.Context, org principal.OrgID, r *Rows) (deferred bool, err error) {
 	return s.lanes.add(ctx, org, r)

@@ -14,6 +14,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/trace/internal/deferred"
 	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
@@ -63,12 +64,12 @@ func (d drained) block(spans int) *Block {
 
 func (d drained) put(parts []sealed.Part, token string) string {
 	d.t.Helper()
-	key := deferredKey(d.now(), token)
+	key := deferred.Key(d.now(), token)
 	require.NoError(d.t, d.blobs.Put(d.t.Context(), key, sealed.Seal(parts)))
 	return key
 }
 
-func (d drained) waiting() (keys []string) { return d.under(deferredPrefix) }
+func (d drained) waiting() (keys []string) { return d.under(deferred.Prefix) }
 
 func (d drained) under(prefix string) (keys []string) {
 	d.t.Helper()
@@ -139,7 +140,7 @@ func TestDrain(t *testing.T) {
 		d := newDrained(t)
 		refused := []sealed.Part{{Table: "spans", Input: proto.Input{{Name: "no_such_column", Data: proto.ColUInt8{1}}}}}
 		bad := d.put(refused, clickhouse.Token())
-		damaged := deferredKey(d.now(), clickhouse.Token())
+		damaged := deferred.Key(d.now(), clickhouse.Token())
 		require.NoError(t, d.blobs.Put(t.Context(), damaged, []byte("no block")))
 		for range 10 {
 			d.put(d.block(1).parts(), clickhouse.Token())
@@ -150,7 +151,7 @@ func TestDrain(t *testing.T) {
 		require.Equal(t, []string{bad}, d.waiting())
 		kept := d.under(quarantinePrefix)
 		require.Len(t, kept, 1)
-		require.Contains(t, kept[0], strings.TrimPrefix(damaged, deferredPrefix))
+		require.Contains(t, kept[0], strings.TrimPrefix(damaged, deferred.Prefix))
 	})
 
 	t.Run("when ClickHouse refuses everything it is left in peace", func(t *testing.T) {
@@ -198,10 +199,10 @@ func TestDrain(t *testing.T) {
 		require.Equal(t, 25, d.count("spans FINAL"))
 
 		// One that takes longer than it may is ended, deferred, and stored later.
-		deferred, err := d.write(t.Context(), d.block(25), clickhouse.Token())
+		later, err := d.write(t.Context(), d.block(25), clickhouse.Token())
 		require.NoError(t, err)
-		require.True(t, deferred)
-		ended(blockName(d.waiting()[0]))
+		require.True(t, later)
+		ended(deferred.Token(d.waiting()[0]))
 		n, err = d.drain(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, n)

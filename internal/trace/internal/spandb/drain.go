@@ -17,6 +17,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/trace/internal/deferred"
 	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
@@ -42,9 +43,12 @@ const (
 func (w *writer) drain(ctx context.Context) (inserted int, err error) {
 	var d drainage
 	for after := ""; ; {
-		objects, err := w.blobs.List(ctx, deferredPrefix, after, drainPage)
+		objects, err := w.blobs.List(ctx, deferred.Prefix, after, drainPage)
 		if err != nil {
 			return int(d.inserted.Load()), fmt.Errorf("list deferred blocks: %w", err)
+		}
+		if after == "" {
+			w.backlog.Saw(objects)
 		}
 		if len(objects) > 0 {
 			after = objects[len(objects)-1].Key
@@ -121,7 +125,7 @@ func (w *writer) drainAll(ctx context.Context, objects []blob.Object, d *drainag
 // for another process, is left for later: attempts that overlap would slow each
 // other down until none ends in time.
 func (w *writer) drainOne(ctx context.Context, key string, d *drainage) error {
-	name := blockName(key)
+	name := deferred.Token(key)
 	if busy, err := w.ch.Underway(ctx, name); err != nil || busy {
 		return err
 	}
@@ -147,13 +151,13 @@ func (w *writer) drainOne(ctx context.Context, key string, d *drainage) error {
 		if !ch.IsException(err) || d.refused.Add(1) >= drainRefusals {
 			return err
 		}
-		if w.refusals.add(key, w.now()) {
+		if w.refusals.Add(key, w.now()) {
 			return w.quarantine(ctx, key, text, err)
 		}
 		slog.WarnContext(ctx, "a deferred block is refused by clickhouse and is tried again", "key", key, "error", err)
 		return nil
 	}
-	w.refusals.stored(key, w.now())
+	w.refusals.Stored(key, w.now())
 	failpoint.Hit(DrainInserted)
 	if err := w.blobs.Delete(ctx, key); err != nil {
 		return fmt.Errorf("delete inserted block: %w", err)

@@ -3,6 +3,7 @@ package spandb
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/assayhq/assay/internal/principal"
@@ -122,6 +123,8 @@ type SummaryQuery struct {
 	Of     Scope
 	Filter Filter
 	idle   int64
+	// rooted says that the traces have roots.
+	rooted bool
 }
 
 func (q SummaryQuery) sql() (string, *arguments) {
@@ -129,6 +132,9 @@ func (q SummaryQuery) sql() (string, *arguments) {
 	// Of the versions of a span the newest counts, wherever it starts.
 	from := "(\n  SELECT " + summaryRows + "\n  FROM spans\n  " + q.Of.sql() + "\n  ORDER BY version DESC\n  LIMIT 1 BY trace_id, span_id)"
 	q.Filter.values(n, q.idle)
+	if q.rooted {
+		return summaryOf(from, q.Filter.having(), tellsService), n
+	}
 	return summarySQL(from, q.Filter.having()), n
 }
 
@@ -160,7 +166,11 @@ const (
 // text that the first of them lacks comes from the next one that has it. Input
 // and output follow the order of teller: first those that describe the trace, then
 // the first question to a model and the last answer.
-func summarySQL(from, having string) string {
+func summarySQL(from, having string) string { return summaryOf(from, having, tellsEntry) }
+
+// summaryOf is summarySQL with how well the spans tell with which a trace enters a
+// process.
+func summaryOf(from, having string, entries teller) string {
 	text := `WITH
   argMaxIf((asks, leads, span_id, toUnixTimestamp64Micro(start_time), version, input_preview), bitShiftLeft(toUInt256(asks), 144) + authority, input_preview != '') AS input,
   argMaxIf((answers, leads, span_id, toUnixTimestamp64Micro(start_time), version, output_preview), bitShiftLeft(toUInt256(answers), 208) + bitShiftLeft(toUInt256(answered), 144) + authority, output_preview != '') AS output
@@ -198,10 +208,10 @@ SELECT ` + summaryColumns + `,
   multiIf(span_id = ` + noSpan + `, 3, parent_span_id = ` + noSpan + `, 2, entry, 1, 0) AS rank,
   rank < 3 AND ` + spends + ` AS spends,
   bitShiftLeft(toUInt256(rank), 128) + bitShiftLeft(toUInt256(if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time))))), 64) + reinterpretAsUInt64(reverse(span_id)) AS authority,
-  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
-  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
-  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
-  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
+  multiIf(rank > 1, 4, entry AND primitive_type != 'tool_call', ` + strconv.Itoa(int(entries)) + `, 0) AS describes,
+  if(describes = 0 AND primitive_type = 'model_call', 2, describes) AS asks,
+  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 2, describes) AS answers,
+  if(answers = 2, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
   rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads
 FROM ` + from + `)
 GROUP BY trace_id`
@@ -217,11 +227,39 @@ const MaxSummaries = 2000
 
 // Summaries returns what the traces of the scope say, of those that match.
 func (s DB) Summaries(ctx context.Context, q SummaryQuery) ([]Summary, error) {
-	if len(q.Of) == 0 {
-		return nil, nil
+	out, below, err := s.summaries(ctx, q)
+	if err != nil || len(below) == 0 {
+		return out, err
 	}
-	out := make([]Summary, 0, len(q.Of))
-	err := s.read(ctx, q, func(rows scanner) error {
+	// Only a whole trace shows that it has a root. Few of those have nothing to say
+	// themselves and a service below them that has, so these are read again.
+	again := SummaryQuery{Org: q.Org, rooted: true}
+	for _, b := range q.Of {
+		if below[b.ID] {
+			again.Of = append(again.Of, b)
+		}
+	}
+	better, _, err := s.summaries(ctx, again)
+	texts := make(map[span.TraceID]Summary, len(better))
+	for _, m := range better {
+		texts[m.ID] = m
+	}
+	for i := range out {
+		if m, ok := texts[out[i].ID]; ok {
+			out[i].Input, out[i].Output = m.Input, m.Output
+		}
+	}
+	return out, err
+}
+
+// summaries also returns the traces whose texts come from a service below their
+// root.
+func (s DB) summaries(ctx context.Context, q SummaryQuery) (out []Summary, below map[span.TraceID]bool, err error) {
+	if len(q.Of) == 0 {
+		return nil, nil, nil
+	}
+	out, below = make([]Summary, 0, len(q.Of)), map[span.TraceID]bool{}
+	err = s.read(ctx, q, func(rows scanner) error {
 		var m Summary
 		var id string
 		var texts [2]fromSpan
@@ -235,13 +273,16 @@ func (s DB) Summaries(ctx context.Context, q SummaryQuery) ([]Summary, error) {
 		}
 		copy(m.ID[:], id)
 		m.Input, m.Output = texts[0].of(m.rank), texts[1].of(m.rank)
+		if m.rank >= rankRoot && (teller(texts[0].teller) == tellsEntry || teller(texts[1].teller) == tellsEntry) {
+			below[m.ID] = true
+		}
 		out = append(out, m)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read traces: %w", err)
+		return nil, nil, fmt.Errorf("read traces: %w", err)
 	}
-	return out, nil
+	return out, below, nil
 }
 
 // fromSpan is a text of a span as a summary finds it.
@@ -256,10 +297,11 @@ type fromSpan struct {
 
 // of is the text of a trace whose highest rank is given.
 func (f fromSpan) of(rank uint8) (p SourcedText) {
-	if f.preview == "" || !teller(f.teller).heard(rank) {
+	t := teller(f.teller)
+	if f.preview == "" || !t.heard(rank) {
 		return SourcedText{}
 	}
-	p = SourcedText{start: f.start, version: f.version, preview: f.preview, part: teller(f.teller).part(f.leads == 1)}
+	p = SourcedText{start: f.start, version: f.version, preview: f.preview, part: t.part(f.leads == 1)}
 	copy(p.Span[:], f.id)
 	return p
 }

@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
 
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/trace/internal/deferred"
 	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
@@ -25,17 +25,11 @@ const (
 
 	// QuarantineFor is how long a block stays in quarantine.
 	QuarantineFor = 7 * 24 * time.Hour
-	// quarantineReview is how often a process tries what is in quarantine.
-	quarantineReview = time.Hour
-
-	// A block is refused so often, and for so long, before it goes to quarantine.
-	quarantineAfter    = 10 * time.Minute
-	quarantineRefusals = 3
 )
 
 // quarantineKey is the name of a deferred block from a time on.
-func quarantineKey(at time.Time, deferred string) string {
-	return fmt.Sprintf("%s%020d-%s", quarantinePrefix, at.UnixMicro(), strings.TrimPrefix(deferred, deferredPrefix))
+func quarantineKey(at time.Time, key string) string {
+	return fmt.Sprintf("%s%020d-%s", quarantinePrefix, at.UnixMicro(), strings.TrimPrefix(key, deferred.Prefix))
 }
 
 // quarantined is when a block came to quarantine. A name that does not tell is
@@ -56,7 +50,7 @@ func (w *writer) quarantine(ctx context.Context, key string, text []byte, why er
 	if err := w.blobs.Delete(ctx, key); err != nil {
 		return fmt.Errorf("quarantine deferred block: %w", err)
 	}
-	w.refusals.forget(key)
+	w.refusals.Forget(key)
 	slog.ErrorContext(ctx, "a deferred block of telemetry cannot be stored and is in quarantine", "key", to, "until", w.now().Add(QuarantineFor).UTC(), "error", why)
 	return nil
 }
@@ -64,7 +58,7 @@ func (w *writer) quarantine(ctx context.Context, key string, text []byte, why er
 // reviewQuarantine tries the blocks in quarantine again, from time to time, and
 // deletes those whose time is over.
 func (w *writer) reviewQuarantine(ctx context.Context, d *drainage) error {
-	if !w.refusals.due(w.now()) {
+	if !w.refusals.Due(w.now()) {
 		return nil
 	}
 	return w.walk(ctx, quarantinePrefix, func(o blob.Object) error {
@@ -82,7 +76,7 @@ func (w *writer) reviewQuarantine(ctx context.Context, d *drainage) error {
 		}
 		inserting, cancel := context.WithTimeout(ctx, DrainTimeout)
 		defer cancel()
-		if err := w.insertParts(inserting, parts, blockName(o.Key), clickhouse.Token()); err != nil {
+		if err := w.insertParts(inserting, parts, deferred.Token(o.Key), clickhouse.Token()); err != nil {
 			if ch.IsException(err) {
 				return nil // it stays refused
 			}
@@ -94,61 +88,4 @@ func (w *writer) reviewQuarantine(ctx context.Context, d *drainage) error {
 		d.inserted.Add(1)
 		return nil
 	})
-}
-
-// refusals remember which blocks ClickHouse refuses although it takes others.
-type refusals struct {
-	mu       sync.Mutex
-	of       map[string]refusal
-	taken    time.Time // when ClickHouse last took a block
-	reviewed time.Time
-}
-
-type refusal struct {
-	since time.Time
-	times int
-}
-
-// mostRefusals bounds the memory of blocks that other processes have stored.
-const mostRefusals = 10_000
-
-// add notes a refusal and reports whether the block is to go to quarantine.
-func (r *refusals) add(key string, at time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.of == nil || len(r.of) >= mostRefusals {
-		r.of = map[string]refusal{}
-	}
-	one, known := r.of[key]
-	if !known {
-		one.since = at
-	}
-	one.times++
-	r.of[key] = one
-	return one.times >= quarantineRefusals && at.Sub(one.since) >= quarantineAfter && r.taken.After(one.since)
-}
-
-// stored notes that ClickHouse took a block.
-func (r *refusals) stored(key string, at time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.of, key)
-	r.taken = at
-}
-
-func (r *refusals) forget(key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.of, key)
-}
-
-// due reports whether a review is due, and begins one.
-func (r *refusals) due(at time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.reviewed.IsZero() && at.Sub(r.reviewed) < quarantineReview {
-		return false
-	}
-	r.reviewed = at
-	return true
 }

@@ -56,6 +56,39 @@ func (q rowsQuery) sql() (string, *arguments) {
 		"\nSETTINGS query_plan_optimize_lazy_materialization = 1, query_plan_max_limit_for_lazy_materialization = " + strconv.Itoa(q.limit), forOrg(q.org)
 }
 
+// spanQuery reads one span, the newest version first.
+type spanQuery struct {
+	org  principal.OrgID
+	of   Scope
+	span span.ID
+}
+
+func (q spanQuery) sql() (string, *arguments) {
+	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.sql() + " AND span_id = " + literal(q.span[:]) + "\nORDER BY version DESC\nLIMIT 1", forOrg(q.org)
+}
+
+// FindSpan reads a span of a trace with its payload; ok is false if the trace
+// does not have it.
+func (s DB) FindSpan(ctx context.Context, org principal.OrgID, of Bounds, id span.ID) (found StoredSpan, ok bool, err error) {
+	rows, err := s.spans(ctx, spanQuery{org: org, of: Scope{of}, span: id})
+	if err != nil || len(rows) == 0 {
+		return StoredSpan{}, false, err
+	}
+	found = rows[0]
+	key := textKey{trace: of.ID, SourcedText: SourcedText{Span: id, start: found.start}}
+	err = s.payloads(ctx, textsQuery{org: org, texts: []textKey{key}}, func(p *storedPayload) error {
+		if p.key.version == found.version {
+			found.payloadText = p.payloadText
+		}
+		return nil
+	})
+	return found, true, err
+}
+
+// Before reports whether the span arrived before a time, in milliseconds since
+// 1970, or then.
+func (s *StoredSpan) Before(millis int64) bool { return s.ingested <= millis }
+
 const spanColumnsSQL = `trace_id, span_id, parent_span_id, toUnixTimestamp64Micro(start_time), duration_us, toInt8(state), toInt8(status), status_message,
   toInt8(kind), primitive_type, name, service_name, environment, release_id, agent_name, model, provider, tool_name, conversation_id, user_id,
   input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd, cost_known, first_token_us, tags, attrs, attrs_json, resource,

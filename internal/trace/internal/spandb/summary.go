@@ -59,11 +59,20 @@ const (
 type teller uint8
 
 const (
-	tellsAny   teller = iota // any span with a payload
-	tellsModel               // the first question to a model, the last answer
-	tellsEntry
-	tellsTrace // the root or the trace row
+	tellsAny     teller = iota // any span with a payload
+	tellsService               // the trace enters a process below its root: what is asked there need not be what the user asked
+	tellsModel                 // the first question to a model, the last answer
+	tellsEntry                 // the trace enters a process, and has no root
+	tellsTrace                 // the root or the trace row
 )
+
+// in is the teller in a trace whose highest rank is given.
+func (t teller) in(rank uint8) teller {
+	if t == tellsEntry && rank >= rankRoot {
+		return tellsService
+	}
+	return t
+}
 
 // heard reports whether the teller counts in a trace whose highest rank is given:
 // what any span below the root says does not describe the trace.
@@ -177,7 +186,8 @@ func (s *StoredSpan) leads() bool {
 	return s.ID != (span.ID{}) && (s.repeats() || s.primitive == "")
 }
 
-// tells is how well the span tells what the trace was given (asks) and gave.
+// tells is how well the span tells what the trace was given (asks) and gave, if
+// the trace has no root.
 func (s *StoredSpan) tells() (asks, answers teller) {
 	rank, _ := s.authority()
 	switch {
@@ -245,6 +255,7 @@ func (m *Summary) chooseTexts(rows []*StoredSpan) {
 	best, last := [2]teller{}, int64(0)
 	for _, s := range rows {
 		asks, answers := s.tells()
+		asks, answers = asks.in(m.rank), answers.in(m.rank)
 		if s.Input != "" && asks.heard(m.rank) && (m.Input == (SourcedText{}) || asks > best[0]) {
 			m.Input, best[0] = s.sourced(asks), asks
 		}

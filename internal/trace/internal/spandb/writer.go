@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/trace/internal/deferred"
 	"github.com/assayhq/assay/internal/trace/internal/sealed"
 )
 
@@ -32,7 +33,8 @@ type writer struct {
 	// storage without asking ClickHouse.
 	away atomic.Int64
 
-	refusals refusals
+	refusals deferred.Refusals
+	backlog  deferred.Backlog
 }
 
 const (
@@ -56,8 +58,9 @@ var ErrHeld = fault.New(fault.Unavailable, "telemetry_held", "The telemetry was 
 func (w *writer) longest() time.Duration { return 3*(w.timeout+DeferTimeout) + ImportTime }
 
 // write stores a block under its token. It is acknowledged only if it returns
-// nil. A block that is damaged goes nowhere.
-func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bool, err error) {
+// nil. Later says that the block waits in object storage. A block that is damaged goes
+// nowhere.
+func (w *writer) write(ctx context.Context, b *Block, token string) (later bool, err error) {
 	if w.now().Sub(b.oldest()) > w.longest() {
 		return false, ErrHeld
 	}
@@ -74,7 +77,7 @@ func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bo
 		cancel()
 		if failed == nil {
 			failpoint.Hit(AfterInsert)
-			w.refusals.stored("", w.now())
+			w.refusals.Stored("", w.now())
 			return false, nil
 		}
 		if late {
@@ -86,7 +89,7 @@ func (w *writer) write(ctx context.Context, b *Block, token string) (deferred bo
 	ctx, cancel := context.WithTimeout(ctx, DeferTimeout)
 	defer cancel()
 	failpoint.Hit(BeforeDefer)
-	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealed.Seal(b.parts())); err != nil {
+	if err := w.blobs.Put(ctx, deferred.Key(w.now(), token), sealed.Seal(b.parts())); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrNowhere, errors.Join(failed, err))
 	}
 	failpoint.Hit(AfterDefer)

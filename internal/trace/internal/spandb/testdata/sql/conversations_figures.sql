@@ -46,10 +46,10 @@ SELECT trace_id, span_id, parent_span_id, start_time, duration_us, state, status
   multiIf(span_id = toFixedString('', 8), 3, parent_span_id = toFixedString('', 8), 2, entry, 1, 0) AS rank,
   rank < 3 AND primitive_type NOT IN ('agent_invocation', 'workflow') AS spends,
   bitShiftLeft(toUInt256(rank), 128) + bitShiftLeft(toUInt256(if(rank > 1, version, bitNot(toUInt64(toUnixTimestamp64Micro(start_time))))), 64) + reinterpretAsUInt64(reverse(span_id)) AS authority,
-  multiIf(rank > 1, 3, entry AND primitive_type != 'tool_call', 2, 0) AS describes,
-  if(describes = 0 AND primitive_type = 'model_call', 1, describes) AS asks,
-  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 1, describes) AS answers,
-  if(answers = 1, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
+  multiIf(rank > 1, 4, entry AND primitive_type != 'tool_call', 3, 0) AS describes,
+  if(describes = 0 AND primitive_type = 'model_call', 2, describes) AS asks,
+  if(describes = 0 AND primitive_type IN ('model_call', 'agent_invocation'), 2, describes) AS answers,
+  if(answers = 2, toUInt64(toUnixTimestamp64Micro(start_time)) + duration_us, 0) AS answered,
   rank < 3 AND primitive_type IN ('agent_invocation', 'workflow', '') AS leads
 FROM (
   SELECT trace_id, span_id, parent_span_id, start_time, duration_us, state, status, primitive_type, name, service_name, environment, release_id, agent_name,

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/assayhq/assay/internal/client/api"
+	"github.com/assayhq/assay/internal/terminal"
+)
+
+type tracesListCommand struct {
+	remote
+	Search string        `help:"Words to search for in messages and names." placeholder:"TEXT"`
+	Status string        `enum:"running,completed,failed," default:"" help:"Only traces with this status: running, completed or failed." placeholder:"STATUS"`
+	Since  time.Duration `help:"Only traces that began in this period, such as 10m." placeholder:"TIME"`
+	listFlags
+}
+
+// Validate refuses a time in the future.
+func (c tracesListCommand) Validate() error {
+	if err := c.listFlags.Validate(); err != nil {
+		return err
+	}
+	return tailCommand{Since: c.Since}.Validate()
+}
+
+// Run prints the list.
+func (c tracesListCommand) Run(e *Environment) error { return unknown(c.run(e)) }
+
+func (c tracesListCommand) run(e *Environment) error {
+	from, err := c.client(e)
+	if err != nil {
+		return err
+	}
+	q := c.query()
+	if c.Search != "" {
+		q.Set("search", c.Search)
+	}
+	if c.Status != "" {
+		q.Set("status", c.Status)
+	}
+	if c.Since > 0 {
+		q.Set("startAfter", time.Now().Add(-c.Since).UTC().Format(time.RFC3339))
+	}
+	var list api.TraceList
+	raw, err := from.Call(func(k api.Client) (err error) {
+		list, err = k.ListTraces(e.Context, q)
+		return err
+	})
+	if err != nil || c.JSON {
+		return orJSON(e, raw, err)
+	}
+	out := terminal.List{
+		Heads: []string{"ID", "STATUS", "STARTED", "NAME"}, Whole: true,
+		Empty: c.none(), Notes: more(list.HasMore),
+	}
+	for _, t := range list.Traces {
+		out.Rows = append(out.Rows, []string{t.ID, t.Status, terminal.Moment(t.StartTime), orZero(t.Name)})
+	}
+	return terminal.Detect(e.Out, e.Environ).List(e.Out, out)
+}
+
+// none says that there is no trace to list, and what to do.
+func (c tracesListCommand) none() string {
+	if c.Search != "" || c.Status != "" || c.Since > 0 {
+		return "No trace matches."
+	}
+	return "There is no trace yet. `assay doctor` says what to set where your application runs."
+}
