@@ -18,7 +18,7 @@ import (
 func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
 	t.Parallel()
 	cfg := testkit.Config(t)
-	cfg.Postgres.MaxConns = 5
+	cfg.Postgres.MaxConns, cfg.Postgres.ConnWait = 5, 2*time.Second
 	k := testkit.NewWith(t, cfg)
 	busy, other, quiet := k.Org(t), k.Org(t), k.Org(t)
 	holder, err := pgx.Connect(t.Context(), cfg.Postgres.OwnerURL.Reveal())

@@ -46,6 +46,7 @@ func environ(t testing.TB, pg postgres.Config, ch clickhouse.Config) []string {
 		"ASSAY_POSTGRES_URL=" + pg.URL.Reveal(),
 		"ASSAY_POSTGRES_OWNER_URL=" + pg.OwnerURL.Reveal(),
 		"ASSAY_POSTGRES_MAX_CONNS=" + strconv.Itoa(pg.MaxConns),
+		"ASSAY_POSTGRES_CONN_WAIT=" + pg.ConnWait.String(),
 		"ASSAY_CLICKHOUSE_URL=" + ch.URL.Reveal(),
 		"ASSAY_CLICKHOUSE_READER_URL=" + ch.ReaderURL.Reveal(),
 		"ASSAY_TEMPORAL_ADDRESS=" + engine(t, "ASSAY_TEMPORAL_ADDRESS"),

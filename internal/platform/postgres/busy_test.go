@@ -23,7 +23,7 @@ func TestKeysHaveConnectionsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	const conns = 5 // four and one for keys
 	cfg := scratch(t)
-	cfg.MaxConns = conns
+	cfg.MaxConns, cfg.ConnWait = conns, time.Second
 	db, err := postgres.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
@@ -74,7 +74,7 @@ func TestKeysHaveConnectionsOfTheirOwn(t *testing.T) {
 func TestAnOrganizationLeavesConnections(t *testing.T) {
 	t.Parallel()
 	cfg := scratch(t)
-	cfg.MaxConns = 5
+	cfg.MaxConns, cfg.ConnWait = 5, time.Second
 	db, err := postgres.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)

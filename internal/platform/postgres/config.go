@@ -5,6 +5,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -16,6 +17,9 @@ type Config struct {
 	URL      secret.Text `setting:"url" help:"Connection URL of the runtime role. The role must not own the tables, be a superuser or bypass row-level security."`
 	OwnerURL secret.Text `setting:"owner_url" help:"Connection URL of the role that owns the tables. Only migrations use it."`
 	MaxConns int         `setting:"max_conns" default:"20" help:"Maximum connections per process. A fifth of them, up to 4, only look up API keys."`
+	// Somebody else's transactions hold all connections when the wait is this
+	// long, and a caller does better to come again.
+	ConnWait time.Duration `setting:"conn_wait" default:"2s" help:"Maximum wait for a connection. A request that waits longer is answered with 503."`
 }
 
 // reserved is how many of the connections only look up API keys.
@@ -37,6 +41,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxConns < 2 {
 		errs = append(errs, fmt.Errorf("max_conns is %d: it must be at least 2", c.MaxConns))
+	}
+	if c.ConnWait <= 0 {
+		errs = append(errs, fmt.Errorf("conn_wait is %s: it must be more than 0", c.ConnWait))
 	}
 	return errors.Join(errs...)
 }

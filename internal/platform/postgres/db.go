@@ -31,7 +31,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, errors.New("postgres url cannot be read")
 	}
 	pc.HealthCheckPeriod = 5 * time.Second
-	pc.ConnConfig.ConnectTimeout = 5 * time.Second
+	pc.ConnConfig.ConnectTimeout = max(5*time.Second, cfg.ConnWait)
 	pc.ConnConfig.RuntimeParams["application_name"] = "assay"
 	pc.ConnConfig.Tracer = otelpgx.NewTracer(otelpgx.WithDisableConnectionDetailsInAttributes())
 	// Every connection is checked, so that no statement ever runs under a role
@@ -47,7 +47,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		keys.Close()
 		return nil, err
 	}
-	return &DB{pool: &connections{pool, admission.NewTurns(int(pool.Config().MaxConns))}, keys: &connections{keys, nil}}, nil
+	return &DB{pool: &connections{pool, admission.NewTurns(int(pool.Config().MaxConns)), cfg.ConnWait}, keys: &connections{keys, nil, cfg.ConnWait}}, nil
 }
 
 func openPool(ctx context.Context, pc *pgxpool.Config, conns int) (*pgxpool.Pool, error) {
@@ -66,10 +66,6 @@ func (db *DB) Close() {
 	db.keys.Close()
 }
 
-// patience is how long a statement waits for a connection. Somebody else's
-// transactions hold them all then, and a caller does better to come again.
-const patience = 2 * time.Second
-
 // ErrBusy is what a caller sees who waited for a connection in vain.
 var ErrBusy = fault.New(fault.Unavailable, "database_busy", "All connections to the database are in use. Retry in a moment; a write repeated with the same Idempotency-Key happens once.")
 
@@ -78,6 +74,7 @@ var ErrBusy = fault.New(fault.Unavailable, "database_busy", "All connections to 
 type connections struct {
 	*pgxpool.Pool
 	turns *admission.Turns
+	wait  time.Duration
 }
 
 type pooled = pgxpool.Conn
@@ -91,10 +88,10 @@ type connection struct {
 }
 
 // acquire takes a connection for an organization, or for none, when its turn has
-// come, and waits no longer for one than patience.
+// come, and waits no longer for one than the configuration says.
 func (c *connections) acquire(ctx context.Context, org principal.OrgID) (*connection, error) {
 	if c.turns != nil {
-		limit, cancel := context.WithTimeout(ctx, patience)
+		limit, cancel := context.WithTimeout(ctx, c.wait)
 		defer cancel()
 		if _, err := c.turns.Begin(limit, org); err != nil {
 			if ctx.Err() != nil {
@@ -104,7 +101,7 @@ func (c *connections) acquire(ctx context.Context, org principal.OrgID) (*connec
 		}
 	}
 	held := &connection{from: c, org: org, began: time.Now()}
-	limit, cancel := context.WithTimeout(ctx, patience)
+	limit, cancel := context.WithTimeout(ctx, c.wait)
 	defer cancel()
 	var err error
 	if held.pooled, err = c.Acquire(limit); err == nil {

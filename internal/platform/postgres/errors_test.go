@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -43,7 +44,7 @@ func TestAnOutageIsUnavailable(t *testing.T) {
 
 	t.Run("when the server cannot be reached at all", func(t *testing.T) {
 		t.Parallel()
-		db := single(t, postgres.Config{URL: "postgres://assay_app:hunter2@127.0.0.1:1/assay"})
+		db := single(t, postgres.Config{URL: "postgres://assay_app:hunter2@127.0.0.1:1/assay", ConnWait: time.Second})
 
 		_, err := db.Claim("app.nothing", "x").Exec(t.Context(), "SELECT 1")
 		require.ErrorIs(t, err, postgres.ErrUnavailable)
@@ -171,7 +172,7 @@ func TestAPrivilegedRoleIsRefused(t *testing.T) {
 		t.Parallel()
 		db, cfg := fresh(t)
 		organization(t, db)
-		unsafe := single(t, postgres.Config{URL: cfg.OwnerURL})
+		unsafe := single(t, postgres.Config{URL: cfg.OwnerURL, ConnWait: cfg.ConnWait})
 
 		_, err := unsafe.Org(principal.NewOrgID()).Exec(t.Context(), "SELECT 1")
 		require.ErrorIs(t, err, postgres.ErrUnsafeRole)

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"time"
 
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
@@ -75,7 +76,10 @@ func prove(ctx context.Context, o options) (err error) {
 	return nil
 }
 
+// connWait is how long a writer waits for a connection: as long as in the product.
+const connWait = 2 * time.Second
+
 // config is how to reach the rig's database.
 func config(s *rig.System, conns int) postgres.Config {
-	return postgres.Config{URL: secret.Text(s.Engine["ASSAY_POSTGRES_URL"]), OwnerURL: secret.Text(s.Engine["ASSAY_POSTGRES_OWNER_URL"]), MaxConns: conns}
+	return postgres.Config{URL: secret.Text(s.Engine["ASSAY_POSTGRES_URL"]), OwnerURL: secret.Text(s.Engine["ASSAY_POSTGRES_OWNER_URL"]), MaxConns: conns, ConnWait: connWait}
 }

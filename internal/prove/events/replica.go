@@ -74,7 +74,7 @@ func (r *replica) kill() error {
 // soon as it is true.
 func runReplica(ctx context.Context, folder string, writers int) error {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
-	pg, err := postgres.Open(ctx, postgres.Config{URL: secret.Text(os.Getenv("ASSAY_POSTGRES_URL")), MaxConns: writers + 8})
+	pg, err := postgres.Open(ctx, postgres.Config{URL: secret.Text(os.Getenv("ASSAY_POSTGRES_URL")), MaxConns: writers + 8, ConnWait: connWait})
 	if err != nil {
 		return err
 	}

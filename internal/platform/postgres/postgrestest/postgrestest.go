@@ -174,6 +174,11 @@ func admin(ctx context.Context, fn func(*pgx.Conn) error) error {
 	return fn(c)
 }
 
+// patience is how long a test waits for a connection. Tests share two processors
+// with the engines: a server that is only slow must not fail one that is about
+// something else.
+const patience = 30 * time.Second
+
 // at is the configuration for one database of the development server.
 func at(name string) postgres.Config {
 	replace := func(setting string) secret.Text {
@@ -188,7 +193,7 @@ func at(name string) postgres.Config {
 		u.Path = "/" + name
 		return secret.Text(u.String())
 	}
-	return postgres.Config{URL: replace("ASSAY_POSTGRES_URL"), OwnerURL: replace("ASSAY_POSTGRES_OWNER_URL"), MaxConns: 10}
+	return postgres.Config{URL: replace("ASSAY_POSTGRES_URL"), OwnerURL: replace("ASSAY_POSTGRES_OWNER_URL"), MaxConns: 10, ConnWait: patience}
 }
 
 func random() string {
