@@ -153,7 +153,7 @@ const modelTimeout = 5 * time.Minute
 func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
 	a.Evaluation = evaluation.New(evaluation.Parts{
 		Postgres: a.postgres, Results: result.New(result.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, Tenancy: a.Tenancy, Blobs: a.blobs,
-		Provider: a.Provider, Config: a.Config.Evaluation, Log: log, Now: now,
+		Provider: a.Provider, Traces: a.Trace, Scores: a.Score, Config: a.Config.Evaluation, Log: log, Now: now,
 	})
 	a.Decision = decision.New(decision.Parts{Postgres: a.postgres, Evaluations: a.Evaluation, Tenancy: a.Tenancy, Log: log, Now: now})
 }

@@ -116,6 +116,15 @@ func (s *Service) Create(ctx context.Context, org principal.OrgID, evaluation, r
 	}
 }
 
+// Put writes an artifact of a run whole. It replaces the one of the same name.
+func (s *Service) Put(ctx context.Context, org principal.OrgID, evaluation, run int64, kind Kind, name, contentType string, content []byte) error {
+	f := s.Create(ctx, org, evaluation, run, kind, name, contentType)
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // Erase removes the files of all artifacts of an organization and returns how
 // many objects there were.
 func (s *Service) Erase(ctx context.Context, org principal.OrgID) (int64, error) {

@@ -140,7 +140,7 @@ type evaluationCreateCommand struct {
 	remote
 	Dataset     string   `help:"ID or name of the dataset." placeholder:"DATASET"`
 	Metric      []string `help:"Metric; repeatable. assay metric list shows them." placeholder:"NAME"`
-	External    []string `name:"external-metric" help:"Metric of your own, from 0 to 1, whose scores you send with the API; repeatable." placeholder:"NAME"`
+	External    []string `name:"external-metric" help:"Metric of your own, from 0 to 1, whose scores you send with the API, or NAME=URL of the service that makes them; repeatable." placeholder:"NAME"`
 	Target      string   `help:"URL of the application that answers." placeholder:"URL"`
 	Model       string   `help:"Model that answers: a provider key and a model, such as 1:gpt-4.1, or simulated:echo." placeholder:"KEY:MODEL"`
 	Prompt      string   `help:"With --model: prompt, such as 'Answer: {{input}}'." placeholder:"TEXT"`
@@ -225,8 +225,13 @@ func (c evaluationCreateCommand) body(e *Environment, from *client.Client) (body
 		return body, err
 	}
 	body = api.CreateEvaluation{Name: c.Name, DatasetID: d.ID, Metrics: c.Metric, Description: text(c.Description)}
-	for _, name := range c.External {
-		body.ExternalMetrics = append(body.ExternalMetrics, api.DeclareExternalMetric{Name: name})
+	for _, given := range c.External {
+		name, service, ok := strings.Cut(given, "=")
+		own := api.DeclareExternalMetric{Name: name}
+		if ok {
+			own.Endpoint = &api.ScoreEndpointInput{URL: service}
+		}
+		body.ExternalMetrics = append(body.ExternalMetrics, own)
 	}
 	if c.MinOverall != nil {
 		body.PassRule = &api.PassRuleInput{MinOverall: c.MinOverall}

@@ -23,6 +23,7 @@ var ErrTooMuch = fault.New(fault.Validation, "items_too_large", fmt.Sprintf("The
 // revision is what a transaction has to know of a current item.
 type revision struct {
 	id, version int64
+	validFrom   int
 	digest      Digest
 }
 
@@ -86,7 +87,7 @@ func (s *Service) UpdateItemsTx(ctx context.Context, tx postgres.Tx, ids []int64
 	if len(changed) == 0 {
 		return 0, missing, nil
 	}
-	if err := s.store.reviseItemsTx(ctx, tx, d.ID, d.LatestVersion, changed, s.now()); err != nil {
+	if err := s.store.reviseItemsTx(ctx, tx, d.ID, d.LatestVersion, s.now(), changed...); err != nil {
 		return 0, nil, err
 	}
 	return len(changed), missing, s.saveContentsTx(ctx, tx, "dataset.items_updated", d, after)
@@ -123,7 +124,7 @@ func (s *Service) DeleteItemsTx(ctx context.Context, tx postgres.Tx, datasetID i
 	if err != nil || len(now) == 0 {
 		return missing, err
 	}
-	if err := s.store.endItemsTx(ctx, tx, d.ID, d.LatestVersion, ids); err != nil {
+	if err := s.store.endItemsTx(ctx, tx, d.ID, d.LatestVersion, now...); err != nil {
 		return nil, err
 	}
 	after := d

@@ -90,16 +90,17 @@ func (s *Service) patchItems(ctx context.Context, in *updateItemsInput) (*update
 	if err != nil {
 		return nil, err
 	}
+	ids := in.Body.ids()
 	prepare := func() (Prepared, error) {
-		return s.PrepareUpdates(ctx, principal.From(ctx).Org, id, in.Body.ids(), in.Body.apply)
+		return s.PrepareUpdates(ctx, principal.From(ctx).Org, id, ids, in.Body.apply)
 	}
 	return Retry(prepare, func(p Prepared) (*updatedItemsOutput, error) {
 		return change.Do(ctx, s.log, func(tx postgres.Tx) (*updatedItemsOutput, error) {
-			updated, missing, err := s.UpdateItemsTx(ctx, tx, in.Body.ids(), p)
+			updated, missing, err := s.UpdateItemsTx(ctx, tx, ids, p)
 			if err != nil {
 				return nil, err
 			}
-			return &updatedItemsOutput{Body: updatedItemsBody{Updated: updated, Unchanged: len(in.Body.ids()) - updated - len(missing), Missing: toIDs(missing)}}, nil
+			return &updatedItemsOutput{Body: updatedItemsBody{Updated: updated, Unchanged: len(ids) - updated - len(missing), Missing: toIDs(missing)}}, nil
 		})
 	})
 }

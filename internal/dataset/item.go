@@ -241,8 +241,8 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, id, expected
 			if err := alone(p.against(d.Schema)); err != nil {
 				return err
 			}
-			after.UpdatedAt, after.Version = s.now(), before.Version+1
-			return s.store.reviseItemTx(ctx, tx, d.ID, d.LatestVersion, before, encodedItem{*after, p.items[0].text})
+			after.UpdatedAt, after.Version, after.validFrom = s.now(), before.Version+1, before.validFrom
+			return s.store.reviseItemsTx(ctx, tx, d.ID, d.LatestVersion, after.UpdatedAt, encodedItem{*after, p.items[0].text})
 		},
 		Audit: func(before, after Item) error {
 			revised := d
@@ -263,7 +263,7 @@ func (s *Service) DeleteItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	if err != nil {
 		return err
 	}
-	if err := s.store.endItemTx(ctx, tx, datasetID, d.LatestVersion, item); err != nil {
+	if err := s.store.endItemsTx(ctx, tx, datasetID, d.LatestVersion, revision{id: id, validFrom: item.validFrom}); err != nil {
 		return err
 	}
 	after := d

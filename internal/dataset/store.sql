@@ -154,33 +154,12 @@ WHERE p.before < @max_bytes::bigint
 ORDER BY p.id DESC
 LIMIT @row_limit;
 
--- name: InsertRevision :exec
--- A new revision of an item whose earlier one belongs to a frozen version.
-INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version)
-VALUES (@org_id, @dataset_id, @id, @valid_from, @digest, @content, sqlc.narg('split'), @weight, sqlc.narg('source_type'), sqlc.narg('source_id'), @created_at, @updated_at, @version);
-
--- name: ReplaceRevision :exec
--- Changes a revision in place; no frozen version contains it.
-UPDATE dataset_items
-SET digest = @digest, content = @content, split = sqlc.narg('split'), weight = @weight, updated_at = @updated_at, version = @version
-WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from = @valid_from;
-
--- name: CloseRevision :exec
--- Ends a revision that frozen versions contain.
-UPDATE dataset_items SET valid_to = @valid_to
-WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from = @valid_from;
-
--- name: RemoveRevision :exec
--- Removes a revision that no frozen version contains.
-DELETE FROM dataset_items
-WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id AND valid_from = @valid_from;
-
 -- name: FindRevisions :many
 -- The current revisions of some items, without their contents.
-SELECT i.id, i.digest, i.version
+SELECT i.id, i.valid_from, i.digest, i.version
 FROM unnest(@ids::bigint[]) AS wanted (id)
 CROSS JOIN LATERAL (
-  SELECT d.id, d.digest, d.version FROM dataset_items d
+  SELECT d.id, d.valid_from, d.digest, d.version FROM dataset_items d
   WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = wanted.id AND d.valid_to IS NULL
   ORDER BY d.valid_from DESC
   LIMIT 1
@@ -189,7 +168,7 @@ CROSS JOIN LATERAL (
 -- name: RemoveRevisions :exec
 -- Removes revisions that no frozen version contains.
 DELETE FROM dataset_items
-WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = ANY (@ids::bigint[]) AND valid_to IS NULL AND valid_from > @latest;
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = ANY (@ids::bigint[]) AND valid_to IS NULL;
 
 -- name: CloseRevisions :exec
 -- Ends revisions that frozen versions contain.

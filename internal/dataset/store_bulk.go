@@ -18,7 +18,7 @@ func (s store) revisionsTx(ctx context.Context, tx postgres.Tx, datasetID int64,
 	}
 	found := make(map[int64]revision, len(rows))
 	for _, r := range rows {
-		found[r.ID] = revision{id: r.ID, version: r.Version, digest: Digest(r.Digest)}
+		found[r.ID] = revision{id: r.ID, validFrom: int(r.ValidFrom), version: r.Version, digest: Digest(r.Digest)}
 	}
 	for _, id := range ids {
 		if r, ok := found[id]; ok {
@@ -32,26 +32,38 @@ func (s store) revisionsTx(ctx context.Context, tx postgres.Tx, datasetID int64,
 
 // endItemsTx takes current revisions out of the dataset; versions up to the latest
 // keep them.
-func (s store) endItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, ids []int64) error {
-	q := db.New(tx)
-	if err := q.RemoveRevisions(ctx, db.RemoveRevisionsParams{OrgID: tx.Org, DatasetID: datasetID, Ids: ids, Latest: int32(latest)}); err != nil {
-		return fmt.Errorf("remove revisions: %w", err)
+func (s store) endItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, items ...revision) error {
+	var removed, closed []int64
+	for _, i := range items {
+		if i.validFrom > latest {
+			removed = append(removed, i.id)
+		} else {
+			closed = append(closed, i.id)
+		}
 	}
-	next := int32(latest + 1)
-	if err := q.CloseRevisions(ctx, db.CloseRevisionsParams{OrgID: tx.Org, DatasetID: datasetID, Ids: ids, ValidTo: &next}); err != nil {
-		return fmt.Errorf("close revisions: %w", err)
+	q, err := db.New(tx), error(nil)
+	if len(removed) > 0 {
+		err = q.RemoveRevisions(ctx, db.RemoveRevisionsParams{OrgID: tx.Org, DatasetID: datasetID, Ids: removed})
+	}
+	if err == nil && len(closed) > 0 {
+		next := int32(latest + 1)
+		err = q.CloseRevisions(ctx, db.CloseRevisionsParams{OrgID: tx.Org, DatasetID: datasetID, Ids: closed, ValidTo: &next})
+	}
+	if err != nil {
+		return fmt.Errorf("end revisions: %w", err)
 	}
 	return nil
 }
 
-// reviseItemsTx is reviseItemTx for many items.
-func (s store) reviseItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, items []encodedItem, at time.Time) error {
+// reviseItemsTx replaces revisions that no frozen version contains, and ends the
+// others and begins new ones.
+func (s store) reviseItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, at time.Time, items ...encodedItem) error {
 	var replaced, begun db.ReplaceRevisionsParams
-	var closed []int64
+	var ended []revision
 	for _, i := range items {
 		p := &replaced
 		if i.validFrom <= latest {
-			p, closed = &begun, append(closed, i.ID)
+			p, ended = &begun, append(ended, revision{id: i.ID, validFrom: i.validFrom})
 		}
 		p.Ids = append(p.Ids, i.ID)
 		p.Digests = append(p.Digests, i.Digest[:])
@@ -59,16 +71,17 @@ func (s store) reviseItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 		p.Splits = append(p.Splits, i.Split)
 		p.Weights = append(p.Weights, i.Weight)
 	}
-	q := db.New(tx)
-	next := int32(latest + 1)
-	err := q.CloseRevisions(ctx, db.CloseRevisionsParams{OrgID: tx.Org, DatasetID: datasetID, Ids: closed, ValidTo: &next})
-	if err == nil {
+	if err := s.endItemsTx(ctx, tx, datasetID, latest, ended...); err != nil {
+		return err
+	}
+	q, err := db.New(tx), error(nil)
+	if len(begun.Ids) > 0 {
 		err = q.InsertRevisions(ctx, db.InsertRevisionsParams{
-			OrgID: tx.Org, DatasetID: datasetID, ValidFrom: next, UpdatedAt: &at,
+			OrgID: tx.Org, DatasetID: datasetID, ValidFrom: int32(latest + 1), UpdatedAt: &at,
 			Ids: begun.Ids, Digests: begun.Digests, Contents: begun.Contents, Splits: begun.Splits, Weights: begun.Weights,
 		})
 	}
-	if err == nil {
+	if err == nil && len(replaced.Ids) > 0 {
 		replaced.OrgID, replaced.DatasetID, replaced.UpdatedAt = tx.Org, datasetID, &at
 		err = q.ReplaceRevisions(ctx, replaced)
 	}

@@ -104,54 +104,6 @@ func (s store) listItems(ctx context.Context, org principal.OrgID, datasetID int
 	return items, more, nil
 }
 
-// reviseItemTx replaces a revision that no frozen version contains, and
-// otherwise ends it and begins another.
-func (s store) reviseItemTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, before Item, after encodedItem) error {
-	q := db.New(tx)
-	var err error
-	if before.validFrom > latest {
-		err = q.ReplaceRevision(ctx, db.ReplaceRevisionParams{
-			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(before.validFrom),
-			Digest: after.Digest[:], Content: []byte(after.text), Split: postgres.OrNull(after.Split), Weight: after.Weight,
-			UpdatedAt: &after.UpdatedAt, Version: after.Version,
-		})
-	} else {
-		if err := s.endItemTx(ctx, tx, datasetID, latest, before); err != nil {
-			return err
-		}
-		err = q.InsertRevision(ctx, db.InsertRevisionParams{
-			OrgID: tx.Org, DatasetID: datasetID, ID: before.ID, ValidFrom: int32(latest + 1),
-			Digest: after.Digest[:], Content: []byte(after.text), Split: postgres.OrNull(after.Split), Weight: after.Weight,
-			UpdatedAt: &after.UpdatedAt, Version: after.Version,
-			SourceType: postgres.OrNull(after.Source.Type), SourceID: postgres.OrNull(after.Source.ID), CreatedAt: after.CreatedAt,
-		})
-	}
-	if postgres.Violates(err, "dataset_items_current_digest") {
-		return ErrDuplicate
-	}
-	if err != nil {
-		return fmt.Errorf("revise item: %w", err)
-	}
-	return nil
-}
-
-// endItemTx takes the current revision out of the dataset; versions up to the
-// latest keep it.
-func (s store) endItemTx(ctx context.Context, tx postgres.Tx, datasetID int64, latest int, item Item) error {
-	q := db.New(tx)
-	var err error
-	if item.validFrom > latest {
-		err = q.RemoveRevision(ctx, db.RemoveRevisionParams{OrgID: tx.Org, DatasetID: datasetID, ID: item.ID, ValidFrom: int32(item.validFrom)})
-	} else {
-		next := int32(latest + 1)
-		err = q.CloseRevision(ctx, db.CloseRevisionParams{OrgID: tx.Org, DatasetID: datasetID, ID: item.ID, ValidFrom: int32(item.validFrom), ValidTo: &next})
-	}
-	if err != nil {
-		return fmt.Errorf("end revision: %w", err)
-	}
-	return nil
-}
-
 func fromItemRow(r db.FindItemRow) (Item, error) {
 	i := Item{
 		ID: r.ID, Weight: r.Weight, Digest: Digest(r.Digest), CreatedAt: r.CreatedAt, UpdatedAt: r.CreatedAt, Version: r.Version,

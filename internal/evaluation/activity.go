@@ -48,7 +48,7 @@ func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
 	b.Lanes = min(maxLanes, max(1, r.Request.Concurrency/laneWidth))
 	b.Width = (r.Request.Concurrency + b.Lanes - 1) / b.Lanes
 	b.FirstTime = time.Second.Microseconds()
-	if !target.Paid() {
+	if !r.Request.Plan.Paid() {
 		b.Lanes, b.FirstTime = min(2, b.Lanes+1), 100
 	}
 	return b, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/figure"
@@ -75,11 +76,7 @@ func (s *Service) writeSlices(ctx context.Context, org principal.OrgID, r Run, f
 	if err != nil || r.Resolved == nil {
 		return err
 	}
-	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindAnalysis, "slices.json", "application/json")
-	if _, err := f.Write(append(encode(all), '\n')); err != nil {
-		return err
-	}
-	return f.Close()
+	return s.artifacts.Put(ctx, org, r.Evaluation, r.ID, artifact.KindAnalysis, "slices.json", "application/json", append(encode(all), '\n'))
 }
 
 // writeComparison compares a run with its baseline. It is nil if the run has
@@ -95,11 +92,7 @@ func (s *Service) writeComparison(ctx context.Context, org principal.OrgID, r Ru
 	if err != nil {
 		return nil, err
 	}
-	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindComparison, "comparison.json", "application/json")
-	if _, err := f.Write(append(encode(c.body()), '\n')); err != nil {
-		return nil, err
-	}
-	return &c, f.Close()
+	return &c, s.artifacts.Put(ctx, org, r.Evaluation, r.ID, artifact.KindComparison, "comparison.json", "application/json", append(encode(c.body()), '\n'))
 }
 
 // maxLogLines is far above what runs note, which is a line for each kind of
@@ -112,11 +105,9 @@ func (s *Service) writeLog(ctx context.Context, org principal.OrgID, r Run) erro
 	if err != nil {
 		return err
 	}
-	f := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindLog, "log.jsonl", "application/x-ndjson")
-	for i := len(notes) - 1; i >= 0; i-- {
-		if _, err := f.Write(append(encode(notes[i].Body()), '\n')); err != nil {
-			return err
-		}
+	var lines []byte
+	for _, note := range slices.Backward(notes) {
+		lines = append(append(lines, encode(note.Body())...), '\n')
 	}
-	return f.Close()
+	return s.artifacts.Put(ctx, org, r.Evaluation, r.ID, artifact.KindLog, "log.jsonl", "application/x-ndjson", lines)
 }

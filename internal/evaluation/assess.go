@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/assayhq/assay/internal/evaluation/internal/suspect"
+	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/provider"
@@ -14,7 +15,7 @@ import (
 )
 
 // outcome scores what a target said. A unit that makes that panic has errored.
-func (e *chunk) outcome(ctx context.Context, j job, a provider.Answer, f *provider.Failure, tries []provider.Attempt) (o result.Outcome, err error) {
+func (e *chunk) outcome(ctx context.Context, j job, a provider.Answer, f *provider.Failure, tries []provider.Attempt, scores map[string]metric.Score) (o result.Outcome, err error) {
 	o = e.unscored(j)
 	o.Output, o.ToolCalls, o.Trace, o.Duration, o.CostNanoUSD = a.Output, a.ToolsJSON, a.Trace, a.Took, a.CostNanoUSD
 	o.InputTokens, o.OutputTokens, o.Calls = a.Usage.Input, a.Usage.Output, a.Calls
@@ -27,13 +28,13 @@ func (e *chunk) outcome(ctx context.Context, j job, a provider.Answer, f *provid
 	}
 	// Who holds a turn waits for nobody, so the list is asked first.
 	err = e.suspects.With(ctx, j.String(), func() error {
-		return admission.From(ctx).Work(ctx, func(pause func() error) error { return e.assess(ctx, pause, j, a, &o) })
+		return admission.From(ctx).Work(ctx, func(pause func() error) error { return e.assess(ctx, pause, j, a, scores, &o) })
 	})
 	return o, err
 }
 
 // assess scores an outcome, whatever it takes.
-func (e *chunk) assess(ctx context.Context, pause func() error, j job, a provider.Answer, o *result.Outcome) (err error) {
+func (e *chunk) assess(ctx context.Context, pause func() error, j job, a provider.Answer, scores map[string]metric.Score, o *result.Outcome) (err error) {
 	unscored := *o
 	defer func() {
 		if p := recover(); p != nil {
@@ -42,7 +43,7 @@ func (e *chunk) assess(ctx context.Context, pause func() error, j job, a provide
 			e.fail(o, errPanic)
 		}
 	}()
-	return plan.Assess(pause, o, e.run.Request.Plan.PassRule, e.measures, plan.CaseOf(j.content, a), nil)
+	return plan.Assess(pause, o, e.run.Request.Plan.PassRule, e.measures, plan.CaseOf(j.content, a), scores)
 }
 
 // errPanic is the end of an item whose scoring panics.

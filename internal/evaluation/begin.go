@@ -2,9 +2,6 @@ package evaluation
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -14,6 +11,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/provider"
 )
 
 // Ticket names a run in workflows and promises.
@@ -43,7 +41,7 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 	}
 	resolved := Resolved{
 		Dataset: d.ID, Version: v.Number, VersionDigest: v.Digest.String(), Items: len(items), Units: len(items) * r.Request.Repetitions,
-		Seed: seedOf(r), ConfigDigest: configDigest(r.Request, v),
+		Seed: seedOf(r), ConfigDigest: r.Request.Plan.Digest(v.Digest.String(), r.Request.Repetitions, r.Request.ClusterKey),
 	}
 	if why := tooMany(len(items), r.Request.Repetitions); why != nil {
 		return r, why
@@ -93,7 +91,7 @@ func (s *Service) ready(ctx context.Context, org principal.OrgID, p plan.Plan) e
 	if len(missing) > 0 {
 		return &RunError{missing[0].Code, missing[0].Message}
 	}
-	_, err = s.asker(ctx, org, p.Target)
+	_, _, err = s.ask(ctx, org, p, func() *provider.Pace { return nil }, nil)
 	return err
 }
 
@@ -169,20 +167,7 @@ func seedOf(r Run) int64 {
 	if r.Request.Seed != nil {
 		return *r.Request.Seed
 	}
-	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("assay run seed\x00"), uint64(r.ID)))
-	return int64(binary.BigEndian.Uint64(sum[:8]) >> 11) // a safe integer
-}
-
-// configDigest names everything that can change the result of an item, beside the
-// target's own mind. Which items were drawn is not in it.
-func configDigest(want Request, v dataset.Version) string {
-	sum := sha256.Sum256(encode(struct {
-		Plan        plan.Plan `json:"plan"`
-		Version     string    `json:"version"`
-		Repetitions int       `json:"repetitions"`
-		ClusterKey  string    `json:"cluster_key"`
-	}{want.Plan, v.Digest.String(), want.Repetitions, want.ClusterKey}))
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return plan.Seed(r.ID)
 }
 
 // unit is one item in one repetition.

@@ -22,7 +22,9 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/trace"
 )
 
 // ErrNotFound is returned when the organization has no such evaluation.
@@ -106,6 +108,8 @@ type Parts struct {
 	Datasets *dataset.Service
 	Tenancy  *tenancy.Service
 	Provider *provider.Service
+	Traces   *trace.Service
+	Scores   *score.Service
 	Blobs    *blob.Store
 	Config   Config
 	Log      *change.Log
@@ -123,6 +127,8 @@ type Service struct {
 	datasets  *dataset.Service
 	tenancy   *tenancy.Service
 	provider  *provider.Service
+	traces    *trace.Service
+	scores    *score.Service
 	metrics   *metric.Registry
 	log       *change.Log
 	now       func() time.Time
@@ -137,7 +143,7 @@ func New(p Parts) *Service {
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	s := &Service{
 		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, progress: progress.Store{DB: p.Postgres}, results: p.Results, datasets: p.Datasets, tenancy: p.Tenancy,
-		provider: p.Provider, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
+		provider: p.Provider, traces: p.Traces, scores: p.Scores, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 		reading: semaphore.NewWeighted(maxRead), beginning: semaphore.NewWeighted(1),
 	}
 	s.artifacts = artifact.New(artifact.Parts{Postgres: p.Postgres, Blobs: p.Blobs, Now: shown, Evaluation: func(ctx context.Context, org principal.OrgID, id int64) error {
@@ -243,7 +249,7 @@ func (s *Service) checkPinnedTx(ctx context.Context, tx postgres.Tx, e Evaluatio
 // checkTx refuses a plan that can never work, and, if the caller is strict, one
 // that names what does not exist.
 func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, strict bool) error {
-	if err := e.Plan.CheckExternal(s.metrics); err != nil {
+	if err := e.Plan.CheckExternal(s.metrics, s.provider); err != nil {
 		return err
 	}
 	if _, _, err := e.Plan.Measures(s.metrics); err != nil {

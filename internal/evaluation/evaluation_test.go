@@ -39,7 +39,7 @@ func TestEvaluation(t *testing.T) {
 		require.Equal(t, 7, *made.DatasetVersion)
 		require.Equal(t, map[string]any{
 			"type": "model", "provider": "simulated", "model": "echo", "params": map[string]any{"temperature": 0.5}, "url": nil, "secret_ref": nil,
-			"timeout_ms": nil, "concurrency": nil, "provider_key_id": nil, "prompt": nil, "system": nil,
+			"timeout_ms": nil, "trace_wait_ms": nil, "concurrency": nil, "provider_key_id": nil, "prompt": nil, "system": nil,
 		}, made.Target, "what is not set is null")
 		require.Equal(t, map[string]any{
 			"metric_thresholds": map[string]any{"exact_match": 1.0}, "mode": "all", "weights": map[string]any{"exact_match": 2.0}, "min_overall": 0.25,

@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
 	"github.com/assayhq/assay/internal/evaluation/internal/suspect"
+	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/failpoint"
@@ -37,6 +38,7 @@ type chunk struct {
 	index    int
 	measures []plan.Measure
 	target   plan.Asker
+	scorers  plan.Scorers
 	width    int // units at once
 
 	// beat tells the engine that the chunk is alive.
@@ -78,11 +80,11 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, bea
 		Service: s, org: c.Org, run: run, index: c.Index, beat: beat, width: max(1, c.Width),
 		noted: map[string]bool{}, count: result.Count{Size: c.To - c.From}, cancelled: make(chan struct{}),
 	}
-	e.pace = provider.NewPace(s.clock, e.cancelled)
+	e.pace = e.newPace()
 	if e.measures, err = s.measuresOf(run); err != nil {
 		return ChunkDone{}, err
 	}
-	if e.target, err = s.asker(ctx, c.Org, run.Request.Plan.Target); err != nil {
+	if e.target, e.scorers, err = s.ask(ctx, c.Org, run.Request.Plan, e.newPace, func(f *provider.Failure) { e.note(ctx, f) }); err != nil {
 		return stopped(err)
 	}
 	if died {
@@ -138,7 +140,7 @@ func (s *Service) measuresOf(r Run) ([]plan.Measure, error) {
 // each is done with care, or somebody may have scored those that are done.
 func (e *chunk) left(ctx context.Context, from, to int) ([]unit, error) {
 	units, err := e.units(ctx, e.org, e.run, from, to)
-	if err != nil || !e.run.Request.Plan.Target.Paid() && !e.run.Request.Plan.AwaitsScores() && e.suspects == nil {
+	if err != nil || !e.run.Request.Plan.Paid() && !e.run.Request.Plan.AwaitsScores() && e.suspects == nil {
 		return units, err
 	}
 	wanted := make(map[result.Key]bool, len(units))
@@ -219,7 +221,7 @@ func (e *chunk) execute(ctx context.Context, left []unit) error {
 // their own, which ends before the work does.
 func (e *chunk) answer(ctx, asking context.Context, work <-chan job, done chan<- result.Outcome) error {
 	width := e.width
-	if !e.run.Request.Plan.Target.Paid() {
+	if !e.run.Request.Plan.Paid() {
 		width = min(width, runtime.GOMAXPROCS(0))
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -319,6 +321,13 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 		return e.finish(ctx, began, e.failed(j, errDeadly), done)
 	}
 	a, tries, err := e.try(asking, j)
+	var scores map[string]metric.Score
+	if err == nil {
+		scores, err = e.scorers.Score(asking, e.run.ID, j.content, j.epoch, a)
+		if asking.Err() != nil && e.isCancelled() {
+			err = nil // the answer is kept, without these scores
+		}
+	}
 	var f *provider.Failure
 	definite := errors.As(err, &f) && asking.Err() == nil
 	switch {
@@ -330,12 +339,12 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 	if f != nil && f.Stop {
 		e.mu.Lock()
 		if e.stop == nil {
-			e.stop = &RunError{stopCode(f.Code), f.Message}
+			e.stop = &RunError{f.StopCode(), f.Message}
 		}
 		e.mu.Unlock()
 		return nil // it has no outcome: a run that goes on later would try it again
 	}
-	o, err := e.outcome(ctx, j, a, f, tries)
+	o, err := e.outcome(ctx, j, a, f, tries, scores)
 	if err != nil {
 		return err
 	}
@@ -433,23 +442,20 @@ func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
 	return e.look(ctx)
 }
 
-// asker prepares to ask the target of a run. A *RunError means that nothing can be
-// asked.
-func (s *Service) asker(ctx context.Context, org principal.OrgID, t plan.Target) (plan.Asker, error) {
-	to, err := t.Asker(ctx, s.provider, org)
+// newPace is the pace of a target or a service. It ends when the run is cancelled.
+func (e *chunk) newPace() *provider.Pace { return provider.NewPace(e.clock, e.cancelled) }
+
+// ask prepares to ask the target of a plan and the services that score. A *RunError
+// means that one cannot be asked.
+func (s *Service) ask(ctx context.Context, org principal.OrgID, p plan.Plan, pace func() *provider.Pace, failed func(*provider.Failure)) (plan.Asker, plan.Scorers, error) {
+	target, err := p.Target.Asker(ctx, s.provider, org)
+	var scorers plan.Scorers
+	if err == nil {
+		scorers, err = p.Scorers(ctx, s.provider, org, pace, failed)
+	}
 	var unusable *provider.Unusable
 	if errors.As(err, &unusable) {
-		return nil, &RunError{unusable.Code, unusable.Message}
+		err = &RunError{unusable.Code, unusable.Message}
 	}
-	return to, err
-}
-
-// stopCode is the code of a run that a failure stopped.
-func stopCode(code string) string {
-	switch code {
-	case "unauthorized", "exhausted":
-		return CodeProviderKeyMissing
-	default:
-		return CodeTargetUnreachable
-	}
+	return target, scorers, err
 }

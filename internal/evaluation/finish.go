@@ -3,9 +3,11 @@ package evaluation
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/assayhq/assay/internal/evaluation/internal/linked"
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/metric"
@@ -53,6 +55,11 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 			return err
 		}
 	}
+	if r.Resolved != nil && r.Request.Plan.Target.Traced() {
+		if err := s.joinTraces(ctx, t.Org, r); err != nil {
+			return err
+		}
+	}
 	o, err := s.aggregate(ctx, t.Org, r, why != nil || r.Status == StatusCancelled)
 	if err != nil {
 		return err
@@ -82,6 +89,21 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 		failpoint.Hit(RunConcluded)
 	}
 	return err
+}
+
+// joinTraces completes results from the traces of their answers.
+func (s *Service) joinTraces(ctx context.Context, org principal.OrgID, r Run) error {
+	measures, err := s.measuresOf(r)
+	if err != nil {
+		return err
+	}
+	j := linked.Join{
+		Datasets: s.datasets, Dataset: r.Resolved.Dataset, Version: r.Resolved.Version, Results: s.results, Traces: s.traces, Scores: s.scores, Org: org, Run: r.at(org), Rule: r.Request.Plan.PassRule, Measures: measures,
+	}
+	if r.Status == StatusRunning { // whoever cancels wants an end
+		j.Wait = time.Duration(r.Request.Plan.Target.TraceWaitMS) * time.Millisecond
+	}
+	return j.Do(ctx)
 }
 
 // aggregate computes a run's figures from its results. Some are computed while
@@ -118,7 +140,7 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 	}
 	g, reading := errgroup.WithContext(ctx)
 	g.SetLimit(2) // of a large run, more would not fit in memory
-	g.Go(func() error { return o.Statistics.SumUp(found.Rows, begun, resolutionTargets(r)) })
+	g.Go(func() error { return o.Statistics.SumUp(found.Rows, begun, figure.Resolvable(r.Request.Margin)) })
 	estimates, gates := make([]stat.Estimate, len(measures)), make([]stat.Estimate, len(measures))
 	for i, m := range measures {
 		g.Go(func() error {
@@ -151,12 +173,4 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 		}
 	}
 	return o, nil
-}
-
-// resolutionTargets are the differences that a reader may want to see.
-func resolutionTargets(r Run) []float64 {
-	if m := r.Request.Margin; m != nil && *m > 0 {
-		return []float64{*m}
-	}
-	return []float64{0.01, 0.03, 0.05}
 }

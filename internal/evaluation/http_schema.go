@@ -53,6 +53,8 @@ var schemas = httpapi.Schemas{
 	"ItemsForDifference":        stat.ItemsFor{},
 	"ExternalMetric":            plan.ExternalBody{},
 	"DeclareExternalMetric":     plan.ExternalInput{},
+	"ScoreEndpoint":             plan.EndpointBody{},
+	"ScoreEndpointInput":        plan.EndpointInput{},
 	"AddScores":                 plan.SentScores{},
 	"ScoredResult":              plan.ScoredBody{},
 	"MissingScores":             stat.Missing{},

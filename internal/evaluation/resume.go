@@ -45,7 +45,7 @@ func (s *Service) resumedTx(ctx context.Context, tx postgres.Tx, evaluation int6
 // the other. Items without an answer are left out: they are tried again. Answers that
 // cost nothing are made again.
 func (s *Service) copyAnswers(ctx context.Context, org principal.OrgID, r Run, items []int64) error {
-	if r.Request.Resumes == 0 || !r.Request.Plan.Target.Paid() && !r.Request.Plan.AwaitsScores() {
+	if r.Request.Resumes == 0 || !r.Request.Plan.Paid() && !r.Request.Plan.AwaitsScores() {
 		return nil
 	}
 	from, err := s.store.findRun(ctx, s.db.Org(org), org, r.Request.Resumes)

@@ -77,6 +77,7 @@ const (
 	CodeTooManyUnits       = "too_many_units"
 	CodeProviderKeyMissing = "provider_key_missing"
 	CodeTargetUnreachable  = "target_unreachable"
+	CodeScorerUnreachable  = "scorer_unreachable"
 	CodeMetricUnresolved   = "metric_unresolved"
 	CodeBudgetExceeded     = "budget_exceeded"
 	CodeTimeout            = "timeout"

@@ -22,6 +22,15 @@ type Statistics struct {
 	Resolution *stat.Resolution         `json:"resolution" doc:"The smallest difference that this many items can show; null if the data do not give it."`
 }
 
+// Resolvable are the differences that a reader may want to see: the margin of the
+// run, or usual ones.
+func Resolvable(margin *float64) []float64 {
+	if margin != nil && *margin > 0 {
+		return []float64{*margin}
+	}
+	return []float64{0.01, 0.03, 0.05}
+}
+
 // SumUp computes the figures over all metrics. Differences are those that a
 // reader may want to see. Of a run that was stopped they are those of its
 // beginning: nobody knows why it was stopped just then, so their intervals hold at

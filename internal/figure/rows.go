@@ -132,6 +132,8 @@ func cause(m result.Measure) stat.Cause {
 		return stat.Present
 	case metric.Reason(m.Reason).OfItem():
 		return stat.CauseItem
+	case metric.Reason(m.Reason) == metric.ReasonServiceFailed:
+		return stat.CauseSystem
 	}
 	return stat.CauseOutput
 }

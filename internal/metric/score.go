@@ -54,6 +54,9 @@ const (
 	// ReasonExcluded that the metric is declared to leave such items out.
 	ReasonNotSent  Reason = "not_sent"
 	ReasonExcluded Reason = "excluded"
+	// ReasonServiceFailed means that the service that makes the metric's scores
+	// did not give one.
+	ReasonServiceFailed Reason = "service_failed"
 	// ReasonTooLarge means that a value is larger or deeper than what is read.
 	ReasonTooLarge Reason = "too_large"
 	// ReasonTooCostly means that the score needs more work than one score may.

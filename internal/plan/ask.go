@@ -30,7 +30,7 @@ func (t Target) Asker(ctx context.Context, with *provider.Service, org principal
 	timeout := time.Duration(t.TimeoutMS) * time.Millisecond
 	switch t.Type {
 	case TargetHTTP:
-		a, err := with.Application(ctx, org, provider.ApplicationConfig{URL: t.URL, KeyID: t.SecretRef, Timeout: timeout})
+		a, err := with.Application(ctx, org, provider.EndpointConfig{URL: t.URL, KeyID: t.SecretRef, Timeout: timeout})
 		return application{a}, err
 	case TargetModel:
 		m, err := with.Model(ctx, org, provider.ModelConfig{KeyID: t.ProviderKeyID, Provider: t.Provider, Model: t.Model, Params: t.Params, Timeout: timeout})

@@ -4,28 +4,29 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
 )
 
 // Assess scores an outcome and decides whether it passed. An outcome without
-// any score has errored. Sent scores are those that a client computed. Pause is
-// called before each metric, and an error of it ends the work.
-func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, c metric.Case, sent map[string]SentScore) error {
+// any score has errored. Given scores are those that others made. Pause is called
+// before each metric, and an error of it ends the work.
+func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, c metric.Case, given map[string]metric.Score) error {
 	scores := make([]metric.Score, len(measures))
 	for i, m := range measures {
 		if err := pause(); err != nil {
 			return err
 		}
-		if v, ok := sent[m.Name]; ok {
-			scores[i] = v.score()
-		} else {
+		var ok bool
+		if scores[i], ok = given[m.Name]; !ok {
 			scores[i] = m.score(c)
 		}
 	}
@@ -36,6 +37,15 @@ func Assess(pause func() error, o *result.Outcome, rule PassRule, measures []Mea
 // score is what a metric says by a score that was sent.
 func (s SentScore) score() metric.Score {
 	return metric.Scored(s.Value, cmp.Or(s.Explanation, "Sent by the client."))
+}
+
+// sentScores are what metrics say by scores that were sent.
+func sentScores(sent map[string]SentScore) map[string]metric.Score {
+	all := make(map[string]metric.Score, len(sent))
+	for name, s := range sent {
+		all[name] = s.score()
+	}
+	return all
 }
 
 // decide records the scores of an outcome and what they amount to.
@@ -62,6 +72,36 @@ func decide(o *result.Outcome, rule PassRule, measures []Measure, scores []metri
 	}
 }
 
+// stored is a score of an outcome as its metric said it.
+func stored(s result.Score) metric.Score {
+	if s.Value == nil {
+		return metric.Missing(metric.Reason(s.Reason), s.Explanation)
+	}
+	return metric.Scored(*s.Value, s.Explanation)
+}
+
+// Reassess scores an outcome of which more is known than when it was scored, and
+// decides anew. Scores that it has stay; those that are missing are computed, unless
+// they are given or nobody can compute them again.
+func Reassess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, item dataset.Item, given map[string]metric.Score) error {
+	all := make(map[string]metric.Score, len(measures))
+	for _, s := range o.Scores {
+		if add, ok := given[s.Metric]; ok && s.Value == nil {
+			all[s.Metric] = add
+		} else if s.Value != nil || metric.Reason(s.Reason) == metric.ReasonServiceFailed {
+			all[s.Metric] = stored(s)
+		}
+	}
+	a := provider.Answer{
+		Output: o.Output, Took: o.Duration, CostNanoUSD: o.CostNanoUSD, Usage: llm.Usage{Input: o.InputTokens, Output: o.OutputTokens},
+	}
+	if o.ToolCalls.Kind() == '[' {
+		a.Tools = provider.ToolCalls(o.ToolCalls)
+	}
+	o.Scores, o.Overall, o.ErrorCode, o.ErrorMessage = nil, nil, "", ""
+	return Assess(pause, o, rule, measures, CaseOf(item, a), all)
+}
+
 // Rescore adds scores that were sent to those that an outcome has, and decides anew.
 // It reports false, and changes nothing, if the outcome has no answer that a score
 // could be about.
@@ -69,27 +109,15 @@ func Rescore(o *result.Outcome, rule PassRule, measures []Measure, sent map[stri
 	if len(o.Scores) == 0 || o.Status == result.StatusSkipped || o.Status == result.StatusErrored && o.ErrorCode != result.CodeUnfit && o.ErrorCode != result.CodeNoScore {
 		return false
 	}
-	stored := make(map[string]result.Score, len(o.Scores))
+	all := make(map[string]metric.Score, len(o.Scores))
 	for _, s := range o.Scores {
-		stored[s.Metric] = s
+		all[s.Metric] = stored(s)
 	}
+	maps.Copy(all, sentScores(sent))
 	o.Scores, o.ErrorCode, o.ErrorMessage = nil, "", ""
-	given := func(m Measure) metric.Score {
-		if v, ok := sent[m.Name]; ok {
-			return v.score()
-		}
-		s, ok := stored[m.Name]
-		switch {
-		case !ok:
-			return metric.Score{}
-		case s.Value == nil:
-			return metric.Missing(metric.Reason(s.Reason), s.Explanation)
-		}
-		return metric.Scored(*s.Value, s.Explanation)
-	}
 	scores := make([]metric.Score, len(measures))
 	for i, m := range measures {
-		scores[i] = given(m)
+		scores[i] = all[m.Name]
 	}
 	decide(o, rule, measures, scores)
 	return true

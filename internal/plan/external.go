@@ -1,14 +1,16 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
+	"github.com/assayhq/assay/internal/provider"
 )
 
-// External is a metric whose scores the team sends: what they must be known by to
+// External is a metric whose scores the team makes: what they must be known by to
 // be added up, compared and decided on like any other.
 type External struct {
 	Name    string           `json:"name"`
@@ -23,6 +25,16 @@ type External struct {
 	Source  metric.Source `json:"source"`
 	Version string        `json:"version,omitzero"`
 	Unsent  Unsent        `json:"unsent"`
+	// Endpoint makes the scores; nil if they are sent.
+	Endpoint *Endpoint `json:"endpoint,omitzero"`
+}
+
+// Endpoint is a service of the team's own that scores answers.
+type Endpoint struct {
+	URL       string `json:"url"`
+	SecretRef int64  `json:"secret_ref,omitzero"` // a provider key that is bound to the URL
+	TimeoutMS int    `json:"timeout_ms,omitzero"`
+	BatchSize int    `json:"batch_size,omitzero"`
 }
 
 // Unsent is what a score that was never sent means.
@@ -63,7 +75,35 @@ func (p Plan) external(name string) (External, bool) {
 }
 
 // AwaitsScores reports whether scores are to be sent by whoever knows them.
-func (p Plan) AwaitsScores() bool { return len(p.External) > 0 }
+func (p Plan) AwaitsScores() bool {
+	return slices.ContainsFunc(p.External, func(x External) bool { return x.Endpoint == nil })
+}
+
+// Paid reports whether executing a unit costs time or money beyond our own.
+func (p Plan) Paid() bool {
+	return p.Target.Paid() || slices.ContainsFunc(p.External, func(x External) bool { return x.Endpoint != nil })
+}
+
+// Awaited are the names of the metrics whose scores are sent.
+func Awaited(measures []Measure) (names []string) {
+	for _, m := range measures {
+		if m.external {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// FromTrace is what a metric says by a score that the trace of an answer, or one of
+// its spans, was given.
+func FromTrace(measures []Measure, name string, value float64, comment string) metric.Score {
+	for _, m := range measures {
+		if why := m.refuses(value); m.Name == name && why != "" {
+			return metric.Missing(metric.ReasonNotSent, fmt.Sprintf("The trace was given the score %v, which %s.", value, why))
+		}
+	}
+	return metric.Scored(value, cmp.Or(comment, "Given to the trace of the answer."))
+}
 
 // Declare makes the plan measure these metrics too.
 func (p *Plan) Declare(all []External) {
@@ -94,7 +134,7 @@ func suggestion(name string, measures []Measure) string {
 
 // CheckExternal refuses declarations that contradict themselves or others. Plans that
 // are stored are not asked: a metric that is built in later does not take their name.
-func (p Plan) CheckExternal(metrics *metric.Registry) error {
+func (p Plan) CheckExternal(metrics *metric.Registry, with *provider.Service) error {
 	var fields []fault.Field
 	for i, x := range p.External {
 		add := func(part, code, message string) {
@@ -113,6 +153,15 @@ func (p Plan) CheckExternal(metrics *metric.Registry) error {
 			add("high", "min", "must be above low")
 		case x.Kind == metric.Binary && (x.Low == nil || x.High == nil || *x.Low != 0 || *x.High != 1):
 			add("kind", "enum", "must be numeric, unless low is 0 and high is 1")
+		}
+		if x.Endpoint == nil {
+			continue
+		}
+		if p.Target.Type == TargetClient {
+			add("endpoint", "format", "cannot score the results of a client: send scores with the results, or use another target")
+		}
+		if err := with.CheckURL(x.Endpoint.URL); err != nil {
+			add("endpoint/url", "format", "cannot be called: "+err.Error())
 		}
 	}
 	if len(p.External) > 0 && len(p.Metrics) > maxMetrics {

@@ -12,6 +12,7 @@ type TargetInput struct {
 	SecretRef     *httpapi.IDInput `json:"secretRef,omitempty" doc:"http: a provider key whose base URL is the application's; its secret is sent as a bearer token."`
 	TimeoutMS     int              `json:"timeoutMs,omitempty" minimum:"100" maximum:"600000" doc:"Time limit for one answer, in milliseconds."`
 	Concurrency   int              `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"Number of items worked on at once."`
+	TraceWaitMS   int              `json:"traceWaitMs,omitempty" minimum:"0" maximum:"120000" doc:"http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls and scores. If absent, those that have arrived by then do."`
 	ProviderKeyID *httpapi.IDInput `json:"providerKeyId,omitempty" doc:"model: the provider key to call with."`
 	Provider      string           `json:"provider,omitempty" maxLength:"64" doc:"model: a provider that needs no key, such as simulated."`
 	Model         string           `json:"model,omitempty" maxLength:"200" doc:"model: the provider's name of the model."`
@@ -36,6 +37,7 @@ type TargetOutput struct {
 	SecretRef     *int64         `json:"secret_ref" doc:"http: the provider key whose secret is sent as a bearer token; null if there is none."`
 	TimeoutMS     *int           `json:"timeout_ms" doc:"Time limit for one answer, in milliseconds; null for the default."`
 	Concurrency   *int           `json:"concurrency" doc:"Number of items worked on at once; null for the default."`
+	TraceWaitMS   *int           `json:"trace_wait_ms" doc:"http, client: how long the run waits at its end for the traces of its answers, in milliseconds; null if it does not wait."`
 	ProviderKeyID *int64         `json:"provider_key_id" doc:"model: the provider key to call with; null if there is none."`
 	Provider      *string        `json:"provider" doc:"model: a provider that needs no key; otherwise null."`
 	Model         *string        `json:"model" doc:"model: the provider's name of the model; otherwise null."`
@@ -58,7 +60,7 @@ func FromTarget(b *TargetInput) Target {
 		return Target{Type: TargetRecorded}
 	}
 	t := Target{
-		Type: b.Type, URL: b.URL, SecretRef: fromID(b.SecretRef), TimeoutMS: b.TimeoutMS, Concurrency: b.Concurrency,
+		Type: b.Type, URL: b.URL, SecretRef: fromID(b.SecretRef), TimeoutMS: b.TimeoutMS, Concurrency: b.Concurrency, TraceWaitMS: b.TraceWaitMS,
 		ProviderKeyID: fromID(b.ProviderKeyID), Provider: b.Provider, Model: b.Model, Prompt: b.Prompt, System: b.System,
 	}
 	if params := b.Params.Text(); string(params) != "{}" {
@@ -96,7 +98,7 @@ func FromPassRule(b *PassRuleInput) PassRule {
 func ToTarget(t Target) TargetOutput {
 	return TargetOutput{
 		Type: t.Type, URL: httpapi.OrNull(t.URL), SecretRef: httpapi.OrNull(t.SecretRef), TimeoutMS: httpapi.OrNull(t.TimeoutMS),
-		Concurrency: httpapi.OrNull(t.Concurrency), ProviderKeyID: httpapi.OrNull(t.ProviderKeyID), Provider: httpapi.OrNull(t.Provider),
+		Concurrency: httpapi.OrNull(t.Concurrency), TraceWaitMS: httpapi.OrNull(t.TraceWaitMS), ProviderKeyID: httpapi.OrNull(t.ProviderKeyID), Provider: httpapi.OrNull(t.Provider),
 		Model: httpapi.OrNull(t.Model), Params: httpapi.Object(t.Params), Prompt: httpapi.OrNull(t.Prompt), System: httpapi.OrNull(t.System),
 	}
 }

@@ -18,7 +18,7 @@ type Plan struct {
 	Target   Target                   `json:"target"`
 	Judges   []int64                  `json:"judges,omitzero"`
 	PassRule PassRule                 `json:"pass_rule"`
-	// External declares those of the metrics whose scores are sent.
+	// External declares those of the metrics whose scores the team makes.
 	External []External `json:"external,omitzero"`
 }
 
@@ -58,7 +58,7 @@ func (p Plan) Measures(metrics *metric.Registry) ([]Measure, []Warning, error) {
 			return nil, nil, fault.Invalid("body", fmt.Sprintf("/metrics/%d", i), "format", "repeats "+name)
 		}
 		if x, ok := p.external(name); ok {
-			found = append(found, Measure{x.definition(), x.unsent, true})
+			found = append(found, Measure{x.definition(), x.unsent, x.Endpoint == nil})
 			continue
 		}
 		m, err := metrics.Find(name, p.Params[name])

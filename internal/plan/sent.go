@@ -145,7 +145,7 @@ func (one Sent) Outcome(pause func() error, rule PassRule, measures []Measure, i
 	default:
 		c := CaseOf(item, a)
 		c.Allowance = work
-		if err := Assess(pause, &o, rule, measures, c, one.Scores); err != nil {
+		if err := Assess(pause, &o, rule, measures, c, sentScores(one.Scores)); err != nil {
 			return o, err
 		}
 	}

@@ -36,10 +36,15 @@ type Target struct {
 	System        string         `json:"system,omitzero"`
 
 	Concurrency int `json:"concurrency,omitzero"`
+	// TraceWaitMS is how long a run waits at its end for the traces of its answers.
+	TraceWaitMS int `json:"trace_wait_ms,omitzero"`
 }
 
 // Paid reports whether executing a unit costs time or money beyond our own.
 func (t Target) Paid() bool { return t.Type == TargetHTTP || t.Type == TargetModel }
+
+// Traced reports whether the answers may have traces of their own.
+func (t Target) Traced() bool { return t.Type == TargetHTTP || t.Type == TargetClient }
 
 // Check refuses a target that can never work.
 func (t Target) Check(with *provider.Service) error {

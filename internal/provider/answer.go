@@ -44,6 +44,8 @@ const (
 	CodeKeyMissing  = "provider_key_missing"
 	CodeUnreachable = "target_unreachable"
 	CodeTimeout     = "timeout"
+
+	CodeScorerUnreachable = "scorer_unreachable"
 )
 
 // Failure is an answer that did not come.
@@ -58,6 +60,18 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }
+
+// StopCode is the code of work that the failure stopped.
+func (f *Failure) StopCode() string {
+	switch f.Code {
+	case "unauthorized", "exhausted":
+		return CodeKeyMissing
+	case CodeScorerUnreachable:
+		return f.Code
+	default:
+		return CodeUnreachable
+	}
+}
 
 // Unusable is why nothing can be asked at all.
 type Unusable struct{ Code, Message string }

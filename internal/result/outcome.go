@@ -171,6 +171,8 @@ type Filter struct {
 	Statuses []Status // any of them
 	// Items are the only items wanted, if there are any.
 	Items []int64
+	// Linked selects outcomes that have a trace.
+	Linked bool
 	// Metric selects outcomes that it scored, between the bounds if there are any.
 	Metric             string
 	MinScore, MaxScore *float64

@@ -112,6 +112,7 @@ type Filter struct {
 	// Kinds and IDs say which subjects are meant, with all their parts.
 	Kinds []Kind
 	IDs   []string
-	// Metrics are the only ones wanted.
+	// Metrics are the only ones wanted, or those that begin with Prefix.
 	Metrics []string
+	Prefix  string
 }

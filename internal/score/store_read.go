@@ -44,6 +44,10 @@ func (f Filter) where(org principal.OrgID) (text string, args []any) {
 		b.WriteString(" AND metric IN (?)")
 		args = append(args, f.Metrics)
 	}
+	if f.Prefix != "" {
+		b.WriteString(" AND startsWith(metric, ?)")
+		args = append(args, f.Prefix)
+	}
 	return b.String(), args
 }
 

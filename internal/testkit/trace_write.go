@@ -64,6 +64,7 @@ type TraceFeedback struct {
 	TraceID   string `json:"trace_id,omitzero"`
 	SpanID    string `json:"span_id,omitzero"`
 	Type      string `json:"type,omitzero"`
+	Name      string `json:"name,omitzero"`
 	Value     any    `json:"value,omitzero"`
 	Comment   string `json:"comment,omitzero"`
 	UserID    string `json:"user_id,omitzero"`

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"time"
 
@@ -23,7 +24,11 @@ const (
 	FeedbackRating     FeedbackType = "rating"
 	FeedbackComment    FeedbackType = "comment"
 	FeedbackCorrection FeedbackType = "correction"
+	FeedbackScore      FeedbackType = "score"
 )
+
+// maxScore is what no metric measures more than.
+const maxScore = 1e15
 
 // Feedback is what somebody said about a trace or one of its spans.
 type Feedback struct {
@@ -31,8 +36,10 @@ type Feedback struct {
 	Trace span.TraceID
 	Span  span.ID // zero if it is about the whole trace
 	Type  FeedbackType
-	// Value is true or false of thumbs, a number from 0 to 1 of a rating, what
-	// would have been right of a correction, and nil if there is none.
+	Name  string // of the metric that a score is of
+	// Value is true or false of thumbs, a number from 0 to 1 of a rating, any
+	// number of a score, what would have been right of a correction, and nil if
+	// there is none.
 	Value   jsontext.Value
 	Comment string
 	// UserID is the user of the application, not a member of the organization.
@@ -47,6 +54,9 @@ type Feedback struct {
 // one form.
 func (f *Feedback) check() error {
 	invalid := func(path, code, message string) error { return fault.Invalid("body", path, code, message) }
+	if (f.Type == FeedbackScore) != (f.Name != "") {
+		return invalid("/name", "required", "is required for a score, which is of a metric, and for nothing else")
+	}
 	switch f.Type {
 	case FeedbackThumbs:
 		switch string(f.Value) {
@@ -72,6 +82,13 @@ func (f *Feedback) check() error {
 			return invalid("/value", "min", "must be at least 0")
 		case n > 1:
 			return invalid("/value", "max", "must be at most 1")
+		}
+	case FeedbackScore:
+		if len(f.Value) == 0 {
+			return invalid("/value", "required", "is required: send a number")
+		}
+		if n, err := strconv.ParseFloat(string(f.Value), 64); f.Value.Kind() != '0' || err != nil || math.Abs(n) > maxScore {
+			return invalid("/value", "type", "must be a number of at most 1e15")
 		}
 	case FeedbackComment:
 		if f.Comment == "" {

@@ -10,13 +10,29 @@ import (
 	"github.com/assayhq/assay/internal/span"
 )
 
-// Feedback is kept as scores of the trace or the span that it is about. Each
-// type is a metric, so that no other source's metric has its name.
-const feedbackMetric = "feedback."
+// Feedback is kept as scores of the trace or the span that it is about. Each type,
+// and each name of a score, is a metric, so that no other source's metric has its
+// name.
+const (
+	feedbackMetric = "feedback."
+	scoreMetric    = feedbackMetric + string(FeedbackScore) + "."
+)
 
-var feedbackMetrics = []string{
-	feedbackMetric + string(FeedbackThumbs), feedbackMetric + string(FeedbackRating),
-	feedbackMetric + string(FeedbackComment), feedbackMetric + string(FeedbackCorrection),
+// FeedbackMetric is the metric of feedback that says what an external metric wants to
+// know: a score of its name or, if it is named like one, another type.
+func FeedbackMetric(name string) string {
+	if strings.HasPrefix(name, feedbackMetric) {
+		return name
+	}
+	return scoreMetric + name
+}
+
+// metric is the metric that the feedback is kept under.
+func (f *Feedback) metric() string {
+	if f.Type == FeedbackScore {
+		return scoreMetric + f.Name
+	}
+	return feedbackMetric + string(f.Type)
 }
 
 // scoresOf are all scores of traces and of their spans.
@@ -31,7 +47,7 @@ func scoresOf(ids ...span.TraceID) score.Filter {
 // feedbackOf are the scores of traces and of their spans that are feedback.
 func feedbackOf(ids ...span.TraceID) score.Filter {
 	f := scoresOf(ids...)
-	f.Metrics = feedbackMetrics
+	f.Prefix = feedbackMetric
 	return f
 }
 
@@ -42,7 +58,7 @@ func feedbackOf(ids ...span.TraceID) score.Filter {
 // which a key may send for many users.
 func (f *Feedback) score() score.Score {
 	s := score.Score{
-		Subject: score.Trace(f.Trace), Metric: feedbackMetric + string(f.Type), Source: f.source(),
+		Subject: score.Trace(f.Trace), Metric: f.metric(), Source: f.source(),
 		Record: f.ID, Comment: f.Comment, Detail: f.Value, By: f.CreatedBy, At: f.CreatedAt, RetentionDays: f.retention,
 	}
 	if f.Span != (span.ID{}) {
@@ -54,10 +70,13 @@ func (f *Feedback) score() score.Score {
 }
 
 // source is the user of the application, or the member whose own key sent the
-// feedback.
+// feedback. A score of nobody in particular is the key's, whose newer one replaces it.
 func (f *Feedback) source() score.Source {
 	if f.UserID == "" && f.CreatedBy.Type == principal.ActorUser && !f.CreatedBy.Asserted {
 		return score.Source{Kind: score.SourcePerson, ID: f.CreatedBy.ID}
+	}
+	if f.UserID == "" && f.Type == FeedbackScore {
+		return score.Source{Kind: score.SourceClient, ID: f.CreatedBy.ID}
 	}
 	return score.Source{Kind: score.SourceUser, ID: f.UserID}
 }
@@ -70,7 +89,7 @@ func (f *Feedback) measured() (*float64, string) {
 			return new(1.0), "up"
 		}
 		return new(0.0), "down"
-	case FeedbackRating:
+	case FeedbackRating, FeedbackScore:
 		if n, err := strconv.ParseFloat(string(f.Value), 64); err == nil {
 			return &n, ""
 		}
@@ -89,6 +108,9 @@ func (s *Service) feedback(ctx context.Context, org principal.OrgID, trace span.
 		out[i] = Feedback{
 			ID: one.Record, Trace: trace, Type: FeedbackType(strings.TrimPrefix(one.Metric, feedbackMetric)), Value: one.Detail,
 			Comment: one.Comment, CreatedBy: one.By, CreatedAt: one.At,
+		}
+		if name, ok := strings.CutPrefix(one.Metric, scoreMetric); ok {
+			out[i].Type, out[i].Name = FeedbackScore, name
 		}
 		out[i].Span, _ = span.ParseID(one.Subject.Part)
 		if one.Source.Kind == score.SourceUser {

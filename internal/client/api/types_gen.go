@@ -47,6 +47,8 @@ type AddDatasetItems struct {
 type AddFeedback struct {
 	// Free text.
 	Comment *string `json:"comment,omitzero"`
+	// score: name of the metric. If the trace is that of a result and the run has an external metric of this name, it is the result's score.
+	Name *string `json:"name,omitzero"`
 	// Id of the span that the feedback is about; absent for the whole trace.
 	SpanID *string `json:"spanId,omitzero"`
 	// Type of feedback, which decides what value may be.
@@ -1035,6 +1037,8 @@ type DecisionRuling struct {
 type DeclareExternalMetric struct {
 	// Which direction is better.
 	Better *string `json:"better,omitzero"`
+	// Service of your own that scores answers while the run executes; without it, scores are sent.
+	Endpoint *ScoreEndpointInput `json:"endpoint,omitzero"`
 	// Highest possible score; 1 if absent, null if it is unbounded. Only scores from 0 to 1, of which higher is better, count in the overall score.
 	High *float64 `json:"high,omitzero"`
 	// binary metrics score 0 or 1.
@@ -1322,6 +1326,8 @@ type ExportTraceServiceResponse map[string]any
 type ExternalMetric struct {
 	// Which direction is better.
 	Better string `json:"better"`
+	// Service that scores answers while the run executes; null if scores are sent.
+	Endpoint *ScoreEndpoint `json:"endpoint"`
 	// Highest possible score; null if it is unbounded.
 	High *float64 `json:"high"`
 	// binary metrics score 0 or 1.
@@ -1351,6 +1357,8 @@ type Feedback struct {
 	CreatedBy Actor `json:"created_by"`
 	// Id, unique within the organization.
 	ID int64 `json:"id"`
+	// Name of the metric that a score is of; null for other types.
+	Name *string `json:"name"`
 	// Id of the span that the feedback is about; null if it is about the whole trace.
 	SpanID *string `json:"span_id"`
 	// Id of the trace.
@@ -1359,7 +1367,7 @@ type Feedback struct {
 	Type string `json:"type"`
 	// End user of the application who gave the feedback; null if unknown.
 	UserID *string `json:"user_id"`
-	// A boolean for thumbs, a number from 0 to 1 for a rating, any JSON value for a correction; null for a comment without one.
+	// A boolean for thumbs, a number from 0 to 1 for a rating, a number for a score, any JSON value for a correction; null for a comment without one.
 	Value any `json:"value"`
 }
 
@@ -2076,6 +2084,28 @@ type RunSeries struct {
 	Runs []SeriesRun `json:"runs"`
 }
 
+type ScoreEndpoint struct {
+	// Maximum number of items in one call; null for the default.
+	BatchSize *int64 `json:"batch_size"`
+	// The provider key whose secret is sent as a bearer token; null if there is none.
+	SecretRef *int64 `json:"secret_ref"`
+	// Time limit for one call, in milliseconds; null for the default.
+	TimeoutMs *int64 `json:"timeout_ms"`
+	// Where answers are scored.
+	URL string `json:"url"`
+}
+
+type ScoreEndpointInput struct {
+	// Maximum number of items in one call; 16 if absent.
+	BatchSize *int64 `json:"batchSize,omitzero"`
+	// A provider key whose base URL is the service's; its secret is sent as a bearer token.
+	SecretRef string `json:"secretRef,omitzero"`
+	// Time limit for one call, in milliseconds; 60,000 if absent.
+	TimeoutMs *int64 `json:"timeoutMs,omitzero"`
+	// Where answers are scored. It receives a POST with metric and items, and answers with scores, one for each item in the same order: a number, an object with value and explanation, or null for no score.
+	URL string `json:"url"`
+}
+
 type ScoreExplanation struct {
 	// The metric.
 	Metric string `json:"metric"`
@@ -2397,6 +2427,8 @@ type Target struct {
 	System *string `json:"system"`
 	// Time limit for one answer, in milliseconds; null for the default.
 	TimeoutMs *int64 `json:"timeout_ms"`
+	// http, client: how long the run waits at its end for the traces of its answers, in milliseconds; null if it does not wait.
+	TraceWaitMs *int64 `json:"trace_wait_ms"`
 	// recorded: the items have outputs. client: the caller sends results. http: an application is called. model: a model is called.
 	Type string `json:"type"`
 	// http: the application; otherwise null.
@@ -2422,6 +2454,8 @@ type TargetInput struct {
 	System *string `json:"system,omitzero"`
 	// Time limit for one answer, in milliseconds.
 	TimeoutMs *int64 `json:"timeoutMs,omitzero"`
+	// http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls and scores. If absent, those that have arrived by then do.
+	TraceWaitMs *int64 `json:"traceWaitMs,omitzero"`
 	// recorded: the items have outputs. client: the caller sends results. http: an application is called. model: a model is called.
 	Type string `json:"type"`
 	// http: the application. It receives a POST with input, context, test_case_id and run_id, and answers with output.
@@ -2758,6 +2792,8 @@ type UpdateEvaluationTarget struct {
 	System *string `json:"system,omitzero"`
 	// Time limit for one answer, in milliseconds.
 	TimeoutMs *int64 `json:"timeoutMs,omitzero"`
+	// http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls and scores. If absent, those that have arrived by then do.
+	TraceWaitMs *int64 `json:"traceWaitMs,omitzero"`
 	// recorded: the items have outputs. client: the caller sends results. http: an application is called. model: a model is called.
 	Type string `json:"type"`
 	// http: the application. It receives a POST with input, context, test_case_id and run_id, and answers with output.

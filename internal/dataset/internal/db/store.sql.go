@@ -12,31 +12,6 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
-const closeRevision = `-- name: CloseRevision :exec
-UPDATE dataset_items SET valid_to = $1
-WHERE org_id = $2 AND dataset_id = $3 AND id = $4 AND valid_from = $5
-`
-
-type CloseRevisionParams struct {
-	ValidTo   *int32
-	OrgID     principal.OrgID
-	DatasetID int64
-	ID        int64
-	ValidFrom int32
-}
-
-// Ends a revision that frozen versions contain.
-func (q *Queries) CloseRevision(ctx context.Context, arg CloseRevisionParams) error {
-	_, err := q.db.Exec(ctx, closeRevision,
-		arg.ValidTo,
-		arg.OrgID,
-		arg.DatasetID,
-		arg.ID,
-		arg.ValidFrom,
-	)
-	return err
-}
-
 const closeRevisions = `-- name: CloseRevisions :exec
 UPDATE dataset_items SET valid_to = $1
 WHERE org_id = $2 AND dataset_id = $3 AND id = ANY ($4::bigint[]) AND valid_to IS NULL
@@ -404,10 +379,10 @@ func (q *Queries) FindItemsInVersion(ctx context.Context, arg FindItemsInVersion
 }
 
 const findRevisions = `-- name: FindRevisions :many
-SELECT i.id, i.digest, i.version
+SELECT i.id, i.valid_from, i.digest, i.version
 FROM unnest($1::bigint[]) AS wanted (id)
 CROSS JOIN LATERAL (
-  SELECT d.id, d.digest, d.version FROM dataset_items d
+  SELECT d.id, d.valid_from, d.digest, d.version FROM dataset_items d
   WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.id = wanted.id AND d.valid_to IS NULL
   ORDER BY d.valid_from DESC
   LIMIT 1
@@ -421,9 +396,10 @@ type FindRevisionsParams struct {
 }
 
 type FindRevisionsRow struct {
-	ID      int64
-	Digest  []byte
-	Version int64
+	ID        int64
+	ValidFrom int32
+	Digest    []byte
+	Version   int64
 }
 
 // The current revisions of some items, without their contents.
@@ -436,7 +412,12 @@ func (q *Queries) FindRevisions(ctx context.Context, arg FindRevisionsParams) ([
 	items := []FindRevisionsRow{}
 	for rows.Next() {
 		var i FindRevisionsRow
-		if err := rows.Scan(&i.ID, &i.Digest, &i.Version); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.ValidFrom,
+			&i.Digest,
+			&i.Version,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -606,47 +587,6 @@ func (q *Queries) InsertItems(ctx context.Context, arg InsertItemsParams) ([]Ins
 		return nil, err
 	}
 	return items, nil
-}
-
-const insertRevision = `-- name: InsertRevision :exec
-INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-`
-
-type InsertRevisionParams struct {
-	OrgID      principal.OrgID
-	DatasetID  int64
-	ID         int64
-	ValidFrom  int32
-	Digest     []byte
-	Content    []byte
-	Split      *string
-	Weight     float64
-	SourceType *string
-	SourceID   *string
-	CreatedAt  time.Time
-	UpdatedAt  *time.Time
-	Version    int64
-}
-
-// A new revision of an item whose earlier one belongs to a frozen version.
-func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) error {
-	_, err := q.db.Exec(ctx, insertRevision,
-		arg.OrgID,
-		arg.DatasetID,
-		arg.ID,
-		arg.ValidFrom,
-		arg.Digest,
-		arg.Content,
-		arg.Split,
-		arg.Weight,
-		arg.SourceType,
-		arg.SourceID,
-		arg.CreatedAt,
-		arg.UpdatedAt,
-		arg.Version,
-	)
-	return err
 }
 
 const insertRevisions = `-- name: InsertRevisions :exec
@@ -1225,85 +1165,20 @@ func (q *Queries) Release(ctx context.Context, arg ReleaseParams) error {
 	return err
 }
 
-const removeRevision = `-- name: RemoveRevision :exec
-DELETE FROM dataset_items
-WHERE org_id = $1 AND dataset_id = $2 AND id = $3 AND valid_from = $4
-`
-
-type RemoveRevisionParams struct {
-	OrgID     principal.OrgID
-	DatasetID int64
-	ID        int64
-	ValidFrom int32
-}
-
-// Removes a revision that no frozen version contains.
-func (q *Queries) RemoveRevision(ctx context.Context, arg RemoveRevisionParams) error {
-	_, err := q.db.Exec(ctx, removeRevision,
-		arg.OrgID,
-		arg.DatasetID,
-		arg.ID,
-		arg.ValidFrom,
-	)
-	return err
-}
-
 const removeRevisions = `-- name: RemoveRevisions :exec
 DELETE FROM dataset_items
-WHERE org_id = $1 AND dataset_id = $2 AND id = ANY ($3::bigint[]) AND valid_to IS NULL AND valid_from > $4
+WHERE org_id = $1 AND dataset_id = $2 AND id = ANY ($3::bigint[]) AND valid_to IS NULL
 `
 
 type RemoveRevisionsParams struct {
 	OrgID     principal.OrgID
 	DatasetID int64
 	Ids       []int64
-	Latest    int32
 }
 
 // Removes revisions that no frozen version contains.
 func (q *Queries) RemoveRevisions(ctx context.Context, arg RemoveRevisionsParams) error {
-	_, err := q.db.Exec(ctx, removeRevisions,
-		arg.OrgID,
-		arg.DatasetID,
-		arg.Ids,
-		arg.Latest,
-	)
-	return err
-}
-
-const replaceRevision = `-- name: ReplaceRevision :exec
-UPDATE dataset_items
-SET digest = $1, content = $2, split = $3, weight = $4, updated_at = $5, version = $6
-WHERE org_id = $7 AND dataset_id = $8 AND id = $9 AND valid_from = $10
-`
-
-type ReplaceRevisionParams struct {
-	Digest    []byte
-	Content   []byte
-	Split     *string
-	Weight    float64
-	UpdatedAt *time.Time
-	Version   int64
-	OrgID     principal.OrgID
-	DatasetID int64
-	ID        int64
-	ValidFrom int32
-}
-
-// Changes a revision in place; no frozen version contains it.
-func (q *Queries) ReplaceRevision(ctx context.Context, arg ReplaceRevisionParams) error {
-	_, err := q.db.Exec(ctx, replaceRevision,
-		arg.Digest,
-		arg.Content,
-		arg.Split,
-		arg.Weight,
-		arg.UpdatedAt,
-		arg.Version,
-		arg.OrgID,
-		arg.DatasetID,
-		arg.ID,
-		arg.ValidFrom,
-	)
+	_, err := q.db.Exec(ctx, removeRevisions, arg.OrgID, arg.DatasetID, arg.Ids)
 	return err
 }
 

@@ -1,0 +1,78 @@
+package trace
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
+)
+
+// Linked is what the trace of some work says about it.
+type Linked struct {
+	ID    span.TraceID
+	Ended bool
+	Usage Usage
+	Cost  Cost
+	// ToolCalls is a JSON list of calls with name and arguments, in the order of
+	// their start; nil if the trace does not show what models or agents did.
+	ToolCalls jsontext.Value
+}
+
+// linkedBatch is how many traces are looked for at once.
+const linkedBatch = 500
+
+// Linked calls each for those of the traces that have arrived.
+func (s *Service) Linked(ctx context.Context, org principal.OrgID, ids []span.TraceID, each func(Linked)) error {
+	for some := range slices.Chunk(ids, linkedBatch) {
+		found, err := s.store.Bounds(ctx, org, some)
+		if err != nil {
+			return err
+		}
+		traces := make([]Trace, len(found))
+		for i, b := range found {
+			traces[i].ID = b.ID
+		}
+		for part := range slices.Chunk(traces, exportBatch) {
+			err := s.export(ctx, org, part, func(e *Exported) error {
+				each(Linked{ID: e.Trace.ID, Ended: !e.Trace.End.IsZero(), Usage: e.Trace.Usage, Cost: e.Trace.Cost, ToolCalls: toolCalls(e.Spans)})
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// toolCalls are the calls that spans record.
+func toolCalls(spans []Span) jsontext.Value {
+	calls, shown := []byte{'['}, false
+	for _, one := range spans {
+		switch one.PrimitiveType {
+		case "model_call", "agent_invocation":
+			shown = true
+		case "tool_call":
+			shown = true
+			if len(calls) > 1 {
+				calls = append(calls, ',')
+			}
+			name := one.ToolName
+			if name == "" {
+				name = one.Name
+			}
+			calls = span.AppendJSONString(append(calls, `{"name":`...), []byte(name))
+			if one.Input != nil {
+				calls = append(append(calls, `,"arguments":`...), one.Input...)
+			}
+			calls = append(calls, '}')
+		}
+	}
+	if !shown {
+		return nil
+	}
+	return append(calls, ']')
+}
