@@ -39,7 +39,7 @@ func (c tracesListCommand) run(e *Environment) error {
 		q.Set("status", c.Status)
 	}
 	if c.Since > 0 {
-		q.Set("startAfter", time.Now().Add(-c.Since).UTC().Format(time.RFC3339))
+		q.Set("startAfter", begin(c.Since))
 	}
 	var list api.TraceList
 	raw, err := from.Call(func(k api.Client) (err error) {
@@ -57,6 +57,14 @@ func (c tracesListCommand) run(e *Environment) error {
 		out.Rows = append(out.Rows, []string{t.ID, t.Status, terminal.Moment(t.StartTime), orZero(t.Name)})
 	}
 	return terminal.Detect(e.Out, e.Environ).List(e.Out, out)
+}
+
+// begin is when a period began that lasts until now; none has no beginning.
+func begin(since time.Duration) string {
+	if since <= 0 {
+		return ""
+	}
+	return time.Now().Add(-since).UTC().Format(time.RFC3339)
 }
 
 // none says that there is no trace to list, and what to do.
