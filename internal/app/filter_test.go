@@ -109,7 +109,8 @@ func readEverything(t *testing.T, k *testkit.Kit, m *specimen.Maker) {
 		paths = append(paths, "/api/traces?"+query)
 	}
 	paths = append(paths, "/api/traces/"+trace, "/api/traces/"+trace+"/spans?offset=0", "/api/traces/"+trace+"/spans?limit=1&offset=1",
-		"/api/traces/metrics?groupBy=model&"+since, "/api/conversations?userId=u1&"+since, "/api/conversations?includeTotal=true&"+since)
+		"/api/traces/metrics?groupBy=model&"+since, "/api/conversations?userId=u1&"+since, "/api/conversations?includeTotal=true&"+since,
+		"/api/end-users?includeTotal=true&"+since)
 	for _, path := range paths {
 		res, err := c.Send(t.Context(), http.MethodGet, path, nil)
 		require.NoError(t, err, path)

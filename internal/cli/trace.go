@@ -83,6 +83,7 @@ func (c tailCommand) Run(e *Environment) error {
 type tracesCommand struct {
 	List      tracesListCommand      `cmd:"" help:"List traces, newest first."`
 	Get       tracesGetCommand       `cmd:"" help:"Show a trace as a tree of spans, with time, tokens, cost and errors."`
+	Users     tracesUsersCommand     `cmd:"" help:"List the users of your application, by their latest activity."`
 	ToDataset tracesToDatasetCommand `cmd:"" name:"to-dataset" help:"Add traces to a dataset, as items."`
 }
 

@@ -9,9 +9,8 @@ import (
 
 type tracesListCommand struct {
 	remote
-	Search string        `help:"Words to search for in messages and names." placeholder:"TEXT"`
-	Status string        `enum:"running,completed,failed," default:"" help:"Only traces with this status: running, completed or failed." placeholder:"STATUS"`
-	Since  time.Duration `help:"Only traces that began in this period, such as 10m." placeholder:"TIME"`
+	traceFilter
+	Since time.Duration `help:"Only traces that began in this period, such as 10m." placeholder:"TIME"`
 	listFlags
 }
 
@@ -31,19 +30,11 @@ func (c tracesListCommand) run(e *Environment) error {
 	if err != nil {
 		return err
 	}
-	q := c.query()
-	if c.Search != "" {
-		q.Set("search", c.Search)
-	}
-	if c.Status != "" {
-		q.Set("status", c.Status)
-	}
-	if c.Since > 0 {
-		q.Set("startAfter", time.Now().Add(-c.Since).UTC().Format(time.RFC3339))
-	}
+	filter := c.traceFilter.query()
+	filter.Limit, filter.StartAfter = c.Limit, begin(c.Since)
 	var list api.TraceList
 	raw, err := from.Call(func(k api.Client) (err error) {
-		list, err = k.ListTraces(e.Context, q)
+		list, err = k.ListTraces(e.Context, filter.Values())
 		return err
 	})
 	if err != nil || c.JSON {
@@ -59,9 +50,17 @@ func (c tracesListCommand) run(e *Environment) error {
 	return terminal.Detect(e.Out, e.Environ).List(e.Out, out)
 }
 
+// begin is when a period began that lasts until now; none has no beginning.
+func begin(since time.Duration) time.Time {
+	if since <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(-since)
+}
+
 // none says that there is no trace to list, and what to do.
 func (c tracesListCommand) none() string {
-	if c.Search != "" || c.Status != "" || c.Since > 0 {
+	if c.traceFilter != (traceFilter{}) || c.Since > 0 {
 		return "No trace matches."
 	}
 	return "There is no trace yet. `assay doctor` says what to set where your application runs."

@@ -48,6 +48,7 @@ type Query struct {
 	Search      string
 	UserID      string
 	Environment string
+	ServiceName string
 	AgentName   string
 	HasError    bool
 
@@ -56,10 +57,11 @@ type Query struct {
 	Cursor                  string
 }
 
-func (q Query) values() url.Values {
+// Values are the parameters of the query.
+func (q Query) Values() url.Values {
 	v := url.Values{}
 	for name, text := range map[string]string{
-		"status": q.Status, "search": q.Search, "userId": q.UserID, "environment": q.Environment, "agentName": q.AgentName,
+		"status": q.Status, "search": q.Search, "userId": q.UserID, "environment": q.Environment, "serviceName": q.ServiceName, "agentName": q.AgentName,
 		"startAfter": moment(q.StartAfter), "startBefore": moment(q.StartBefore), "cursor": q.Cursor,
 	} {
 		if text != "" {
@@ -100,7 +102,7 @@ func (c *Client) Traces(ctx context.Context, q Query) (Page, Answer, error) {
 		NextCursor    string           `json:"next_cursor"`
 		DeferredSince time.Time        `json:"deferred_since"`
 	}
-	a, err := c.get(ctx, "/api/traces", q.values(), &body)
+	a, err := c.get(ctx, "/api/traces", q.Values(), &body)
 	if err != nil {
 		return Page{}, a, err
 	}

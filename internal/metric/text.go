@@ -19,7 +19,8 @@ import (
 //     its content: a string, or the joined texts of its text parts; one that only
 //     calls tools is the empty text;
 //   - a list of chat messages is the last of them, and so is an object with a list
-//     of messages, as agents keep their state;
+//     of messages, as agents keep their state; there a message may also be a pair
+//     of a role and a content;
 //   - an object whose only member is a string named content, output, text or
 //     answer is that string;
 //   - everything else is its canonical JSON (RFC 8785).
@@ -51,8 +52,10 @@ func textOf(v any) string {
 		if text, ok := wrapped(v); ok {
 			return text
 		}
-		if list, ok := v["messages"].([]any); ok && isConversation(list) {
-			return textOf(list[len(list)-1])
+		if list, ok := v["messages"].([]any); ok {
+			if list = unpaired(list); isConversation(list) {
+				return textOf(list[len(list)-1])
+			}
 		}
 	}
 	return canonical(v)
@@ -97,6 +100,22 @@ func isMessage(v any) bool {
 
 func isConversation(list []any) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(e any) bool { return !isMessage(e) })
+}
+
+// unpaired is a list of messages in which pairs, such as ["user", "Where?"], have
+// become messages.
+func unpaired(list []any) []any {
+	out := make([]any, len(list))
+	for i, e := range list {
+		out[i] = e
+		if pair, ok := e.([]any); ok && len(pair) == 2 {
+			switch pair[0] {
+			case "user", "human", "ai", "assistant", "system":
+				out[i] = map[string]any{"role": pair[0], "content": pair[1]}
+			}
+		}
+	}
+	return out
 }
 
 // parts joins the text parts of a message; images, thoughts and the like are

@@ -143,6 +143,8 @@ func (r *Record) liftGenAIPrefix(name []byte, v *value) bool {
 		return r.liftMessage(listInput, name[len("prompt."):], v)
 	case hasPrefix(name, "completion."):
 		return r.liftMessage(listOutput, name[len("completion."):], v)
+	case string(name) == "cost.total_cost": // LiteLLM's
+		r.dollars(fromGenAI, v)
 	case hasPrefix(name, "guardrail."):
 		// A model call may name the guardrail that watched it, so this tells
 		// least of all.

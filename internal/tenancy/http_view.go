@@ -57,14 +57,14 @@ type ViewPath struct {
 
 type listViewsInput struct {
 	httpapi.CursorPage
-	List []string `query:"list,explode" enum:"audit_logs,conversations,datasets,evaluations,results,runs,traces" doc:"Only views of this list. Repeat the parameter to match any of several."`
+	List []string `query:"list,explode" enum:"audit_logs,conversations,datasets,end_users,evaluations,results,runs,traces" doc:"Only views of this list. Repeat the parameter to match any of several."`
 }
 
 type createViewInput struct{ Body createViewBody }
 
 type createViewBody struct {
 	Name     string      `json:"name" minLength:"1" maxLength:"200" example:"Failed in production" doc:"Name, unique among the list's views of the same owner."`
-	List     string      `json:"list" enum:"audit_logs,conversations,datasets,evaluations,results,runs,traces" doc:"The list that is filtered."`
+	List     string      `json:"list" enum:"audit_logs,conversations,datasets,end_users,evaluations,results,runs,traces" doc:"The list that is filtered."`
 	Filters  viewFilters `json:"filters" doc:"Values of the list's query parameters, by name."`
 	Personal bool        `json:"personal,omitzero" doc:"Whether the view is yours alone. Requires a personal key or X-On-Behalf-Of."`
 }

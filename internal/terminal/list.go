@@ -134,6 +134,9 @@ func Moment(t time.Time) string {
 // Took is a duration for a reader.
 func Took(d time.Duration) string { return duration(d) }
 
+// Cost is an amount of US dollars for a reader, empty if it is not known.
+func Cost(usd *float64) string { return cost(usd) }
+
 // Score is a score for a reader.
 func Score(x *float64) string {
 	if x == nil {

@@ -217,6 +217,35 @@ type ListedConversation struct {
 	Totals         ConversationTotals `json:"totals"`
 }
 
+// EndUserPage is a page of end users.
+type EndUserPage struct {
+	EndUsers   []EndUser `json:"end_users"`
+	HasMore    bool      `json:"has_more"`
+	NextCursor string    `json:"next_cursor"`
+	Total      *int      `json:"total"`
+}
+
+// EndUser is an end user of a list.
+type EndUser struct {
+	ID             string        `json:"id"`
+	UserID         string        `json:"user_id"`
+	FirstStartTime time.Time     `json:"first_start_time"`
+	LastStartTime  time.Time     `json:"last_start_time"`
+	Totals         EndUserTotals `json:"totals"`
+}
+
+// EndUserTotals are of traces of an end user.
+type EndUserTotals struct {
+	Traces          int        `json:"traces"`
+	FailedTraces    int        `json:"failed_traces"`
+	Conversations   int        `json:"conversations"`
+	Spans           int        `json:"spans"`
+	Errors          int        `json:"errors"`
+	Usage           TokenUsage `json:"usage"`
+	CostUSD         *float64   `json:"cost_usd"`
+	CostKnownTraces int        `json:"cost_known_traces"`
+}
+
 // Traces reads a page of traces.
 func (c *Client) Traces(ctx context.Context, query string) (out TracePage, err error) {
 	_, err = c.Call(ctx, http.MethodGet, "/api/traces?"+query, nil, &out)
@@ -267,6 +296,12 @@ func (c *Client) ExportTraces(ctx context.Context, query string) ([]Trace, error
 // Conversations reads a page of conversations.
 func (c *Client) Conversations(ctx context.Context, query string) (out ConversationPage, err error) {
 	_, err = c.Call(ctx, http.MethodGet, "/api/conversations?"+query, nil, &out)
+	return out, err
+}
+
+// EndUsers reads a page of end users.
+func (c *Client) EndUsers(ctx context.Context, query string) (out EndUserPage, err error) {
+	_, err = c.Call(ctx, http.MethodGet, "/api/end-users?"+query, nil, &out)
 	return out, err
 }
 

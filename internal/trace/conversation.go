@@ -36,7 +36,7 @@ type Conversation struct {
 	From, To time.Time
 	Turns    []Turn
 	// Totals are of the turns on all pages.
-	Totals ConversationTotals
+	Totals Totals
 	// Next is where the next page begins; More is false if there is none.
 	Next spandb.Position
 	More bool

@@ -28,11 +28,10 @@ func (s *Service) registerConversations(e *httpapi.Edge) {
 
 type listConversationsInput struct {
 	httpapi.CursorPage
-	UserID      string    `query:"userId" maxLength:"1024" doc:"Only conversations with a turn of this end user."`
-	Environment string    `query:"environment" maxLength:"1024" doc:"Only conversations with a turn in this environment."`
-	ServiceName string    `query:"serviceName" maxLength:"1024" doc:"Only conversations with a turn of this service."`
-	StartAfter  time.Time `query:"startAfter" doc:"Start of the window; by default 7 days before startBefore, at most 92 days."`
-	StartBefore time.Time `query:"startBefore" doc:"End of the window; by default the current time."`
+	UserID      string `query:"userId" maxLength:"1024" doc:"Only conversations with a turn of this end user."`
+	Environment string `query:"environment" maxLength:"1024" doc:"Only conversations with a turn in this environment."`
+	ServiceName string `query:"serviceName" maxLength:"1024" doc:"Only conversations with a turn of this service."`
+	GroupWindow
 }
 
 type listConversationsOutput struct {
@@ -107,45 +106,23 @@ type conversationTotals struct {
 // The cursors of conversations, by their latest activity, and of the turns of
 // one, by their start.
 const (
-	conversationCursor = httpapi.Cursor[uint64]("conversations")
+	conversationCursor = groupCursor("conversations")
 	turnCursor         = httpapi.Cursor[span.TraceID]("turns")
 )
 
 func (s *Service) getConversations(ctx context.Context, in *listConversationsInput) (*listConversationsOutput, error) {
-	org := principal.From(ctx).Org
-	f := ConversationFilter{UserID: in.UserID, Environment: in.Environment, ServiceName: in.ServiceName, From: in.StartAfter, To: in.StartBefore}
-	after, err := conversationCursor.Place(in.Cursor)
+	f := GroupFilter{By: spandb.ByConversation, UserID: in.UserID, Environment: in.Environment, ServiceName: in.ServiceName}
+	found, paging, err := s.readGroups(ctx, f, in.GroupWindow, in.CursorPage, conversationCursor)
 	if err != nil {
 		return nil, err
-	}
-	var found ListedConversations
-	var total int64
-	err = spandb.Together(ctx, func(ctx context.Context) (err error) {
-		found, err = s.ListConversations(ctx, org, f, ConversationPage{
-			Limit: in.Limit, Offset: in.Offset, After: spandb.ConversationPosition{Last: after.At, Hash: after.Tie},
-		})
-		return err
-	}, func(ctx context.Context) (err error) {
-		if in.IncludeTotal {
-			total, err = s.CountConversations(ctx, org, f)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	next := ""
-	if found.More {
-		next = conversationCursor.Text(httpapi.Place[uint64]{At: found.Next.Last, Tie: found.Next.Hash})
 	}
 	out := listConversationsBody{
-		Window: windowBody{From: httpapi.Time(found.From), To: httpapi.Time(found.To)}, Conversations: make([]listedConversationBody, len(found.Conversations)),
-		CursorPaging: in.Paging(next, total),
+		Window: toWindow(found.From, found.To), Conversations: make([]listedConversationBody, len(found.Groups)), CursorPaging: paging,
 	}
-	for i, c := range found.Conversations {
+	for i, g := range found.Groups {
 		out.Conversations[i] = listedConversationBody{
-			ID: c.ID, ConversationID: c.ID, UserID: httpapi.OrNull(c.UserID),
-			FirstStartTime: httpapi.Time(c.First), LastStartTime: httpapi.Time(c.Last), Totals: toConversationTotals(c.Totals),
+			ID: g.ID, ConversationID: g.ID, UserID: httpapi.OrNull(g.UserID),
+			FirstStartTime: httpapi.Time(g.First), LastStartTime: httpapi.Time(g.Last), Totals: toConversationTotals(g.Totals),
 		}
 	}
 	return &listConversationsOutput{Body: out}, nil
@@ -169,8 +146,8 @@ func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*
 	}
 	out := conversationBody{
 		ID: in.ConversationID, ConversationID: in.ConversationID,
-		Window: windowBody{From: httpapi.Time(c.From), To: httpapi.Time(c.To)}, Turns: make([]turnBody, len(c.Turns)),
-		Totals: toConversationTotals(c.Totals), CursorPaging: in.Paging(next, int64(c.Totals.Turns)),
+		Window: toWindow(c.From, c.To), Turns: make([]turnBody, len(c.Turns)),
+		Totals: toConversationTotals(c.Totals), CursorPaging: in.Paging(next, int64(c.Totals.Traces)),
 	}
 	for i, t := range c.Turns {
 		out.Turns[i] = toTurnBody(t)
@@ -178,9 +155,9 @@ func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*
 	return &conversationOutput{Body: out}, nil
 }
 
-func toConversationTotals(n ConversationTotals) conversationTotals {
+func toConversationTotals(n Totals) conversationTotals {
 	return conversationTotals{
-		Turns: n.Turns, FailedTurns: n.Failed, Spans: n.Spans, Errors: n.Errors,
+		Turns: n.Traces, FailedTurns: n.Failed, Spans: n.Spans, Errors: n.Errors,
 		Usage: toUsage(n.Usage), CostUSD: toCost(n.Cost), CostKnownTurns: n.CostKnown,
 	}
 }

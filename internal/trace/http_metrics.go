@@ -101,7 +101,7 @@ func (s *Service) getMetrics(ctx context.Context, in *metricsInput) (*metricsOut
 	if err != nil {
 		return nil, err
 	}
-	out := metricsBody{Window: windowBody{From: httpapi.Time(m.From), To: httpapi.Time(m.To)}, GroupBy: in.GroupBy, Groups: make([]metricGroup, len(m.Groups))}
+	out := metricsBody{Window: toWindow(m.From, m.To), GroupBy: in.GroupBy, Groups: make([]metricGroup, len(m.Groups))}
 	for name, length := range intervals {
 		if length == m.Interval {
 			out.Interval = name
@@ -150,3 +150,7 @@ func toPercentiles(p Percentiles) percentilesBody {
 
 // rounded leaves six digits: more would claim what no count of spans tells.
 func rounded(share float64) float64 { return math.Round(share*1e6) / 1e6 }
+
+func toWindow(from, to time.Time) windowBody {
+	return windowBody{From: httpapi.Time(from), To: httpapi.Time(to)}
+}

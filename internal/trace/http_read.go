@@ -34,6 +34,7 @@ func (s *Service) registerReads(e *httpapi.Edge) {
 	s.registerMetrics(e)
 	s.registerExport(e)
 	s.registerConversations(e)
+	s.registerUsers(e)
 }
 
 // FilterQuery are the filters of lists of traces.

@@ -31,14 +31,16 @@ type (
 	// Page says which part of a list is meant.
 	Page = spandb.Page
 
-	// ConversationFilter says which conversations are meant.
-	ConversationFilter = spandb.ConversationFilter
-	// ConversationPage says which part of a list of conversations is meant.
-	ConversationPage = spandb.ConversationPage
-	// ConversationTotals are of all traces of a conversation.
-	ConversationTotals = spandb.ConversationTotals
-	// ListedConversations is a page of conversations.
-	ListedConversations = spandb.ListedConversations
+	// Group is what the traces of a conversation or an end user are together.
+	Group = spandb.TraceGroup
+	// GroupFilter says which conversations or end users are meant.
+	GroupFilter = spandb.TraceGroupFilter
+	// GroupPage says which part of a list of them is meant.
+	GroupPage = spandb.TraceGroupPage
+	// Groups is a page of them.
+	Groups = spandb.TraceGroups
+	// Totals are of all traces of a conversation or an end user.
+	Totals = spandb.TraceTotals
 
 	// MetricsQuery says which figures are wanted.
 	MetricsQuery = spandb.MetricsQuery

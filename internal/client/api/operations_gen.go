@@ -338,6 +338,12 @@ func (c Client) ListDatasets(ctx context.Context, query url.Values, opts ...Opti
 	return out, err
 }
 
+// ListEndUsers calls GET /api/end-users: List end users.
+func (c Client) ListEndUsers(ctx context.Context, query url.Values, opts ...Option) (out EndUserList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/end-users", query, nil, &out, opts)
+	return out, err
+}
+
 // ListEvaluationArtifacts calls GET /api/evaluations/{id}/artifacts: List the artifacts of an evaluation.
 func (c Client) ListEvaluationArtifacts(ctx context.Context, id string, query url.Values, opts ...Option) (out ArtifactList, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/artifacts", query, nil, &out, opts)

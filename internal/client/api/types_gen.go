@@ -1085,6 +1085,55 @@ type DeletedInteger struct {
 	ID int64 `json:"id"`
 }
 
+type EndUser struct {
+	// Start of the first matching trace in the window.
+	FirstStartTime time.Time `json:"first_start_time"`
+	// Id of the end user, as the application named it.
+	ID string `json:"id"`
+	// Start of the latest span of such a trace that names the end user; the list is ordered by it.
+	LastStartTime time.Time `json:"last_start_time"`
+	// Totals of the matching traces in the window.
+	Totals EndUserTotals `json:"totals"`
+	// Same as id, under the name that traces have it by.
+	UserID string `json:"user_id"`
+}
+
+type EndUserList struct {
+	// End users of this page.
+	EndUsers []EndUser `json:"end_users"`
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+	// Window in which traces start.
+	Window TimeWindow `json:"window"`
+}
+
+type EndUserTotals struct {
+	// Number of conversations that the traces are part of.
+	Conversations int64 `json:"conversations"`
+	// Number of traces whose cost is known.
+	CostKnownTraces int64 `json:"cost_known_traces"`
+	// Sum of the known costs in US dollars; null if none is known.
+	CostUSD *float64 `json:"cost_usd"`
+	// Number of spans that ended with an error.
+	Errors int64 `json:"errors"`
+	// Number of traces that failed.
+	FailedTraces int64 `json:"failed_traces"`
+	// Number of spans.
+	Spans int64 `json:"spans"`
+	// Number of traces.
+	Traces int64 `json:"traces"`
+	// Tokens used by the traces.
+	Usage Usage `json:"usage"`
+}
+
 type Error struct {
 	// What went wrong.
 	Error ErrorDetail `json:"error"`

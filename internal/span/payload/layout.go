@@ -67,7 +67,7 @@ func findLayout(b []byte) layout {
 		s.shape, s.first = shapeQuoted, at
 		end = StringEnd(b, at)
 	case '[':
-		s, end = listLayout(b, at, 0)
+		s, end = listLayout(b, at, 0, false)
 	case '{':
 		s, end = objectLayout(b, at, 0)
 	}
@@ -82,8 +82,8 @@ func findLayout(b []byte) layout {
 const maxLists = 3
 
 // listLayout finds the layout of the list that begins at i; end is after it, or
-// -1.
-func listLayout(b []byte, i, depth int) (s layout, end int) {
+// -1. pairs says that it is known to be of messages, so that a pair may be one.
+func listLayout(b []byte, i, depth int, pairs bool) (s layout, end int) {
 	s = layout{shape: shapeJSON, user: -1, after: -1}
 	answered, followsUser := false, false
 	w := Walk(b, i)
@@ -93,12 +93,19 @@ func listLayout(b []byte, i, depth int) (s layout, end int) {
 		case '{':
 			role, w.i = roleOf(b, w.At, 0)
 		case '[':
+			if pairs {
+				var after int
+				if role, _, after = pair(b, w.At); role != roleNone {
+					w.i = after
+					break
+				}
+			}
 			if s.shape == shapeMessages || depth >= maxLists {
 				w.Skip()
 				continue
 			}
 			var in layout
-			if in, w.i = listLayout(b, w.At, depth+1); in.shape == shapeMessages {
+			if in, w.i = listLayout(b, w.At, depth+1, pairs); in.shape == shapeMessages {
 				s = in
 			}
 			continue
@@ -195,7 +202,7 @@ func objectLayout(b []byte, i, depth int) (s layout, end int) {
 			var in layout
 			switch b[w.At] {
 			case '[':
-				in, w.i = listLayout(b, w.At, depth+1)
+				in, w.i = listLayout(b, w.At, depth+1, string(w.Key) == "messages")
 			case '{':
 				in, w.i = objectLayout(b, w.At, depth+1)
 			default:

@@ -117,8 +117,11 @@ func findMessages(b []byte) messages {
 	spoken := false
 	for i := s.first; i >= 0 && i < len(b); {
 		who, end := roleNone, ValueEnd(b, i)
-		if b[i] == '{' {
+		switch b[i] {
+		case '{':
 			who, end = roleOf(b, i, 0)
+		case '[':
+			who, _, _ = pair(b, i)
 		}
 		if end < 0 {
 			break
@@ -153,6 +156,11 @@ func listOf(elements []byte) []byte {
 // messageText is the text of the message that begins at i; ok is false if there
 // is none, or more than text.
 func messageText(b []byte, i, depth int) (text []byte, ok bool) {
+	if b[i] == '[' {
+		_, content, _ := pair(b, i)
+		text, ok = contentText(nil, b, content, depth)
+		return text, ok && len(text) > 0
+	}
 	ok = true
 	for w := Walk(b, i); w.Next() && ok; w.Skip() {
 		switch string(w.Key) {

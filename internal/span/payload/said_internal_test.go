@@ -32,6 +32,22 @@ func TestQuestion(t *testing.T) {
 			`[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]`,
 		},
 		"the state of a graph": {`{"messages":[{"role":"user","content":"hi"}]}`, `"hi"`, `"hi"`},
+		"pairs of a graph":     {`{"messages": [["system", "be brief"], ["user", "hi"]]}`, `"hi"`, `"hi"`},
+		"a pair with parts":    {`{"messages":[["human",[{"type":"text","text":"a"},{"type":"text","text":"b"}]]]}`, "\"a\nb\"", "\"a\nb\""},
+		"a pair with an image": {`{"messages":[["user",[{"type":"image_url"}]]]}`, `[["user",[{"type":"image_url"}]]]`, `[["user",[{"type":"image_url"}]]]`},
+		"several pairs": {
+			`{"messages":[["user","a"],["ai","b"],["human","c"]]}`, `"c"`, `{"messages":[["user","a"],["ai","b"],["human","c"]]}`,
+		},
+		"pairs and messages": {
+			`{"messages":[["user","a"],{"type":"ai","content":"b"},["user","c"]]}`, `"c"`, `{"messages":[["user","a"],{"type":"ai","content":"b"},["user","c"]]}`,
+		},
+		"pairs with the answer": {
+			`{"messages":[["user","a"],["ai","b"],["user","c"],["ai","d"]]}`, `"c"`, `[["user","a"],["ai","b"],["user","c"]]`,
+		},
+		"pairs of something else":  {`{"rows":[["user","a"]]}`, `{"rows":[["user","a"]]}`, `{"rows":[["user","a"]]}`},
+		"no role":                  {`{"messages":[["Ulm","rain"]]}`, `{"messages":[["Ulm","rain"]]}`, `{"messages":[["Ulm","rain"]]}`},
+		"three are no pair":        {`{"messages":[["user","a","b"]]}`, `{"messages":[["user","a","b"]]}`, `{"messages":[["user","a","b"]]}`},
+		"a role and nothing after": {`{"messages":[["user"]]}`, `{"messages":[["user"]]}`, `{"messages":[["user"]]}`},
 		"a run that records its answer": {
 			`[{"role": "user", "parts": [{"type": "text", "content": "hi"}]}, {"role": "assistant", "parts": [{"type": "tool_call", "name": "f"}]}, ` +
 				`{"role": "user", "parts": [{"type": "tool_call_response", "result": "x"}]}, {"role": "assistant", "parts": [{"type": "text", "content": "ho"}]}]`, `"hi"`, `"hi"`,
@@ -68,6 +84,9 @@ func TestAnswer(t *testing.T) {
 		"a call of a tool":     {`[{"role":"assistant","tool_calls":[{"id":"c"}]}]`, `[{"role":"assistant","tool_calls":[{"id":"c"}]}]`},
 		"no calls":             {`[{"role":"assistant","content":"fine","tool_calls":[],"refusal":null}]`, `"fine"`},
 		"the state of a graph": {`{"messages":[{"type":"human","content":"hi"},{"type":"ai","content":"fine","tool_calls":[]}]}`, `"fine"`},
+		"pairs of a graph":     {`{"messages":[["user","hi"],["assistant","fine"]]}`, `"fine"`},
+		"a pair of a model":    {`{"messages":[["ai","fine"]]}`, `"fine"`},
+		"a pair of a user":     {`{"messages":[["user","hi"]]}`, `{"messages":[["user","hi"]]}`},
 		"a choice":             {`{"choices":[{"message":{"role":"assistant","content":"fine"}}]}`, `"fine"`},
 		"a generation":         {`{"generations":[[{"text":"fine","message":{"kwargs":{"content":"fine","type":"ai"}}}]]}`, `"fine"`},
 		"Gemini":               {`{"candidates":[{"content":{"role":"model","parts":[{"text":"fine"}]}}]}`, `"fine"`},
@@ -86,6 +105,7 @@ func FuzzSaid(f *testing.F) {
 	for _, seed := range []string{
 		`[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"text","text":"ho"}]}]`, `{"messages":[{"type":"human","content":"go"}]}`,
 		`[{"role":"user","parts":[{"type":"tool_call_response"}]}]`, `{"role":"assistant","message":{"content":{"parts":["x"]}}}`, `[{"role":"user","content":"\ud83d\"`, `[[{"role":"user"}]]`,
+		`{"messages":[["user","a"],["ai",["b"]],["human"]]}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -50,7 +50,7 @@ func (t *Texts) InputPreview(input []byte) []byte {
 	g := collector{out: t.preview[:0], inner: t.inner, limit: utf8.UTFMax * MaxPreview}
 	switch {
 	case s.shape == shapeMessages && s.user >= 0:
-		g.value(input, s.user, collectNamed, 0)
+		g.message(input, s.user)
 	case s.shape == shapeMessages:
 		g.elements(input, s.from)
 	default:
@@ -174,7 +174,7 @@ func (g *collector) raw(b []byte, s layout) {
 func (g *collector) elements(b []byte, i int) {
 	mark := len(g.out)
 	for {
-		if i = g.value(b, i, collectNamed, 0); i < 0 {
+		if i = g.message(b, i); i < 0 {
 			break
 		}
 		if i = SkipSpace(b, i); i >= len(b) || b[i] == ']' || g.full() {

@@ -49,6 +49,7 @@ func TestSearchText(t *testing.T) {
 		"Anthropic":                          {`{"system":"s","messages":[{"role":"user","content":"hi"}]}`, `{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","name":"f","input":{"q":"z"}}]}`, "hi\nhm\nz"},
 		"the Responses API":                  {`[{"role":"user","content":"hi"},{"type":"reasoning","summary":[]},{"type":"function_call","arguments":"{\"q\":\"old\"}"},{"type":"function_call_output","output":"new"}]`, `[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}]`, "new\nyes"},
 		"an output that repeats the history": {"go", `{"messages":[{"type":"human","content":"go"},{"type":"ai","content":"gone"}]}`, "go\ngone"},
+		"pairs of a graph":                   {`{"messages":[["user","one"],["ai","two"],["user","three"]]}`, `{"messages":[["user","three"],["ai",[{"type":"text","text":"four"}]]]}`, "three\nfour"},
 		"documents":                          {"", `[{"id":"d1","content":"text","score":1}]`, "d1\ntext"},
 		"a text that is said twice in a row": {"", `{"generations":[[{"text":"once","message":{"kwargs":{"content":"once","type":"ai"}}}]]}`, "once"},
 	} {
@@ -84,6 +85,7 @@ func TestPreviews(t *testing.T) {
 		"the last user":             {`[{"role":"user","content":"one"},{"role":"assistant","content":"two"},{"role":"user","content":[{"type":"text","text":"three"},{"type":"text","text":"four"}]},{"role":"assistant","content":"five"},{"role":"tool","content":"six"}]`, "", "three four", ""},
 		"no user":                   {`[{"role":"system","content":"only this"}]`, "", "only this", ""},
 		"an answer":                 {"", `[{"role":"assistant","parts":[{"type":"text","content":"yes\nof course"}]}]`, "", "yes of course"},
+		"pairs of a graph":          {`{"messages":[["system","be kind"],["user","one two"]]}`, `{"messages":[["user","one"],["ai","three"]]}`, "one two", "three"},
 		"other JSON as it is":       {`{"city": "Ulm"}`, `[1,2]`, `{"city": "Ulm"}`, `[1,2]`},
 		"a quoted text":             {`"a\tb"`, `"\u00e9"`, "a b", "é"},
 		"200 characters, not bytes": {strings.Repeat("é", 300), `"` + strings.Repeat("漢", 300) + `"`, strings.Repeat("é", 200), strings.Repeat("漢", 200)},
@@ -138,7 +140,7 @@ func TestSearchTextIsWhatIsNew(t *testing.T) {
 			require.NoError(t, json.Indent(&b, text, " ", "\t"))
 			text = b.Bytes()
 		}
-		whole, _ := listLayout(text, 0, 0)
+		whole, _ := listLayout(text, 0, 0, false)
 		back, ok := layoutFromEnd(text, 0)
 		require.True(t, ok)
 		require.Equal(t, whole, back, "reading from the end finds the same")
@@ -174,7 +176,7 @@ func TestValidJSON(t *testing.T) {
 func FuzzSearch(f *testing.F) {
 	for _, s := range []string{
 		"", "x", `[{"role":"user","content":"a"}]`, `{"messages":[[{"kwargs":{"content":"\ud83d","type":"human"}}]]}`,
-		`[{"role":"assistant","tool_calls":[{"function":{"arguments":"{\"a\":\"\\u00e9\"}"}}]}]`, `"\"`, `{"content":{"role":1}}`, "[[[[", `{"a":"b" "c"`,
+		`[{"role":"assistant","tool_calls":[{"function":{"arguments":"{\"a\":\"\\u00e9\"}"}}]}]`, `"\"`, `{"content":{"role":1}}`, `{"messages":[["user","a"],["ai",["b"]],["human"`, "[[[[", `{"a":"b" "c"`,
 		`[{"role":"user","content":"\\\""},{"role":"assistant","content":"\\\\"},{"role":"tool","content":[{"a":"}]"}]}, {"role":"user"}]`,
 	} {
 		f.Add([]byte(s), []byte(s))
@@ -196,7 +198,7 @@ func FuzzSearch(f *testing.F) {
 		require.Equal(t, json.Valid(input), Valid(input) || deep(input), "%q", input)
 		if at := SkipSpace(input, 0); at < len(input) && input[at] == '[' && json.Valid(input) {
 			if back, ok := layoutFromEnd(input, at); ok {
-				whole, _ := listLayout(input, at, 0)
+				whole, _ := listLayout(input, at, 0, false)
 				back.first = whole.first // what is before the last answer may be no message
 				require.Equal(t, whole, back)
 			}

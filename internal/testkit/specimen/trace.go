@@ -19,7 +19,7 @@ var trace = area{
 	operations: []Operation{
 		{
 			ID: "createTrace", Route: "POST /api/traces", Telemetry: true,
-			Body:    `{"name":"{label}","conversationId":"{label}","releaseId":"{label}","input":"{label}","output":"{label}","tags":["support"],"metadata":{"Team":"care"}}`,
+			Body:    `{"name":"{label}","conversationId":"{label}","userId":"{label}","releaseId":"{label}","input":"{label}","output":"{label}","tags":["support"],"metadata":{"Team":"care"}}`,
 			Refused: `{"name":1}`, At: "/name",
 		},
 		{ID: "updateTrace", Route: "PATCH /api/traces/{id}", Telemetry: true, Body: `{"status":"completed","output":{"text":"{label}"}}`, Refused: `{"status":"lost"}`, At: "/status"},
@@ -37,6 +37,7 @@ var trace = area{
 			Refused: `{"datasetId":"{dataset}","traceIds":[]}`, At: "/traceIds", Conflict: `{"datasetId":"{dataset}","traceIds":["4711000"]}`,
 		},
 		{ID: "listConversations", Route: "GET /api/conversations", Query: "?startAfter=" + yesterday + "&startBefore=" + tomorrow},
+		{ID: "listEndUsers", Route: "GET /api/end-users", Query: "?startAfter=" + yesterday + "&startBefore=" + tomorrow},
 		{ID: "getTraceMetrics", Route: "GET /api/traces/metrics", Query: "?startAfter=2026-01-01T00:00:00Z&startBefore=2026-02-01T00:00:00Z"},
 		{
 			ID: "sendTraces", Route: "POST /v1/traces", Telemetry: true,

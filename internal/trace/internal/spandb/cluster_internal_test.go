@@ -22,7 +22,8 @@ type answers struct {
 	spans   []StoredSpan
 	payload map[payloadKey]payloadText
 	groups  map[string]MetricGroup
-	talks   []ListedConversation
+	talks   []TraceGroup
+	users   []TraceGroup
 }
 
 // TestAClusterAnswersLikeOneNode asks both the same about the same rows.
@@ -96,10 +97,14 @@ func ask(t *testing.T, cfg clickhouse.Config, org principal.OrgID, now time.Time
 	for _, g := range groups {
 		out.groups[g.Key] = g
 	}
-	talks, err := s.ListConversations(t.Context(), org, ConversationFilter{Environment: "staging"}, ConversationPage{Limit: 10}, now)
+	talks, err := s.TraceGroups(t.Context(), org, TraceGroupFilter{By: ByConversation, Environment: "staging"}, TraceGroupPage{Limit: 10}, now)
 	require.NoError(t, err)
 	require.True(t, talks.More)
-	require.Len(t, talks.Conversations, 10)
-	out.talks = talks.Conversations
+	require.Len(t, talks.Groups, 10)
+	users, err := s.TraceGroups(t.Context(), org, TraceGroupFilter{By: ByUser, Environment: "staging"}, TraceGroupPage{Limit: 10}, now)
+	require.NoError(t, err)
+	require.Len(t, users.Groups, 5)
+	require.Equal(t, 11, users.Groups[0].Conversations)
+	out.talks, out.users = talks.Groups, users.Groups
 	return out
 }

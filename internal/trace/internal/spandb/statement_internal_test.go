@@ -60,17 +60,21 @@ func statements() map[string]statement {
 		"payloads_texts":      textsQuery{org: org, texts: []textKey{{trace: span.TraceID{1}, SourcedText: SourcedText{Span: span.ID{2}, start: start}}}},
 		"events":              eventsQuery{org: org, ids: one.ids(), limit: 100},
 		"conversation":        ConversationQuery{Org: org, ID: "c-1", In: in, Limit: 100},
-		"conversations":       conversationsQuery{org: org, in: in, limit: 51},
-		"conversations_filtered": conversationsQuery{
-			org: org, filter: ConversationFilter{UserID: "u'1", Environment: "production", ServiceName: "web"}, in: in,
-			after: ConversationPosition{Last: start, Hash: 7}, limit: 51, offset: 20,
+		"conversations":       groupListQuery{org: org, filter: TraceGroupFilter{By: ByConversation}, in: in, limit: 51},
+		"conversations_filtered": groupListQuery{
+			org: org, filter: TraceGroupFilter{By: ByConversation, UserID: "u'1", Environment: "production", ServiceName: "web"}, in: in,
+			after: TraceGroupPosition{Last: start, Hash: 7}, limit: 51, offset: 20,
 		},
-		"conversations_count":   conversationsQuery{org: org, in: in, count: true},
-		"conversations_figures": figuresQuery{org: org, in: in, ids: []string{"c-1", "c'2"}},
-		"groups":                groupsQuery{MetricsQuery: figures, org: org},
-		"metrics":               metricsQuery{MetricsQuery: figures, org: org},
-		"metrics_filtered":      metricsQuery{MetricsQuery: filtered, org: org},
-		"metrics_other":         metricsQuery{MetricsQuery: figures, org: org, shown: []string{"a", "b"}},
+		"conversations_count":  groupListQuery{org: org, filter: TraceGroupFilter{By: ByConversation}, in: in, count: true},
+		"conversations_totals": groupTotalsQuery{org: org, filter: TraceGroupFilter{By: ByConversation}, in: in, ids: []string{"c-1", "c'2"}},
+		"users": groupListQuery{
+			org: org, filter: TraceGroupFilter{By: ByUser, Environment: "production"}, in: in, after: TraceGroupPosition{Last: start, Hash: 7}, limit: 51,
+		},
+		"users_totals":     groupTotalsQuery{org: org, filter: TraceGroupFilter{By: ByUser, ServiceName: "web"}, in: in, ids: []string{"u-1", "u'2"}},
+		"groups":           groupsQuery{MetricsQuery: figures, org: org},
+		"metrics":          metricsQuery{MetricsQuery: figures, org: org},
+		"metrics_filtered": metricsQuery{MetricsQuery: filtered, org: org},
+		"metrics_other":    metricsQuery{MetricsQuery: figures, org: org, shown: []string{"a", "b"}},
 	}
 }
 

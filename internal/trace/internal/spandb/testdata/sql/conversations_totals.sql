@@ -3,8 +3,9 @@
 -- to = 1772452830000000
 -- first = 1772280030000000
 -- last = 1772366430000000
--- conversations = [c-1 c'2]
-SELECT t_conversation, argMaxIf(t_user, t_first, t_user != ''), min(t_first), count(), countIf(t_ended AND t_failed), sum(t_spans), sum(t_errors),
+-- ids = [c-1 c'2]
+SELECT t_conversation, argMaxIf(t_user, t_first, t_user != ''), min(t_first), uniqExactIf(t_conversation, t_conversation != ''),
+  count(), countIf(t_ended AND t_failed), sum(t_spans), sum(t_errors),
   sum(t_input_tokens), sum(t_output_tokens), sum(t_cached_tokens), sum(t_reasoning_tokens), sum(t_cost), countIf(t_cost_known)
 FROM (
 WITH
@@ -60,9 +61,9 @@ FROM (
   WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC')
   AND trace_id IN (
     SELECT trace_id FROM traces
-    WHERE org_id = @org AND trace_id IN (SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND conversation_id IN (@conversations))
+    WHERE org_id = @org AND trace_id IN (SELECT trace_id FROM spans WHERE org_id = @org AND start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC') AND conversation_id IN (@ids))
     GROUP BY trace_id
     HAVING min(first_start) >= fromUnixTimestamp64Micro(@first, 'UTC') AND min(first_start) <= fromUnixTimestamp64Micro(@last, 'UTC'))))
 GROUP BY trace_id
-HAVING t_conversation IN (@conversations))
+HAVING t_conversation IN (@ids))
 GROUP BY t_conversation
