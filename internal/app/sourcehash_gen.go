@@ -89,7 +89,7 @@ var sourceHashes = map[string]string{
 	"updateApiKey":                 "2f04dcbea1012679df12aecef820701e03847f02398e24e9824527c513eaba9d",
 	"updateDataset":                "7f64f29bd7789aaa975a823ca8623d6da4791a44fc7e7c5127471e680b4cbcda",
 	"updateDatasetItem":            "79d37bc22c1870878c3c74e641013538708d36fd361ecd278e5d4720e9f55098",
-	"updateDatasetItems":           "32dbc84a277049f6227bb278be28b4f7e1cf765275115dfbff26f15b237cca3e",
+	"updateDatasetItems":           "222c74c8ec4fb65dc89cacf0ce4ad4558a3cb4533c675eae09f31af81f939b91",
 	"updateEvaluation":             "52e3ccf357ae6f94b8a2755d773ae5ff54058f73eb17dae6dd6c8f8a908e421f",
 	"updateMember":                 "86fc43267269092016e542287363031fd2b20d6340db03033704a2596a0640b0",
 	"updateOrganization":           "e94feae98051cbdd5d1a26cc61287f27a887de7f663683eca4fd2325f7579f8c",
