@@ -73,5 +73,5 @@ func TestAnEvaluationHasMetricsOfItsOwn(t *testing.T) {
 	}
 	do("dataset", "create", "Questions")
 	require.Contains(t, do("evaluation", "create", "Answers", "--dataset=Questions", "--metric=exact_match", "--external-metric=calm"), "metrics  exact_match, calm\n")
-	require.Contains(t, do("evaluation", "create", "Scored", "--dataset=Questions", "--metric=exact_match", "--external-metric=tone=https://scores.example.com/tone", "--json"), `"url":"https://scores.example.com/tone"`)
+	require.Contains(t, do("evaluation", "create", "Scored", "--dataset=Questions", "--metric=exact_match", "--external-metric=tone=https://scores.example.com/tone", "--json"), `"url": "https://scores.example.com/tone"`)
 }

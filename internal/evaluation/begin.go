@@ -21,7 +21,7 @@ type Ticket struct {
 }
 
 // begin fixes what a run works on: the dataset's version, its items and their
-// order. Doing it again changes nothing. A *RunError means that the run cannot
+// order. Doing it again changes nothing. An error that stopOf knows means that the run cannot
 // work; a run that has ended is returned as it is.
 func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 	r, err := s.store.findRun(ctx, s.db.Org(t.Org), t.Org, t.Run)
@@ -41,7 +41,7 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 	}
 	resolved := Resolved{
 		Dataset: d.ID, Version: v.Number, VersionDigest: v.Digest.String(), Items: len(items), Units: len(items) * r.Request.Repetitions,
-		Seed: seedOf(r), ConfigDigest: r.Request.Plan.Digest(v.Digest.String(), r.Request.Repetitions, r.Request.ClusterKey),
+		Seed: plan.Seed(r.Request.Seed, r.ID), ConfigDigest: r.Request.Plan.Digest(v.Digest.String(), r.Request.Repetitions, r.Request.ClusterKey),
 	}
 	if why := tooMany(len(items), r.Request.Repetitions); why != nil {
 		return r, why
@@ -91,7 +91,7 @@ func (s *Service) ready(ctx context.Context, org principal.OrgID, p plan.Plan) e
 	if len(missing) > 0 {
 		return &RunError{missing[0].Code, missing[0].Message}
 	}
-	_, _, err = s.ask(ctx, org, p, func() *provider.Pace { return nil }, nil)
+	_, _, err = p.Askers(ctx, s.provider, org, func() *provider.Pace { return nil }, nil)
 	return err
 }
 
@@ -138,7 +138,7 @@ func (s *Service) draw(ctx context.Context, org principal.OrgID, id int64, v dat
 		}
 		above = ids[len(ids)-1]
 	}
-	plan.Shuffle(all, seedOf(r))
+	plan.Shuffle(all, plan.Seed(r.Request.Seed, r.ID))
 	if n := r.Request.SampleSize; n > 0 && n < len(all) {
 		all = all[:n]
 	}
@@ -160,14 +160,6 @@ func (s *Service) checkClusters(ctx context.Context, org principal.OrgID, set in
 		return &RunError{CodeClusterKey, "No item has the key " + key + " in its labels, context or input, so items cannot be grouped by it. Check its spelling."}
 	}
 	return err
-}
-
-// seedOf is the seed that was asked for, or one that only the run has.
-func seedOf(r Run) int64 {
-	if r.Request.Seed != nil {
-		return *r.Request.Seed
-	}
-	return plan.Seed(r.ID)
 }
 
 // unit is one item in one repetition.

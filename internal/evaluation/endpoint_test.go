@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/testkit"
@@ -176,14 +178,52 @@ func TestEndpointMetrics(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
 		hold := make(chan struct{})
-		url := scoring(t, func(w http.ResponseWriter, _ *http.Request, call scoringCall) { <-hold; agreeing(w, call) })
-		e, ids := judged(t, c, 1, recorded, nil)
-		_, err := c.Call(t.Context(), http.MethodPatch, "/api/evaluations/"+e.ID, map[string]any{"externalMetrics": []any{map[string]any{"name": "my_judge", "endpoint": map[string]any{"url": url}}}}, nil)
-		require.NoError(t, err)
+		url := scoring(t, func(w http.ResponseWriter, _ *http.Request, call scoringCall) {
+			if call.Items[0].Input != "question 0" {
+				<-hold
+			}
+			agreeing(w, call)
+		})
+		e, ids := judged(t, c, 2, recorded, map[string]any{"endpoint": map[string]any{"url": url, "batchSize": 1}})
 		r := executing(t, c, started(t, c, e.ID, nil))
-		require.Error(t, addScores(t, c, r, ids[0], map[string]any{"my_judge": 1}))
+		require.Eventually(t, func() bool { return len(results(t, c, r)) == 1 }, time.Minute, 20*time.Millisecond)
+		require.ErrorIs(t, addScores(t, c, r, ids[0], map[string]any{"my_judge": 1}), evaluation.ErrNoExternal)
 		close(hold)
 		require.Equal(t, "completed", c.Ended(t, r).Status, "nobody has to say that scores are final")
+	})
+
+	t.Run("one answer that the service does not take costs the others nothing", func(t *testing.T) {
+		t.Parallel()
+		c := k.Org(t)
+		url := scoring(t, func(w http.ResponseWriter, _ *http.Request, call scoringCall) {
+			for _, item := range call.Items {
+				if item.Input == "question 3" {
+					w.WriteHeader(http.StatusRequestEntityTooLarge)
+					return
+				}
+			}
+			agreeing(w, call)
+		})
+		e, _ := judged(t, c, 20, recorded, endpoint(url))
+
+		done := ran(t, c, e.ID, map[string]any{"concurrency": 20})
+
+		require.Equal(t, 19, done.Statistics.Metrics["my_judge"].N)
+	})
+
+	t.Run("an answer that was paid for is kept when its service stops the run", func(t *testing.T) {
+		t.Parallel()
+		c := k.Org(t)
+		target := application(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"output":"x","cost_usd":1}`)) })
+		url := scoring(t, func(w http.ResponseWriter, _ *http.Request, _ scoringCall) { w.WriteHeader(http.StatusForbidden) })
+		e, _ := judged(t, c, 3, map[string]any{"target": target}, endpoint(url))
+
+		done := ran(t, c, e.ID, map[string]any{"concurrency": 1})
+
+		require.Equal(t, "failed", done.Status)
+		kept := results(t, c, done)
+		require.Len(t, kept, 1, "the first answer shows that no other can be scored")
+		require.InDelta(t, 1, *kept[0].CostUSD, 1e-12)
 	})
 }
 

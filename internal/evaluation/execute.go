@@ -84,8 +84,12 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, bea
 	if e.measures, err = s.measuresOf(run); err != nil {
 		return ChunkDone{}, err
 	}
-	if e.target, e.scorers, err = s.ask(ctx, c.Org, run.Request.Plan, e.newPace, func(f *provider.Failure) { e.note(ctx, f) }); err != nil {
-		return stopped(err)
+	e.target, e.scorers, err = run.Request.Plan.Askers(ctx, s.provider, c.Org, e.newPace, func(f *provider.Failure) { e.note(ctx, f) })
+	if why := stopOf(err); why != nil {
+		return ChunkDone{Stop: why}, nil
+	}
+	if err != nil {
+		return ChunkDone{}, err
 	}
 	if died {
 		deaths, err := s.progress.Deaths(ctx, c.Org, run.ID, c.Index)
@@ -115,15 +119,6 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, bea
 
 // errEnded ends a chunk whose run has ended: somebody cancelled it.
 var errEnded = errors.New("the run has ended")
-
-// stopped turns a reason why a run cannot go on into a result.
-func stopped(err error) (ChunkDone, error) {
-	var why *RunError
-	if errors.As(err, &why) {
-		return ChunkDone{Stop: why}, nil
-	}
-	return ChunkDone{}, err
-}
 
 // measuresOf finds the metrics of a run's plan, all of which were there when it
 // began.
@@ -321,13 +316,6 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 		return e.finish(ctx, began, e.failed(j, errDeadly), done)
 	}
 	a, tries, err := e.try(asking, j)
-	var scores map[string]metric.Score
-	if err == nil {
-		scores, err = e.scorers.Score(asking, e.run.ID, j.content, j.epoch, a)
-		if asking.Err() != nil && e.isCancelled() {
-			err = nil // the answer is kept, without these scores
-		}
-	}
 	var f *provider.Failure
 	definite := errors.As(err, &f) && asking.Err() == nil
 	switch {
@@ -337,18 +325,43 @@ func (e *chunk) unit(ctx, asking context.Context, j job, done chan<- result.Outc
 		return err
 	}
 	if f != nil && f.Stop {
-		e.mu.Lock()
-		if e.stop == nil {
-			e.stop = &RunError{f.StopCode(), f.Message}
-		}
-		e.mu.Unlock()
+		e.halt(f)
 		return nil // it has no outcome: a run that goes on later would try it again
+	}
+	scores, err := e.score(asking, j, a, f)
+	if err != nil {
+		return err
 	}
 	o, err := e.outcome(ctx, j, a, f, tries, scores)
 	if err != nil {
 		return err
 	}
 	return e.finish(ctx, began, o, done)
+}
+
+// halt ends the run with what it has.
+func (e *chunk) halt(f *provider.Failure) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stop == nil {
+		e.stop = &RunError{f.StopCode(), f.Message}
+	}
+}
+
+// score has services score an answer, if there is one. It is paid: whatever they do,
+// it is kept, unless it is this worker that ends.
+func (e *chunk) score(asking context.Context, j job, a provider.Answer, unanswered *provider.Failure) (map[string]metric.Score, error) {
+	if unanswered != nil {
+		return nil, nil
+	}
+	scores, err := e.scorers.Score(asking, e.run.ID, j.content, j.epoch, a)
+	var f *provider.Failure
+	if errors.As(err, &f) {
+		e.halt(f)
+	} else if err != nil && !e.isCancelled() {
+		return nil, err
+	}
+	return scores, nil
 }
 
 // finish counts an outcome and hands it on to be stored.
@@ -444,18 +457,3 @@ func (e *chunk) flush(ctx context.Context, ready []result.Outcome) error {
 
 // newPace is the pace of a target or a service. It ends when the run is cancelled.
 func (e *chunk) newPace() *provider.Pace { return provider.NewPace(e.clock, e.cancelled) }
-
-// ask prepares to ask the target of a plan and the services that score. A *RunError
-// means that one cannot be asked.
-func (s *Service) ask(ctx context.Context, org principal.OrgID, p plan.Plan, pace func() *provider.Pace, failed func(*provider.Failure)) (plan.Asker, plan.Scorers, error) {
-	target, err := p.Target.Asker(ctx, s.provider, org)
-	var scorers plan.Scorers
-	if err == nil {
-		scorers, err = p.Scorers(ctx, s.provider, org, pace, failed)
-	}
-	var unusable *provider.Unusable
-	if errors.As(err, &unusable) {
-		err = &RunError{unusable.Code, unusable.Message}
-	}
-	return target, scorers, err
-}

@@ -55,7 +55,7 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 			return err
 		}
 	}
-	if r.Resolved != nil && r.Request.Plan.Target.Traced() {
+	if r.Resolved != nil && r.Request.Plan.Target.Traced() && r.Resolved.Units <= linked.MaxUnits {
 		if err := s.joinTraces(ctx, t.Org, r); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 	return err
 }
 
-// joinTraces completes results from the traces of their answers.
+// joinTraces adds to results what the traces of their answers say.
 func (s *Service) joinTraces(ctx context.Context, org principal.OrgID, r Run) error {
 	measures, err := s.measuresOf(r)
 	if err != nil {
@@ -102,6 +102,9 @@ func (s *Service) joinTraces(ctx context.Context, org principal.OrgID, r Run) er
 	}
 	if r.Status == StatusRunning { // whoever cancels wants an end
 		j.Wait = time.Duration(r.Request.Plan.Target.TraceWaitMS) * time.Millisecond
+	}
+	if j.Last, err = s.store.items(ctx, org, r.ID, max(0, r.Resolved.Items-linked.LastItems), r.Resolved.Items); err != nil {
+		return err
 	}
 	return j.Do(ctx)
 }

@@ -157,7 +157,53 @@ func TestTracesCompleteResults(t *testing.T) {
 		require.EqualValues(t, "human", done.Statistics.Metrics["feedback.rating"].Source)
 	})
 
-	t.Run("but not by those of another organization", func(t *testing.T) {
+	t.Run("but not results without an answer", func(t *testing.T) {
+		t.Parallel()
+		ctx := t.Context()
+		c := k.Org(t)
+		e, ids := judged(t, c, 3, map[string]any{"metrics": []string{"cost_usd"}, "target": map[string]any{"type": "client"}}, nil)
+		r := started(t, c, e.ID, nil)
+		all := []map[string]any{
+			{"testCaseId": ids[0], "skipped": true},
+			{"testCaseId": ids[1], "error": map[string]any{"message": "It fell over."}},
+			{"testCaseId": ids[2], "error": map[string]any{"code": "crash", "message": "It fell over."}},
+		}
+		for _, one := range all {
+			trace := testkit.NewTraceID()
+			one["otelTraceId"] = trace
+			sendSpans(t, c, agent(trace, ""))
+			_, err := c.Feedback(ctx, trace, testkit.TraceFeedback{Type: "score", Name: "my_judge", Value: 1.0})
+			require.NoError(t, err)
+		}
+		require.NoError(t, c.PutResults(ctx, r.EvaluationID, r.RunID, all, true))
+
+		done := c.Ended(t, r)
+
+		var statuses []string
+		for _, one := range results(t, c, done) {
+			statuses = append(statuses, one.Status)
+			require.Nil(t, one.Scores["my_judge"])
+		}
+		require.Equal(t, []string{"skipped", "errored", "errored"}, statuses)
+	})
+
+	t.Run("nor several results by one trace", func(t *testing.T) {
+		t.Parallel()
+		c := k.Org(t)
+		trace := testkit.NewTraceID()
+		sendSpans(t, c, agent(trace, ""))
+		e, ids := judged(t, c, 2, map[string]any{"metrics": []string{"cost_usd"}, "target": map[string]any{"type": "client"}}, nil)
+		r := started(t, c, e.ID, nil)
+		var all []map[string]any
+		for _, id := range ids {
+			all = append(all, map[string]any{"testCaseId": id, "output": "x", "otelTraceId": trace})
+		}
+		require.NoError(t, c.PutResults(t.Context(), r.EvaluationID, r.RunID, all, true))
+
+		require.Nil(t, c.Ended(t, r).Statistics.Metrics["cost_usd"].Value, "nobody knows whose cost it is")
+	})
+
+	t.Run("nor by those of another organization", func(t *testing.T) {
 		t.Parallel()
 		c, other := k.Org(t), k.Org(t)
 		target := application(t, func(w http.ResponseWriter, r *http.Request) {

@@ -230,7 +230,7 @@ func (s store) baseline(ctx context.Context, q db.DBTX, org principal.OrgID, e E
 	kind, name := b.Measured()
 	p := db.NewestRunParams{
 		OrgID: org, EvaluationID: e.ID, Before: run.ID, Completed: b != gate.BaselineLatest, Passed: b == gate.BaselinePassed, Unfailed: kind != "",
-		Sample: strconv.Itoa(run.Request.SampleSize), Seed: strconv.FormatInt(seedOf(run), 10),
+		Sample: strconv.Itoa(run.Request.SampleSize), Seed: strconv.FormatInt(plan.Seed(run.Request.Seed, run.ID), 10),
 	}
 	switch {
 	case kind == gate.KindRelease:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/evaluation/internal/purge"
+	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
@@ -292,6 +293,9 @@ func (s *Service) RegisterUnits(r worker.Registry) {
 // stopOf is the reason in an error why a run cannot go on, if there is one.
 func stopOf(err error) *RunError {
 	var why *RunError
-	errors.As(err, &why)
+	var unusable *provider.Unusable
+	if !errors.As(err, &why) && errors.As(err, &unusable) {
+		return &RunError{unusable.Code, unusable.Message}
+	}
 	return why
 }

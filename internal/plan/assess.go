@@ -84,11 +84,15 @@ func stored(s result.Score) metric.Score {
 // decides anew. Scores that it has stay; those that are missing are computed, unless
 // they are given or nobody can compute them again.
 func Reassess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, item dataset.Item, given map[string]metric.Score) error {
+	service := map[string]bool{}
+	for _, m := range measures {
+		service[m.Name] = m.service
+	}
 	all := make(map[string]metric.Score, len(measures))
 	for _, s := range o.Scores {
 		if add, ok := given[s.Metric]; ok && s.Value == nil {
 			all[s.Metric] = add
-		} else if s.Value != nil || metric.Reason(s.Reason) == metric.ReasonServiceFailed {
+		} else if s.Value != nil || service[s.Metric] {
 			all[s.Metric] = stored(s)
 		}
 	}

@@ -24,8 +24,11 @@ func (p Plan) Digest(version string, repetitions int, clusterKey string) string 
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Seed is the seed of a run that was given none: one that only this run has.
-func Seed(run int64) int64 {
+// Seed is the seed that a run was given, or one that only this run has.
+func Seed(given *int64, run int64) int64 {
+	if given != nil {
+		return *given
+	}
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("assay run seed\x00"), uint64(run)))
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 11) // a safe integer
 }

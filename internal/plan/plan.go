@@ -46,6 +46,7 @@ type Measure struct {
 	metric.Definition
 	score    func(metric.Case) metric.Score
 	external bool // its scores are sent
+	service  bool // its scores are made by a service of the team's own
 }
 
 // Measures finds the plan's metrics. What is not there is a warning; parameters
@@ -58,14 +59,14 @@ func (p Plan) Measures(metrics *metric.Registry) ([]Measure, []Warning, error) {
 			return nil, nil, fault.Invalid("body", fmt.Sprintf("/metrics/%d", i), "format", "repeats "+name)
 		}
 		if x, ok := p.external(name); ok {
-			found = append(found, Measure{x.definition(), x.unsent, x.Endpoint == nil})
+			found = append(found, Measure{x.definition(), x.unsent, x.Endpoint == nil, x.Endpoint != nil})
 			continue
 		}
 		m, err := metrics.Find(name, p.Params[name])
 		var bad *metric.ParameterError
 		switch {
 		case err == nil:
-			found = append(found, Measure{m.Definition(), m.Score, false})
+			found = append(found, Measure{Definition: m.Definition(), score: m.Score})
 		case errors.As(err, &bad):
 			return nil, nil, parameterFault(name, bad)
 		case errors.Is(err, metric.ErrNeedsJudge):

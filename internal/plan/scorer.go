@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -48,6 +49,17 @@ func (p Plan) Scorers(ctx context.Context, with *provider.Service, org principal
 	return all, nil
 }
 
+// Askers prepares to ask the target and the services that score. A
+// *provider.Unusable means that one cannot be asked.
+func (p Plan) Askers(ctx context.Context, with *provider.Service, org principal.OrgID, pace func() *provider.Pace, failed func(*provider.Failure)) (Asker, Scorers, error) {
+	target, err := p.Target.Asker(ctx, with, org)
+	if err != nil {
+		return nil, nil, err
+	}
+	scorers, err := p.Scorers(ctx, with, org, pace, failed)
+	return target, scorers, err
+}
+
 // toScore is an answer as a service sees it.
 type toScore struct {
 	TestCaseID     string         `json:"test_case_id"`
@@ -62,9 +74,9 @@ type toScore struct {
 	ToolCalls      jsontext.Value `json:"tool_calls,omitzero"`
 }
 
-// Score has every service score an answer, and returns the scores by metric. An
-// error is a *provider.Failure after which no other answer can be scored either, or
-// the end of ctx.
+// Score has every service score an answer, and returns the scores by metric, all of
+// them in any case. An error is a *provider.Failure after which no other answer can
+// be scored either, or the end of ctx.
 func (s Scorers) Score(ctx context.Context, run int64, i dataset.Item, epoch int, a provider.Answer) (map[string]metric.Score, error) {
 	if len(s) == 0 {
 		return nil, nil
@@ -83,13 +95,17 @@ func (s Scorers) Score(ctx context.Context, run int64, i dataset.Item, epoch int
 	for _, one := range s {
 		g.Go(func() error {
 			given, err := one.service.Score(ctx, text)
-			if err != nil {
-				return err
+			var f *provider.Failure
+			switch {
+			case errors.As(err, &f):
+				given.Failed = f.Message
+			case err != nil:
+				given.Failed = "The service did not answer before the run ended."
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			scores[one.external.Name] = one.external.score(given)
-			return nil
+			return err
 		})
 	}
 	return scores, g.Wait()

@@ -151,12 +151,25 @@ func (s *Scorer) ask(ctx context.Context, answers []jsontext.Value) (given []Giv
 	switch {
 	case err == nil:
 		return given, nil
+	case errors.As(err, &f) && !f.Stop && !f.Retry && len(answers) > 1:
+		// One of them may be what the service does not take.
+		return s.askHalves(ctx, answers)
 	case errors.As(err, &f) && !f.Stop:
 		return failed(len(answers), f.Message), nil
 	case errors.Is(err, ErrStopped):
 		return failed(len(answers), s.who+" was not asked again: the run was cancelled."), nil
 	}
 	return nil, err
+}
+
+func (s *Scorer) askHalves(ctx context.Context, answers []jsontext.Value) ([]Given, error) {
+	half := len(answers) / 2
+	first, err := s.ask(ctx, answers[:half])
+	if err != nil {
+		return nil, err
+	}
+	second, err := s.ask(ctx, answers[half:])
+	return append(first, second...), err
 }
 
 func failed(n int, why string) []Given {
@@ -186,7 +199,8 @@ func (s *Scorer) call(ctx context.Context, body []byte, key string, n int) ([]Gi
 	return given, nil
 }
 
-// readScores reads the scores of n answers.
+// readScores reads the scores of n answers. An entry that is not a score is a failure
+// of its own.
 func readScores(text []byte, n int) ([]Given, bool) {
 	var sent struct {
 		Scores []jsontext.Value `json:"scores"`
@@ -197,22 +211,20 @@ func readScores(text []byte, n int) ([]Given, bool) {
 	given := make([]Given, n)
 	for i, v := range sent.Scores {
 		switch v.Kind() {
-		case 'n':
 		case '0':
-			if given[i].Value = number(v); given[i].Value == nil {
-				return nil, false
-			}
+			given[i].Value = number(v)
 		case '{':
 			var one struct {
 				Value       *float64 `json:"value"`
 				Explanation string   `json:"explanation"`
 			}
-			if json.Unmarshal(v, &one) != nil {
-				return nil, false
+			if err := json.Unmarshal(v, &one); err == nil {
+				given[i] = Given{Value: one.Value, Explanation: one.Explanation}
+				continue
 			}
-			given[i] = Given{Value: one.Value, Explanation: one.Explanation}
-		default:
-			return nil, false
+		}
+		if v.Kind() != 'n' && given[i].Value == nil {
+			given[i].Failed = "The service answered with " + snippet(string(v)) + " in place of a score."
 		}
 	}
 	return given, true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -171,8 +172,6 @@ type Filter struct {
 	Statuses []Status // any of them
 	// Items are the only items wanted, if there are any.
 	Items []int64
-	// Linked selects outcomes that have a trace.
-	Linked bool
 	// Metric selects outcomes that it scored, between the bounds if there are any.
 	Metric             string
 	MinScore, MaxScore *float64
@@ -200,6 +199,20 @@ func (s *Service) Count(ctx context.Context, r Run, f Filter) (int, error) {
 // Briefs returns every outcome of a run, in the order of items and epochs.
 func (s *Service) Briefs(ctx context.Context, r Run) ([]Brief, error) {
 	return s.store.briefs(ctx, r)
+}
+
+// Traced is an outcome that names a trace.
+type Traced struct {
+	Key
+	Trace    [16]byte
+	Answered bool
+}
+
+// Traced returns every outcome of a run that names a trace, in the order of items and
+// epochs.
+func (s *Service) Traced(ctx context.Context, r Run) ([]Traced, error) {
+	all, err := s.store.traced(ctx, r)
+	return slices.DeleteFunc(all, func(t Traced) bool { return t.Trace == [16]byte{} }), err
 }
 
 // Measure is one score of an outcome, as statistics need it.

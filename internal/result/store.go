@@ -300,6 +300,19 @@ func (s store) measures(ctx context.Context, r Run, metric string) ([]Measure, e
 	})
 }
 
+func (s store) traced(ctx context.Context, r Run) ([]Traced, error) {
+	return readRun(ctx, s, r, "", "item_id, epoch, otel_trace_id, status, error_code", rangeRows, func(row driver.Rows) (t Traced, _ Key, err error) {
+		var epoch uint16
+		var trace, status, code string
+		if err := row.Scan(&t.Item, &epoch, &trace, &status, &code); err != nil {
+			return t, t.Key, fmt.Errorf("read trace of result: %w", err)
+		}
+		t.Epoch, t.Answered = int(epoch), answered(Status(status), code)
+		copy(t.Trace[:], trace)
+		return t, t.Key, nil
+	})
+}
+
 func (s store) tallies(ctx context.Context, r Run) (all []Tally, err error) {
 	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
 		var t Tally

@@ -76,9 +76,6 @@ func (f Filter) where(r Run) (text string, args []any) {
 	if len(f.Statuses) > 0 {
 		add("status IN (?)", f.Statuses)
 	}
-	if f.Linked {
-		add("otel_trace_id != unhex('00000000000000000000000000000000')")
-	}
 	if len(f.Items) > 0 {
 		add("item_id IN (?)", f.Items)
 	}

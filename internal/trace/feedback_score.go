@@ -21,7 +21,7 @@ const (
 // FeedbackMetric is the metric of feedback that says what an external metric wants to
 // know: a score of its name or, if it is named like one, another type.
 func FeedbackMetric(name string) string {
-	if strings.HasPrefix(name, feedbackMetric) {
+	if name == feedbackMetric+string(FeedbackThumbs) || name == feedbackMetric+string(FeedbackRating) {
 		return name
 	}
 	return scoreMetric + name
@@ -55,7 +55,7 @@ func feedbackOf(ids ...span.TraceID) score.Filter {
 //
 // The same user's newer thumbs, rating or correction replaces the older one.
 // Comments stand side by side, and so does feedback of nobody in particular,
-// which a key may send for many users.
+// which a key may send for many users, unless it is a score.
 func (f *Feedback) score() score.Score {
 	s := score.Score{
 		Subject: score.Trace(f.Trace), Metric: f.metric(), Source: f.source(),

@@ -17,32 +17,53 @@ type Linked struct {
 	Usage Usage
 	Cost  Cost
 	// ToolCalls is a JSON list of calls with name and arguments, in the order of
-	// their start; nil if the trace does not show what models or agents did.
+	// their start; nil if the trace does not show what models or agents did, or not
+	// all of it.
 	ToolCalls jsontext.Value
 }
 
 // linkedBatch is how many traces are looked for at once.
 const linkedBatch = 500
 
-// Linked calls each for those of the traces that have arrived.
-func (s *Service) Linked(ctx context.Context, org principal.OrgID, ids []span.TraceID, each func(Linked)) error {
+// maxToolCalls is how many bytes of calls are read from a trace.
+const maxToolCalls = 1 << 20
+
+// Arrived are those of the traces that have arrived, in any order.
+func (s *Service) Arrived(ctx context.Context, org principal.OrgID, ids []span.TraceID) ([]span.TraceID, error) {
+	var out []span.TraceID
 	for some := range slices.Chunk(ids, linkedBatch) {
 		found, err := s.store.Bounds(ctx, org, some)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		traces := make([]Trace, len(found))
-		for i, b := range found {
-			traces[i].ID = b.ID
+		for _, b := range found {
+			out = append(out, b.ID)
 		}
-		for part := range slices.Chunk(traces, exportBatch) {
-			err := s.export(ctx, org, part, func(e *Exported) error {
-				each(Linked{ID: e.Trace.ID, Ended: !e.Trace.End.IsZero(), Usage: e.Trace.Usage, Cost: e.Trace.Cost, ToolCalls: toolCalls(e.Spans)})
-				return nil
-			})
-			if err != nil {
-				return err
+	}
+	return out, nil
+}
+
+// Linked calls each for those of the traces that have arrived.
+func (s *Service) Linked(ctx context.Context, org principal.OrgID, ids []span.TraceID, each func(Linked)) error {
+	arrived, err := s.Arrived(ctx, org, ids)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(arrived, exportBatch) {
+		traces := make([]Trace, len(some))
+		for i, id := range some {
+			traces[i].ID = id
+		}
+		err := s.export(ctx, org, traces, func(e *Exported) error {
+			l := Linked{ID: e.Trace.ID, Ended: !e.Trace.End.IsZero(), Usage: e.Trace.Usage, Cost: e.Trace.Cost}
+			if calls := toolCalls(e.Spans); !e.Truncated && len(calls) <= maxToolCalls {
+				l.ToolCalls = calls
 			}
+			each(l)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

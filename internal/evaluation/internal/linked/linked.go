@@ -1,21 +1,16 @@
-// Package linked completes the results of a run from the traces of their answers:
+// Package linked adds to the results of a run what the traces of their answers say:
 // cost, tokens and tool calls that an answer does not name, and scores that somebody
 // gave to the trace.
 package linked
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"maps"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/result"
 	"github.com/assayhq/assay/internal/score"
@@ -24,10 +19,18 @@ import (
 )
 
 const (
-	pageSize = 500 // results at a time
-	// sampleSize is how many traces are looked at to see whether all have come.
-	sampleSize = 200
-	// lookAgain is how often that is looked at.
+	// MaxUnits is how many results a run may have for its traces to be read: more
+	// would take longer than the end of a run may.
+	MaxUnits = 200_000
+
+	lookBatch = 500 // traces that are looked for at once
+	readBatch = 50  // traces that are read at once
+	// What is stored at once.
+	flushCount = 2000
+	flushBytes = 8 << 20
+	// LastItems is how many items that were executed last show whether all traces
+	// have come.
+	LastItems = 200
 	lookAgain = 250 * time.Millisecond
 )
 
@@ -44,59 +47,89 @@ type Join struct {
 	Version  int   // and in which version
 	Rule     plan.PassRule
 	Measures []plan.Measure
-	// Wait is how long traces may take to come.
+	// Wait is how long the traces of the last items may take to come.
 	Wait time.Duration
+	Last []int64
 }
 
-// Do completes every result that has a trace. Doing it again changes nothing,
-// unless more has arrived.
+// Do completes every result that has an answer and a trace of its own. Doing it again
+// changes nothing, unless more has arrived.
 func (j Join) Do(ctx context.Context) error {
-	if err := j.await(ctx); err != nil {
+	all, err := j.traced(ctx)
+	if err != nil || len(all) == 0 {
 		return err
 	}
-	f := result.Filter{Linked: true, Limit: pageSize}
-	for more := true; more; {
-		page, left, err := j.Results.Page(ctx, j.Run, f)
+	if err := j.await(ctx, all); err != nil {
+		return err
+	}
+	var ready []result.Outcome
+	size := 0
+	for some := range slices.Chunk(all, lookBatch) {
+		some, given, err := j.known(ctx, some)
 		if err != nil {
 			return err
 		}
-		if more = left && len(page) > 0; more {
-			f.After = page[len(page)-1].Key
-		}
-		if err := j.complete(ctx, page); err != nil {
-			return err
+		for few := range slices.Chunk(some, readBatch) {
+			done, err := j.complete(ctx, few, given)
+			if err != nil {
+				return err
+			}
+			for i := range done {
+				size += len(done[i].Output) + len(done[i].ToolCalls)
+			}
+			ready = append(ready, done...)
+			if len(ready) < flushCount && size < flushBytes {
+				continue
+			}
+			if err := j.Results.Insert(ctx, j.Run, ready); err != nil {
+				return err
+			}
+			ready, size = nil, 0
 		}
 	}
-	return nil
+	if len(ready) == 0 {
+		return nil
+	}
+	return j.Results.Insert(ctx, j.Run, ready)
 }
 
-// await waits until the traces of a sample have come and ended, or for as long as
-// they may take.
-func (j Join) await(ctx context.Context) error {
+// traced are the results with a trace of their own. A trace that several results
+// name says about none of them what it cost.
+func (j Join) traced(ctx context.Context) ([]result.Traced, error) {
+	all, err := j.Results.Traced(ctx, j.Run)
+	if err != nil {
+		return nil, err
+	}
+	named := make(map[span.TraceID]int, len(all))
+	for _, t := range all {
+		named[t.Trace]++
+	}
+	return slices.DeleteFunc(all, func(t result.Traced) bool { return named[t.Trace] > 1 || !t.Answered }), nil
+}
+
+// await waits until the traces of the last items have come and ended, or for as long
+// as they may take.
+func (j Join) await(ctx context.Context, all []result.Traced) error {
 	if j.Wait <= 0 {
 		return nil
 	}
-	sample, _, err := j.Results.Page(ctx, j.Run, result.Filter{Linked: true, Limit: sampleSize})
-	if err != nil {
-		return err
+	var left []span.TraceID
+	for _, t := range all {
+		if slices.Contains(j.Last, t.Item) {
+			left = append(left, t.Trace)
+		}
 	}
-	left := traceIDs(sample)
 	late := time.NewTimer(j.Wait)
 	defer late.Stop()
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
-	for len(left) > 0 {
+	for {
 		ended := map[span.TraceID]bool{}
 		if err := j.Traces.Linked(ctx, j.Org, left, func(l trace.Linked) { ended[l.ID] = l.Ended }); err != nil {
 			return err
 		}
-		rest := left[:0]
-		for _, id := range left {
-			if !ended[id] {
-				rest = append(rest, id)
-			}
-		}
-		if left = rest; len(left) == 0 {
+		left = slices.DeleteFunc(left, func(id span.TraceID) bool { return ended[id] })
+		if len(left) == 0 {
 			return nil
 		}
 		select {
@@ -107,71 +140,40 @@ func (j Join) await(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return nil
 }
 
-func traceIDs(page []result.Outcome) (ids []span.TraceID) {
-	for i := range page {
-		ids = append(ids, page[i].Trace)
-	}
-	return ids
-}
+// scores are those of traces by the metrics of the run.
+type scores map[span.TraceID]map[string]metric.Score
 
-// complete stores what traces say about the results of a page.
-func (j Join) complete(ctx context.Context, page []result.Outcome) error {
-	if len(page) == 0 {
-		return nil
-	}
-	ids := traceIDs(page)
-	found := map[span.TraceID]trace.Linked{}
-	if err := j.Traces.Linked(ctx, j.Org, ids, func(l trace.Linked) { found[l.ID] = l }); err != nil {
-		return err
+// known are those of the results whose traces have arrived or have scores.
+func (j Join) known(ctx context.Context, some []result.Traced) ([]result.Traced, scores, error) {
+	ids := make([]span.TraceID, len(some))
+	for i, t := range some {
+		ids[i] = t.Trace
 	}
 	given, err := j.given(ctx, ids)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var fuller []result.Outcome
-	for i := range page {
-		o := page[i]
-		id := span.TraceID(o.Trace)
-		if more := fill(&o, found[id]); more || len(given[id]) > 0 {
-			fuller = append(fuller, o)
-		}
+	arrived, err := j.Traces.Arrived(ctx, j.Org, ids)
+	if err != nil {
+		return nil, nil, err
 	}
-	if fuller, err = j.assess(ctx, fuller, given); err != nil || len(fuller) == 0 {
-		return err
+	is := make(map[span.TraceID]bool, len(arrived))
+	for _, id := range arrived {
+		is[id] = true
 	}
-	return j.Results.Insert(ctx, j.Run, fuller)
+	return slices.DeleteFunc(slices.Clone(some), func(t result.Traced) bool { return !is[t.Trace] && given[t.Trace] == nil }), given, nil
 }
-
-// fill adds to an outcome what it does not know itself, and reports whether that is
-// anything.
-func fill(o *result.Outcome, l trace.Linked) bool {
-	if o.ErrorCode != "" && !o.Brief().Answered || o.Status == result.StatusSkipped {
-		return false
-	}
-	more := false
-	if o.CostNanoUSD == nil && l.Cost.Known {
-		o.CostNanoUSD, more = &l.Cost.NanoUSD, true
-	}
-	if o.InputTokens == 0 && o.OutputTokens == 0 && l.Usage.InputTokens+l.Usage.OutputTokens > 0 {
-		o.InputTokens, o.OutputTokens, more = capped(l.Usage.InputTokens), capped(l.Usage.OutputTokens), true
-	}
-	if o.ToolCalls == nil && l.ToolCalls != nil {
-		o.ToolCalls, more = l.ToolCalls, true
-	}
-	return more
-}
-
-func capped(n uint64) uint32 { return uint32(min(n, 1<<32-1)) }
 
 // given are the scores of traces and their spans that metrics of the run wait for,
 // the newest of each.
-func (j Join) given(ctx context.Context, ids []span.TraceID) (map[span.TraceID]map[string]metric.Score, error) {
+func (j Join) given(ctx context.Context, ids []span.TraceID) (scores, error) {
 	of := map[string]string{} // the metric by what feedback is kept under
+	var kept []string
 	for _, name := range plan.Awaited(j.Measures) {
 		of[trace.FeedbackMetric(name)] = name
+		kept = append(kept, trace.FeedbackMetric(name))
 	}
 	if len(of) == 0 {
 		return nil, nil
@@ -180,9 +182,9 @@ func (j Join) given(ctx context.Context, ids []span.TraceID) (map[span.TraceID]m
 	for i, id := range ids {
 		texts[i] = id.String()
 	}
-	all := map[span.TraceID]map[string]metric.Score{}
-	scores, err := j.Scores.List(ctx, j.Org, score.Filter{Kinds: []score.Kind{score.KindTrace, score.KindSpan}, IDs: texts, Metrics: slices.Collect(maps.Keys(of))}, maxScores)
-	for _, s := range scores {
+	found, err := j.Scores.List(ctx, j.Org, score.Filter{Kinds: []score.Kind{score.KindTrace, score.KindSpan}, IDs: texts, Metrics: kept}, maxScores)
+	all := scores{}
+	for _, s := range found {
 		id, ok := span.ParseTraceID(s.Subject.ID)
 		if !ok || s.Value == nil {
 			continue
@@ -198,46 +200,5 @@ func (j Join) given(ctx context.Context, ids []span.TraceID) (map[span.TraceID]m
 	return all, err
 }
 
-// maxScores is how many scores of the traces of a page are read, newest first.
+// maxScores is how many scores of the traces of a batch are read, newest first.
 const maxScores = 50_000
-
-// assess scores outcomes anew.
-func (j Join) assess(ctx context.Context, all []result.Outcome, given map[span.TraceID]map[string]metric.Score) (scored []result.Outcome, err error) {
-	for len(all) > 0 {
-		ids := make([]int64, len(all))
-		for i := range all {
-			ids[i] = all[i].Item
-		}
-		items, read, err := j.Datasets.ItemsByID(ctx, j.Org, j.Dataset, j.Version, ids)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range all[:read] {
-			item, ok := items[o.Item]
-			if !ok {
-				return nil, fmt.Errorf("item %d is lost", o.Item)
-			}
-			err := admission.From(ctx).Work(ctx, func(pause func() error) error {
-				return j.assessOne(ctx, pause, &o, item, given[span.TraceID(o.Trace)])
-			})
-			if err != nil {
-				return nil, err
-			}
-			scored = append(scored, o)
-		}
-		all = all[read:]
-	}
-	return scored, nil
-}
-
-// assessOne scores an outcome. One whose scoring panics keeps the scores that it has.
-func (j Join) assessOne(ctx context.Context, pause func() error, o *result.Outcome, item dataset.Item, given map[string]metric.Score) (err error) {
-	before := *o
-	defer func() {
-		if p := recover(); p != nil {
-			slog.ErrorContext(ctx, "scoring panicked", "run_id", j.Run.ID, "item_id", o.Item, "panic", p, "stack", string(debug.Stack()))
-			*o, err = before, nil
-		}
-	}()
-	return plan.Reassess(pause, o, j.Rule, j.Measures, item, given)
-}
