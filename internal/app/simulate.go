@@ -30,7 +30,7 @@ func (c simulateProviderCommand) Run(e *environment) error {
 		return err
 	}
 	return simulated.Serve(e.ctx, c.Addr, o, func(a net.Addr) {
-		fmt.Fprintf(e.out, "Simulated provider: http://%s/v1, for OpenAI and Anthropic clients.\n"+
+		fmt.Fprintf(e.out, "Simulated provider: http://%s/v1, for OpenAI, Anthropic and Google clients.\n"+
 			"Faults: PUT http://%s/simulated/faults. Calls received: GET http://%s/simulated/calls.\n", a, a, a)
 	})
 }

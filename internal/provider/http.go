@@ -71,7 +71,7 @@ type createProviderKeyInput struct{ Body createProviderKeyBody }
 type createProviderKeyBody struct {
 	Provider string     `json:"provider" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -" example:"openai" doc:"Provider, such as openai or anthropic."`
 	Name     string     `json:"name" minLength:"1" maxLength:"200" doc:"Name, unique among the organization's provider keys."`
-	BaseURL  string     `json:"baseUrl,omitempty" maxLength:"2000" doc:"URL below which the provider is called; required unless the provider is openai or anthropic."`
+	BaseURL  string     `json:"baseUrl,omitempty" maxLength:"2000" doc:"URL below which the provider is called; required unless the provider is openai, anthropic or google."`
 	Secret   secretText `json:"secret" writeOnly:"true" doc:"The provider's key itself."`
 	Models   []string   `json:"models,omitempty" maxItems:"200" doc:"Models that the key is meant for."`
 }

@@ -55,6 +55,7 @@ type Key struct {
 var providerURLs = map[string]string{
 	"openai":    "https://api.openai.com/v1",
 	"anthropic": "https://api.anthropic.com/v1",
+	"google":    "https://generativelanguage.googleapis.com/v1beta",
 }
 
 // KeyFilter selects credentials; an empty field matches everything, and

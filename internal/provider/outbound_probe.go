@@ -24,10 +24,13 @@ func (s *Service) probe(ctx context.Context, org principal.OrgID, k Key) (int, t
 	if err != nil {
 		return 0, 0, err
 	}
-	if k.Provider == "anthropic" {
+	switch k.Provider {
+	case "anthropic":
 		req.Header.Set("X-Api-Key", text.Reveal())
 		req.Header.Set("Anthropic-Version", "2023-06-01")
-	} else {
+	case "google": // whose path for OpenAI's words takes this header too
+		req.Header.Set("X-Goog-Api-Key", text.Reveal())
+	default:
 		req.Header.Set("Authorization", "Bearer "+text.Reveal())
 	}
 	began := s.clock()

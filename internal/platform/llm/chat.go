@@ -12,7 +12,7 @@ import (
 // none of its own and of local servers.
 type chat struct{}
 
-func (chat) path() string { return "/chat/completions" }
+func (chat) path(Request) string { return "/chat/completions" }
 
 func (chat) authorize(h http.Header, to Endpoint) {
 	switch {

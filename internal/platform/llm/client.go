@@ -54,7 +54,7 @@ func (c *Client) IsInside(provider string) bool { return c.inside[provider] != n
 // An error is always an *Error. With Refused, and where it can be read with
 // Malformed, the reply holds what was said and what it took: it is paid for.
 func (c *Client) Complete(ctx context.Context, to Endpoint, r Request) (Reply, error) {
-	p, doer := protocolOf(to.Provider), c.outside
+	p, doer := protocolOf(to), c.outside
 	if d := c.inside[to.Provider]; d != nil {
 		doer, to.BaseURL, to.Secret = d, "http://inside.invalid/v1", "inside"
 	}
@@ -96,7 +96,7 @@ func request(ctx context.Context, p protocol, to Endpoint, r Request) (*http.Req
 	if err != nil || target.Host == "" {
 		return nil, &Error{Kind: NotFound, Message: "the base URL is not a URL with a host"}
 	}
-	target.Path, target.RawPath = strings.TrimRight(target.Path, "/")+p.path(), ""
+	target.Path, target.RawPath = strings.TrimRight(target.Path, "/")+p.path(r), ""
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, &Error{Kind: NotFound, Message: "the base URL is not a URL with a host"}
@@ -120,7 +120,7 @@ func request(ctx context.Context, p protocol, to Endpoint, r Request) (*http.Req
 
 // protocol is how providers of one family are spoken to.
 type protocol interface {
-	path() string
+	path(r Request) string // below the base URL
 	authorize(h http.Header, to Endpoint)
 	encode(to Endpoint, r Request) ([]byte, error)
 	// decode reads a successful answer. The reply holds what could be read,
@@ -128,9 +128,14 @@ type protocol interface {
 	decode(body []byte) (Reply, *Error)
 }
 
-func protocolOf(provider string) protocol {
-	if provider == "anthropic" {
+// protocolOf is how an endpoint is spoken to. Google has one that speaks OpenAI's
+// words, below a path of its own.
+func protocolOf(to Endpoint) protocol {
+	switch {
+	case to.Provider == "anthropic":
 		return messages{}
+	case to.Provider == "google" && !strings.HasSuffix(strings.TrimRight(to.BaseURL, "/"), "/openai"):
+		return generate{}
 	}
 	return chat{}
 }

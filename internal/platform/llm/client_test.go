@@ -154,6 +154,15 @@ func TestWhatIsSent(t *testing.T) {
 				{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"one"},{"type":"tool_result","tool_use_id":"2"},{"type":"text","text":"go on"}]}]}`,
 			http.Header{"X-Api-Key": {key.Reveal()}, "Anthropic-Version": {"2023-06-01"}},
 		},
+		{
+			"google", "https://api.example/v1beta", "https://api.example/v1beta/models/m:generateContent", `{"systemInstruction":{"parts":[{"text":"s"}]},
+			"generationConfig":{"maxOutputTokens":9,"temperature":0,"topP":0,"seed":7,"stopSequences":["x"],"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}},
+			"tools":[{"functionDeclarations":[{"name":"f","description":"d","parametersJsonSchema":{"type":"object"}},{"name":"g","parametersJsonSchema":{"type":"object","properties":{}}}]}],
+			"contents":[{"role":"user","parts":[{"text":"q"}]},
+				{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"x":1}}},{"functionCall":{"id":"2","name":"g","args":{}}}]},
+				{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{"output":"one"}}},{"functionResponse":{"id":"2","name":"g","response":{"output":""}}},{"text":"go on"}]}]}`,
+			http.Header{"X-Goog-Api-Key": {key.Reveal()}},
+		},
 	} {
 		t.Run(c.provider, func(t *testing.T) {
 			t.Parallel()
@@ -237,6 +246,7 @@ func TestASecretThatComesBackIsMasked(t *testing.T) {
 	for provider, body := range map[string]string{
 		"openai":    `{"id":"KEY","model":"KEY","choices":[{"finish_reason":"stop","message":{"content":"it is KEY.","tool_calls":[{"id":"KEY","function":{"name":"KEY","arguments":"{\"k\":\"KEY\"}"}}]}}]}`,
 		"anthropic": `{"type":"message","id":"KEY","model":"KEY","stop_reason":"end_turn","content":[{"type":"text","text":"it is KEY."},{"type":"tool_use","id":"KEY","name":"KEY","input":{"k":"KEY"}}]}`,
+		"google":    `{"responseId":"KEY","modelVersion":"KEY","candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"thinking","thought":true},{"text":"it is KEY."},{"functionCall":{"id":"KEY","name":"KEY","args":{"k":"KEY"}}}]}}]}`,
 	} {
 		c := answering(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, strings.ReplaceAll(body, "KEY", key.Reveal()))

@@ -26,14 +26,15 @@ func TestFaults(t *testing.T) {
 		retryable, fatal    bool
 		after               time.Duration
 		openaiIs, anthropIs string // codes
+		googleIs            string
 	}{
-		{rule: simulated.Rule{Fault: simulated.FaultRateLimit, RetryAfter: 2 * time.Second}, kind: llm.RateLimited, openai: 429, anthropic: 429, retryable: true, after: 2 * time.Second, openaiIs: "rate_limit_exceeded", anthropIs: "rate_limit_error"},
-		{rule: simulated.Rule{Fault: simulated.FaultRateLimit, RetryAfter: 1500 * time.Millisecond}, kind: llm.RateLimited, openai: 429, anthropic: 429, retryable: true, after: 1500 * time.Millisecond, openaiIs: "rate_limit_exceeded", anthropIs: "rate_limit_error"},
-		{rule: simulated.Rule{Fault: simulated.FaultRateLimit}, kind: llm.RateLimited, openai: 429, anthropic: 429, retryable: true, openaiIs: "rate_limit_exceeded", anthropIs: "rate_limit_error"},
-		{rule: simulated.Rule{Fault: simulated.FaultUnauthorized}, kind: llm.Unauthorized, openai: 401, anthropic: 401, fatal: true, openaiIs: "invalid_api_key", anthropIs: "authentication_error"},
-		{rule: simulated.Rule{Fault: simulated.FaultOverloaded, RetryAfter: time.Second}, kind: llm.Unavailable, openai: 503, anthropic: 529, retryable: true, after: time.Second, openaiIs: "overloaded", anthropIs: "overloaded_error"},
-		{rule: simulated.Rule{Fault: simulated.FaultError}, kind: llm.Unavailable, openai: 500, anthropic: 500, retryable: true, openaiIs: "server_error", anthropIs: "api_error"},
-		{rule: simulated.Rule{Fault: simulated.FaultError, Status: 504}, kind: llm.Timeout, openai: 504, anthropic: 504, retryable: true, openaiIs: "server_error", anthropIs: "timeout_error"},
+		{rule: simulated.Rule{Fault: simulated.FaultRateLimit, RetryAfter: 2 * time.Second}, kind: llm.RateLimited, openai: 429, anthropic: 429, retryable: true, after: 2 * time.Second, openaiIs: "rate_limit_exceeded", anthropIs: "rate_limit_error", googleIs: "RESOURCE_EXHAUSTED"},
+		{rule: simulated.Rule{Fault: simulated.FaultRateLimit, RetryAfter: 1500 * time.Millisecond}, kind: llm.RateLimited, openai: 429, anthropic: 429, retryable: true, after: 1500 * time.Millisecond, openaiIs: "rate_limit_exceeded", anthropIs: "rate_limit_error", googleIs: "RESOURCE_EXHAUSTED"},
+		{rule: simulated.Rule{Fault: simulated.FaultRateLimit}, kind: llm.RateLimited, openai: 429, anthropic: 429, retryable: true, openaiIs: "rate_limit_exceeded", anthropIs: "rate_limit_error", googleIs: "RESOURCE_EXHAUSTED"},
+		{rule: simulated.Rule{Fault: simulated.FaultUnauthorized}, kind: llm.Unauthorized, openai: 401, anthropic: 401, fatal: true, openaiIs: "invalid_api_key", anthropIs: "authentication_error", googleIs: "UNAUTHENTICATED"},
+		{rule: simulated.Rule{Fault: simulated.FaultOverloaded, RetryAfter: time.Second}, kind: llm.Unavailable, openai: 503, anthropic: 529, retryable: true, after: time.Second, openaiIs: "overloaded", anthropIs: "overloaded_error", googleIs: "UNAVAILABLE"},
+		{rule: simulated.Rule{Fault: simulated.FaultError}, kind: llm.Unavailable, openai: 500, anthropic: 500, retryable: true, openaiIs: "server_error", anthropIs: "api_error", googleIs: "INTERNAL"},
+		{rule: simulated.Rule{Fault: simulated.FaultError, Status: 504}, kind: llm.Timeout, openai: 504, anthropic: 504, retryable: true, openaiIs: "server_error", anthropIs: "timeout_error", googleIs: "DEADLINE_EXCEEDED"},
 		{rule: simulated.Rule{Fault: simulated.FaultError, Status: 402}, kind: llm.Exhausted, openai: 402, anthropic: 402, fatal: true, openaiIs: "invalid_request_error", anthropIs: "billing_error"},
 		{rule: simulated.Rule{Fault: simulated.FaultError, Status: 413}, kind: llm.TooLarge, openai: 413, anthropic: 413, openaiIs: "invalid_request_error", anthropIs: "request_too_large"},
 		{rule: simulated.Rule{Fault: simulated.FaultReflect}, kind: llm.Invalid, openai: 400, anthropic: 400, openaiIs: "", anthropIs: "invalid_request_error"},
@@ -43,7 +44,7 @@ func TestFaults(t *testing.T) {
 		{rule: simulated.Rule{Fault: simulated.FaultHTML}, kind: llm.Malformed, openai: 200, anthropic: 200, retryable: true},
 		{rule: simulated.Rule{Fault: simulated.FaultTruncated}, kind: llm.Unavailable, openai: 200, anthropic: 200, retryable: true},
 		{rule: simulated.Rule{Fault: simulated.FaultEndless}, kind: llm.TooLarge, openai: 200, anthropic: 200},
-		{rule: simulated.Rule{Fault: simulated.FaultRefusal}, kind: llm.Refused, openai: 200, anthropic: 200, openaiIs: "stop", anthropIs: "refusal"},
+		{rule: simulated.Rule{Fault: simulated.FaultRefusal}, kind: llm.Refused, openai: 200, anthropic: 200, openaiIs: "stop", anthropIs: "refusal", googleIs: "SAFETY"},
 	} {
 		t.Run(string(c.rule.Fault)+" "+string(c.kind), func(t *testing.T) {
 			t.Parallel()
@@ -53,8 +54,11 @@ func TestFaults(t *testing.T) {
 					e := failed(t, err)
 					about := w.name + " " + provider + ": " + e.Error()
 					status, code := c.openai, c.openaiIs
-					if provider == "anthropic" {
+					switch provider {
+					case "anthropic":
 						status, code = c.anthropic, c.anthropIs
+					case "google":
+						code = c.googleIs
 					}
 					require.Equal(t, c.kind, e.Kind, about)
 					require.Equal(t, status, e.Status, about)
@@ -79,6 +83,19 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAQuotaThatComesBackIsARateLimit(t *testing.T) {
+	t.Parallel()
+	c := answering(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, `{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[
+			{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.07s"}]}}`)
+	})
+	_, err := c.Complete(t.Context(), llm.Endpoint{Provider: "google", BaseURL: "http://x.example", Secret: key}, say("hello"))
+	e := failed(t, err)
+	require.Equal(t, llm.RateLimited, e.Kind)
+	require.Equal(t, 34070*time.Millisecond, e.RetryAfter)
 }
 
 func TestNoCreditIsNotARateLimit(t *testing.T) {
@@ -129,8 +146,8 @@ func TestWaitingEnds(t *testing.T) {
 	})
 	t.Run("in the middle of an answer that drips", func(t *testing.T) {
 		t.Parallel()
-		drip := simulated.Options{Faults: simulated.Faults{Rules: []simulated.Rule{{Fault: simulated.FaultDrip, Pause: 20 * time.Millisecond}}}}
-		w := network(t, drip, egress.Options{Timeout: 100 * time.Millisecond})
+		drip := simulated.Options{Faults: simulated.Faults{Rules: []simulated.Rule{{Fault: simulated.FaultDrip, Pause: 200 * time.Millisecond}}}}
+		w := network(t, drip, egress.Options{Timeout: time.Second})
 		_, err := w.client.Complete(t.Context(), w.to("openai"), say("hello"))
 		e := failed(t, err)
 		require.Equal(t, llm.Timeout, e.Kind)
@@ -190,7 +207,7 @@ func TestWordsOfProviders(t *testing.T) {
 		{status: 400, body: `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`, kind: llm.Exhausted, code: "invalid_request_error", message: "Your credit balance is too low to access the API."},
 		{status: 400, body: `{"error":{"code":"content_filter","message":"filtered","status":400}}`, kind: llm.Refused, code: "content_filter", message: "filtered"},
 		{status: 400, body: `[{"error":{"code":400,"message":"API key not valid."}}]`, kind: llm.Unauthorized},
-		{status: 400, body: `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`, kind: llm.Unauthorized, code: "400"},
+		{status: 400, body: `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`, kind: llm.Unauthorized, code: "INVALID_ARGUMENT"},
 		{status: 400, body: `{"error":"model requires more memory"}`, kind: llm.Invalid, message: "model requires more memory"},
 		{status: 400, body: `{"object":"error","message":"bad","type":"BadRequestError","param":null,"code":40001}`, kind: llm.Invalid, code: "40001", message: "bad"},
 		{status: 422, body: `{"detail":[{"loc":["body"],"msg":"field required"}]}`, kind: llm.Invalid, message: `[{"loc":["body"],"msg":"field required"}]`},

@@ -46,7 +46,7 @@ func unanswered(ctx context.Context, err error) *Error {
 // answered is the failure that a provider reports.
 func answered(res *http.Response, body []byte) *Error {
 	said := readComplaint(body)
-	e := &Error{Kind: kindOf(res.StatusCode, said), Code: said.word(), Message: said.message, RetryAfter: RetryAfter(res.Header)}
+	e := &Error{Kind: kindOf(res.StatusCode, said), Code: said.word(), Message: said.message, RetryAfter: max(RetryAfter(res.Header), said.wait)}
 	if e.Kind == Unauthorized {
 		e.Message = "" // providers quote parts of the key here
 	}
@@ -74,7 +74,10 @@ func (e *Error) of(to Endpoint) *Error {
 }
 
 // complaint is what the body of an error says.
-type complaint struct{ code, kind, message string }
+type complaint struct {
+	code, kind, message string
+	wait                time.Duration // what it asks to wait, at most MaxRetryAfter
+}
 
 // word is the provider's most specific word for the error.
 func (c complaint) word() string {
@@ -86,13 +89,16 @@ func (c complaint) word() string {
 
 // readComplaint finds the words of an error in the shapes that providers use:
 // {"error": {"message", "type", "code"}}, {"error": "…"}, {"message", "type",
-// "code"} and {"detail": …}. A body that is not JSON is taken as it stands,
-// unless it is a page for people.
+// "code"}, {"detail": …} and Google's {"error": {"message", "status", "details"}},
+// whose code repeats the status of the answer. A body that is not JSON is taken as it
+// stands, unless it is a page for people.
 func readComplaint(body []byte) complaint {
 	type words struct {
 		Message jsontext.Value `json:"message"`
 		Type    jsontext.Value `json:"type"`
 		Code    jsontext.Value `json:"code"`
+		Status  jsontext.Value `json:"status"`
+		Details jsontext.Value `json:"details"`
 		Detail  jsontext.Value `json:"detail"`
 		Error   jsontext.Value `json:"error"`
 	}
@@ -104,15 +110,34 @@ func readComplaint(body []byte) complaint {
 		return complaint{}
 	}
 	if outer.Error.Kind() == '{' && json.Unmarshal(outer.Error, &inner, lenient) == nil {
-		return complaint{text(inner.Code), text(inner.Type), text(inner.Message)}
+		if inner.Code.Kind() == '0' && inner.Status.Kind() == '"' {
+			inner.Code = inner.Status
+		}
+		return complaint{text(inner.Code), text(inner.Type), text(inner.Message), retryDelay(inner.Details)}
 	}
-	c := complaint{text(outer.Code), text(outer.Type), text(outer.Message)}
+	c := complaint{code: text(outer.Code), kind: text(outer.Type), message: text(outer.Message)}
 	for _, v := range []jsontext.Value{outer.Error, outer.Detail} {
 		if c.message == "" {
 			c.message = text(v)
 		}
 	}
 	return c
+}
+
+// retryDelay finds how long Google asks to wait, which has no header for it.
+func retryDelay(details jsontext.Value) time.Duration {
+	var list []struct {
+		Delay string `json:"retryDelay"`
+	}
+	if details.Kind() != '[' || json.Unmarshal(details, &list, lenient) != nil {
+		return 0
+	}
+	for _, one := range list {
+		if d, err := time.ParseDuration(one.Delay); err == nil && d > 0 {
+			return min(d, MaxRetryAfter)
+		}
+	}
+	return 0
 }
 
 // text is a JSON string's text, nothing for null, and the JSON of anything else.
@@ -171,10 +196,10 @@ func kindOf(status int, said complaint) Kind {
 	case status == http.StatusPaymentRequired:
 		return Exhausted
 	case status == http.StatusTooManyRequests:
-		if is(exhaustedWords) || says(exhaustedPieces) {
+		if said.wait == 0 && (is(exhaustedWords) || says(exhaustedPieces)) {
 			return Exhausted
 		}
-		return RateLimited
+		return RateLimited // a quota that is back after a while is a rate
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		return Timeout
 	case status == http.StatusConflict, status == http.StatusTooEarly, status == 498, status >= 500: // 498: no capacity, at Groq

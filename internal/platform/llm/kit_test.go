@@ -15,7 +15,7 @@ import (
 const key = secret.Text("sk-canary-0123456789abcdef")
 
 // protocols are one provider of each.
-var protocols = []string{"openai", "anthropic"}
+var protocols = []string{"openai", "anthropic", "google"}
 
 // way is one way to a simulated provider.
 type way struct {

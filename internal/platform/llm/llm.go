@@ -1,9 +1,9 @@
 // Package llm asks models.
 //
 // One small interface stands in front of every provider: a Request goes to an
-// Endpoint, and a Reply or an *Error comes back. Two protocols are spoken:
-// Anthropic's messages, and OpenAI's chat completions, which nearly every other
-// provider and every local server speaks too.
+// Endpoint, and a Reply or an *Error comes back. Three protocols are spoken:
+// Anthropic's messages, Google's generateContent, and OpenAI's chat completions,
+// which nearly every other provider and every local server speaks too.
 //
 // A call is made once. Whether and when to make it again is the caller's
 // decision, for only the caller knows its budget: the Error says what kind of

@@ -13,7 +13,7 @@ type messages struct{}
 // messagesVersion is the only version of the protocol there has been since 2023.
 const messagesVersion = "2023-06-01"
 
-func (messages) path() string { return "/messages" }
+func (messages) path(Request) string { return "/messages" }
 
 func (messages) authorize(h http.Header, to Endpoint) {
 	h.Set("Anthropic-Version", messagesVersion)

@@ -51,6 +51,20 @@ func TestOddReplies(t *testing.T) {
 		},
 
 		{
+			"thoughts, and parts to come",
+			generate{},
+			`{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"hm","thought":true},{"text":"a"},{"hologram":{}},{"text":"b"}]}}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"thoughtsTokenCount":9}}`,
+			Reply{Text: "ab", Finish: FinishStop, Usage: Usage{Input: 3, Output: 11, Reasoning: 9}},
+			"",
+		},
+		{"a call of a tool", generate{}, `{"candidates":[{"finishReason":"STOP","content":{"parts":[{"functionCall":{"name":"f"}}]}}]}`, Reply{Finish: FinishTools, ToolCalls: []ToolCall{{Name: "f", Arguments: jsontext.Value(`{}`)}}}, ""},
+		{"a question that is blocked", generate{}, `{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":3}}`, Reply{Finish: FinishRefused, Usage: Usage{Input: 3}}, Refused},
+		{"an answer that is cut", generate{}, `{"candidates":[{"finishReason":"RECITATION","content":{"parts":[{"text":"I was say"}]}}]}`, Reply{Text: "I was say", Finish: FinishRefused}, Refused},
+		{"a call that cannot be read", generate{}, `{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, Reply{Finish: FinishOther}, Malformed},
+		{"no candidates", generate{}, `{"candidates":[]}`, Reply{}, Malformed},
+		{"nothing of Google's", generate{}, ``, Reply{}, Malformed},
+
+		{
 			"thoughts and blocks to come",
 			messages{},
 			`{"type":"message","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"},{"type":"hologram"},{"type":"text","text":"b"}],"stop_reason":"pause_turn"}`,

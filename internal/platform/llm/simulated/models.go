@@ -12,6 +12,8 @@ func (p *Provider) models(w http.ResponseWriter, r *http.Request) {
 	d := dialect(chat{})
 	if r.Header.Get("X-Api-Key") != "" || r.Header.Get("Anthropic-Version") != "" {
 		d = messages{}
+	} else if r.Header.Get("X-Goog-Api-Key") != "" {
+		d = generate{}
 	}
 	key, bad := d.key(r.Header)
 	if bad == nil && len(p.keys) > 0 && !slices.Contains(p.keys, key) {
@@ -54,6 +56,13 @@ func listing(d dialect, names []string) any {
 			out.Data = append(out.Data, anthropic{"model", n, n, "2000-01-01T00:00:00Z"})
 		}
 		return out
+	}
+	if _, ok := d.(generate); ok {
+		all := []object{}
+		for _, n := range names {
+			all = append(all, object{"name": "models/" + n, "displayName": n, "supportedGenerationMethods": []string{"generateContent"}})
+		}
+		return object{"models": all}
 	}
 	out := struct {
 		Object string   `json:"object"`

@@ -1,8 +1,9 @@
 // Package simulated is a model provider without a model.
 //
 // It speaks the wire protocols of OpenAI's chat completions, responses and
-// embeddings and of Anthropic's messages, in one piece or in events, down to the headers that they demand and the shapes of their
-// errors, and answers by a script: the same prompt gets the same answer, in
+// embeddings, of Anthropic's messages and of Google's generateContent, in one piece
+// or in events, down to the headers that they demand and the shapes of their errors,
+// and answers by a script: the same prompt gets the same answer, in
 // every process and in any order. It misbehaves as it is told to: slowly, with
 // storms of 429, with answers that are none. And it counts what it was asked,
 // so that a proof can say that nothing was asked twice.
@@ -71,6 +72,8 @@ func New(o Options) (*Provider, error) {
 	p.mux.HandleFunc("POST /v1/responses", func(w http.ResponseWriter, r *http.Request) { p.complete(w, r, responses{}) })
 	p.mux.HandleFunc("POST /v1/embeddings", func(w http.ResponseWriter, r *http.Request) { p.complete(w, r, embeddings{}) })
 	p.mux.HandleFunc("POST /v1/messages", func(w http.ResponseWriter, r *http.Request) { p.complete(w, r, messages{}) })
+	p.mux.HandleFunc("POST /v1/models/{call}", p.generated)
+	p.mux.HandleFunc("POST /v1beta/models/{call}", p.generated) // what Google's own clients call
 	p.mux.HandleFunc("GET /v1/models", p.models)
 	p.control()
 	return p, nil

@@ -16,6 +16,46 @@ const (
 	messagesPath   = "/v1/messages"
 )
 
+func TestGenerateWire(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, simulated.Options{})
+	const path = "/v1beta/models/echo:generateContent"
+	google := []string{"X-Goog-Api-Key", "any"}
+
+	status, text := k.call(t, "POST", path, `{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[{"parts":[{"text":"he"},{"text":"llo"}]}]}`, google...)
+	require.Equal(t, 200, status)
+	got := decode[map[string]any](t, text)
+	require.Regexp(t, `^[0-9a-f]{24}$`, got["responseId"])
+	delete(got, "responseId")
+	require.Equal(t, decode[map[string]any](t, `{"modelVersion":"echo",
+		"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP"}],
+		"usageMetadata":{"promptTokenCount":3,"cachedContentTokenCount":0,"candidatesTokenCount":2,"thoughtsTokenCount":0,"totalTokenCount":5}}`), got)
+
+	status, text = k.call(t, "POST", "/v1beta/models/echo:streamGenerateContent?alt=sse", `{"contents":[{"parts":[{"text":"one two"}]}]}`, google...)
+	require.Equal(t, 200, status)
+	require.Equal(t, 3, strings.Count(text, "data: "), "two words, and why it ended")
+	require.Contains(t, text, `"finishReason":"STOP"`)
+
+	for body, words := range map[string]string{
+		`{`: "not a request", `{}`: "contents: at least one", `{"contents":[{"role":"robot","parts":[{"text":"x"}]}]}`: "the role robot",
+		`{"contents":[{"parts":[]}]}`: "parts are required", `{"contents":[{"parts":[{"functionResponse":{"name":"f"}}]}]}`: "a functionResponse has",
+		`{"contents":[{"parts":[{"text":"x"}]}],"generationConfig":{"responseJsonSchema":{"type":"object"}}}`: "a schema needs application/json",
+		`{"contents":[{"parts":[{"text":"x"}]}],"tools":[{"functionDeclarations":[{}]}]}`:                     "functionDeclarations have a name",
+	} {
+		status, text := k.call(t, "POST", path, body, google...)
+		require.Equal(t, 400, status, body)
+		require.Contains(t, text, words)
+		require.Contains(t, text, `"status":"INVALID_ARGUMENT"`)
+	}
+	status, _ = k.call(t, "POST", path, `{"contents":[{"parts":[{"text":"x"}]}]}`)
+	require.Equal(t, 403, status)
+	status, _ = k.call(t, "POST", "/v1beta/models/echo:countTokens", `{}`, google...)
+	require.Equal(t, 404, status)
+	status, text = k.call(t, "GET", "/v1/models", "", google...)
+	require.Equal(t, 200, status)
+	require.Contains(t, text, `"name":"models/judge"`)
+}
+
 func TestChatWire(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, simulated.Options{})
