@@ -226,8 +226,8 @@ type oracleTable struct {
 	Level float64
 }
 
-func (t oracleTable) fourfold() fourfold {
-	return fourfold{t.Table[0], t.Table[1], t.Table[2], t.Table[3]}
+func (t oracleTable) fourfold() Fourfold {
+	return Fourfold{t.Table[0], t.Table[1], t.Table[2], t.Table[3]}
 }
 
 func pair(lower, upper float64) (outputs, error) { return outputs{"lower": lower, "upper": upper}, nil }
@@ -237,13 +237,13 @@ var oracles = map[string]oracle{
 		return outputs{"x": tQuantile(in.P, in.DF)}, nil
 	}),
 	"t_test": asking(func(in struct{ T, DF float64 }) (outputs, error) {
-		return outputs{"p": tTest(in.T, in.DF)}, nil
+		return outputs{"p": TTest(in.T, in.DF)}, nil
 	}),
 	"beta_quantile": asking(func(in struct{ P, A, B float64 }) (outputs, error) {
-		return outputs{"x": betaQuantile(in.P, in.A, in.B)}, nil
+		return outputs{"x": BetaQuantile(in.P, in.A, in.B)}, nil
 	}),
 	"binomial_cdf": asking(func(in struct{ K, N, P float64 }) (outputs, error) {
-		return outputs{"x": binomialCDF(in.K, in.N, in.P)}, nil
+		return outputs{"x": BinomialCDF(in.K, in.N, in.P)}, nil
 	}),
 	"quantile": asking(func(in struct {
 		X []float64
@@ -337,11 +337,11 @@ var oracles = map[string]oracle{
 		return outputs{"p": p}, nil
 	}),
 	"mcnemar_test": asking(func(in oracleTable) (outputs, error) {
-		exact, midP := in.fourfold().mcnemar()
+		exact, midP := in.fourfold().McNemar()
 		return outputs{"exact": exact, "mid_p": midP}, nil
 	}),
 	"newcombe_paired": asking(func(in oracleTable) (outputs, error) { return pair(in.fourfold().newcombe(1 - in.Level)) }),
-	"tango":           asking(func(in oracleTable) (outputs, error) { return pair(in.fourfold().tango(.05)) }),
+	"tango":           asking(func(in oracleTable) (outputs, error) { return pair(in.fourfold().Tango(.05)) }),
 	"adjust": asking(func(in struct{ P []float64 }) (outputs, error) {
 		out := outputs{}
 		for _, a := range []Adjustment{AdjustHolm, AdjustBH, AdjustBY} {

@@ -10,7 +10,7 @@ type Plan struct {
 	DesignEffect float64 // of clustered items
 }
 
-func (p Plan) checked() (Plan, error) {
+func (p Plan) Checked() (Plan, error) {
 	if p.Level == 0 {
 		p.Level = defaultLevel
 	}
@@ -34,52 +34,52 @@ func (p Plan) checked() (Plan, error) {
 // PairedItems returns how many items find a mean difference of delta between
 // two runs, when the differences of items have that standard deviation.
 func (p Plan) PairedItems(sd, delta float64) (int, error) {
-	p, err := p.checked()
+	p, err := p.Checked()
 	if err != nil {
 		return 0, err
 	}
-	z := normalCritical(1-p.Level) + normalQuantile(p.Power)
+	z := NormalCritical(1-p.Level) + NormalQuantile(p.Power)
 	return p.items(pairedItems(sd, delta, z))
 }
 
 // NonInferiorItems returns how many items show that a run is at most a margin
 // worse, when it is no worse at all.
 func (p Plan) NonInferiorItems(sd, margin float64) (int, error) {
-	p, err := p.checked()
+	p, err := p.Checked()
 	if err != nil {
 		return 0, err
 	}
-	z := normalQuantile(p.Level) + normalQuantile(p.Power)
+	z := NormalQuantile(p.Level) + NormalQuantile(p.Power)
 	return p.items(pairedItems(sd, margin, z))
 }
 
 // McNemarItems returns how many items find a difference of delta between two
 // pass rates on the same items, when a share of the items is discordant.
 func (p Plan) McNemarItems(discordant, delta float64) (int, error) {
-	p, err := p.checked()
+	p, err := p.Checked()
 	if err != nil {
 		return 0, err
 	}
-	return p.items(mcnemarItems(discordant, delta, normalCritical(1-p.Level), normalQuantile(p.Power)))
+	return p.items(mcnemarItems(discordant, delta, NormalCritical(1-p.Level), NormalQuantile(p.Power)))
 }
 
 // RateItems returns how many items of each of two runs over different items
 // find the difference between two pass rates.
 func (p Plan) RateItems(rate1, rate2 float64) (int, error) {
-	p, err := p.checked()
+	p, err := p.Checked()
 	if err != nil {
 		return 0, err
 	}
-	return p.items(rateItems(rate1, rate2, normalCritical(1-p.Level), normalQuantile(p.Power)))
+	return p.items(rateItems(rate1, rate2, NormalCritical(1-p.Level), NormalQuantile(p.Power)))
 }
 
 // PrecisionItems returns how many items put a pass rate within half a width.
 func (p Plan) PrecisionItems(rate, half float64) (int, error) {
-	p, err := p.checked()
+	p, err := p.Checked()
 	if err != nil {
 		return 0, err
 	}
-	z := normalCritical(1 - p.Level)
+	z := NormalCritical(1 - p.Level)
 	return p.items(z * z * rate * (1 - rate) / (half * half))
 }
 
