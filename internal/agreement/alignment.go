@@ -123,7 +123,7 @@ func Align(ps []Pair, scale Scale, o AlignmentOptions) (Alignment, error) {
 	if err := a.proportions(m, scale); err != nil {
 		return Alignment{}, err
 	}
-	a.rest(m, scale)
+	a.rest(m)
 	a.Verdict, err = a.decide(scale, o)
 	return a, err
 }
@@ -327,7 +327,7 @@ func undefined(e *stat.Estimate, why string) {
 }
 
 // rest fills what is not a share of counts.
-func (a *Alignment) rest(m *measured, scale Scale) {
+func (a *Alignment) rest(m *measured) {
 	t := table{m.values, m.mass}
 	a.Balanced = m.drawnEstimate("balanced_accuracy", "balanced", t.balanced, share, "no rated items")
 	a.MCC = m.drawnEstimate("mcc", "mcc", t.mcc, correlation, "a rater gave one label throughout")

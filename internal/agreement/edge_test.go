@@ -2,7 +2,6 @@ package agreement_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -72,7 +71,7 @@ func TestAlign(t *testing.T) {
 		open := align(t, verdicts(20, 3, 4, 15), agreement.AlignmentOptions{})
 		require.Equal(t, agreement.OutcomeInsufficient, open.Verdict.Outcome)
 		more := *open.Verdict.MoreLabels
-		require.Greater(t, more, 0)
+		require.Positive(t, more)
 		times := int(math.Ceil(float64(42+more) / 42))
 		settled := align(t, verdicts(20*times, 3*times, 4*times, 15*times), agreement.AlignmentOptions{})
 		require.Equal(t, agreement.OutcomeAligned, settled.Verdict.Outcome, "with %d more", more)
@@ -309,7 +308,7 @@ func BenchmarkAlign(b *testing.B) {
 		for i := range all {
 			human := random.IntN(5)
 			judge := min(4, max(0, human+int(random.NormFloat64())))
-			all[i] = agreement.Pair{Item: fmt.Sprint(i), Human: scale.Labels[human], Judge: scale.Labels[judge], Probability: 1}
+			all[i] = agreement.Pair{Item: strconv.Itoa(i), Human: scale.Labels[human], Judge: scale.Labels[judge], Probability: 1}
 			if c.clusters > 0 {
 				all[i].Cluster = strconv.Itoa(random.IntN(c.clusters))
 			}
@@ -329,7 +328,7 @@ func BenchmarkAlign(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range scores {
 		h := random.Float64()
-		scores[i] = agreement.Scored{Item: fmt.Sprint(i), Human: h, Judge: h + 0.2*random.NormFloat64(), Probability: 1}
+		scores[i] = agreement.Scored{Item: strconv.Itoa(i), Human: h, Judge: h + 0.2*random.NormFloat64(), Probability: 1}
 	}
 	b.Run("scores", func(b *testing.B) {
 		for b.Loop() {

@@ -178,8 +178,14 @@ func TestLabelsAreNames(t *testing.T) {
 		slices.Reverse(d.scale.Labels)
 		b := d.align(r)
 		for _, c := range [][2]*stat.Estimate{
-			{&a.Kappa.Nominal, &b.Kappa.Nominal}, {a.Kappa.Linear, b.Kappa.Linear}, {a.Kappa.Quadratic, b.Kappa.Quadratic},
-			{&a.AC1, &b.AC1}, {a.AC2, b.AC2}, {&a.Alpha, &b.Alpha}, {&a.MCC, &b.MCC}, {&a.Balanced, &b.Balanced},
+			{&a.Kappa.Nominal, &b.Kappa.Nominal},
+			{a.Kappa.Linear, b.Kappa.Linear},
+			{a.Kappa.Quadratic, b.Kappa.Quadratic},
+			{&a.AC1, &b.AC1},
+			{a.AC2, b.AC2},
+			{&a.Alpha, &b.Alpha},
+			{&a.MCC, &b.MCC},
+			{&a.Balanced, &b.Balanced},
 		} {
 			if c[0] == nil || c[0].Value == nil {
 				require.True(r, c[1] == nil || c[1].Value == nil)

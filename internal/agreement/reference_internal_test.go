@@ -1,7 +1,6 @@
 package agreement
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -43,7 +42,7 @@ func pairsOf(counts [][]int) []Pair {
 	for i, row := range counts {
 		for j, n := range row {
 			for range n {
-				all = append(all, Pair{Item: fmt.Sprint(len(all)), Human: strconv.Itoa(i), Judge: strconv.Itoa(j), Probability: 1})
+				all = append(all, Pair{Item: strconv.Itoa(len(all)), Human: strconv.Itoa(i), Judge: strconv.Itoa(j), Probability: 1})
 			}
 		}
 	}

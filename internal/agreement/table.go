@@ -25,18 +25,6 @@ func (t table) margins() (rows, columns []float64, n float64) {
 	return rows, columns, n
 }
 
-// accuracy is the share on which both agree.
-func (t table) accuracy() float64 {
-	var same, n float64
-	for i, x := range t.cells {
-		n += x
-		if i%(t.k+1) == 0 {
-			same += x
-		}
-	}
-	return same / n
-}
-
 // f1 is the harmonic mean of precision and recall of a class.
 func (t table) f1(class int) float64 {
 	rows, columns, _ := t.margins()

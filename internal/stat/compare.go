@@ -16,7 +16,7 @@ import (
 // Rows may come in any order; sorted by item they need no index, and a hundred
 // thousand of them on either side take some 30 ms.
 func Compare(baseline, candidate []Observation, o CompareOptions) (Comparison, error) {
-	o, err := o.Checked()
+	o, err := o.checked()
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -74,7 +74,7 @@ func settle(rows, other []Observation) []Observation {
 	return rows
 }
 
-func (o CompareOptions) Checked() (CompareOptions, error) {
+func (o CompareOptions) checked() (CompareOptions, error) {
 	var err error
 	if o.Options, err = o.Options.Checked(); err != nil {
 		return o, err

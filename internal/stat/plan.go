@@ -10,7 +10,7 @@ type Plan struct {
 	DesignEffect float64 // of clustered items
 }
 
-func (p Plan) Checked() (Plan, error) {
+func (p Plan) checked() (Plan, error) {
 	if p.Level == 0 {
 		p.Level = defaultLevel
 	}
@@ -34,7 +34,7 @@ func (p Plan) Checked() (Plan, error) {
 // PairedItems returns how many items find a mean difference of delta between
 // two runs, when the differences of items have that standard deviation.
 func (p Plan) PairedItems(sd, delta float64) (int, error) {
-	p, err := p.Checked()
+	p, err := p.checked()
 	if err != nil {
 		return 0, err
 	}
@@ -45,7 +45,7 @@ func (p Plan) PairedItems(sd, delta float64) (int, error) {
 // NonInferiorItems returns how many items show that a run is at most a margin
 // worse, when it is no worse at all.
 func (p Plan) NonInferiorItems(sd, margin float64) (int, error) {
-	p, err := p.Checked()
+	p, err := p.checked()
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +56,7 @@ func (p Plan) NonInferiorItems(sd, margin float64) (int, error) {
 // McNemarItems returns how many items find a difference of delta between two
 // pass rates on the same items, when a share of the items is discordant.
 func (p Plan) McNemarItems(discordant, delta float64) (int, error) {
-	p, err := p.Checked()
+	p, err := p.checked()
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +66,7 @@ func (p Plan) McNemarItems(discordant, delta float64) (int, error) {
 // RateItems returns how many items of each of two runs over different items
 // find the difference between two pass rates.
 func (p Plan) RateItems(rate1, rate2 float64) (int, error) {
-	p, err := p.Checked()
+	p, err := p.checked()
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +75,7 @@ func (p Plan) RateItems(rate1, rate2 float64) (int, error) {
 
 // PrecisionItems returns how many items put a pass rate within half a width.
 func (p Plan) PrecisionItems(rate, half float64) (int, error) {
-	p, err := p.Checked()
+	p, err := p.checked()
 	if err != nil {
 		return 0, err
 	}

@@ -47,7 +47,7 @@ type StopHint struct {
 // holds at every look, so that looking costs nothing. Rows stand in the order
 // in which their items were executed.
 func Watch(rows []Observation, o WatchOptions) (Progress, error) {
-	o, err := o.Checked()
+	o, err := o.checked()
 	if err != nil {
 		return Progress{}, err
 	}
@@ -73,7 +73,7 @@ func Watch(rows []Observation, o WatchOptions) (Progress, error) {
 // WatchDifference estimates how a candidate that is still going on differs
 // from a finished baseline, on the items that it has done.
 func WatchDifference(baseline, candidate []Observation, o WatchOptions) (Progress, error) {
-	o, err := o.Checked()
+	o, err := o.checked()
 	if err != nil {
 		return Progress{}, err
 	}
@@ -113,7 +113,7 @@ func WatchDifference(baseline, candidate []Observation, o WatchOptions) (Progres
 	return Progress{Sequence(e), stopHint(c.verdict(l))}, nil
 }
 
-func (o WatchOptions) Checked() (WatchOptions, error) {
+func (o WatchOptions) checked() (WatchOptions, error) {
 	var err error
 	if o.Options, err = o.Options.Checked(); err != nil {
 		return o, err
