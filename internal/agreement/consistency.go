@@ -7,8 +7,8 @@ import (
 	"github.com/assayhq/assay/internal/stat"
 )
 
-// minRepeats is the number of repetitions from which a judge's noise is told
-// from chance.
+// minRepeats is the number of repetitions from which a judge's noise differs
+// visibly from chance.
 const minRepeats = 3
 
 // Repeats are the verdicts of one judge on one item, asked again and again.

@@ -50,15 +50,21 @@ func (t table) kappa(w Weighting) (value, variance float64) {
 		return math.NaN(), math.NaN()
 	}
 	value = (observed - expected) / (1 - expected)
+	// The mean of what is squared is known, and taken off first: the variance may
+	// be much smaller than the squares.
 	var squares float64
+	centre := value - expected*(1-value)
 	for i := range t.k {
 		for j := range t.k {
-			d := w.weight(i, j, t.k) - (ofRow[i]+ofColumn[j])*(1-value)
+			d := w.weight(i, j, t.k) - (ofRow[i]+ofColumn[j])*(1-value) - centre
 			squares += t.at(i, j) / n * d * d
 		}
 	}
-	centre := value - expected*(1-value)
-	return value, math.Max(0, squares-centre*centre) / (n * (1 - expected) * (1 - expected))
+	variance = squares / (n * (1 - expected) * (1 - expected))
+	if variance < 1e-24 { // rounding is all that varies
+		variance = 0
+	}
+	return value, variance
 }
 
 // softened returns the table with two items more, spread over all cells.

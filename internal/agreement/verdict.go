@@ -23,7 +23,7 @@ type Verdict struct {
 	On      Measure `json:"on" doc:"What was compared with the bar."`
 	Bar     float64 `json:"bar"`
 	// MoreLabels would settle the matter if agreement stayed what it is.
-	MoreLabels *int   `json:"more_labels" doc:"Labels that would probably settle it, beside those that exist, if agreement stays as it is; null if it is settled, or if nobody can say."`
+	MoreLabels *int   `json:"more_labels" doc:"Further labels that would probably settle it, if agreement stays as it is; null if it is settled, or if nobody can say."`
 	Reason     string `json:"reason" doc:"Why the matter is not settled; empty if it is."`
 	Band       Band   `json:"band" doc:"Landis and Koch's word for the lower limit, which agreement is unlikely to be below; empty without an interval."`
 }

@@ -67,7 +67,7 @@ func (c chosen) softened(lambda float64, labels int, r stat.Range) (value, se fl
 }
 
 // active estimates the mean of all items from labels that were drawn with unequal
-// probabilities. With fewer than 15 labels the judge has no part in it.
+// probabilities. With fewer than 15 labels the judge is left out.
 func active(items []Item, o stat.Options) (Hybrid, error) {
 	var c chosen
 	labels, clustered := 0, false
@@ -112,10 +112,9 @@ func active(items []Item, o stat.Options) (Hybrid, error) {
 		h.DF = ptr(float64(labels - 1))
 		h.Between(value-half, value+half, o.Level, "active_ppi_t")
 	} else {
-		h.Value = ptr(clamp(value, o.Range.Lower, o.Range.Upper))
 		soft, softSE := c.softened(lambda, labels, *o.Range)
 		half := stat.TCritical(o.Alpha(), *h.DF) * softSE
-		h.Between(clamp(soft-half, o.Range.Lower, o.Range.Upper), clamp(soft+half, o.Range.Lower, o.Range.Upper), o.Level, "active_ppi_adjusted_t")
+		h.within(soft-half, soft+half, o, "active_ppi_adjusted_t")
 	}
 	switch {
 	case o.Range == nil && labels < fewUnbounded:

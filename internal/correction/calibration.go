@@ -24,7 +24,7 @@ const (
 
 // Calibration turns a judge's scores into probabilities, with how well it does so
 // on items that it was not fitted to. The probabilities serve to show and to route;
-// their mean is no substitute for a corrected estimate.
+// their mean does not replace a corrected estimate.
 type Calibration struct {
 	Method  string      `json:"method" enum:"platt,isotonic,none"`
 	Sigmoid *Sigmoid    `json:"platt"`

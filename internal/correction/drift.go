@@ -64,7 +64,8 @@ func CompareAnchors(a Anchors, o stat.Options) (Drift, error) {
 	if a.N == 0 {
 		return d, nil
 	}
-	d.FlipsP = ptr(1 - stat.BinomialCDF(float64(flips-1), float64(a.N), a.BaselineFlip))
+	// So many flips or more are so few anchors or fewer that kept their verdict.
+	d.FlipsP = ptr(math.Max(1e-16, stat.BinomialCDF(float64(a.N-flips), float64(a.N), 1-a.BaselineFlip)))
 	d.Evidence = ptr(Evidence(flips, a.N, a.BaselineFlip))
 	exact, midP := stat.Fourfold{OnlyB: float64(a.FailToPass), OnlyA: float64(a.PassToFail)}.McNemar()
 	d.P, d.PExact = &midP, &exact

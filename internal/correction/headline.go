@@ -19,7 +19,7 @@ const (
 
 const opinion = "judge opinion, not measured quality"
 
-// Corrected is the mean score of all items, with what stands beside it.
+// Corrected is the mean score of all items, with the numbers to compare it with.
 type Corrected struct {
 	Estimator Estimator     `json:"estimator" enum:"judge,human_only,ppi,active_ppi" doc:"How the headline was computed; the labels decide."`
 	Headline  Hybrid        `json:"headline"`

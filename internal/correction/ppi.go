@@ -121,15 +121,28 @@ func (p pool) estimate(clusters int, o stat.Options) Hybrid {
 		}
 		return h
 	}
-	h.Value = ptr(clamp(f.value, o.Range.Lower, o.Range.Upper))
 	soft := p.softened(*o.Range).corrected(nil)
 	h.DF = ptr(soft.size - 1)
 	half := stat.TCritical(o.Alpha(), *h.DF) * soft.se
-	h.Between(clamp(soft.value-half, o.Range.Lower, o.Range.Upper), clamp(soft.value+half, o.Range.Lower, o.Range.Upper), o.Level, "ppi_adjusted_t")
+	h.within(soft.value-half, soft.value+half, o, "ppi_adjusted_t")
 	if clusters < fewLabels {
 		h.Weaken("fewer than 50 labels")
 	}
 	return h
+}
+
+// within cuts the value and its interval to the range of the scores. An interval
+// that lies outside of it says that an assumption fails, and leaves the range.
+func (h *Hybrid) within(lower, upper float64, o stat.Options, method string) {
+	r := *o.Range
+	if upper <= r.Lower || lower >= r.Upper {
+		h.Value, h.Lambda, h.EffectiveLabels, h.LabelsSaved = nil, nil, nil, nil
+		h.Abstain(stat.StatusNotIdentified, "the labels do not fit the way in which their items are said to be chosen")
+		h.Between(r.Lower, r.Upper, o.Level, "none")
+		return
+	}
+	h.Value = ptr(clamp(*h.Value, r.Lower, r.Upper))
+	h.Between(clamp(lower, r.Lower, r.Upper), clamp(upper, r.Lower, r.Upper), o.Level, method)
 }
 
 // newPool makes a pool of items, or of the means of their clusters. A cluster is

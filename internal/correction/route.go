@@ -212,7 +212,7 @@ func Margin(distances []float64, confidence float64) (*float64, error) {
 	}
 	rank := int(math.Ceil(float64(len(distances)+1)*confidence - 1e-9))
 	if rank > len(distances) {
-		return nil, nil //nolint:nilnil // no distance is large enough; it is no error
+		return nil, nil //nolint:nilnil // no distance is large enough, which is an answer
 	}
 	sorted := slices.Clone(distances)
 	slices.Sort(sorted)

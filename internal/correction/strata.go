@@ -70,12 +70,11 @@ func CorrectStrata(strata []Stratum, o stat.Options) (Hybrid, error) {
 	}
 	h.DF = ptr(softVariance * softVariance / spread) // Welch and Satterthwaite
 	half := stat.TCritical(o.Alpha(), *h.DF) * math.Sqrt(softVariance)
-	lower, upper := soft-half, soft+half
-	if o.Range != nil {
-		h.Value = ptr(clamp(value, o.Range.Lower, o.Range.Upper))
-		lower, upper = clamp(lower, o.Range.Lower, o.Range.Upper), clamp(upper, o.Range.Lower, o.Range.Upper)
+	if o.Range == nil {
+		h.Between(soft-half, soft+half, o.Level, "stratified_ppi_t")
+	} else {
+		h.within(soft-half, soft+half, o, "stratified_ppi_adjusted_t")
 	}
-	h.Between(lower, upper, o.Level, "stratified_ppi_t")
 	h.Assume("labelled items are a random part of their slice")
 	if h.Clusters < fewLabels {
 		h.Weaken("fewer than 50 labels")
