@@ -27,7 +27,7 @@ var fewRuns = 300
 // keeps reports whether a simulated coverage is at least what is promised, but
 // for three standard errors of the simulation.
 func keeps(held, seen int) bool {
-	const promised = 0.94
+	const promised = 0.93
 	return float64(held)/float64(seen) >= promised-3*math.Sqrt(promised*(1-promised)/float64(seen))
 }
 
