@@ -107,7 +107,7 @@ prove-erasure: ## Delete organizations while everything breaks; every byte of ev
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/erasure $(ERASURE)
 
-stat-oracle: ## Compare the statistics with scipy, statsmodels and numpy on random inputs.
+stat-oracle: ## Compare the statistics with scipy, statsmodels, scikit-learn and others on random inputs.
 	internal/stat/oracle/run
 
 # What a bench prints, a line as soon as it is there.

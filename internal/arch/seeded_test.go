@@ -127,6 +127,8 @@ var seeds = []seed{
 	{law: "leaves", file: "internal/stat/mean.go", content: code("stat", "internal/fault")},
 	{law: "leaves", file: "internal/schema/item.go", content: code("schema", "internal/metric")},
 	{law: "leaves", file: "internal/metric/mean.go", content: code("metric", "internal/stat")},
+	{law: "leaves", file: "internal/agreement/pair.go", content: code("agreement", "internal/metric")},
+	{law: "leaves", file: "internal/correction/hybrid.go", content: code("correction", "internal/agreement")},
 	{law: "leaves", file: "internal/gate/run.go", content: code("gate", "internal/client")},
 	{law: "leaves", file: "internal/span/store.go", content: code("span", "internal/platform/clickhouse")},
 	{law: "leaves", file: "internal/report/run.go", content: code("report", "internal/result")},

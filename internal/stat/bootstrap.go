@@ -17,7 +17,7 @@ const minBootstrap = 8
 // The order of the clusters decides which are drawn: a caller that wants the
 // same digits again keeps it.
 func Bootstrap(clusters int, statistic func(draw []int) float64, o Options) (Estimate, error) {
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -30,7 +30,7 @@ func Bootstrap(clusters int, statistic func(draw []int) float64, o Options) (Est
 	if statistic == nil {
 		return Estimate{}, inputErrorf("no statistic")
 	}
-	e := o.estimate("bootstrap")
+	e := o.Estimate("bootstrap")
 	bootstrap(&e, clusters, statistic, func() []float64 { return leaveOneOut(clusters, statistic) }, o)
 	return e, nil
 }
@@ -40,7 +40,7 @@ func bootstrapMean(e *Estimate, s sample, o Options) limits {
 	if s.g < minBootstrap || s.constant() {
 		l := populationMean(e, s, o.Range, o.Level)
 		if s.g < minBootstrap {
-			e.warn("too few clusters for a bootstrap")
+			e.Warn("too few clusters for a bootstrap")
 		}
 		return l
 	}
@@ -99,20 +99,20 @@ func bootstrap(e *Estimate, clusters int, statistic func([]int) float64, leaveOu
 		draw[i] = i
 	}
 	if clusters == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return nil
 	}
 	if e.Value = finite(statistic(draw)); e.Value == nil {
-		e.abstain(StatusUndefined, "the statistic is undefined on these data")
+		e.Abstain(StatusUndefined, "the statistic is undefined on these data")
 		return nil
 	}
 	if clusters < 2 {
-		e.abstain(StatusInsufficient, oneUnit)
+		e.Abstain(StatusInsufficient, oneUnit)
 		return nil
 	}
 	left := leaveOut()
 	if slices.ContainsFunc(left, func(x float64) bool { return finite(x) == nil }) {
-		e.abstain(StatusNotIdentified, "the statistic is undefined without some of the clusters")
+		e.Abstain(StatusNotIdentified, "the statistic is undefined without some of the clusters")
 		return nil
 	}
 	if clusters < minBootstrap {
@@ -121,7 +121,7 @@ func bootstrap(e *Estimate, clusters int, statistic func([]int) float64, leaveOu
 	replicates, seed := replicate(clusters, statistic, o)
 	e.Seed = &seed
 	if len(replicates) < o.Replicates*9/10 {
-		e.abstain(StatusNotIdentified, "the statistic is undefined on more than a tenth of the draws")
+		e.Abstain(StatusNotIdentified, "the statistic is undefined on more than a tenth of the draws")
 		return nil
 	}
 	if replicates[0] == replicates[len(replicates)-1] {
@@ -139,18 +139,18 @@ func bootstrap(e *Estimate, clusters int, statistic func([]int) float64, leaveOu
 	}
 	l := o.Range.within(func(alpha float64) (float64, float64) {
 		low, high := levels(alpha)
-		return quantile(replicates, low), quantile(replicates, high)
+		return SortedQuantile(replicates, low), SortedQuantile(replicates, high)
 	})
-	lower, upper := l(o.alpha())
-	e.between(lower, upper, o.Level, method)
-	e.assume("clusters are independent")
+	lower, upper := l(o.Alpha())
+	e.Between(lower, upper, o.Level, method)
+	e.Assume("clusters are independent")
 	e.few()
 	return l
 }
 
 // replicate returns the statistic on samples of the clusters, sorted.
 func replicate(clusters int, statistic func([]int) float64, o Options) ([]float64, string) {
-	random, seed := o.Seed.draws("bootstrap")
+	random, seed := o.Seed.Draws("bootstrap")
 	out := make([]float64, 0, o.Replicates)
 	draw := make([]int, clusters)
 	for range o.Replicates {
@@ -198,9 +198,9 @@ func jackknife(e *Estimate, left []float64, o Options) limits {
 	}
 	e.SE, e.DF = ptr(math.Sqrt(v.naive)*(g-1)), ptr(g-1)
 	l := o.Range.within(tLimits(*e.Value, *e.SE, *e.DF))
-	lower, upper := l(o.alpha())
-	e.between(lower, upper, o.Level, "jackknife_t")
-	e.warn("too few clusters for a bootstrap")
+	lower, upper := l(o.Alpha())
+	e.Between(lower, upper, o.Level, "jackknife_t")
+	e.Warn("too few clusters for a bootstrap")
 	e.few()
 	return l
 }
@@ -220,8 +220,8 @@ func shareBelow(replicates []float64, value float64) float64 {
 // acceleration returns how fast the standard error changes with the statistic.
 func acceleration(left []float64) float64 {
 	mean := total(left) / float64(len(left))
-	squares := sumOf(len(left), func(i int) float64 { return (mean - left[i]) * (mean - left[i]) })
-	cubes := sumOf(len(left), func(i int) float64 { d := mean - left[i]; return d * d * d })
+	squares := SumOf(len(left), func(i int) float64 { return (mean - left[i]) * (mean - left[i]) })
+	cubes := SumOf(len(left), func(i int) float64 { d := mean - left[i]; return d * d * d })
 	if a := cubes / (6 * math.Pow(squares, 1.5)); finite(a) != nil {
 		return a
 	}
@@ -231,16 +231,16 @@ func acceleration(left []float64) float64 {
 // bca returns the levels at which to read the replicates, given the share of
 // them below the value.
 func bca(below, acceleration, replicates float64) limits {
-	bias := normalQuantile(below)
+	bias := NormalQuantile(below)
 	level := func(z float64) float64 {
 		d := 1 - acceleration*(bias+z)
 		if d <= 0 { // beyond what the correction can bend
-			return clamp(normalCDF(bias+z), 0.5/replicates, 1-0.5/replicates)
+			return clamp(NormalCDF(bias+z), 0.5/replicates, 1-0.5/replicates)
 		}
-		return normalCDF(bias + (bias+z)/d)
+		return NormalCDF(bias + (bias+z)/d)
 	}
 	return func(alpha float64) (float64, float64) {
-		z := normalCritical(alpha)
+		z := NormalCritical(alpha)
 		return level(-z), level(z)
 	}
 }

@@ -81,7 +81,7 @@ func (m masses) exact(alpha, n float64) (float64, bool) {
 	if len(m) > 2 || len(m) == 2 && (m[0].sum != 0 || m[0].weight != last.weight) {
 		return 0, false
 	}
-	return last.sum / last.weight * betaQuantile(alpha, last.n, n-last.n+1), true
+	return last.sum / last.weight * BetaQuantile(alpha, last.n, n-last.n+1), true
 }
 
 // tails computes chances of randomly weighted means.
@@ -122,7 +122,7 @@ func (q *tails) below(t float64) float64 {
 		return 0.5 + third/(6*math.Sqrt(2*math.Pi)*second*math.Sqrt(second))
 	}
 	density := math.Exp(-w*w/2) / math.Sqrt(2*math.Pi)
-	return clamp(normalCDF(w)+density*(1/w-1/v), 0, 1)
+	return clamp(NormalCDF(w)+density*(1/w-1/v), 0, 1)
 }
 
 // saddle is where the derivative of the cumulants is zero. It rises from minus

@@ -23,7 +23,7 @@ func drawn(x []float64, alpha float64) float64 {
 		means[i] = sum / weight
 	}
 	slices.Sort(means)
-	return quantile(means, alpha)
+	return SortedQuantile(means, alpha)
 }
 
 func TestTheLimitIsThatOfRandomWeights(t *testing.T) {

@@ -43,8 +43,8 @@ func Compare(baseline, candidate []Observation, o CompareOptions) (Comparison, e
 	}
 	c.Comparable = len(c.Reasons) == 0
 	if !c.Comparable && !o.Forced {
-		c.Difference = o.estimate("paired_difference")
-		c.Difference.abstain(StatusNotComparable, "the runs are not comparable")
+		c.Difference = o.Estimate("paired_difference")
+		c.Difference.Abstain(StatusNotComparable, "the runs are not comparable")
 		c.Baseline, c.Candidate = a.mean(o.Options), b.mean(o.Options)
 		c.Verdict = o.verdict(nil)
 		return c, nil
@@ -76,7 +76,7 @@ func settle(rows, other []Observation) []Observation {
 
 func (o CompareOptions) checked() (CompareOptions, error) {
 	var err error
-	if o.Options, err = o.Options.checked(); err != nil {
+	if o.Options, err = o.Options.Checked(); err != nil {
 		return o, err
 	}
 	if err := o.allows(MethodDefault, MethodNewcombe, MethodScore, MethodBCa, MethodPercentile); err != nil {
@@ -104,10 +104,10 @@ func (c *Comparison) fill(m *match, o CompareOptions) error {
 	c.count(p.d, o.LowerIsBetter)
 	c.Correlation = correlation(p.a, p.b)
 
-	e := o.estimate("paired_difference")
+	e := o.Estimate("paired_difference")
 	l := p.difference(&e, m, binary, o)
 	if !c.Comparable {
-		e.weaken("the runs are not comparable and were compared by force")
+		e.Weaken("the runs are not comparable and were compared by force")
 	}
 	if of, to := m.missing(o.Options); of.Rows+to.Rows > 0 {
 		c.Baseline.lacks(of)
@@ -136,11 +136,11 @@ func (c *Comparison) fill(m *match, o CompareOptions) error {
 func (s sample) side(binary bool, o Options) Estimate {
 	o.Method = MethodDefault
 	if binary {
-		e := o.estimate("pass_rate")
+		e := o.Estimate("pass_rate")
 		fillRate(&e, s, s.n(), o)
 		return e
 	}
-	e := o.estimate("mean")
+	e := o.Estimate("mean")
 	populationMean(&e, s, o.Range, o.Level)
 	return e
 }
@@ -154,18 +154,18 @@ func (o CompareOptions) binary(m *match, p pairs) bool {
 	return p.a.binary() && p.b.binary()
 }
 
-func (p pairs) fourfold() fourfold {
-	var f fourfold
+func (p pairs) Fourfold() Fourfold {
+	var f Fourfold
 	for i, a := range p.a.x {
 		switch b := p.b.x[i]; {
 		case a == 1 && b == 1:
-			f.both++
+			f.Both++
 		case b == 1:
-			f.onlyB++
+			f.OnlyB++
 		case a == 1:
-			f.onlyA++
+			f.OnlyA++
 		default:
-			f.none++
+			f.None++
 		}
 	}
 	return f
@@ -186,10 +186,10 @@ func (p pairs) difference(e *Estimate, m *match, binary bool, o CompareOptions) 
 	}
 	e.N, e.Items, e.Clusters, e.NEff = p.d.n(), p.d.n(), p.d.n(), float64(p.d.n())
 	if p.d.n() == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return nil
 	}
-	f := p.fourfold()
+	f := p.Fourfold()
 	e.Value = ptr(f.difference())
 	if p.d.n() > 1 {
 		if v := p.d.spread(*e.Value).clustered; v > 0 {
@@ -198,11 +198,11 @@ func (p pairs) difference(e *Estimate, m *match, binary bool, o CompareOptions) 
 	}
 	l, name := limits(f.newcombe), "newcombe_paired"
 	if o.Method == MethodScore {
-		l, name = f.tango, "tango"
+		l, name = f.Tango, "tango"
 	}
-	lower, upper := l(o.alpha())
-	e.between(lower, upper, o.Level, name)
-	e.assume("items are independent")
+	lower, upper := l(o.Alpha())
+	e.Between(lower, upper, o.Level, name)
+	e.Assume("items are independent")
 	e.few()
 	return l
 }
@@ -220,7 +220,7 @@ func (o CompareOptions) differences() *Range {
 func (e *Estimate) stretchDifference(l limits, low, high pairs, m *match, binary bool, o CompareOptions) limits {
 	all := []limits{l}
 	for _, p := range []pairs{low, high} {
-		other := o.estimate("")
+		other := o.Estimate("")
 		if l := p.difference(&other, m, binary, o); l != nil {
 			all = append(all, l)
 		}
@@ -256,7 +256,7 @@ func (c *Comparison) test(e *Estimate, p pairs, binary bool, o CompareOptions) {
 		return
 	}
 	if binary {
-		exact, midP := p.fourfold().mcnemar()
+		exact, midP := p.Fourfold().McNemar()
 		c.Tests.McNemarExact, c.Tests.McNemarMidP = &exact, &midP
 		c.P, c.PMethod = &midP, ptr("mcnemar_mid_p")
 		if o.Policy == PolicyGate {
@@ -265,7 +265,7 @@ func (c *Comparison) test(e *Estimate, p pairs, binary bool, o CompareOptions) {
 		return
 	}
 	if e.SE != nil && e.df() > 0 {
-		c.Tests.T = ptr(tTest(*e.Value / *e.SE, *e.DF))
+		c.Tests.T = ptr(TTest(*e.Value / *e.SE, *e.DF))
 		c.P, c.PMethod = c.Tests.T, ptr("t")
 	}
 	if o.Estimand == EstimandDataset || p.d.g < 2 {
@@ -291,7 +291,7 @@ func correlation(a, b sample) *float64 {
 	a, meanA := plain(a)
 	b, meanB := plain(b)
 	product := func(x, y sample, meanX, meanY float64) float64 {
-		return sumOf(x.n(), func(i int) float64 { return (x.x[i] - meanX) * (y.x[i] - meanY) })
+		return SumOf(x.n(), func(i int) float64 { return (x.x[i] - meanX) * (y.x[i] - meanY) })
 	}
 	r := product(a, b, meanA, meanB) / math.Sqrt(product(a, a, meanA, meanA)*product(b, b, meanB, meanB))
 	if finite(r) == nil {

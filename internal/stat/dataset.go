@@ -18,7 +18,7 @@ func (t *table) datasetMean(e *Estimate, o Options) {
 	s := t.means(o)
 	e.N, e.Items, e.Clusters, e.NEff = s.n(), s.n(), s.n(), float64(s.n())
 	if s.n() == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return
 	}
 	e.Value = ptr(s.mean())
@@ -33,7 +33,7 @@ func (t *table) datasetMean(e *Estimate, o Options) {
 		noises = append(noises, item.noise(s.weight(len(noises))))
 	}
 	if fewest < 2 {
-		e.abstain(StatusInsufficient, "every item needs two repetitions")
+		e.Abstain(StatusInsufficient, "every item needs two repetitions")
 		return
 	}
 	if l := e.repetitions(noises, s, o.Range, o.Level); l != nil || o.Range == nil || o.Weighted {
@@ -43,16 +43,16 @@ func (t *table) datasetMean(e *Estimate, o Options) {
 	// by no more than the range leaves.
 	c := *e.Value
 	low, high := extent(s.x)
-	share := -math.Expm1(math.Log(o.alpha()) / float64(s.n()) / float64(fewest))
+	share := -math.Expm1(math.Log(o.Alpha()) / float64(s.n()) / float64(fewest))
 	lower, upper := c-share*(high-o.Range.Lower), c+share*(o.Range.Upper-low)
-	e.between(math.Max(lower, o.Range.Lower), math.Min(upper, o.Range.Upper), o.Level, "zero_variance_bound")
+	e.Between(math.Max(lower, o.Range.Lower), math.Min(upper, o.Range.Upper), o.Level, "zero_variance_bound")
 }
 
 // datasetDifference fills an estimate of the difference on exactly these items.
 func (m *match) datasetDifference(e *Estimate, p pairs, o CompareOptions) limits {
 	e.N, e.Items, e.Clusters, e.NEff = p.d.n(), p.d.n(), p.d.n(), float64(p.d.n())
 	if p.d.n() == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return nil
 	}
 	e.Value = ptr(p.d.mean())
@@ -71,7 +71,7 @@ func (m *match) datasetDifference(e *Estimate, p pairs, o CompareOptions) limits
 		noises = append(noises, a.noise(w), b.noise(w))
 	}
 	if fewest < 2 {
-		e.abstain(StatusInsufficient, "every item needs two repetitions")
+		e.Abstain(StatusInsufficient, "every item needs two repetitions")
 		return nil
 	}
 	return e.repetitions(noises, p.d, o.differences(), o.Level)
@@ -80,19 +80,19 @@ func (m *match) datasetDifference(e *Estimate, p pairs, o CompareOptions) limits
 // repetitions gives the interval that the noise of repetitions makes, with
 // Satterthwaite's degrees of freedom. It abstains if there is no noise.
 func (e *Estimate) repetitions(noises []noise, s sample, r *Range, level float64) limits {
-	e.assume("repetitions are independent")
+	e.Assume("repetitions are independent")
 	weights := float64(s.n())
 	if s.w != nil {
 		weights = total(s.w)
 	}
-	variance := sumOf(len(noises), func(i int) float64 { return noises[i].variance })
+	variance := SumOf(len(noises), func(i int) float64 { return noises[i].variance })
 	se := math.Sqrt(variance) / weights
 	if se <= negligible*largest(s.x) {
-		e.abstain(StatusDegenerate, noVariation)
+		e.Abstain(StatusDegenerate, noVariation)
 		return nil
 	}
 	spare := 0.0
-	inverse := sumOf(len(noises), func(i int) float64 {
+	inverse := SumOf(len(noises), func(i int) float64 {
 		share := noises[i].variance / variance
 		return share * share / noises[i].df
 	})
@@ -102,9 +102,9 @@ func (e *Estimate) repetitions(noises []noise, s sample, r *Range, level float64
 	e.SE, e.DF = &se, ptr(1/inverse)
 	l := r.within(tLimits(*e.Value, se, *e.DF))
 	lower, upper := l(1 - level)
-	e.between(lower, upper, level, "within_item_t")
+	e.Between(lower, upper, level, "within_item_t")
 	if spare < fewClusters {
-		e.weaken("fewer than 10 repetitions beyond the first")
+		e.Weaken("fewer than 10 repetitions beyond the first")
 	}
 	return l
 }

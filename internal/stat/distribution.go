@@ -14,19 +14,20 @@ const minP = 1e-16
 // power is the chance with which a planned study finds what is there.
 const power = 0.8
 
-// normalQuantile returns the point below which a standard normal variable
+// NormalQuantile returns the point below which a standard normal variable
 // falls with probability p.
-func normalQuantile(p float64) float64 {
+func NormalQuantile(p float64) float64 {
 	if p > 0.5 { // the lower tail keeps its digits
 		return -distuv.UnitNormal.Quantile(1 - p)
 	}
 	return distuv.UnitNormal.Quantile(p)
 }
 
-func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+// NormalCDF returns the chance that a standard normal variable is at most z.
+func NormalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// normalCritical returns z such that both tails beyond it hold alpha together.
-func normalCritical(alpha float64) float64 { return -distuv.UnitNormal.Quantile(alpha / 2) }
+// NormalCritical returns z such that both tails beyond it hold alpha together.
+func NormalCritical(alpha float64) float64 { return -distuv.UnitNormal.Quantile(alpha / 2) }
 
 // tQuantile returns Student's quantile. From ten thousand degrees of freedom it
 // is expanded about the normal one, which then keeps more digits.
@@ -34,16 +35,16 @@ func tQuantile(p, df float64) float64 {
 	if df < 1e4 {
 		return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
 	}
-	z := normalQuantile(p)
+	z := NormalQuantile(p)
 	zz := z * z
 	return z * (1 + (zz+1)/(4*df) + ((5*zz+16)*zz+3)/(96*df*df) + (((3*zz+19)*zz+17)*zz-15)/(384*df*df*df))
 }
 
-// tCritical returns t such that both tails beyond it hold alpha together.
-func tCritical(alpha, df float64) float64 { return -tQuantile(alpha/2, df) }
+// TCritical returns t such that both tails beyond it hold alpha together.
+func TCritical(alpha, df float64) float64 { return -tQuantile(alpha/2, df) }
 
-// tTest returns the two-sided p-value of a t statistic.
-func tTest(t, df float64) float64 {
+// TTest returns the two-sided p-value of a t statistic.
+func TTest(t, df float64) float64 {
 	if tt := t * t; tt < df { // of x and 1-x the smaller keeps its digits
 		if p := 1 - mathext.RegIncBeta(0.5, df/2, tt/(df+tt)); p > 0.1 {
 			return p
@@ -52,9 +53,9 @@ func tTest(t, df float64) float64 {
 	return clampP(mathext.RegIncBeta(df/2, 0.5, df/(df+t*t)))
 }
 
-// betaQuantile returns the quantile of a beta variable; a parameter of zero
+// BetaQuantile returns the quantile of a beta variable; a parameter of zero
 // puts everything on one end.
-func betaQuantile(p, a, b float64) float64 {
+func BetaQuantile(p, a, b float64) float64 {
 	switch {
 	case a <= 0:
 		return 0
@@ -64,8 +65,8 @@ func betaQuantile(p, a, b float64) float64 {
 	return mathext.InvRegIncBeta(a, b, p)
 }
 
-// binomialCDF returns the chance of at most k successes in n.
-func binomialCDF(k, n, p float64) float64 {
+// BinomialCDF returns the chance of at most k successes in n.
+func BinomialCDF(k, n, p float64) float64 {
 	switch {
 	case k < 0:
 		return 0
@@ -106,9 +107,9 @@ func bisect(f func(float64) float64, low, high float64) float64 {
 	return low + (high-low)/2
 }
 
-// quantile returns the quantile of sorted numbers, interpolated as Hyndman and
-// Fan's seventh definition does.
-func quantile(sorted []float64, q float64) float64 {
+// SortedQuantile returns the quantile of sorted numbers, interpolated as Hyndman
+// and Fan's seventh definition does.
+func SortedQuantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(math.Floor(at))
 	if below+1 >= len(sorted) {

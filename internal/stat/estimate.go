@@ -29,40 +29,40 @@ func finite(x float64) *float64 {
 	return &x
 }
 
-// warn adds a warning once.
-func (e *Estimate) warn(text string) {
+// Warn adds a warning once.
+func (e *Estimate) Warn(text string) {
 	if !slices.Contains(e.Warnings, text) {
 		e.Warnings = append(e.Warnings, text)
 	}
 }
 
-// weaken lowers an estimate that is otherwise sound, and says why.
-func (e *Estimate) weaken(text string) {
+// Weaken lowers an estimate that is otherwise sound, and says why.
+func (e *Estimate) Weaken(text string) {
 	if e.Status == StatusOK {
 		e.Status = StatusFragile
 	}
-	e.warn(text)
+	e.Warn(text)
 }
 
-// abstain gives up the interval, and says why.
-func (e *Estimate) abstain(s Status, text string) {
+// Abstain gives up the interval, and says why.
+func (e *Estimate) Abstain(s Status, text string) {
 	e.Status, e.CI, e.SE = s, nil, nil
-	e.warn(text)
+	e.Warn(text)
 }
 
-// assume notes what the interval rests on.
-func (e *Estimate) assume(text string) { e.Assumptions = append(e.Assumptions, text) }
+// Assume notes what the interval rests on.
+func (e *Estimate) Assume(text string) { e.Assumptions = append(e.Assumptions, text) }
 
 // few weakens an estimate from few independent units.
 func (e *Estimate) few() {
 	if e.Clusters < fewClusters {
-		e.weaken("fewer than 10 independent units")
+		e.Weaken("fewer than 10 independent units")
 	}
 }
 
-// between sets the interval. It holds the value, also where rounding would
+// Between sets the interval. It holds the value, also where rounding would
 // leave it just outside.
-func (e *Estimate) between(lower, upper, level float64, method string) {
+func (e *Estimate) Between(lower, upper, level float64, method string) {
 	if e.Value != nil {
 		lower, upper = math.Min(lower, *e.Value), math.Max(upper, *e.Value)
 	}

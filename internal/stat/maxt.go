@@ -28,7 +28,7 @@ type Together struct {
 // differences of a cluster are flipped together, so that metrics which move
 // together cost less than Holm's adjustment takes.
 func MaxT(metrics []Pair, o Options) (Together, error) {
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return Together{}, err
 	}
@@ -49,7 +49,7 @@ func MaxT(metrics []Pair, o Options) (Together, error) {
 			highest = append(highest, m.max([]uint64{signs}))
 		}
 	} else {
-		random, seed := o.Seed.draws("max_t")
+		random, seed := o.Seed.Draws("max_t")
 		out.Method, out.Seed = "max_t_random", seed
 		signs := make([]uint64, m.tables[0].words())
 		highest = []float64{math.Inf(1)} // the data themselves
@@ -85,7 +85,7 @@ func newMaxT(sums [][]float64, metrics int) maxT {
 			column[i] = sums[i][j]
 		}
 		m.tables[j], m.sums[j] = newFlips(column), total(column)
-		m.norm[j] = math.Sqrt(sumOf(len(column), func(i int) float64 { return column[i] * column[i] }))
+		m.norm[j] = math.Sqrt(SumOf(len(column), func(i int) float64 { return column[i] * column[i] }))
 	}
 	return m
 }

@@ -10,7 +10,7 @@ import (
 // The interval of scores with a range is Gaffke's, that of others Student's, or a
 // bootstrap's if the options ask for one.
 func Mean(rows []Observation, o Options) (Estimate, error) {
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -28,7 +28,7 @@ func Mean(rows []Observation, o Options) (Estimate, error) {
 
 // mean estimates the mean of a table.
 func (t *table) mean(o Options) Estimate {
-	e := o.estimate("mean")
+	e := o.Estimate("mean")
 	e.Variance = t.variance(o)
 	switch {
 	case o.Estimand == EstimandDataset:
@@ -39,7 +39,7 @@ func (t *table) mean(o Options) Estimate {
 		populationMean(&e, t.means(o), o.Range, o.Level)
 		if o.Missing == MissingBounds && t.missing > 0 {
 			for _, score := range []float64{o.Range.Lower, o.Range.Upper} {
-				other := o.estimate("mean")
+				other := o.Estimate("mean")
 				populationMean(&other, t.filledWith(o, score), o.Range, o.Level)
 				e.stretch(other)
 			}
@@ -53,14 +53,14 @@ func (t *table) mean(o Options) Estimate {
 func populationMean(e *Estimate, s sample, r *Range, level float64) limits {
 	e.N, e.Items, e.Clusters = s.n(), s.n(), s.g
 	if s.n() == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return nil
 	}
 	mean := s.mean()
 	e.Value = &mean
 	if s.g < 2 {
 		e.NEff = 1
-		e.abstain(StatusInsufficient, oneUnit)
+		e.Abstain(StatusInsufficient, oneUnit)
 		return nil
 	}
 	v := s.spread(mean)
@@ -82,15 +82,15 @@ func populationMean(e *Estimate, s sample, r *Range, level float64) limits {
 		method = "clustered_" + method
 	}
 	lower, upper := l(1 - level)
-	e.between(lower, upper, level, method)
-	e.assume("clusters are independent")
+	e.Between(lower, upper, level, method)
+	e.Assume("clusters are independent")
 	e.few()
 	return l
 }
 
 func tLimits(mean, se, df float64) limits {
 	return func(alpha float64) (float64, float64) {
-		half := tCritical(alpha, df) * se
+		half := TCritical(alpha, df) * se
 		return mean - half, mean + half
 	}
 }
@@ -98,14 +98,14 @@ func tLimits(mean, se, df float64) limits {
 // unvaried gives what may be said when all clusters are alike: at most a share
 // of the others can differ, and they can differ by no more than the range.
 func unvaried(e *Estimate, s sample, r *Range, level float64) limits {
-	e.abstain(StatusDegenerate, noVariation)
+	e.Abstain(StatusDegenerate, noVariation)
 	if r == nil {
-		e.warn("without a declared range nothing bounds what was not observed")
+		e.Warn("without a declared range nothing bounds what was not observed")
 		return nil
 	}
 	l := s.bounded(*r)
 	lower, upper := l(1 - level)
-	e.between(lower, upper, level, "zero_variance_bound")
+	e.Between(lower, upper, level, "zero_variance_bound")
 	return l
 }
 

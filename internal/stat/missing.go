@@ -37,9 +37,9 @@ func (e *Estimate) missing(m Missing) {
 	switch {
 	case m.Policy != MissingExclude:
 	case m.Share > muchMissing:
-		e.weaken("more than 5 % of the scores are missing and were left out")
+		e.Weaken("more than 5 % of the scores are missing and were left out")
 	case m.Share > someMissing:
-		e.warn("more than 1 % of the scores are missing and were left out")
+		e.Warn("more than 1 % of the scores are missing and were left out")
 	}
 }
 
@@ -51,7 +51,7 @@ func (e *Estimate) stretch(other Estimate) {
 	}
 	*e.CI.Lower = math.Min(*e.CI.Lower, *other.CI.Lower)
 	*e.CI.Upper = math.Max(*e.CI.Upper, *other.CI.Upper)
-	e.warn("the interval covers whatever the missing scores could have been")
+	e.Warn("the interval covers whatever the missing scores could have been")
 }
 
 // worst returns the mean had every missing score been the given one.

@@ -31,7 +31,7 @@ func Adjust(p []float64, a Adjustment) ([]float64, error) {
 	case AdjustBH, AdjustBY:
 		factor := m
 		if a == AdjustBY {
-			factor *= sumOf(len(p), func(i int) float64 { return 1 / float64(i+1) })
+			factor *= SumOf(len(p), func(i int) float64 { return 1 / float64(i+1) })
 		}
 		most := 1.0
 		for rank := len(order) - 1; rank >= 0; rank-- {

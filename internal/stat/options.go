@@ -15,8 +15,8 @@ const (
 	maxReplicates     = 1_000_000
 )
 
-// checked fills in the defaults and refuses what makes no sense.
-func (o Options) checked() (Options, error) {
+// Checked fills in the defaults and refuses what makes no sense.
+func (o Options) Checked() (Options, error) {
 	if o.Level == 0 {
 		o.Level = defaultLevel
 	}
@@ -61,8 +61,8 @@ func (r Range) sound() bool {
 	return r.Lower < r.Upper && math.Abs(r.Lower) <= maxScore && math.Abs(r.Upper) <= maxScore
 }
 
-// alpha is what an interval may miss.
-func (o Options) alpha() float64 { return 1 - o.Level }
+// Alpha is what an interval may miss.
+func (o Options) Alpha() float64 { return 1 - o.Level }
 
 // allows refuses a method that a function does not know.
 func (o Options) allows(methods ...Method) error {
@@ -74,8 +74,8 @@ func (o Options) allows(methods ...Method) error {
 	return inputErrorf("method %q is not available here", o.Method)
 }
 
-// estimate begins an estimate with what the options say about it.
-func (o Options) estimate(method string) Estimate {
+// Estimate begins an estimate with what the options say about it.
+func (o Options) Estimate(method string) Estimate {
 	return Estimate{
 		Status: StatusOK, Source: o.source.And(SourceCode), Estimand: o.Estimand, Method: method, AlgoVersion: AlgoVersion,
 	}

@@ -19,7 +19,7 @@ type Metric struct {
 func Overall(metrics []Metric, o Options) (Estimate, error) {
 	policy := o.Missing
 	o.Missing = MissingExclude // of composites; their parts follow the policy
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -239,6 +239,6 @@ func (c *composite) fromMeans(e *Estimate) {
 	if weight.total() > 0 {
 		e.Value = finite(value.total() / weight.total())
 		e.Warnings = slices.DeleteFunc(e.Warnings, func(w string) bool { return w == noScores })
-		e.abstain(StatusInsufficient, "no item has all metrics; the value is made from their means")
+		e.Abstain(StatusInsufficient, "no item has all metrics; the value is made from their means")
 	}
 }

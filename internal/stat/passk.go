@@ -17,7 +17,7 @@ type Trials struct {
 // trials do not count and are mentioned.
 func PassAtK(trials []Trials, k int, all bool, o Options) (Estimate, error) {
 	o.Range = Unit()
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -55,7 +55,7 @@ func PassAtK(trials []Trials, k int, all bool, o Options) (Estimate, error) {
 		e.Method = fmt.Sprintf("pass_hat_%d", k)
 	}
 	if short > 0 {
-		e.warn(fmt.Sprintf("%d items with fewer than %d trials do not count", short, k))
+		e.Warn(fmt.Sprintf("%d items with fewer than %d trials do not count", short, k))
 	}
 	return e, nil
 }

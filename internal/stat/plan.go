@@ -38,7 +38,7 @@ func (p Plan) PairedItems(sd, delta float64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	z := normalCritical(1-p.Level) + normalQuantile(p.Power)
+	z := NormalCritical(1-p.Level) + NormalQuantile(p.Power)
 	return p.items(pairedItems(sd, delta, z))
 }
 
@@ -49,7 +49,7 @@ func (p Plan) NonInferiorItems(sd, margin float64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	z := normalQuantile(p.Level) + normalQuantile(p.Power)
+	z := NormalQuantile(p.Level) + NormalQuantile(p.Power)
 	return p.items(pairedItems(sd, margin, z))
 }
 
@@ -60,7 +60,7 @@ func (p Plan) McNemarItems(discordant, delta float64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.items(mcnemarItems(discordant, delta, normalCritical(1-p.Level), normalQuantile(p.Power)))
+	return p.items(mcnemarItems(discordant, delta, NormalCritical(1-p.Level), NormalQuantile(p.Power)))
 }
 
 // RateItems returns how many items of each of two runs over different items
@@ -70,7 +70,7 @@ func (p Plan) RateItems(rate1, rate2 float64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.items(rateItems(rate1, rate2, normalCritical(1-p.Level), normalQuantile(p.Power)))
+	return p.items(rateItems(rate1, rate2, NormalCritical(1-p.Level), NormalQuantile(p.Power)))
 }
 
 // PrecisionItems returns how many items put a pass rate within half a width.
@@ -79,7 +79,7 @@ func (p Plan) PrecisionItems(rate, half float64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	z := normalCritical(1 - p.Level)
+	z := NormalCritical(1 - p.Level)
 	return p.items(z * z * rate * (1 - rate) / (half * half))
 }
 

@@ -10,7 +10,7 @@ import "math"
 // are few clusters.
 func PassRate(rows []Observation, o Options) (Estimate, error) {
 	o.Range = Unit()
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -26,7 +26,7 @@ func PassRate(rows []Observation, o Options) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	e := o.estimate("pass_rate")
+	e := o.Estimate("pass_rate")
 	e.Variance = t.variance(o)
 	if o.Estimand == EstimandDataset {
 		t.datasetMean(&e, o)
@@ -35,7 +35,7 @@ func PassRate(rows []Observation, o Options) (Estimate, error) {
 		fillRate(&e, s, s.scored, o)
 		if o.Missing == MissingBounds && t.missing > 0 {
 			for _, score := range []float64{0, 1} {
-				other := o.estimate("pass_rate")
+				other := o.Estimate("pass_rate")
 				s := t.filledWith(o, score)
 				fillRate(&other, s, s.scored+s.lost, o)
 				e.stretch(other)
@@ -50,7 +50,7 @@ func PassRate(rows []Observation, o Options) (Estimate, error) {
 // Proportion estimates a share from counts of independent trials.
 func Proportion(passed, n int, o Options) (Estimate, error) {
 	o.Range = Unit()
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -60,10 +60,10 @@ func Proportion(passed, n int, o Options) (Estimate, error) {
 	if passed < 0 || n < passed {
 		return Estimate{}, inputErrorf("%d of %d passed", passed, n)
 	}
-	e := o.estimate("pass_rate")
+	e := o.Estimate("pass_rate")
 	e.N, e.Items, e.Clusters, e.NEff = n, n, n, float64(n)
 	if n == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return e, nil
 	}
 	p := float64(passed) / float64(n)
@@ -81,7 +81,7 @@ func Proportion(passed, n int, o Options) (Estimate, error) {
 func fillRate(e *Estimate, s sample, rows int, o Options) limits {
 	e.N, e.Items, e.Clusters = rows, s.n(), s.g
 	if s.n() == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return nil
 	}
 	p := s.mean()
@@ -90,7 +90,7 @@ func fillRate(e *Estimate, s sample, rows int, o Options) limits {
 	simple := s.cluster == nil && s.w == nil && rows == s.n()
 	if s.g < 2 && !simple {
 		e.NEff = 1
-		e.abstain(StatusInsufficient, oneUnit)
+		e.Abstain(StatusInsufficient, oneUnit)
 		return nil
 	}
 	var variance float64
@@ -116,7 +116,7 @@ func fillRate(e *Estimate, s sample, rows int, o Options) limits {
 	e.NEff, e.DF, e.DesignEffect = n/deff, ptr(float64(s.g-1)), &deff
 	l := clusteredRate(p, n, e.NEff, float64(s.g), o)
 	e.rate(p, l, o)
-	e.assume("clusters are independent")
+	e.Assume("clusters are independent")
 	return l.limits
 }
 
@@ -141,7 +141,7 @@ func (s sample) kishClusters() float64 {
 	}
 	w := s.weights()
 	all := total(w)
-	return all * all / sumOf(len(w), func(i int) float64 { return w[i] * w[i] })
+	return all * all / SumOf(len(w), func(i int) float64 { return w[i] * w[i] })
 }
 
 // rateLimits is a way to an interval of a share, with its name.
@@ -154,7 +154,7 @@ type rateLimits struct {
 // rate sets the interval of a share. Asked for one end, it spends the whole
 // error there.
 func (e *Estimate) rate(p float64, l rateLimits, o Options) {
-	alpha := o.alpha()
+	alpha := o.Alpha()
 	if o.Side != SideBoth {
 		alpha *= 2
 	}
@@ -165,7 +165,7 @@ func (e *Estimate) rate(p float64, l rateLimits, o Options) {
 	if p >= 1 {
 		upper = 1
 	}
-	e.between(clamp(lower, 0, 1), clamp(upper, 0, 1), o.Level, l.name)
+	e.Between(clamp(lower, 0, 1), clamp(upper, 0, 1), o.Level, l.name)
 	e.CI.Kind = l.kind
 	e.few()
 }
@@ -188,7 +188,7 @@ func simpleRate(p, n float64, o Options) rateLimits {
 	case MethodJeffreys:
 		return rateLimits{jeffreys(p, n), "jeffreys", KindCredible}
 	}
-	return rateLimits{func(alpha float64) (float64, float64) { return wilson(p, n, normalCritical(alpha)) }, "wilson", KindConfidence}
+	return rateLimits{func(alpha float64) (float64, float64) { return Wilson(p, n, NormalCritical(alpha)) }, "wilson", KindConfidence}
 }
 
 // clusteredRate is for n rows in g clusters that say as much as nEff
@@ -203,18 +203,18 @@ func clusteredRate(p, n, nEff, g float64, o Options) rateLimits {
 	case MethodJeffreys:
 		return rateLimits{jeffreys(p, nEff), "jeffreys", KindCredible}
 	}
-	return rateLimits{func(alpha float64) (float64, float64) { return wilson(p, nEff, tCritical(alpha, g-1)) }, "wilson_neff_t", KindConfidence}
+	return rateLimits{func(alpha float64) (float64, float64) { return Wilson(p, nEff, TCritical(alpha, g-1)) }, "wilson_neff_t", KindConfidence}
 }
 
 // gradedSize lowers an effective size for the few clusters that it was
 // estimated from, after Korn and Graubard.
 func gradedSize(n, nEff, g, alpha float64) float64 {
-	ratio := tCritical(alpha, n-1) / tCritical(alpha, g-1)
+	ratio := TCritical(alpha, n-1) / TCritical(alpha, g-1)
 	return math.Min(n, nEff*ratio*ratio)
 }
 
-// wilson returns the limits of the score interval.
-func wilson(p, n, z float64) (lower, upper float64) {
+// Wilson returns the limits of the score interval.
+func Wilson(p, n, z float64) (lower, upper float64) {
 	zz := z * z / n
 	centre := (p + zz/2) / (1 + zz)
 	half := z * math.Sqrt(p*(1-p)/n+zz/(4*n)) / (1 + zz)
@@ -230,12 +230,12 @@ func wilson(p, n, z float64) (lower, upper float64) {
 
 // clopperPearson returns the exact limits. The counts need not be whole.
 func clopperPearson(k, n, alpha float64) (lower, upper float64) {
-	return betaQuantile(alpha/2, k, n-k+1), betaQuantile(1-alpha/2, k+1, n-k)
+	return BetaQuantile(alpha/2, k, n-k+1), BetaQuantile(1-alpha/2, k+1, n-k)
 }
 
 func jeffreys(p, n float64) limits {
 	return func(alpha float64) (float64, float64) {
 		a, b := p*n+0.5, (1-p)*n+0.5
-		return betaQuantile(alpha/2, a, b), betaQuantile(1-alpha/2, a, b)
+		return BetaQuantile(alpha/2, a, b), BetaQuantile(1-alpha/2, a, b)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // their distribution; an end is missing where no score can serve. Rows of one
 // cluster, and repetitions of one item, count for what they say together.
 func Quantile(rows []Observation, q float64, o Options) (Estimate, error) {
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -28,7 +28,7 @@ func Quantile(rows []Observation, q float64, o Options) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	e := o.estimate("quantile")
+	e := o.Estimate("quantile")
 	e.Estimand = EstimandPopulation
 	scores := make([]float64, 0, len(rows))
 	for i := range rows {
@@ -50,22 +50,22 @@ func (e *Estimate) quantile(t *table, scores []float64, q float64, o Options) {
 	n := len(scores)
 	e.N, e.Items, e.Clusters, e.NEff = n, s.n(), s.g, float64(n)
 	if n == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return
 	}
-	e.Value = ptr(quantile(scores, q))
+	e.Value = ptr(SortedQuantile(scores, q))
 	method, size := "order_statistics", float64(n)
 	if s.cluster != nil || t.repeats {
 		if s.g < 2 {
-			e.abstain(StatusInsufficient, oneUnit)
+			e.Abstain(StatusInsufficient, oneUnit)
 			return
 		}
 		method = "order_statistics_neff"
 		e.NEff = t.indicatorSize(*e.Value, n, o)
-		size = math.Max(1, math.Floor(gradedSize(float64(n), e.NEff, float64(s.g), o.alpha())))
-		e.assume("clusters are independent")
+		size = math.Max(1, math.Floor(gradedSize(float64(n), e.NEff, float64(s.g), o.Alpha())))
+		e.Assume("clusters are independent")
 	}
-	low, high := orderRanks(size, q, o.alpha())
+	low, high := orderRanks(size, q, o.Alpha())
 	e.CI = &Interval{Level: o.Level, Kind: KindConfidence, Method: method}
 	stretch := float64(n) / size
 	if low > 0 {
@@ -76,15 +76,15 @@ func (e *Estimate) quantile(t *table, scores []float64, q float64, o Options) {
 	}
 	switch {
 	case low == 0 && high == 0:
-		e.abstain(StatusInsufficient, "too few scores for an interval of this quantile")
+		e.Abstain(StatusInsufficient, "too few scores for an interval of this quantile")
 		return
 	case low == 0:
-		e.warn("too few scores for a lower limit of this quantile")
+		e.Warn("too few scores for a lower limit of this quantile")
 	case high == 0:
-		e.warn("too few scores for an upper limit of this quantile")
+		e.Warn("too few scores for an upper limit of this quantile")
 	case *e.CI.Lower == *e.CI.Upper:
 		e.Status = StatusDegenerate
-		e.warn("the scores are tied: both limits are the same score")
+		e.Warn("the scores are tied: both limits are the same score")
 		return
 	}
 	e.few()
@@ -128,7 +128,7 @@ func orderRanks(n, q, alpha float64) (low, high int) {
 		from, to := 1, int(n)+1
 		for from < to {
 			middle := (from + to) / 2
-			if passes(binomialCDF(float64(middle-1), n, q)) {
+			if passes(BinomialCDF(float64(middle-1), n, q)) {
 				to = middle
 			} else {
 				from = middle + 1

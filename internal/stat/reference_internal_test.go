@@ -102,7 +102,7 @@ func TestReferenceMean(t *testing.T) {
 	near(t, .65625, *e.Value, "mean")
 	near(t, .085271363, *e.SE, "se")
 	near(t, .24118384, *e.SE*math.Sqrt(8), "sd")
-	near(t, 2.3646243, tCritical(.05, 7), "critical value")
+	near(t, 2.3646243, TCritical(.05, 7), "critical value")
 	nearInterval(t, .45461527, .85788473, e.CI, "interval")
 	require.Equal(t, StatusFragile, e.Status)
 }
@@ -114,7 +114,7 @@ func TestReferenceClusters(t *testing.T) {
 	near(t, .6, *e.Value, "mean")
 	near(t, .19321836, *e.SE, "clustered se")
 	near(t, .16329932, *e.SE/math.Sqrt(*e.DesignEffect), "naive se")
-	near(t, 3.1824463, tCritical(.05, *e.DF), "critical value")
+	near(t, 3.1824463, TCritical(.05, *e.DF), "critical value")
 
 	p := passRate(t, rows, Options{})
 	near(t, 1.5555556, *p.DesignEffect, "design effect")
@@ -229,21 +229,21 @@ func TestReferencePairedBinary(t *testing.T) {
 	c := compare(t, a, b, CompareOptions{})
 	near(t, .07, *c.Difference.Value, "difference")
 	nearInterval(t, -.011580514, .14941609, c.Difference.CI, "Newcombe")
-	near(t, .64776277, fourfold{40, 12, 5, 43}.phi(), "phi")
+	near(t, .64776277, Fourfold{40, 12, 5, 43}.phi(), "phi")
 	near(t, .14346313, *c.Tests.McNemarExact, "exact")
 	near(t, .096252441, *c.Tests.McNemarMidP, "mid-p")
 	score := compare(t, a, b, CompareOptions{Options: Options{Method: MethodScore}})
 	nearInterval(t, -.01186321, .15741561, score.Difference.CI, "Tango")
 
-	lower, upper := fourfold{36, 12, 2, 0}.newcombe(.05)
+	lower, upper := Fourfold{36, 12, 2, 0}.newcombe(.05)
 	nearInterval(t, .05692958, .3404276, &Interval{Lower: &lower, Upper: &upper}, "Newcombe's own example")
-	lower, upper = fourfold{36, 12, 2, 0}.tango(.05)
+	lower, upper = Fourfold{36, 12, 2, 0}.Tango(.05)
 	nearInterval(t, .06111241, .34470875, &Interval{Lower: &lower, Upper: &upper}, "Tango on it")
-	lower, upper = fourfold{20, 0, 0, 0}.tango(.05)
+	lower, upper = Fourfold{20, 0, 0, 0}.Tango(.05)
 	nearInterval(t, -.16112516, .16112516, &Interval{Lower: &lower, Upper: &upper}, "no discordance")
-	lower, upper = fourfold{14, 3, 0, 3}.newcombe(.05)
+	lower, upper = Fourfold{14, 3, 0, 3}.newcombe(.05)
 	nearInterval(t, -.040683818, .34125041, &Interval{Lower: &lower, Upper: &upper}, "one-way discordance")
-	lower, upper = fourfold{14, 3, 0, 3}.tango(.05)
+	lower, upper = Fourfold{14, 3, 0, 3}.Tango(.05)
 	nearInterval(t, -.035293932, .36041886, &Interval{Lower: &lower, Upper: &upper}, "Tango on it")
 }
 
@@ -271,13 +271,13 @@ func TestReferenceResolution(t *testing.T) {
 	require.Equal(t, []ItemsFor{{Difference: .03, Items: 1069}}, r.ItemsFor)
 	require.Equal(t, "This run can show differences of 7 points or more from a fixed value; a 3-point difference needs about 1,069 items.", r.Sentence)
 
-	z, zPower := normalCritical(.05), normalQuantile(.8)
+	z, zPower := NormalCritical(.05), NormalQuantile(.8)
 	near(t, 1068.3197, pairedItems(.35, .03, z+zPower), "items")
 	near(t, .065102957, (z+zPower)*PairedSD(.05, .12, .10, 1, 1)/math.Sqrt(500), "one epoch")
 	near(t, .040598827, (z+zPower)*PairedSD(.05, .12, .10, 4, 4)/math.Sqrt(500), "four epochs")
 	near(t, 269.93814, mcnemarItems(.17, .07, z, zPower), "McNemar")
 	near(t, 905.36578, rateItems(.8, .85, z, zPower), "two rates")
-	near(t, 841.51473, pairedItems(.35, .03, normalQuantile(.95)+zPower), "non-inferiority")
+	near(t, 841.51473, pairedItems(.35, .03, NormalQuantile(.95)+zPower), "non-inferiority")
 
 	for want, got := range map[int]func() (int, error){
 		1069: func() (int, error) { return Plan{}.PairedItems(.35, .03) },
@@ -323,7 +323,7 @@ func TestReferenceOrderStatistics(t *testing.T) {
 		low, high := orderRanks(c.n, c.q, .05)
 		require.Equal(t, [2]int{c.low, c.high}, [2]int{low, high}, "n=%v q=%v", c.n, c.q)
 		if c.coverage > 0 {
-			near(t, c.coverage, binomialCDF(float64(high-1), c.n, c.q)-binomialCDF(float64(low-1), c.n, c.q), "coverage")
+			near(t, c.coverage, BinomialCDF(float64(high-1), c.n, c.q)-BinomialCDF(float64(low-1), c.n, c.q), "coverage")
 		}
 	}
 }
@@ -332,7 +332,7 @@ func TestReferenceBootstrap(t *testing.T) {
 	t.Parallel()
 	x := []float64{.9, .4, .7, .8, .55, .6, 1, .3}
 	left := leaveOneOut(len(x), func(draw []int) float64 {
-		return sumOf(len(draw), func(i int) float64 { return x[draw[i]] }) / float64(len(draw))
+		return SumOf(len(draw), func(i int) float64 { return x[draw[i]] }) / float64(len(draw))
 	})
 	a := acceleration(left)
 	near(t, -.0033750851, a, "acceleration")
@@ -346,8 +346,8 @@ func TestReferenceBootstrap(t *testing.T) {
 		all = append(all, (four[i&3]+four[i>>2&3]+four[i>>4&3]+four[i>>6&3])/4)
 	}
 	slices.Sort(all)
-	near(t, .35, quantile(all, .025), "2.5 %")
-	near(t, .95, quantile(all, .975), "97.5 %")
+	near(t, .35, SortedQuantile(all, .025), "2.5 %")
+	near(t, .95, SortedQuantile(all, .975), "97.5 %")
 	s := sample{x: all, g: 256}
 	near(t, .16007811, math.Sqrt(s.spread(s.mean()).naive*255), "standard deviation")
 }
@@ -358,8 +358,8 @@ func TestReferenceVerdict(t *testing.T) {
 	l := tLimits(diff, se, df)
 	lower, _ := l(.1)
 	near(t, -.0028729207, lower, "one-sided lower limit")
-	near(t, .0076890813, tTest((diff+.01)/se, df)/2, "p of non-inferiority")
-	nearly(t, .02343, tTest((.03-diff)/se, df)/2, 1e-4, "p of equivalence")
+	near(t, .0076890813, TTest((diff+.01)/se, df)/2, "p of non-inferiority")
+	nearly(t, .02343, TTest((.03-diff)/se, df)/2, 1e-4, "p of equivalence")
 	v := CompareOptions{Options: Options{Level: .95}, Margin: .01}.verdict(l)
 	require.Equal(t, Verdict{SuperiorityUnresolved, NonInferiorityShown, EquivalenceNotShown, ptr(.01), .95, false}, v)
 	v = CompareOptions{Options: Options{Level: .95}, Margin: .03}.verdict(l)

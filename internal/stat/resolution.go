@@ -12,7 +12,7 @@ import (
 // and what the targets would cost. It is nil without a standard error. The
 // effect that was observed plays no part.
 func Resolve(e Estimate, o Options, targets []float64) (*Resolution, error) {
-	o, err := o.checked()
+	o, err := o.Checked()
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func resolve(e Estimate, o Options, subject, against string, targets []float64, 
 	targets = slices.Clone(targets)
 	slices.SortFunc(targets, func(a, b float64) int { return cmp.Compare(b, a) })
 	r := &Resolution{MDE80: mde, ItemsFor: []ItemsFor{}}
-	z := normalCritical(o.alpha()) + normalQuantile(power)
+	z := NormalCritical(o.Alpha()) + NormalQuantile(power)
 	have := e.N
 	if e.Items > 0 {
 		have = e.Items
@@ -103,13 +103,13 @@ const forecastDF = 9
 func (e Estimate) resolving(o Options) (variance, mde float64) {
 	switch {
 	case e.SE != nil && e.df() > 0:
-		return *e.SE * *e.SE, (tCritical(o.alpha(), *e.DF) + tQuantile(power, *e.DF)) * *e.SE
+		return *e.SE * *e.SE, (TCritical(o.Alpha(), *e.DF) + tQuantile(power, *e.DF)) * *e.SE
 	case e.SE != nil:
-		return *e.SE * *e.SE, (normalCritical(o.alpha()) + normalQuantile(power)) * *e.SE
+		return *e.SE * *e.SE, (NormalCritical(o.Alpha()) + NormalQuantile(power)) * *e.SE
 	case e.CI != nil && e.CI.Lower != nil && e.CI.Upper != nil && e.N > 0:
-		z := normalCritical(o.alpha())
+		z := NormalCritical(o.Alpha())
 		se := (*e.CI.Upper - *e.CI.Lower) / 2 / z
-		return se * se, (z + normalQuantile(power)) * se
+		return se * se, (z + NormalQuantile(power)) * se
 	}
 	return 0, 0
 }

@@ -37,7 +37,7 @@ func (s sample) mean() float64 {
 	low, high := extent(s.x)
 	mean := total(s.x) / float64(len(s.x))
 	if s.w != nil {
-		mean = sumOf(len(s.x), func(i int) float64 { return s.w[i] * s.x[i] }) / total(s.w)
+		mean = SumOf(len(s.x), func(i int) float64 { return s.w[i] * s.x[i] }) / total(s.w)
 	}
 	return clamp(mean, low, high)
 }
@@ -55,10 +55,10 @@ func (s sample) spread(mean float64) spread {
 	out := spread{kish: weights}
 	if s.w != nil {
 		weights = total(s.w)
-		out.kish = weights * weights / sumOf(len(s.w), func(i int) float64 { return s.w[i] * s.w[i] })
+		out.kish = weights * weights / SumOf(len(s.w), func(i int) float64 { return s.w[i] * s.w[i] })
 	}
 	n, g := float64(len(s.x)), float64(s.g)
-	squares := sumOf(len(s.x), func(i int) float64 {
+	squares := SumOf(len(s.x), func(i int) float64 {
 		d := s.weight(i) * (s.x[i] - mean)
 		return d * d
 	})
@@ -66,7 +66,7 @@ func (s sample) spread(mean float64) spread {
 	out.clustered = out.naive
 	if s.cluster != nil {
 		sums := s.sums(mean)
-		squares := sumOf(len(sums), func(i int) float64 { return sums[i] * sums[i] })
+		squares := SumOf(len(sums), func(i int) float64 { return sums[i] * sums[i] })
 		out.clustered = g / (g - 1) * squares / (weights * weights)
 	}
 	if math.Sqrt(out.clustered) <= negligible*largest(s.x) {

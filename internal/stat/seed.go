@@ -16,8 +16,8 @@ type Seed struct {
 	DataVersion  string // changes whenever the data do
 }
 
-// draws returns the random numbers of one method, and the seed as it is shown.
-func (s Seed) draws(method string) (*rand.Rand, string) {
+// Draws returns the random numbers of one method, and the seed as it is shown.
+func (s Seed) Draws(method string) (*rand.Rand, string) {
 	sum := sha256.Sum256([]byte(s.Organization + "|" + s.Resource + "|" + method + "|" + s.DataVersion + "|" + AlgoVersion))
 	high, low := binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])
 	return rand.New(rand.NewPCG(high, low)), hex.EncodeToString(sum[:16]) //nolint:gosec // draws must be repeatable, not secret

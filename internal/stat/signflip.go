@@ -50,7 +50,7 @@ func signFlip(sums []float64, s Seed) (p float64, method, seed string) {
 		}
 	}
 	slices.Sort(sums) // so that the order of the rows does not decide who gets which sign
-	random, seed := s.draws("sign_flip")
+	random, seed := s.Draws("sign_flip")
 	f := newFlips(sums)
 	far, drawn := 1, drawnFlips(len(sums))
 	signs := make([]uint64, f.words())
@@ -113,8 +113,8 @@ func (f flips) sum(signs []uint64) float64 {
 // sum stands with both signs. It declines if a few clusters outweigh the rest.
 func expandedFlip(sizes []float64, observed float64) (float64, bool) {
 	smallest, largest := extent(sizes)
-	squares := sumOf(len(sizes), func(i int) float64 { x := sizes[i] / largest; return x * x })
-	fourths := sumOf(len(sizes), func(i int) float64 { x := sizes[i] / largest; return x * x * x * x })
+	squares := SumOf(len(sizes), func(i int) float64 { x := sizes[i] / largest; return x * x })
+	fourths := SumOf(len(sizes), func(i int) float64 { x := sizes[i] / largest; return x * x * x * x })
 	if squares < 50 { // one cluster has more than a fiftieth of the variance
 		return 0, false
 	}

@@ -100,8 +100,8 @@ func (s *longSum) total() float64 {
 	return out.total()
 }
 
-// sumOf returns the sum of f over 0..n-1.
-func sumOf(n int, f func(i int) float64) float64 {
+// SumOf returns the sum of f over 0..n-1.
+func SumOf(n int, f func(i int) float64) float64 {
 	if n >= manyTerms {
 		var s longSum
 		for i := range n {
@@ -116,7 +116,7 @@ func sumOf(n int, f func(i int) float64) float64 {
 	return s.total()
 }
 
-func total(xs []float64) float64 { return sumOf(len(xs), func(i int) float64 { return xs[i] }) }
+func total(xs []float64) float64 { return SumOf(len(xs), func(i int) float64 { return xs[i] }) }
 
 // extent returns the smallest and the largest of at least one number.
 func extent(xs []float64) (low, high float64) {

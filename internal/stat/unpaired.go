@@ -24,7 +24,7 @@ func compareUnpaired(a, b *table, o CompareOptions) (Comparison, error) {
 	c.Baseline.describeMissing(a, o.Options)
 	c.Candidate.describeMissing(b, o.Options)
 
-	e := o.estimate("unpaired_difference")
+	e := o.Estimate("unpaired_difference")
 	l := c.welch(&e, la, lb, binary, o)
 	c.Difference = e
 	c.Verdict = o.verdict(l)
@@ -50,11 +50,11 @@ func (o CompareOptions) shares(t *table) bool {
 func (s sample) alone(binary bool, o Options) (Estimate, limits) {
 	o.Method = MethodDefault
 	if binary {
-		e := o.estimate("pass_rate")
+		e := o.Estimate("pass_rate")
 		l := fillRate(&e, s, s.scored, o)
 		return e, l
 	}
-	e := o.estimate("mean")
+	e := o.Estimate("mean")
 	l := populationMean(&e, s, o.Range, o.Level)
 	return e, l
 }
@@ -64,9 +64,9 @@ func (s sample) alone(binary bool, o Options) (Estimate, limits) {
 func (c *Comparison) welch(e *Estimate, la, lb limits, binary bool, o CompareOptions) limits {
 	a, b := &c.Baseline, &c.Candidate
 	e.N, e.Items, e.Clusters, e.NEff = a.N+b.N, a.Items+b.Items, a.Clusters+b.Clusters, a.NEff+b.NEff
-	e.warn("unpaired: the runs measured different items")
+	e.Warn("unpaired: the runs measured different items")
 	if a.Value == nil || b.Value == nil {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return nil
 	}
 	e.Value = ptr(*b.Value - *a.Value)
@@ -75,7 +75,7 @@ func (c *Comparison) welch(e *Estimate, la, lb limits, binary bool, o CompareOpt
 		e.SE = ptr(math.Sqrt(va + vb))
 		share := va / (va + vb)
 		e.DF = ptr(1 / (share*share/float64(a.Clusters-1) + (1-share)*(1-share)/float64(b.Clusters-1)))
-		c.Tests.T = ptr(tTest(*e.Value / *e.SE, *e.DF))
+		c.Tests.T = ptr(TTest(*e.Value / *e.SE, *e.DF))
 		c.P, c.PMethod = c.Tests.T, ptr("t")
 	}
 	var l limits
@@ -86,7 +86,7 @@ func (c *Comparison) welch(e *Estimate, la, lb limits, binary bool, o CompareOpt
 		if la != nil {
 			s, why = b.Status, b.Warnings
 		}
-		e.abstain(s, "one of the runs has no interval")
+		e.Abstain(s, "one of the runs has no interval")
 		e.Warnings = append(e.Warnings, why...)
 		return nil
 	case binary:
@@ -100,11 +100,11 @@ func (c *Comparison) welch(e *Estimate, la, lb limits, binary bool, o CompareOpt
 		l = tLimits(*e.Value, *e.SE, e.df())
 	}
 	l = o.differences().within(l)
-	lower, upper := l(o.alpha())
-	e.between(lower, upper, o.Level, name)
-	e.assume("the two samples are independent")
+	lower, upper := l(o.Alpha())
+	e.Between(lower, upper, o.Level, name)
+	e.Assume("the two samples are independent")
 	if min(a.Clusters, b.Clusters) < fewClusters {
-		e.weaken("fewer than 10 independent units")
+		e.Weaken("fewer than 10 independent units")
 	}
 	return l
 }

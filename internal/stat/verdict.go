@@ -11,7 +11,7 @@ func (o CompareOptions) verdict(l limits) Verdict {
 	if l == nil {
 		return v
 	}
-	lower, upper := o.oriented(l(o.alpha()))
+	lower, upper := o.oriented(l(o.Alpha()))
 	switch {
 	case lower > 0:
 		v.Superiority = SuperiorityBetter
@@ -21,7 +21,7 @@ func (o CompareOptions) verdict(l limits) Verdict {
 	if o.Margin <= 0 {
 		return v
 	}
-	lower, upper = o.oriented(l(2 * o.alpha()))
+	lower, upper = o.oriented(l(2 * o.Alpha()))
 	switch {
 	case lower > -o.Margin:
 		v.NonInferiority = NonInferiorityShown

@@ -55,13 +55,13 @@ func Watch(rows []Observation, o WatchOptions) (Progress, error) {
 	if err != nil {
 		return Progress{}, err
 	}
-	e := o.estimate("mean")
+	e := o.Estimate("mean")
 	s := t.means(o.Options)
 	switch {
 	case !e.begin(s, o):
 	case s.binary() && s.cluster == nil && s.w == nil && s.scored == s.n():
 		k := total(s.x)
-		lower, upper := betaBinomial(k, float64(s.n()), o.alpha())
+		lower, upper := betaBinomial(k, float64(s.n()), o.Alpha())
 		e.sequence(lower, upper, o.Level, "beta_binomial_cs")
 	default:
 		e.watch(s, o.Range, o)
@@ -91,9 +91,9 @@ func WatchDifference(baseline, candidate []Observation, o WatchOptions) (Progres
 		return Progress{}, err
 	}
 	c := CompareOptions{Options: o.Options, Margin: o.Margin}
-	e := o.estimate("paired_difference")
+	e := o.Estimate("paired_difference")
 	if len(m.reasons()) > 0 {
-		e.abstain(StatusNotComparable, "the runs are not comparable")
+		e.Abstain(StatusNotComparable, "the runs are not comparable")
 		return Progress{Sequence(e), stopHint(c.verdict(nil))}, nil
 	}
 	s := m.scored(o.Options).d
@@ -115,7 +115,7 @@ func WatchDifference(baseline, candidate []Observation, o WatchOptions) (Progres
 
 func (o WatchOptions) checked() (WatchOptions, error) {
 	var err error
-	if o.Options, err = o.Options.checked(); err != nil {
+	if o.Options, err = o.Options.Checked(); err != nil {
 		return o, err
 	}
 	switch {
@@ -139,15 +139,15 @@ func (o WatchOptions) checked() (WatchOptions, error) {
 func (e *Estimate) begin(s sample, o WatchOptions) bool {
 	e.N, e.Items, e.Clusters, e.NEff = s.n(), s.n(), s.g, float64(s.g)
 	if s.n() == 0 {
-		e.abstain(StatusInsufficient, noScores)
+		e.Abstain(StatusInsufficient, noScores)
 		return false
 	}
 	e.Value = ptr(s.mean())
 	if !o.RandomOrder {
-		e.weaken("the items are not executed in a random order: what is done says nothing certain about what is not")
+		e.Weaken("the items are not executed in a random order: what is done says nothing certain about what is not")
 		return false
 	}
-	e.assume("items are executed in a random order")
+	e.Assume("items are executed in a random order")
 	return true
 }
 
@@ -162,7 +162,7 @@ func (e *Estimate) watch(s sample, r *Range, o WatchOptions) {
 	case s.g >= minSequence && v.clustered > 0:
 		se := math.Sqrt(v.clustered)
 		e.SE = &se
-		half := sequenceMultiplier(float64(s.g)/sequenceScale(o.planned(s), o.alpha()), o.alpha()) * se
+		half := sequenceMultiplier(float64(s.g)/sequenceScale(o.planned(s), o.Alpha()), o.Alpha()) * se
 		lower, upper := *e.Value-half, *e.Value+half
 		if r != nil {
 			lower, upper = clamp(lower, r.Lower, r.Upper), clamp(upper, r.Lower, r.Upper)
@@ -173,10 +173,10 @@ func (e *Estimate) watch(s sample, r *Range, o WatchOptions) {
 		for i := range x {
 			x[i] = clamp((s.x[i]-r.Lower)/r.width(), 0, 1)
 		}
-		lower, upper := betting(x, o.alpha())
+		lower, upper := betting(x, o.Alpha())
 		e.sequence(r.Lower+lower*r.width(), r.Lower+upper*r.width(), o.Level, "betting_cs")
 	default:
-		e.abstain(StatusInsufficient, "no interval for fewer than 100 units that are weighted, clustered or without a range")
+		e.Abstain(StatusInsufficient, "no interval for fewer than 100 units that are weighted, clustered or without a range")
 	}
 }
 
@@ -186,7 +186,7 @@ func (o WatchOptions) planned(s sample) float64 {
 }
 
 func (e *Estimate) sequence(lower, upper, level float64, method string) {
-	e.between(lower, upper, level, method)
+	e.Between(lower, upper, level, method)
 	e.CI.Kind = KindSequence
 }
 
