@@ -50,10 +50,10 @@ test: ## Run the tests on the real engines.
 
 # What the race detector would only slow down: pure computations, and what has a
 # step of its own (contract, smoke).
-UNRACED := /internal/(bench/|prove/access|stat|metric|redact|schema)
+UNRACED := /internal/(agreement|bench/|correction|prove/access|stat|metric|redact|schema)
 
 race: ## Run the tests, with the race detector where anything could race.
-	go test ./internal/stat/... ./internal/metric/... ./internal/redact ./internal/schema ./internal/bench/traffic
+	go test ./internal/stat/... ./internal/agreement ./internal/correction ./internal/metric/... ./internal/redact ./internal/schema ./internal/bench/traffic
 	@# Compiled first: on a machine that never did, tests with time limits would run beside the compiler.
 	go build -race ./...
 	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -race -p 2 -timeout 20m -skip '^TestContract$$' $$(go list ./... | grep -vE '$(UNRACED)')
