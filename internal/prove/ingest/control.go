@@ -71,8 +71,8 @@ var controls = []control{
 	},
 	{
 		name: "ignore_store", file: "internal/trace/internal/spandb/writer.go", caught: isLost, store: inS3,
-		text: "	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealed.Seal(b.parts())); err != nil {\n",
-		instead: `	if err := w.blobs.Put(ctx, deferredKey(w.now(), token), sealed.Seal(b.parts())); err != nil && !sabotage("ignore_store") {
+		text: "	if err := w.blobs.Put(ctx, deferred.Key(w.now(), token), sealed.Seal(b.parts())); err != nil {\n",
+		instead: `	if err := w.blobs.Put(ctx, deferred.Key(w.now(), token), sealed.Seal(b.parts())); err != nil && !sabotage("ignore_store") {
 `,
 		fault: func(p *proof) fault { return fault{"both cut", p.bothCut} },
 	},

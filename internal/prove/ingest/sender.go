@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
@@ -117,10 +119,15 @@ func (s *sender) post(ctx context.Context, body []byte) answer {
 	}
 	switch res.StatusCode {
 	case http.StatusOK:
-		if len(text) > 0 {
+		a.acked, a.deferred = true, res.Header.Get("X-Ingest") == "deferred"
+		said := ptraceotlp.NewExportResponse()
+		if err := said.UnmarshalProto(text); err != nil {
+			l.complain(fmt.Sprintf("200 with an answer that cannot be read: %q", text))
+		}
+		// What is deferred comes with a warning; nothing else says a word.
+		if warned := said.PartialSuccess().ErrorMessage() != ""; said.PartialSuccess().RejectedSpans() != 0 || warned != a.deferred {
 			l.complain(fmt.Sprintf("200 with a partial success: %q", text))
 		}
-		a.acked, a.deferred = true, res.Header.Get("X-Ingest") == "deferred"
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		l.refused.Add(1)
 		seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
