@@ -49,6 +49,9 @@ func (p pool) corrected(lambda *float64) fit {
 	mu := total(p.rest) / rest
 	vu := sum(p.rest, func(x float64) float64 { return (x - mu) * (x - mu) }) / (rest - 1)
 
+	if rounding(vy, largest(p.human)) { // the labels are all alike
+		vy, cov = 0, 0
+	}
 	f := fit{human: vy, size: n}
 	if lambda != nil {
 		f.lambda = *lambda
@@ -56,7 +59,7 @@ func (p pool) corrected(lambda *float64) fit {
 		all := (mf*n + mu*rest) / (n + rest)
 		va := (weighted(func(i int) float64 { return (p.judge[i] - all) * (p.judge[i] - all) }) +
 			sum(p.rest, func(x float64) float64 { return (x - all) * (x - all) })) / (n + rest - 1)
-		if va > 0 {
+		if !rounding(va, math.Max(largest(p.judge), largest(p.rest))) {
 			f.lambda = clamp(cov/((1+n/rest)*va), 0, 1)
 		}
 	}
@@ -64,6 +67,9 @@ func (p pool) corrected(lambda *float64) fit {
 	f.value = l*mu + my - l*mf
 	f.ofRest, f.ofLabels = l*l*vu/rest, math.Max(0, vy+l*l*vf-2*l*cov)/n
 	f.se = math.Sqrt(f.ofRest + f.ofLabels)
+	if rounding(f.ofRest+f.ofLabels, math.Max(largest(p.human), l*largest(p.judge))) {
+		f.se = 0
+	}
 	return f
 }
 
@@ -145,30 +151,22 @@ func (h *Hybrid) within(lower, upper float64, o stat.Options, method string) {
 	h.Between(clamp(lower, r.Lower, r.Upper), clamp(upper, r.Lower, r.Upper), o.Level, method)
 }
 
-// newPool makes a pool of items, or of the means of their clusters. A cluster is
-// labelled as a whole or not at all.
-func newPool(s split) (p pool, clusters int, err error) {
-	named := func(items []Item) bool {
-		for _, it := range items {
-			if it.Cluster != "" {
-				return true
-			}
-		}
-		return false
-	}
-	if !named(s.labelled) && !named(s.unlabelled) {
+// newPool makes a pool of items, or of the means of their clusters. It fails if a
+// cluster is labelled in part: it is neither a label nor the rest.
+func newPool(s split) (p pool, clusters int, ok bool) {
+	if !s.clustered {
 		for _, it := range s.labelled {
 			p.human, p.judge = append(p.human, *it.Human), append(p.judge, it.Judge)
 		}
 		for _, it := range s.unlabelled {
 			p.rest = append(p.rest, it.Judge)
 		}
-		return p, len(p.human), nil
+		return p, len(p.human), true
 	}
 	labelled, rest := newGroups(s.labelled), newGroups(s.unlabelled)
 	for name := range labelled.at {
 		if _, both := rest.at[name]; both {
-			return p, 0, malformed("cluster %q is labelled in part", name)
+			return pool{}, len(labelled.judge), false
 		}
 	}
 	for i := range labelled.judge {
@@ -177,7 +175,7 @@ func newPool(s split) (p pool, clusters int, err error) {
 	for _, x := range rest.judge {
 		p.rest = append(p.rest, mean(x))
 	}
-	return p, len(p.human), nil
+	return p, len(p.human), true
 }
 
 func mean(x []float64) float64 { return total(x) / float64(len(x)) }
