@@ -139,3 +139,32 @@ func TestReplacementNamesTheFirstWrongItem(t *testing.T) {
 		require.ErrorContains(t, err, `"10"`)
 	}
 }
+
+func TestCorrelationsOfFewClusters(t *testing.T) {
+	t.Parallel()
+	correlate := func(clusters int, scale float64) agreement.Numeric {
+		var all []agreement.Scored
+		for i := range 60 {
+			all = append(all, agreement.Scored{
+				Item: strconv.Itoa(i), Cluster: strconv.Itoa(i % clusters), Probability: 1,
+				Human: scale * float64(i%7), Judge: scale * float64(i%7+i%3),
+			})
+		}
+		n, err := agreement.AlignScores(all, stat.Options{})
+		require.NoError(t, err)
+		return n
+	}
+	for _, clusters := range []int{2, 3, 4} {
+		n := correlate(clusters, 1)
+		for _, e := range []stat.Estimate{n.Pearson, n.Spearman, n.Kendall, n.Concordance} {
+			require.Equal(t, stat.StatusInsufficient, e.Status, "%s of %d clusters", e.Method, clusters)
+			require.Nil(t, e.CI)
+		}
+	}
+	plain := correlate(12, 1).Pearson
+	for _, scale := range []float64{1e90, 1e-80} {
+		e := correlate(12, scale).Pearson
+		require.InDelta(t, *plain.Value, *e.Value, 1e-9)
+		require.InDelta(t, plain.NEff, e.NEff, 1e-6)
+	}
+}
