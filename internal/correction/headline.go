@@ -79,7 +79,7 @@ func Correct(items []Item, o stat.Options) (Corrected, error) {
 			}
 			break
 		}
-		c.Estimator, c.Headline = EstimatorPPI, p.estimate(clusters, o)
+		c.Estimator, c.Headline = EstimatorPPI, p.estimate(len(s.labelled), o)
 	}
 	if s.purposive > 0 {
 		c.Headline.Warn(fmt.Sprintf("%d labels were left out: nobody knows the probability of their choice", s.purposive))

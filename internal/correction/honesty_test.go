@@ -155,3 +155,28 @@ func TestSharesThatDoNotFit(t *testing.T) {
 	require.NotNil(t, e[0].CI)
 	require.Contains(t, e[0].Warnings, "the judge's error rates do not fit these items")
 }
+
+func TestClustersOfDifferentSize(t *testing.T) {
+	t.Parallel()
+	var items []correction.Item
+	for c := range 120 { // large clusters fail, small ones pass
+		size, passed := 1, 1.0
+		if c%2 == 0 {
+			size, passed = 9, 0
+		}
+		for i := range size {
+			it := correction.Item{Item: strconv.Itoa(c) + "/" + strconv.Itoa(i), Cluster: strconv.Itoa(c), Judge: passed}
+			if c < 60 {
+				it.Human, it.Probability = ptr(passed), .5
+			}
+			items = append(items, it)
+		}
+	}
+	c, err := correction.Correct(items, stat.Options{Range: stat.Unit()})
+	require.NoError(t, err)
+	require.Equal(t, correction.EstimatorPPI, c.Estimator)
+	require.InDelta(t, .1, *c.Judge.Value, 1e-12)
+	require.InDelta(t, .1, *c.Human.Value, 1e-12)
+	require.InDelta(t, .1, *c.Headline.Value, 1e-12, "a mean over items, as the numbers to compare it with")
+	require.Equal(t, [3]int{300, 300, 60}, [3]int{c.Headline.N, c.Headline.Items, c.Headline.Clusters})
+}
