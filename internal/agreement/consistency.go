@@ -133,15 +133,19 @@ func Repeatability(items [][]float64, o stat.Options) (NumericConsistency, error
 	}
 	between, within := squares(items)
 	g, k := float64(n), float64(m)
-	if between+within == 0 {
+	if between == 0 && within == 0 {
 		e.Abstain(stat.StatusUndefined, "all scores are the same")
 		out.ICC, out.Ceiling = e, root(e)
 		return out, nil
 	}
 	value := (between - within) / (between + (k-1)*within)
 	e.Value = &value
-	if within == 0 {
-		e.Abstain(stat.StatusDegenerate, "no score of any item varies")
+	if within == 0 || between == 0 {
+		why := "no score of any item varies"
+		if between == 0 {
+			why = "the means of the items are all the same"
+		}
+		e.Abstain(stat.StatusDegenerate, why)
 		out.ICC, out.Ceiling = e, root(e)
 		return out, nil
 	}
@@ -158,7 +162,8 @@ func Repeatability(items [][]float64, o stat.Options) (NumericConsistency, error
 	return out, nil
 }
 
-// squares returns the mean squares between items and within them.
+// squares returns the mean squares between items and within them. What rounding
+// alone can cause is zero.
 func squares(items [][]float64) (between, within float64) {
 	n, m := len(items), len(items[0])
 	means := make([]float64, n)
@@ -171,7 +176,8 @@ func squares(items [][]float64) (between, within float64) {
 		d := items[i/m][i%m] - means[i/m]
 		return d * d
 	}) / float64(n*(m-1))
-	return between, within
+	most := largest(slices.Concat(items...))
+	return unlessRounding(between, most), unlessRounding(within, most)
 }
 
 // fQuantile returns the quantile of Fisher's distribution.
@@ -188,7 +194,11 @@ func root(e stat.Estimate) stat.Estimate {
 	}
 	if e.CI != nil {
 		ci := *e.CI
-		ci.Lower, ci.Upper = ptr(math.Sqrt(math.Max(0, *ci.Lower))), ptr(math.Sqrt(math.Max(0, *ci.Upper)))
+		for _, end := range []**float64{&ci.Lower, &ci.Upper} {
+			if *end != nil {
+				*end = ptr(math.Sqrt(math.Max(0, **end)))
+			}
+		}
 		e.CI = &ci
 	}
 	return e

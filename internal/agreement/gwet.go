@@ -109,13 +109,14 @@ func (s *sample) soften(mass []float64) []float64 {
 	return out
 }
 
-// coefficient estimates AC1 or AC2.
-func (s *sample) coefficient(w Weighting, source stat.Source, o stat.Options) stat.Estimate {
+// coefficient estimates AC1 or AC2. The shared items are those with two ratings,
+// which alone say how often raters agree.
+func (s *sample) coefficient(w Weighting, shared *sample, source stat.Source, o stat.Options) stat.Estimate {
 	name := "gwet_ac1"
 	if w != WeightingNominal {
 		name = "gwet_ac2_" + string(w)
 	}
-	e := s.begin(name, source, o)
+	e := shared.begin(name, source, o)
 	if s.clusters == 0 {
 		s.enough(&e)
 		return e
@@ -126,14 +127,14 @@ func (s *sample) coefficient(w Weighting, source stat.Source, o stat.Options) st
 		return e
 	}
 	e.Value = &g.value
-	if !s.enough(&e) {
+	if !shared.enough(&e) {
 		return e
 	}
 	if v := s.variance(g, false); v > 0 {
 		e.SE = ptr(math.Sqrt(v))
 	}
 	soft := s.gwet(w, s.soften(s.mass))
-	e.DF = ptr(float64(s.clusters - 1))
+	e.DF = ptr(float64(shared.clusters - 1))
 	half := stat.TCritical(o.Alpha(), *e.DF) * math.Sqrt(s.variance(soft, true))
 	between(&e, soft.value-half, soft.value+half, correlation, o, "adjusted_t")
 	return e

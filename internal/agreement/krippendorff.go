@@ -22,7 +22,7 @@ const (
 // Squared differences of numbers add up to what their sums and their sums of
 // squares say, so no two ratings are ever compared with each other. For ordinal
 // ratings the numbers are mid-ranks.
-func (s *sample) alpha(level Level, places []float64) statistic {
+func (s *sample) alpha(level Level, places []float64) func(mass []float64) float64 {
 	totals, ranks := make([]float64, s.values), make([]float64, s.values)
 	return func(mass []float64) float64 {
 		clear(totals)
@@ -99,7 +99,7 @@ const mostLeft = 1000
 
 // jackknife returns the standard error of a statistic from its values without
 // each of the units.
-func (s *sample) jackknife(f statistic) float64 {
+func (s *sample) jackknife(f func(mass []float64) float64) float64 {
 	if len(s.units) > mostLeft {
 		return 0
 	}

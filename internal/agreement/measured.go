@@ -3,6 +3,7 @@ package agreement
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/assayhq/assay/internal/stat"
@@ -39,22 +40,51 @@ func newMeasured(s *sample, scale Scale, kept []row, p Population, o stat.Option
 // draw resamples every statistic that has no formula.
 func (m *measured) draw() replicates {
 	k := m.values
-	of := func(f func(table) float64) statistic {
-		return func(mass []float64) float64 { return f(table{k, mass}) }
-	}
+	alpha, used := m.alpha(m.level(), nil), table{k, m.mass}.used()
 	names := []string{"balanced", "mcc", "alpha"}
-	all := []statistic{of(table.balanced), of(table.mcc), m.alpha(m.level(), nil)}
 	for c := range k {
 		names = append(names, f1Name(c))
-		all = append(all, of(func(t table) float64 { return t.f1(c) }))
 	}
+	var weightings []Weighting
 	if !m.plain {
-		for _, w := range m.weightings() {
-			names = append(names, string(w))
-			all = append(all, of(func(t table) float64 { v, _ := t.kappa(w); return v }))
-		}
+		weightings = m.weightings()
 	}
-	return m.resample("alignment", m.o, names, all)
+	for _, w := range weightings {
+		names = append(names, string(w))
+	}
+	return m.resample("alignment", m.o, names, func(d drawn, out []float64) {
+		t := table{k, d.mass}
+		rows, columns, _ := t.margins()
+		// Chance must not bring in labels that nobody used, whose recall would be 0.
+		out[0], out[1], out[2] = t.balancedOver(used, rows), t.mcc(), alpha(d.mass)
+		for c := range k {
+			out[3+c] = m.drawnF1(d, c, rows[c], columns[c])
+		}
+		for i, w := range weightings {
+			out[3+k+i], _ = t.kappa(w)
+		}
+	})
+}
+
+// drawnF1 is the F1 of a class on a sample. Clusters that were rated at random
+// have the class or not with the same chance, however many others there are:
+// spread over all labels they would hardly ever meet it.
+func (m *measured) drawnF1(d drawn, class int, first, second float64) float64 {
+	both, size := d.mass[class*m.values+class], m.size()
+	for _, a := range d.added {
+		human, judge := int(a.pattern)/m.values == class, int(a.pattern)%m.values == class
+		first += size * (one(a.quarter&1 == 1) - one(human))
+		second += size * (one(a.quarter&2 == 2) - one(judge))
+		both += size * (one(a.quarter == 3) - one(human && judge))
+	}
+	return f1(math.Max(0, both), first, second)
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func f1Name(class int) string { return fmt.Sprintf("f1 %d", class) }
@@ -159,6 +189,9 @@ func undefined(e *stat.Estimate, why string) {
 func (a *Alignment) rest(m *measured) {
 	t := table{m.values, m.mass}
 	a.Balanced = m.drawnEstimate("balanced_accuracy", "balanced", t.balanced, share, "no rated items")
+	if a.Balanced.Value != nil && slices.Contains(t.used(), false) {
+		a.Balanced.Warn("labels that people never used are left out")
+	}
 	a.MCC = m.drawnEstimate("mcc", "mcc", t.mcc, correlation, "a rater gave one label throughout")
 	for c := range a.Classes {
 		f1 := func() float64 { return t.f1(c) }
@@ -171,12 +204,12 @@ func (a *Alignment) rest(m *measured) {
 			a.Kappa.Linear = &e
 		case WeightingQuadratic:
 			a.Kappa.Quadratic = &e
-			a.AC2 = ptr(m.coefficient(w, stat.SourceHybrid, m.o))
+			a.AC2 = ptr(m.coefficient(w, m.sample, stat.SourceHybrid, m.o))
 		default:
 			a.Kappa.Nominal = e
 		}
 	}
-	a.AC1 = m.coefficient(WeightingNominal, stat.SourceHybrid, m.o)
+	a.AC1 = m.coefficient(WeightingNominal, m.sample, stat.SourceHybrid, m.o)
 	a.Alpha = m.krippendorff(m.level(), nil, stat.SourceHybrid, m.o, m.replicates)
 }
 

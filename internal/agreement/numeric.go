@@ -118,11 +118,13 @@ func (s *scores) moments(x, y []float64) moments {
 	return m
 }
 
-func (m moments) correlation() float64 { return clamp(m.xy/math.Sqrt(m.xx*m.yy), -1, 1) }
+func (m moments) correlation() float64 {
+	return clamp(m.xy/math.Sqrt(m.xx)/math.Sqrt(m.yy), -1, 1) // a product could overflow
+}
 
 // size is how many independent pairs of equal weight say as much about a
 // correlation. It compares how what each pair adds varies over clusters and over
-// pairs.
+// pairs, and is lower the fewer clusters it is estimated from.
 func (s *scores) size(x, y []float64, m moments) float64 {
 	n := float64(s.n())
 	r := m.correlation()
@@ -143,7 +145,8 @@ func (s *scores) size(x, y []float64, m moments) float64 {
 	if clustered == 0 {
 		return float64(s.count)
 	}
-	return clamp(n*alone/clustered, 1, n)
+	few := stat.NormalCritical(s.o.Alpha()) / stat.TCritical(s.o.Alpha(), g-1)
+	return clamp(n*alone/clustered*few*few, 1, n)
 }
 
 // begin starts an estimate about the pairs.
@@ -189,7 +192,7 @@ func (n *Numeric) correlations(s *scores) {
 
 // concordance is the variance of Lin's coefficient on Fisher's scale.
 func (m moments) concordance(c, r, n float64) float64 {
-	u := (m.x - m.y) * (m.x - m.y) / math.Sqrt(m.xx*m.yy)
+	u := (m.x - m.y) * (m.x - m.y) / math.Sqrt(m.xx) / math.Sqrt(m.yy)
 	rest := 1 - c*c
 	v := (1-r*r)*c*c/(rest*r*r) + 2*c*c*c*(1-c)*u/(r*rest*rest) - c*c*c*c*u*u/(2*r*r*rest*rest)
 	return v / (n - 2)
@@ -211,7 +214,7 @@ func (s *scores) fisher(method string, r, size float64, interval string, se floa
 	r = clamp(r, -1, 1)
 	e.Value = &r
 	switch {
-	case size < 5:
+	case size < 5 || s.count < 5:
 		e.Abstain(stat.StatusInsufficient, "fewer than five independent pairs")
 		return e
 	case math.Abs(r) > 1-1e-12:

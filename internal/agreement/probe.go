@@ -84,23 +84,29 @@ func LengthSlope(length, errors []float64, o stat.Options) (stat.Estimate, error
 	mx := stat.SumOf(n, func(i int) float64 { return length[i] }) / size
 	my := stat.SumOf(n, func(i int) float64 { return errors[i] }) / size
 	xx := stat.SumOf(n, func(i int) float64 { return (length[i] - mx) * (length[i] - mx) })
-	if xx == 0 {
+	if unlessRounding(xx/size, largest(length)) == 0 {
 		e.Abstain(stat.StatusUndefined, "all outputs have the same length")
 		return e, nil
 	}
 	slope := stat.SumOf(n, func(i int) float64 { return (length[i] - mx) * (errors[i] - my) }) / xx
 	e.Value = &slope
+	decides := false // one output that the line must pass through
 	variance := stat.SumOf(n, func(i int) float64 {
 		d := length[i] - mx
 		rest := errors[i] - my - slope*d
 		leverage := 1/size + d*d/xx
-		if leverage >= 1-1e-12 { // a point that the line must pass through
+		if leverage >= 1-1e-12 {
+			decides = true
 			return 0
 		}
 		x := d * rest / (xx * (1 - leverage))
 		return x * x
 	})
-	if variance == 0 {
+	if decides {
+		e.Abstain(stat.StatusNotIdentified, "a single output decides the slope")
+		return e, nil
+	}
+	if unlessRounding(variance*xx, largest(errors)) == 0 {
 		e.Abstain(stat.StatusDegenerate, "the errors follow the length without exception")
 		return e, nil
 	}

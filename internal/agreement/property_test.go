@@ -23,7 +23,7 @@ type drawn struct {
 }
 
 func draw(t *rapid.T) drawn {
-	k := rapid.IntRange(2, 4).Draw(t, "labels")
+	k := rapid.SampledFrom([]int{2, 3, 4, 5, 10}).Draw(t, "labels")
 	d := drawn{scale: agreement.Scale{Ordered: rapid.Bool().Draw(t, "ordered")}}
 	for i := range k {
 		d.scale.Labels = append(d.scale.Labels, strconv.Itoa(i))
@@ -116,7 +116,9 @@ func TestEstimatesAreSound(t *testing.T) {
 			sound(r, what, e)
 			if e.Value != nil {
 				require.LessOrEqual(r, *e.Value, 1.0)
-				require.GreaterOrEqual(r, *e.Value, -1.0001)
+				if e.Method != "gwet_ac2_quadratic" { // chance may give it more than half of all agreement
+					require.GreaterOrEqual(r, *e.Value, -1.0001)
+				}
 			}
 		})
 		require.Contains(r, []agreement.Outcome{agreement.OutcomeAligned, agreement.OutcomeMisaligned, agreement.OutcomeInsufficient}, a.Verdict.Outcome)

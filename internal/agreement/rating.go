@@ -66,8 +66,8 @@ func Ceiling(ratings []Rating, scale Scale, source stat.Source, o stat.Options) 
 	}
 	out := Raters{Items: len(items), Raters: raters, Ordered: scale.Ordered}
 	all := newRated(items, k, pairs(k), upTo(k*k), 1)
-	out.AC1 = all.coefficient(WeightingNominal, source, o)
 	shared := newRated(items, k, pairs(k), upTo(k*k), 2)
+	out.AC1 = all.coefficient(WeightingNominal, shared, source, o)
 	out.Shared = shared.items
 	out.Alpha = shared.drawAlpha(level, nil, source, o)
 	if out.Agreed, err = agreed(items, source, o); err != nil {
@@ -224,7 +224,7 @@ func patternOf(values []int32) pattern {
 // drawAlpha estimates alpha with replicates of its own.
 func (s *sample) drawAlpha(level Level, places []float64, source stat.Source, o stat.Options) stat.Estimate {
 	return s.krippendorff(level, places, source, o, func() replicates {
-		return s.resample("krippendorff_alpha", o, []string{"alpha"}, []statistic{s.alpha(level, places)})
+		return s.resample("krippendorff_alpha", o, []string{"alpha"}, alone(s.alpha(level, places)))
 	})
 }
 
@@ -292,7 +292,7 @@ func (s *sample) drawFleiss(source stat.Source, o stat.Options) stat.Estimate {
 	}
 	e.Value = &value
 	if s.enough(&e) {
-		drawn := s.resample("fleiss_kappa", o, []string{"fleiss"}, []statistic{s.fleiss})
+		drawn := s.resample("fleiss_kappa", o, []string{"fleiss"}, alone(s.fleiss))
 		percentiles(&e, drawn, "fleiss", correlation, o)
 	}
 	return e

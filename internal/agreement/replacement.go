@@ -2,6 +2,7 @@ package agreement
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -103,7 +104,8 @@ func Replace(p Panel, epsilon float64, o stat.Options) (Replacement, error) {
 
 func (p Panel) check() error {
 	for _, who := range slices.Concat(p.Annotators, []map[string]float64{p.Judge}) {
-		for item, x := range who {
+		for _, item := range slices.Sorted(maps.Keys(who)) {
+			x := who[item]
 			if math.IsNaN(x) || math.Abs(x) > maxValue {
 				return malformed("item %q: value %v cannot be compared", item, x)
 			}

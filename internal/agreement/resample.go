@@ -26,9 +26,26 @@ const (
 	leastReplicates = 400
 )
 
-// statistic is computed from what each pattern weighs. It is not a number where
-// it is undefined.
-type statistic func(mass []float64) float64
+// drawn is a sample of the clusters.
+type drawn struct {
+	mass  []float64 // what each pattern weighs
+	added []added   // the clusters that were rated at random, which the mass holds too
+}
+
+// added is a cluster that was rated at random.
+type added struct {
+	pattern int32
+	quarter int32 // the cell that it falls on where a label is compared with all others
+}
+
+// statistics are computed from a sample of the clusters, one for each name. They
+// are not numbers where they are undefined.
+type statistics func(d drawn, out []float64)
+
+// alone makes statistics of a single one.
+func alone(f func(mass []float64) float64) statistics {
+	return func(d drawn, out []float64) { out[0] = f(d.mass) }
+}
 
 // replicates are statistics on samples of the clusters, sorted.
 type replicates struct {
@@ -40,17 +57,23 @@ type replicates struct {
 // resample returns each statistic on samples of the clusters. With the clusters
 // two others are drawn, which were rated at random, so that agreement without
 // exception still has an interval.
-func (s *sample) resample(method string, o stat.Options, names []string, statistics []statistic) replicates {
+func (s *sample) resample(method string, o stat.Options, names []string, f statistics) replicates {
 	random, seed := o.Seed.Draws(method)
+	quarters, _ := o.Seed.Draws(method + " quarters")
 	n := s.clusters + pseudo
 	r := replicates{make(map[string][]float64, len(names)), seed, min(o.Replicates, max(leastReplicates, mostDraws/max(1, s.items)))}
 	urn := newUrn(s)
-	mass := make([]float64, len(s.patterns))
+	d := drawn{mass: make([]float64, len(s.patterns))}
+	out := make([]float64, len(names))
 	for range r.drawn {
-		clear(mass)
-		urn.draw(random, n, mass)
-		for i, f := range statistics {
-			if v := f(mass); !math.IsNaN(v) {
+		clear(d.mass)
+		d.added = urn.draw(random, n, d.mass, d.added[:0])
+		for i := range d.added {
+			d.added[i].quarter = int32(quarters.IntN(4))
+		}
+		f(d, out)
+		for i, v := range out {
+			if !math.IsNaN(v) {
 				r.values[names[i]] = append(r.values[names[i]], v)
 			}
 		}
@@ -82,11 +105,14 @@ func newUrn(s *sample) *urn {
 	return u
 }
 
-// draw adds n clusters, drawn with replacement, to what each pattern weighs.
-func (u *urn) draw(random *rand.Rand, n int, mass []float64) {
+// draw adds n clusters, drawn with replacement, to what each pattern weighs, and
+// those that were rated at random to the list.
+func (u *urn) draw(random *rand.Rand, n int, mass []float64, list []added) []added {
 	made := int(binomial(random, n, pseudo/float64(u.clusters+pseudo)))
 	for range made {
-		mass[u.chance[random.IntN(len(u.chance))]] += u.size()
+		p := u.chance[random.IntN(len(u.chance))]
+		mass[p] += u.size()
+		list = append(list, added{pattern: p})
 	}
 	n -= made
 	if u.each != nil {
@@ -99,7 +125,7 @@ func (u *urn) draw(random *rand.Rand, n int, mass []float64) {
 				u.put(&u.units[i], float64(times), mass)
 			}
 		}
-		return
+		return list
 	}
 	left := u.clusters
 	for i := range u.units {
@@ -111,9 +137,10 @@ func (u *urn) draw(random *rand.Rand, n int, mass []float64) {
 		u.put(d, times, mass)
 		n -= int(times)
 		if left -= d.count; n == 0 || left == 0 {
-			return
+			break
 		}
 	}
+	return list
 }
 
 func (u *urn) put(d *unit, times float64, mass []float64) {
@@ -171,6 +198,28 @@ func percentiles(e *stat.Estimate, from replicates, name string, r stat.Range, o
 	}
 	lower, upper := stat.SortedQuantile(values, o.Alpha()/2), stat.SortedQuantile(values, 1-o.Alpha()/2)
 	between(e, lower, upper, r, o, "percentile")
+}
+
+// negligible is a spread that rounding alone can cause, relative to the numbers
+// that were spread.
+const negligible = 1e-13
+
+// unlessRounding returns a mean square, or zero if rounding numbers of at most
+// this size could have caused it.
+func unlessRounding(square, most float64) float64 {
+	if math.Sqrt(square) <= negligible*most {
+		return 0
+	}
+	return square
+}
+
+// largest returns the largest size of numbers.
+func largest(x []float64) float64 {
+	most := 0.0
+	for _, v := range x {
+		most = math.Max(most, math.Abs(v))
+	}
+	return most
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -28,18 +28,38 @@ func (t table) margins() (rows, columns []float64, n float64) {
 // f1 is the harmonic mean of precision and recall of a class.
 func (t table) f1(class int) float64 {
 	rows, columns, _ := t.margins()
-	if rows[class] == 0 || columns[class] == 0 {
+	return f1(t.at(class, class), rows[class], columns[class])
+}
+
+// f1 of a class that both raters used so often, the first and the second.
+func f1(both, first, second float64) float64 {
+	if first <= 0 || second <= 0 {
 		return math.NaN()
 	}
-	return 2 * t.at(class, class) / (rows[class] + columns[class])
+	return 2 * both / (first + second)
+}
+
+// used reports which classes the first rater used.
+func (t table) used() []bool {
+	rows, _, _ := t.margins()
+	out := make([]bool, t.k)
+	for c, row := range rows {
+		out[c] = row > 0
+	}
+	return out
 }
 
 // balanced is the mean recall of the classes that the first rater used.
 func (t table) balanced() float64 {
 	rows, _, _ := t.margins()
+	return t.balancedOver(t.used(), rows)
+}
+
+// balancedOver is the mean recall of those of the classes that are in the table.
+func (t table) balancedOver(classes []bool, rows []float64) float64 {
 	var sum, used float64
 	for c, row := range rows {
-		if row > 0 {
+		if classes[c] && row > 0 {
 			sum += t.at(c, c) / row
 			used++
 		}

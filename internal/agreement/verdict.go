@@ -88,6 +88,9 @@ func Decide(e stat.Estimate, on Measure, bar float64) Verdict {
 		return v
 	}
 	v.Reason = "the interval holds the bar"
+	if e.Value == nil {
+		return v
+	}
 	away, half := *e.Value-bar, *e.Value-*e.CI.Lower
 	if away < 0 {
 		half = *e.CI.Upper - *e.Value

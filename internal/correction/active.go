@@ -43,6 +43,14 @@ func (c chosen) corrected(lambda float64) (value, se float64) {
 	return value, math.Sqrt(squares / float64(n-1) / float64(n))
 }
 
+// fits reports whether the labels stand for about as many items as there are. If
+// all items were in the draw, they do so but for chance.
+func (c chosen) fits() bool {
+	stands := total(c.inverse)
+	variance := sum(c.inverse, func(x float64) float64 { return x * math.Max(0, x-1) })
+	return math.Abs(stands-float64(len(c.inverse))) <= 4*math.Sqrt(variance)
+}
+
 // softened returns the estimate and its standard error as if two more labels had
 // been drawn, at the ends of the range, from items that nothing else is known of.
 func (c chosen) softened(lambda float64, labels int, r stat.Range) (value, se float64) {
@@ -68,24 +76,29 @@ func (c chosen) softened(lambda float64, labels int, r stat.Range) (value, se fl
 
 // active estimates the mean of all items from labels that were drawn with unequal
 // probabilities. With fewer than 15 labels the judge is left out.
-func active(items []Item, o stat.Options) (Hybrid, error) {
+func active(items []Item, o stat.Options) Hybrid {
 	var c chosen
-	labels, clustered := 0, false
+	labels, known := 0, true
 	for _, it := range items {
-		clustered = clustered || it.Cluster != ""
+		if it.Human != nil && it.Probability == 0 { // it was not in the draw
+			continue
+		}
 		c.judge = append(c.judge, it.Judge)
-		if it.Human == nil || it.Probability == 0 {
+		if it.Human == nil {
 			c.human, c.inverse = append(c.human, 0), append(c.inverse, 0)
+			known = known && it.Probability > 0
 			continue
 		}
 		labels++
 		c.human, c.inverse = append(c.human, *it.Human), append(c.inverse, 1/it.Probability)
 	}
-	if clustered {
-		return Hybrid{}, malformed("items drawn with unequal probabilities are drawn one by one, and not in clusters")
-	}
 	h := Hybrid{Estimate: o.Estimate("active_ppi")}
 	h.Source, h.N, h.Items, h.Clusters, h.NEff = stat.SourceHybrid, labels, labels, labels, float64(labels)
+	h.Assume("items were drawn for labels with the stated probabilities")
+	if !known && !c.fits() {
+		h.Abstain(stat.StatusNotIdentified, "the labels stand for another number of items than there are: some were not in the draw")
+		return h
+	}
 	lambda := 0.0
 	if labels < minLabels {
 		h.Source, h.Method = stat.SourceHuman, "inverse_probability"
@@ -97,16 +110,15 @@ func active(items []Item, o stat.Options) (Hybrid, error) {
 	if se > 0 {
 		h.SE = &se
 	}
-	h.Assume("items were drawn for labels with the stated probabilities")
 	h.DF = ptr(float64(labels + 1)) // as if two more had been drawn
 	if labels < 2 {
 		h.Abstain(stat.StatusInsufficient, "one label")
-		return h, nil
+		return h
 	}
 	if o.Range == nil {
 		if se == 0 {
 			h.Abstain(stat.StatusDegenerate, "the labels do not vary, and without a range nothing bounds what was not observed")
-			return h, nil
+			return h
 		}
 		half := stat.TCritical(o.Alpha(), float64(labels-1)) * se
 		h.DF = ptr(float64(labels - 1))
@@ -122,5 +134,5 @@ func active(items []Item, o stat.Options) (Hybrid, error) {
 	case labels < fewLabels:
 		h.Weaken("fewer than 50 labels")
 	}
-	return h, nil
+	return h
 }

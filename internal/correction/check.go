@@ -120,7 +120,7 @@ func line(all []Chance, o stat.Options) (intercept, slope stat.Estimate) {
 	if n == 0 || good == 0 || good == float64(n) {
 		return abstain(stat.StatusNotIdentified, "one kind of outcome only")
 	}
-	s, ok := logistic(x, targets, Sigmoid{}, 0)
+	s, ok := logistic(x, targets, 0, 0)
 	if !ok || math.Abs(s.A) > 100 || math.Abs(s.B) > 100 {
 		return abstain(stat.StatusNotIdentified, "the probabilities separate the outcomes, or do not vary")
 	}

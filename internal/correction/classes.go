@@ -45,10 +45,12 @@ func Shares(given []int, known [][]int, o stat.Options) ([]stat.Estimate, error)
 	if t.n == 0 || slices.Min(t.sizes) < minOfKind {
 		return abstain(stat.StatusInsufficient, "fewer than 10 labels of one kind, or no items")
 	}
-	shares, condition := solveShares(t.matrix(0), t.marginal(0))
+	raw, condition := solve(t.matrix(0), t.marginal(0))
 	if !(condition <= mostCondition) {
 		return abstain(stat.StatusNotIdentified, "the judge hardly tells some of the labels apart")
 	}
+	shares := simplex(raw)
+	moved := slices.Min(raw) < -1e-9
 	drawn, seed := t.draw(o)
 	for c := range out {
 		e := &out[c]
@@ -61,6 +63,13 @@ func Shares(given []int, known [][]int, o stat.Options) ([]stat.Estimate, error)
 		slices.Sort(values)
 		e.Seed = &seed
 		e.Between(stat.SortedQuantile(values, o.Alpha()/2), stat.SortedQuantile(values, 1-o.Alpha()/2), o.Level, "percentile")
+		if moved {
+			e.Warn("the judge's error rates do not fit these items")
+		}
+		if *e.CI.Lower == *e.CI.Upper {
+			e.Abstain(stat.StatusNotIdentified, "every draw gives the same share")
+			continue
+		}
 		if slices.Min(t.sizes) < fewOfKind {
 			e.Weaken("fewer than 30 labels of one kind")
 		}
@@ -185,6 +194,15 @@ func multinomial(random *rand.Rand, n int, p []float64) []float64 {
 // nearest shares that are at least zero and add up to one. The condition says how
 // much the system magnifies errors.
 func solveShares(matrix [][]float64, marginal []float64) (shares []float64, condition float64) {
+	shares, condition = solve(matrix, marginal)
+	if shares == nil {
+		return nil, condition
+	}
+	return simplex(shares), condition
+}
+
+// solve is the same without the move.
+func solve(matrix [][]float64, marginal []float64) (shares []float64, condition float64) {
 	inverse, ok := invert(matrix)
 	if !ok {
 		return nil, math.Inf(1)
@@ -195,7 +213,7 @@ func solveShares(matrix [][]float64, marginal []float64) (shares []float64, cond
 			shares[a] += x * marginal[b]
 		}
 	}
-	return simplex(shares), norm(matrix) * norm(inverse)
+	return shares, norm(matrix) * norm(inverse)
 }
 
 // norm is the largest sum of a column.

@@ -73,12 +73,16 @@ func TestCorrect(t *testing.T) {
 
 	t.Run("unequal probabilities are weighed", func(t *testing.T) {
 		t.Parallel()
-		items := judged(500, 40, .5)
+		items := judged(100, 40, .5)
+		for i := range items {
+			items[i].Probability = .5
+		}
 		items[3].Probability = .1
 		c := correct(t, items)
 		require.Equal(t, correction.EstimatorActive, c.Estimator)
 		require.Equal(t, "active_ppi", c.Headline.Method)
-		few := judged(500, 5, .5)
+		require.NotNil(t, c.Headline.CI)
+		few := judged(12, 5, .5)
 		few[3].Probability = .1
 		require.Equal(t, "inverse_probability", correct(t, few).Headline.Method)
 	})
@@ -101,8 +105,7 @@ func TestCorrect(t *testing.T) {
 		c := correct(t, items)
 		require.Equal(t, 20, c.Headline.Clusters)
 		items[80].Cluster = "0"
-		_, err := correction.Correct(items, stat.Options{Range: stat.Unit()})
-		require.ErrorIs(t, err, stat.ErrInput, "labelled in part")
+		require.Equal(t, correction.EstimatorHuman, correct(t, items).Estimator, "labelled in part")
 	})
 
 	t.Run("differences of two systems", func(t *testing.T) {

@@ -17,7 +17,10 @@ const (
 	EstimatorActive Estimator = "active_ppi" // labels on items chosen with known probabilities that differ
 )
 
-const opinion = "judge opinion, not measured quality"
+const (
+	opinion = "judge opinion, not measured quality"
+	inPart  = "some clusters are labelled in part, and the judge cannot be corrected"
+)
 
 // Corrected is the mean score of all items, with the numbers to compare it with.
 type Corrected struct {
@@ -51,33 +54,37 @@ func Correct(items []Item, o stat.Options) (Corrected, error) {
 		return Corrected{}, err
 	}
 	switch {
-	case len(s.labelled) == 0:
-		c.Estimator, c.Headline = EstimatorJudge, Hybrid{Estimate: c.Judge}
 	case s.versions:
 		c.Estimator, c.Headline = EstimatorHuman, Hybrid{Estimate: c.Human}
-		c.Headline.Abstain(stat.StatusNotComparable, "the items were scored by more than one version of the judge")
-	case !s.equal:
-		c.Estimator = EstimatorActive
-		c.Headline, err = active(items, o)
-	default:
-		var p pool
-		var clusters int
-		if p, clusters, err = newPool(s); err != nil {
-			return Corrected{}, err
+		if len(s.labelled) == 0 {
+			c.Estimator, c.Headline = EstimatorJudge, Hybrid{Estimate: c.Judge}
 		}
-		if clusters < minLabels || len(p.rest) < 2 {
+		c.Headline.Abstain(stat.StatusNotComparable, "the items were scored by more than one version of the judge")
+	case len(s.labelled) == 0:
+		c.Estimator, c.Headline = EstimatorJudge, Hybrid{Estimate: c.Judge}
+	case !s.equal && s.clustered:
+		c.Estimator, c.Headline = EstimatorHuman, Hybrid{Estimate: c.Human}
+		c.Headline.Weaken("items in clusters were drawn with unequal probabilities, and the judge cannot be corrected")
+	case !s.equal:
+		c.Estimator, c.Headline = EstimatorActive, active(items, o)
+	default:
+		p, clusters, ok := newPool(s)
+		if !ok || clusters < minLabels || len(p.rest) < 2 {
 			c.Estimator, c.Headline = EstimatorHuman, Hybrid{Estimate: c.Human}
-			if clusters < minLabels {
+			switch {
+			case !ok:
+				c.Headline.Weaken(inPart)
+			case clusters < minLabels:
 				c.Headline.Warn("fewer than 15 labels: the judge cannot be corrected")
 			}
 			break
 		}
-		c.Estimator, c.Headline = EstimatorPPI, p.estimate(clusters, o)
+		c.Estimator, c.Headline = EstimatorPPI, p.estimate(len(s.labelled), o)
 	}
 	if s.purposive > 0 {
 		c.Headline.Warn(fmt.Sprintf("%d labels were left out: nobody knows the probability of their choice", s.purposive))
 	}
-	return c, err
+	return c, nil
 }
 
 // rows makes observations of items.

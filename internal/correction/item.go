@@ -15,6 +15,8 @@ type Item struct {
 	Human   *float64 // the person's; nil without a label
 	// Probability is the one with which the item was chosen for a label; zero if
 	// nobody knows. Where there is a label it decides what the label may be used for.
+	// Items without a label have one too where probabilities differ: it says that
+	// they were in the draw.
 	Probability float64
 	Version     string // of the judge
 }
@@ -51,6 +53,23 @@ func sum(x []float64, f func(x float64) float64) float64 {
 	return stat.SumOf(len(x), func(i int) float64 { return f(x[i]) })
 }
 
+// negligible is a spread that rounding alone can cause, relative to the numbers
+// that were spread.
+const negligible = 1e-13
+
+// rounding reports whether rounding numbers of at most this size could have caused
+// a variance.
+func rounding(variance, most float64) bool { return math.Sqrt(variance) <= negligible*most }
+
+// largest returns the largest size of numbers.
+func largest(x []float64) float64 {
+	most := 0.0
+	for _, v := range x {
+		most = math.Max(most, math.Abs(v))
+	}
+	return most
+}
+
 // check refuses items that cannot be averaged.
 func check(items []Item, o stat.Options) error {
 	for i, it := range items {
@@ -77,12 +96,14 @@ type split struct {
 	purposive  int    // labels that may not be used
 	equal      bool   // all labelled items were chosen with the same probability
 	versions   bool   // more than one version of the judge
+	clustered  bool
 }
 
 func newSplit(items []Item) split {
 	s := split{equal: true}
 	for _, it := range items {
 		s.versions = s.versions || it.Version != items[0].Version
+		s.clustered = s.clustered || it.Cluster != ""
 		switch {
 		case it.Human != nil && it.Probability > 0:
 			s.equal = s.equal && (len(s.labelled) == 0 || s.labelled[0].Probability == it.Probability)

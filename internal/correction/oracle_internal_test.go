@@ -32,11 +32,7 @@ var oracles = map[string]oracle.Function{
 	}),
 	"lambdas": oracle.Asking(func(in oraclePool) (outputs, error) {
 		h := in.pool().estimate(len(in.Y), stat.Options{Level: .95, Range: stat.Unit()})
-		out := outputs{"lambda": h.Lambda, "value": h.Value, "se": h.SE, "lower": h.CI.Lower, "upper": h.CI.Upper}
-		if h.SE != nil && *h.SE < 1e-9 { // rounding is all that varies
-			out["se"] = nil
-		}
-		return out, nil
+		return outputs{"lambda": h.Lambda, "value": h.Value, "se": h.SE, "lower": h.CI.Lower, "upper": h.CI.Upper}, nil
 	}),
 	"active": oracle.Asking(func(in struct{ Y, F, Pi []float64 }) (outputs, error) {
 		var c chosen

@@ -21,8 +21,8 @@ func (s Sigmoid) At(score float64) float64 {
 // towards each other, as Platt does, so that scores that separate them still give
 // a curve and not a step. Newton's method, guarded as Lin, Lin and Weng do.
 //
-// The fit fails if there is one kind of verdict only, or if quality does not
-// rise with the score.
+// The fit fails if there is one kind of verdict only, if all scores are the same,
+// or if quality does not rise with the score.
 func Platt(score []float64, good []bool) (Sigmoid, bool) {
 	var passed, failed float64
 	for _, g := range good {
@@ -42,12 +42,30 @@ func Platt(score []float64, good []bool) (Sigmoid, bool) {
 			targets[i] = (passed + 1) / (passed + 2)
 		}
 	}
-	s, ok := logistic(score, targets, Sigmoid{0, math.Log((failed + 1) / (passed + 1))}, 1e-12)
+	s, ok := logistic(score, targets, math.Log((failed+1)/(passed+1)), 1e-12)
 	return s, ok && s.A < 0
 }
 
-// logistic finds the sigmoid of the greatest likelihood.
-func logistic(x, targets []float64, s Sigmoid, ridge float64) (Sigmoid, bool) {
+// logistic finds the sigmoid of the greatest likelihood, whatever the scale of the
+// scores is. It starts from one that is flat, and fails if all scores are the same.
+func logistic(x, targets []float64, flat, ridge float64) (Sigmoid, bool) {
+	n := float64(len(x))
+	centre := total(x) / n
+	variance := sum(x, func(v float64) float64 { return (v - centre) * (v - centre) }) / n
+	if rounding(variance, largest(x)) {
+		return Sigmoid{}, false
+	}
+	sd := math.Sqrt(variance)
+	standard := make([]float64, len(x))
+	for i, v := range x {
+		standard[i] = (v - centre) / sd
+	}
+	s, ok := newton(standard, targets, Sigmoid{0, flat}, ridge)
+	return Sigmoid{s.A / sd, s.B - s.A*centre/sd}, ok
+}
+
+// newton finds the sigmoid of standardised scores.
+func newton(x, targets []float64, s Sigmoid, ridge float64) (Sigmoid, bool) {
 	loss := func(s Sigmoid) float64 {
 		var sum float64
 		for i, t := range targets {

@@ -2,6 +2,7 @@ package correction
 
 import (
 	"math"
+	"slices"
 
 	"github.com/assayhq/assay/internal/stat"
 )
@@ -49,6 +50,9 @@ func (p pool) corrected(lambda *float64) fit {
 	mu := total(p.rest) / rest
 	vu := sum(p.rest, func(x float64) float64 { return (x - mu) * (x - mu) }) / (rest - 1)
 
+	if rounding(vy, largest(p.human)) { // the labels are all alike
+		vy, cov = 0, 0
+	}
 	f := fit{human: vy, size: n}
 	if lambda != nil {
 		f.lambda = *lambda
@@ -56,7 +60,7 @@ func (p pool) corrected(lambda *float64) fit {
 		all := (mf*n + mu*rest) / (n + rest)
 		va := (weighted(func(i int) float64 { return (p.judge[i] - all) * (p.judge[i] - all) }) +
 			sum(p.rest, func(x float64) float64 { return (x - all) * (x - all) })) / (n + rest - 1)
-		if va > 0 {
+		if !rounding(va, math.Max(largest(p.judge), largest(p.rest))) {
 			f.lambda = clamp(cov/((1+n/rest)*va), 0, 1)
 		}
 	}
@@ -64,6 +68,9 @@ func (p pool) corrected(lambda *float64) fit {
 	f.value = l*mu + my - l*mf
 	f.ofRest, f.ofLabels = l*l*vu/rest, math.Max(0, vy+l*l*vf-2*l*cov)/n
 	f.se = math.Sqrt(f.ofRest + f.ofLabels)
+	if rounding(f.ofRest+f.ofLabels, math.Max(largest(p.human), l*largest(p.judge))) {
+		f.se = 0
+	}
 	return f
 }
 
@@ -90,13 +97,13 @@ type Hybrid struct {
 	LabelsSaved     *float64 `json:"labels_saved" doc:"The same, less the labels that there are."`
 }
 
-// estimate makes an estimate of the pool. The value is the plain one; its
+// estimate makes an estimate of the pool, of so many labels. The value is the plain one; its
 // interval comes from the softened pool where scores have a range.
-func (p pool) estimate(clusters int, o stat.Options) Hybrid {
+func (p pool) estimate(labels int, o stat.Options) Hybrid {
 	h := Hybrid{Estimate: o.Estimate("ppi_plus_plus")}
-	n := len(p.human)
-	h.Source, h.N, h.Items, h.Clusters = stat.SourceHybrid, n, n, clusters
-	h.NEff = float64(clusters)
+	n := len(p.human) // clusters
+	h.Source, h.N, h.Items, h.Clusters = stat.SourceHybrid, labels, labels, n
+	h.NEff = float64(n)
 	f := p.corrected(nil)
 	h.Value, h.Lambda = &f.value, &f.lambda
 	if f.se > 0 {
@@ -125,7 +132,7 @@ func (p pool) estimate(clusters int, o stat.Options) Hybrid {
 	h.DF = ptr(soft.size - 1)
 	half := stat.TCritical(o.Alpha(), *h.DF) * soft.se
 	h.within(soft.value-half, soft.value+half, o, "ppi_adjusted_t")
-	if clusters < fewLabels {
+	if n < fewLabels {
 		h.Weaken("fewer than 50 labels")
 	}
 	return h
@@ -145,42 +152,39 @@ func (h *Hybrid) within(lower, upper float64, o stat.Options, method string) {
 	h.Between(clamp(lower, r.Lower, r.Upper), clamp(upper, r.Lower, r.Upper), o.Level, method)
 }
 
-// newPool makes a pool of items, or of the means of their clusters. A cluster is
-// labelled as a whole or not at all.
-func newPool(s split) (p pool, clusters int, err error) {
-	named := func(items []Item) bool {
-		for _, it := range items {
-			if it.Cluster != "" {
-				return true
-			}
-		}
-		return false
-	}
-	if !named(s.labelled) && !named(s.unlabelled) {
+// newPool makes a pool of items, or of their clusters. It fails if a
+// cluster is labelled in part: it is neither a label nor the rest.
+func newPool(s split) (p pool, clusters int, ok bool) {
+	if !s.clustered {
 		for _, it := range s.labelled {
 			p.human, p.judge = append(p.human, *it.Human), append(p.judge, it.Judge)
 		}
 		for _, it := range s.unlabelled {
 			p.rest = append(p.rest, it.Judge)
 		}
-		return p, len(p.human), nil
+		return p, len(p.human), true
 	}
 	labelled, rest := newGroups(s.labelled), newGroups(s.unlabelled)
 	for name := range labelled.at {
 		if _, both := rest.at[name]; both {
-			return p, 0, malformed("cluster %q is labelled in part", name)
+			return pool{}, len(labelled.judge), false
 		}
 	}
-	for i := range labelled.judge {
-		p.human, p.judge = append(p.human, mean(labelled.human[i])), append(p.judge, mean(labelled.judge[i]))
-	}
-	for _, x := range rest.judge {
-		p.rest = append(p.rest, mean(x))
-	}
-	return p, len(p.human), nil
+	p.human, p.judge, p.rest = perCluster(labelled.human), perCluster(labelled.judge), perCluster(rest.judge)
+	return p, len(p.human), true
 }
 
-func mean(x []float64) float64 { return total(x) / float64(len(x)) }
+// perCluster returns a number for each cluster, whose mean is that of all items.
+// Where clusters are of one size it is their mean; a larger one moves it further.
+func perCluster(clusters [][]float64) []float64 {
+	all := slices.Concat(clusters...)
+	mean, size := total(all)/float64(len(all)), float64(len(all))/float64(len(clusters))
+	out := make([]float64, len(clusters))
+	for i, x := range clusters {
+		out[i] = mean + (total(x)-mean*float64(len(x)))/size
+	}
+	return out
+}
 
 // groups holds the scores of each cluster.
 type groups struct {

@@ -36,12 +36,13 @@ func CorrectStrata(strata []Stratum, o stat.Options) (Hybrid, error) {
 		if parts.versions || !parts.equal {
 			return Hybrid{}, malformed("stratum %d: labels of one slice are drawn alike and judged by one version", i)
 		}
-		p, clusters, err := newPool(parts)
-		if err != nil {
-			return Hybrid{}, err
-		}
+		p, clusters, ok := newPool(parts)
 		shares += s.Share
 		h.N, h.Items, h.Clusters = h.N+len(parts.labelled), h.Items+len(parts.labelled), h.Clusters+clusters
+		if !ok {
+			h.Abstain(stat.StatusNotIdentified, inPart)
+			continue
+		}
 		if clusters < 2 || len(p.rest) < 2 {
 			h.Abstain(stat.StatusInsufficient, "a slice has fewer than two labels or unlabelled items")
 			continue
