@@ -681,7 +681,7 @@ type CreateEvaluation struct {
 }
 
 type CreateProviderKey struct {
-	// URL below which the provider is called; required unless the provider is openai or anthropic.
+	// URL below which the provider is called; required unless the provider is openai, anthropic or google.
 	BaseURL *string `json:"baseUrl,omitzero"`
 	// Models that the key is meant for.
 	Models []string `json:"models,omitzero"`
