@@ -208,5 +208,20 @@ func TestCheckKnowsClusters(t *testing.T) {
 	width := func(b correction.Bin) float64 { return *b.Rate.CI.Upper - *b.Rate.CI.Lower }
 	require.Greater(t, width(often.Reliability[5]), 1.5*width(naive.Reliability[5]))
 	require.Equal(t, [3]int{1000, 1000, 200}, [3]int{often.ECE.N, often.ECE.Items, often.ECE.Clusters})
-	require.Equal(t, check(1, false), check(1, false))
+}
+
+func TestNothingToPlanWith(t *testing.T) {
+	t.Parallel()
+	require.InDelta(t, 1, correction.VarianceRatio(.9, 0, 0), 0, "no items, no gain")
+	r, err := correction.Capacity(nil, .5, .9)
+	require.NoError(t, err)
+	require.Nil(t, r.Threshold)
+	require.Equal(t, "no trials", r.Reason)
+	trials := make([]correction.Trial, 5000)
+	for i := range trials {
+		trials[i].Confidence = 1
+	}
+	r, err = correction.Learn(trials, correction.Grid(), .5, .9)
+	require.NoError(t, err)
+	require.Positive(t, *r.Steps[0].P, "no p-value is zero")
 }
