@@ -165,3 +165,38 @@ func TestCoverageOfClusters(t *testing.T) {
 	require.True(t, keeps(held, runs()))
 	require.False(t, keeps(naive, runs()))
 }
+
+// With many labels the intervals of each one still cover.
+func TestCoverageOfManyLabels(t *testing.T) {
+	t.Parallel()
+	for _, k := range []int{5, 10} {
+		t.Run(fmt.Sprintf("%d labels", k), func(t *testing.T) {
+			t.Parallel()
+			const right, items = .95, 150
+			held, seen := 0, 0
+			for i := range runs() {
+				random := rand.New(rand.NewPCG(uint64(i), 9))
+				all := make([]Pair, items)
+				for j := range all {
+					human := random.IntN(k)
+					judge := human
+					if random.Float64() >= right {
+						judge = (human + 1 + random.IntN(k-1)) % k
+					}
+					all[j] = Pair{Human: strconv.Itoa(human), Judge: strconv.Itoa(judge), Probability: 1}
+				}
+				o := stat.Options{Replicates: 400, Seed: stat.Seed{Resource: strconv.Itoa(i)}}
+				a, err := Align(all, Scale{Labels: labels(k)}, AlignmentOptions{Options: o})
+				require.NoError(t, err)
+				if e := a.Classes[0].F1; e.CI != nil {
+					seen++
+					if *e.CI.Lower <= right && right <= *e.CI.Upper {
+						held++
+					}
+				}
+			}
+			t.Logf("F1 covers %d of %d", held, seen)
+			require.True(t, keeps(held, seen), "F1 covers %d of %d", held, seen)
+		})
+	}
+}

@@ -168,3 +168,9 @@ func TestCorrelationsOfFewClusters(t *testing.T) {
 		require.InDelta(t, plain.NEff, e.NEff, 1e-6)
 	}
 }
+
+func TestAlphaKeepsToTheRange(t *testing.T) {
+	t.Parallel()
+	_, err := agreement.Alpha([]agreement.Score{{Item: "a", Rater: "b", Value: 2}}, agreement.LevelInterval, stat.SourceHuman, stat.Options{Range: stat.Unit()})
+	require.ErrorIs(t, err, stat.ErrInput)
+}

@@ -92,8 +92,8 @@ func Alpha(scores []Score, level Level, source stat.Source, o stat.Options) (sta
 		places = append(places, o.Range.Lower, o.Range.Upper)
 	}
 	for i, r := range scores {
-		if math.IsNaN(r.Value) || math.Abs(r.Value) > maxValue {
-			return stat.Estimate{}, malformed("score %d: %v cannot be compared", i, r.Value)
+		if math.IsNaN(r.Value) || math.Abs(r.Value) > maxValue || o.Range != nil && (r.Value < o.Range.Lower || r.Value > o.Range.Upper) {
+			return stat.Estimate{}, malformed("score %d: %v cannot be compared or lies outside the range", i, r.Value)
 		}
 		places = append(places, r.Value+0) // a negative zero is a zero
 	}

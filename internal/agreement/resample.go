@@ -72,9 +72,9 @@ func (s *sample) resample(method string, o stat.Options, names []string, f stati
 			d.added[i].quarter = int32(quarters.IntN(4))
 		}
 		f(d, out)
-		for i, v := range out {
-			if !math.IsNaN(v) {
-				r.values[names[i]] = append(r.values[names[i]], v)
+		for i, name := range names {
+			if v := out[i]; !math.IsNaN(v) {
+				r.values[name] = append(r.values[name], v)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package correction
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -35,7 +36,7 @@ type Check struct {
 	// Spiegelhalter is normal with mean 0 and variance 1 if the probabilities are
 	// right.
 	Spiegelhalter *float64      `json:"spiegelhalter_z" doc:"Spiegelhalter's statistic; null if every probability is 0, ½ or 1."`
-	P             *float64      `json:"p" doc:"p-value of the probabilities being right, from Spiegelhalter's statistic."`
+	P             *float64      `json:"p" doc:"p-value of the probabilities being right, from Spiegelhalter's statistic; null in clusters, where the statistic varies more."`
 	ECE           stat.Estimate `json:"ece" doc:"Mean distance of probability and rate over the bins. It is too large on average, the more bins the more."`
 	Bins          int           `json:"bins"`
 }
@@ -73,6 +74,25 @@ func CheckChances(all []Chance, o stat.Options) (Check, error) {
 	return c, c.reliability(all, o)
 }
 
+// clustersOf numbers the clusters of items, and counts them.
+func clustersOf(all []Chance) (of []int, count int) {
+	of = make([]int, len(all))
+	named := map[string]int{}
+	for i, x := range all {
+		n, ok := 0, false
+		if x.Cluster != "" {
+			n, ok = named[x.Cluster]
+		}
+		if !ok {
+			n = count
+			count++
+			named[x.Cluster] = n
+		}
+		of[i] = n
+	}
+	return of, count
+}
+
 func outcome(good bool) float64 {
 	if good {
 		return 1
@@ -92,15 +112,19 @@ func (c *Check) spiegelhalter(all []Chance) {
 		return
 	}
 	z := sum / math.Sqrt(variance)
-	c.Spiegelhalter, c.P = &z, ptr(math.Max(1e-16, 2*stat.NormalCDF(-math.Abs(z))))
+	c.Spiegelhalter = &z
+	if _, count := clustersOf(all); count == len(all) {
+		c.P = ptr(math.Max(1e-16, 2*stat.NormalCDF(-math.Abs(z))))
+	}
 }
 
 // line regresses outcomes on the logarithm of the odds.
 func line(all []Chance, o stat.Options) (intercept, slope stat.Estimate) {
 	n := len(all)
+	of, clusters := clustersOf(all)
 	begin := func(method string) stat.Estimate {
 		e := o.Estimate(method)
-		e.Source, e.N, e.Items, e.Clusters, e.NEff = stat.SourceHybrid, n, n, n, float64(n)
+		e.Source, e.N, e.Items, e.Clusters, e.NEff = stat.SourceHybrid, n, n, clusters, float64(clusters)
 		return e
 	}
 	intercept, slope = begin("calibration_intercept"), begin("calibration_slope")
@@ -131,17 +155,39 @@ func line(all []Chance, o stat.Options) (intercept, slope stat.Estimate) {
 		aa, bb, ab = aa+w*v*v, bb+w, ab+w*v
 	}
 	det := aa*bb - ab*ab
+	ofA, ofB := bb/det, aa/det
+	critical, method, independent := stat.NormalCritical(o.Alpha()), "wald", "items are independent"
+	if clusters < n {
+		if clusters < 2 {
+			return abstain(stat.StatusInsufficient, "one cluster")
+		}
+		// What the items of a cluster pull at the line, all together.
+		pullA, pullB := make([]float64, clusters), make([]float64, clusters)
+		for i, v := range x {
+			d := targets[i] - s.At(v)
+			pullA[of[i]] += d * v
+			pullB[of[i]] += d
+		}
+		ofA, ofB = 0, 0
+		for c := range clusters {
+			a, b := (bb*pullA[c]-ab*pullB[c])/det, (aa*pullB[c]-ab*pullA[c])/det
+			ofA, ofB = ofA+a*a, ofB+b*b
+		}
+		g := float64(clusters)
+		ofA, ofB = ofA*g/(g-1), ofB*g/(g-1)
+		critical, method, independent = stat.TCritical(o.Alpha(), g-1), "clustered_t", "clusters are independent"
+	}
 	fill := func(e *stat.Estimate, value, variance float64) {
 		e.Value, e.SE = &value, ptr(math.Sqrt(variance))
-		half := stat.NormalCritical(o.Alpha()) * *e.SE
-		e.Between(value-half, value+half, o.Level, "wald")
-		e.Assume("items are independent")
-		if n < fewLabels {
+		half := critical * *e.SE
+		e.Between(value-half, value+half, o.Level, method)
+		e.Assume(independent)
+		if clusters < fewLabels {
 			e.Weaken("fewer than 50 items")
 		}
 	}
-	fill(&intercept, -s.B, aa/det)
-	fill(&slope, -s.A, bb/det)
+	fill(&intercept, -s.B, ofB)
+	fill(&slope, -s.A, ofA)
 	return intercept, slope
 }
 
@@ -151,15 +197,7 @@ func (c *Check) reliability(all []Chance, o stat.Options) error {
 	slices.SortFunc(sorted, func(a, b Chance) int {
 		return comparePoints(Point{Cluster: a.Cluster, Score: a.Probability, Good: a.Good}, Point{Cluster: b.Cluster, Score: b.Probability, Good: b.Good})
 	})
-	slices.SortStableFunc(sorted, func(a, b Chance) int {
-		switch {
-		case a.Probability < b.Probability:
-			return -1
-		case a.Probability > b.Probability:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(sorted, func(a, b Chance) int { return cmp.Compare(a.Probability, b.Probability) })
 	// Where a bin ends; equal probabilities stay together.
 	var ends []int
 	for b := 1; b <= bins; b++ {
@@ -175,19 +213,15 @@ func (c *Check) reliability(all []Chance, o stat.Options) error {
 	of := make([]int, len(sorted))
 	for b, end := range ends {
 		part := sorted[from:end]
-		good, mean := 0, 0.0
+		mean := 0.0
 		for i, x := range part {
 			of[from+i] = b
 			mean += x.Probability / float64(len(part))
-			if x.Good {
-				good++
-			}
 		}
-		e, err := stat.Proportion(good, len(part), stat.Options{Level: o.Level})
+		e, err := rate(part, o)
 		if err != nil {
 			return err
 		}
-		e.Source = stat.SourceHuman
 		c.Reliability = append(c.Reliability, Bin{mean, e})
 		from = end
 	}
@@ -197,25 +231,41 @@ func (c *Check) reliability(all []Chance, o stat.Options) error {
 	return err
 }
 
+// rate estimates the share of items that were good.
+func rate(part []Chance, o stat.Options) (stat.Estimate, error) {
+	rows := make([]stat.Observation, len(part))
+	good := 0
+	for i, x := range part {
+		rows[i] = stat.Observation{
+			Item: fmt.Sprintf("%09d", i), Cluster: x.Cluster, Score: outcome(x.Good),
+			Provenance: stat.Provenance{Source: stat.SourceHuman},
+		}
+		if x.Good {
+			good++
+		}
+	}
+	var e stat.Estimate
+	var err error
+	if _, clusters := clustersOf(part); clusters == len(part) {
+		e, err = stat.Proportion(good, len(part), stat.Options{Level: o.Level})
+	} else {
+		e, err = stat.PassRate(rows, stat.Options{Level: o.Level})
+		e.FailingClusters = nil
+	}
+	e.Source = stat.SourceHuman
+	return e, err
+}
+
 // distance estimates the mean distance from the table, drawing clusters again.
 func distance(sorted []Chance, of []int, count int, o stat.Options) (stat.Estimate, error) {
 	type part struct {
 		bin int
 		gap float64 // probability less outcome
 	}
-	var clusters [][]part
-	named := map[string]int{}
+	own, n := clustersOf(sorted)
+	clusters := make([][]part, n)
 	for i, x := range sorted {
-		n, ok := 0, false
-		if x.Cluster != "" {
-			n, ok = named[x.Cluster]
-		}
-		if !ok {
-			n = len(clusters)
-			named[x.Cluster] = n
-			clusters = append(clusters, nil)
-		}
-		clusters[n] = append(clusters[n], part{of[i], x.Probability - outcome(x.Good)})
+		clusters[own[i]] = append(clusters[own[i]], part{of[i], x.Probability - outcome(x.Good)})
 	}
 	gaps := make([]float64, count)
 	e, err := stat.Bootstrap(len(clusters), func(draw []int) float64 {
@@ -233,6 +283,6 @@ func distance(sorted []Chance, of []int, count int, o stat.Options) (stat.Estima
 		}
 		return sum / float64(items)
 	}, stat.Options{Level: o.Level, Method: stat.MethodPercentile, Replicates: o.Replicates, Seed: o.Seed, Range: stat.Unit()})
-	e.Source, e.Method = stat.SourceHybrid, "expected_calibration_error"
+	e.Source, e.Method, e.N, e.Items = stat.SourceHybrid, "expected_calibration_error", len(sorted), len(sorted)
 	return e, err
 }

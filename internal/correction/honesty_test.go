@@ -180,3 +180,48 @@ func TestClustersOfDifferentSize(t *testing.T) {
 	require.InDelta(t, .1, *c.Headline.Value, 1e-12, "a mean over items, as the numbers to compare it with")
 	require.Equal(t, [3]int{300, 300, 60}, [3]int{c.Headline.N, c.Headline.Items, c.Headline.Clusters})
 }
+
+func TestCheckKnowsClusters(t *testing.T) {
+	t.Parallel()
+	check := func(copies int, cluster bool) correction.Check {
+		var all []correction.Chance
+		for i, p := range points(200) {
+			c := correction.Chance{Probability: .1 + .8*p.Score, Good: p.Good}
+			if cluster {
+				c.Cluster = strconv.Itoa(i)
+			}
+			for range copies {
+				all = append(all, c)
+			}
+		}
+		c, err := correction.CheckChances(all, stat.Options{Replicates: 200})
+		require.NoError(t, err)
+		return c
+	}
+	once, often, naive := check(1, false), check(5, true), check(5, false)
+	require.InEpsilon(t, *once.Slope.SE, *often.Slope.SE, .25, "copies of an item say nothing new")
+	require.InEpsilon(t, *once.Intercept.SE, *often.Intercept.SE, .25)
+	require.Less(t, *naive.Slope.SE, .6*(*often.Slope.SE))
+	require.Equal(t, [2]int{1000, 200}, [2]int{often.Slope.N, often.Slope.Clusters})
+	require.Nil(t, often.P, "the test assumes that items are independent")
+	require.NotNil(t, naive.P)
+	width := func(b correction.Bin) float64 { return *b.Rate.CI.Upper - *b.Rate.CI.Lower }
+	require.Greater(t, width(often.Reliability[5]), 1.5*width(naive.Reliability[5]))
+	require.Equal(t, [3]int{1000, 1000, 200}, [3]int{often.ECE.N, often.ECE.Items, often.ECE.Clusters})
+}
+
+func TestNothingToPlanWith(t *testing.T) {
+	t.Parallel()
+	require.InDelta(t, 1, correction.VarianceRatio(.9, 0, 0), 0, "no items, no gain")
+	r, err := correction.Capacity(nil, .5, .9)
+	require.NoError(t, err)
+	require.Nil(t, r.Threshold)
+	require.Equal(t, "no trials", r.Reason)
+	trials := make([]correction.Trial, 5000)
+	for i := range trials {
+		trials[i].Confidence = 1
+	}
+	r, err = correction.Learn(trials, correction.Grid(), .5, .9)
+	require.NoError(t, err)
+	require.Positive(t, *r.Steps[0].P, "no p-value is zero")
+}

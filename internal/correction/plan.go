@@ -9,6 +9,9 @@ import (
 // VarianceRatio is the variance of the corrected mean divided by that of the
 // labels alone, if judge and people correlate so much.
 func VarianceRatio(correlation float64, labels, unlabelled int) float64 {
+	if unlabelled <= 0 {
+		return 1
+	}
 	return 1 - correlation*correlation*float64(unlabelled)/float64(labels+unlabelled)
 }
 

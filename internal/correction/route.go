@@ -123,7 +123,7 @@ func learn(all []Step, trials int, risk, confidence float64) Route {
 			r.Steps = append(r.Steps, s)
 			continue
 		}
-		p := stat.BinomialCDF(float64(s.Wrong), float64(s.Accepted), risk)
+		p := math.Max(1e-16, stat.BinomialCDF(float64(s.Wrong), float64(s.Accepted), risk))
 		s.P = &p
 		r.Steps = append(r.Steps, s)
 		if p > miss {
@@ -182,6 +182,9 @@ func Capacity(trials []Trial, toPeople, confidence float64) (Route, error) {
 		sorted[i] = t.Confidence
 	}
 	slices.Sort(sorted)
+	if len(trials) == 0 {
+		return Route{Promise: PromiseAccepted, Confidence: &confidence, Reason: "no trials"}, nil
+	}
 	sent := int(math.Ceil(toPeople*float64(len(trials)) - 1e-9))
 	if sent >= len(sorted) {
 		return Route{Promise: PromiseAccepted, Confidence: &confidence, Trials: len(trials), Reason: "people have room for every item"}, nil
