@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-events prove-neighbours prove-erasure prove-decisions stat-oracle docs-check clients first-hour figures schemathesis smoke ci ci-steps
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-events prove-neighbours prove-erasure prove-decisions prove-correction stat-oracle docs-check clients first-hour figures schemathesis smoke ci ci-steps
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -50,10 +50,10 @@ test: ## Run the tests on the real engines.
 
 # What the race detector would only slow down: pure computations, and what has a
 # step of its own (contract, smoke).
-UNRACED := /internal/(agreement|bench/|correction|prove/access|stat|metric|redact|schema)
+UNRACED := /internal/(agreement|bench/|consensus|correction|prove/access|prove/correction|stat|metric|redact|schema)
 
 race: ## Run the tests, with the race detector where anything could race.
-	go test ./internal/stat/... ./internal/agreement ./internal/correction ./internal/metric/... ./internal/redact ./internal/schema ./internal/bench/traffic
+	go test ./internal/stat/... ./internal/agreement ./internal/consensus ./internal/correction ./internal/metric/... ./internal/redact ./internal/schema ./internal/bench/traffic
 	@# Compiled first: on a machine that never did, tests with time limits would run beside the compiler.
 	go build -race ./...
 	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -race -p 2 -timeout 20m -skip '^TestContract$$' $$(go list ./... | grep -vE '$(UNRACED)')
@@ -91,6 +91,14 @@ prove-runs: ## Execute runs while everything they need breaks; every item gets o
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/runs $(RUNS)
 
+prove-judge: ## Judge cases while everything breaks and the provider misbehaves; each verdict is paid and recorded once, and the provider key stays secret.
+	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
+	go run ./internal/prove/judge $(JUDGE)
+
+prove-people: ## Annotate and adjudicate while the server and PostgreSQL are killed; no slot is given twice, no label lost, no item decided twice, and nothing shown early.
+	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
+	go run ./internal/prove/people $(PEOPLE)
+
 prove-events: ## Follow events while writers commit late and everything is killed; none is skipped, and they cost others nothing.
 	go build -trimpath -o bin/prove-events ./internal/prove/events
 	bin/prove-events $(EVENTS)
@@ -103,6 +111,9 @@ prove-neighbours: ## Attack as one organization in every way we know; a quiet on
 prove-decisions: ## Draw results whose truth is known; gates, comparisons and intervals are wrong as seldom as they say.
 	go run ./internal/prove/decisions $(DECISIONS)
 
+prove-correction: ## Judge answers of known quality through the whole product; corrected figures contain the truth as often as they say.
+	go test -count=1 -timeout 60m -v ./internal/prove/correction -args $(CORRECTION) 2>&1 | grep -E '^(correction|ok|FAIL|---|    correction_test)'
+
 prove-erasure: ## Delete organizations while everything breaks; every byte of every store is searched for what they had.
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/erasure $(ERASURE)
@@ -113,13 +124,14 @@ stat-oracle: ## Compare the statistics with scipy, statsmodels, scikit-learn and
 # What a bench prints, a line as soon as it is there.
 FIGURES := grep --line-buffered -vE '^(=== |--- PASS|PASS|ok |\?|[0-9]{4}/[0-9]{2}/)'
 
-bench-%: ## Measure ratios, whole: rls, edge, body, page, importing, csv, ingest, read, storage or runs.
+bench-%: ## Measure ratios, whole: rls, edge, body, page, importing, csv, ingest, read, storage, runs, judge or queue.
 	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout 15m | $(FIGURES)
 
 docs-check: build ## Run every command of the documents.
 	$(ENGINES) docs/check
 
-clients: ## Send from real OpenTelemetry packages to a real server, and compare.
+clients: ## Send from real OpenTelemetry packages to a real server, and ask the simulated provider with the vendors' clients; compare.
+	e2e/provider/run
 	e2e/otel/run
 
 first-hour: ## Follow the page for new users from an empty server to a gate, and time it.
@@ -137,8 +149,11 @@ smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-access
 	$(MAKE) prove-ingest INGEST='-faults 4 -spans 5000 -away 0s'
 	$(MAKE) prove-runs RUNS='-runs 12 -faults 8 -controls forget_done -large 10000'
+	$(MAKE) prove-judge JUDGE='-runs 2 -faults 5 -caps 1 -controls lose_verdict,tell_key'
+	$(MAKE) prove-people PEOPLE='-items 300 -faults 2'
 	$(MAKE) prove-events EVENTS='-faults 3 -acked 300 -events 200000 -rounds 9'
 	$(MAKE) prove-decisions DECISIONS='-draws 400'
+	$(MAKE) prove-correction CORRECTION='-reps 8 -items 2000'
 	$(MAKE) prove-neighbours NEIGHBOURS='-alone 10s -each 8s -only "gzip bombs,slow readers" -controls read_first'
 	go test -p 1 -count=1 -v -run TestBench ./internal/bench/... | $(FIGURES)
 

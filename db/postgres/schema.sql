@@ -25,6 +25,20 @@ BEGIN
 END
 $_$;
 
+CREATE FUNCTION public.asked(content json) RETURNS bytea
+    LANGUAGE plpgsql IMMUTABLE STRICT
+    AS $$
+DECLARE input json := content -> 'input';
+BEGIN
+  IF input IS NULL OR json_typeof(input) = 'null' THEN
+    RETURN NULL; -- nothing is known of what was asked
+  END IF;
+  RETURN sha256(convert_to('asked:' || input::jsonb::text, 'UTF8'));
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN -- what jsonb does not hold
+  RETURN sha256(convert_to('asked:' || input::text, 'UTF8'));
+END
+$$;
+
 CREATE FUNCTION public.drop_events(before timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -60,11 +74,67 @@ BEGIN
 END
 $_$;
 
+CREATE FUNCTION public.entry_active() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  PERFORM FROM ground_truths g
+  WHERE g.org_id = NEW.org_id AND g.id = NEW.ground_truth_id AND g.status = 'active'
+  FOR SHARE; -- it stays active until the entry is committed
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'ground truth % is not active', NEW.ground_truth_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'ground_truth_entries_active';
+  END IF;
+  RETURN NEW;
+END
+$$;
+
 CREATE FUNCTION public.item_bytes() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
   NEW.bytes := octet_length(NEW.content::text);
+  RETURN NEW;
+END
+$$;
+
+CREATE FUNCTION public.item_frozen() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND coalesce(current_setting('app.erase', true), '') <> '' THEN
+    RETURN OLD;
+  END IF;
+  IF EXISTS (SELECT FROM datasets d WHERE d.org_id = OLD.org_id AND d.id = OLD.dataset_id AND d.latest_version >= OLD.valid_from AND d.deleted_at IS NULL) THEN
+    RAISE EXCEPTION 'a frozen version contains item % of dataset %', OLD.id, OLD.dataset_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'dataset_items_frozen';
+  END IF;
+  RETURN coalesce(NEW, OLD);
+END
+$$;
+
+CREATE FUNCTION public.item_side() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE wanted text; taken text; one bytea;
+BEGIN
+  SELECT CASE WHEN d.purpose = 'golden' THEN 'golden'
+              WHEN d.purpose = 'calibration' AND NEW.split IN ('train', 'dev') THEN 'tuning' END
+  INTO wanted FROM datasets d WHERE d.org_id = NEW.org_id AND d.id = NEW.dataset_id;
+  NEW.asked := asked(NEW.content);
+  IF wanted IS NULL THEN
+    RETURN NEW;
+  END IF;
+  FOREACH one IN ARRAY array_remove(ARRAY[NEW.assessed, NEW.asked], NULL) LOOP
+    -- The update locks the row: whoever comes second waits and then sees the side.
+    INSERT INTO assessed_contents AS c (org_id, digest, side) VALUES (NEW.org_id, one, wanted)
+    ON CONFLICT (org_id, digest) DO UPDATE SET side = c.side
+    RETURNING c.side INTO taken;
+    IF taken <> wanted THEN
+      RAISE EXCEPTION 'content that is used for % cannot be used for %', taken, wanted
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'assessed_contents_one_side', DETAIL = 'sha256:' || encode(one, 'hex');
+    END IF;
+  END LOOP;
   RETURN NEW;
 END
 $$;
@@ -225,6 +295,345 @@ BEGIN
 END
 $_$;
 
+CREATE TABLE public.adjudication_contents (
+    org_id uuid NOT NULL,
+    item_id bigint NOT NULL,
+    content json NOT NULL
+);
+ALTER TABLE ONLY public.adjudication_contents ALTER COLUMN content SET COMPRESSION lz4;
+
+ALTER TABLE ONLY public.adjudication_contents FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.adjudication_decisions (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    item_id bigint NOT NULL,
+    decision text NOT NULL,
+    rationale text NOT NULL,
+    label text,
+    score double precision,
+    expected_output json,
+    failure_mode text,
+    confidence double precision,
+    decided_by text NOT NULL,
+    decider_id uuid NOT NULL,
+    independent boolean NOT NULL,
+    override boolean NOT NULL,
+    separation text NOT NULL,
+    overturned boolean,
+    created_at timestamp with time zone NOT NULL,
+    superseded_at timestamp with time zone,
+    superseded_by text,
+    superseded_reason text,
+    CONSTRAINT adjudication_decisions_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
+    CONSTRAINT adjudication_decisions_decision_check CHECK ((decision = ANY (ARRAY['pass'::text, 'fail'::text, 'needs_revision'::text, 'not_applicable'::text, 'inconclusive'::text]))),
+    CONSTRAINT adjudication_decisions_rationale_check CHECK ((length(rationale) >= 10)),
+    CONSTRAINT adjudication_decisions_score_check CHECK (((score >= (0)::double precision) AND (score <= (1)::double precision))),
+    CONSTRAINT adjudication_decisions_separation_check CHECK ((separation = ANY (ARRAY['requester'::text, 'key_owner'::text, 'off'::text])))
+);
+ALTER TABLE ONLY public.adjudication_decisions ALTER COLUMN rationale SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_decisions ALTER COLUMN label SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_decisions ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_decisions ALTER COLUMN decided_by SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_decisions ALTER COLUMN superseded_by SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_decisions ALTER COLUMN superseded_reason SET STATISTICS 0;
+
+ALTER TABLE ONLY public.adjudication_decisions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.adjudication_decisions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.adjudication_decisions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.adjudication_items (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    source text NOT NULL,
+    status text NOT NULL,
+    priority text NOT NULL,
+    disagreement double precision NOT NULL,
+    rank_at timestamp with time zone NOT NULL,
+    subject json NOT NULL,
+    subject_key text NOT NULL,
+    evaluation_run_id bigint,
+    trace_id text,
+    title text NOT NULL,
+    question text NOT NULL,
+    context json NOT NULL,
+    candidates json NOT NULL,
+    content_digest bytea NOT NULL,
+    failure_mode text,
+    assignee_id uuid,
+    assigned_by text,
+    assigned_at timestamp with time zone,
+    due_at timestamp with time zone,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    notes text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT adjudication_items_check CHECK (((status <> 'assigned'::text) OR (assignee_id IS NOT NULL))),
+    CONSTRAINT adjudication_items_check1 CHECK (((status <> 'open'::text) OR (assignee_id IS NULL))),
+    CONSTRAINT adjudication_items_content_digest_check CHECK ((length(content_digest) = 32)),
+    CONSTRAINT adjudication_items_disagreement_check CHECK (((disagreement >= (0)::double precision) AND (disagreement <= (1)::double precision))),
+    CONSTRAINT adjudication_items_priority_check CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text, 'critical'::text]))),
+    CONSTRAINT adjudication_items_source_check CHECK ((source = ANY (ARRAY['manual'::text, 'judge_disagreement'::text, 'annotator_disagreement'::text, 'low_confidence'::text, 'policy_denial'::text, 'user_report'::text, 'replay_divergence'::text, 'audit'::text]))),
+    CONSTRAINT adjudication_items_status_check CHECK ((status = ANY (ARRAY['open'::text, 'assigned'::text, 'decided'::text, 'closed'::text, 'dismissed'::text])))
+);
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN subject_key SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN title SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN question SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN content_digest SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN assigned_by SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN tags SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN notes SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN reason SET STATISTICS 0;
+ALTER TABLE ONLY public.adjudication_items ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.adjudication_items FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.adjudication_items ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.adjudication_items_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.adjudication_sets (
+    org_id uuid NOT NULL,
+    purpose text NOT NULL,
+    dataset_id bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT adjudication_sets_purpose_check CHECK ((purpose = ANY (ARRAY['calibration'::text, 'golden'::text])))
+);
+
+ALTER TABLE ONLY public.adjudication_sets FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.annotation_imports (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    item_id bigint NOT NULL,
+    answer json NOT NULL,
+    imported_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.annotation_imports ALTER COLUMN imported_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.annotation_imports FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_imports ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.annotation_imports_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE SEQUENCE public.annotation_queue
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.annotation_items (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    task_id bigint NOT NULL,
+    status text NOT NULL,
+    content json NOT NULL,
+    suggestion json,
+    bytes integer NOT NULL,
+    evaluation_run_id bigint,
+    test_case_id bigint,
+    trace_id bytea,
+    span_id text,
+    required integer NOT NULL,
+    submitted integer DEFAULT 0 NOT NULL,
+    held integer DEFAULT 0 NOT NULL,
+    skipped integer DEFAULT 0 NOT NULL,
+    agreement double precision,
+    adjudication_id bigint,
+    queue bigint DEFAULT nextval('public.annotation_queue'::regclass) NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    inclusion_probability double precision,
+    CONSTRAINT annotation_items_held_check CHECK ((held >= 0)),
+    CONSTRAINT annotation_items_inclusion_probability_check CHECK (((inclusion_probability > (0)::double precision) AND (inclusion_probability <= (1)::double precision))),
+    CONSTRAINT annotation_items_required_check CHECK (((required >= 1) AND (required <= 10))),
+    CONSTRAINT annotation_items_skipped_check CHECK ((skipped >= 0)),
+    CONSTRAINT annotation_items_slots CHECK (((submitted + held) <= required)),
+    CONSTRAINT annotation_items_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'annotated'::text, 'skipped'::text, 'conflicted'::text, 'adjudicated'::text]))),
+    CONSTRAINT annotation_items_submitted_check CHECK ((submitted >= 0)),
+    CONSTRAINT annotation_items_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.annotation_items ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.annotation_items ALTER COLUMN span_id SET STATISTICS 0;
+
+ALTER TABLE ONLY public.annotation_items FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_items ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.annotation_items_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.annotation_leases (
+    org_id uuid NOT NULL,
+    task_id bigint NOT NULL,
+    person uuid NOT NULL,
+    item_id bigint NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.annotation_leases FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.annotation_places (
+    org_id uuid NOT NULL,
+    task_id bigint NOT NULL,
+    person uuid NOT NULL,
+    queue bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.annotation_places FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.annotation_revisions (
+    org_id uuid NOT NULL,
+    annotation_id bigint NOT NULL,
+    version bigint NOT NULL,
+    status text NOT NULL,
+    answer json NOT NULL,
+    duration_ms bigint,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.annotation_revisions ALTER COLUMN status SET STATISTICS 0;
+
+ALTER TABLE ONLY public.annotation_revisions FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.annotation_skips (
+    org_id uuid NOT NULL,
+    item_id bigint NOT NULL,
+    person uuid NOT NULL,
+    reason text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.annotation_skips ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY public.annotation_skips FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.annotation_tasks (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    status text NOT NULL,
+    label_schema json NOT NULL,
+    guidelines text NOT NULL,
+    description text NOT NULL,
+    due_at timestamp with time zone,
+    tags text[] NOT NULL,
+    annotators_per_item integer NOT NULL,
+    agreement_threshold double precision NOT NULL,
+    blind boolean NOT NULL,
+    assignee_ids uuid[] NOT NULL,
+    source json,
+    total_items bigint DEFAULT 0 NOT NULL,
+    completed_items bigint DEFAULT 0 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT annotation_tasks_agreement_threshold_check CHECK (((agreement_threshold >= (0)::double precision) AND (agreement_threshold <= (1)::double precision))),
+    CONSTRAINT annotation_tasks_annotators_per_item_check CHECK (((annotators_per_item >= 1) AND (annotators_per_item <= 10))),
+    CONSTRAINT annotation_tasks_check CHECK (((completed_items >= 0) AND (completed_items <= total_items))),
+    CONSTRAINT annotation_tasks_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'completed'::text, 'archived'::text]))),
+    CONSTRAINT annotation_tasks_type_check CHECK ((type = ANY (ARRAY['rating'::text, 'classification'::text, 'multi_label'::text, 'pairwise'::text, 'ranking'::text, 'free_text'::text, 'correction'::text])))
+);
+ALTER TABLE ONLY public.annotation_tasks ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.annotation_tasks ALTER COLUMN guidelines SET STATISTICS 0;
+ALTER TABLE ONLY public.annotation_tasks ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY public.annotation_tasks ALTER COLUMN tags SET STATISTICS 0;
+ALTER TABLE ONLY public.annotation_tasks ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.annotation_tasks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_tasks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.annotation_tasks_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.annotation_truths (
+    org_id uuid NOT NULL,
+    item_id bigint NOT NULL,
+    task_id bigint NOT NULL,
+    origin text NOT NULL,
+    label text,
+    confirmed boolean,
+    CONSTRAINT annotation_truths_check CHECK (((origin = 'decision'::text) OR (label IS NOT NULL))),
+    CONSTRAINT annotation_truths_origin_check CHECK ((origin = ANY (ARRAY['gold'::text, 'decision'::text])))
+);
+ALTER TABLE ONLY public.annotation_truths ALTER COLUMN label SET STATISTICS 0;
+
+ALTER TABLE ONLY public.annotation_truths FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.annotations (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    task_id bigint,
+    item_id bigint,
+    evaluation_run_id bigint,
+    test_case_id bigint,
+    trace_id bytea,
+    span_id text,
+    person uuid NOT NULL,
+    asserted boolean NOT NULL,
+    status text NOT NULL,
+    answer json NOT NULL,
+    duration_ms bigint,
+    open boolean NOT NULL,
+    nonce uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT annotations_check CHECK (((task_id IS NULL) = (item_id IS NULL))),
+    CONSTRAINT annotations_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'submitted'::text, 'discarded'::text]))),
+    CONSTRAINT annotations_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.annotations ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.annotations ALTER COLUMN span_id SET STATISTICS 0;
+
+ALTER TABLE ONLY public.annotations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.annotations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.api_keys (
     org_id uuid NOT NULL,
     id bigint NOT NULL,
@@ -270,6 +679,18 @@ ALTER TABLE public.api_keys ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE public.assessed_contents (
+    org_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    side text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT assessed_contents_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT assessed_contents_side_check CHECK ((side = ANY (ARRAY['golden'::text, 'tuning'::text])))
+);
+ALTER TABLE ONLY public.assessed_contents ALTER COLUMN digest SET STATISTICS 0;
+
+ALTER TABLE ONLY public.assessed_contents FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.audit_logs (
     org_id uuid NOT NULL,
@@ -373,6 +794,10 @@ CREATE TABLE public.dataset_items (
     version bigint DEFAULT 1 NOT NULL,
     updated_at timestamp with time zone,
     bytes integer,
+    assessed bytea,
+    asked bytea,
+    CONSTRAINT dataset_items_asked_check CHECK ((length(asked) = 32)),
+    CONSTRAINT dataset_items_assessed_check CHECK ((length(assessed) = 32)),
     CONSTRAINT dataset_items_check CHECK ((valid_to > valid_from)),
     CONSTRAINT dataset_items_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT dataset_items_split_check CHECK ((split = ANY (ARRAY['train'::text, 'dev'::text, 'test'::text]))),
@@ -383,6 +808,8 @@ ALTER TABLE ONLY public.dataset_items ALTER COLUMN digest SET STATISTICS 0;
 ALTER TABLE ONLY public.dataset_items ALTER COLUMN content SET COMPRESSION lz4;
 ALTER TABLE ONLY public.dataset_items ALTER COLUMN source_type SET STATISTICS 0;
 ALTER TABLE ONLY public.dataset_items ALTER COLUMN source_id SET STATISTICS 0;
+ALTER TABLE ONLY public.dataset_items ALTER COLUMN assessed SET STATISTICS 0;
+ALTER TABLE ONLY public.dataset_items ALTER COLUMN asked SET STATISTICS 0;
 
 ALTER TABLE ONLY public.dataset_items FORCE ROW LEVEL SECURITY;
 
@@ -709,6 +1136,83 @@ ALTER TABLE public.gate_decisions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
+CREATE TABLE public.ground_truth_entries (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    item_id bigint NOT NULL,
+    ground_truth_id bigint NOT NULL,
+    purpose text NOT NULL,
+    dataset_id bigint NOT NULL,
+    dataset_item_id bigint NOT NULL,
+    split text,
+    judge_config_id bigint,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    justification text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT ground_truth_entries_check CHECK (((purpose = 'calibration'::text) = (split IS NOT NULL))),
+    CONSTRAINT ground_truth_entries_purpose_check CHECK ((purpose = ANY (ARRAY['calibration'::text, 'golden'::text]))),
+    CONSTRAINT ground_truth_entries_split_check CHECK ((split = ANY (ARRAY['train'::text, 'dev'::text, 'test'::text])))
+);
+ALTER TABLE ONLY public.ground_truth_entries ALTER COLUMN tags SET STATISTICS 0;
+ALTER TABLE ONLY public.ground_truth_entries ALTER COLUMN justification SET STATISTICS 0;
+ALTER TABLE ONLY public.ground_truth_entries ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.ground_truth_entries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.ground_truth_entries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.ground_truth_entries_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.ground_truths (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    item_id bigint NOT NULL,
+    decision_id bigint NOT NULL,
+    decision text NOT NULL,
+    label text,
+    score double precision,
+    expected_output json,
+    rationale text NOT NULL,
+    decided_by text NOT NULL,
+    created_by text NOT NULL,
+    number integer NOT NULL,
+    supersedes_id bigint,
+    status text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    content_digest bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT ground_truths_check CHECK (((status = 'active'::text) = (ended_at IS NULL))),
+    CONSTRAINT ground_truths_content_digest_check CHECK ((length(content_digest) = 32)),
+    CONSTRAINT ground_truths_decision_check CHECK ((decision = ANY (ARRAY['pass'::text, 'fail'::text, 'needs_revision'::text]))),
+    CONSTRAINT ground_truths_number_check CHECK ((number > 0)),
+    CONSTRAINT ground_truths_score_check CHECK (((score >= (0)::double precision) AND (score <= (1)::double precision))),
+    CONSTRAINT ground_truths_status_check CHECK ((status = ANY (ARRAY['active'::text, 'superseded'::text, 'revoked'::text])))
+);
+ALTER TABLE ONLY public.ground_truths ALTER COLUMN label SET STATISTICS 0;
+ALTER TABLE ONLY public.ground_truths ALTER COLUMN rationale SET STATISTICS 0;
+ALTER TABLE ONLY public.ground_truths ALTER COLUMN decided_by SET STATISTICS 0;
+ALTER TABLE ONLY public.ground_truths ALTER COLUMN created_by SET STATISTICS 0;
+ALTER TABLE ONLY public.ground_truths ALTER COLUMN reason SET STATISTICS 0;
+ALTER TABLE ONLY public.ground_truths ALTER COLUMN content_digest SET STATISTICS 0;
+
+ALTER TABLE ONLY public.ground_truths FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.ground_truths ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.ground_truths_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.idempotency_keys (
     org_id uuid NOT NULL,
     method text NOT NULL,
@@ -729,6 +1233,333 @@ ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN output SET STATISTICS 0;
 ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN fault SET STATISTICS 0;
 
 ALTER TABLE ONLY public.idempotency_keys FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.judge_conditions (
+    org_id uuid NOT NULL,
+    config_id bigint NOT NULL,
+    number integer NOT NULL,
+    settled_at timestamp with time zone,
+    quiet_at timestamp with time zone,
+    drifted_at timestamp with time zone,
+    message text NOT NULL
+);
+ALTER TABLE ONLY public.judge_conditions ALTER COLUMN message SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_conditions FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.judge_configs (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    key text NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    label_key text NOT NULL,
+    label_sampling text NOT NULL,
+    status text NOT NULL,
+    config_version integer NOT NULL,
+    spend_cap_nano bigint,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT judge_configs_label_sampling_check CHECK ((label_sampling = ANY (ARRAY['unknown'::text, 'random'::text]))),
+    CONSTRAINT judge_configs_spend_cap_nano_check CHECK ((spend_cap_nano >= 0)),
+    CONSTRAINT judge_configs_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'retired'::text])))
+);
+ALTER TABLE ONLY public.judge_configs ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_configs ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_configs ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_configs ALTER COLUMN label_key SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_configs ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_configs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_configs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.judge_configs_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.judge_probe_verdicts (
+    org_id uuid NOT NULL,
+    probe_id bigint NOT NULL,
+    unit integer NOT NULL,
+    verdict json NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.judge_probe_verdicts FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.judge_probes (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    config_id bigint NOT NULL,
+    config_version integer NOT NULL,
+    status text NOT NULL,
+    request json NOT NULL,
+    subjects json,
+    units integer DEFAULT 0 NOT NULL,
+    error_code text,
+    error_message text,
+    report json,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT judge_probes_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+ALTER TABLE ONLY public.judge_probes ALTER COLUMN error_code SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_probes ALTER COLUMN error_message SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_probes ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_probes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_probes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.judge_probes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE SEQUENCE public.judge_result_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.judge_rule_backfills (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    rule_id bigint NOT NULL,
+    config_id bigint NOT NULL,
+    config_version integer NOT NULL,
+    filter json NOT NULL,
+    sampling_key text NOT NULL,
+    sample_rate double precision NOT NULL,
+    from_at timestamp with time zone NOT NULL,
+    to_at timestamp with time zone NOT NULL,
+    max_traces integer,
+    spend_cap_nano bigint,
+    status text NOT NULL,
+    reason_code text,
+    reason_message text,
+    total bigint,
+    matched bigint NOT NULL,
+    sampled bigint NOT NULL,
+    step bigint NOT NULL,
+    below_start bigint NOT NULL,
+    below_id bytea NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT judge_rule_backfills_max_traces_check CHECK ((max_traces > 0)),
+    CONSTRAINT judge_rule_backfills_sample_rate_check CHECK (((sample_rate > (0)::double precision) AND (sample_rate <= (1)::double precision))),
+    CONSTRAINT judge_rule_backfills_spend_cap_nano_check CHECK ((spend_cap_nano >= 0)),
+    CONSTRAINT judge_rule_backfills_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'stopped'::text, 'cancelled'::text])))
+);
+ALTER TABLE ONLY public.judge_rule_backfills ALTER COLUMN sampling_key SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rule_backfills ALTER COLUMN reason_code SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rule_backfills ALTER COLUMN reason_message SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rule_backfills ALTER COLUMN below_id SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rule_backfills ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_rule_backfills FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_rule_backfills ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.judge_rule_backfills_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.judge_rule_claims (
+    org_id uuid NOT NULL,
+    config_id bigint NOT NULL,
+    config_version integer NOT NULL,
+    trace_id bytea NOT NULL,
+    rule_id bigint NOT NULL,
+    backfill_id bigint NOT NULL,
+    activation bigint NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    outcome text,
+    reason text NOT NULL,
+    cost_nano bigint NOT NULL,
+    CONSTRAINT judge_rule_claims_outcome_check CHECK ((outcome = ANY (ARRAY['judged'::text, 'abstained'::text, 'failed'::text, 'skipped'::text]))),
+    CONSTRAINT judge_rule_claims_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.judge_rule_claims ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rule_claims ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_rule_claims FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.judge_rule_cursors (
+    org_id uuid NOT NULL,
+    rule_id bigint NOT NULL,
+    step bigint NOT NULL,
+    ended_ms bigint NOT NULL,
+    ended_id bytea NOT NULL,
+    idle_ms bigint NOT NULL,
+    idle_id bytea NOT NULL,
+    blocked_code text,
+    blocked_message text,
+    blocked_at timestamp with time zone
+);
+ALTER TABLE ONLY public.judge_rule_cursors ALTER COLUMN ended_id SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rule_cursors ALTER COLUMN idle_id SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rule_cursors ALTER COLUMN blocked_code SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rule_cursors ALTER COLUMN blocked_message SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_rule_cursors FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.judge_rule_tallies (
+    org_id uuid NOT NULL,
+    rule_id bigint NOT NULL,
+    backfill_id bigint NOT NULL,
+    outcome text NOT NULL,
+    reason text NOT NULL,
+    traces bigint NOT NULL,
+    cost_nano bigint NOT NULL,
+    CONSTRAINT judge_rule_tallies_outcome_check CHECK ((outcome = ANY (ARRAY['judged'::text, 'abstained'::text, 'failed'::text, 'skipped'::text])))
+);
+ALTER TABLE ONLY public.judge_rule_tallies ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_rule_tallies FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.judge_rules (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    key text NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    config_id bigint NOT NULL,
+    filter json NOT NULL,
+    sampling_key text NOT NULL,
+    sample_rate double precision NOT NULL,
+    status text NOT NULL,
+    spend_cap_nano bigint,
+    cap_period text NOT NULL,
+    activation bigint NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT judge_rules_cap_period_check CHECK ((cap_period = ANY (ARRAY['month'::text, 'total'::text]))),
+    CONSTRAINT judge_rules_sample_rate_check CHECK (((sample_rate > (0)::double precision) AND (sample_rate <= (1)::double precision))),
+    CONSTRAINT judge_rules_spend_cap_nano_check CHECK ((spend_cap_nano >= 0)),
+    CONSTRAINT judge_rules_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text])))
+);
+ALTER TABLE ONLY public.judge_rules ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rules ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rules ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rules ALTER COLUMN sampling_key SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_rules ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_rules FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_rules ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.judge_rules_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.judge_versions (
+    org_id uuid NOT NULL,
+    config_id bigint NOT NULL,
+    number integer NOT NULL,
+    spec json NOT NULL,
+    digest bytea NOT NULL,
+    salt bytea NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.judge_versions ALTER COLUMN digest SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_versions ALTER COLUMN salt SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_versions ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_versions FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.judge_watch_answers (
+    org_id uuid NOT NULL,
+    watch_id bigint NOT NULL,
+    number integer NOT NULL,
+    item_id bigint NOT NULL,
+    repetition smallint NOT NULL,
+    passed boolean,
+    cost_nano bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.judge_watch_answers FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.judge_watch_checks (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    watch_id bigint NOT NULL,
+    number integer NOT NULL,
+    verdict text NOT NULL,
+    found json NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT judge_watch_checks_verdict_check CHECK ((verdict = ANY (ARRAY['quiet'::text, 'unresolved'::text, 'drifted'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY public.judge_watch_checks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_watch_checks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.judge_watch_checks_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.judge_watches (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    config_id bigint NOT NULL,
+    config_version integer NOT NULL,
+    dataset_id bigint NOT NULL,
+    dataset_version integer NOT NULL,
+    every_seconds integer NOT NULL,
+    tolerance double precision NOT NULL,
+    status text NOT NULL,
+    problem text DEFAULT ''::text NOT NULL,
+    anchors integer DEFAULT 0 NOT NULL,
+    flip_limit double precision DEFAULT 0 NOT NULL,
+    evidence double precision DEFAULT 1 NOT NULL,
+    checks integer DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT judge_watches_every_seconds_check CHECK ((every_seconds > 0)),
+    CONSTRAINT judge_watches_status_check CHECK ((status = ANY (ARRAY['preparing'::text, 'watching'::text, 'drifted'::text, 'stopped'::text]))),
+    CONSTRAINT judge_watches_tolerance_check CHECK (((tolerance > (0)::double precision) AND (tolerance < (1)::double precision)))
+);
+ALTER TABLE ONLY public.judge_watches ALTER COLUMN problem SET STATISTICS 0;
+ALTER TABLE ONLY public.judge_watches ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.judge_watches FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_watches ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.judge_watches_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE public.key_peppers (
     version integer NOT NULL,
@@ -756,6 +1587,37 @@ ALTER TABLE ONLY public.members ALTER COLUMN email SET STATISTICS 0;
 ALTER TABLE ONLY public.members ALTER COLUMN name SET STATISTICS 0;
 
 ALTER TABLE ONLY public.members FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.model_answers (
+    org_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    answer json NOT NULL,
+    bytes integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT model_answers_digest_check CHECK ((octet_length(digest) = 32))
+);
+
+ALTER TABLE ONLY public.model_answers FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.model_spends (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id text NOT NULL,
+    period text NOT NULL,
+    spent_nano_usd bigint NOT NULL,
+    holds json DEFAULT '{}'::json NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT model_spends_id_check CHECK ((length(id) <= 200)),
+    CONSTRAINT model_spends_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 64))),
+    CONSTRAINT model_spends_period_check CHECK ((period ~ '^([0-9]{4}-[0-9]{2})?$'::text)),
+    CONSTRAINT model_spends_spent_nano_usd_check CHECK ((spent_nano_usd >= 0))
+);
+ALTER TABLE ONLY public.model_spends ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.model_spends ALTER COLUMN id SET STATISTICS 0;
+ALTER TABLE ONLY public.model_spends ALTER COLUMN period SET STATISTICS 0;
+
+ALTER TABLE ONLY public.model_spends FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.organizations (
     id uuid NOT NULL,
@@ -816,6 +1678,8 @@ CREATE TABLE public.provider_keys (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
+    monthly_cap_nano_usd bigint,
+    CONSTRAINT provider_keys_monthly_cap_nano_usd_check CHECK ((monthly_cap_nano_usd >= 0)),
     CONSTRAINT provider_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT provider_keys_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 64))),
     CONSTRAINT provider_keys_status_check CHECK ((status = ANY (ARRAY['active'::text, 'invalid'::text, 'disabled'::text])))
@@ -933,11 +1797,56 @@ ALTER TABLE ONLY public.audit_logs ALTER COLUMN id SET DEFAULT nextval('public.a
 
 ALTER TABLE ONLY public.events ALTER COLUMN id SET DEFAULT nextval('public.event_ids'::regclass);
 
+ALTER TABLE ONLY public.adjudication_contents
+    ADD CONSTRAINT adjudication_contents_pkey PRIMARY KEY (org_id, item_id);
+
+ALTER TABLE ONLY public.adjudication_decisions
+    ADD CONSTRAINT adjudication_decisions_org_id_item_id_id_decision_key UNIQUE (org_id, item_id, id, decision);
+
+ALTER TABLE ONLY public.adjudication_decisions
+    ADD CONSTRAINT adjudication_decisions_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.adjudication_items
+    ADD CONSTRAINT adjudication_items_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.adjudication_sets
+    ADD CONSTRAINT adjudication_sets_pkey PRIMARY KEY (org_id, purpose);
+
+ALTER TABLE ONLY public.annotation_imports
+    ADD CONSTRAINT annotation_imports_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.annotation_items
+    ADD CONSTRAINT annotation_items_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.annotation_leases
+    ADD CONSTRAINT annotation_leases_pkey PRIMARY KEY (org_id, task_id, person);
+
+ALTER TABLE ONLY public.annotation_places
+    ADD CONSTRAINT annotation_places_pkey PRIMARY KEY (org_id, task_id, person);
+
+ALTER TABLE ONLY public.annotation_revisions
+    ADD CONSTRAINT annotation_revisions_pkey PRIMARY KEY (org_id, annotation_id, version);
+
+ALTER TABLE ONLY public.annotation_skips
+    ADD CONSTRAINT annotation_skips_pkey PRIMARY KEY (org_id, item_id, person);
+
+ALTER TABLE ONLY public.annotation_tasks
+    ADD CONSTRAINT annotation_tasks_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.annotation_truths
+    ADD CONSTRAINT annotation_truths_pkey PRIMARY KEY (org_id, task_id, item_id, origin);
+
+ALTER TABLE ONLY public.annotations
+    ADD CONSTRAINT annotations_pkey PRIMARY KEY (org_id, id);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_key_id_key UNIQUE (key_id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.assessed_contents
+    ADD CONSTRAINT assessed_contents_pkey PRIMARY KEY (org_id, digest);
 
 ALTER TABLE ONLY public.audit_logs
     ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (org_id, id, at);
@@ -996,14 +1905,80 @@ ALTER TABLE ONLY public.followers
 ALTER TABLE ONLY public.gate_decisions
     ADD CONSTRAINT gate_decisions_pkey PRIMARY KEY (org_id, id);
 
+ALTER TABLE ONLY public.ground_truth_entries
+    ADD CONSTRAINT ground_truth_entries_once UNIQUE (org_id, item_id, dataset_id);
+
+ALTER TABLE ONLY public.ground_truth_entries
+    ADD CONSTRAINT ground_truth_entries_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.ground_truths
+    ADD CONSTRAINT ground_truths_org_id_item_id_id_key UNIQUE (org_id, item_id, id);
+
+ALTER TABLE ONLY public.ground_truths
+    ADD CONSTRAINT ground_truths_pkey PRIMARY KEY (org_id, id);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (org_id, method, path, key);
+
+ALTER TABLE ONLY public.judge_conditions
+    ADD CONSTRAINT judge_conditions_pkey PRIMARY KEY (org_id, config_id, number);
+
+ALTER TABLE ONLY public.judge_configs
+    ADD CONSTRAINT judge_configs_key UNIQUE (org_id, key);
+
+ALTER TABLE ONLY public.judge_configs
+    ADD CONSTRAINT judge_configs_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.judge_probe_verdicts
+    ADD CONSTRAINT judge_probe_verdicts_pkey PRIMARY KEY (org_id, probe_id, unit);
+
+ALTER TABLE ONLY public.judge_probes
+    ADD CONSTRAINT judge_probes_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.judge_rule_backfills
+    ADD CONSTRAINT judge_rule_backfills_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.judge_rule_claims
+    ADD CONSTRAINT judge_rule_claims_pkey PRIMARY KEY (org_id, config_id, config_version, trace_id);
+
+ALTER TABLE ONLY public.judge_rule_cursors
+    ADD CONSTRAINT judge_rule_cursors_pkey PRIMARY KEY (org_id, rule_id);
+
+ALTER TABLE ONLY public.judge_rule_tallies
+    ADD CONSTRAINT judge_rule_tallies_pkey PRIMARY KEY (org_id, rule_id, backfill_id, outcome, reason);
+
+ALTER TABLE ONLY public.judge_rules
+    ADD CONSTRAINT judge_rules_key UNIQUE (org_id, key);
+
+ALTER TABLE ONLY public.judge_rules
+    ADD CONSTRAINT judge_rules_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.judge_versions
+    ADD CONSTRAINT judge_versions_pkey PRIMARY KEY (org_id, config_id, number);
+
+ALTER TABLE ONLY public.judge_watch_answers
+    ADD CONSTRAINT judge_watch_answers_pkey PRIMARY KEY (org_id, watch_id, number, item_id, repetition);
+
+ALTER TABLE ONLY public.judge_watch_checks
+    ADD CONSTRAINT judge_watch_checks_number UNIQUE (org_id, watch_id, number);
+
+ALTER TABLE ONLY public.judge_watch_checks
+    ADD CONSTRAINT judge_watch_checks_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.judge_watches
+    ADD CONSTRAINT judge_watches_pkey PRIMARY KEY (org_id, id);
 
 ALTER TABLE ONLY public.key_peppers
     ADD CONSTRAINT key_peppers_pkey PRIMARY KEY (version);
 
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (org_id, user_id);
+
+ALTER TABLE ONLY public.model_answers
+    ADD CONSTRAINT model_answers_pkey PRIMARY KEY (org_id, digest);
+
+ALTER TABLE ONLY public.model_spends
+    ADD CONSTRAINT model_spends_pkey PRIMARY KEY (org_id, kind, id, period);
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
@@ -1025,6 +2000,46 @@ ALTER TABLE ONLY public.trace_refs
 
 ALTER TABLE ONLY public.views
     ADD CONSTRAINT views_pkey PRIMARY KEY (org_id, id);
+
+CREATE UNIQUE INDEX adjudication_decisions_current ON public.adjudication_decisions USING btree (org_id, item_id) WHERE (superseded_at IS NULL);
+
+CREATE INDEX adjudication_decisions_made ON public.adjudication_decisions USING btree (org_id, created_at);
+
+CREATE INDEX adjudication_items_assigned ON public.adjudication_items USING btree (org_id, assignee_id) WHERE (assignee_id IS NOT NULL);
+
+CREATE INDEX adjudication_items_of_run ON public.adjudication_items USING btree (org_id, evaluation_run_id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX adjudication_items_of_trace ON public.adjudication_items USING btree (org_id, trace_id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX adjudication_items_queue ON public.adjudication_items USING btree (org_id, status, rank_at, id);
+
+CREATE INDEX adjudication_items_subject ON public.adjudication_items USING btree (org_id, subject_key);
+
+CREATE UNIQUE INDEX adjudication_items_unresolved ON public.adjudication_items USING btree (org_id, source, subject_key) WHERE (status = ANY (ARRAY['open'::text, 'assigned'::text, 'decided'::text]));
+
+CREATE INDEX annotation_imports_item ON public.annotation_imports USING btree (org_id, item_id, id);
+
+CREATE INDEX annotation_items_queue ON public.annotation_items USING btree (org_id, task_id, queue) WHERE (((submitted + held) < required) AND (status = ANY (ARRAY['pending'::text, 'in_progress'::text])));
+
+CREATE INDEX annotation_items_task ON public.annotation_items USING btree (org_id, task_id, id);
+
+CREATE INDEX annotation_leases_expiry ON public.annotation_leases USING btree (org_id, task_id, expires_at);
+
+CREATE INDEX annotation_leases_item ON public.annotation_leases USING btree (org_id, item_id);
+
+CREATE INDEX annotation_truths_item ON public.annotation_truths USING btree (org_id, item_id);
+
+CREATE INDEX annotations_item ON public.annotations USING btree (org_id, item_id, person) WHERE (item_id IS NOT NULL);
+
+CREATE UNIQUE INDEX annotations_person ON public.annotations USING btree (org_id, item_id, person) WHERE ((item_id IS NOT NULL) AND (status <> 'discarded'::text) AND (deleted_at IS NULL));
+
+CREATE INDEX annotations_run ON public.annotations USING btree (org_id, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX annotations_task ON public.annotations USING btree (org_id, task_id, id) WHERE (task_id IS NOT NULL);
+
+CREATE INDEX annotations_trace ON public.annotations USING btree (org_id, trace_id, id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX annotations_who ON public.annotations USING btree (org_id, person, id);
 
 CREATE UNIQUE INDEX api_keys_name ON public.api_keys USING btree (org_id, name) WHERE ((revoked_at IS NULL) AND (superseded_at IS NULL));
 
@@ -1050,6 +2065,10 @@ CREATE INDEX audit_logs_default_org_id_user_id_id_idx ON public.audit_logs_defau
 
 CREATE INDEX data_keys_master ON public.data_keys USING btree (master_key_id);
 
+CREATE INDEX dataset_items_asked ON public.dataset_items USING btree (org_id, asked) WHERE (asked IS NOT NULL);
+
+CREATE INDEX dataset_items_assessed ON public.dataset_items USING btree (org_id, assessed) WHERE (assessed IS NOT NULL);
+
 CREATE UNIQUE INDEX dataset_items_current ON public.dataset_items USING btree (org_id, dataset_id, id) WHERE (valid_to IS NULL);
 
 CREATE UNIQUE INDEX dataset_items_current_digest ON public.dataset_items USING btree (org_id, dataset_id, digest) WHERE (valid_to IS NULL);
@@ -1070,12 +2089,32 @@ CREATE INDEX events_default_xid_id_idx ON public.events_default USING btree (xid
 
 CREATE INDEX gate_decisions_run ON public.gate_decisions USING btree (org_id, run_id, id);
 
+CREATE INDEX ground_truth_entries_of_dataset_item ON public.ground_truth_entries USING btree (org_id, dataset_id, dataset_item_id);
+
+CREATE UNIQUE INDEX ground_truths_active ON public.ground_truths USING btree (org_id, item_id) WHERE (status = 'active'::text);
+
+CREATE UNIQUE INDEX ground_truths_supersedes ON public.ground_truths USING btree (org_id, supersedes_id) WHERE (supersedes_id IS NOT NULL);
+
 CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (created_at);
+
+CREATE INDEX judge_probes_of_config ON public.judge_probes USING btree (org_id, config_id, id DESC);
+
+CREATE INDEX judge_probes_running ON public.judge_probes USING btree (org_id, id) WHERE (status = 'running'::text);
+
+CREATE INDEX judge_rule_backfills_rule ON public.judge_rule_backfills USING btree (org_id, rule_id, id);
+
+CREATE INDEX judge_rule_claims_holder ON public.judge_rule_claims USING btree (org_id, rule_id, backfill_id, activation);
+
+CREATE UNIQUE INDEX judge_watches_open ON public.judge_watches USING btree (org_id, config_id) WHERE (status = ANY (ARRAY['preparing'::text, 'watching'::text]));
 
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (removed_at IS NULL);
 ALTER INDEX public.members_email ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE INDEX members_order ON public.members USING btree (org_id, created_at, user_id) WHERE (removed_at IS NULL);
+
+CREATE INDEX model_answers_expired ON public.model_answers USING btree (expires_at);
+
+CREATE INDEX model_answers_oldest ON public.model_answers USING btree (org_id, created_at) INCLUDE (bytes);
 
 CREATE INDEX outbox_due ON public.outbox USING btree (topic, due_at, id);
 
@@ -1101,11 +2140,58 @@ ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
 
 ALTER INDEX public.events_order ATTACH PARTITION public.events_default_xid_id_idx;
 
+CREATE TRIGGER entry_active BEFORE INSERT OR UPDATE OF ground_truth_id ON public.ground_truth_entries FOR EACH ROW EXECUTE FUNCTION public.entry_active();
+
 CREATE TRIGGER event BEFORE INSERT ON public.outbox FOR EACH ROW WHEN ((new.topic = 'event'::text)) EXECUTE FUNCTION public.outbox_event();
 
 CREATE TRIGGER item_bytes BEFORE INSERT OR UPDATE OF content ON public.dataset_items FOR EACH ROW EXECUTE FUNCTION public.item_bytes();
 
+CREATE TRIGGER item_ended BEFORE UPDATE OF valid_to ON public.dataset_items FOR EACH ROW WHEN ((old.valid_to IS NOT NULL)) EXECUTE FUNCTION public.item_frozen();
+
+CREATE TRIGGER item_frozen BEFORE DELETE OR UPDATE OF content, digest, split, weight, valid_from ON public.dataset_items FOR EACH ROW EXECUTE FUNCTION public.item_frozen();
+
+CREATE TRIGGER item_side BEFORE INSERT OR UPDATE OF assessed, split ON public.dataset_items FOR EACH ROW WHEN (((new.assessed IS NOT NULL) AND (new.valid_to IS NULL))) EXECUTE FUNCTION public.item_side();
+
 CREATE TRIGGER promise_feedback INSTEAD OF INSERT OR DELETE ON public.trace_feedback FOR EACH ROW EXECUTE FUNCTION public.promise_feedback();
+
+ALTER TABLE ONLY public.adjudication_contents
+    ADD CONSTRAINT adjudication_contents_org_id_item_id_fkey FOREIGN KEY (org_id, item_id) REFERENCES public.adjudication_items(org_id, id);
+
+ALTER TABLE ONLY public.adjudication_decisions
+    ADD CONSTRAINT adjudication_decisions_org_id_item_id_fkey FOREIGN KEY (org_id, item_id) REFERENCES public.adjudication_items(org_id, id);
+
+ALTER TABLE ONLY public.adjudication_items
+    ADD CONSTRAINT adjudication_items_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.adjudication_sets
+    ADD CONSTRAINT adjudication_sets_org_id_dataset_id_fkey FOREIGN KEY (org_id, dataset_id) REFERENCES public.datasets(org_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.annotation_imports
+    ADD CONSTRAINT annotation_imports_org_id_item_id_fkey FOREIGN KEY (org_id, item_id) REFERENCES public.annotation_items(org_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.annotation_items
+    ADD CONSTRAINT annotation_items_org_id_task_id_fkey FOREIGN KEY (org_id, task_id) REFERENCES public.annotation_tasks(org_id, id);
+
+ALTER TABLE ONLY public.annotation_leases
+    ADD CONSTRAINT annotation_leases_org_id_item_id_fkey FOREIGN KEY (org_id, item_id) REFERENCES public.annotation_items(org_id, id);
+
+ALTER TABLE ONLY public.annotation_places
+    ADD CONSTRAINT annotation_places_org_id_task_id_fkey FOREIGN KEY (org_id, task_id) REFERENCES public.annotation_tasks(org_id, id);
+
+ALTER TABLE ONLY public.annotation_revisions
+    ADD CONSTRAINT annotation_revisions_org_id_annotation_id_fkey FOREIGN KEY (org_id, annotation_id) REFERENCES public.annotations(org_id, id);
+
+ALTER TABLE ONLY public.annotation_skips
+    ADD CONSTRAINT annotation_skips_org_id_item_id_fkey FOREIGN KEY (org_id, item_id) REFERENCES public.annotation_items(org_id, id);
+
+ALTER TABLE ONLY public.annotation_tasks
+    ADD CONSTRAINT annotation_tasks_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.annotation_truths
+    ADD CONSTRAINT annotation_truths_org_id_item_id_fkey FOREIGN KEY (org_id, item_id) REFERENCES public.annotation_items(org_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.annotations
+    ADD CONSTRAINT annotations_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_org_id_created_by_fkey FOREIGN KEY (org_id, created_by) REFERENCES public.members(org_id, user_id);
@@ -1115,6 +2201,9 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES public.members(org_id, user_id);
+
+ALTER TABLE ONLY public.assessed_contents
+    ADD CONSTRAINT assessed_contents_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.data_keys
     ADD CONSTRAINT data_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
@@ -1167,11 +2256,71 @@ ALTER TABLE ONLY public.gate_decisions
 ALTER TABLE ONLY public.gate_decisions
     ADD CONSTRAINT gate_decisions_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES public.evaluation_runs(org_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.ground_truth_entries
+    ADD CONSTRAINT ground_truth_entries_org_id_dataset_id_fkey FOREIGN KEY (org_id, dataset_id) REFERENCES public.datasets(org_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.ground_truth_entries
+    ADD CONSTRAINT ground_truth_entries_org_id_item_id_ground_truth_id_fkey FOREIGN KEY (org_id, item_id, ground_truth_id) REFERENCES public.ground_truths(org_id, item_id, id);
+
+ALTER TABLE ONLY public.ground_truths
+    ADD CONSTRAINT ground_truths_org_id_item_id_decision_id_decision_fkey FOREIGN KEY (org_id, item_id, decision_id, decision) REFERENCES public.adjudication_decisions(org_id, item_id, id, decision);
+
+ALTER TABLE ONLY public.ground_truths
+    ADD CONSTRAINT ground_truths_org_id_supersedes_id_fkey FOREIGN KEY (org_id, supersedes_id) REFERENCES public.ground_truths(org_id, id);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.judge_conditions
+    ADD CONSTRAINT judge_conditions_org_id_config_id_number_fkey FOREIGN KEY (org_id, config_id, number) REFERENCES public.judge_versions(org_id, config_id, number);
+
+ALTER TABLE ONLY public.judge_configs
+    ADD CONSTRAINT judge_configs_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.judge_probe_verdicts
+    ADD CONSTRAINT judge_probe_verdicts_org_id_probe_id_fkey FOREIGN KEY (org_id, probe_id) REFERENCES public.judge_probes(org_id, id);
+
+ALTER TABLE ONLY public.judge_probes
+    ADD CONSTRAINT judge_probes_org_id_config_id_fkey FOREIGN KEY (org_id, config_id) REFERENCES public.judge_configs(org_id, id);
+
+ALTER TABLE ONLY public.judge_rule_backfills
+    ADD CONSTRAINT judge_rule_backfills_org_id_rule_id_fkey FOREIGN KEY (org_id, rule_id) REFERENCES public.judge_rules(org_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.judge_rule_claims
+    ADD CONSTRAINT judge_rule_claims_org_id_rule_id_fkey FOREIGN KEY (org_id, rule_id) REFERENCES public.judge_rules(org_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.judge_rule_cursors
+    ADD CONSTRAINT judge_rule_cursors_org_id_rule_id_fkey FOREIGN KEY (org_id, rule_id) REFERENCES public.judge_rules(org_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.judge_rule_tallies
+    ADD CONSTRAINT judge_rule_tallies_org_id_rule_id_fkey FOREIGN KEY (org_id, rule_id) REFERENCES public.judge_rules(org_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.judge_rules
+    ADD CONSTRAINT judge_rules_org_id_config_id_fkey FOREIGN KEY (org_id, config_id) REFERENCES public.judge_configs(org_id, id);
+
+ALTER TABLE ONLY public.judge_rules
+    ADD CONSTRAINT judge_rules_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.judge_versions
+    ADD CONSTRAINT judge_versions_org_id_config_id_fkey FOREIGN KEY (org_id, config_id) REFERENCES public.judge_configs(org_id, id);
+
+ALTER TABLE ONLY public.judge_watch_answers
+    ADD CONSTRAINT judge_watch_answers_org_id_watch_id_fkey FOREIGN KEY (org_id, watch_id) REFERENCES public.judge_watches(org_id, id);
+
+ALTER TABLE ONLY public.judge_watch_checks
+    ADD CONSTRAINT judge_watch_checks_org_id_watch_id_fkey FOREIGN KEY (org_id, watch_id) REFERENCES public.judge_watches(org_id, id);
+
+ALTER TABLE ONLY public.judge_watches
+    ADD CONSTRAINT judge_watches_org_id_config_id_config_version_fkey FOREIGN KEY (org_id, config_id, config_version) REFERENCES public.judge_versions(org_id, config_id, number);
+
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.model_answers
+    ADD CONSTRAINT model_answers_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.model_spends
+    ADD CONSTRAINT model_spends_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
@@ -1191,7 +2340,35 @@ ALTER TABLE ONLY public.views
 ALTER TABLE ONLY public.views
     ADD CONSTRAINT views_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES public.members(org_id, user_id);
 
+ALTER TABLE public.adjudication_contents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.adjudication_decisions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.adjudication_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.adjudication_sets ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_imports ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_leases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_places ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_revisions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_skips ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_tasks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotation_truths ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.annotations ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.assessed_contents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_logs ENABLE ROW LEVEL SECURITY;
 
@@ -1225,17 +2402,79 @@ ALTER TABLE public.followers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gate_decisions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.ground_truth_entries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.ground_truths ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY immutable ON public.audit_logs AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
 CREATE POLICY immutable ON public.events AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
+ALTER TABLE public.judge_conditions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_configs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_probe_verdicts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_probes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_rule_backfills ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_rule_claims ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_rule_cursors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_rule_tallies ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_rules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_watch_answers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_watch_checks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.judge_watches ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.key_peppers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.model_answers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.model_spends ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY org ON public.adjudication_contents USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.adjudication_decisions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.adjudication_items USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.adjudication_sets USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotation_imports USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotation_items USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotation_leases USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotation_places USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotation_revisions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotation_skips USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotation_tasks USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotation_truths USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.annotations USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 CREATE POLICY org ON public.api_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.assessed_contents USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.audit_logs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
@@ -1267,9 +2506,43 @@ CREATE POLICY org ON public.events USING ((org_id = (NULLIF(current_setting('app
 
 CREATE POLICY org ON public.gate_decisions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.ground_truth_entries USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.ground_truths USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 CREATE POLICY org ON public.idempotency_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.judge_conditions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_configs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_probe_verdicts USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_probes USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_rule_backfills USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_rule_claims USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_rule_cursors USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_rule_tallies USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_rules USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_versions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_watch_answers USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_watch_checks USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.judge_watches USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 CREATE POLICY org ON public.members USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.model_answers USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.model_spends USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.organizations USING ((id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
@@ -1310,9 +2583,13 @@ CREATE POLICY sweep ON public.idempotency_keys FOR DELETE USING ((NULLIF(current
 
 CREATE POLICY sweep ON public.key_peppers USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'key_peppers'::text));
 
+CREATE POLICY sweep ON public.model_answers FOR DELETE USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'model_answers'::text));
+
 CREATE POLICY sweep ON public.outbox USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'outbox'::text));
 
 CREATE POLICY sweep_find ON public.idempotency_keys FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text));
+
+CREATE POLICY sweep_find ON public.model_answers FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'model_answers'::text));
 
 ALTER TABLE public.trace_deletions ENABLE ROW LEVEL SECURITY;
 

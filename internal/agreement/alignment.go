@@ -42,7 +42,7 @@ const defaultBar = 0.6
 
 // Class is how a judge does on one label.
 type Class struct {
-	Label     string        `json:"label"`
+	Label     string        `json:"label" doc:"The label."`
 	Support   int           `json:"support" doc:"Items to which people gave the label."`
 	Precision stat.Estimate `json:"precision" doc:"Share of the judge's uses of the label with which people agree."`
 	Recall    stat.Estimate `json:"recall" doc:"Share of people's uses of the label that the judge finds."`
@@ -51,9 +51,9 @@ type Class struct {
 
 // Kappas are Cohen's kappas of one table.
 type Kappas struct {
-	Nominal   stat.Estimate  `json:"nominal"`
-	Linear    *stat.Estimate `json:"linear" doc:"Near labels agree in part; null if the labels have no order."`
-	Quadratic *stat.Estimate `json:"quadratic" doc:"As linear, with distances squared."`
+	Nominal   stat.Estimate  `json:"nominal" doc:"Labels agree or do not."`
+	Linear    *stat.Optional `json:"linear" doc:"Near labels agree in part; null if the labels have no order."`
+	Quadratic *stat.Optional `json:"quadratic" doc:"As linear, with distances squared."`
 }
 
 // Rates are a judge's rates as a test for one of two labels.
@@ -66,27 +66,27 @@ type Rates struct {
 
 // Alignment is how well a judge agrees with people.
 type Alignment struct {
-	Population Population `json:"population" enum:"sampled,weighted,selected_items_only" doc:"What the items stand for. selected_items_only: nobody knows with which probability they were chosen, and nothing is said about other items."`
+	Population Population `json:"population" enum:"sampled,weighted,selected_items_only" doc:"What the items stand for. selected_items_only: it is not known how they were chosen, and nothing follows for other items."`
 	Items      int        `json:"n_items" doc:"Pairs that were compared."`
-	Purposive  int        `json:"purposive" doc:"Pairs that were left out because nobody knows the probability of their choice, while it is known for others."`
+	Purposive  int        `json:"purposive" doc:"Pairs that were left out because it is not known how they were chosen, while it is known for others."`
 	Unanswered int        `json:"unanswered" doc:"Items with a human label on which the judge gave no verdict; they are left out."`
 
-	Labels    []string     `json:"labels"`
+	Labels    []string     `json:"labels" doc:"Labels of the scale, in order."`
 	Confusion [][]int      `json:"confusion" doc:"How often each pair of labels occurs; rows are people's labels, columns the judge's."`
 	Shares    [][]*float64 `json:"shares" doc:"Confusion as shares of each row, weighted where items are; null in a row without items."`
-	Classes   []Class      `json:"classes"`
+	Classes   []Class      `json:"classes" doc:"How the judge does on each label."`
 	Rates     *Rates       `json:"rates" doc:"True positives and negatives; null unless the scale has two labels, one of them positive."`
 
-	Accuracy stat.Estimate  `json:"accuracy"`
+	Accuracy stat.Estimate  `json:"accuracy" doc:"Share of equal labels."`
 	Balanced stat.Estimate  `json:"balanced_accuracy" doc:"Mean recall over the labels that people used."`
 	MCC      stat.Estimate  `json:"mcc" doc:"Matthews' correlation coefficient."`
-	Kappa    Kappas         `json:"kappa"`
+	Kappa    Kappas         `json:"kappa" doc:"Cohen's kappa: agreement beyond chance."`
 	AC1      stat.Estimate  `json:"ac1" doc:"Gwet's coefficient, which keeps its meaning where one label is rare."`
-	AC2      *stat.Estimate `json:"ac2" doc:"As ac1, where near labels agree in part, by squared distance; null if the labels have no order."`
-	Alpha    stat.Estimate  `json:"krippendorff_alpha"`
+	AC2      *stat.Optional `json:"ac2" doc:"As ac1, where near labels agree in part, by squared distance; null if the labels have no order."`
+	Alpha    stat.Estimate  `json:"krippendorff_alpha" doc:"Krippendorff's alpha."`
 	Skewed   bool           `json:"skewed" doc:"One label has more than four fifths of all ratings: kappa is low whatever the raters do, and ac1 is to be read with it."`
 
-	Verdict Verdict `json:"verdict"`
+	Verdict Verdict `json:"verdict" doc:"Whether agreement reaches the bar."`
 }
 
 // Align compares a judge with people on labels.
@@ -96,7 +96,7 @@ func Align(ps []Pair, scale Scale, o AlignmentOptions) (Alignment, error) {
 		return Alignment{}, err
 	}
 	o.Options = checked
-	at, err := scale.index()
+	at, err := scale.Index()
 	if err != nil {
 		return Alignment{}, err
 	}

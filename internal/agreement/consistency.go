@@ -35,7 +35,7 @@ func SelfConsistency(all []Repeats, scale Scale, o stat.Options) (Consistency, e
 	if err != nil {
 		return Consistency{}, err
 	}
-	at, err := scale.index()
+	at, err := scale.Index()
 	if err != nil {
 		return Consistency{}, err
 	}

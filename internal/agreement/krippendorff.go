@@ -24,6 +24,13 @@ const (
 // ratings the numbers are mid-ranks.
 func (s *sample) alpha(level Level, places []float64) func(mass []float64) float64 {
 	totals, ranks := make([]float64, s.values), make([]float64, s.values)
+	var apart []float64 // of each pattern, where no places matter
+	if level == LevelNominal {
+		apart = make([]float64, len(s.patterns))
+		for p := range s.patterns {
+			apart[p] = s.patterns[p].distance(nil)
+		}
+	}
 	return func(mass []float64) float64 {
 		clear(totals)
 		var n float64
@@ -50,19 +57,20 @@ func (s *sample) alpha(level Level, places []float64) func(mass []float64) float
 		var observed float64
 		for p, m := range mass {
 			if of := &s.patterns[p]; m > 0 && of.raters > 1 {
-				r := float64(of.raters)
-				observed += m / (r - 1) * distance(at, r, func(visit func(v int, x float64)) {
-					for _, t := range of.tallies {
-						visit(int(t.value), float64(t.raters))
-					}
-				})
+				d := 0.0
+				if apart != nil {
+					d = apart[p]
+				} else {
+					d = of.distance(at)
+				}
+				observed += m / (float64(of.raters) - 1) * d
 			}
 		}
-		expected := distance(at, n, func(visit func(v int, x float64)) {
-			for v, x := range totals {
-				visit(v, x)
-			}
-		}) / (n - 1)
+		all := distances{places: at}
+		for v, x := range totals {
+			all.add(v, x)
+		}
+		expected := all.sum(n) / (n - 1)
 		if !(expected > 0) || n <= 1 {
 			return math.NaN()
 		}
@@ -70,27 +78,43 @@ func (s *sample) alpha(level Level, places []float64) func(mass []float64) float
 	}
 }
 
-// distance sums the squared distances of all ordered pairs of n ratings at
-// places; without places two ratings are equal or one apart.
-func distance(places []float64, n float64, each func(visit func(v int, x float64))) float64 {
-	var sum, squares, first float64
-	begun := false
-	each(func(v int, x float64) {
-		switch {
-		case places == nil:
-			squares += x * x
-			return
-		case !begun && x > 0: // near the numbers, so that squares keep their digits
-			first, begun = places[v], true
-		}
-		d := places[v] - first
-		sum += x * d
-		squares += x * d * d
-	})
-	if places == nil {
-		return n*n - squares
+// distance sums the squared distances of all ordered pairs of a pattern's ratings.
+func (p *pattern) distance(places []float64) float64 {
+	d := distances{places: places}
+	for _, t := range p.tallies {
+		d.add(int(t.value), float64(t.raters))
 	}
-	return math.Max(0, 2*(n*squares-sum*sum))
+	return d.sum(float64(p.raters))
+}
+
+// distances gather the squared distances of ratings at places; without places two
+// ratings are equal or one apart.
+type distances struct {
+	places                []float64
+	total, squares, first float64
+	begun                 bool
+}
+
+// add gathers x ratings of a value.
+func (d *distances) add(v int, x float64) {
+	if d.places == nil {
+		d.squares += x * x
+		return
+	}
+	if !d.begun && x > 0 { // near the numbers, so that squares keep their digits
+		d.first, d.begun = d.places[v], true
+	}
+	at := d.places[v] - d.first
+	d.total += x * at
+	d.squares += x * at * at
+}
+
+// sum is that of all ordered pairs of the n ratings.
+func (d *distances) sum(n float64) float64 {
+	if d.places == nil {
+		return n*n - d.squares
+	}
+	return math.Max(0, 2*(n*d.squares-d.total*d.total))
 }
 
 // mostLeft is how many distinct units are left out one at a time. Beyond it the

@@ -201,10 +201,10 @@ func (a *Alignment) rest(m *measured) {
 		e := m.kappa(w, stat.SourceHybrid, m.o, m.replicates)
 		switch w {
 		case WeightingLinear:
-			a.Kappa.Linear = &e
+			a.Kappa.Linear = &stat.Optional{Estimate: e}
 		case WeightingQuadratic:
-			a.Kappa.Quadratic = &e
-			a.AC2 = ptr(m.coefficient(w, m.sample, stat.SourceHybrid, m.o))
+			a.Kappa.Quadratic = &stat.Optional{Estimate: e}
+			a.AC2 = &stat.Optional{Estimate: m.coefficient(w, m.sample, stat.SourceHybrid, m.o)}
 		default:
 			a.Kappa.Nominal = e
 		}

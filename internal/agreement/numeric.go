@@ -19,18 +19,18 @@ type Scored struct {
 // Numeric is how well the scores of a judge follow those of people.
 type Numeric struct {
 	Population Population `json:"population" enum:"sampled,weighted,selected_items_only" doc:"What the items stand for."`
-	Items      int        `json:"n_items"`
-	Purposive  int        `json:"purposive" doc:"Pairs that were left out because nobody knows the probability of their choice, while it is known for others."`
+	Items      int        `json:"n_items" doc:"Pairs that were compared."`
+	Purposive  int        `json:"purposive" doc:"Pairs that were left out because it is not known how they were chosen, while it is known for others."`
 
-	Pearson     stat.Estimate `json:"pearson"`
-	Spearman    stat.Estimate `json:"spearman"`
+	Pearson     stat.Estimate `json:"pearson" doc:"Pearson's correlation."`
+	Spearman    stat.Estimate `json:"spearman" doc:"Spearman's rank correlation."`
 	Kendall     stat.Estimate `json:"kendall" doc:"Kendall's tau-b."`
 	Concordance stat.Estimate `json:"concordance" doc:"Lin's coefficient, which a constant or proportional error lowers too."`
 	Bias        stat.Estimate `json:"bias" doc:"Mean of judge minus human."`
-	Error       stat.Estimate `json:"mean_absolute_error"`
+	Error       stat.Estimate `json:"mean_absolute_error" doc:"Mean distance of judge and human."`
 	// Nineteen of twenty differences lie between the limits, if they are normal.
-	LowerLimit stat.Estimate `json:"lower_limit_of_agreement"`
-	UpperLimit stat.Estimate `json:"upper_limit_of_agreement"`
+	LowerLimit stat.Estimate `json:"lower_limit_of_agreement" doc:"Lower end of where most differences lie."`
+	UpperLimit stat.Estimate `json:"upper_limit_of_agreement" doc:"Upper end of where most differences lie."`
 }
 
 // limitWidth is the width of the limits of agreement in standard deviations, as

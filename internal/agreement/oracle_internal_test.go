@@ -44,15 +44,18 @@ func (r oracleRatings) scores() (all []Score) {
 	return all
 }
 
-func (r oracleRatings) ceiling() (Raters, error) {
-	scale := Scale{}
+func (r oracleRatings) labelled() (all []Rating, scale Scale) {
 	for label := range r.Labels {
 		scale.Labels = append(scale.Labels, strconv.Itoa(label+1))
 	}
-	var all []Rating
 	for _, s := range r.scores() {
 		all = append(all, Rating{Item: s.Item, Rater: s.Rater, Label: strconv.Itoa(int(s.Value))})
 	}
+	return all, scale
+}
+
+func (r oracleRatings) ceiling() (Raters, error) {
+	all, scale := r.labelled()
 	return Ceiling(all, scale, stat.SourceHuman, stat.Options{Replicates: 100})
 }
 
@@ -67,7 +70,7 @@ var oracles = map[string]oracle.Function{
 		}
 		out := named("nominal", a.Kappa.Nominal)
 		if a.Kappa.Linear != nil {
-			out = oracle.Together(out, named("linear", *a.Kappa.Linear), named("quadratic", *a.Kappa.Quadratic))
+			out = oracle.Together(out, named("linear", a.Kappa.Linear.Estimate), named("quadratic", a.Kappa.Quadratic.Estimate))
 		}
 		return out, nil
 	}),
@@ -103,6 +106,24 @@ var oracles = map[string]oracle.Function{
 	"fleiss": oracle.Asking(func(in oracleRatings) (outputs, error) {
 		r, err := in.ceiling()
 		return outputs{"fleiss": r.Fleiss.Value}, err
+	}),
+	"together": oracle.Asking(func(in oracleRatings) (outputs, error) {
+		all, scale := in.labelled()
+		g, err := Among(all, scale, stat.SourceHuman, stat.Options{Replicates: 100})
+		out := outputs{}
+		for c, l := range g.Labels {
+			out["label"+strconv.Itoa(c)] = l.Agreed.Value
+		}
+		for _, p := range g.Pairs {
+			out["agreed"+p.First+p.Second] = p.Agreed.Value
+			if p.Kappa != nil {
+				out["kappa"+p.First+p.Second] = p.Kappa.Value
+			}
+		}
+		for _, w := range g.Without {
+			out["without"+w.Rater] = w.Alpha.Value
+		}
+		return out, err
 	}),
 	"scores": oracle.Asking(func(in struct{ Human, Judge []float64 }) (outputs, error) {
 		all := make([]Scored, len(in.Human))

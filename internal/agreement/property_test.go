@@ -70,9 +70,9 @@ func estimates(a agreement.Alignment, visit func(what string, e stat.Estimate)) 
 	visit("kappa", a.Kappa.Nominal)
 	visit("ac1", a.AC1)
 	visit("alpha", a.Alpha)
-	for _, e := range []*stat.Estimate{a.Kappa.Linear, a.Kappa.Quadratic, a.AC2} {
+	for _, e := range []*stat.Optional{a.Kappa.Linear, a.Kappa.Quadratic, a.AC2} {
 		if e != nil {
-			visit(e.Method, *e)
+			visit(e.Method, e.Estimate)
 		}
 	}
 	for _, c := range a.Classes {
@@ -181,10 +181,10 @@ func TestLabelsAreNames(t *testing.T) {
 		b := d.align(r)
 		for _, c := range [][2]*stat.Estimate{
 			{&a.Kappa.Nominal, &b.Kappa.Nominal},
-			{a.Kappa.Linear, b.Kappa.Linear},
-			{a.Kappa.Quadratic, b.Kappa.Quadratic},
+			{estimate(a.Kappa.Linear), estimate(b.Kappa.Linear)},
+			{estimate(a.Kappa.Quadratic), estimate(b.Kappa.Quadratic)},
 			{&a.AC1, &b.AC1},
-			{a.AC2, b.AC2},
+			{estimate(a.AC2), estimate(b.AC2)},
 			{&a.Alpha, &b.Alpha},
 			{&a.MCC, &b.MCC},
 			{&a.Balanced, &b.Balanced},
@@ -279,4 +279,12 @@ func TestScoresAreSound(t *testing.T) {
 			}
 		}
 	})
+}
+
+// estimate is what an optional estimate holds, nil if it holds none.
+func estimate(o *stat.Optional) *stat.Estimate {
+	if o == nil {
+		return nil
+	}
+	return &o.Estimate
 }

@@ -29,11 +29,11 @@ type Score struct {
 type Raters struct {
 	Items   int           `json:"n_items" doc:"Items with a rating."`
 	Shared  int           `json:"shared" doc:"Items with at least two."`
-	Raters  int           `json:"raters"`
+	Raters  int           `json:"raters" doc:"Number of raters."`
 	Agreed  stat.Estimate `json:"agreement" doc:"Share of the pairs of raters of an item that gave the same label."`
-	AC1     stat.Estimate `json:"ac1"`
-	Alpha   stat.Estimate `json:"krippendorff_alpha"`
-	Fleiss  stat.Estimate `json:"fleiss_kappa"`
+	AC1     stat.Estimate `json:"ac1" doc:"Gwet's coefficient."`
+	Alpha   stat.Estimate `json:"krippendorff_alpha" doc:"Krippendorff's alpha."`
+	Fleiss  stat.Estimate `json:"fleiss_kappa" doc:"Fleiss' kappa."`
 	Ordered bool          `json:"ordered" doc:"Whether alpha counts how far labels are apart."`
 }
 
@@ -43,17 +43,9 @@ func Ceiling(ratings []Rating, scale Scale, source stat.Source, o stat.Options) 
 	if err != nil {
 		return Raters{}, err
 	}
-	at, err := scale.index()
+	marks, err := scale.marks(ratings)
 	if err != nil {
 		return Raters{}, err
-	}
-	marks := make([]mark, len(ratings))
-	for i, r := range ratings {
-		v, ok := at[r.Label]
-		if !ok {
-			return Raters{}, malformed("rating %d: label %q is not on the scale", i, r.Label)
-		}
-		marks[i] = mark{r.Item, r.Rater, r.Cluster, int32(v)}
 	}
 	items, raters, err := rated(marks)
 	if err != nil {
@@ -75,6 +67,23 @@ func Ceiling(ratings []Rating, scale Scale, source stat.Source, o stat.Options) 
 	}
 	out.Fleiss = shared.drawFleiss(source, o)
 	return out, nil
+}
+
+// marks gives the labels of ratings their numbers.
+func (s Scale) marks(ratings []Rating) ([]mark, error) {
+	at, err := s.Index()
+	if err != nil {
+		return nil, err
+	}
+	marks := make([]mark, len(ratings))
+	for i, r := range ratings {
+		v, ok := at[r.Label]
+		if !ok {
+			return nil, malformed("rating %d: label %q is not on the scale", i, r.Label)
+		}
+		marks[i] = mark{r.Item, r.Rater, r.Cluster, int32(v)}
+	}
+	return marks, nil
 }
 
 // Alpha estimates Krippendorff's alpha of numbers: how far raters differ on an

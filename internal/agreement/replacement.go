@@ -36,12 +36,12 @@ type Panel struct {
 // alternative annotator test.
 type Replacement struct {
 	Epsilon    float64       `json:"epsilon" doc:"By how much the judge may lose and still be preferred, because it is cheaper."`
-	Annotators []Advantage   `json:"annotators"`
+	Annotators []Advantage   `json:"annotators" doc:"The judge compared with each of the people."`
 	Winning    *float64      `json:"winning_rate" doc:"Share of the people that the judge does better than, at a false discovery rate of 5 %; null if some of them cannot be tested."`
 	Advantage  stat.Estimate `json:"advantage" doc:"Chance that the judge agrees with the others at least as well as one of the people does."`
 	May        bool          `json:"may_replace" doc:"The judge does better than at least half of them."`
-	Status     stat.Status   `json:"status"`
-	Reason     string        `json:"reason" doc:"Why there is no answer; empty if there is one."`
+	Status     stat.Status   `json:"status" enum:"ok,fragile,degenerate,insufficient,undefined,not_identified,not_comparable,disconnected,stale,uncalibrated" doc:"Whether there is an answer."`
+	Reason     stat.Note     `json:"reason" nullable:"true" doc:"What an answer would need; null if there is one."`
 }
 
 // Advantage compares the judge with one of the people.
@@ -87,7 +87,7 @@ func Replace(p Panel, epsilon float64, o stat.Options) (Replacement, error) {
 		r.Annotators = append(r.Annotators, a)
 	}
 	if r.Status != stat.StatusOK {
-		r.Advantage.Weaken(r.Reason)
+		r.Advantage.Weaken(string(r.Reason))
 		return r, nil
 	}
 	raw, adjusted, err := tested(contests, epsilon)

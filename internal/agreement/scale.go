@@ -20,8 +20,8 @@ type Scale struct {
 	Positive string
 }
 
-// index returns the place of each label.
-func (s Scale) index() (map[string]int, error) {
+// Index returns the place of each label.
+func (s Scale) Index() (map[string]int, error) {
 	if len(s.Labels) < 2 || len(s.Labels) > maxLabels {
 		return nil, malformed("a scale of %d labels must have between 2 and %d", len(s.Labels), maxLabels)
 	}

@@ -21,15 +21,21 @@ const (
 type Verdict struct {
 	Outcome Outcome `json:"outcome" enum:"aligned,misaligned,insufficient_data" doc:"aligned: the whole interval reaches the bar; misaligned: none of it does."`
 	On      Measure `json:"on" doc:"What was compared with the bar."`
-	Bar     float64 `json:"bar"`
+	Bar     float64 `json:"bar" doc:"What agreement has to reach."`
 	// MoreLabels would settle the matter if agreement stayed what it is.
-	MoreLabels *int   `json:"more_labels" doc:"Further labels that would probably settle it, if agreement stays as it is; null if it is settled, or if nobody can say."`
-	Reason     string `json:"reason" doc:"Why the matter is not settled; empty if it is."`
-	Band       Band   `json:"band" doc:"Landis and Koch's word for the lower limit, which agreement is unlikely to be below; empty without an interval."`
+	MoreLabels *int      `json:"more_labels" doc:"Further labels that would probably settle it, if agreement stays as it is; null if it is settled or cannot be said."`
+	Reason     stat.Note `json:"reason" nullable:"true" doc:"Why the matter is not settled; null if it is."`
+	Band       Band      `json:"band" nullable:"true" enum:"poor,slight,fair,moderate,substantial,almost_perfect" doc:"Landis and Koch's word for the lower limit, which agreement is unlikely to be below; null without an interval."`
 }
 
 // Band is a word for a strength of agreement.
 type Band string
+
+// MarshalJSON writes the word, or null.
+func (b Band) MarshalJSON() ([]byte, error) { return stat.Note(b).MarshalJSON() }
+
+// UnmarshalJSON reads a word, or null.
+func (b *Band) UnmarshalJSON(text []byte) error { return (*stat.Note)(b).UnmarshalJSON(text) }
 
 // Landis and Koch's bands.
 const (
@@ -72,7 +78,7 @@ func Decide(e stat.Estimate, on Measure, bar float64) Verdict {
 	if e.CI == nil || e.CI.Lower == nil || e.CI.Upper == nil {
 		v.Reason = "there is no interval"
 		if len(e.Warnings) > 0 {
-			v.Reason = e.Warnings[0]
+			v.Reason = stat.Note(e.Warnings[0])
 		}
 		if e.Clusters < minUnits {
 			v.MoreLabels = ptr(minUnits - e.Clusters)
@@ -118,7 +124,7 @@ func (a *Alignment) decide(scale Scale, o AlignmentOptions) (Verdict, error) {
 	case "", MeasureKappa:
 		on, e = MeasureKappa, a.Kappa.Nominal
 		if a.Kappa.Quadratic != nil && scale.Ordered {
-			e = *a.Kappa.Quadratic
+			e = a.Kappa.Quadratic.Estimate
 		}
 	case MeasureAC1:
 		e = a.AC1

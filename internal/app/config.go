@@ -19,6 +19,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/telemetry"
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/rule"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/trace"
 )
@@ -39,6 +40,7 @@ type Config struct {
 	Events     change.Config      `setting:"events"`
 	Dataset    dataset.Config     `setting:"dataset"`
 	Trace      trace.Config       `setting:"trace"`
+	Rule       rule.Config        `setting:"rule"`
 	Evaluation evaluation.Config  `setting:"evaluation"`
 	Erasure    erasure.Config     `setting:"erasure"`
 	Telemetry  telemetry.Config   `setting:"telemetry"`

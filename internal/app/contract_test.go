@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,6 +81,19 @@ func completed(c *testkit.Client) string {
 	return "?baselineRunId=" + runs[1].RunID + "&candidateRunId=" + runs[0].RunID
 }
 
+// watched is a watch that stays open.
+func watched(t *testing.T, c *testkit.Client, key string) string {
+	t.Helper()
+	j, err := c.CreateJudge(t.Context(), map[string]any{"key": key, "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	require.NoError(t, err)
+	d := c.Dataset(t, testkit.Dataset{})
+	_, err = c.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "Why?", Output: "Because. [[score:1]]"}})
+	require.NoError(t, err)
+	w, err := c.WatchJudge(t.Context(), j.ID, map[string]any{"datasetId": d.ID})
+	require.NoError(t, err)
+	return w.ID
+}
+
 // cancelled cancels every run, so that nothing is in use.
 func cancelled(t *testing.T, c *testkit.Client) {
 	t.Helper()
@@ -142,6 +156,7 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 	// Evaluations have a dataset of their own, which they keep from being deleted.
 	others, evaluations := newMaker(), newMaker()
 	evaluated(t, evaluations)
+	others.Put("judge watch", watched(t, c, "watched"))
 	methods := map[string][]string{}
 	for _, op := range k.App.Edge.Ops() {
 		for _, other := range k.App.Edge.Ops() {
@@ -153,7 +168,7 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 	var out []operation
 	for _, op := range k.App.Edge.Ops() {
 		m := others
-		if strings.HasPrefix(op.Path, "/api/evaluations/") {
+		if strings.HasPrefix(op.Path, "/api/evaluations/") || strings.Contains(specimen.OfRoute(op.Method+" "+op.Path).Query, "{run}") {
 			m = evaluations
 		}
 		call := m.Call(t, specimen.OfRoute(op.Method+" "+op.Path))
@@ -174,6 +189,15 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 			// Sending results ends the other run.
 			evaluation := m.ID(t, "evaluation")
 			o.path = "/api/evaluations/" + evaluation + "/runs/" + waiting(t, c, evaluation).RunID + "/cancel"
+		case "checkJudgeWatch", "stopJudgeWatch":
+			// A watch of a dataset without items ends by itself.
+			o.path = strings.Replace(op.Path, "{id}", watched(t, c, strings.ToLower(op.ID)), 1)
+		case "cancelJudgeBackfill":
+			o.path = "/api/llm-judge/rules/" + m.ID(t, "judge rule") + "/backfills/" + m.ID(t, "quiet backfill") + "/cancel"
+		case "cancelJudgeProbe":
+			o.path = "/api/llm-judge/probes/" + m.ID(t, "quiet probe") + "/cancel"
+		case "updateAdjudicationItem", "assignAdjudicationItem", "decideAdjudicationItem", "createGroundTruth", "addAdjudicationItemToCalibration", "promoteAdjudicationItemToGolden":
+			o.path = strings.Replace(op.Path, "{id}", adjudicated(t, m.Fork(), op.ID), 1)
 		case "deleteEvaluation":
 			o.before = cancelled
 		}
@@ -181,10 +205,31 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 			require.NotEmpty(t, call.Body, "%s takes a body; add one to its area in testkit/specimen", op.ID)
 			o.body = []byte(call.Body)
 		}
+		if op.ID == "createJudgeWatch" { // which keeps its dataset from being deleted
+			o.body = []byte(`{"datasetId":"` + c.Dataset(t, testkit.Dataset{}).ID + `"}`)
+		}
 		out = append(out, o)
 	}
 	require.Len(t, out, len(k.App.Edge.Ops()), "every operation is covered")
 	return out
+}
+
+// adjudicated is an item of its own for an operation, as far as the operation needs it.
+func adjudicated(t *testing.T, m *specimen.Maker, operation string) string {
+	t.Helper()
+	id := m.Make(t, "adjudication item")
+	number, err := strconv.ParseInt(id, 10, 64)
+	require.NoError(t, err)
+	switch operation {
+	case "createGroundTruth", "addAdjudicationItemToCalibration", "promoteAdjudicationItemToGolden":
+		_, err = m.Client.DecideItem(t.Context(), number, map[string]any{"decision": "pass", "rationale": "As it should be."})
+		require.NoError(t, err)
+		if operation != "createGroundTruth" {
+			_, err = m.Client.StateTruth(t.Context(), number, map[string]any{})
+			require.NoError(t, err)
+		}
+	}
+	return id
 }
 
 // leadsTo reports whether a path of the route table matches another one: the

@@ -5,13 +5,17 @@ import (
 
 	"go.temporal.io/sdk/worker"
 
+	"github.com/assayhq/assay/internal/annotation"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/httpapi/reference"
+	"github.com/assayhq/assay/internal/probe"
+	"github.com/assayhq/assay/internal/rule"
 	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/watch"
 )
 
 // Domain is what one area of the product gives to a process. Whatever it does
@@ -52,12 +56,31 @@ func (a *App) domains() []Domain {
 			Name: "trace", HTTP: a.Trace.RegisterHTTP, Handlers: trace.Handlers(a.temporal), Workers: []Worker{{Queue: trace.Queue, Register: a.Trace.Register}},
 			Erasure: erasure.Part{Workflows: []string{"trace-delete"}, Erase: a.Trace.Erase},
 		},
+		{Name: "judge", HTTP: a.Judge.RegisterHTTP},
+		{
+			Name: "probe", HTTP: a.Probe.RegisterHTTP, Handlers: a.Probe.Handlers(a.temporal), Workers: []Worker{{Queue: probe.Queue, Register: a.Probe.Register}},
+			Erasure: erasure.Part{Stop: a.Probe.CancelAll, Workflows: []string{"judge-probe"}},
+		},
+		{
+			Name: "watch", HTTP: a.Watch.RegisterHTTP, Handlers: watch.Handlers(a.temporal), Workers: []Worker{{Queue: watch.Queue, Register: a.Watch.Register}},
+			Erasure: erasure.Part{Workflows: []string{"judge-watch"}},
+		},
+		{
+			Name: "rule", HTTP: a.Rule.RegisterHTTP, Handlers: rule.Handlers(a.temporal), Workers: []Worker{{rule.Queue, a.Rule.Register, a.Config.Rule.Slots}},
+			Erasure: erasure.Part{Workflows: []string{rule.KindRule, rule.KindBackfill}},
+		},
 		{
 			Name: "evaluation", HTTP: a.Evaluation.RegisterHTTP, Handlers: a.Evaluation.Handlers(a.temporal, keep),
 			Erasure: erasure.Part{Stop: a.Evaluation.CancelAll, Workflows: []string{"run", "evaluation-purge"}, Erase: a.Evaluation.EraseFiles},
 			Workers: []Worker{{evaluation.Queue, a.Evaluation.Register, a.Config.Evaluation.Slots}, {evaluation.QueueUnits, a.Evaluation.RegisterUnits, a.Config.Evaluation.Slots}},
 		},
+		{
+			Name: "annotation", HTTP: a.Annotation.RegisterHTTP, Handlers: a.Annotation.Handlers(a.temporal), Workers: []Worker{{Queue: annotation.Queue, Register: a.Annotation.Register}},
+			Erasure: erasure.Part{Workflows: []string{annotation.KindPurge}},
+		},
+		{Name: "panel", HTTP: a.Panel.RegisterHTTP},
 		{Name: "decision", HTTP: a.Decision.RegisterHTTP},
+		{Name: "adjudication", HTTP: a.Adjudication.RegisterHTTP, Handlers: a.Adjudication.Handlers(), Followers: []change.Follower{a.Adjudication.Follower()}},
 		{Name: "erasure", Handlers: erasure.Handlers(a.temporal), Workers: []Worker{{Queue: erasure.Queue, Register: a.Erasure.Register}}},
 	}
 }

@@ -49,6 +49,7 @@ var parts = []part{
 	{"pepper check", []Role{RoleServe, RoleAll}, (*App).checkPepper},
 	{"row filter check", []Role{RoleServe, RoleWorker, RoleAll}, (*App).checkFilter},
 	{"purge rounds", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Erasure.RunRounds(ctx) }},
+	{"kept answers", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Provider.RunSweep(ctx) }},
 	{"event feed", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Events.Run(ctx) }},
 }
 
@@ -75,6 +76,9 @@ func (a *App) Run(ctx context.Context, role Role) error {
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	a.Tenancy.FlushMeter(limit)
+	if err := a.Provider.SettleSpending(limit); err != nil {
+		slog.Warn("spending of the last seconds is not written down", "error", err)
+	}
 	return err
 }
 

@@ -8,12 +8,16 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/db"
+	"github.com/assayhq/assay/internal/adjudication"
+	"github.com/assayhq/assay/internal/annotation"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/decision"
 	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/judge"
+	"github.com/assayhq/assay/internal/panel"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
@@ -26,11 +30,14 @@ import (
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/probe"
 	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/rule"
 	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/watch"
 )
 
 // App is a process with its parts connected, not yet running.
@@ -42,12 +49,20 @@ type App struct {
 	Dataset  *dataset.Service
 	Score    *score.Service
 	Trace    *trace.Service
+	Judge    *judge.Service
+	Probe    *probe.Service
+	Watch    *watch.Service
+	Rule     *rule.Service
 
 	Evaluation *evaluation.Service
 	Decision   *decision.Service
-	Erasure    *erasure.Service
-	Outbox     *change.Dispatcher
-	Events     *change.Feed
+	Annotation *annotation.Service
+	Panel      *panel.Service
+	// Adjudication reads what the others have and opens items by their events.
+	Adjudication *adjudication.Service
+	Erasure      *erasure.Service
+	Outbox       *change.Dispatcher
+	Events       *change.Feed
 
 	postgres   *postgres.DB
 	clickhouse *clickhouse.DB
@@ -93,6 +108,14 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	a.Trace = trace.New(trace.Parts{
 		Stores: trace.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter, Blobs: a.blobs},
 		Config: cfg.Trace, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Log: log, Now: now,
+	})
+	a.Judge = judge.New(judge.Parts{
+		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Provider: a.Provider, Scores: a.Score, Traces: a.Trace, Log: log, Now: now,
+	})
+	a.Probe = probe.New(probe.Parts{Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Judges: a.Judge, Log: log, Now: now})
+	a.Watch = watch.New(watch.Parts{Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Judges: a.Judge, Log: log, Now: now})
+	a.Rule = rule.New(rule.Parts{
+		Postgres: a.postgres, Tenancy: a.Tenancy, Provider: a.Provider, Traces: a.Trace, Scores: a.Score, Judges: a.Judge, Config: cfg.Rule, Log: log, Now: now,
 	})
 	a.newEvaluation(log, now)
 	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, cfg.Erasure, a.Tenancy, a.temporal)
@@ -153,9 +176,16 @@ const modelTimeout = 5 * time.Minute
 func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
 	a.Evaluation = evaluation.New(evaluation.Parts{
 		Postgres: a.postgres, Results: result.New(result.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, Tenancy: a.Tenancy, Blobs: a.blobs,
-		Provider: a.Provider, Traces: a.Trace, Scores: a.Score, Config: a.Config.Evaluation, Log: log, Now: now,
+		Provider: a.Provider, Traces: a.Trace, Scores: a.Score, Judges: a.Judge, Config: a.Config.Evaluation, Log: log, Now: now,
 	})
+	a.Annotation = annotation.New(annotation.Parts{
+		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Traces: a.Trace, Scores: a.Score, Evaluations: a.Evaluation, Log: log, Now: now,
+	})
+	a.Panel = panel.New(panel.Parts{Tenancy: a.Tenancy, Annotations: a.Annotation, Now: now})
 	a.Decision = decision.New(decision.Parts{Postgres: a.postgres, Evaluations: a.Evaluation, Tenancy: a.Tenancy, Log: log, Now: now})
+	a.Adjudication = adjudication.New(adjudication.Parts{
+		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Traces: a.Trace, Judges: a.Judge, Evaluations: a.Evaluation, Annotations: a.Annotation, Panels: a.Panel, Log: log, Now: now,
+	})
 }
 
 // limit counts a request and says where its key stands.
@@ -177,8 +207,9 @@ func (a *App) meter(o httpapi.Outcome) {
 func Document() ([]byte, error) {
 	a := &App{
 		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil),
-		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}),
-		Evaluation: evaluation.New(evaluation.Parts{}), Decision: decision.New(decision.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
+		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}), Judge: judge.New(judge.Parts{}), Probe: probe.New(probe.Parts{}), Watch: watch.New(watch.Parts{}),
+		Rule:       rule.New(rule.Parts{}),
+		Evaluation: evaluation.New(evaluation.Parts{}), Decision: decision.New(decision.Parts{}), Annotation: annotation.New(annotation.Parts{}), Panel: panel.New(panel.Parts{}), Adjudication: adjudication.New(adjudication.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
 	}
 	a.newEdge(httpapi.Options{}, a.domains())
 	return a.Edge.OpenAPI(), nil
@@ -222,6 +253,9 @@ func (a *App) Close() error {
 	}
 	if a.blobs != nil {
 		errs = append(errs, a.blobs.Close())
+	}
+	if a.Provider != nil {
+		a.Provider.Close()
 	}
 	if a.postgres != nil {
 		a.postgres.Close()

@@ -129,6 +129,8 @@ var seeds = []seed{
 	{law: "leaves", file: "internal/metric/mean.go", content: code("metric", "internal/stat")},
 	{law: "leaves", file: "internal/agreement/pair.go", content: code("agreement", "internal/metric")},
 	{law: "leaves", file: "internal/correction/hybrid.go", content: code("correction", "internal/agreement")},
+	{law: "leaves", file: "internal/consensus/item.go", content: code("consensus", "internal/annotation")},
+	{law: "leaves", file: "internal/label/answer.go", content: code("label", "internal/httpapi")},
 	{law: "leaves", file: "internal/gate/run.go", content: code("gate", "internal/client")},
 	{law: "leaves", file: "internal/span/store.go", content: code("span", "internal/platform/clickhouse")},
 	{law: "leaves", file: "internal/report/run.go", content: code("report", "internal/result")},

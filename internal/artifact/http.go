@@ -155,10 +155,6 @@ func (s *Service) get(ctx context.Context, in *Path) (*output, error) {
 	return out, nil
 }
 
-// sealed lets a browser show a file and nothing more: no script, no request, no
-// frame, and an origin of its own.
-const sealed = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
-
 func (s *Service) getContent(ctx context.Context, in *Path) (*httpapi.Stream, error) {
 	a, err := s.find(ctx, *in)
 	if err != nil {
@@ -172,7 +168,7 @@ func (s *Service) getContent(ctx context.Context, in *Path) (*httpapi.Stream, er
 		"Content-Type":                 a.ContentType,
 		"Content-Length":               strconv.FormatInt(a.Size, 10),
 		"Content-Disposition":          mime.FormatMediaType("attachment", map[string]string{"filename": fmt.Sprintf("run-%d-%s", a.Run, a.Name)}),
-		"Content-Security-Policy":      sealed,
+		"Content-Security-Policy":      httpapi.Sealed,
 		"Cross-Origin-Resource-Policy": "same-origin",
 		"ETag":                         `"` + hex.EncodeToString(a.Digest[:]) + `"`,
 	}

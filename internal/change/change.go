@@ -189,3 +189,28 @@ func (l *Log) store(ctx context.Context, tx postgres.Tx, k key, output, refusal 
 	}
 	return nil
 }
+
+// Recall returns the output of an earlier request with the same Idempotency-Key, or
+// its refusal, and nil if the request is the first one. It is for work that costs
+// something before the change is made; Do recalls by itself. Two requests at the same
+// time may both be the first.
+func Recall[T any](ctx context.Context, l *Log) (out *T, err error) {
+	key := keyOf(request.From(ctx))
+	if key.Key == "" {
+		return nil, nil
+	}
+	replayed := false
+	err = postgres.InTx(ctx, l.db, principal.From(ctx).Org, func(tx postgres.Tx) error {
+		stored, err := l.recall(ctx, tx, key)
+		if err != nil || stored == nil {
+			return err
+		}
+		replayed = true
+		out, err = replay[T](stored)
+		return err
+	})
+	if replayed {
+		request.From(ctx).Header.Set("Idempotent-Replayed", "true")
+	}
+	return out, err
+}

@@ -28,7 +28,9 @@ type Commands struct {
 	Gate     gateCommand     `cmd:"" group:"use" help:"Check a run against requirements, for CI: pass, fail or inconclusive."`
 
 	Dataset    datasetCommand    `cmd:"" group:"things" help:"Manage datasets and their items."`
+	Annotate   annotateCommand   `cmd:"" group:"things" help:"Answer the items of annotation tasks."`
 	Evaluation evaluationCommand `cmd:"" group:"things" help:"Manage evaluations."`
+	Judge      judgeCommand      `cmd:"" group:"things" help:"Try judges, and measure how well they agree with people."`
 	Metric     metricCommand     `cmd:"" group:"things" help:"Show the metrics that evaluations can use."`
 	Provider   providerCommand   `cmd:"" group:"things" help:"Manage provider keys."`
 

@@ -146,6 +146,7 @@ func TestCompletion(t *testing.T) {
 	for words, want := range map[string]string{
 		"dat":                             "dataset\tManage datasets and their items\n",
 		"dataset l":                       "list\tList datasets\n",
+		"annotate l":                      "label\tAnswer the items of an annotation task, with single keys\nlist\tList annotation tasks\n",
 		"gate 7 --junit x --margin 1 --b": "--baseline\tBaseline run: passed for the last run that passed its gate, branch:NAME, release:ID, tag:NAME, pinned, previous, or an ID (default: the baseline that the run was started with, or passed)\n--budget\tCost at which the run stops\n--branch\tBranch that is measured (default: that of the CI job, in GitHub Actions and GitLab CI)\n",
 		"runs list 7 --status c":          "completed\t\ncancelled\t\n",
 		"completion f":                    "fish\t\n",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/assayhq/assay/internal/cli/shown"
 	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/terminal"
 )
@@ -58,8 +59,8 @@ func (d decision) draw() terminal.Gate {
 			g.Requirements = append(g.Requirements, one)
 		}
 		for _, one := range d.drift {
-			shown := toEstimate(one.Figure, one.Difference)
-			g.Notes = append(g.Notes, fmt.Sprintf("%s since the pinned run %s: %s", one.Figure, one.PinnedRunID, signedText(shown)))
+			drawn := shown.Estimate(one.Figure, one.Difference)
+			g.Notes = append(g.Notes, fmt.Sprintf("%s since the pinned run %s: %s", one.Figure, one.PinnedRunID, signedText(drawn)))
 		}
 	}
 	if d.run.ID != "" && d.verdict != gate.Pass && d.problem == "" {

@@ -38,9 +38,6 @@ func (c reportCommand) run(e *Environment) error {
 	}
 	file := c.Output
 	switch {
-	case file == "-":
-		_, err := e.Out.Write(page)
-		return err
 	case file == "" && c.Open:
 		dir, err := os.MkdirTemp("", "assay-report-")
 		if err != nil {
@@ -50,13 +47,25 @@ func (c reportCommand) run(e *Environment) error {
 	case file == "":
 		file = "report-" + r.ID + ".html"
 	}
-	if err := os.WriteFile(file, page, 0o600); err != nil {
-		return mistake("the report cannot be written: %w; name another file with --output", err)
+	if err := save(e, file, "--output", page); err != nil {
+		return err
 	}
-	fmt.Fprintln(e.Out, file)
-	if c.Open {
+	if c.Open && file != "-" {
 		return open(e.Context, file)
 	}
+	return nil
+}
+
+// save writes a page to a file, or to standard output if its name is -.
+func save(e *Environment, file, flag string, page []byte) error {
+	if file == "-" {
+		_, err := e.Out.Write(page)
+		return err
+	}
+	if err := os.WriteFile(file, page, 0o600); err != nil {
+		return mistake("the report cannot be written: %w; name another file with %s", err, flag)
+	}
+	fmt.Fprintln(e.Out, file)
 	return nil
 }
 

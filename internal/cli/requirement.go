@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/assayhq/assay/internal/cli/shown"
 	"github.com/assayhq/assay/internal/client"
 	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/gate"
@@ -83,10 +84,10 @@ func inWords(r client.Ruling, maxMissing float64) judged {
 // threshold explains what became of a threshold.
 func (j *judged) threshold(asked gate.Requirement) {
 	e := *j.Estimate
-	shown := toEstimate(j.Figure, e)
-	shown.Percent, shown.Bar = asked.Figure == gate.PassRate, &asked.Threshold
-	j.figure = &shown
-	text := fmt.Sprintf("%s from %s", shown.Text(), count(size(e)))
+	drawn := shown.Estimate(j.Figure, e)
+	drawn.Percent, drawn.Bar = asked.Figure == gate.PassRate, &asked.Threshold
+	j.figure = &drawn
+	text := fmt.Sprintf("%s from %s", drawn.Text(), count(size(e)))
 	if asked.Quantile > 0 {
 		text = fmt.Sprintf("p%g %s", 100*asked.Quantile, text)
 	}
@@ -96,12 +97,12 @@ func (j *judged) threshold(asked gate.Requirement) {
 	case gate.ReasonRefuted:
 		j.because = text + ": the whole interval misses it"
 	default:
-		j.because, j.help = text+": "+j.openText(asked), j.reachText(shown)
+		j.because, j.help = text+": "+j.openText(asked), j.reachText(drawn)
 	}
 	if e.Status != "ok" {
 		j.add(e.Status)
 	}
-	j.add(strings.Join(shown.Warnings, "; "))
+	j.add(strings.Join(drawn.Warnings, "; "))
 	j.add(countedText(e.Missing))
 }
 
@@ -118,12 +119,12 @@ func (j *judged) openText(asked gate.Requirement) string {
 // claim explains what became of a claim.
 func (j *judged) claim(c gate.Claim) {
 	e := *j.Estimate
-	shown := terminal.Estimate{Name: j.Figure, Value: e.Value, N: int(j.NMatched), Status: e.Status}
+	drawn := terminal.Estimate{Name: j.Figure, Value: e.Value, N: int(j.NMatched), Status: e.Status}
 	if e.CI != nil {
-		shown.Lower, shown.Upper = e.CI.Lower, e.CI.Upper
+		drawn.Lower, drawn.Upper = e.CI.Lower, e.CI.Upper
 	}
-	j.figure = &shown
-	text := fmt.Sprintf("difference %s over %s: ", signedText(shown), count(j.NMatched))
+	j.figure = &drawn
+	text := fmt.Sprintf("difference %s over %s: ", signedText(drawn), count(j.NMatched))
 	switch gate.Reason(j.Reason) {
 	case gate.ReasonShown, gate.ReasonRefuted:
 		j.because = text + claimText(c, gate.Reason(j.Reason) == gate.ReasonShown, api.Value(j.Margin))
@@ -178,26 +179,26 @@ func size(e client.Estimate) int64 {
 }
 
 // reachText says what this many items decide.
-func (j *judged) reachText(shown terminal.Estimate) string {
+func (j *judged) reachText(drawn terminal.Estimate) string {
 	if j.Reach == nil {
 		return "Repeat the run with more items."
 	}
-	apart := terminal.Estimate{Value: j.Reach, Percent: shown.Percent}
+	apart := terminal.Estimate{Value: j.Reach, Percent: drawn.Percent}
 	return fmt.Sprintf("With %s, four of five runs decide it if the true value is at least %s from the threshold. Four times as many items halve that.", count(size(*j.Estimate)), apart.Text())
 }
 
 // claimText puts a claim that is shown or refuted into words.
-func claimText(c gate.Claim, shown bool, margin float64) string {
+func claimText(c gate.Claim, holds bool, margin float64) string {
 	switch {
-	case c == gate.ClaimBetter && shown:
+	case c == gate.ClaimBetter && holds:
 		return "it is better"
 	case c == gate.ClaimBetter:
 		return "it is worse"
-	case c == gate.ClaimNonInferior && shown:
+	case c == gate.ClaimNonInferior && holds:
 		return fmt.Sprintf("a loss of %g or more is ruled out", margin)
 	case c == gate.ClaimNonInferior:
 		return fmt.Sprintf("a loss of more than %g is shown", margin)
-	case shown:
+	case holds:
 		return fmt.Sprintf("the difference is smaller than the margin of %g", margin)
 	}
 	return fmt.Sprintf("the difference is larger than the margin of %g", margin)

@@ -4,14 +4,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/cli/shown"
 	"github.com/assayhq/assay/internal/client"
 	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/gate"
@@ -194,22 +192,22 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 		return printJSON(e, r.Raw)
 	}
 	style := terminal.Detect(e.Out, e.Environ)
-	shown := toRun(evaluation, r, notes)
+	drawn := toRun(evaluation, r, notes)
 	if r.Failed > 0 {
-		shown.Links = append(shown.Links, fmt.Sprintf("assay results %s %s --failed", evaluation.ID, r.ID))
+		drawn.Links = append(drawn.Links, fmt.Sprintf("assay results %s %s --failed", evaluation.ID, r.ID))
 	}
 	if r.Status != client.StatusRunning {
-		shown.Links = append(shown.Links, fmt.Sprintf("assay report %s %s --open", evaluation.ID, r.ID))
+		drawn.Links = append(drawn.Links, fmt.Sprintf("assay report %s %s --open", evaluation.ID, r.ID))
 	}
 	if resumable(r) {
-		shown.Links = append(shown.Links, fmt.Sprintf("assay run %s --resume %s --wait", evaluation.ID, r.ID))
+		drawn.Links = append(drawn.Links, fmt.Sprintf("assay run %s --resume %s --wait", evaluation.ID, r.ID))
 	}
 	if r.Status == client.StatusCompleted && r.Baseline() == "" {
 		if before, err := from.PreviousRun(e.Context, evaluation, r); err == nil {
-			shown.Links = append(shown.Links, fmt.Sprintf("assay compare %s %s %s", evaluation.ID, before.ID, r.ID))
+			drawn.Links = append(drawn.Links, fmt.Sprintf("assay compare %s %s %s", evaluation.ID, before.ID, r.ID))
 		}
 	}
-	if err := style.Run(e.Out, shown); err != nil {
+	if err := style.Run(e.Out, drawn); err != nil {
 		return err
 	}
 	if r.Baseline() == "" || r.Status != client.StatusCompleted {
@@ -221,7 +219,7 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 		return nil
 	}
 	fmt.Fprintln(e.Out)
-	return style.Comparison(e.Out, toComparison(evaluation, compared))
+	return style.Comparison(e.Out, shown.Comparison(evaluation, compared))
 }
 
 // resumable reports whether a run stopped on the way for a reason that may be gone:
@@ -279,7 +277,7 @@ func toRun(evaluation client.Evaluation, r client.Run, notes []client.Note) term
 		out.Facts = append(out.Facts, terminal.Fact{Name: "repetitions", Value: strconv.FormatInt(r.Repetitions, 10)})
 	}
 	if s := r.Statistics; s != nil {
-		out.Estimates = toEstimates(*s)
+		out.Estimates = shown.Estimates(*s)
 		if s.PassRate.CI != nil {
 			out.Level = s.PassRate.CI.Level
 		}
@@ -295,33 +293,6 @@ func toRun(evaluation client.Evaluation, r client.Run, notes []client.Note) term
 	out.Notes = out.Notes[:min(len(out.Notes), shownNotes)] // the newest are first
 	if r.Status == client.StatusRunning {
 		out.Links = append(out.Links, fmt.Sprintf("assay runs attach %s %s", evaluation.ID, r.ID))
-	}
-	return out
-}
-
-func toEstimates(s client.Statistics) []terminal.Estimate {
-	rate := toEstimate("pass_rate", s.PassRate)
-	rate.Percent = true
-	all := []terminal.Estimate{rate, toEstimate("overall", s.Overall)}
-	for _, name := range slices.Sorted(maps.Keys(s.Metrics)) {
-		all = append(all, toEstimate(name, s.Metrics[name]))
-	}
-	for _, r := range s.Repeated {
-		k := strconv.FormatInt(r.K, 10)
-		one, every := toEstimate("pass@"+k, r.Any), toEstimate("pass^"+k, r.All)
-		one.Percent, every.Percent = true, true
-		all = append(all, one, every)
-	}
-	return all
-}
-
-func toEstimate(name string, e client.Estimate) terminal.Estimate {
-	out := terminal.Estimate{Name: name, Value: e.Value, N: int(e.N), Status: e.Status, Warnings: slices.Clone(e.Warnings)}
-	if e.CI != nil {
-		out.Lower, out.Upper = e.CI.Lower, e.CI.Upper
-	}
-	if m := e.Missing; m != nil && m.Rows > 0 && m.Policy != "fail" {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d without a score (%.3g%%), left out", m.Rows, math.Ceil(1000*m.Share)/10))
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"github.com/assayhq/assay/internal/cli/shown"
 	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/terminal"
 )
@@ -42,9 +43,9 @@ func (c seriesCommand) run(e *Environment) error {
 		Empty: fmt.Sprintf("%s has no completed run yet. Start one with `assay run %s --wait`.", evaluation.Name, evaluation.ID),
 	}
 	for _, r := range series.Runs {
-		rate := toEstimate("", r.PassRate)
+		rate := shown.Estimate("", r.PassRate)
 		rate.Percent = true
-		out.Rows = append(out.Rows, []string{r.RunID, terminal.Moment(r.StartedAt), rate.Text(), toEstimate("", r.Overall).Text()})
+		out.Rows = append(out.Rows, []string{r.RunID, terminal.Moment(r.StartedAt), rate.Text(), shown.Estimate("", r.Overall).Text()})
 	}
 	if len(series.Runs) > 1 {
 		out.Notes = []string{fmt.Sprintf("From run to run the overall score varies by %s and the pass rate by %s (standard deviation).",
@@ -59,5 +60,5 @@ func spread(x api.Estimate) string {
 	if x.Value == nil {
 		return "an unknown amount"
 	}
-	return toEstimate("", x).Text()
+	return shown.Estimate("", x).Text()
 }

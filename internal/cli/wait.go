@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assayhq/assay/internal/cli/shown"
 	"github.com/assayhq/assay/internal/client"
 	"github.com/assayhq/assay/internal/terminal"
 )
@@ -154,7 +155,7 @@ func (d *display) toProgress(p client.Progress) terminal.Progress {
 		out.ETA = &eta
 	}
 	if p.Estimate != nil {
-		e := toEstimate("pass_rate", *p.Estimate)
+		e := shown.Estimate("pass_rate", *p.Estimate)
 		e.Percent = true
 		out.PassRate = &e
 	}

@@ -118,6 +118,9 @@ type Mistake struct{ text string }
 // Error says what is wrong and what to do.
 func (m *Mistake) Error() string { return m.text }
 
+// NewMistake is an error that asking again does not mend.
+func NewMistake(format string, args ...any) error { return mistake(format, args...) }
+
 func mistake(format string, args ...any) error {
 	return &Mistake{fmt.Sprintf(format, args...)}
 }

@@ -136,7 +136,11 @@ func only[T any](noun, name string, all []T, of func(T) (id, name string)) (T, e
 	if len(names) > 0 {
 		return none, mistake("%s %q not found; did you mean %s?", noun, plain(name), strings.Join(names, ", "))
 	}
-	return none, mistake("%s %q not found: use its ID or name; `assay %s list` shows them", noun, plain(name), strings.Fields(noun)[0])
+	command := strings.Fields(noun)[0]
+	if command == "annotation" {
+		command = "annotate"
+	}
+	return none, mistake("%s %q not found: use its ID or name; `assay %s list` shows them", noun, plain(name), command)
 }
 
 // Pin makes a run the one that an evaluation is measured against over many

@@ -26,11 +26,11 @@ const (
 // on items that it was not fitted to. The probabilities serve to show and to route;
 // their mean does not replace a corrected estimate.
 type Calibration struct {
-	Method  string      `json:"method" enum:"platt,isotonic,none"`
-	Sigmoid *Sigmoid    `json:"platt"`
-	Steps   *Steps      `json:"isotonic"`
-	Status  stat.Status `json:"status"`
-	Reason  string      `json:"reason" doc:"Why there is none, or caution; empty otherwise."`
+	Method  string      `json:"method" enum:"platt,isotonic,none" doc:"Form of the curve."`
+	Sigmoid *Sigmoid    `json:"platt" doc:"Platt's curve; null if the form is another."`
+	Steps   *Steps      `json:"isotonic" doc:"Isotonic curve; null if the form is another."`
+	Status  stat.Status `json:"status" enum:"ok,fragile,degenerate,insufficient,undefined,not_identified,not_comparable,disconnected,stale,uncalibrated" doc:"Whether there is a curve."`
+	Reason  stat.Note   `json:"reason" nullable:"true" doc:"Why there is none, or caution; null otherwise."`
 	Check   *Check      `json:"check" doc:"How well the probabilities fit, each item judged by a curve that was fitted to others; null without a curve."`
 }
 

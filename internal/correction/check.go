@@ -28,9 +28,10 @@ type Bin struct {
 
 // Check is how well probabilities fit what happened.
 type Check struct {
+	_           struct{}      `nullable:"true"` // documents say that there may be none
 	Brier       stat.Estimate `json:"brier" doc:"Mean squared distance of probability and outcome; 0 is perfect."`
-	LogLoss     stat.Estimate `json:"log_loss"`
-	Reliability []Bin         `json:"reliability"`
+	LogLoss     stat.Estimate `json:"log_loss" doc:"Mean negative logarithm of the probability of what happened; 0 is perfect."`
+	Reliability []Bin         `json:"reliability" doc:"Probabilities in bins of about equal size, with the share that was good in each."`
 	Intercept   stat.Estimate `json:"intercept" doc:"0 if probabilities are right on average."`
 	Slope       stat.Estimate `json:"slope" doc:"1 if they are as far apart as they should be; less if they are too bold."`
 	// Spiegelhalter is normal with mean 0 and variance 1 if the probabilities are
@@ -38,7 +39,7 @@ type Check struct {
 	Spiegelhalter *float64      `json:"spiegelhalter_z" doc:"Spiegelhalter's statistic; null if every probability is 0, ½ or 1."`
 	P             *float64      `json:"p" doc:"p-value of the probabilities being right, from Spiegelhalter's statistic; null in clusters, where the statistic varies more."`
 	ECE           stat.Estimate `json:"ece" doc:"Mean distance of probability and rate over the bins. It is too large on average, the more bins the more."`
-	Bins          int           `json:"bins"`
+	Bins          int           `json:"bins" doc:"Number of bins."`
 }
 
 // CheckChances computes how well probabilities fit. Probabilities that come from a

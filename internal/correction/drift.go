@@ -14,6 +14,14 @@ type Anchors struct {
 	FailToPass   int
 	BaselineFlip float64 // upper limit of how often the judge contradicts itself without any change
 	Tolerance    float64 // shift of the pass rate that changes no decision; zero is 0.02
+	// Changes are, of each anchor, its verdict now less the mean of its verdicts before.
+	// Without them each anchor had one verdict before. A majority of several verdicts is
+	// not a verdict like the one now: of a judge that passes an anchor nine times in ten
+	// it passes nearly always.
+	Changes []float64
+	// Alarm is how often a check may say by mistake that the judge changed; zero is what
+	// the level leaves.
+	Alarm float64
 }
 
 // Shift says what the anchors show.
@@ -33,10 +41,10 @@ type Drift struct {
 	FlipsP    *float64      `json:"flips_p" doc:"p-value of so many flips if the judge contradicts itself no more than before; null without anchors."`
 	Evidence  *float64      `json:"evidence" doc:"Evidence against the same, as an e-value: products over days stay valid, and 20 is strong; null without anchors."`
 	Direction stat.Estimate `json:"direction" doc:"Change of the pass rate on the anchors."`
-	P         *float64      `json:"p" doc:"Mid-p value of McNemar's test that flips go both ways alike; null without anchors."`
-	PExact    *float64      `json:"p_exact"`
-	Shift     Shift         `json:"shift" enum:"none,changed,unresolved"`
-	Tolerance float64       `json:"tolerance"`
+	P         *float64      `json:"p" doc:"Mid-p value of McNemar's test that flips go both ways alike; null without anchors, or if the judge contradicted itself before."`
+	PExact    *float64      `json:"p_exact" doc:"Exact p-value of the same test; null where p is."`
+	Shift     Shift         `json:"shift" enum:"none,changed,unresolved" doc:"none if the interval of direction lies within the tolerance, changed if it lies outside, unresolved otherwise."`
+	Tolerance float64       `json:"tolerance" doc:"Shift of the pass rate that does not matter."`
 }
 
 // defaultTolerance is two points of the pass rate.
@@ -67,15 +75,56 @@ func CompareAnchors(a Anchors, o stat.Options) (Drift, error) {
 	// So many flips or more are so few anchors or fewer that kept their verdict.
 	d.FlipsP = ptr(math.Max(1e-16, stat.BinomialCDF(float64(a.N-flips), float64(a.N), 1-a.BaselineFlip)))
 	d.Evidence = ptr(Evidence(flips, a.N, a.BaselineFlip))
-	exact, midP := stat.Fourfold{OnlyB: float64(a.FailToPass), OnlyA: float64(a.PassToFail)}.McNemar()
-	d.P, d.PExact = &midP, &exact
-	switch lower, upper := *d.Direction.CI.Lower, *d.Direction.CI.Upper; {
-	case lower > a.Tolerance || upper < -a.Tolerance:
+	sure := d.Direction // at the level at which the judge is accused
+	if a.Alarm > 0 && a.Alarm < o.Alpha() {
+		strict := o
+		strict.Level = 1 - a.Alarm
+		sure = paired("shift", stat.Fourfold{OnlyB: float64(a.FailToPass), OnlyA: float64(a.PassToFail), None: float64(a.N - flips)}, stat.SourceJudge, strict)
+		sure = a.centred(sure, a.Alarm)
+	}
+	d.Direction = a.centred(d.Direction, o.Alpha())
+	if sure.CI.Level == d.Direction.CI.Level {
+		sure = d.Direction
+	}
+	if !a.noisy() {
+		exact, midP := stat.Fourfold{OnlyB: float64(a.FailToPass), OnlyA: float64(a.PassToFail)}.McNemar()
+		d.P, d.PExact = &midP, &exact
+	}
+	lower, upper := *d.Direction.CI.Lower, *d.Direction.CI.Upper
+	switch {
+	case *sure.CI.Lower > a.Tolerance || *sure.CI.Upper < -a.Tolerance:
 		d.Shift = ShiftChanged
 	case lower >= -a.Tolerance && upper <= a.Tolerance:
 		d.Shift = ShiftNone
 	}
 	return d, nil
+}
+
+// noisy reports whether the judge contradicted itself before.
+func (a Anchors) noisy() bool {
+	for _, x := range a.Changes {
+		if x != math.Trunc(x) {
+			return true
+		}
+	}
+	return false
+}
+
+// centred moves an interval of the shift, which was made from flips, to the mean change.
+// It is as wide as the changes ask for, and at least as wide as the flips do: changes
+// that are all alike leave room for what was not seen.
+func (a Anchors) centred(e stat.Estimate, alpha float64) stat.Estimate {
+	if !a.noisy() {
+		return e
+	}
+	n := float64(len(a.Changes))
+	mean := total(a.Changes) / n
+	variance := sum(a.Changes, func(x float64) float64 { return (x - mean) * (x - mean) }) / math.Max(1, n-1)
+	half := stat.TCritical(alpha, math.Max(1, n-1)) * math.Sqrt(variance/n)
+	below, above := math.Max(half, *e.Value-*e.CI.Lower), math.Max(half, *e.CI.Upper-*e.Value)
+	e.Value = ptr(mean)
+	e.Between(math.Max(-1, mean-below), math.Min(1, mean+above), 1-alpha, "paired_t")
+	return e
 }
 
 // Evidence is an e-value against the claim that something happens with at most a
@@ -105,7 +154,7 @@ type Correctness struct{ Both, Now, Before, Never int }
 
 // Change is a difference with the test that there is none.
 type Change struct {
-	Difference stat.Estimate `json:"difference"`
+	Difference stat.Estimate `json:"difference" doc:"Share of right verdicts now minus the share before."`
 	P          *float64      `json:"p" doc:"Mid-p value of McNemar's test; null without anchors."`
 }
 

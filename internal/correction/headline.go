@@ -25,11 +25,11 @@ const (
 // Corrected is the mean score of all items, with the numbers to compare it with.
 type Corrected struct {
 	Estimator Estimator     `json:"estimator" enum:"judge,human_only,ppi,active_ppi" doc:"How the headline was computed; the labels decide."`
-	Headline  Hybrid        `json:"headline"`
+	Headline  Hybrid        `json:"headline" doc:"The estimate to use."`
 	Judge     stat.Estimate `json:"judge" doc:"The judge's mean: its opinion, which no interval makes a measurement."`
 	Human     stat.Estimate `json:"human" doc:"The mean of the labels alone."`
 	Labels    int           `json:"labels" doc:"Labels that were used."`
-	Purposive int           `json:"purposive" doc:"Labels that were not, because nobody knows the probability of their choice."`
+	Purposive int           `json:"purposive" doc:"Labels that were not, because it is not known how their items were chosen."`
 }
 
 // Correct estimates the mean score of all items. The range of the options is that

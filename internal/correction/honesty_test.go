@@ -216,7 +216,7 @@ func TestNothingToPlanWith(t *testing.T) {
 	r, err := correction.Capacity(nil, .5, .9)
 	require.NoError(t, err)
 	require.Nil(t, r.Threshold)
-	require.Equal(t, "no trials", r.Reason)
+	require.Equal(t, stat.Note("no trials"), r.Reason)
 	trials := make([]correction.Trial, 5000)
 	for i := range trials {
 		trials[i].Confidence = 1

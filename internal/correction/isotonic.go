@@ -8,8 +8,9 @@ import (
 // Steps turns a score into a probability that never falls as the score rises. It
 // is linear between the ends of blocks, and constant beyond the first and the last.
 type Steps struct {
+	_      struct{}  `nullable:"true"` // documents say that there may be none
 	Scores []float64 `json:"scores" doc:"Ends of blocks, in rising order."`
-	Values []float64 `json:"values"`
+	Values []float64 `json:"values" doc:"Probabilities at these ends."`
 }
 
 // At returns the probability of a score.

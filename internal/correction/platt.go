@@ -4,8 +4,9 @@ import "math"
 
 // Sigmoid turns a score into a probability: 1/(1+exp(a*score+b)).
 type Sigmoid struct {
-	A float64 `json:"a" doc:"Negative where higher scores mean better quality."`
-	B float64 `json:"b"`
+	_ struct{} `nullable:"true"` // documents say that there may be none
+	A float64  `json:"a" doc:"Negative where higher scores mean better quality."`
+	B float64  `json:"b" doc:"Negative where scores of zero are more likely good than not."`
 }
 
 // At returns the probability of a score.
@@ -60,8 +61,8 @@ func logistic(x, targets []float64, flat, ridge float64) (Sigmoid, bool) {
 	for i, v := range x {
 		standard[i] = (v - centre) / sd
 	}
-	s, ok := newton(standard, targets, Sigmoid{0, flat}, ridge)
-	return Sigmoid{s.A / sd, s.B - s.A*centre/sd}, ok
+	s, ok := newton(standard, targets, Sigmoid{B: flat}, ridge)
+	return Sigmoid{A: s.A / sd, B: s.B - s.A*centre/sd}, ok
 }
 
 // newton finds the sigmoid of standardised scores.
@@ -101,7 +102,7 @@ func newton(x, targets []float64, s Sigmoid, ridge float64) (Sigmoid, bool) {
 		slope := da*stepA + db*stepB
 		size := 1.0
 		for ; size >= 1e-10; size /= 2 {
-			next := Sigmoid{s.A + size*stepA, s.B + size*stepB}
+			next := Sigmoid{A: s.A + size*stepA, B: s.B + size*stepB}
 			if v := loss(next); v < value+1e-4*size*slope {
 				s, value = next, v
 				break

@@ -30,23 +30,23 @@ const (
 
 // Route is a threshold of confidence from which a verdict needs no person.
 type Route struct {
-	Threshold  *float64 `json:"threshold" doc:"Verdicts of at least this confidence are accepted; null: every item goes to a person."`
-	Promise    Promise  `json:"promise" enum:"share_of_accepted,share_of_all"`
-	Risk       float64  `json:"risk" doc:"The share that is wrong, at most."`
-	Confidence *float64 `json:"confidence" doc:"Confidence of the promise; null if it holds on average."`
-	Trials     int      `json:"n"`
-	Accepted   int      `json:"accepted" doc:"Trials that the threshold accepts."`
-	Wrong      int      `json:"wrong" doc:"Those among them that are wrong."`
-	Steps      []Step   `json:"steps" doc:"Thresholds that were tried, from strict to loose."`
-	Reason     string   `json:"reason" doc:"Why every item goes to a person; empty if not."`
+	Threshold  *float64  `json:"threshold" doc:"Verdicts of at least this confidence are accepted; null: every item goes to a person."`
+	Promise    Promise   `json:"promise" enum:"share_of_accepted,share_of_all" doc:"What the threshold limits: wrong ones among the accepted verdicts, or among all."`
+	Risk       float64   `json:"risk" doc:"The share that is wrong, at most."`
+	Confidence *float64  `json:"confidence" doc:"Confidence in this limit; null if it holds on average."`
+	Trials     int       `json:"n" doc:"Verdicts whose truth is known."`
+	Accepted   int       `json:"accepted" doc:"Trials that the threshold accepts."`
+	Wrong      int       `json:"wrong" doc:"Those among them that are wrong."`
+	Steps      []Step    `json:"steps" doc:"Thresholds that were tried, from strict to loose."`
+	Reason     stat.Note `json:"reason" nullable:"true" doc:"Why every item goes to a person; null if not."`
 }
 
 // Step is one threshold that was tried.
 type Step struct {
-	Threshold float64  `json:"threshold"`
-	Accepted  int      `json:"accepted"`
-	Wrong     int      `json:"wrong"`
-	P         *float64 `json:"p" doc:"p-value of the accepted verdicts being wrong more often than promised; null if there are too few to tell."`
+	Threshold float64  `json:"threshold" doc:"The threshold."`
+	Accepted  int      `json:"accepted" doc:"Verdicts that it accepts."`
+	Wrong     int      `json:"wrong" doc:"Those among them that are wrong."`
+	P         *float64 `json:"p" doc:"p-value of the accepted verdicts being wrong more often than the limit allows; null if there are too few to tell."`
 }
 
 // Grid returns the thresholds 0.99, 0.98 and so on down to 0.50.

@@ -58,7 +58,7 @@ func (s *Service) PrepareUpdates(ctx context.Context, org principal.OrgID, datas
 // UpdateItemsTx gives items their prepared content and returns how many changed,
 // and which of the ids the dataset does not have.
 func (s *Service) UpdateItemsTx(ctx context.Context, tx postgres.Tx, ids []int64, p Prepared) (updated int, missing []int64, err error) {
-	d, err := s.writable(ctx, tx, p.dataset)
+	d, err := s.writable(ctx, tx, p.dataset, p.promoted)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -116,7 +116,7 @@ func (p Prepared) named(err error, ids []int64) error {
 // DeleteItemsTx removes items and returns which of the ids the dataset does not
 // have. Frozen versions keep the items.
 func (s *Service) DeleteItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, ids []int64) (missing []int64, err error) {
-	d, err := s.writable(ctx, tx, datasetID)
+	d, err := s.writable(ctx, tx, datasetID, false)
 	if err != nil {
 		return nil, err
 	}

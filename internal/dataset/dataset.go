@@ -21,7 +21,7 @@ var ErrNotFound = fault.New(fault.NotFound, "dataset_not_found", "The dataset do
 var ErrVersionConflict = fault.New(fault.Conflict, "version_conflict", "The dataset has changed since you read it. Read it again and repeat the change.")
 
 // ErrInUse is returned when a dataset that someone holds is to be deleted.
-var ErrInUse = fault.New(fault.Conflict, "in_use", "The dataset is in use by a running evaluation. Wait for it to end, or cancel it.")
+var ErrInUse = fault.New(fault.Conflict, "in_use", "The dataset is in use by a running evaluation or by the watch of a judge. Wait for it to end, or stop it.")
 
 // Purpose says what a dataset is for.
 type Purpose string

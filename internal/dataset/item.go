@@ -104,7 +104,7 @@ type Added struct {
 // AddItemsTx adds items in the order given. Content that the dataset already
 // has is skipped and reported, so an import can be repeated.
 func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, p Prepared) ([]Added, error) {
-	d, err := s.writable(ctx, tx, p.dataset)
+	d, err := s.writable(ctx, tx, p.dataset, p.promoted)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (s *Service) Items(ctx context.Context, org principal.OrgID, datasetID int6
 // UpdateItemTx gives an item its prepared content. Frozen versions keep it as it
 // was. A nonzero expected version must be the current one.
 func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, id, expected int64, p Prepared) (Item, error) {
-	d, err := s.writable(ctx, tx, p.dataset)
+	d, err := s.writable(ctx, tx, p.dataset, p.promoted)
 	if err != nil {
 		return Item{}, err
 	}
@@ -242,7 +242,7 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, id, expected
 				return err
 			}
 			after.UpdatedAt, after.Version, after.validFrom = s.now(), before.Version+1, before.validFrom
-			return s.store.reviseItemsTx(ctx, tx, d.ID, d.LatestVersion, after.UpdatedAt, encodedItem{*after, p.items[0].text})
+			return s.store.reviseItemsTx(ctx, tx, d.ID, d.LatestVersion, after.UpdatedAt, p.items[0].as(*after))
 		},
 		Audit: func(before, after Item) error {
 			revised := d
@@ -255,7 +255,11 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, id, expected
 
 // DeleteItemTx removes an item. Frozen versions keep it.
 func (s *Service) DeleteItemTx(ctx context.Context, tx postgres.Tx, datasetID, id int64) error {
-	d, err := s.writable(ctx, tx, datasetID)
+	return s.deleteItemTx(ctx, tx, datasetID, id, false)
+}
+
+func (s *Service) deleteItemTx(ctx context.Context, tx postgres.Tx, datasetID, id int64, promoted bool) error {
+	d, err := s.writable(ctx, tx, datasetID, promoted)
 	if err != nil {
 		return err
 	}
@@ -281,13 +285,14 @@ func (s *Service) saveContentsTx(ctx context.Context, tx postgres.Tx, action str
 	return s.auditTx(ctx, tx, action, &before.Dataset, &after.Dataset)
 }
 
-// writable locks a dataset whose items may be written directly.
-func (s *Service) writable(ctx context.Context, tx postgres.Tx, id int64) (locked, error) {
+// writable locks a dataset whose items may be written: those of a golden one by
+// promotion only.
+func (s *Service) writable(ctx context.Context, tx postgres.Tx, id int64, promoted bool) (locked, error) {
 	d, err := s.store.lockTx(ctx, tx, id)
 	switch {
 	case err != nil:
 		return locked{}, err
-	case d.Purpose == PurposeGolden:
+	case d.Purpose == PurposeGolden && !promoted:
 		return locked{}, ErrGolden
 	case d.Status != StatusActive:
 		return locked{}, transitions.In(ErrArchived, d.Status)

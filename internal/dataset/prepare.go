@@ -35,6 +35,8 @@ type Prepared struct {
 	known   bool // whether the dataset was found
 	schema  jsontext.Value
 	items   []encodedItem
+	// promoted says that the items may enter a golden dataset.
+	promoted bool
 	// refusal is what is wrong with the items. The transaction reports it, after
 	// what is wrong with the dataset and unless it repeats an answer.
 	refusal error
@@ -44,7 +46,12 @@ type Prepared struct {
 type encodedItem struct {
 	Item
 	text string
+	// assessed is the digest of what was assessed, where items are kept apart by it.
+	assessed []byte
 }
+
+// as is another item with the same content.
+func (e encodedItem) as(i Item) encodedItem { return encodedItem{i, e.text, e.assessed} }
 
 // against reports what is wrong with the items, unless the schema is another one
 // by now.
@@ -112,7 +119,14 @@ func prepareIn(pause func() error, d Dataset, items []Item) (Prepared, error) {
 		if item.Digest, err = item.digest(); err != nil {
 			return Prepared{}, fmt.Errorf("digest item %d: %w", i, err)
 		}
-		p.items[i] = encodedItem{item, string(text)}
+		p.items[i] = encodedItem{Item: item, text: string(text)}
+		if d.Purpose == PurposeGolden || d.Purpose == PurposeCalibration {
+			assessed, err := Assessed(item.Content.Input, item.Content.Output)
+			if err != nil {
+				return Prepared{}, fmt.Errorf("digest item %d: %w", i, err)
+			}
+			p.items[i].assessed = assessed[:]
+		}
 	}
 	if len(large) > 0 {
 		p.refusal = fault.New(fault.Validation, "item_too_large", "Some items are too large.").WithFields(large...)

@@ -46,3 +46,12 @@ func (s *Service) ItemIDs(ctx context.Context, org principal.OrgID, datasetID in
 func (s *Service) ItemsByID(ctx context.Context, org principal.OrgID, datasetID int64, version int, ids []int64) (items map[int64]Item, read int, err error) {
 	return s.store.itemsByID(ctx, org, datasetID, version, ids)
 }
+
+// Labelled returns current items that have a label of a key, lowest id first and
+// above an id, until they have PageBytes. None are left when it returns none.
+func (s *Service) Labelled(ctx context.Context, org principal.OrgID, datasetID int64, key string, above int64) ([]Item, error) {
+	return s.store.labelled(ctx, org, datasetID, key, above, labelledPage)
+}
+
+// labelledPage is how many labelled items are read at once.
+const labelledPage = 2000

@@ -66,11 +66,11 @@ WHERE d.org_id = @org_id AND d.id = @id AND d.deleted_at IS NULL
 -- name: InsertItems :many
 -- Stores new items in the order given; content that the dataset already has is
 -- left out of the result.
-INSERT INTO dataset_items (org_id, dataset_id, valid_from, digest, content, split, weight, source_type, source_id, created_at)
-SELECT @org_id, @dataset_id, @valid_from, i.digest, i.content::json, nullif(i.split, ''), i.weight, nullif(i.source_type, ''), nullif(i.source_id, ''), @created_at
+INSERT INTO dataset_items (org_id, dataset_id, valid_from, digest, content, split, weight, source_type, source_id, created_at, assessed)
+SELECT @org_id, @dataset_id, @valid_from, i.digest, i.content::json, nullif(i.split, ''), i.weight, nullif(i.source_type, ''), nullif(i.source_id, ''), @created_at, nullif(i.assessed, '')
 FROM (
   SELECT unnest(@digests::bytea[]) AS digest, unnest(@contents::text[]) AS content, unnest(@splits::text[]) AS split,
-         unnest(@weights::float8[]) AS weight, unnest(@source_types::text[]) AS source_type, unnest(@source_ids::text[]) AS source_id
+         unnest(@weights::float8[]) AS weight, unnest(@source_types::text[]) AS source_type, unnest(@source_ids::text[]) AS source_id, unnest(@assessed::bytea[]) AS assessed
 ) i
 ON CONFLICT (org_id, dataset_id, digest) WHERE valid_to IS NULL DO NOTHING
 RETURNING id, digest;
@@ -177,19 +177,21 @@ WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = ANY (@ids::bigint[]
 
 -- name: InsertRevisions :exec
 -- New revisions of items whose earlier ones have just been ended.
-INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version)
-SELECT d.org_id, d.dataset_id, d.id, @valid_from, e.digest, e.content::json, nullif(e.split, ''), e.weight, d.source_type, d.source_id, d.created_at, @updated_at, d.version + 1
+INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version, assessed)
+SELECT d.org_id, d.dataset_id, d.id, @valid_from, e.digest, e.content::json, nullif(e.split, ''), e.weight, d.source_type, d.source_id, d.created_at, @updated_at, d.version + 1, nullif(e.assessed, '')
 FROM (
-  SELECT unnest(@ids::bigint[]) AS id, unnest(@digests::bytea[]) AS digest, unnest(@contents::text[]) AS content, unnest(@splits::text[]) AS split, unnest(@weights::float8[]) AS weight
+  SELECT unnest(@ids::bigint[]) AS id, unnest(@digests::bytea[]) AS digest, unnest(@contents::text[]) AS content, unnest(@splits::text[]) AS split, unnest(@weights::float8[]) AS weight,
+         unnest(@assessed::bytea[]) AS assessed
 ) e
 JOIN dataset_items d ON d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = e.id AND d.valid_to = @valid_from;
 
 -- name: ReplaceRevisions :exec
 -- Changes revisions in place; no frozen version contains them.
 UPDATE dataset_items d
-SET digest = e.digest, content = e.content::json, split = nullif(e.split, ''), weight = e.weight, updated_at = @updated_at, version = d.version + 1
+SET digest = e.digest, content = e.content::json, split = nullif(e.split, ''), weight = e.weight, updated_at = @updated_at, version = d.version + 1, assessed = nullif(e.assessed, '')
 FROM (
-  SELECT unnest(@ids::bigint[]) AS id, unnest(@digests::bytea[]) AS digest, unnest(@contents::text[]) AS content, unnest(@splits::text[]) AS split, unnest(@weights::float8[]) AS weight
+  SELECT unnest(@ids::bigint[]) AS id, unnest(@digests::bytea[]) AS digest, unnest(@contents::text[]) AS content, unnest(@splits::text[]) AS split, unnest(@weights::float8[]) AS weight,
+         unnest(@assessed::bytea[]) AS assessed
 ) e
 WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.id = e.id AND d.valid_to IS NULL;
 
@@ -249,6 +251,26 @@ WHERE v.org_id = @org_id AND v.dataset_id = @dataset_id AND d.org_id = v.org_id 
 -- Removes a deleted dataset whose items are gone.
 DELETE FROM datasets WHERE org_id = @org_id AND id = @id AND deleted_at IS NOT NULL;
 
+-- name: ListLabelled :many
+-- Current items that have a label of a key, above an id and in their order, until
+-- there are enough bytes.
+SELECT p.id, p.valid_from, p.digest, p.content, p.split, p.weight, p.source_type, p.source_id, p.created_at, p.updated_at, p.version
+FROM (
+  SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version,
+         (sum(i.size) OVER (ORDER BY i.id) - i.size)::bigint AS before
+  FROM (
+    SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version,
+           coalesce(d.bytes, octet_length(d.content::text)) AS size
+    FROM dataset_items d
+    WHERE d.org_id = @org_id AND d.dataset_id = @dataset_id AND d.valid_to IS NULL AND d.id > @above
+      AND json_typeof(d.content -> 'labels') = 'object' AND d.content -> 'labels' ->> @key::text IS NOT NULL
+    ORDER BY d.id
+    LIMIT @row_limit
+  ) i
+) p
+WHERE p.before < @max_bytes::bigint
+ORDER BY p.id;
+
 -- name: ListItemIDsInVersion :many
 -- The ids of a frozen version's items above an id, in their order.
 SELECT i.id
@@ -279,3 +301,29 @@ FROM (
 ) p
 WHERE p.before < @max_bytes::bigint
 ORDER BY p.place;
+
+-- name: LockSides :many
+-- The digests by which content is kept on one side, of its answer and of what it asks.
+-- They are kept from changing until the transaction ends.
+SELECT digest FROM assessed_contents
+WHERE org_id = @org_id AND (digest = @digest OR digest = asked(@content::json))
+ORDER BY digest
+FOR UPDATE;
+
+-- name: NewestItemStart :one
+-- The first version with the newest revision of an item, deleted or not.
+SELECT valid_from FROM dataset_items
+WHERE org_id = @org_id AND dataset_id = @dataset_id AND id = @id
+ORDER BY valid_from DESC
+LIMIT 1;
+
+-- name: FreeGolden :exec
+-- Lets content be used otherwise that no golden dataset has any more, nor any of its
+-- frozen versions.
+DELETE FROM assessed_contents c
+WHERE c.org_id = @org_id AND c.digest = @digest AND c.side = 'golden'
+  AND NOT EXISTS (
+    SELECT FROM dataset_items i
+    JOIN datasets d ON d.org_id = i.org_id AND d.id = i.dataset_id AND d.purpose = 'golden'
+    WHERE i.org_id = @org_id AND (i.assessed = @digest OR i.asked = @digest)
+      AND (i.valid_to IS NULL OR i.valid_from <= d.latest_version));

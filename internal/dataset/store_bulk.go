@@ -70,6 +70,7 @@ func (s store) reviseItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 		p.Contents = append(p.Contents, i.text)
 		p.Splits = append(p.Splits, i.Split)
 		p.Weights = append(p.Weights, i.Weight)
+		p.Assessed = append(p.Assessed, i.assessed)
 	}
 	if err := s.endItemsTx(ctx, tx, datasetID, latest, ended...); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (s store) reviseItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 	if len(begun.Ids) > 0 {
 		err = q.InsertRevisions(ctx, db.InsertRevisionsParams{
 			OrgID: tx.Org, DatasetID: datasetID, ValidFrom: int32(latest + 1), UpdatedAt: &at,
-			Ids: begun.Ids, Digests: begun.Digests, Contents: begun.Contents, Splits: begun.Splits, Weights: begun.Weights,
+			Ids: begun.Ids, Digests: begun.Digests, Contents: begun.Contents, Splits: begun.Splits, Weights: begun.Weights, Assessed: begun.Assessed,
 		})
 	}
 	if err == nil && len(replaced.Ids) > 0 {
@@ -87,6 +88,9 @@ func (s store) reviseItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 	}
 	if postgres.Violates(err, "dataset_items_current_digest") {
 		return ErrDuplicate
+	}
+	if leak := leaked(err); leak != nil {
+		return leak
 	}
 	if err != nil {
 		return fmt.Errorf("revise items: %w", err)

@@ -22,8 +22,12 @@ func (s store) insertItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 		p.Weights = append(p.Weights, i.Weight)
 		p.SourceTypes = append(p.SourceTypes, i.Source.Type)
 		p.SourceIds = append(p.SourceIds, i.Source.ID)
+		p.Assessed = append(p.Assessed, i.assessed)
 	}
 	rows, err := db.New(tx).InsertItems(ctx, p)
+	if leak := leaked(err); leak != nil {
+		return nil, leak
+	}
 	if err != nil {
 		return nil, fmt.Errorf("insert items: %w", err)
 	}
@@ -68,6 +72,18 @@ func (s store) findItem(ctx context.Context, q db.DBTX, org principal.OrgID, dat
 		return Item{}, fmt.Errorf("find item: %w", err)
 	}
 	return fromItemRow(r)
+}
+
+// newestStartTx is the first version with the newest revision of an item, deleted or not.
+func (s store) newestStartTx(ctx context.Context, tx postgres.Tx, datasetID, id int64) (int, error) {
+	v, err := db.New(tx).NewestItemStart(ctx, db.NewestItemStartParams{OrgID: tx.Org, DatasetID: datasetID, ID: id})
+	if postgres.NoRows(err) {
+		return 0, ErrItemNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find the newest revision of an item: %w", err)
+	}
+	return int(v), nil
 }
 
 // listItems reads a page, and whether there are items after it.
@@ -161,4 +177,21 @@ func (s store) itemsByID(ctx context.Context, org principal.OrgID, datasetID int
 		}
 	}
 	return out, read, nil
+}
+
+// labelled reads items that have a label, until they have PageBytes.
+func (s store) labelled(ctx context.Context, org principal.OrgID, datasetID int64, key string, above int64, limit int) ([]Item, error) {
+	rows, err := db.New(s.db.Org(org)).ListLabelled(ctx, db.ListLabelledParams{
+		OrgID: org, DatasetID: datasetID, Key: key, Above: above, RowLimit: int32(limit), MaxBytes: PageBytes,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list labelled items: %w", err)
+	}
+	out := make([]Item, len(rows))
+	for i, r := range rows {
+		if out[i], err = fromItemRow(db.FindItemRow(r)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

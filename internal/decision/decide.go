@@ -121,6 +121,9 @@ func (b *bench) judge(ctx context.Context) ([]Ruling, error) {
 		switch {
 		case r.Claim == "":
 			all[i] = b.ruling(r.Decide(figures[ask(r)], b.asked.MaxMissing))
+			if all[i].Reason == gate.ReasonStale {
+				all[i].Reasons = all[i].Estimate.Warnings
+			}
 		case missing != "":
 			all[i] = b.ruling(r.Skip(gate.ReasonNoBaseline))
 			all[i].Reasons = []string{missing}

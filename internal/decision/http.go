@@ -81,7 +81,7 @@ type rulingBody struct {
 	Requirement string                      `json:"requirement" doc:"The requirement as it was sent." example:"pass_rate>=0.9"`
 	Figure      string                      `json:"figure" doc:"The figure that it is about." example:"pass_rate"`
 	Verdict     gate.Verdict                `json:"verdict" enum:"PASS,FAIL,INCONCLUSIVE" doc:"The answer."`
-	Reason      gate.Reason                 `json:"reason" enum:"shown,refuted,inside,no_figure,no_interval,missing_scores,not_comparable,descriptive,no_baseline,not_checked" doc:"Why: inside means that the requirement is neither shown nor refuted at its level."`
+	Reason      gate.Reason                 `json:"reason" enum:"shown,refuted,inside,no_figure,no_interval,stale,missing_scores,not_comparable,descriptive,no_baseline,not_checked" doc:"Why: inside means that the requirement is neither shown nor refuted at its level; stale that a judge behind the figure has drifted."`
 	Side        string                      `json:"side" enum:"lower,upper,both" doc:"The end of the interval that must clear the requirement."`
 	Alpha       float64                     `json:"alpha" doc:"How often, at most, a figure that truly misses the requirement passes it."`
 	Margin      *float64                    `json:"margin" doc:"The largest difference that does not matter, in units of the figure; null if the requirement has none."`

@@ -44,7 +44,7 @@ func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
 		return Begun{Ended: true}, nil
 	}
 	target := r.Request.Plan.Target
-	b := Begun{Units: r.Resolved.Units, Client: target.Type == plan.TargetClient, Scores: r.Request.Plan.AwaitsScores(), ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
+	b := Begun{Units: r.Resolved.Units, Client: target.Type == plan.TargetClient, Scores: r.Request.Plan.AwaitsScores(), Asks: r.Request.Plan.Asks(), ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
 	b.Lanes = min(maxLanes, max(1, r.Request.Concurrency/laneWidth))
 	b.Width = (r.Request.Concurrency + b.Lanes - 1) / b.Lanes
 	b.FirstTime = time.Second.Microseconds()

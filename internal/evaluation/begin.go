@@ -91,8 +91,15 @@ func (s *Service) ready(ctx context.Context, org principal.OrgID, p plan.Plan) e
 	if len(missing) > 0 {
 		return &RunError{missing[0].Code, missing[0].Message}
 	}
-	_, _, err = p.Askers(ctx, s.provider, org, func() *provider.Pace { return nil }, nil)
-	return err
+	if _, _, err = p.Askers(ctx, s.provider, org, func() *provider.Pace { return nil }, nil); err != nil {
+		return err
+	}
+	for _, j := range p.Judged {
+		if _, err := s.judges.Version(ctx, org, j.Judge, j.Version, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // snapshot finds the dataset and the version that the run is to use.
@@ -160,32 +167,4 @@ func (s *Service) checkClusters(ctx context.Context, org principal.OrgID, set in
 		return &RunError{CodeClusterKey, "No item has the key " + key + " in its labels, context or input, so items cannot be grouped by it. Check its spelling."}
 	}
 	return err
-}
-
-// unit is one item in one repetition.
-type unit struct {
-	item  int64
-	epoch int
-}
-
-// String names a unit within its run.
-func (u unit) String() string { return fmt.Sprintf("%d/%d", u.item, u.epoch) }
-
-// units reads a stretch of a run's units: all items in the run's order, then all
-// of them again for the next repetition.
-func (s *Service) units(ctx context.Context, org principal.OrgID, r Run, from, to int) ([]unit, error) {
-	var all []unit
-	for from < to {
-		epoch, first := from/r.Resolved.Items, from%r.Resolved.Items
-		n := min(to-from, r.Resolved.Items-first)
-		ids, err := s.store.items(ctx, org, r.ID, first, first+n)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			all = append(all, unit{id, epoch})
-		}
-		from += n
-	}
-	return all, nil
 }

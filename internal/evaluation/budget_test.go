@@ -36,3 +36,29 @@ func TestABudgetStopsARun(t *testing.T) {
 	require.Equal(t, "completed", enough.Status)
 	require.InDelta(t, 0.2, enough.CostUSD, 1e-9)
 }
+
+func TestASpendCapStopsARun(t *testing.T) {
+	t.Parallel()
+	k := working(t)
+	c := k.Org(t)
+	_, err := c.UpdateOrganization(t.Context(), map[string]any{
+		"modelSpendCapUsd": 0.2, "priceOverrides": map[string]any{"echo": map[string]any{"inputPerMillion": 1000, "outputPerMillion": 1000}},
+	})
+	require.NoError(t, err)
+	d := filled(t, c, cases(300))
+	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "model", "provider": "simulated", "model": "echo", "prompt": "{{input}}"}})
+
+	r := ran(t, c, e.ID, map[string]any{"concurrency": 4})
+
+	require.Equal(t, "failed", r.Status)
+	require.Equal(t, "spend_cap_reached", r.Error.Code)
+	require.Contains(t, r.Error.Message, "The spend cap of the organization is reached")
+	require.InDelta(t, 0.2, r.CostUSD, 0.06, "a few were under way")
+	require.Len(t, results(t, c, r), r.Items)
+
+	_, err = c.UpdateOrganization(t.Context(), map[string]any{"modelSpendCapUsd": 100})
+	require.NoError(t, err)
+	whole := ran(t, c, e.ID, map[string]any{"resumeRunId": r.RunID})
+	require.Equal(t, "completed", whole.Status, "%+v", whole.Error)
+	require.Equal(t, 300, whole.Items)
+}

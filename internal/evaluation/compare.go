@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -76,6 +77,10 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 		return c, err
 	}
 	defer done()
+	suspects, err := s.suspects(ctx, org, baseline, candidate)
+	if err != nil {
+		return c, err
+	}
 	a, err := s.readSide(ctx, org, baseline)
 	if err != nil {
 		return c, err
@@ -95,28 +100,35 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 		return before, after, err
 	}
 	c.Comparison, err = figure.Compare(a.Rows, b.Rows, definitions, scores, figure.Options{
-		Confidence: v.Confidence, Margin: v.Margin, Primary: v.Primary, Slices: v.Figures == nil, Reasons: reasons(baseline, candidate, definitions),
+		Confidence: v.Confidence, Margin: v.Margin, Primary: v.Primary, Slices: v.Figures == nil, Reasons: reasons(baseline, candidate, definitions, suspects),
 		Seed: stat.Seed{
 			Organization: org.String(), Resource: fmt.Sprintf("run/%d:run/%d", baseline.ID, candidate.ID),
 			DataVersion: baseline.digest() + ":" + candidate.digest(),
 		},
 	})
-	return c, err
+	if err != nil {
+		return c, err
+	}
+	return c, s.correctDifferences(ctx, org, &c)
 }
 
 // reasons say why figures of two runs do not measure the same thing. A run that
-// was stopped may have been stopped when it looked best.
-func reasons(baseline, candidate Run, metrics []metric.Definition) figure.Reasons {
+// was stopped may have been stopped when it looked best, and a judge that has drifted
+// may have made the difference.
+func reasons(baseline, candidate Run, metrics []metric.Definition, suspects map[string]string) figure.Reasons {
 	all := figure.Reasons(plan.Differ(baseline.Request.Plan, candidate.Request.Plan))
+	for name, why := range suspects {
+		if all.Metrics[name] == "" {
+			all.Metrics[name] = why
+		}
+		all.Overall, all.Passes = cmp.Or(all.Overall, why), cmp.Or(all.Passes, why)
+	}
 	for _, r := range []Run{baseline, candidate} {
 		if r.Status == StatusCompleted {
 			continue
 		}
 		why := fmt.Sprintf("run %d was stopped before its end, perhaps when it looked best", r.ID)
 		all.Overall, all.Passes = why, why
-		if all.Metrics == nil {
-			all.Metrics = map[string]string{}
-		}
 		for _, d := range metrics {
 			all.Metrics[d.Name] = why
 		}
@@ -146,6 +158,10 @@ func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, requi
 	if err != nil {
 		return nil, err
 	}
+	suspects, err := s.suspects(ctx, org, r)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[Ask]*gate.Figure, len(asks))
 	for _, ask := range asks {
 		d, rows := figure.PassRate(), of.Passes
@@ -161,9 +177,18 @@ func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, requi
 				return nil, err
 			}
 		}
-		if found[ask], err = figure.Gated(d, rows, requirements, ask.At); err != nil {
+		if found[ask], err = s.correctedFigure(ctx, org, r, rows, ask.Figure, ask.At, requirements); err != nil {
 			return nil, fmt.Errorf("%s: %w", ask.Figure, err)
 		}
+		if found[ask] == nil {
+			if found[ask], err = figure.Gated(d, rows, requirements, ask.At); err != nil {
+				return nil, fmt.Errorf("%s: %w", ask.Figure, err)
+			}
+		}
+		if len(r.Request.Plan.Judged) > 0 && (ask.Figure == gate.Overall || ask.Figure == gate.PassRate) {
+			found[ask].Alone.Warn(uncorrected)
+		}
+		suspend(suspects, ask.Figure, found[ask])
 	}
 	return found, nil
 }

@@ -3,6 +3,7 @@ package evaluation
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
 	"github.com/assayhq/assay/internal/evaluation/internal/purge"
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/judge"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/blob"
@@ -110,6 +112,7 @@ type Parts struct {
 	Provider *provider.Service
 	Traces   *trace.Service
 	Scores   *score.Service
+	Judges   *judge.Service
 	Blobs    *blob.Store
 	Config   Config
 	Log      *change.Log
@@ -129,6 +132,7 @@ type Service struct {
 	provider  *provider.Service
 	traces    *trace.Service
 	scores    *score.Service
+	judges    *judge.Service
 	metrics   *metric.Registry
 	log       *change.Log
 	now       func() time.Time
@@ -143,7 +147,7 @@ func New(p Parts) *Service {
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	s := &Service{
 		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, progress: progress.Store{DB: p.Postgres}, results: p.Results, datasets: p.Datasets, tenancy: p.Tenancy,
-		provider: p.Provider, traces: p.Traces, scores: p.Scores, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
+		provider: p.Provider, traces: p.Traces, scores: p.Scores, judges: p.Judges, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 		reading: semaphore.NewWeighted(maxRead), beginning: semaphore.NewWeighted(1),
 	}
 	s.artifacts = artifact.New(artifact.Parts{Postgres: p.Postgres, Blobs: p.Blobs, Now: shown, Evaluation: func(ctx context.Context, org principal.OrgID, id int64) error {
@@ -252,10 +256,14 @@ func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, str
 	if err := e.Plan.CheckExternal(s.metrics, s.provider); err != nil {
 		return err
 	}
-	if _, _, err := e.Plan.Measures(s.metrics); err != nil {
+	_, _, err := e.Plan.Measures(s.metrics)
+	if err != nil {
 		return err
 	}
 	if err := errors.Join(e.Plan.PassRule.Check(e.Plan.Metrics), e.Plan.Target.Check(s.provider)); err != nil || !strict {
+		return err
+	}
+	if e, err = s.judgedTx(ctx, tx, e); err != nil {
 		return err
 	}
 	_, warnings, err := s.resolve(e, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
@@ -275,8 +283,9 @@ func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, er
 	// Parameters that a metric no longer takes are for the next change to mend.
 	_, warnings, _ = e.Plan.Measures(s.metrics)
 	for _, id := range e.Plan.Judges {
-		name := strconv.FormatInt(id, 10)
-		warnings = append(warnings, plan.Warning{Code: "judge_config_unresolved", Subject: name, Message: "The judge configuration " + name + " does not exist."})
+		if name := strconv.FormatInt(id, 10); !slices.ContainsFunc(e.Plan.Judged, func(j plan.Judged) bool { return j.Judge == id }) {
+			warnings = append(warnings, plan.Warning{Code: "judge_config_unresolved", Subject: name, Message: "The judge configuration " + name + " does not exist or is not active."})
+		}
 	}
 	id, err := datasetID(e.DatasetID)
 	var d dataset.Dataset

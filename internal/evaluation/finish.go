@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/assayhq/assay/internal/correction"
 	"github.com/assayhq/assay/internal/evaluation/internal/linked"
 	"github.com/assayhq/assay/internal/figure"
 	"github.com/assayhq/assay/internal/gate"
@@ -112,7 +113,7 @@ func (s *Service) joinTraces(ctx context.Context, org principal.OrgID, r Run) er
 // aggregate computes a run's figures from its results. Some are computed while
 // others are read. Stopped says that the run did not come to its end.
 func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, stopped bool) (Outcome, error) {
-	o := Outcome{Metrics: map[string]float64{}, Statistics: figure.Statistics{Metrics: map[string]stat.Estimate{}, Gates: map[string]stat.Estimate{}}}
+	o := Outcome{Metrics: map[string]float64{}, Statistics: figure.Statistics{Metrics: map[string]stat.Estimate{}, Gates: map[string]stat.Estimate{}, Corrected: map[string]correction.Corrected{}}}
 	if r.Resolved == nil {
 		o.Statistics.Overall, o.Statistics.PassRate = figure.None(), figure.None()
 		return o, nil
@@ -175,5 +176,13 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 			o.Metrics[measures[i].Name] = *e.Value
 		}
 	}
+	if len(r.Request.Plan.Judged) == 0 || begun != nil {
+		return o, nil
+	}
+	by, err := s.corrected(ctx, org, r)
+	if err != nil {
+		return o, err
+	}
+	o.correct(by)
 	return o, nil
 }

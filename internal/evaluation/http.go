@@ -246,7 +246,11 @@ func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutpu
 	if err != nil {
 		return nil, err
 	}
-	items, warnings, err := s.resolve(e, func(id int64) (dataset.Dataset, error) { return s.datasets.Find(ctx, org, id) })
+	found, err := s.judged(ctx, org, e)
+	if err != nil {
+		return nil, err
+	}
+	items, warnings, err := s.resolve(found, func(id int64) (dataset.Dataset, error) { return s.datasets.Find(ctx, org, id) })
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +263,11 @@ func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutpu
 
 // showTx is an evaluation as getEvaluation would show it.
 func (s *Service) showTx(ctx context.Context, tx postgres.Tx, e Evaluation) (*evaluationOutput, error) {
-	items, warnings, err := s.resolve(e, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
+	found, err := s.judgedTx(ctx, tx, e)
+	if err != nil {
+		return nil, err
+	}
+	items, warnings, err := s.resolve(found, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
 	if err != nil {
 		return nil, err
 	}

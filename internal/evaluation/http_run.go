@@ -110,7 +110,7 @@ type runBody struct {
 	RunID          httpapi.ID                      `json:"run_id" doc:"The same as id."`
 	EvaluationID   httpapi.ID                      `json:"evaluation_id" doc:"The evaluation that was run."`
 	Status         Status                          `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run; a run is running from the moment it is started."`
-	Phase          Phase                           `json:"phase" volatile:"true" enum:"queued,executing,aggregating,done" doc:"What the run is doing."`
+	Phase          Phase                           `json:"phase" volatile:"true" enum:"queued,executing,scoring,aggregating,done" doc:"What the run is doing: it is scoring while judges and services score the results that a client sent."`
 	StartedAt      httpapi.Time                    `json:"started_at" doc:"When the run was started."`
 	CompletedAt    httpapi.Null[httpapi.Time]      `json:"completed_at" doc:"When the run ended, in any status; null while it is running."`
 	Overall        *float64                        `json:"overall" volatile:"true" doc:"Overall score; null until the run has ended or if it has no overall score."`
@@ -172,7 +172,7 @@ type progressOutput struct {
 type progressBody struct {
 	RunID      httpapi.ID                  `json:"run_id" doc:"The run."`
 	Status     Status                      `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run."`
-	Phase      Phase                       `json:"phase" enum:"queued,executing,aggregating,done" doc:"What the run is doing."`
+	Phase      Phase                       `json:"phase" enum:"queued,executing,scoring,aggregating,done" doc:"What the run is doing: it is scoring while judges and services score the results that a client sent."`
 	ItemsTotal int                         `json:"items_total" doc:"Items times repetitions; 0 while the run is queued."`
 	ItemsDone  int                         `json:"items_done" doc:"Results so far, skipped ones included."`
 	Passed     int                         `json:"passed" doc:"Results that passed."`
@@ -252,6 +252,9 @@ func (s *Service) getRun(ctx context.Context, in *RunPath) (*runOutput, error) {
 	org := principal.From(ctx).Org
 	r, err := s.FindRun(ctx, org, evaluation, id)
 	if err != nil {
+		return nil, err
+	}
+	if r, err = s.fresh(ctx, org, r); err != nil {
 		return nil, err
 	}
 	by, err := s.tenancy.Actors(ctx, org, r.CreatedBy)

@@ -14,6 +14,7 @@ var schemas = httpapi.Schemas{
 	"AddResults":                putResultsBody{},
 	"AddedResults":              putResultsAnswer{},
 	"ComparedFigure":            figure.ComparedBody{},
+	"ComparedJudge":             figure.Judged{},
 	"ComparedItems":             figure.ChangesBody{},
 	"Comparison":                figure.ComparisonBody{},
 	"CreateEvaluation":          createBody{},

@@ -125,6 +125,17 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, p Posted, final boo
 	return s.log.PublishTx(ctx, tx, TopicFinal, holder(p.run), Ticket{Org: tx.Org, Run: p.run})
 }
 
+// closeResults takes no more results of a client's run, and waits until those that it
+// takes are there.
+func (s *Service) closeResults(ctx context.Context, t Ticket, r Run) error {
+	if r.Phase == PhaseExecuting {
+		if err := s.store.beginScoring(ctx, t.Org, t.Run, s.now()); err != nil {
+			return err
+		}
+	}
+	return s.awaitPosted(ctx, t)
+}
+
 // awaitPosted waits until every result that a client's run has announced is stored
 // or late. A run that is not executing any more announces none.
 func (s *Service) awaitPosted(ctx context.Context, t Ticket) error {

@@ -44,13 +44,13 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	if err != nil {
 		return Progress{}, err
 	}
-	if r.Request.Plan.Target.Type == plan.TargetClient && r.Resolved != nil {
-		if p.Count, err = s.recount(ctx, org, r); err != nil {
-			return Progress{}, err
-		}
-	}
 	for _, c := range chunks {
 		p.Count = p.Count.Plus(c)
+	}
+	if r.Request.Plan.Target.Type == plan.TargetClient && r.Resolved != nil {
+		if p.Count, err = s.received(ctx, org, r, p.Count); err != nil {
+			return Progress{}, err
+		}
 	}
 	if r.Outcome != nil {
 		p.Count.Passed, p.Count.Failed, p.Count.Errored, p.Count.Skipped = r.Outcome.Passed, r.Outcome.Failed, r.Outcome.Errored, r.Outcome.Skipped
@@ -69,6 +69,20 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	}
 	p.Notes, err = s.progress.Notes(ctx, org, id, recentNotes)
 	return p, err
+}
+
+// received is how far a client's run is. Where judges or services are asked, no result
+// has passed or failed before its scores are complete: what its chunks have scored.
+func (s *Service) received(ctx context.Context, org principal.OrgID, r Run, scored result.Count) (result.Count, error) {
+	sent, err := s.recount(ctx, org, r)
+	if err != nil || !r.Request.Plan.Asks() {
+		return sent, err
+	}
+	if r.Phase != PhaseScoring && scored.Size == 0 {
+		scored.Done = sent.Done // nobody has been asked
+	}
+	scored.CostNanoUSD = sent.CostNanoUSD
+	return scored, nil
 }
 
 // recount adds a run up from its results.

@@ -53,7 +53,7 @@ func toReportRun(e Evaluation, r Run, metrics []report.Metric) report.Run {
 			Items: o.Items, Passed: o.Passed, Failed: o.Failed, Errored: o.Errored, Skipped: o.Skipped, Calls: o.Calls, InputTokens: o.InputTokens,
 			OutputTokens: o.OutputTokens, CostNanoUSD: o.CostNanoUSD,
 			Statistics: report.Statistics{
-				Overall: o.Statistics.Overall, PassRate: o.Statistics.PassRate, Metrics: o.Statistics.Metrics, Resolution: o.Statistics.Resolution,
+				Overall: o.Statistics.Overall, PassRate: o.Statistics.PassRate, Metrics: o.Statistics.Metrics, Corrected: o.Statistics.Corrected, Resolution: o.Statistics.Resolution,
 			},
 		},
 	}

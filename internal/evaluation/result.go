@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"context"
+	"errors"
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/plan"
@@ -21,6 +22,11 @@ func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, 
 		return nil, false, err
 	}
 	return s.resultPage(ctx, org, r, f)
+}
+
+// Briefs returns what became of every item of a run, without contents.
+func (s *Service) Briefs(ctx context.Context, org principal.OrgID, r Run) ([]result.Brief, error) {
+	return s.results.Briefs(ctx, r.at(org))
 }
 
 // CountResults returns how many results of a run match, on all pages.
@@ -57,6 +63,30 @@ func (s *Service) resultPage(ctx context.Context, org principal.OrgID, r Run, f 
 		out = append(out, plan.Result{Outcome: o, Item: items[o.Item]})
 	}
 	return out, more, nil
+}
+
+// Answer returns the result of one item of a run in one repetition. It returns
+// ErrRunNotFound or ErrResultNotFound.
+func (s *Service) Answer(ctx context.Context, org principal.OrgID, run, item int64, epoch int) (plan.Result, error) {
+	r, err := s.store.findRun(ctx, s.db.Org(org), org, run)
+	if err == nil {
+		_, err = s.Find(ctx, org, r.Evaluation)
+	}
+	if err != nil {
+		return plan.Result{}, err
+	}
+	if r.Resolved == nil {
+		return plan.Result{}, ErrResultNotFound
+	}
+	o, err := s.results.Find(ctx, r.at(org), result.Key{Item: item, Epoch: epoch})
+	if errors.Is(err, result.ErrNotFound) {
+		return plan.Result{}, ErrResultNotFound
+	}
+	if err != nil {
+		return plan.Result{}, err
+	}
+	items, _, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, []int64{item})
+	return plan.Result{Outcome: o, Item: items[item]}, err
 }
 
 // drawn is which of some items are in the run's sample.

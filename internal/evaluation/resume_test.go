@@ -95,3 +95,63 @@ func TestARunGoesOnWhereItStopped(t *testing.T) {
 		refused(t, err, fault.Validation, "invalid_request")
 	})
 }
+
+// TestAResumedRunAsksAgainForScores has a service refuse three answers, score three, and
+// then accept no call at all, until it is mended.
+func TestAResumedRunAsksAgainForScores(t *testing.T) {
+	t.Parallel()
+	c := working(t).Org(t)
+	var mu sync.Mutex
+	mended, calls := false, 0
+	asked, scored := map[string]int{}, map[string]int{}
+	target := application(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[read(t, r).TestCaseID]++
+		_, _ = fmt.Fprint(w, `{"output":"answer 0","usage":{"cost_usd":0.01}}`)
+	})
+	url := scoring(t, func(w http.ResponseWriter, _ *http.Request, call scoringCall) {
+		mu.Lock()
+		defer mu.Unlock()
+		calls++
+		switch one := call.Items[0]; {
+		case one.Output != "answer 0":
+			t.Errorf("the output is %q", one.Output)
+		case !mended && calls <= 3:
+			w.WriteHeader(http.StatusBadRequest)
+		case !mended && calls > 6:
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			scored[one.TestCaseID]++
+			agreeing(w, call)
+		}
+	})
+	e, _ := judged(t, c, 10, map[string]any{"target": target}, map[string]any{"source": "code", "endpoint": map[string]any{"url": url, "batchSize": 1}})
+	broken := ran(t, c, e.ID, map[string]any{"concurrency": 1})
+	require.Equal(t, "scorer_unreachable", broken.Error.Code)
+	require.Len(t, results(t, c, broken), 7)
+	mu.Lock()
+	require.Len(t, scored, 3)
+	mended = true
+	mu.Unlock()
+
+	// Three items are left. The seven answers that are kept cost this run nothing.
+	whole := ran(t, c, e.ID, map[string]any{"resumeRunId": broken.RunID, "budgetUsd": 0.035})
+
+	require.Equal(t, "completed", whole.Status, "%+v", whole.Error)
+	require.Equal(t, 10, whole.Statistics.Metrics["my_judge"].N, "every answer has its score")
+	mu.Lock()
+	defer mu.Unlock()
+	require.Equal(t, 7+4+3, calls, "four scores are missing, and three answers")
+	for _, counted := range []map[string]int{asked, scored} {
+		require.Len(t, counted, 10)
+		for item, n := range counted {
+			require.Equal(t, 1, n, "item %s is answered and scored once", item)
+		}
+	}
+	require.InDelta(t, 0.1, whole.CostUSD, 1e-9, "the cost of all answers")
+	for _, r := range results(t, c, whole) {
+		require.NotEqual(t, "errored", r.Status)
+		require.InDelta(t, 0.01, *r.CostUSD, 1e-12)
+	}
+}

@@ -130,7 +130,7 @@ func TestUpdateEvaluation(t *testing.T) {
 		bare := c.Evaluation(t, "later", map[string]any{"name": "same", "metrics": []string{"contains"}})
 		e := c.Evaluation(t, "later", map[string]any{
 			"name": "same", "description": "Text.", "datasetVersion": 3, "metricParams": map[string]any{"contains": map[string]any{"values": []string{"a"}}}, "metrics": []string{"contains"},
-			"target": map[string]any{"type": "client"}, "judgeConfigIds": []int{1}, "passRule": map[string]any{"minOverall": 1}, "tags": []string{"a"},
+			"target": map[string]any{"type": "http", "url": "https://app.example.com/answer"}, "judgeConfigIds": []int{1}, "passRule": map[string]any{"minOverall": 1}, "tags": []string{"a"},
 			"metadata": map[string]any{"a": 1},
 		})
 		after, err := c.UpdateEvaluation(t.Context(), e.ID, map[string]any{

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/evaluation/internal/chunk"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/plan"
@@ -79,7 +80,7 @@ const (
 	CodeTargetUnreachable  = "target_unreachable"
 	CodeScorerUnreachable  = "scorer_unreachable"
 	CodeMetricUnresolved   = "metric_unresolved"
-	CodeBudgetExceeded     = "budget_exceeded"
+	CodeBudgetExceeded     = chunk.CodeBudgetExceeded
 	CodeTimeout            = "timeout"
 	CodeSuspended          = "organization_suspended"
 	CodeClusterKey         = "cluster_key_unmatched"
@@ -136,7 +137,11 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 			return Run{}, err
 		}
 	} else {
-		want.Plan, want.DatasetID = e.Plan, e.DatasetID
+		found, err := s.judgedTx(ctx, tx, e)
+		if err != nil {
+			return Run{}, err
+		}
+		want.Plan, want.DatasetID = found.Plan, e.DatasetID
 	}
 	if want.DatasetVersion == 0 {
 		want.DatasetVersion = e.DatasetVersion
@@ -228,6 +233,15 @@ func (s *Service) FindRun(ctx context.Context, org principal.OrgID, evaluation, 
 		err = ErrRunNotFound
 	}
 	return r, err
+}
+
+// RunOf returns a run of any evaluation that is not deleted.
+func (s *Service) RunOf(ctx context.Context, org principal.OrgID, id int64) (Run, error) {
+	r, err := s.store.findRun(ctx, s.db.Org(org), org, id)
+	if err != nil {
+		return r, err
+	}
+	return s.FindRun(ctx, org, r.Evaluation, id)
 }
 
 // RunFilter selects runs; an empty field matches everything.

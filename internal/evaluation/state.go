@@ -26,6 +26,7 @@ type Phase string
 const (
 	PhaseQueued      Phase = "queued"
 	PhaseExecuting   Phase = "executing"
+	PhaseScoring     Phase = "scoring" // of results that a client sent, and that are all
 	PhaseAggregating Phase = "aggregating"
 	PhaseDone        Phase = "done"
 )

@@ -324,6 +324,14 @@ func (s store) setPhase(ctx context.Context, org principal.OrgID, run int64, p P
 	return nil
 }
 
+// beginScoring says that a run has executed, unless it is further already.
+func (s store) beginScoring(ctx context.Context, org principal.OrgID, run int64, at time.Time) error {
+	if err := db.New(s.db.Org(org)).BeginScoring(ctx, db.BeginScoringParams{OrgID: org, ID: run, UpdatedAt: at}); err != nil {
+		return fmt.Errorf("begin scoring: %w", err)
+	}
+	return nil
+}
+
 // moveRunTx is the one compare-and-set that ends runs.
 func (s store) moveRunTx(ctx context.Context, tx postgres.Tx, run int64, to Status, why *RunError, at time.Time) error {
 	p := db.MoveRunParams{OrgID: tx.Org, ID: run, Status: string(to), CompletedAt: &at}

@@ -205,6 +205,11 @@ WHERE org_id = @org_id AND id = @id AND status = 'running' AND resolved IS NULL;
 UPDATE evaluation_runs SET phase = @phase, updated_at = @updated_at
 WHERE org_id = @org_id AND id = @id AND status = 'running' AND phase <> @phase;
 
+-- name: BeginScoring :exec
+-- A run that executes has what is to be scored. One that is further stays there.
+UPDATE evaluation_runs SET phase = 'scoring', updated_at = @updated_at
+WHERE org_id = @org_id AND id = @id AND status = 'running' AND phase = 'executing';
+
 -- name: MoveRun :execrows
 -- Ends a running run.
 UPDATE evaluation_runs

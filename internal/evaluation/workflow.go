@@ -112,6 +112,7 @@ type Begun struct {
 	Stop      *RunError
 	Client    bool
 	Scores    bool // are sent by whoever knows them
+	Asks      bool // judges or services for scores of what its client sends; histories of old do not
 	Units     int
 	Lanes     int
 	Width     int
@@ -140,15 +141,10 @@ func RunWorkflow(ctx workflow.Context, x Execution) error {
 	err := workflow.ExecuteActivity(ctx, a.BeginRun, x.Ticket).Get(ctx, &b)
 	switch {
 	case err != nil || b.Ended || b.Stop != nil:
-	case b.Client:
-		b.Stop, err = x.awaitResults(ctx)
 	default:
 		var long bool
-		if b.Stop, long, err = x.execute(ctx, b); long {
+		if b.Stop, long, err = x.work(ctx, b); long {
 			return workflow.NewContinueAsNewError(ctx, RunWorkflow, x)
-		}
-		if b.Scores && b.Stop == nil && err == nil {
-			b.Stop, err = x.awaitResults(ctx)
 		}
 	}
 	// A chunk of a cancelled run ends in any way: its worker may be gone, and the
@@ -165,6 +161,26 @@ func RunWorkflow(ctx workflow.Context, x Execution) error {
 		return err
 	}
 	return workflow.ExecuteActivity(end, a.WriteArtifacts, x.Ticket).Get(end, nil)
+}
+
+// work gets a run its results and their scores. Those of a client are scored when they
+// are all there, or no more are waited for: then it is the waiting that failed.
+func (x *Execution) work(ctx workflow.Context, b Begun) (stop *RunError, long bool, err error) {
+	if b.Client {
+		silent, err := x.awaitResults(ctx)
+		if err != nil || !b.Asks {
+			return silent, false, err
+		}
+		stop, long, err = x.execute(ctx, b)
+		if silent != nil {
+			stop = silent
+		}
+		return stop, long, err
+	}
+	if stop, long, err = x.execute(ctx, b); b.Scores && stop == nil && !long && err == nil {
+		stop, err = x.awaitResults(ctx)
+	}
+	return stop, long, err
 }
 
 // Conclusion ends a run, as failed if there is a reason.
@@ -275,7 +291,7 @@ type Waiting struct {
 func (s *Service) Register(r worker.Registry) {
 	r.RegisterWorkflow(RunWorkflow)
 	r.RegisterWorkflow(purge.PurgeWorkflow)
-	r.RegisterActivity(&purge.Activities{Postgres: s.db, Results: s.results, Artifacts: s.artifacts})
+	r.RegisterActivity(&purge.Activities{Postgres: s.db, Results: s.results, Scores: s.scores, Artifacts: s.artifacts})
 	a := &Activities{s}
 	r.RegisterActivity(a)
 	r.RegisterActivityWithOptions(a.CheckResults, activity.RegisterOptions{Name: checkResults})

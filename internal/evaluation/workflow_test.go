@@ -210,6 +210,32 @@ func TestRunWorkflow(t *testing.T) {
 		silent.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
 		require.Equal(t, "timeout", silent.conclusion[0].Stop.Code)
 	})
+
+	t.Run("what a client sent is scored when it is all, or when no more is waited for", func(t *testing.T) {
+		t.Parallel()
+		begun := evaluation.Begun{Client: true, Asks: true, Units: 25, Lanes: 1, Width: 1, FirstTime: 1_000_000, ChunkTime: 15 * time.Second}
+		final := func(int) evaluation.Waiting { return evaluation.Waiting{Final: true} }
+		p := play(begun, done, final)
+		p.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, p, nil)
+		require.Len(t, p.chunks, 2)
+
+		stopped := play(begun, func(evaluation.ChunkInput) (evaluation.ChunkDone, error) { return evaluation.ChunkDone{Stop: why}, nil }, final)
+		stopped.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, stopped, why)
+		require.Len(t, stopped.chunks, 1)
+
+		silent := play(begun, done, func(int) evaluation.Waiting { return evaluation.Waiting{} })
+		silent.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		require.Equal(t, "timeout", silent.conclusion[0].Stop.Code)
+		require.Len(t, silent.chunks, 2)
+
+		cancelled := play(begun, done, func(int) evaluation.Waiting { return evaluation.Waiting{Left: 24 * time.Hour} })
+		cancelled.RegisterDelayedCallback(cancelled.CancelWorkflow, time.Hour)
+		cancelled.ExecuteWorkflow(evaluation.RunWorkflow, ticket)
+		ended(t, cancelled, nil)
+		require.Empty(t, cancelled.chunks)
+	})
 }
 
 func TestHistories(t *testing.T) {
@@ -252,6 +278,15 @@ func TestHistories(t *testing.T) {
 		"run_of_a_client": run(client, func(t *testing.T, c *testkit.Client, r testkit.Run) {
 			require.NoError(t, c.PutResults(t.Context(), r.EvaluationID, r.RunID, nil, true))
 		}),
+		"run_of_a_client_with_a_judge": func(t *testing.T) (temporal.Config, string) {
+			k := testkit.New(t)
+			k.Work(t)
+			c := k.Org(t)
+			quick(t, c)
+			r := submitted(t, c, 60, nil)
+			c.Ended(t, r)
+			return k.App.Config.Temporal, workflowOf(t, c, r)
+		},
 		"run_cancelled": run(client, func(t *testing.T, c *testkit.Client, r testkit.Run) {
 			_, err := c.CancelRun(t.Context(), r.EvaluationID, r.RunID)
 			require.NoError(t, err)

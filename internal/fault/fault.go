@@ -107,3 +107,9 @@ func From(err error) (*Error, bool) {
 	ok := errors.As(err, &f)
 	return f, ok
 }
+
+// IsNotFound reports whether an error says that something does not exist.
+func IsNotFound(err error) bool {
+	e, ok := From(err)
+	return ok && e.Kind == NotFound
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/assayhq/assay/internal/correction"
 	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/stat"
@@ -39,6 +40,47 @@ type Compared struct {
 	Better metric.Direction
 	Role   Role
 	stat.Comparison
+	// Judge is nil unless the scores are a judge's.
+	Judge *Judged
+}
+
+// Judged is how far a difference in the scores of a judge can be trusted.
+type Judged struct {
+	Estimator   correction.Estimator `json:"estimator" enum:"judge,human_only,ppi,active_ppi" doc:"How the difference was estimated: judge is the judge's own opinion, without labels; the others rest on labels of people."`
+	Labels      int                  `json:"labels" doc:"Items whose answers in both runs have a label."`
+	Raw         stat.Estimate        `json:"raw" doc:"Difference of the judge's own means; these are in statistics."`
+	Baseline    *float64             `json:"-"` // corrected means
+	Candidate   *float64             `json:"-"`
+	Attribution Attribution          `json:"attribution" enum:"system,judge_or_system,unknown" doc:"What a difference comes from: system if a watch began before both runs and has seen the judge give the same verdicts after both, judge_or_system if the judge has another version or has drifted, unknown otherwise."`
+}
+
+// Attribution is what a difference comes from.
+type Attribution string
+
+// The attributions.
+const (
+	AttributionSystem  Attribution = "system"
+	AttributionEither  Attribution = "judge_or_system"
+	AttributionUnknown Attribution = "unknown"
+)
+
+// Correct replaces the difference by a corrected one, with its interval at a level and
+// at the level that margins are decided at, and decides anew. The tests of the judge's
+// own difference say nothing about it.
+func (c *Compared) Correct(level, margin float64, at, atMargin stat.Estimate) {
+	o := stat.CompareOptions{Options: stat.Options{Level: level, LowerIsBetter: c.Better == metric.Lower}, Margin: margin}
+	var limits func(alpha float64) (lower, upper float64)
+	if at.CI != nil && atMargin.CI != nil {
+		limits = func(alpha float64) (lower, upper float64) {
+			if ci := at.CI; alpha < 1.5*(1-level) {
+				return *ci.Lower, *ci.Upper
+			}
+			return *atMargin.CI.Lower, *atMargin.CI.Upper
+		}
+	}
+	at.Estimand = c.Difference.Estimand
+	c.Difference, c.Verdict = at, o.Decide(limits)
+	c.P, c.PMethod, c.PAdjusted, c.Family, c.Tests, c.Resolution = nil, nil, nil, nil, stat.Tests{}, nil
 }
 
 // Role is how much weight a verdict has.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/assayhq/assay/internal/correction"
 	"github.com/assayhq/assay/internal/gate"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/stat"
@@ -17,9 +18,11 @@ type Statistics struct {
 	Metrics  map[string]stat.Estimate `json:"metrics" doc:"Mean score by metric."`
 	// Gates are the figures with a range once more, as a gate decides by them: a
 	// missing score counts as the worst one.
-	Gates      map[string]stat.Estimate `json:"gates" doc:"The figures with a range once more, as gates decide by them: a missing score counts as the worst one. Empty for a run that was stopped."`
-	Repeated   []Repeated               `json:"repeated" doc:"What several trials of an item come to, for 2, 4, 8 and so on up to the number of repetitions; empty without repetitions."`
-	Resolution *stat.Resolution         `json:"resolution" doc:"The smallest difference that this many items can show; null if the data do not give it."`
+	Gates map[string]stat.Estimate `json:"gates" doc:"The figures with a range once more, as gates decide by them: a missing score counts as the worst one. Empty for a run that was stopped."`
+	// Corrected are the means of judges with what people make of them.
+	Corrected  map[string]correction.Corrected `json:"corrected" doc:"Means of judges by metric: what people would give, estimated from their labels, and what the judge gives. The first is also what metrics and gates have. Empty without judges."`
+	Repeated   []Repeated                      `json:"repeated" doc:"What several trials of an item come to, for 2, 4, 8 and so on up to the number of repetitions; empty without repetitions."`
+	Resolution *stat.Resolution                `json:"resolution" doc:"The smallest difference that this many items can show; null if the data do not give it."`
 }
 
 // Resolvable are the differences that a reader may want to see: the margin of the

@@ -26,14 +26,16 @@ type ComparisonBody struct {
 type ComparedBody struct {
 	Name       string          `json:"name" doc:"overall, pass_rate or the metric's name."`
 	Better     string          `json:"better" enum:"higher,lower" doc:"Which direction is better."`
-	Baseline   *float64        `json:"baseline" doc:"Value of the baseline; null if it has none."`
-	Candidate  *float64        `json:"candidate" doc:"Value of the candidate; null if it has none."`
-	Delta      *float64        `json:"delta" doc:"Candidate minus baseline, over the items that both scored; null if there are none."`
+	Baseline   *float64        `json:"baseline" doc:"Value of the baseline; null if it has none. Of a judge, the mean that people would give."`
+	Candidate  *float64        `json:"candidate" doc:"Value of the candidate; null if it has none. Of a judge, the mean that people would give."`
+	Delta      *float64        `json:"delta" doc:"Candidate minus baseline, over the items that both scored; null if there are none. Of a judge it is estimated from pairs of answers, and can differ a little from the difference of the two means."`
 	CILow      *float64        `json:"ci_low" doc:"Lower end of the interval of delta; null if it has none."`
 	CIHigh     *float64        `json:"ci_high" doc:"Upper end of the interval of delta; null if it has none."`
 	Role       Role            `json:"role" enum:"primary,exploratory,descriptive" doc:"primary for a figure that was declared before looking, exploratory for all others: one of many is off by chance more often than its interval says. descriptive for a figure without a range, such as a latency: nothing is decided by it."`
 	Verdict    string          `json:"verdict" enum:"improved,regressed,unchanged,inconclusive" doc:"What the interval shows, in a word."`
 	Statistics stat.Comparison `json:"statistics" doc:"The comparison in full."`
+
+	Judge httpapi.Null[Judged] `json:"judge" doc:"How far the difference can be trusted, if the scores are a judge's: the difference itself is what people would see, estimated from their labels. Null for other figures."`
 }
 
 // ChangesBody is the number of items by what became of them on the wire.
@@ -88,7 +90,10 @@ func (c Comparison) Body(evaluation, baseline, candidate int64) ComparisonBody {
 func toComparedBody(c Compared) ComparedBody {
 	b := ComparedBody{
 		Name: c.Name, Better: string(c.Better), Role: c.Role, Baseline: c.Comparison.Baseline.Value, Candidate: c.Comparison.Candidate.Value, Delta: c.Difference.Value,
-		Verdict: string(c.Verdict.Outcome()), Statistics: c.Comparison,
+		Verdict: string(c.Verdict.Outcome()), Statistics: c.Comparison, Judge: httpapi.NullOf(c.Judge),
+	}
+	if c.Judge != nil && c.Comparable {
+		b.Baseline, b.Candidate = c.Judge.Baseline, c.Judge.Candidate
 	}
 	if ci := c.Difference.CI; ci != nil {
 		b.CILow, b.CIHigh = ci.Lower, ci.Upper

@@ -132,7 +132,7 @@ func cause(m result.Measure) stat.Cause {
 		return stat.Present
 	case metric.Reason(m.Reason).OfItem():
 		return stat.CauseItem
-	case metric.Reason(m.Reason) == metric.ReasonServiceFailed:
+	case metric.Reason(m.Reason) == metric.ReasonServiceFailed || metric.Reason(m.Reason) == metric.ReasonNotAsked:
 		return stat.CauseSystem
 	}
 	return stat.CauseOutput

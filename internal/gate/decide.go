@@ -28,6 +28,7 @@ const (
 	ReasonInside       Reason = "inside"
 	ReasonNoFigure     Reason = "no_figure"
 	ReasonNoInterval   Reason = "no_interval"
+	ReasonStale        Reason = "stale" // whatever made the figure has changed since
 	ReasonMissing      Reason = "missing_scores"
 	ReasonIncomparable Reason = "not_comparable"
 	ReasonDescriptive  Reason = "descriptive"
@@ -86,6 +87,10 @@ func (r Requirement) Decide(f *Figure, maxMissing float64) Decision {
 	}
 	e := f.Alone
 	out.Estimate, out.Together = &e, f.Together.CI
+	if e.Status == stat.StatusStale {
+		out.Reason = ReasonStale
+		return out
+	}
 	if e.CI == nil || e.CI.Kind == stat.KindSequence || e.Value == nil || !slices.Contains(decidable, e.Status) {
 		out.Reason = ReasonNoInterval
 		return out

@@ -54,6 +54,14 @@ func (p Patch[T]) Apply(target *T) {
 	}
 }
 
+// Pointer is the value, or nil for null.
+func (p Patch[T]) Pointer() *T {
+	if !p.Sent || p.Null {
+		return nil
+	}
+	return &p.Value
+}
+
 // Set is a field of a partial update that the resource always has: absent
 // leaves the value as it is, and null is refused.
 type Set[T any] struct {

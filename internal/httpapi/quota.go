@@ -94,6 +94,23 @@ type recognised struct {
 
 type recognisedKey struct{}
 
+// InPerson is an input whose contents decide whether a person must send it: an
+// operation with several shapes may have one that is a decision of a person.
+type InPerson interface {
+	InPerson() bool
+}
+
+// inPerson refuses a caller that is not a person where only a person may decide.
+func (op Op) inPerson(ctx context.Context, input any) error {
+	if shaped, ok := input.(InPerson); !op.Person || ok && !shaped.InPerson() {
+		return nil
+	}
+	if caller := principal.From(ctx); caller.User == nil || caller.ActsFor {
+		return errNotAPerson
+	}
+	return nil
+}
+
 // Permit is the last check before a handler: what the key could do, but its
 // organization or its owner's role does not allow. It comes after validation,
 // so that the answer says nothing about what exists.
@@ -119,3 +136,15 @@ var (
 	errNoDelete  = fault.New(fault.Forbidden, "key_may_not_delete", "This key was made without the right to delete. Use a key that has can_delete.")
 	errRole      = fault.New(fault.Forbidden, "role_forbids", "The role of this key's owner does not allow the operation.")
 )
+
+// Require refuses a caller whose key lacks a scope, where an operation needs it for
+// some requests only.
+func Require(ctx context.Context, s principal.Scope) error {
+	switch caller := principal.From(ctx); {
+	case !caller.Has(s):
+		return errScope.With("requiredScope", string(s))
+	case !caller.May(s):
+		return errRole.With("role", caller.Role)
+	}
+	return nil
+}

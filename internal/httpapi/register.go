@@ -55,6 +55,9 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 		if err := op.Permit(ctx); err != nil {
 			return nil, err
 		}
+		if err := op.inPerson(ctx, in); err != nil {
+			return nil, err
+		}
 		return handler(ctx, in)
 	})
 	if op.RepeatStatus != 0 {

@@ -15,6 +15,11 @@ import (
 // Stream is the output of an operation whose body is written while it is made.
 type Stream = huma.StreamResponse
 
+// Sealed is the content security policy of a file that callers wrote parts of: it
+// lets a browser show the file and nothing more, with no script, no request, no
+// frame, and an origin of its own.
+const Sealed = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+
 // NewStream answers 200 with the headers and with what write writes. If write
 // fails, the connection is cut, so that the caller sees that the body is not
 // whole; it is cut too when the caller's key ends. What can fail before the first

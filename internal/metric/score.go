@@ -54,9 +54,14 @@ const (
 	// ReasonExcluded that the metric is declared to leave such items out.
 	ReasonNotSent  Reason = "not_sent"
 	ReasonExcluded Reason = "excluded"
+	// ReasonAbstained means that a judge would not decide.
+	ReasonAbstained Reason = "judge_abstained"
 	// ReasonServiceFailed means that the service that makes the metric's scores
 	// did not give one.
 	ReasonServiceFailed Reason = "service_failed"
+	// ReasonNotAsked means that whoever makes the metric's scores has not been asked
+	// for this one: it is still to come, or the run ended before.
+	ReasonNotAsked Reason = "not_asked"
 	// ReasonTooLarge means that a value is larger or deeper than what is read.
 	ReasonTooLarge Reason = "too_large"
 	// ReasonTooCostly means that the score needs more work than one score may.

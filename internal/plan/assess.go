@@ -96,14 +96,21 @@ func Reassess(pause func() error, o *result.Outcome, rule PassRule, measures []M
 			all[s.Metric] = stored(s)
 		}
 	}
+	a := AnswerOf(o)
+	o.Scores, o.Overall, o.ErrorCode, o.ErrorMessage = nil, nil, "", ""
+	return Assess(pause, o, rule, measures, CaseOf(item, a), all)
+}
+
+// AnswerOf is the answer that an outcome is of, as far as it is stored.
+func AnswerOf(o *result.Outcome) provider.Answer {
 	a := provider.Answer{
-		Output: o.Output, Took: o.Duration, CostNanoUSD: o.CostNanoUSD, Usage: llm.Usage{Input: o.InputTokens, Output: o.OutputTokens},
+		Output: o.Output, ToolsJSON: o.ToolCalls, Took: o.Duration, CostNanoUSD: o.CostNanoUSD, Usage: llm.Usage{Input: o.InputTokens, Output: o.OutputTokens},
+		Calls: o.Calls, Trace: o.Trace,
 	}
 	if o.ToolCalls.Kind() == '[' {
 		a.Tools = provider.ToolCalls(o.ToolCalls)
 	}
-	o.Scores, o.Overall, o.ErrorCode, o.ErrorMessage = nil, nil, "", ""
-	return Assess(pause, o, rule, measures, CaseOf(item, a), all)
+	return a
 }
 
 // Rescore adds scores that were sent to those that an outcome has, and decides anew.

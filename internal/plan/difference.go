@@ -25,6 +25,8 @@ func Differ(a, b Plan) Difference {
 			d.Metrics[name] = "only the baseline measured " + name
 		case !alike(a, b, name):
 			d.Metrics[name] = "the declarations of " + name + " differ"
+		case rejudged(a, b, name):
+			d.Metrics[name] = "the judge of " + name + " has another version"
 		case !same(a.Params[name], b.Params[name]):
 			d.Metrics[name] = "the parameters of " + name + " differ"
 		case a.PassRule.weight(name) != b.PassRule.weight(name):
@@ -48,6 +50,14 @@ func alike(a, b Plan, name string) bool {
 	y, _ := b.external(name)
 	x.Summary, y.Summary = "", ""
 	return same(x, y)
+}
+
+// rejudged reports whether a metric's scores come from different judges, or from
+// different versions of one.
+func rejudged(a, b Plan, name string) bool {
+	x, _ := a.judged(name)
+	y, _ := b.judged(name)
+	return x.Judge != y.Judge || x.Version != y.Version
 }
 
 // same reports whether two values have the same JSON.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/metric"
@@ -79,9 +80,15 @@ func (p Plan) AwaitsScores() bool {
 	return slices.ContainsFunc(p.External, func(x External) bool { return x.Endpoint == nil })
 }
 
+// Asks reports whether somebody is asked for scores: a judge, or a service of the
+// team's own.
+func (p Plan) Asks() bool {
+	return len(p.Judged) > 0 || slices.ContainsFunc(p.External, func(x External) bool { return x.Endpoint != nil })
+}
+
 // Paid reports whether executing a unit costs time or money beyond our own.
 func (p Plan) Paid() bool {
-	return p.Target.Paid() || slices.ContainsFunc(p.External, func(x External) bool { return x.Endpoint != nil })
+	return p.Target.Paid() || p.Asks()
 }
 
 // Awaited are the names of the metrics whose scores are sent.
@@ -133,7 +140,7 @@ func suggestion(name string, measures []Measure) string {
 }
 
 // CheckExternal refuses declarations that contradict themselves or others. Plans that
-// are stored are not asked: a metric that is built in later does not take their name.
+// are stored are not checked: a metric that is built in later does not take their name.
 func (p Plan) CheckExternal(metrics *metric.Registry, with *provider.Service) error {
 	var fields []fault.Field
 	for i, x := range p.External {
@@ -143,6 +150,8 @@ func (p Plan) CheckExternal(metrics *metric.Registry, with *provider.Service) er
 		switch {
 		case metrics.Has(x.Name):
 			add("name", "format", "is the name of a built-in metric: choose another")
+		case strings.HasPrefix(x.Name, judgePrefix):
+			add("name", "format", "begins with judge:, which is how judges are named: choose another")
 		case x.Name == "overall" || x.Name == "pass_rate":
 			add("name", "enum", "is the name of a figure that every run has: choose another")
 		case slices.ContainsFunc(p.External[:i], func(o External) bool { return o.Name == x.Name }):
@@ -157,9 +166,6 @@ func (p Plan) CheckExternal(metrics *metric.Registry, with *provider.Service) er
 		if x.Endpoint == nil {
 			continue
 		}
-		if p.Target.Type == TargetClient {
-			add("endpoint", "format", "cannot score the results of a client: send scores with the results, or use another target")
-		}
 		if err := with.CheckURL(x.Endpoint.URL); err != nil {
 			add("endpoint/url", "format", "cannot be called: "+err.Error())
 		}
@@ -170,5 +176,5 @@ func (p Plan) CheckExternal(metrics *metric.Registry, with *provider.Service) er
 	if len(fields) == 0 {
 		return nil
 	}
-	return fault.New(fault.Validation, "invalid_request", "An external metric cannot be declared like this.").WithFields(fields...)
+	return fault.New(fault.Validation, "invalid_request", "A metric cannot be declared like this.").WithFields(fields...)
 }

@@ -14,7 +14,7 @@ type SentBody struct {
 	Epoch       int                  `json:"epoch,omitempty" minimum:"0" maximum:"99" doc:"Number of the repetition, starting at 0."`
 	Output      httpapi.JSON         `json:"output,omitzero" doc:"What the application answered."`
 	ToolCalls   httpapi.JSON         `json:"toolCalls,omitzero" doc:"A list of calls with name and arguments."`
-	Scores      map[string]SentScore `json:"scores,omitempty" maxProperties:"50" doc:"Scores that you computed, by metric: numbers, or objects with value and explanation. Metrics that have none are computed from the output, unless they are external."`
+	Scores      map[string]SentScore `json:"scores,omitempty" maxProperties:"50" doc:"Scores that you computed, by metric: numbers, or objects with value and explanation. Metrics that have none are computed from the output, unless they are external. Judges and services that score are asked when all results are there: their scores cannot be sent."`
 	DurationMS  *float64             `json:"durationMs,omitempty" minimum:"0" maximum:"86400000" doc:"Time that the application took, in milliseconds."`
 	CostUSD     *float64             `json:"costUsd,omitempty" minimum:"0" maximum:"1000000" doc:"Cost in US dollars."`
 	Usage       SentUsage            `json:"usage,omitzero" doc:"Tokens used."`

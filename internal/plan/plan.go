@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,11 +14,13 @@ import (
 
 // Plan is what an evaluation measures and how. A run copies it.
 type Plan struct {
-	Metrics  []string                 `json:"metrics"`
-	Params   map[string]metric.Params `json:"params,omitzero"`
-	Target   Target                   `json:"target"`
-	Judges   []int64                  `json:"judges,omitzero"`
-	PassRule PassRule                 `json:"pass_rule"`
+	Metrics []string                 `json:"metrics"`
+	Params  map[string]metric.Params `json:"params,omitzero"`
+	Target  Target                   `json:"target"`
+	Judges  []int64                  `json:"judges,omitzero"`
+	// Judged are the judges as they were found when a run started.
+	Judged   []Judged `json:"judged,omitzero"`
+	PassRule PassRule `json:"pass_rule"`
 	// External declares those of the metrics whose scores the team makes.
 	External []External `json:"external,omitzero"`
 }
@@ -46,7 +49,7 @@ type Measure struct {
 	metric.Definition
 	score    func(metric.Case) metric.Score
 	external bool // its scores are sent
-	service  bool // its scores are made by a service of the team's own
+	service  bool // its scores are made by a judge, or by a service of the team's own
 }
 
 // Measures finds the plan's metrics. What is not there is a warning; parameters
@@ -59,7 +62,15 @@ func (p Plan) Measures(metrics *metric.Registry) ([]Measure, []Warning, error) {
 			return nil, nil, fault.Invalid("body", fmt.Sprintf("/metrics/%d", i), "format", "repeats "+name)
 		}
 		if x, ok := p.external(name); ok {
-			found = append(found, Measure{x.definition(), x.unsent, x.Endpoint == nil, x.Endpoint != nil})
+			m := Measure{Definition: x.definition(), score: x.unsent, external: true}
+			if x.Endpoint != nil {
+				m.score, m.external, m.service = unasked, false, true
+			}
+			found = append(found, m)
+			continue
+		}
+		if j, ok := p.judged(name); ok {
+			found = append(found, Measure{Definition: j.definition(), score: unasked, service: true})
 			continue
 		}
 		m, err := metrics.Find(name, p.Params[name])
@@ -71,12 +82,17 @@ func (p Plan) Measures(metrics *metric.Registry) ([]Measure, []Warning, error) {
 			return nil, nil, parameterFault(name, bad)
 		case errors.Is(err, metric.ErrNeedsJudge):
 			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("The metric %s needs a judge, and no judge of this evaluation supplies it. Runs fail until one does.", name)})
+		case strings.HasPrefix(name, judgePrefix):
+			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("There is no active judge with the key %s. Runs fail until there is.", strings.TrimPrefix(name, judgePrefix))})
 		default:
 			missing = append(missing, Warning{"metric_unresolved", name, fmt.Sprintf("The metric %s does not exist. Runs fail until it does; GET /api/evaluation-metrics lists the metrics that exist.", name)})
 		}
 	}
 	return found, missing, nil
 }
+
+// judgePrefix is how the names of judges begin.
+const judgePrefix = "judge:"
 
 func parameterFault(name string, bad *metric.ParameterError) error {
 	var fields []fault.Field

@@ -5,46 +5,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/provider"
+	"github.com/assayhq/assay/internal/result"
 )
 
-// Scorers are the services that make scores of a plan's metrics.
-type Scorers []scorer
+// Scorer makes the score that one metric gives to an answer. There is a score in any
+// case: one that is missing says why. The cost, in billionths of a US dollar, is that of
+// every attempt as far as it is known, also of those that failed. An error is a *provider.Failure after which no other answer can be
+// scored either, or the end of ctx.
+type Scorer func(ctx context.Context, run int64, i dataset.Item, epoch int, a provider.Answer) (score metric.Score, nanoUSD uint64, err error)
 
-type scorer struct {
-	external External
-	service  *provider.Scorer
-}
+// Scorers make the scores that take asking somebody, by metric.
+type Scorers map[string]Scorer
 
 // Scorers prepares to ask the services. Each has a pace of its own, and failed is
 // called after attempts that are made again. A *provider.Unusable means that one
 // cannot be asked.
 func (p Plan) Scorers(ctx context.Context, with *provider.Service, org principal.OrgID, pace func() *provider.Pace, failed func(*provider.Failure)) (Scorers, error) {
-	var all Scorers
+	all := Scorers{}
 	for _, x := range p.External {
 		e := x.Endpoint
 		if e == nil {
 			continue
 		}
-		service, err := with.Scorer(ctx, org, provider.ScorerConfig{
+		to, err := with.Scorer(ctx, org, provider.ScorerConfig{
 			EndpointConfig: provider.EndpointConfig{URL: e.URL, KeyID: e.SecretRef, Timeout: time.Duration(e.TimeoutMS) * time.Millisecond},
 			Metric:         x.Name, Batch: e.BatchSize,
 		}, pace(), failed)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, scorer{x, service})
+		all[x.Name] = service{x, to}.score
 	}
 	return all, nil
 }
@@ -74,41 +77,74 @@ type toScore struct {
 	ToolCalls      jsontext.Value `json:"tool_calls,omitzero"`
 }
 
-// Score has every service score an answer, and returns the scores by metric, all of
-// them in any case. An error is a *provider.Failure after which no other answer can
-// be scored either, or the end of ctx.
-func (s Scorers) Score(ctx context.Context, run int64, i dataset.Item, epoch int, a provider.Answer) (map[string]metric.Score, error) {
-	if len(s) == 0 {
-		return nil, nil
-	}
+// service is the team's own, which scores answers to a metric. What it costs is not
+// known here.
+type service struct {
+	external External
+	to       *provider.Scorer
+}
+
+func (s service) score(ctx context.Context, run int64, i dataset.Item, epoch int, a provider.Answer) (metric.Score, uint64, error) {
 	text, err := json.Marshal(toScore{
 		TestCaseID: strconv.FormatInt(i.ID, 10), RunID: strconv.FormatInt(run, 10), Epoch: epoch,
 		Input: i.Content.Input, Output: a.Output, ExpectedOutput: i.Content.ExpectedOutput, Context: i.Content.Context,
 		Messages: i.Content.Messages, Labels: i.Content.Labels, ToolCalls: a.ToolsJSON,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("encode the answer: %w", err)
+		return metric.Score{}, 0, fmt.Errorf("encode the answer: %w", err)
+	}
+	given, err := s.to.Score(ctx, text)
+	var f *provider.Failure
+	switch {
+	case errors.As(err, &f):
+		given.Failed = f.Message
+	case err != nil:
+		given.Failed = "The service did not answer before the run ended."
+	}
+	return s.external.score(given), 0, err
+}
+
+// Lacking are those of the scorers whose scores an outcome lacks because they failed or
+// were not asked.
+func (s Scorers) Lacking(o *result.Outcome) Scorers {
+	lacking := Scorers{}
+	for _, x := range o.Scores {
+		why := metric.Reason(x.Reason)
+		if score, ok := s[x.Metric]; ok && x.Value == nil && (why == metric.ReasonServiceFailed || why == metric.ReasonNotAsked) {
+			lacking[x.Metric] = score
+		}
+	}
+	return lacking
+}
+
+// Score has an answer scored by all, and returns the scores by metric, all of them
+// in any case, and what they cost together. An error is one of a Scorer.
+func (s Scorers) Score(ctx context.Context, run int64, i dataset.Item, epoch int, a provider.Answer) (map[string]metric.Score, uint64, error) {
+	if len(s) == 0 {
+		return nil, 0, nil
 	}
 	var mu sync.Mutex
+	var total uint64
 	scores := make(map[string]metric.Score, len(s))
-	var g errgroup.Group // one that fails does not end calls that others wait for
-	for _, one := range s {
-		g.Go(func() error {
-			given, err := one.service.Score(ctx, text)
-			var f *provider.Failure
-			switch {
-			case errors.As(err, &f):
-				given.Failed = f.Message
-			case err != nil:
-				given.Failed = "The service did not answer before the run ended."
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			scores[one.external.Name] = one.external.score(given)
-			return err
-		})
+	var failed error
+	ask := func(name string) {
+		given, cost, err := s[name](ctx, run, i, epoch, a)
+		mu.Lock()
+		defer mu.Unlock()
+		scores[name] = given
+		total += cost
+		if failed == nil {
+			failed = err
+		}
 	}
-	return scores, g.Wait()
+	names := slices.Collect(maps.Keys(s))
+	var others sync.WaitGroup // one that fails does not end calls that others wait for
+	for _, name := range names[1:] {
+		others.Go(func() { ask(name) })
+	}
+	ask(names[0])
+	others.Wait()
+	return scores, total, failed
 }
 
 // score is what the metric says by what its service gave.

@@ -72,6 +72,8 @@ func scoreFaults(measures []Measure, scores map[string]SentScore) iter.Seq2[stri
 			switch i := slices.IndexFunc(measures, func(m Measure) bool { return m.Name == name }); {
 			case i < 0:
 				message = "is not a metric of the run" + cmp.Or(suggestion(name, measures), ": declare it in externalMetrics of the evaluation first")
+			case measures[i].service:
+				message = "is given by a judge or a service that the run asks itself: leave it out"
 			default:
 				message = measures[i].refuses(v)
 			}
@@ -92,7 +94,7 @@ func CheckScores(measures []Measure, scores map[string]SentScore) error {
 		add(name, message)
 	}
 	for _, m := range measures {
-		if _, sent := scores[m.Name]; sent && !m.external {
+		if _, sent := scores[m.Name]; sent && !m.external && !m.service {
 			add(m.Name, "is computed here: scores can be added to external metrics")
 		}
 	}

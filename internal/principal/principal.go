@@ -88,6 +88,8 @@ type Caller struct {
 	User *uuid.UUID
 	// Asserted is true if the key only says that it speaks for the user.
 	Asserted bool
+	// ActsFor is true if the request names the user with X-On-Behalf-Of.
+	ActsFor bool
 	// Role is the user's role; empty for a service key, which no role narrows.
 	Role Role
 	// OverOwners is true if the caller may decide about owners: an owner, or a

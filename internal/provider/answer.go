@@ -23,13 +23,32 @@ type Answer struct {
 	Usage       llm.Usage
 	Calls       int
 	Trace       [16]byte // the trace that the call is part of; zero if there is none
+
+	// ReplyID is the provider's name of the answer, and Model what answered, often
+	// a dated name of what was asked. Applications have neither.
+	ReplyID string
+	Model   string
+	// FromCache: an earlier call's answer is used again, and this one took nothing.
+	FromCache bool
+}
+
+// merge adds what an earlier call took to a later one, whose words count.
+func (a *Answer) merge(earlier Answer) {
+	a.add(earlier)
+	if a.Took != nil && earlier.Took != nil {
+		both := *a.Took + *earlier.Took
+		a.Took = &both
+	}
 }
 
 // add adds what an attempt cost, because each one is paid.
 func (a *Answer) add(n Answer) {
 	a.Calls += n.Calls
 	a.Usage.Input += n.Usage.Input
+	a.Usage.Cached += n.Usage.Cached
+	a.Usage.CacheWrite += n.Usage.CacheWrite
 	a.Usage.Output += n.Usage.Output
+	a.Usage.Reasoning += n.Usage.Reasoning
 	if n.CostNanoUSD != nil {
 		sum := *n.CostNanoUSD
 		if a.CostNanoUSD != nil {
@@ -66,7 +85,7 @@ func (f *Failure) StopCode() string {
 	switch f.Code {
 	case "unauthorized", "exhausted":
 		return CodeKeyMissing
-	case CodeScorerUnreachable:
+	case CodeScorerUnreachable, CodeSpendCap:
 		return f.Code
 	default:
 		return CodeUnreachable

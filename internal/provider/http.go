@@ -74,6 +74,8 @@ type createProviderKeyBody struct {
 	BaseURL  string     `json:"baseUrl,omitempty" maxLength:"2000" doc:"URL below which the provider is called; required unless the provider is openai, anthropic or google."`
 	Secret   secretText `json:"secret" writeOnly:"true" doc:"The provider's key itself."`
 	Models   []string   `json:"models,omitempty" maxItems:"200" doc:"Models that the key is meant for."`
+
+	MonthlyCapUSD *float64 `json:"monthlyCapUsd,omitempty" minimum:"0" maximum:"1000000000" doc:"US dollars that calls with the key may cost in a calendar month (UTC); absent for no cap."`
 }
 
 type updateProviderKeyInput struct {
@@ -88,6 +90,7 @@ type updateProviderKeyBody struct {
 	Secret          httpapi.Set[secretText] `json:"secret,omitzero" writeOnly:"true" doc:"New secret."`
 	Models          httpapi.Patch[[]string] `json:"models,omitzero" maxItems:"200" doc:"New models, replacing all existing ones; null removes them."`
 	Status          httpapi.Set[KeyStatus]  `json:"status,omitzero" enum:"active,disabled" doc:"disabled stops evaluations from using the key; active allows it again."`
+	MonthlyCapUSD   httpapi.Patch[float64]  `json:"monthlyCapUsd,omitzero" minimum:"0" maximum:"1000000000" doc:"New monthly cap in US dollars; null removes it."`
 	ExpectedVersion int64                   `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
@@ -100,6 +103,8 @@ type providerKeyBody struct {
 	Models     []string                   `json:"models" doc:"Models that the key is meant for."`
 	Status     KeyStatus                  `json:"status" doc:"Whether the key can be used; an invalid one was refused by the provider."`
 	LastUsedAt httpapi.Null[httpapi.Time] `json:"last_used_at" volatile:"true" doc:"When the key was last used; null if it never was."`
+	MonthlyCap *float64                   `json:"monthly_cap_usd" doc:"US dollars that calls with the key may cost in a calendar month (UTC); null for no cap."`
+	MonthSpent float64                    `json:"month_spent_usd" volatile:"true" doc:"US dollars that calls with the key have cost in this calendar month (UTC), as of a few seconds ago. A call whose model has no price is not counted."`
 	CreatedAt  httpapi.Time               `json:"created_at" doc:"When the provider key was created."`
 	UpdatedAt  httpapi.Time               `json:"updated_at" doc:"When the provider key last changed."`
 	Version    int64                      `json:"version" doc:"Counts changes of the provider key; see If-Match."`
@@ -171,7 +176,7 @@ func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput
 func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*createdProviderKeyOutput, error) {
 	b := in.Body
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdProviderKeyOutput, error) {
-		k, err := s.CreateTx(ctx, tx, Key{Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: httpapi.OrEmpty(b.Models)}, secret.Text(b.Secret))
+		k, err := s.CreateTx(ctx, tx, Key{Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: httpapi.OrEmpty(b.Models), MonthlyCapNanoUSD: nanoOf(b.MonthlyCapUSD)}, secret.Text(b.Secret))
 		if err != nil {
 			return nil, err
 		}
@@ -257,6 +262,9 @@ func (b updateProviderKeyBody) apply(k *Key) {
 	b.Name.Apply(&k.Name)
 	b.BaseURL.Apply(&k.BaseURL)
 	b.Status.Apply(&k.Status)
+	if b.MonthlyCapUSD.Sent {
+		k.MonthlyCapNanoUSD = nanoOf(b.MonthlyCapUSD.Pointer())
+	}
 	if b.Models.Sent {
 		k.Models = httpapi.OrEmpty(b.Models.Value)
 	}
@@ -275,8 +283,25 @@ func (k Key) Revision() int64 { return k.Version }
 func toKeyBody(k Key) providerKeyBody {
 	return providerKeyBody{
 		ID: k.ID, Provider: k.Provider, Name: k.Name, BaseURL: k.BaseURL, Last4: k.Last4, Models: k.Models, Status: k.Status,
+		MonthlyCap: usdOf(k.MonthlyCapNanoUSD), MonthSpent: float64(k.MonthSpentNanoUSD) / 1e9,
 		LastUsedAt: httpapi.NullTime(k.LastUsedAt), CreatedAt: httpapi.Time(k.CreatedAt), UpdatedAt: httpapi.Time(k.UpdatedAt), Version: k.Version,
 	}
+}
+
+func nanoOf(usd *float64) *uint64 {
+	if usd == nil {
+		return nil
+	}
+	nano := NanoUSD(*usd)
+	return &nano
+}
+
+func usdOf(nano *uint64) *float64 {
+	if nano == nil {
+		return nil
+	}
+	usd := float64(*nano) / 1e9
+	return &usd
 }
 
 // Schema lists the statuses.

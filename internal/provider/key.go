@@ -48,6 +48,11 @@ type Key struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 
+	// MonthlyCapNanoUSD is what calls with the key may cost in a calendar month,
+	// nil if there is no cap; MonthSpentNanoUSD is what they have cost in this one.
+	MonthlyCapNanoUSD *uint64
+	MonthSpentNanoUSD uint64
+
 	sealed []byte
 }
 
@@ -74,12 +79,12 @@ type KeyFilter struct {
 // List returns a page of credentials, newest first, with one credential more
 // than the limit if there is a next page.
 func (s *Service) List(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
-	return s.store.list(ctx, org, f)
+	return s.store.list(ctx, org, f, month(s.clock()))
 }
 
 // Find returns one credential, its secret sealed.
 func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Key, error) {
-	return s.store.find(ctx, s.db.Org(org), org, id)
+	return s.store.find(ctx, s.db.Org(org), org, id, month(s.clock()))
 }
 
 // CreateTx seals a secret and keeps it.
@@ -113,7 +118,7 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, k Key, text secr
 func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int64, text secret.Text, edit func(*Key)) (Key, error) {
 	return change.Update(change.Edit[Key]{
 		Expected: expected, Conflict: tenancy.ErrVersionConflict, Unseen: text != "",
-		Lock: func() (Key, error) { return s.store.lockTx(ctx, tx, id) },
+		Lock: func() (Key, error) { return s.store.lockTx(ctx, tx, id, month(s.clock())) },
 		Apply: func(k *Key) (err error) {
 			old := k.BaseURL
 			edit(k)
@@ -143,7 +148,7 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int
 
 // DeleteTx removes a credential and its secret.
 func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
-	before, err := s.store.lockTx(ctx, tx, id)
+	before, err := s.store.lockTx(ctx, tx, id, month(s.clock()))
 	if err != nil {
 		return err
 	}
@@ -245,5 +250,6 @@ func (s *Service) Erase(_ context.Context, org principal.OrgID) (int64, error) {
 	if s.secrets != nil {
 		s.secrets.Forget(org.String())
 	}
+	s.tills.forget(org)
 	return 0, nil
 }

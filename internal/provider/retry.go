@@ -47,6 +47,7 @@ type Attempt struct {
 // each of them. The answer's calls, usage and cost are those of all attempts.
 func (p *Pace) Ask(ctx context.Context, ask func(context.Context) (Answer, error), failed func(*Failure)) (a Answer, before []Attempt, err error) {
 	var total Answer
+	ctx = withStop(ctx, p.stop)
 	for n := 1; ; n++ {
 		if err := p.wait(ctx); err != nil {
 			return a, before, err
@@ -124,13 +125,15 @@ func (p *Pace) wait(ctx context.Context) error {
 }
 
 // pause waits, unless asking is stopped meanwhile.
-func (p *Pace) pause(ctx context.Context, d time.Duration) error {
+func (p *Pace) pause(ctx context.Context, d time.Duration) error { return pause(ctx, d, p.stop) }
+
+func pause(ctx context.Context, d time.Duration, stop <-chan struct{}) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return nil
-	case <-p.stop:
+	case <-stop:
 		return ErrStopped
 	case <-ctx.Done():
 		return ctx.Err()

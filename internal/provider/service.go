@@ -35,15 +35,20 @@ type Service struct {
 	log     *change.Log
 	now     func() time.Time
 	clock   func() time.Time // for durations: now, not rounded to what is shown
+	widths  widths
+	tills   tills
 }
 
 // New makes the service.
 func New(p Parts) *Service {
 	// The interface shows milliseconds; what is stored is what is shown.
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
-	return &Service{
+	s := &Service{
 		db: p.Postgres, store: store{p.Postgres}, tenancy: p.Tenancy, secrets: p.Secrets, egress: p.Egress, models: p.Models, log: p.Log, now: shown, clock: p.Now,
+		widths: widths{clock: p.Now, all: map[keyOf]*width{}},
 	}
+	s.tills = tills{service: s, all: map[purse]*till{}}
+	return s
 }
 
 // CheckURL refuses a URL that may not be called.

@@ -76,7 +76,8 @@ func (s store) rewrapDataKey(ctx context.Context, old orgDataKey, wrapped secret
 
 func (s store) insertTx(ctx context.Context, tx postgres.Tx, k Key) (int64, error) {
 	id, err := db.New(tx).InsertProviderKey(ctx, db.InsertProviderKeyParams{
-		OrgID: tx.Org, Provider: k.Provider, Name: k.Name, BaseUrl: k.BaseURL, Last4: k.Last4, Models: k.Models, CreatedAt: k.CreatedAt,
+		OrgID: tx.Org, Provider: k.Provider, Name: k.Name, BaseUrl: k.BaseURL, Last4: k.Last4, Models: k.Models, MonthlyCapNanoUsd: limitOf(k.MonthlyCapNanoUSD),
+		CreatedAt: k.CreatedAt,
 	})
 	return id, keyError("insert provider key", err)
 }
@@ -86,8 +87,8 @@ func (s store) setSecretTx(ctx context.Context, tx postgres.Tx, id int64, sealed
 	return keyError("set provider secret", err)
 }
 
-func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Key, error) {
-	r, err := db.New(q).FindProviderKey(ctx, db.FindProviderKeyParams{OrgID: org, ID: id})
+func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64, month string) (Key, error) {
+	r, err := db.New(q).FindProviderKey(ctx, db.FindProviderKeyParams{OrgID: org, ID: id, Period: month})
 	if err != nil {
 		return Key{}, keyError("find provider key", err)
 	}
@@ -95,15 +96,15 @@ func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int6
 }
 
 // lockTx reads a credential that does not change until the transaction ends.
-func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Key, error) {
-	r, err := db.New(tx).LockProviderKey(ctx, db.LockProviderKeyParams{OrgID: tx.Org, ID: id})
+func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64, month string) (Key, error) {
+	r, err := db.New(tx).LockProviderKey(ctx, db.LockProviderKeyParams{OrgID: tx.Org, ID: id, Period: month})
 	if err != nil {
 		return Key{}, keyError("lock provider key", err)
 	}
 	return fromKeyRow(db.ListProviderKeysRow(r)), nil
 }
 
-func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Key, int64, error) {
+func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter, month string) ([]Key, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountProviderKeysParams{
 		OrgID: org, Statuses: postgres.Texts(f.Status), Provider: postgres.OrNull(f.Provider), Search: postgres.OrNull(f.Search),
@@ -112,7 +113,7 @@ func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Ke
 	rows, err := q.ListProviderKeys(ctx, db.ListProviderKeysParams{
 		OrgID: count.OrgID, Statuses: count.Statuses, Provider: count.Provider, Search: count.Search,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		Period: month, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list provider keys: %w", err)
@@ -134,7 +135,7 @@ func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter) ([]Ke
 func (s store) updateTx(ctx context.Context, tx postgres.Tx, expected int64, k Key) error {
 	n, err := db.New(tx).UpdateProviderKey(ctx, db.UpdateProviderKeyParams{
 		OrgID: tx.Org, ID: k.ID, ExpectedVersion: expected, Name: k.Name, BaseUrl: k.BaseURL, Secret: k.sealed, Last4: k.Last4,
-		Models: k.Models, Status: string(k.Status), UpdatedAt: k.UpdatedAt,
+		Models: k.Models, Status: string(k.Status), MonthlyCapNanoUsd: limitOf(k.MonthlyCapNanoUSD), UpdatedAt: k.UpdatedAt,
 	})
 	if err == nil && n == 0 {
 		return tenancy.ErrVersionConflict
@@ -163,9 +164,14 @@ func keyError(doing string, err error) error {
 }
 
 func fromKeyRow(r db.ListProviderKeysRow) Key {
-	return Key{
+	k := Key{
 		ID: r.ID, Provider: r.Provider, Name: r.Name, BaseURL: r.BaseUrl, Last4: r.Last4, Models: r.Models,
 		Status: KeyStatus(r.Status), Version: r.Version, LastUsedAt: r.LastUsedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-		sealed: r.Secret,
+		MonthSpentNanoUSD: uint64(r.MonthSpentNanoUsd), sealed: r.Secret,
 	}
+	if r.MonthlyCapNanoUsd != nil {
+		nano := uint64(*r.MonthlyCapNanoUsd)
+		k.MonthlyCapNanoUSD = &nano
+	}
+	return k
 }

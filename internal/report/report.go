@@ -54,8 +54,10 @@ type segmentView struct {
 
 type metricView struct {
 	Name, Summary, Direction, Value, Basis, Missing, Status string
-	Bar                                                     barView
-	Low, High                                               string
+	// Corrected says what people made of a judge's mean.
+	Corrected string
+	Bar       barView
+	Low, High string
 }
 
 type errorView struct {
@@ -93,7 +95,11 @@ func Write(w io.Writer, r Run, f *Findings, c *Comparison, rows func(metric stri
 	v.Resolution = resolutionOf(o)
 	for _, m := range r.Metrics {
 		if e, ok := o.Statistics.Metrics[m.Name]; ok {
-			v.Metrics = append(v.Metrics, metricOf(m, e))
+			one := metricOf(m, e)
+			if c, ok := o.Statistics.Corrected[m.Name]; ok {
+				one.Corrected = correctedText(scaleOf(m), c)
+			}
+			v.Metrics = append(v.Metrics, one)
 		}
 	}
 	for _, one := range o.Statistics.Repeated {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/correction"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/stat"
 )
@@ -71,8 +72,11 @@ type Outcome struct {
 type Statistics struct {
 	Overall, PassRate stat.Estimate
 	Metrics           map[string]stat.Estimate
-	Repeated          []Repeated
-	Resolution        *stat.Resolution
+	// Corrected are the means of judges with what people make of them. Metrics has
+	// the same estimates.
+	Corrected  map[string]correction.Corrected
+	Repeated   []Repeated
+	Resolution *stat.Resolution
 }
 
 // Repeated is what k trials of an item come to: that any passes, and that all do.

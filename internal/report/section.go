@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/assayhq/assay/internal/correction"
 	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/stat"
 )
@@ -37,6 +38,21 @@ func metricOf(d Metric, e stat.Estimate) metricView {
 		v.Value = s.text(*e.Value)
 	}
 	return v
+}
+
+// correctedText says what the figure of a judge rests on, and the judge's own mean.
+func correctedText(s scale, c correction.Corrected) string {
+	if c.Estimator == correction.EstimatorJudge {
+		if c.Purposive > 0 {
+			return fmt.Sprintf("The judge’s opinion. The %s labels correct nothing, because it is not known how their items were chosen.", grouped(c.Purposive))
+		}
+		return "The judge’s opinion. Labels of people on a random sample would correct it."
+	}
+	text := fmt.Sprintf("As people would give it, estimated from %s labels.", grouped(c.Labels))
+	if v := c.Judge.Value; v != nil {
+		text += " The judge’s own mean is " + s.text(*v) + "."
+	}
+	return text
 }
 
 func compareValues(a, b *float64) int {

@@ -176,6 +176,9 @@ func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 U
 var methods = map[string]string{
 	"t": "Student’s t", "clustered_t": "Student’s t over clusters", "within_item_t": "Student’s t within items", "wilson": "Wilson",
 	"wilson_neff_t": "Wilson at the effective n", "newcombe_paired": "Newcombe for pairs", "zero_variance_bound": "bound without variation",
+	"ppi_adjusted_t": "Student’s t of the corrected mean", "active_ppi_adjusted_t": "Student’s t of the corrected mean", "adjusted_wald": "adjusted Wald",
+	"adjusted_t": "adjusted Student’s t", "percentile": "percentiles of resampling", "gaffke": "Gaffke", "bonett_wright": "Bonett and Wright",
+	"wilson_neff": "Wilson at the effective n", "jeffreys": "Jeffreys", "jackknife_t": "jackknife", "wald": "Wald",
 	"order_statistics": "order statistics", "order_statistics_neff": "order statistics at the effective n",
 }
 

@@ -62,6 +62,8 @@ type Outcome struct {
 	InputTokens, OutputTokens uint32
 	// Calls is how often a model or an application was asked.
 	Calls int
+	// ScoringNanoUSD is what it cost to score the answer, as far as that is known.
+	ScoringNanoUSD uint64
 	// ErrorCode is empty unless the item errored.
 	ErrorCode, ErrorMessage string
 	// Attempts is a JSON list of what went wrong before the last attempt.
@@ -115,9 +117,10 @@ type Brief struct {
 	Weight                    float64
 	Status                    Status
 	Overall                   *float64
-	Unfit                     bool // the item cannot be scored, whatever the answer
-	Answered                  bool // whether there is an answer, scored or not
-	CostNanoUSD               uint64
+	Unfit                     bool   // the item cannot be scored, whatever the answer
+	Answered                  bool   // whether there is an answer, scored or not
+	CostNanoUSD               uint64 // of the answer and of its scores
+	ScoringNanoUSD            uint64 // of its scores alone
 	InputTokens, OutputTokens uint32
 	Calls                     int
 }
@@ -139,8 +142,9 @@ func (o *Outcome) Brief() Brief {
 		Key: o.Key, Content: o.Content, Cluster: o.Cluster, Weight: o.Weight, Status: o.Status, Overall: o.Overall, Unfit: o.ErrorCode == CodeUnfit, Answered: answered(o.Status, o.ErrorCode),
 		InputTokens: o.InputTokens, OutputTokens: o.OutputTokens, Calls: o.Calls,
 	}
+	b.CostNanoUSD, b.ScoringNanoUSD = o.ScoringNanoUSD, o.ScoringNanoUSD
 	if o.CostNanoUSD != nil {
-		b.CostNanoUSD = *o.CostNanoUSD
+		b.CostNanoUSD += *o.CostNanoUSD
 	}
 	return b
 }
@@ -165,6 +169,12 @@ func (s *Service) Insert(ctx context.Context, r Run, outcomes []Outcome) error {
 // Done returns what is stored of some items, in any order.
 func (s *Service) Done(ctx context.Context, r Run, items []int64) ([]Brief, error) {
 	return s.store.done(ctx, r, items)
+}
+
+// Missing returns which outcomes of some items lack the score of one of the metrics
+// for a reason, in any order.
+func (s *Service) Missing(ctx context.Context, r Run, items []int64, metrics []string, reason string) ([]Key, error) {
+	return s.store.missing(ctx, r, items, metrics, reason)
 }
 
 // Filter selects outcomes of a run; an empty field matches everything.

@@ -38,7 +38,7 @@ type columns struct {
 	cluster, output, tools            proto.ColStr
 	weight, value                     proto.ColFloat64
 	status, errorCode, reason         *proto.ColLowCardinality[string]
-	duration, cost                    proto.ColUInt64
+	duration, cost, scoring           proto.ColUInt64
 	durationKnown, costKnown, scored  proto.ColBool
 	inputTokens, outputTokens         proto.ColUInt32
 	calls                             proto.ColUInt16
@@ -73,6 +73,7 @@ func (c *columns) input() proto.Input {
 		{Name: "input_tokens", Data: &c.inputTokens},
 		{Name: "output_tokens", Data: &c.outputTokens},
 		{Name: "calls", Data: &c.calls},
+		{Name: "scoring_nano_usd", Data: &c.scoring},
 		{Name: "error_code", Data: c.errorCode},
 		{Name: "error_message", Data: &c.errorMessage},
 		{Name: "attempts", Data: &c.attempts},
@@ -132,6 +133,7 @@ func (c *columns) outcome(r Run, o *Outcome, version uint64) {
 	c.inputTokens.Append(o.InputTokens)
 	c.outputTokens.Append(o.OutputTokens)
 	c.calls.Append(uint16(min(o.Calls, 1<<16-1)))
+	c.scoring.Append(o.ScoringNanoUSD)
 	c.errorCode.Append(o.ErrorCode)
 	c.errorMessage.Append(o.ErrorMessage)
 	c.attempts.Append(string(o.Attempts))
@@ -153,6 +155,7 @@ func (c *columns) score(r Run, o *Outcome, s *Score, version uint64) {
 	c.inputTokens.Append(0)
 	c.outputTokens.Append(0)
 	c.calls.Append(0)
+	c.scoring.Append(0)
 	c.errorCode.Append("")
 }
 
@@ -209,14 +212,14 @@ func (s store) each(ctx context.Context, org principal.OrgID, scan func(driver.R
 	return clickhouse.Translate(rows.Err())
 }
 
-const briefColumns = "item_id, epoch, content, cluster, weight, status, scored, value, cost_nano_usd, input_tokens, output_tokens, calls, error_code"
+const briefColumns = "item_id, epoch, content, cluster, weight, status, scored, value, cost_nano_usd + scoring_nano_usd, scoring_nano_usd, input_tokens, output_tokens, calls, error_code"
 
 func scanBrief(rows driver.Rows) (b Brief, err error) {
 	var epoch, calls uint16
 	var scored bool
 	var value float64
 	var content, status, code string
-	err = rows.Scan(&b.Item, &epoch, &content, &b.Cluster, &b.Weight, &status, &scored, &value, &b.CostNanoUSD, &b.InputTokens, &b.OutputTokens, &calls, &code)
+	err = rows.Scan(&b.Item, &epoch, &content, &b.Cluster, &b.Weight, &status, &scored, &value, &b.CostNanoUSD, &b.ScoringNanoUSD, &b.InputTokens, &b.OutputTokens, &calls, &code)
 	if err != nil {
 		return b, fmt.Errorf("read result: %w", err)
 	}
@@ -234,6 +237,20 @@ func (s store) done(ctx context.Context, r Run, items []int64) (all []Brief, err
 		all = append(all, b)
 		return err
 	}, "SELECT "+briefColumns+of+" AND metric = '' AND item_id IN (?)", append(r.args(), items)...)
+	return all, err
+}
+
+func (s store) missing(ctx context.Context, r Run, items []int64, metrics []string, reason string) (all []Key, err error) {
+	err = s.each(ctx, r.Org, func(rows driver.Rows) error {
+		var k Key
+		var epoch uint16
+		if err := rows.Scan(&k.Item, &epoch); err != nil {
+			return fmt.Errorf("read missing score: %w", err)
+		}
+		k.Epoch = int(epoch)
+		all = append(all, k)
+		return nil
+	}, "SELECT DISTINCT item_id, epoch"+of+" AND metric IN (?) AND NOT scored AND reason = ? AND item_id IN (?)", append(r.args(), metrics, reason, items)...)
 	return all, err
 }
 
@@ -324,7 +341,7 @@ func (s store) tallies(ctx context.Context, r Run) (all []Tally, err error) {
 		t.Status, t.Outcomes = Status(status), int(n)
 		all = append(all, t)
 		return nil
-	}, "SELECT status, count(), toInt64(sum(cost_nano_usd)), toInt64(sum(input_tokens)), toInt64(sum(output_tokens)), toInt64(sum(calls))"+
+	}, "SELECT status, count(), toInt64(sum(cost_nano_usd + scoring_nano_usd)), toInt64(sum(input_tokens)), toInt64(sum(output_tokens)), toInt64(sum(calls))"+
 		of+" AND metric = '' GROUP BY status ORDER BY status", r.args()...)
 	return all, err
 }

@@ -12,30 +12,40 @@ import (
 // ErrNotFound is returned for an outcome that is not stored.
 var ErrNotFound = errors.New("the run has no such outcome")
 
+// Find returns a stored outcome, or ErrNotFound.
+func (s *Service) Find(ctx context.Context, r Run, of Key) (Outcome, error) {
+	f := Filter{Items: []int64{of.Item}, Limit: 1}
+	if of.Epoch > 0 {
+		f.After = Key{of.Item, of.Epoch - 1}
+	}
+	found, _, err := s.store.page(ctx, r, f)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if len(found) == 0 || found[0].Key != of {
+		return Outcome{}, ErrNotFound
+	}
+	return found[0], nil
+}
+
 // Amend changes a stored outcome and returns it. Others may amend it meanwhile, each
 // another score: only scores that changed are stored, and after storing them each
 // reads what is there, so that whoever comes last has seen all of them. Change may be
 // called more than once and must not mind what it changed before.
 func (s *Service) Amend(ctx context.Context, r Run, of Key, change func(*Outcome) error) (Outcome, error) {
-	f := Filter{Items: []int64{of.Item}, Limit: 1}
-	if of.Epoch > 0 {
-		f.After = Key{of.Item, of.Epoch - 1}
-	}
 	for range maxAmendments {
-		found, _, err := s.store.page(ctx, r, f)
+		before, err := s.Find(ctx, r, of)
 		if err != nil {
 			return Outcome{}, err
 		}
-		if len(found) == 0 || found[0].Key != of {
-			return Outcome{}, ErrNotFound
-		}
-		before, after := found[0], found[0]
+		after := before
 		if err := change(&after); err != nil {
 			return Outcome{}, err
 		}
 		changed := after
 		changed.Scores = after.changes(before)
-		if len(changed.Scores) == 0 && after.Status == before.Status && after.ErrorCode == before.ErrorCode && same(after.Overall, before.Overall) {
+		if len(changed.Scores) == 0 && after.Status == before.Status && after.ErrorCode == before.ErrorCode && same(after.Overall, before.Overall) &&
+			after.ScoringNanoUSD == before.ScoringNanoUSD {
 			return after, nil
 		}
 		if err := s.store.insert(ctx, r, []Outcome{changed}); err != nil {
@@ -62,4 +72,6 @@ func (o *Outcome) changes(before Outcome) (changed []Score) {
 	return changed
 }
 
-func same(a, b *float64) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+func same[T comparable](a, b *T) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}

@@ -11,7 +11,7 @@ import (
 )
 
 const outcomeColumns = "item_id, epoch, content, cluster, weight, status, output, tool_calls, otel_trace_id, duration_us, duration_known, " +
-	"cost_nano_usd, cost_known, input_tokens, output_tokens, calls, error_code, error_message, attempts, scored, value"
+	"cost_nano_usd, cost_known, input_tokens, output_tokens, calls, scoring_nano_usd, error_code, error_message, attempts, scored, value"
 
 // page reads outcomes until they have PageBytes, and whether there are others
 // after them. Their sizes are read first, so that the bytes are not.
@@ -102,7 +102,7 @@ func scanOutcome(rows driver.Rows) (o Outcome, err error) {
 	var durationKnown, costKnown, scored bool
 	var value float64
 	err = rows.Scan(&o.Item, &epoch, &content, &o.Cluster, &o.Weight, &status, &output, &tools, &trace, &duration, &durationKnown,
-		&cost, &costKnown, &o.InputTokens, &o.OutputTokens, &calls, &o.ErrorCode, &o.ErrorMessage, &attempts, &scored, &value)
+		&cost, &costKnown, &o.InputTokens, &o.OutputTokens, &calls, &o.ScoringNanoUSD, &o.ErrorCode, &o.ErrorMessage, &attempts, &scored, &value)
 	if err != nil {
 		return o, fmt.Errorf("read result: %w", err)
 	}

@@ -9,7 +9,8 @@
 //
 // A newer score of the same subject, source and metric replaces the older one:
 // sources do not overwrite each other, and work that is repeated has one effect.
-// A score that is marked Separate replaces nothing.
+// A score that is marked Separate replaces nothing, and the versions of a judge do
+// not replace each other.
 //
 // Scores lie in ClickHouse. Whoever scores in bulk, and repeats what failed,
 // inserts. Whoever answers a request promises a score in the transaction of the

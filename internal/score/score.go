@@ -20,6 +20,9 @@ const (
 	KindRunItem      Kind = "run_item"
 	KindMatch        Kind = "match"
 	KindConversation Kind = "conversation"
+	// KindVerdict is an answer that was sent to a judge and is kept with the verdict
+	// alone.
+	KindVerdict Kind = "verdict"
 )
 
 // Subject is what a score is about.
@@ -62,6 +65,9 @@ func Match(id int64) Subject { return Subject{Kind: KindMatch, ID: strconv.Forma
 
 // Conversation is all traces of a conversation together.
 func Conversation(id string) Subject { return Subject{Kind: KindConversation, ID: id} }
+
+// Verdict is an answer that is kept with a judge's verdict about it.
+func Verdict(id int64) Subject { return Subject{Kind: KindVerdict, ID: strconv.FormatInt(id, 10)} }
 
 // SourceKind says what kind of source a score comes from.
 type SourceKind string
@@ -107,12 +113,50 @@ type Score struct {
 	RetentionDays uint16 `json:"retention_days,omitzero"`
 }
 
+// Empty reports whether a score says nothing. Such a score is stored in place of one
+// that was withdrawn, and is not read.
+func (s *Score) Empty() bool {
+	return s.Value == nil && s.Label == "" && s.Comment == "" && len(s.Detail) == 0
+}
+
+// Withdrawn is what is stored to take back a score.
+func Withdrawn(one Score, at time.Time) Score {
+	one.Value, one.Label, one.Comment, one.Detail, one.At = nil, "", "", nil, at
+	return one
+}
+
+// LabelMetric is the metric of what people say under the key of a label.
+func LabelMetric(key string) string { return "annotation.label." + key }
+
 // Filter selects scores of an organization.
 type Filter struct {
-	// Kinds and IDs say which subjects are meant, with all their parts.
+	// Kinds and IDs say which subjects are meant, with all their parts unless some are
+	// named.
 	Kinds []Kind
 	IDs   []string
+	Parts []string
 	// Metrics are the only ones wanted, or those that begin with Prefix.
 	Metrics []string
 	Prefix  string
+}
+
+// Page selects the scores of one kind of source, wherever their subjects are; an
+// empty field matches everything.
+type Page struct {
+	Source Source
+	Metric string
+	// Subject is the one wanted, with all of its parts if Part is empty.
+	Subject Subject
+	// Prefix is how the parts that are wanted begin.
+	Prefix string
+	// ConfigVersion is that of the judge or metric.
+	ConfigVersion int64
+	Min, Max      *float64
+	// Detail are members of the detail with the text that each must have.
+	Detail map[string]string
+	// Record is that of one score; Below continues under a record.
+	Record int64
+	Below  int64
+	Limit  int
+	Offset int
 }

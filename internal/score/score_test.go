@@ -64,12 +64,12 @@ func TestScoresAreReadAsTheyWereWritten(t *testing.T) {
 			Value: new(0.25), Label: "wrong", Comment: "it differs", Detail: jsontext.Value(`{"Answer":42}`), ConfigVersion: 3,
 			By: principal.KeyActor(8), At: noon, RetentionDays: 400,
 		}
-		empty := score.Score{Subject: score.Trace(trace), Metric: "comment", Source: score.Source{Kind: score.SourceUser}, By: principal.Actor{Type: principal.ActorSystem}, At: noon.Add(-time.Second)}
-		require.NoError(t, s.Insert(ctx, org, whole, empty))
+		bare := score.Score{Subject: score.Trace(trace), Metric: "comment", Source: score.Source{Kind: score.SourceUser}, Comment: "fine", By: principal.Actor{Type: principal.ActorSystem}, At: noon.Add(-time.Second)}
+		require.NoError(t, s.Insert(ctx, org, whole, bare))
 
 		got, err := s.List(ctx, org, ofTrace(trace), 10)
 		require.NoError(t, err)
-		require.Equal(t, []score.Score{whole, empty}, got, "newest first")
+		require.Equal(t, []score.Score{whole, bare}, got, "newest first")
 
 		for name, filter := range map[string]score.Filter{
 			"another kind":   {Kinds: []score.Kind{score.KindConversation}, IDs: []string{trace.String()}},
@@ -83,6 +83,11 @@ func TestScoresAreReadAsTheyWereWritten(t *testing.T) {
 		got, err = s.List(ctx, principal.NewOrgID(), ofTrace(trace), 10)
 		require.NoError(t, err)
 		require.Empty(t, got, "another organization's trace may have the same id")
+
+		require.NoError(t, s.Insert(ctx, org, score.Withdrawn(bare, noon)))
+		got, err = s.List(ctx, org, ofTrace(trace), 10)
+		require.NoError(t, err)
+		require.Equal(t, []score.Score{whole}, got, "what was withdrawn is not read")
 	})
 }
 

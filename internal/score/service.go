@@ -86,6 +86,21 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter, limit
 	return s.store.list(ctx, org, f, limit)
 }
 
+// Page returns scores of a source, the newest record first.
+func (s *Service) Page(ctx context.Context, org principal.OrgID, p Page) ([]Score, error) {
+	return s.store.page(ctx, org, p)
+}
+
+// Every hands over the scores that a page selects, in any order and up to its limit.
+func (s *Service) Every(ctx context.Context, org principal.OrgID, p Page, take func(Score) error) error {
+	return s.store.every(ctx, org, p, take)
+}
+
+// Total returns how many scores a page selects, on all pages.
+func (s *Service) Total(ctx context.Context, org principal.OrgID, p Page) (int64, error) {
+	return s.store.total(ctx, org, p)
+}
+
 // Count returns how many scores there are of each subject that has some, parts
 // included, by the subject's ID.
 func (s *Service) Count(ctx context.Context, org principal.OrgID, f Filter) (map[string]int64, error) {

@@ -116,10 +116,14 @@ func (b *block) add(org principal.OrgID, s *Score) {
 	b.size += rowBytes + len(s.Subject.ID) + len(s.Subject.Part) + len(s.Source.ID) + len(s.Comment) + len(s.Detail)
 }
 
-// entry sets separate scores apart; all others have the same.
+// entry sets apart what does not replace each other: separate scores, and what
+// different versions of a judge say. All others have the same.
 func (s *Score) entry() int64 {
-	if s.Separate {
+	switch {
+	case s.Separate:
 		return s.Record
+	case s.Source.Kind == SourceJudge:
+		return s.ConfigVersion
 	}
 	return 0
 }

@@ -107,6 +107,12 @@ type Variance struct {
 	OptimalEpochs *int `json:"optimal_epochs" doc:"Number of repetitions with the smallest error for the same cost; null if the cost is unknown."`
 }
 
+// Optional is an estimate where there may be none.
+type Optional struct {
+	_ struct{} `nullable:"true"`
+	Estimate
+}
+
 // Missing tells how many scores are missing, what was done about them, and
 // between which values the estimate would lie had they all been there. The
 // bounds need a declared range.

@@ -34,6 +34,12 @@ func (o CompareOptions) verdict(l limits) Verdict {
 	return v
 }
 
+// Decide is the verdict that the interval of a difference allows, which limits gives for
+// any error probability. Without limits nothing is decided.
+func (o CompareOptions) Decide(limits func(alpha float64) (lower, upper float64)) Verdict {
+	return o.verdict(limits)
+}
+
 // oriented turns an interval so that larger is better.
 func (o CompareOptions) oriented(lower, upper float64) (float64, float64) {
 	if o.LowerIsBetter {

@@ -100,8 +100,12 @@ func shownAt(resource string) (string, bool) {
 		return "/api/organizations/current", true
 	case "feedback":
 		return "/api/traces/{id}", true
+	case "judge_config":
+		return "/api/llm-judge/configs/{id}", true
 	case "decision":
 		return "/api/evaluations/{id}/runs/{runId}/decisions", true
+	case "annotation_item":
+		return "/api/annotations/tasks/{id}/items", true
 	}
 	for _, n := range specimen.Nouns() {
 		if strings.ReplaceAll(n.Name, " ", "_") == resource && len(n.Paths) > 0 {
@@ -120,8 +124,14 @@ func (d document) read(t testing.TB, m *specimen.Maker, resource, id string) str
 	switch resource {
 	case "run":
 		path = strings.NewReplacer("{runId}", id, "{id}", m.ID(t, "evaluation"))
+	case "judge_backfill":
+		path = strings.NewReplacer("{backfillId}", id, "{id}", m.ID(t, "judge rule"))
 	case "feedback":
 		path = strings.NewReplacer("{id}", m.ID(t, "trace"))
+	case "annotation_item":
+		var task string
+		task, id, _ = strings.Cut(id, "/")
+		path = strings.NewReplacer("{id}", task)
 	case "decision":
 		path = strings.NewReplacer("{runId}", m.ID(t, "run"), "{id}", m.ID(t, "evaluation"))
 	}
@@ -129,7 +139,7 @@ func (d document) read(t testing.TB, m *specimen.Maker, resource, id string) str
 	_, err := m.Client.Call(t.Context(), http.MethodGet, path.Replace(template), nil, &body)
 	require.NoError(t, err)
 	schema := d.shown(template)
-	list, listed := map[string]string{"feedback": "feedback", "decision": "decisions"}[resource]
+	list, listed := map[string]string{"feedback": "feedback", "decision": "decisions", "annotation_item": "items"}[resource]
 	if !listed {
 		return d.digest(t, schema, body)
 	}
@@ -162,12 +172,15 @@ func digestRows(t testing.TB, c *pgx.Conn, org principal.OrgID) []digestRow {
 }
 
 // breaks are the entries whose state before is not the state after the entry
-// before it. A trace arrives without entries.
+// before it. A trace arrives without entries, and items of annotation tasks with one
+// entry of their task.
 func breaks(entries []digestRow) (out []string) {
 	last := map[string]string{}
 	for _, e := range entries {
 		key := e.Resource + " " + e.ID
-		if before, known := last[key]; e.Resource != "trace" && (before != hex.EncodeToString(e.Before) || known && before == "") {
+		before, known := last[key]
+		arrived := e.Resource == "trace" || e.Resource == "annotation_item" && !known
+		if !arrived && (before != hex.EncodeToString(e.Before) || known && before == "") {
 			out = append(out, e.Action+" "+e.ID)
 		}
 		last[key] = hex.EncodeToString(e.After)
@@ -206,7 +219,7 @@ func TestDigestsAreOfWhatGetShows(t *testing.T) {
 			if o.Person {
 				opts = append(opts, testkit.OnBehalfOf(us.Owner.String()))
 			}
-			_, err := us.Call(t.Context(), op.Method, call.Path+call.Query, content(call.Body), nil, opts...)
+			_, err := m.Caller(t, o).Call(t.Context(), op.Method, call.Path+call.Query, content(call.Body), nil, opts...)
 			require.NoError(t, err)
 
 			entries := digestRows(t, conn, us.Org)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,11 +50,38 @@ var prepared = map[string]func(t *testing.T, m *specimen.Maker){
 		_, err := m.Rows.Exec(t.Context(), "UPDATE evaluation_runs SET status = 'completed', phase = 'done', completed_at = now(), outcome = '{}' WHERE org_id = $1", m.Client.Org)
 		require.NoError(t, err)
 	},
-	"addEvaluationRunResults": executing,
+	"addEvaluationRunResults":          executing,
+	"createGroundTruth":                decided,
+	"addAdjudicationItemToCalibration": closed,
+	"promoteAdjudicationItemToGolden":  closed,
 	"addEvaluationRunScores": func(t *testing.T, m *specimen.Maker) {
 		executing(t, m)
 		require.NoError(t, m.Client.PutResults(t.Context(), m.ID(t, "evaluation"), m.ID(t, "run"), []map[string]any{{"testCaseId": m.ID(t, "item"), "output": "x"}}, false))
 	},
+}
+
+// decided makes an adjudication item with a decision.
+func decided(t *testing.T, m *specimen.Maker) {
+	id, err := strconv.ParseInt(m.ID(t, "adjudication item"), 10, 64)
+	require.NoError(t, err)
+	_, err = m.Caller(t, specimen.Find("decideAdjudicationItem")).DecideItem(t.Context(), id, map[string]any{"decision": "pass", "rationale": "As it should be."})
+	require.NoError(t, err)
+}
+
+// closed makes an adjudication item with ground truth, and the default sets, which
+// would otherwise be made in a change of their own.
+func closed(t *testing.T, m *specimen.Maker) {
+	for _, purpose := range []string{"calibration", "golden"} {
+		d, err := m.Client.CreateDataset(t.Context(), testkit.Dataset{Name: purpose, Purpose: purpose})
+		require.NoError(t, err)
+		_, err = m.Rows.Exec(t.Context(), "INSERT INTO adjudication_sets (org_id, purpose, dataset_id, created_at) VALUES ($1, $2, $3, now())", m.Client.Org, purpose, d.ID)
+		require.NoError(t, err)
+	}
+	decided(t, m)
+	id, err := strconv.ParseInt(m.ID(t, "adjudication item"), 10, 64)
+	require.NoError(t, err)
+	_, err = m.Caller(t, specimen.Find("createGroundTruth")).StateTruth(t.Context(), id, map[string]any{})
+	require.NoError(t, err)
 }
 
 // executing makes a run that takes results.
@@ -121,7 +149,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	t.Parallel()
 	k := keeping(t, "127.0.0.0/8")
 	asOwner(t, k) // row security out of the way before anything runs
-	action := regexp.MustCompile(`^[a-z_]+\.[a-z_]+$`)
+	action := regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`)
 	for _, op := range k.App.Edge.Ops() {
 		o := specimen.Find(op.ID)
 		if op.Method == http.MethodGet || o.Telemetry {
@@ -132,10 +160,11 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
 			us := k.Org(t)
-			me, err := us.Me(ctx)
-			require.NoError(t, err)
 			conn := connect(t, k.App.Config.Postgres.OwnerURL)
 			m := specimen.NewMaker(us, conn, "audited")
+			caller := m.Caller(t, o)
+			me, err := caller.Me(ctx)
+			require.NoError(t, err)
 			if prepare := prepared[op.ID]; prepare != nil {
 				prepare(t, m)
 			}
@@ -148,7 +177,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 
 			// A refused call leaves nothing.
 			before := total()
-			_, err = us.Call(ctx, op.Method, refused.Path+refused.Query, content(refused.Body), nil)
+			_, err = caller.Call(ctx, op.Method, refused.Path+refused.Query, content(refused.Body), nil)
 			_, isFault := fault.From(err)
 			require.True(t, isFault, "%v", err)
 			require.Equal(t, before, total())
@@ -163,7 +192,10 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			if o.Person {
 				opts, actor = append(opts, testkit.OnBehalfOf(us.Owner.String())), "user"
 			}
-			res, err := us.Call(ctx, op.Method, call.Path+call.Query, body, nil, opts...)
+			if o.InPerson {
+				actor = "user"
+			}
+			res, err := caller.Call(ctx, op.Method, call.Path+call.Query, body, nil, opts...)
 			require.NoError(t, err)
 			require.Equal(t, op.Status, res.Status)
 			entries := auditRows(t, conn, us.Org, id)
@@ -190,7 +222,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			// A repetition leaves nothing more.
 			if op.Mutates() {
 				after := total()
-				_, err = us.Call(ctx, op.Method, call.Path+call.Query, body, nil, opts...)
+				_, err = caller.Call(ctx, op.Method, call.Path+call.Query, body, nil, opts...)
 				require.NoError(t, err)
 				require.Equal(t, after, total())
 			}

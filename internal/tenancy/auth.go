@@ -67,12 +67,12 @@ func (s *Service) ActFor(ctx context.Context, caller principal.Caller, user stri
 		return caller, ErrNotAMember
 	}
 	m, err := s.store.member(ctx, s.db.Org(caller.Org), caller.Org, id)
-	if f, ok := fault.From(err); ok && f.Kind == fault.NotFound {
+	if fault.IsNotFound(err) {
 		return caller, ErrNotAMember
 	}
 	if err != nil {
 		return caller, err
 	}
-	caller.User, caller.Asserted = &m.UserID, true
+	caller.User, caller.Asserted, caller.ActsFor = &m.UserID, true, true
 	return caller, nil
 }

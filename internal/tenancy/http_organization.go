@@ -46,6 +46,7 @@ type updateOrganizationBody struct {
 	SeparationOfDuties httpapi.Patch[string]                `json:"separationOfDuties,omitzero" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it; null restores requester."`
 	RedactionRules     httpapi.Patch[[]redactionRuleInput]  `json:"redactionRules,omitzero" maxItems:"50" doc:"Rules that remove content before it is stored, replacing all existing ones; null removes them."`
 	PriceOverrides     httpapi.Patch[map[string]priceInput] `json:"priceOverrides,omitzero" doc:"Prices by model that replace the built-in ones; null removes them."`
+	ModelSpendCapUSD   httpapi.Patch[float64]               `json:"modelSpendCapUsd,omitzero" minimum:"0" maximum:"1000000000" doc:"US dollars that calls of models may cost in a calendar month (UTC); null removes the cap."`
 	ExpectedVersion    int64                                `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
@@ -100,6 +101,7 @@ type organizationBody struct {
 	SeparationOfDuties string               `json:"separation_of_duties" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it."`
 	RedactionRules     []redactionRuleBody  `json:"redaction_rules" doc:"Rules that remove content before it is stored."`
 	PriceOverrides     map[string]priceBody `json:"price_overrides" doc:"Prices by model that replace the built-in ones."`
+	ModelSpendCapUSD   *float64             `json:"model_spend_cap_usd" doc:"US dollars that calls of models may cost in a calendar month (UTC); null for no cap."`
 	CreatedAt          httpapi.Time         `json:"created_at" doc:"When the organization was created."`
 	UpdatedAt          httpapi.Time         `json:"updated_at" doc:"When the organization last changed."`
 	Version            int64                `json:"version" doc:"Counts changes of the organization; see If-Match."`
@@ -161,6 +163,9 @@ func (b updateOrganizationBody) apply(o *Organization) {
 			o.Settings.RedactionRules = append(o.Settings.RedactionRules, RedactionRule(r))
 		}
 	}
+	if b.ModelSpendCapUSD.Sent {
+		o.Settings.ModelSpendCapUSD = b.ModelSpendCapUSD.Pointer()
+	}
 	if b.PriceOverrides.Sent {
 		o.Settings.PriceOverrides = nil
 		if len(b.PriceOverrides.Value) > 0 {
@@ -187,7 +192,8 @@ func toOrganizationBody(o Organization) organizationBody {
 		ID: o.ID.String(), Name: o.Name, Status: o.Status, Plan: o.Plan, HourlyLimit: o.HourlyLimit, TotalHourlyLimit: orgFactor * o.HourlyLimit,
 		RetentionDays: httpapi.OrNull(o.Settings.RetentionDays), SeparationOfDuties: cmp.Or(o.Settings.SeparationOfDuties, "requester"),
 		RedactionRules: make([]redactionRuleBody, len(o.Settings.RedactionRules)), PriceOverrides: map[string]priceBody{},
-		CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), Version: o.Version,
+		ModelSpendCapUSD: o.Settings.ModelSpendCapUSD,
+		CreatedAt:        httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), Version: o.Version,
 	}
 	for i, r := range o.Settings.RedactionRules {
 		b.RedactionRules[i] = redactionRuleBody{Name: r.Name, Key: httpapi.OrNull(r.Key), Pattern: httpapi.OrNull(r.Pattern)}

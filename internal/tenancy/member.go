@@ -74,6 +74,11 @@ func (s *Service) Member(ctx context.Context, org principal.OrgID, user uuid.UUI
 	return s.store.member(ctx, s.db.Org(org), org, user)
 }
 
+// MemberTx returns one member.
+func (s *Service) MemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) (Member, error) {
+	return s.store.member(ctx, tx, tx.Org, user)
+}
+
 // InviteTx adds a member who has not come in yet.
 func (s *Service) InviteTx(ctx context.Context, tx postgres.Tx, m Member) (Member, error) {
 	if m.Role == principal.Owner && !mayTouchOwners(ctx) {

@@ -67,6 +67,9 @@ type Settings struct {
 	RedactionRules []RedactionRule `json:"redaction_rules,omitzero"`
 	// PriceOverrides replace the price table, by model.
 	PriceOverrides map[string]Price `json:"price_overrides,omitzero"`
+	// ModelSpendCapUSD is what calls of models may cost in a calendar month; nil
+	// sets no cap.
+	ModelSpendCapUSD *float64 `json:"model_spend_cap_usd,omitzero"`
 }
 
 // RedactionRule removes the value of a field, or the text that a pattern
@@ -139,6 +142,11 @@ func (s *Service) Organization(ctx context.Context, org principal.OrgID) (Organi
 	}
 	o.HourlyLimit = s.plans.limit(o.Plan, o.HourlyLimit)
 	return o, nil
+}
+
+// OrganizationTx is Organization within a transaction.
+func (s *Service) OrganizationTx(ctx context.Context, tx postgres.Tx) (Organization, error) {
+	return s.store.organization(ctx, tx, tx.Org)
 }
 
 // Active reports whether work may be done for an organization: it is neither

@@ -21,7 +21,9 @@ type Comparison struct {
 	Regressions []Regression
 	// Resolution says how small a difference the items can show.
 	Resolution string
-	Links      []string
+	// Remarks qualify figures, one a line.
+	Remarks []string
+	Links   []string
 }
 
 // Compared is one figure of both runs. Delta is candidate minus baseline.
@@ -125,6 +127,9 @@ func (s Style) Comparison(w io.Writer, c Comparison) error {
 		if f.Reason != "" {
 			s.paragraph(out, yellow, "! ", f.Name+": "+f.Reason)
 		}
+	}
+	for _, r := range c.Remarks {
+		s.paragraph(out, yellow, "! ", r)
 	}
 	s.changes(out, c)
 	for _, l := range c.Links {

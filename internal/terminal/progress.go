@@ -11,7 +11,7 @@ import (
 type Progress struct {
 	Name, Run string
 	Status    string
-	Phase     string // queued, executing, aggregating or done
+	Phase     string // queued, executing, scoring, aggregating or done
 	Total     int    // zero while nobody knows
 	Done      int
 	Passed    int

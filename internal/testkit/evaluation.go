@@ -53,6 +53,8 @@ type Statistics struct {
 	PassRate stat.Estimate            `json:"pass_rate"`
 	Metrics  map[string]stat.Estimate `json:"metrics"`
 	Gates    map[string]stat.Estimate `json:"gates"`
+	// Corrected are the means of judges with what people make of them.
+	Corrected map[string]CorrectedMean `json:"corrected"`
 }
 
 // Run is a run as a client sees it.

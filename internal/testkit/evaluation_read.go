@@ -49,6 +49,12 @@ type Compared struct {
 	CIHigh     *float64        `json:"ci_high"`
 	Verdict    string          `json:"verdict"`
 	Statistics stat.Comparison `json:"statistics"`
+	Judge      *struct {
+		Estimator   string        `json:"estimator"`
+		Labels      int           `json:"labels"`
+		Raw         stat.Estimate `json:"raw"`
+		Attribution string        `json:"attribution"`
+	} `json:"judge"`
 }
 
 // ItemScores are an item's scores in one run.

@@ -137,6 +137,7 @@ type Organization struct {
 	SeparationOfDuties string           `json:"separation_of_duties"`
 	RedactionRules     []map[string]any `json:"redaction_rules"`
 	PriceOverrides     map[string]any   `json:"price_overrides"`
+	ModelSpendCapUSD   *float64         `json:"model_spend_cap_usd"`
 	CreatedAt          string           `json:"created_at"`
 	UpdatedAt          string           `json:"updated_at"`
 	Version            int64            `json:"version"`
@@ -153,6 +154,9 @@ type ProviderKey struct {
 	Status    string   `json:"status"`
 	CreatedAt string   `json:"created_at"`
 	Version   int64    `json:"version"`
+
+	MonthlyCapUSD *float64 `json:"monthly_cap_usd"`
+	MonthSpentUSD float64  `json:"month_spent_usd"`
 }
 
 // Tested is the result of a test of a provider key, without the time it took.

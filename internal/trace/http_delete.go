@@ -21,7 +21,7 @@ func (s *Service) registerDelete(e *httpapi.Edge) {
 
 func (s *Service) deleteTrace(ctx context.Context, in *TracePath) (*httpapi.DeletedOutput[string], error) {
 	org := principal.From(ctx).Org
-	id, err := s.resolveExisting(ctx, org, in.ID)
+	id, err := s.Resolve(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (s *Service) postFeedback(ctx context.Context, in *addFeedbackInput) (*feed
 		return nil, err
 	}
 	org := principal.From(ctx).Org
-	if f.Trace, err = s.resolveExisting(ctx, org, in.ID); err != nil {
+	if f.Trace, err = s.Resolve(ctx, org, in.ID); err != nil {
 		return nil, err
 	}
 	if err := s.prepareFeedback(ctx, org, &f); err != nil {

@@ -71,21 +71,32 @@ func TestManyDaysHoldNobodyUp(t *testing.T) {
 		spans = append(spans, testkit.OTLPSpan{Trace: id, Name: "then", Start: now.AddDate(0, 0, -day), Duration: time.Second, Attributes: map[string]any{"gen_ai.prompt": "x"}})
 	}
 	body := testkit.Spans(spans...)
-	var sending sync.WaitGroup
-	var accepted atomic.Int64
-	for range 3 {
-		sending.Go(func() {
-			res, err := loud.Send(t.Context(), http.MethodPost, "/v1/traces", bytes.NewReader(body), testkit.Header("Content-Type", "application/x-protobuf"))
-			if err == nil && res.Status == http.StatusOK {
-				accepted.Add(1)
-				return
-			}
-			require.Equal(t, http.StatusServiceUnavailable, res.Status, "%s", res.Body)
-			require.Contains(t, string(res.Body), "limited rate")
-		})
+	var accepted, refused atomic.Int64
+	send := func() {
+		var sending sync.WaitGroup
+		for range 3 {
+			sending.Go(func() {
+				res, err := loud.Send(t.Context(), http.MethodPost, "/v1/traces", bytes.NewReader(body), testkit.Header("Content-Type", "application/x-protobuf"))
+				if err == nil && res.Status == http.StatusOK {
+					accepted.Add(1)
+					return
+				}
+				if err != nil || res.Status != http.StatusServiceUnavailable || !strings.Contains(string(res.Body), "limited rate") {
+					t.Errorf("refused with %d: %s %v", res.Status, res.Body, err)
+				}
+				refused.Add(1)
+			})
+		}
+		sending.Wait()
 	}
 	done := make(chan struct{})
-	go func() { sending.Wait(); close(done) }()
+	go func() {
+		defer close(done)
+		// On a busy machine the one that is let in may run out of time. Senders try again.
+		for accepted.Load() == 0 && !t.Failed() {
+			send()
+		}
+	}()
 	for ended := false; !ended; {
 		quiet(t, us, 1)
 		select {
@@ -94,6 +105,7 @@ func TestManyDaysHoldNobodyUp(t *testing.T) {
 		default:
 		}
 	}
-	require.EqualValues(t, 1, accepted.Load(), "one is taken, the others find the queue full")
+	require.EqualValues(t, 1, accepted.Load(), "one is taken")
+	require.GreaterOrEqual(t, refused.Load(), int64(2), "the others find the queue full")
 	require.Equal(t, 400, stored(t, k.App.Config.ClickHouse, loud).spans(id))
 }

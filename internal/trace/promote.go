@@ -110,6 +110,13 @@ func (s *Service) readNamed(ctx context.Context, org principal.OrgID, name spanN
 	return promoted{id: id, span: name.span, input: spandb.JSONValue(found.Input), output: spandb.JSONValue(found.Output)}, err
 }
 
+// Payload is what went in and came out of a trace, or of one of its spans if it is
+// named.
+func (s *Service) Payload(ctx context.Context, org principal.OrgID, trace span.TraceID, of span.ID) (input, output jsontext.Value, err error) {
+	p, err := s.readNamed(ctx, org, spanName{trace.String(), of})
+	return p.input, p.output, err
+}
+
 // items are what becomes of the traces that have an input, with the trace of each.
 func (p *promotion) items() (items []dataset.Item, from []int) {
 	for i, t := range p.traces {

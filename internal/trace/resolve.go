@@ -26,8 +26,9 @@ func (s *Service) resolve(ctx context.Context, org principal.OrgID, text string)
 	return r.trace, err
 }
 
-// resolveExisting finds the id of a trace that the organization has.
-func (s *Service) resolveExisting(ctx context.Context, org principal.OrgID, text string) (span.TraceID, error) {
+// Resolve finds the id of a trace that the organization has, by its hexadecimal id or
+// by its number.
+func (s *Service) Resolve(ctx context.Context, org principal.OrgID, text string) (span.TraceID, error) {
 	id, err := s.resolve(ctx, org, text)
 	if err != nil {
 		return span.TraceID{}, err

@@ -8,6 +8,18 @@ import (
 	"net/url"
 )
 
+// AddAdjudicationItemToCalibration calls POST /api/adjudication/items/{id}/add-to-calibration: Add ground truth to a calibration dataset.
+func (c Client) AddAdjudicationItemToCalibration(ctx context.Context, id string, in AddToCalibration, opts ...Option) (out AdjudicationItem, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/adjudication/items/"+url.PathEscape(id)+"/add-to-calibration", nil, in, &out, opts)
+	return out, err
+}
+
+// AddAnnotationItems calls POST /api/annotations/tasks/{id}/items: Add items, or answer one.
+func (c Client) AddAnnotationItems(ctx context.Context, id string, in AddAnnotationItems, opts ...Option) (out AddedAnnotationItems, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/annotations/tasks/"+url.PathEscape(id)+"/items", nil, in, &out, opts)
+	return out, err
+}
+
 // AddDatasetItems calls POST /api/datasets/{id}/items: Add items to a dataset.
 func (c Client) AddDatasetItems(ctx context.Context, id string, in AddDatasetItems, opts ...Option) (out AddedDatasetItems, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/datasets/"+url.PathEscape(id)+"/items", nil, in, &out, opts)
@@ -44,15 +56,51 @@ func (c Client) AddTracesToDataset(ctx context.Context, in AddTracesToDataset, o
 	return out, err
 }
 
+// AssignAdjudicationItem calls POST /api/adjudication/items/{id}/assign: Assign an adjudication item.
+func (c Client) AssignAdjudicationItem(ctx context.Context, id string, in AssignAdjudicationItem, opts ...Option) (out AdjudicationItem, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/adjudication/items/"+url.PathEscape(id)+"/assign", nil, in, &out, opts)
+	return out, err
+}
+
 // CancelEvaluationRun calls POST /api/evaluations/{id}/runs/{runId}/cancel: Cancel a run.
 func (c Client) CancelEvaluationRun(ctx context.Context, id string, runID string, opts ...Option) (out Run, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/evaluations/"+url.PathEscape(id)+"/runs/"+url.PathEscape(runID)+"/cancel", nil, nil, &out, opts)
 	return out, err
 }
 
+// CancelJudgeBackfill calls POST /api/llm-judge/rules/{id}/backfills/{backfillId}/cancel: Cancel a back-fill.
+func (c Client) CancelJudgeBackfill(ctx context.Context, id string, backfillID string, opts ...Option) (out JudgeBackfill, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/rules/"+url.PathEscape(id)+"/backfills/"+url.PathEscape(backfillID)+"/cancel", nil, nil, &out, opts)
+	return out, err
+}
+
+// CancelJudgeProbe calls POST /api/llm-judge/probes/{id}/cancel: Cancel a probe of a judge.
+func (c Client) CancelJudgeProbe(ctx context.Context, id string, opts ...Option) (out JudgeProbe, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/probes/"+url.PathEscape(id)+"/cancel", nil, nil, &out, opts)
+	return out, err
+}
+
 // CompareEvaluationRuns calls GET /api/evaluations/{id}/runs/compare: Compare two runs.
 func (c Client) CompareEvaluationRuns(ctx context.Context, id string, query url.Values, opts ...Option) (out Comparison, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/runs/compare", query, nil, &out, opts)
+	return out, err
+}
+
+// CreateAdjudicationItem calls POST /api/adjudication/items: Open an adjudication item.
+func (c Client) CreateAdjudicationItem(ctx context.Context, in CreateAdjudicationItem, opts ...Option) (out AdjudicationItem, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/adjudication/items", nil, in, &out, opts)
+	return out, err
+}
+
+// CreateAnnotation calls POST /api/annotations: Create an annotation.
+func (c Client) CreateAnnotation(ctx context.Context, in CreateAnnotation, opts ...Option) (out Annotation, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/annotations", nil, in, &out, opts)
+	return out, err
+}
+
+// CreateAnnotationTask calls POST /api/annotations/tasks: Create an annotation task.
+func (c Client) CreateAnnotationTask(ctx context.Context, in CreateAnnotationTask, opts ...Option) (out AnnotationTask, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/annotations/tasks", nil, in, &out, opts)
 	return out, err
 }
 
@@ -71,6 +119,30 @@ func (c Client) CreateDataset(ctx context.Context, in CreateDataset, opts ...Opt
 // CreateEvaluation calls POST /api/evaluations: Create an evaluation.
 func (c Client) CreateEvaluation(ctx context.Context, query url.Values, in CreateEvaluation, opts ...Option) (out Evaluation, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/evaluations", query, in, &out, opts)
+	return out, err
+}
+
+// CreateGroundTruth calls POST /api/adjudication/items/{id}/ground-truth: Create ground truth.
+func (c Client) CreateGroundTruth(ctx context.Context, id string, in CreateGroundTruth, opts ...Option) (out GroundTruth, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/adjudication/items/"+url.PathEscape(id)+"/ground-truth", nil, in, &out, opts)
+	return out, err
+}
+
+// CreateJudgeConfig calls POST /api/llm-judge/configs: Create a judge.
+func (c Client) CreateJudgeConfig(ctx context.Context, in CreateJudgeConfig, opts ...Option) (out JudgeConfig, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/configs", nil, in, &out, opts)
+	return out, err
+}
+
+// CreateJudgeRule calls POST /api/llm-judge/rules: Create a rule.
+func (c Client) CreateJudgeRule(ctx context.Context, in CreateJudgeRule, opts ...Option) (out JudgeRule, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/rules", nil, in, &out, opts)
+	return out, err
+}
+
+// CreateJudgeWatch calls POST /api/llm-judge/configs/{id}/watches: Watch a judge for drift.
+func (c Client) CreateJudgeWatch(ctx context.Context, id string, in CreateJudgeWatch, opts ...Option) (out JudgeWatch, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/configs/"+url.PathEscape(id)+"/watches", nil, in, &out, opts)
 	return out, err
 }
 
@@ -98,9 +170,27 @@ func (c Client) CreateView(ctx context.Context, in CreateView, opts ...Option) (
 	return out, err
 }
 
+// DecideAdjudicationItem calls POST /api/adjudication/items/{id}/decision: Decide an adjudication item.
+func (c Client) DecideAdjudicationItem(ctx context.Context, id string, in DecideAdjudicationItem, opts ...Option) (out AdjudicationItem, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/adjudication/items/"+url.PathEscape(id)+"/decision", nil, in, &out, opts)
+	return out, err
+}
+
 // DecideEvaluationRun calls POST /api/evaluations/{id}/runs/{runId}/decisions: Decide whether a run is good enough.
 func (c Client) DecideEvaluationRun(ctx context.Context, id string, runID string, in DecideRun, opts ...Option) (out Decision, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/evaluations/"+url.PathEscape(id)+"/runs/"+url.PathEscape(runID)+"/decisions", nil, in, &out, opts)
+	return out, err
+}
+
+// DeleteAnnotation calls DELETE /api/annotations/{id}: Delete an annotation.
+func (c Client) DeleteAnnotation(ctx context.Context, id string, opts ...Option) (out DeletedInteger, err error) {
+	err = c.call(ctx, http.MethodDelete, "/api/annotations/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// DeleteAnnotationTask calls DELETE /api/annotations/tasks/{id}: Delete an annotation task.
+func (c Client) DeleteAnnotationTask(ctx context.Context, id string, opts ...Option) (out DeletedInteger, err error) {
+	err = c.call(ctx, http.MethodDelete, "/api/annotations/tasks/"+url.PathEscape(id), nil, nil, &out, opts)
 	return out, err
 }
 
@@ -134,9 +224,21 @@ func (c Client) DeleteEvaluation(ctx context.Context, id string, opts ...Option)
 	return out, err
 }
 
+// DeleteJudgeRule calls DELETE /api/llm-judge/rules/{id}: Delete a rule.
+func (c Client) DeleteJudgeRule(ctx context.Context, id string, opts ...Option) (out Deleted, err error) {
+	err = c.call(ctx, http.MethodDelete, "/api/llm-judge/rules/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
 // DeleteMyAPIKey calls DELETE /api/me/api-keys/{id}: Delete a personal API key.
 func (c Client) DeleteMyAPIKey(ctx context.Context, id string, opts ...Option) (out DeletedInteger, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/me/api-keys/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// DeleteNamedAnnotationTask calls DELETE /api/annotations/tasks: Delete an annotation task by the id in the query.
+func (c Client) DeleteNamedAnnotationTask(ctx context.Context, query url.Values, opts ...Option) (out DeletedInteger, err error) {
+	err = c.call(ctx, http.MethodDelete, "/api/annotations/tasks", query, nil, &out, opts)
 	return out, err
 }
 
@@ -164,9 +266,45 @@ func (c Client) DeleteView(ctx context.Context, id string, opts ...Option) (out 
 	return out, err
 }
 
+// EvaluateWithJudge calls POST /api/llm-judge/evaluate: Judge an answer.
+func (c Client) EvaluateWithJudge(ctx context.Context, in EvaluateWithJudge, opts ...Option) (out JudgeResult, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/evaluate", nil, in, &out, opts)
+	return out, err
+}
+
 // FreezeDatasetVersion calls POST /api/datasets/{id}/versions: Freeze a version of a dataset.
 func (c Client) FreezeDatasetVersion(ctx context.Context, id string, in FreezeDatasetVersion, opts ...Option) (out DatasetVersion, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/datasets/"+url.PathEscape(id)+"/versions", nil, in, &out, opts)
+	return out, err
+}
+
+// GetAdjudicationItem calls GET /api/adjudication/items/{id}: Get an adjudication item.
+func (c Client) GetAdjudicationItem(ctx context.Context, id string, opts ...Option) (out AdjudicationItem, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/adjudication/items/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetAdjudicationQueueSummary calls GET /api/adjudication/queue-summary: Get a summary of the queue.
+func (c Client) GetAdjudicationQueueSummary(ctx context.Context, opts ...Option) (out AdjudicationQueueSummary, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/adjudication/queue-summary", nil, nil, &out, opts)
+	return out, err
+}
+
+// GetAnnotation calls GET /api/annotations/{id}: Get an annotation.
+func (c Client) GetAnnotation(ctx context.Context, id string, opts ...Option) (out AnnotationDetail, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/annotations/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetAnnotationAgreement calls GET /api/annotations/tasks/{id}/agreement: Get the agreement of a task's annotators.
+func (c Client) GetAnnotationAgreement(ctx context.Context, id string, opts ...Option) (out AnnotationAgreement, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/annotations/tasks/"+url.PathEscape(id)+"/agreement", nil, nil, &out, opts)
+	return out, err
+}
+
+// GetAnnotationTask calls GET /api/annotations/tasks/{id}: Get an annotation task.
+func (c Client) GetAnnotationTask(ctx context.Context, id string, opts ...Option) (out AnnotationTask, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/annotations/tasks/"+url.PathEscape(id), nil, nil, &out, opts)
 	return out, err
 }
 
@@ -197,6 +335,12 @@ func (c Client) GetDataset(ctx context.Context, id string, opts ...Option) (out 
 // GetDatasetItem calls GET /api/datasets/{id}/items/{itemId}: Get an item.
 func (c Client) GetDatasetItem(ctx context.Context, id string, itemID string, query url.Values, opts ...Option) (out DatasetItem, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/datasets/"+url.PathEscape(id)+"/items/"+url.PathEscape(itemID), query, nil, &out, opts)
+	return out, err
+}
+
+// GetDatasetItemLineage calls GET /api/datasets/{id}/items/{itemId}/lineage: Get the lineage of a dataset item.
+func (c Client) GetDatasetItemLineage(ctx context.Context, id string, itemID string, query url.Values, opts ...Option) (out DatasetItemLineage, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/datasets/"+url.PathEscape(id)+"/items/"+url.PathEscape(itemID)+"/lineage", query, nil, &out, opts)
 	return out, err
 }
 
@@ -236,9 +380,57 @@ func (c Client) GetEvaluationSeries(ctx context.Context, id string, opts ...Opti
 	return out, err
 }
 
+// GetGroundTruth calls GET /api/adjudication/ground-truths/{id}: Get ground truth.
+func (c Client) GetGroundTruth(ctx context.Context, id string, opts ...Option) (out GroundTruth, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/adjudication/ground-truths/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
 // GetHealth calls GET /api/health: Check liveness.
 func (c Client) GetHealth(ctx context.Context, opts ...Option) (out Health, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/health", nil, nil, &out, opts)
+	return out, err
+}
+
+// GetJudgeAlignment calls GET /api/llm-judge/alignment: Check judge alignment.
+func (c Client) GetJudgeAlignment(ctx context.Context, query url.Values, opts ...Option) (out JudgeAlignmentList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/alignment", query, nil, &out, opts)
+	return out, err
+}
+
+// GetJudgeBackfill calls GET /api/llm-judge/rules/{id}/backfills/{backfillId}: Get a back-fill.
+func (c Client) GetJudgeBackfill(ctx context.Context, id string, backfillID string, opts ...Option) (out JudgeBackfill, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/rules/"+url.PathEscape(id)+"/backfills/"+url.PathEscape(backfillID), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetJudgeConfig calls GET /api/llm-judge/configs/{id}: Get a judge.
+func (c Client) GetJudgeConfig(ctx context.Context, id string, opts ...Option) (out JudgeConfig, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/configs/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetJudgeProbe calls GET /api/llm-judge/probes/{id}: Get a probe of a judge.
+func (c Client) GetJudgeProbe(ctx context.Context, id string, opts ...Option) (out JudgeProbe, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/probes/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetJudgeResult calls GET /api/llm-judge/results/{id}: Get a result of a judge.
+func (c Client) GetJudgeResult(ctx context.Context, id string, opts ...Option) (out JudgeResult, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/results/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetJudgeRule calls GET /api/llm-judge/rules/{id}: Get a rule.
+func (c Client) GetJudgeRule(ctx context.Context, id string, opts ...Option) (out JudgeRule, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/rules/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetJudgeWatch calls GET /api/llm-judge/watches/{id}: Get a watch.
+func (c Client) GetJudgeWatch(ctx context.Context, id string, opts ...Option) (out JudgeWatch, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/watches/"+url.PathEscape(id), nil, nil, &out, opts)
 	return out, err
 }
 
@@ -296,9 +488,39 @@ func (c Client) GetView(ctx context.Context, id string, opts ...Option) (out Vie
 	return out, err
 }
 
+// ImportAnnotationItems calls POST /api/annotations/tasks/{id}/import: Import items with answers from elsewhere.
+func (c Client) ImportAnnotationItems(ctx context.Context, id string, in ImportAnnotationItems, opts ...Option) (out ImportedAnnotationItems, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/annotations/tasks/"+url.PathEscape(id)+"/import", nil, in, &out, opts)
+	return out, err
+}
+
 // InviteMember calls POST /api/organizations/current/members: Invite a member.
 func (c Client) InviteMember(ctx context.Context, in InviteMember, opts ...Option) (out Member, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/organizations/current/members", nil, in, &out, opts)
+	return out, err
+}
+
+// ListAdjudicationItems calls GET /api/adjudication/items: List adjudication items.
+func (c Client) ListAdjudicationItems(ctx context.Context, query url.Values, opts ...Option) (out AdjudicationItemList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/adjudication/items", query, nil, &out, opts)
+	return out, err
+}
+
+// ListAnnotationItems calls GET /api/annotations/tasks/{id}/items: List the items of an annotation task.
+func (c Client) ListAnnotationItems(ctx context.Context, id string, query url.Values, opts ...Option) (out AnnotationItemList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/annotations/tasks/"+url.PathEscape(id)+"/items", query, nil, &out, opts)
+	return out, err
+}
+
+// ListAnnotationTasks calls GET /api/annotations/tasks: List annotation tasks.
+func (c Client) ListAnnotationTasks(ctx context.Context, query url.Values, opts ...Option) (out AnnotationTaskList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/annotations/tasks", query, nil, &out, opts)
+	return out, err
+}
+
+// ListAnnotations calls GET /api/annotations: List annotations.
+func (c Client) ListAnnotations(ctx context.Context, query url.Values, opts ...Option) (out AnnotationList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/annotations", query, nil, &out, opts)
 	return out, err
 }
 
@@ -380,6 +602,66 @@ func (c Client) ListEvaluations(ctx context.Context, query url.Values, opts ...O
 	return out, err
 }
 
+// ListJudgeBackfills calls GET /api/llm-judge/rules/{id}/backfills: List the back-fills of a rule.
+func (c Client) ListJudgeBackfills(ctx context.Context, id string, query url.Values, opts ...Option) (out JudgeBackfillList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/rules/"+url.PathEscape(id)+"/backfills", query, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeConfigVersions calls GET /api/llm-judge/configs/{id}/versions: List versions of a judge.
+func (c Client) ListJudgeConfigVersions(ctx context.Context, id string, query url.Values, opts ...Option) (out JudgeConfigVersionList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/configs/"+url.PathEscape(id)+"/versions", query, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeConfigs calls GET /api/llm-judge/configs: List judges.
+func (c Client) ListJudgeConfigs(ctx context.Context, query url.Values, opts ...Option) (out JudgeConfigList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/configs", query, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeNextLabels calls GET /api/llm-judge/configs/{id}/next-labels: Suggest answers to label.
+func (c Client) ListJudgeNextLabels(ctx context.Context, id string, query url.Values, opts ...Option) (out JudgeNextLabels, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/configs/"+url.PathEscape(id)+"/next-labels", query, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeProbes calls GET /api/llm-judge/configs/{id}/probes: List probes of a judge.
+func (c Client) ListJudgeProbes(ctx context.Context, id string, query url.Values, opts ...Option) (out JudgeProbeList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/configs/"+url.PathEscape(id)+"/probes", query, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeResults calls GET /api/llm-judge/results: List results of judges.
+func (c Client) ListJudgeResults(ctx context.Context, query url.Values, opts ...Option) (out JudgeResultList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/results", query, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeRules calls GET /api/llm-judge/rules: List rules.
+func (c Client) ListJudgeRules(ctx context.Context, query url.Values, opts ...Option) (out JudgeRuleList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/rules", query, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeStarters calls GET /api/llm-judge/starters: List starter judges.
+func (c Client) ListJudgeStarters(ctx context.Context, opts ...Option) (out JudgeStarterList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/starters", nil, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeWatchChecks calls GET /api/llm-judge/watches/{id}/checks: List the checks of a watch.
+func (c Client) ListJudgeWatchChecks(ctx context.Context, id string, query url.Values, opts ...Option) (out JudgeWatchCheckList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/watches/"+url.PathEscape(id)+"/checks", query, nil, &out, opts)
+	return out, err
+}
+
+// ListJudgeWatches calls GET /api/llm-judge/configs/{id}/watches: List the watches of a judge.
+func (c Client) ListJudgeWatches(ctx context.Context, id string, query url.Values, opts ...Option) (out JudgeWatchList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/llm-judge/configs/"+url.PathEscape(id)+"/watches", query, nil, &out, opts)
+	return out, err
+}
+
 // ListMembers calls GET /api/organizations/current/members: List members.
 func (c Client) ListMembers(ctx context.Context, query url.Values, opts ...Option) (out MemberList, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/organizations/current/members", query, nil, &out, opts)
@@ -422,6 +704,24 @@ func (c Client) PlanEvaluation(ctx context.Context, id string, query url.Values,
 	return out, err
 }
 
+// PreviewJudgeRule calls POST /api/llm-judge/rules/preview: Estimate what a rule would cost.
+func (c Client) PreviewJudgeRule(ctx context.Context, in PreviewJudgeRule, opts ...Option) (out JudgeRulePreview, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/rules/preview", nil, in, &out, opts)
+	return out, err
+}
+
+// ProbeJudgeConfig calls POST /api/llm-judge/configs/{id}/probe: Probe a judge for bias.
+func (c Client) ProbeJudgeConfig(ctx context.Context, id string, in ProbeJudgeConfig, opts ...Option) (out JudgeProbe, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/configs/"+url.PathEscape(id)+"/probe", nil, in, &out, opts)
+	return out, err
+}
+
+// PromoteAdjudicationItemToGolden calls POST /api/adjudication/items/{id}/promote-to-golden: Promote ground truth to a golden dataset.
+func (c Client) PromoteAdjudicationItemToGolden(ctx context.Context, id string, in PromoteToGolden, opts ...Option) (out AdjudicationItem, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/adjudication/items/"+url.PathEscape(id)+"/promote-to-golden", nil, in, &out, opts)
+	return out, err
+}
+
 // RemoveMember calls DELETE /api/organizations/current/members/{userId}: Remove a member.
 func (c Client) RemoveMember(ctx context.Context, userID string, opts ...Option) (out Deleted, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/organizations/current/members/"+url.PathEscape(userID), nil, nil, &out, opts)
@@ -440,9 +740,45 @@ func (c Client) StartEvaluationRun(ctx context.Context, id string, in StartRun, 
 	return out, err
 }
 
+// StopJudgeWatch calls POST /api/llm-judge/watches/{id}/stop: Stop a watch.
+func (c Client) StopJudgeWatch(ctx context.Context, id string, opts ...Option) (out JudgeWatch, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/watches/"+url.PathEscape(id)+"/stop", nil, nil, &out, opts)
+	return out, err
+}
+
+// TakeAnnotationItem calls POST /api/annotations/tasks/{id}/next: Take the next item.
+func (c Client) TakeAnnotationItem(ctx context.Context, id string, in TakeAnnotationItem, opts ...Option) (out NextAnnotationItem, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/annotations/tasks/"+url.PathEscape(id)+"/next", nil, in, &out, opts)
+	return out, err
+}
+
 // TestProviderKey calls POST /api/developer/provider-keys/{id}/test: Test a provider key.
 func (c Client) TestProviderKey(ctx context.Context, id string, opts ...Option) (out ProviderKeyTest, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/developer/provider-keys/"+url.PathEscape(id)+"/test", nil, nil, &out, opts)
+	return out, err
+}
+
+// UpdateAdjudicationItem calls PATCH /api/adjudication/items/{id}: Update an adjudication item.
+func (c Client) UpdateAdjudicationItem(ctx context.Context, id string, in UpdateAdjudicationItem, opts ...Option) (out AdjudicationItem, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/adjudication/items/"+url.PathEscape(id), nil, in, &out, opts)
+	return out, err
+}
+
+// UpdateAnnotation calls PATCH /api/annotations/{id}: Update an annotation.
+func (c Client) UpdateAnnotation(ctx context.Context, id string, in UpdateAnnotation, opts ...Option) (out Annotation, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/annotations/"+url.PathEscape(id), nil, in, &out, opts)
+	return out, err
+}
+
+// UpdateAnnotationItem calls PUT /api/annotations/tasks/{id}/items: Revise an answer, skip an item, or change its content.
+func (c Client) UpdateAnnotationItem(ctx context.Context, id string, in UpdateAnnotationItem, opts ...Option) (out AnnotationItem, err error) {
+	err = c.call(ctx, http.MethodPut, "/api/annotations/tasks/"+url.PathEscape(id)+"/items", nil, in, &out, opts)
+	return out, err
+}
+
+// UpdateAnnotationTask calls PUT /api/annotations/tasks/{id}: Update an annotation task.
+func (c Client) UpdateAnnotationTask(ctx context.Context, id string, in UpdateAnnotationTask, opts ...Option) (out AnnotationTask, err error) {
+	err = c.call(ctx, http.MethodPut, "/api/annotations/tasks/"+url.PathEscape(id), nil, in, &out, opts)
 	return out, err
 }
 
@@ -476,9 +812,27 @@ func (c Client) UpdateEvaluation(ctx context.Context, id string, query url.Value
 	return out, err
 }
 
+// UpdateJudgeConfig calls PATCH /api/llm-judge/configs/{id}: Update a judge.
+func (c Client) UpdateJudgeConfig(ctx context.Context, id string, in UpdateJudgeConfig, opts ...Option) (out JudgeConfig, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/llm-judge/configs/"+url.PathEscape(id), nil, in, &out, opts)
+	return out, err
+}
+
+// UpdateJudgeRule calls PATCH /api/llm-judge/rules/{id}: Update a rule.
+func (c Client) UpdateJudgeRule(ctx context.Context, id string, in UpdateJudgeRule, opts ...Option) (out JudgeRule, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/llm-judge/rules/"+url.PathEscape(id), nil, in, &out, opts)
+	return out, err
+}
+
 // UpdateMember calls PATCH /api/organizations/current/members/{userId}: Update a member.
 func (c Client) UpdateMember(ctx context.Context, userID string, in UpdateMember, opts ...Option) (out Member, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/organizations/current/members/"+url.PathEscape(userID), nil, in, &out, opts)
+	return out, err
+}
+
+// UpdateNamedAnnotationTask calls PUT /api/annotations/tasks: Update an annotation task by the id in the body.
+func (c Client) UpdateNamedAnnotationTask(ctx context.Context, query url.Values, in UpdateNamedAnnotationTask, opts ...Option) (out AnnotationTask, err error) {
+	err = c.call(ctx, http.MethodPut, "/api/annotations/tasks", query, in, &out, opts)
 	return out, err
 }
 

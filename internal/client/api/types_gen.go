@@ -17,6 +17,29 @@ type Actor struct {
 	Type string `json:"type"`
 }
 
+type AddAnnotationItems struct {
+	// Answer of the caller.
+	Annotation *AnnotationValue `json:"annotation,omitzero"`
+	// What people see: any JSON value but null. Required for a new item.
+	Content any `json:"content,omitzero"`
+	// Run that the item is from.
+	EvaluationRunID *string `json:"evaluationRunId,omitzero"`
+	// Makes the item a gold question, which measures annotators: the label, or the rating, that is known to be right. No item shows it. Gold questions are added together with at least as many other items of the same form, and stand at random among them.
+	Gold any `json:"gold,omitzero"`
+	// Item to answer.
+	ItemID string `json:"itemId,omitzero"`
+	// Items to add.
+	Items []AnnotationItemInput `json:"items,omitzero"`
+	// Span of the trace.
+	SpanID *string `json:"spanId,omitzero"`
+	// An answer to begin with, such as that of a judge: any JSON value.
+	Suggestion any `json:"suggestion,omitzero"`
+	// Item of a dataset that it is about.
+	TestCaseID *string `json:"testCaseId,omitzero"`
+	// Trace that it is about, by its hexadecimal id or its number.
+	TraceID *string `json:"traceId,omitzero"`
+}
+
 type AddDatasetItems struct {
 	// Checks that an answer must pass.
 	Assertions []any `json:"assertions,omitzero"`
@@ -157,6 +180,15 @@ type AddSpansUsage struct {
 	ReasoningTokens *int64 `json:"reasoningTokens,omitzero"`
 }
 
+type AddToCalibration struct {
+	// Dataset with the purpose calibration; the organization's default one, which is created when it is first needed, if it is not sent.
+	CalibrationSetID string `json:"calibrationSetId,omitzero"`
+	// Judge whose label key and scale the label uses; the judges among the candidates if it is not sent.
+	JudgeConfigID string `json:"judgeConfigId,omitzero"`
+	// Split; it follows from the content if it is not sent.
+	Split *string `json:"split,omitzero"`
+}
+
 type AddTracesToDataset struct {
 	// Id of the dataset.
 	DatasetID string `json:"datasetId"`
@@ -166,6 +198,15 @@ type AddTracesToDataset struct {
 	Spans []SpanName `json:"spans,omitzero"`
 	// Traces to add, by id or trace_ref; at most 100.
 	TraceIDs []string `json:"traceIds,omitzero"`
+}
+
+type AddedAnnotationItems struct {
+	// The caller's answer; null if there is none.
+	Annotation *Annotation `json:"annotation"`
+	// Number of items that were added.
+	Created int64 `json:"created"`
+	// The items that were added, or the one that was answered.
+	Items []AnnotationItem `json:"items"`
 }
 
 type AddedDatasetItem struct {
@@ -239,6 +280,934 @@ type AddedTraces struct {
 	Items []AddedTrace `json:"items"`
 	// Traces and spans that did not.
 	Skipped []SkippedTrace `json:"skipped"`
+}
+
+type AdjudicationCandidate struct {
+	// Label.
+	Label *string `json:"label"`
+	// Whose position it is: judge:<key> for a judge, user/<id> for a member, or any other name.
+	Origin string `json:"origin"`
+	// Why.
+	Rationale *string `json:"rationale"`
+	// Score from 0 to 1.
+	Score *float64 `json:"score"`
+}
+
+type AdjudicationCandidateInput struct {
+	// Label.
+	Label *string `json:"label,omitzero"`
+	// Whose position it is. Names that begin with judge: or user/ are kept for positions on record.
+	Origin string `json:"origin"`
+	// Why.
+	Rationale *string `json:"rationale,omitzero"`
+	// Score.
+	Score *float64 `json:"score,omitzero"`
+}
+
+type AdjudicationContent struct {
+	// Retrieved or given context.
+	Context any `json:"context"`
+	// What a good answer is, as the dataset says.
+	ExpectedOutput any `json:"expected_output"`
+	// What the application was given.
+	Input any `json:"input"`
+	// A conversation.
+	Messages any `json:"messages"`
+	// The answer.
+	Output any `json:"output"`
+	// Tools that the application could call.
+	Tools any `json:"tools"`
+}
+
+type AdjudicationDecision struct {
+	// How sure the decider is, from 0 to 1.
+	Confidence *float64 `json:"confidence"`
+	// When it was decided.
+	CreatedAt time.Time `json:"created_at"`
+	// Who decided.
+	DecidedBy Actor `json:"decided_by"`
+	// What was decided.
+	Decision string `json:"decision"`
+	// What would have been right.
+	ExpectedOutput any `json:"expected_output"`
+	// How the answer fails.
+	FailureMode *string `json:"failure_mode"`
+	// Id of the decision.
+	ID int64 `json:"id"`
+	// False if the decider had assessed the answer before.
+	Independent bool `json:"independent"`
+	// Label of the answer.
+	Label *string `json:"label"`
+	// Whether the item was assigned to another member.
+	Override bool `json:"override"`
+	// Whether the decision goes against what the judges among the candidates say; null if they say nothing together.
+	OverturnsJudges *bool `json:"overturns_judges"`
+	// Why.
+	Rationale string `json:"rationale"`
+	// Score of the answer from 0 to 1.
+	Score *float64 `json:"score"`
+	// The organization's setting under which the decision was made.
+	SeparationOfDuties string `json:"separation_of_duties"`
+	// When the item was reopened; null while the decision stands.
+	SupersededAt *time.Time `json:"superseded_at"`
+	// Who reopened the item.
+	SupersededBy *Actor `json:"superseded_by"`
+	// Why the item was reopened.
+	SupersededReason *string `json:"superseded_reason"`
+}
+
+type AdjudicationEntry struct {
+	// When the item was added.
+	CreatedAt time.Time `json:"created_at"`
+	// Who added the item.
+	CreatedBy Actor `json:"created_by"`
+	// The dataset.
+	DatasetID string `json:"dataset_id"`
+	// Its item.
+	DatasetItemID string `json:"dataset_item_id"`
+	// Ground truth that the item rests on.
+	GroundTruthID int64 `json:"ground_truth_id"`
+	// Judge whose label the item has, if one was named.
+	JudgeConfigID *string `json:"judge_config_id"`
+	// Why the item was promoted.
+	Justification *string `json:"justification"`
+	// calibration or golden.
+	Purpose string `json:"purpose"`
+	// Split of the item when it was added; null in a golden dataset.
+	Split *string `json:"split"`
+	// Tags of the promotion.
+	Tags []string `json:"tags"`
+}
+
+type AdjudicationItem struct {
+	// When the item was assigned.
+	AssignedAt *time.Time `json:"assigned_at"`
+	// Who assigned the item.
+	AssignedBy *Actor `json:"assigned_by"`
+	// Member who is to decide.
+	AssigneeID *string `json:"assignee_id"`
+	// Item of a calibration dataset that rests on the ground truth; the newest if there are several.
+	CalibrationItemID *string `json:"calibration_item_id"`
+	// The positions in conflict, as they were when the item was opened.
+	Candidates []AdjudicationCandidate `json:"candidates"`
+	// The answer and what it answers, as they were when the item was opened; null in lists.
+	Content *AdjudicationContent `json:"content"`
+	// SHA-256 of the canonical JSON (RFC 8785) of input and output: what was assessed.
+	ContentDigest string `json:"content_digest"`
+	// Anything else that helps to decide.
+	Context map[string]any `json:"context"`
+	// When the item was opened.
+	CreatedAt time.Time `json:"created_at"`
+	// Who opened the item; the system if it was opened automatically.
+	CreatedBy Actor `json:"created_by"`
+	// The decision that stands.
+	Decision *AdjudicationDecision `json:"decision"`
+	// Superseded decisions, newest first.
+	DecisionHistory []AdjudicationDecision `json:"decision_history"`
+	// How far apart the candidates are, from 0 to 1.
+	Disagreement float64 `json:"disagreement"`
+	// When the decision is due.
+	DueAt *time.Time `json:"due_at"`
+	// Items of datasets that rest on the ground truth, in the order in which they were added.
+	Entries []AdjudicationEntry `json:"entries"`
+	// How the answer fails, as the decision says.
+	FailureMode *string `json:"failure_mode"`
+	// Item of a golden dataset that rests on the ground truth; the newest if there are several.
+	GoldenItemID *string `json:"golden_item_id"`
+	// The active ground truth.
+	GroundTruthID *int64 `json:"ground_truth_id"`
+	// Id of the item.
+	ID int64 `json:"id"`
+	// Notes.
+	Notes *string `json:"notes"`
+	// How urgent the item is.
+	Priority string `json:"priority"`
+	// Place in the queue, from 0 to 100: 10, 30, 50 or 70 for the priority, up to 20 for the disagreement, and 1 for each day since the item was opened.
+	PriorityScore float64 `json:"priority_score"`
+	// What has to be decided.
+	Question *string `json:"question"`
+	// Why the item was last dismissed, reopened or closed without ground truth.
+	Reason *string `json:"reason"`
+	// Why the item was opened.
+	Source string `json:"source"`
+	// Where the item stands.
+	Status string `json:"status"`
+	// What the item is about.
+	Subject AdjudicationSubject `json:"subject"`
+	// Tags.
+	Tags []string `json:"tags"`
+	// Title.
+	Title *string `json:"title"`
+	// When the item last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the item; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type AdjudicationItemList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// The items of this page, in the order of the queue.
+	Items []AdjudicationItem `json:"items"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type AdjudicationQueueSummary struct {
+	// People with undecided items or recent decisions, those with most undecided items first.
+	ByAssignee []AdjudicationWorkload `json:"by_assignee"`
+	// Undecided items by priority.
+	ByPriority map[string]int64 `json:"by_priority"`
+	// Undecided items (open or assigned) by source.
+	BySource map[string]int64 `json:"by_source"`
+	// All items by status.
+	ByStatus map[string]int64 `json:"by_status"`
+	// Standing decisions of the last seven days.
+	DecidedLast7d int64 `json:"decided_last_7d"`
+	// Share of standing decisions that go against the judges, of those where the judges agreed; null if there is none. It describes adjudicated answers, which were chosen because something spoke against them, and no others.
+	JudgeOverturnRate *float64 `json:"judge_overturn_rate"`
+	// Median age of undecided items; null if there is none.
+	MedianAgeSeconds *float64 `json:"median_age_seconds"`
+	// When the oldest undecided item was opened; null if there is none.
+	OldestOpenAt *time.Time `json:"oldest_open_at"`
+	// Undecided items.
+	OpenTotal int64 `json:"open_total"`
+	// Undecided items whose due time has passed.
+	Overdue int64 `json:"overdue"`
+	// Age that 90 % of the undecided items do not exceed; null if there is none.
+	P90AgeSeconds *float64 `json:"p90_age_seconds"`
+	// The rate with n, interval and method.
+	Statistics AdjudicationStatistics `json:"statistics"`
+	// Undecided items without an assignee.
+	Unassigned int64 `json:"unassigned"`
+}
+
+type AdjudicationStatistics struct {
+	// How often decisions go against the judges.
+	JudgeOverturnRate Estimate `json:"judge_overturn_rate"`
+}
+
+type AdjudicationSubject struct {
+	// Item of an annotation task.
+	AnnotationItemID *int64 `json:"annotation_item_id"`
+	// Repetition of the item in the run, from 0; null if the answer is not from a run.
+	Epoch *int64 `json:"epoch"`
+	// Run that the answer is from.
+	EvaluationRunID *string `json:"evaluation_run_id"`
+	// Results of judges that the item was opened for.
+	JudgeResultIDs []string `json:"judge_result_ids"`
+	// Policy decision; null, because there are none yet.
+	PolicyDecisionID *int64 `json:"policy_decision_id"`
+	// Span of the trace; null for the whole trace.
+	SpanID *string `json:"span_id"`
+	// Item of the dataset that the answer is to.
+	TestCaseID *string `json:"test_case_id"`
+	// Trace.
+	TraceID *string `json:"trace_id"`
+}
+
+type AdjudicationSubjectInput struct {
+	// Item of an annotation task.
+	AnnotationItemID *int64 `json:"annotationItemId,omitzero"`
+	// Repetition of the item in the run, from 0.
+	Epoch *int64 `json:"epoch,omitzero"`
+	// Run that the answer is from; with testCaseId.
+	EvaluationRunID string `json:"evaluationRunId,omitzero"`
+	// Results of judges about one answer.
+	JudgeResultIDs []string `json:"judgeResultIds,omitzero"`
+	// Span of the trace; the whole trace if it is not sent.
+	SpanID *string `json:"spanId,omitzero"`
+	// Item of the dataset that the answer is to; with evaluationRunId.
+	TestCaseID string `json:"testCaseId,omitzero"`
+	// Trace, by its hexadecimal id or its number.
+	TraceID *string `json:"traceId,omitzero"`
+}
+
+type AdjudicationWorkload struct {
+	// Standing decisions of the member in the last seven days.
+	Decided7d int64 `json:"decided_7d"`
+	// Undecided items assigned to the member.
+	Open int64 `json:"open"`
+	// Member.
+	UserID string `json:"user_id"`
+}
+
+type AgreementAdvantage struct {
+	// Items that both rated, and others too.
+	NItems int64 `json:"n_items"`
+	// p-value of the judge being worse by epsilon or more; null if there are too few items.
+	P *float64 `json:"p"`
+	// The same, adjusted for the number of people after Benjamini and Yekutieli.
+	PAdjusted *float64 `json:"p_adjusted"`
+	// Share of the items on which the judge agrees with the others at least as well.
+	Share *float64 `json:"share"`
+}
+
+type AgreementClass struct {
+	// Harmonic mean of precision and recall.
+	F1 Estimate `json:"f1"`
+	// The label.
+	Label string `json:"label"`
+	// Share of the judge's uses of the label with which people agree.
+	Precision Estimate `json:"precision"`
+	// Share of people's uses of the label that the judge finds.
+	Recall Estimate `json:"recall"`
+	// Items to which people gave the label.
+	Support int64 `json:"support"`
+}
+
+type AgreementKappas struct {
+	// Near labels agree in part; null if the labels have no order.
+	Linear *OptionalEstimate `json:"linear"`
+	// Labels agree or do not.
+	Nominal Estimate `json:"nominal"`
+	// As linear, with distances squared.
+	Quadratic *OptionalEstimate `json:"quadratic"`
+}
+
+type AgreementNumeric struct {
+	// Mean of judge minus human.
+	Bias Estimate `json:"bias"`
+	// Lin's coefficient, which a constant or proportional error lowers too.
+	Concordance Estimate `json:"concordance"`
+	// Kendall's tau-b.
+	Kendall Estimate `json:"kendall"`
+	// Lower end of where most differences lie.
+	LowerLimitOfAgreement Estimate `json:"lower_limit_of_agreement"`
+	// Mean distance of judge and human.
+	MeanAbsoluteError Estimate `json:"mean_absolute_error"`
+	// Pairs that were compared.
+	NItems int64 `json:"n_items"`
+	// Pearson's correlation.
+	Pearson Estimate `json:"pearson"`
+	// What the items stand for.
+	Population string `json:"population"`
+	// Pairs that were left out because it is not known how they were chosen, while it is known for others.
+	Purposive int64 `json:"purposive"`
+	// Spearman's rank correlation.
+	Spearman Estimate `json:"spearman"`
+	// Upper end of where most differences lie.
+	UpperLimitOfAgreement Estimate `json:"upper_limit_of_agreement"`
+}
+
+type AgreementOfLabels struct {
+	// Gwet's coefficient, which keeps its meaning where one label is rare.
+	Ac1 Estimate `json:"ac1"`
+	// As ac1, where near labels agree in part, by squared distance; null if the labels have no order.
+	Ac2 *OptionalEstimate `json:"ac2"`
+	// Share of equal labels.
+	Accuracy Estimate `json:"accuracy"`
+	// Mean recall over the labels that people used.
+	BalancedAccuracy Estimate `json:"balanced_accuracy"`
+	// How the judge does on each label.
+	Classes []AgreementClass `json:"classes"`
+	// How often each pair of labels occurs; rows are people's labels, columns the judge's.
+	Confusion [][]int64 `json:"confusion"`
+	// Cohen's kappa: agreement beyond chance.
+	Kappa AgreementKappas `json:"kappa"`
+	// Krippendorff's alpha.
+	KrippendorffAlpha Estimate `json:"krippendorff_alpha"`
+	// Labels of the scale, in order.
+	Labels []string `json:"labels"`
+	// Matthews' correlation coefficient.
+	Mcc Estimate `json:"mcc"`
+	// Pairs that were compared.
+	NItems int64 `json:"n_items"`
+	// What the items stand for. selected_items_only: it is not known how they were chosen, and nothing follows for other items.
+	Population string `json:"population"`
+	// Pairs that were left out because it is not known how they were chosen, while it is known for others.
+	Purposive int64 `json:"purposive"`
+	// True positives and negatives; null unless the scale has two labels, one of them positive.
+	Rates *AgreementRates `json:"rates"`
+	// Confusion as shares of each row, weighted where items are; null in a row without items.
+	Shares [][]*float64 `json:"shares"`
+	// One label has more than four fifths of all ratings: kappa is low whatever the raters do, and ac1 is to be read with it.
+	Skewed bool `json:"skewed"`
+	// Items with a human label on which the judge gave no verdict; they are left out.
+	Unanswered int64 `json:"unanswered"`
+	// Whether agreement reaches the bar.
+	Verdict AgreementVerdict `json:"verdict"`
+}
+
+type AgreementOfRaters struct {
+	// Gwet's coefficient.
+	Ac1 Estimate `json:"ac1"`
+	// Share of the pairs of raters of an item that gave the same label.
+	Agreement Estimate `json:"agreement"`
+	// Fleiss' kappa.
+	FleissKappa Estimate `json:"fleiss_kappa"`
+	// Krippendorff's alpha.
+	KrippendorffAlpha Estimate `json:"krippendorff_alpha"`
+	// Items with a rating.
+	NItems int64 `json:"n_items"`
+	// Whether alpha counts how far labels are apart.
+	Ordered bool `json:"ordered"`
+	// Number of raters.
+	Raters int64 `json:"raters"`
+	// Items with at least two.
+	Shared int64 `json:"shared"`
+}
+
+type AgreementRates struct {
+	// Label that the rates refer to.
+	Positive string `json:"positive"`
+	// Share of the other items that the judge calls negative.
+	Tnr Estimate `json:"tnr"`
+	// Share of positive items that the judge calls positive.
+	Tpr Estimate `json:"tpr"`
+}
+
+type AgreementReplacement struct {
+	// Chance that the judge agrees with the others at least as well as one of the people does.
+	Advantage Estimate `json:"advantage"`
+	// The judge compared with each of the people.
+	Annotators []AgreementAdvantage `json:"annotators"`
+	// By how much the judge may lose and still be preferred, because it is cheaper.
+	Epsilon float64 `json:"epsilon"`
+	// The judge does better than at least half of them.
+	MayReplace bool `json:"may_replace"`
+	// What an answer would need; null if there is one.
+	Reason *string `json:"reason"`
+	// Whether there is an answer.
+	Status string `json:"status"`
+	// Share of the people that the judge does better than, at a false discovery rate of 5 %; null if some of them cannot be tested.
+	WinningRate *float64 `json:"winning_rate"`
+}
+
+type AgreementVerdict struct {
+	// Landis and Koch's word for the lower limit, which agreement is unlikely to be below; null without an interval.
+	Band *string `json:"band"`
+	// What agreement has to reach.
+	Bar float64 `json:"bar"`
+	// Further labels that would probably settle it, if agreement stays as it is; null if it is settled or cannot be said.
+	MoreLabels *int64 `json:"more_labels"`
+	// What was compared with the bar.
+	On string `json:"on"`
+	// aligned: the whole interval reaches the bar; misaligned: none of it does.
+	Outcome string `json:"outcome"`
+	// Why the matter is not settled; null if it is.
+	Reason *string `json:"reason"`
+}
+
+type Annotation struct {
+	// Who says it; asserted if another person or key created the key that was used.
+	Annotator Actor `json:"annotator"`
+	// How sure the person is, from 0 to 1.
+	Confidence *float64 `json:"confidence"`
+	// What the answer should have been; null if nothing is said about it.
+	CorrectedOutput any `json:"corrected_output"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// Milliseconds that the person spent.
+	DurationMs *int64 `json:"duration_ms"`
+	// Run that it is about; for annotators and viewers null while others cannot read the answer to an item.
+	EvaluationRunID *string `json:"evaluation_run_id"`
+	// Free text.
+	Feedback *string `json:"feedback"`
+	// Id of the annotation.
+	ID int64 `json:"id"`
+	// Item of the task that it answers.
+	ItemID *int64 `json:"item_id"`
+	// A label.
+	Label *string `json:"label"`
+	// Labels by name.
+	Labels map[string]any `json:"labels"`
+	// Random text that is part of the annotation's digests in the audit log, so that an answer cannot be guessed from its digest.
+	Nonce string `json:"nonce"`
+	// Rating within the scale.
+	Rating *float64 `json:"rating"`
+	// Scale of the rating.
+	RatingScale AnnotationRatingScale `json:"rating_scale"`
+	// Span that it is about.
+	SpanID *string `json:"span_id"`
+	// draft: only the person sees it; submitted: it counts; discarded: it was taken back.
+	Status string `json:"status"`
+	// Task that it belongs to.
+	TaskID *int64 `json:"task_id"`
+	// Item of a dataset that it is about.
+	TestCaseID *string `json:"test_case_id"`
+	// Trace that it is about.
+	TraceID *string `json:"trace_id"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type AnnotationAgreement struct {
+	// Why nothing is measured; null if something is.
+	Abstained *string `json:"abstained"`
+	// Gwet's coefficient, which holds up where one label is rare.
+	Ac1 Estimate `json:"ac1"`
+	// How each annotator works, in the order of their names, which is not a ranking.
+	Annotators []AnnotationQuality `json:"annotators"`
+	// Answers that are compared.
+	Answers int64 `json:"answers"`
+	// How many labels are probably wrong of items that no rule sends to adjudication, as those of them show that were drawn at random and decided.
+	Audit AnnotationAudit `json:"audit"`
+	// What the answers come to.
+	Consensus AnnotationConsensus `json:"consensus"`
+	// What gold questions say; null if the task has none, for callers who answer the task and for members whose role is annotator.
+	Gold *AnnotationGold `json:"gold"`
+	// Uncertain items, the least certain first; at most 20.
+	Hardest []AnnotationHardItem `json:"hardest"`
+	// Items with such answers.
+	Items int64 `json:"items"`
+	// Krippendorff's alpha of all annotators: 0 is chance, 1 is perfect.
+	KrippendorffAlpha Estimate `json:"krippendorff_alpha"`
+	// Agreement on each label, in the order of the scale.
+	Labels []AnnotationLabelAgreement `json:"labels"`
+	// Further answers, which have no value to compare.
+	LeftOut int64 `json:"left_out"`
+	// When this was measured.
+	MeasuredAt time.Time `json:"measured_at"`
+	// Whether it counts how far labels are apart, as for ratings.
+	Ordered bool `json:"ordered"`
+	// Annotators who answered the same items, pair by pair.
+	Pairs []AnnotationAgreementPair `json:"pairs"`
+	// Labels that people choose from.
+	Scale []string `json:"scale"`
+	// Items with at least two of them.
+	Shared int64 `json:"shared"`
+	// The task.
+	TaskID int64 `json:"task_id"`
+}
+
+type AnnotationAgreementPair struct {
+	// Share of them with equal labels.
+	Agreement Estimate `json:"agreement"`
+	// An annotator.
+	First Actor `json:"first"`
+	// Cohen's kappa, for ratings by squared distance; null below 20 shared items.
+	Kappa *OptionalEstimate `json:"kappa"`
+	// Another annotator.
+	Second Actor `json:"second"`
+	// Items that both answered.
+	Shared int64 `json:"shared"`
+}
+
+type AnnotationAudit struct {
+	// Share of them whose label is wrong, as those that were drawn at random show.
+	ErrorRate Estimate `json:"error_rate"`
+	// How many wrong labels that makes among them; null without an audit.
+	ExpectedErrors *float64 `json:"expected_errors"`
+	// Items that no rule sent to a person, audited or not.
+	Items int64 `json:"items"`
+}
+
+type AnnotationConsensus struct {
+	// How labels were found, such as majority_vote, dawid_skene or one_coin; null if nothing is measured.
+	Method *string `json:"method"`
+	// Why this method was chosen.
+	Reason *string `json:"reason"`
+	// not_identified: most annotators are right less often than guessing would be, so that the answers do not show who is right.
+	Status string `json:"status"`
+	// Items without an adjudication that a person should decide: no label has a probability of 0.9, the entropy is above 0.5 bit, or ratings are two steps apart.
+	UncertainItems int64 `json:"uncertain_items"`
+	// Reasons for caution.
+	Warnings []string `json:"warnings"`
+}
+
+type AnnotationDetail struct {
+	// Who says it; asserted if another person or key created the key that was used.
+	Annotator Actor `json:"annotator"`
+	// How sure the person is, from 0 to 1.
+	Confidence *float64 `json:"confidence"`
+	// What the answer should have been; null if nothing is said about it.
+	CorrectedOutput any `json:"corrected_output"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// Milliseconds that the person spent.
+	DurationMs *int64 `json:"duration_ms"`
+	// Run that it is about; for annotators and viewers null while others cannot read the answer to an item.
+	EvaluationRunID *string `json:"evaluation_run_id"`
+	// Free text.
+	Feedback *string `json:"feedback"`
+	// Id of the annotation.
+	ID int64 `json:"id"`
+	// Item of the task that it answers.
+	ItemID *int64 `json:"item_id"`
+	// A label.
+	Label *string `json:"label"`
+	// Labels by name.
+	Labels map[string]any `json:"labels"`
+	// Random text that is part of the annotation's digests in the audit log, so that an answer cannot be guessed from its digest.
+	Nonce string `json:"nonce"`
+	// Rating within the scale.
+	Rating *float64 `json:"rating"`
+	// Scale of the rating.
+	RatingScale AnnotationRatingScale `json:"rating_scale"`
+	// What it said before it was changed, newest first; at most 100.
+	Revisions []AnnotationRevision `json:"revisions"`
+	// Span that it is about.
+	SpanID *string `json:"span_id"`
+	// draft: only the person sees it; submitted: it counts; discarded: it was taken back.
+	Status string `json:"status"`
+	// Task that it belongs to.
+	TaskID *int64 `json:"task_id"`
+	// Item of a dataset that it is about.
+	TestCaseID *string `json:"test_case_id"`
+	// Trace that it is about.
+	TraceID *string `json:"trace_id"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type AnnotationGold struct {
+	// Those that are complete.
+	Answered int64 `json:"answered"`
+	// Complete gold questions whose label is not what the answers come to: either the annotators are wrong, or the label is. At most 20.
+	Contradicted []int64 `json:"contradicted"`
+	// Gold questions of the task.
+	Questions int64 `json:"questions"`
+}
+
+type AnnotationHardItem struct {
+	// Uncertainty of the label in bits: 0 is certainty, 1 a coin.
+	Entropy *float64 `json:"entropy"`
+	// The item.
+	ID int64 `json:"id"`
+	// Label that the answers come to; null if they are tied or come to nothing.
+	Label *string `json:"label"`
+	// Answers that count.
+	N int64 `json:"n"`
+	// Probability of each label, in the order of the scale; empty if the consensus is not identified.
+	Posterior []float64 `json:"posterior"`
+}
+
+type AnnotationItem struct {
+	// Adjudication that decided about the item; null if there is none.
+	AdjudicationItemID *int64 `json:"adjudication_item_id"`
+	// How far the answers agree, from 0 to 1; null before the item is complete, and if its answers cannot be compared.
+	Agreement *float64 `json:"agreement"`
+	// What the caller may see of the annotations: in a blind task only their own until the item is complete.
+	Annotations []Annotation `json:"annotations"`
+	// Answers that were submitted.
+	AnnotationsCount int64 `json:"annotations_count"`
+	// Answers that the item needs.
+	AnnotationsRequired int64 `json:"annotations_required"`
+	// What people see.
+	Content any `json:"content"`
+	// When the item was added.
+	CreatedAt time.Time `json:"created_at"`
+	// Run that the item is from; in a blind task null for annotators and viewers until enough people have answered.
+	EvaluationRunID *string `json:"evaluation_run_id"`
+	// Id of the item.
+	ID int64 `json:"id"`
+	// How probable it was that the item was chosen from the task's source; null if it was added. Weigh labels by its inverse to speak of all candidates.
+	InclusionProbability *float64 `json:"inclusion_probability"`
+	// Until when they hold it.
+	LockExpiresAt *time.Time `json:"lock_expires_at"`
+	// Id of a member who holds the item now: the caller if they do.
+	LockedBy *string `json:"locked_by"`
+	// Who would not answer the item, and why; in a blind task only the caller until the item is complete.
+	Skips []AnnotationSkip `json:"skips"`
+	// Span of the trace; hidden like the run.
+	SpanID *string `json:"span_id"`
+	// pending, in_progress while people answer or hold it, annotated or conflicted when enough have answered, skipped if enough have skipped it, adjudicated after a decision.
+	Status string `json:"status"`
+	// An answer to begin with; null if there is none.
+	Suggestion any `json:"suggestion"`
+	// Its task.
+	TaskID int64 `json:"task_id"`
+	// Item of a dataset that it is about.
+	TestCaseID *string `json:"test_case_id"`
+	// Trace that it is about; hidden like the run.
+	TraceID *string `json:"trace_id"`
+	// When the item last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the item.
+	Version int64 `json:"version"`
+}
+
+type AnnotationItemInput struct {
+	// What people see: any JSON value but null. Required for a new item.
+	Content any `json:"content,omitzero"`
+	// Run that the item is from.
+	EvaluationRunID *string `json:"evaluationRunId,omitzero"`
+	// Makes the item a gold question, which measures annotators: the label, or the rating, that is known to be right. No item shows it. Gold questions are added together with at least as many other items of the same form, and stand at random among them.
+	Gold any `json:"gold,omitzero"`
+	// Span of the trace.
+	SpanID *string `json:"spanId,omitzero"`
+	// An answer to begin with, such as that of a judge: any JSON value.
+	Suggestion any `json:"suggestion,omitzero"`
+	// Item of a dataset that it is about.
+	TestCaseID *string `json:"testCaseId,omitzero"`
+	// Trace that it is about, by its hexadecimal id or its number.
+	TraceID *string `json:"traceId,omitzero"`
+}
+
+type AnnotationItemList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// The items of this page, newest first.
+	Items []AnnotationItem `json:"items"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type AnnotationLabelAgreement struct {
+	// Chance that another rating of an item with the label has the label, too.
+	Agreement Estimate `json:"agreement"`
+	// The label.
+	Label string `json:"label"`
+	// Ratings with the label, on items that have at least two ratings.
+	Uses int64 `json:"uses"`
+}
+
+type AnnotationLabelField struct {
+	// Name of the label.
+	Key string `json:"key"`
+	// Greatest value of a number; null if there is none.
+	Max *float64 `json:"max"`
+	// Least value of a number; null if there is none.
+	Min *float64 `json:"min"`
+	// Possible values of choice and choices; empty for other types.
+	Options []string `json:"options"`
+	// Whether an answer must have the label.
+	Required bool `json:"required"`
+	// What values the label can have.
+	Type string `json:"type"`
+}
+
+type AnnotationLabelFieldInput struct {
+	// Name of the label.
+	Key string `json:"key"`
+	// Greatest value of a number.
+	Max *float64 `json:"max,omitzero"`
+	// Least value of a number.
+	Min *float64 `json:"min,omitzero"`
+	// Possible values of choice and choices.
+	Options []string `json:"options,omitzero"`
+	// Whether an answer must have the label.
+	Required *bool `json:"required,omitzero"`
+	// choice: one of the options; choices: a list of options; number and integer: between min and max; boolean; text.
+	Type string `json:"type"`
+}
+
+type AnnotationLabelSchema struct {
+	// The labels.
+	Fields []AnnotationLabelField `json:"fields"`
+}
+
+type AnnotationLabelSchemaInput struct {
+	// The labels.
+	Fields []AnnotationLabelFieldInput `json:"fields"`
+}
+
+type AnnotationList struct {
+	// The annotations of this page, newest first.
+	Annotations []Annotation `json:"annotations"`
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type AnnotationQuality struct {
+	// Accuracy measured by the consensus of the others, in which the annotator has no part.
+	Accuracy Estimate `json:"accuracy"`
+	// That minus the alpha of all: above 0 the annotator lowers agreement.
+	AlphaChange Estimate `json:"alpha_change"`
+	// Krippendorff's alpha of all others.
+	AlphaWithout Estimate `json:"alpha_without"`
+	// The annotator; asserted if another person or key created a key that was used.
+	Annotator Actor `json:"annotator"`
+	// fails_gold: the whole interval on gold questions is below 0.8. What stands out. below_chance: right less often than guessing would be; excluded: left out of the consensus for that reason; lowers_agreement: the whole interval of alpha_change is above 0; one_label: gave one label throughout, while others clearly did not.
+	Flags []string `json:"flags"`
+	// How the annotator answers gold questions; null if the task has none, or if they are not shown to the caller.
+	Gold *AnnotationQualityOnGold `json:"gold"`
+	// Answers that are compared.
+	Labels int64 `json:"labels"`
+	// Median time for an answer, in milliseconds.
+	MedianMs Estimate `json:"median_ms"`
+}
+
+type AnnotationQualityOnGold struct {
+	// Accuracy with Jeffreys' prior, which counts half an item right and half an item wrong in advance.
+	Accuracy Estimate `json:"accuracy"`
+	// Those with the right label.
+	Correct int64 `json:"correct"`
+	// Gold items that the annotator voted on.
+	Items int64 `json:"items"`
+	// trusted: the whole interval is above the required accuracy; flagged: all of it is below; insufficient: fewer than 10 gold items.
+	Standing string `json:"standing"`
+}
+
+type AnnotationRatingScale struct {
+	// Best rating.
+	Max float64 `json:"max"`
+	// Worst rating.
+	Min float64 `json:"min"`
+}
+
+type AnnotationRevision struct {
+	// How sure the person was.
+	Confidence *float64 `json:"confidence"`
+	// What the answer should have been.
+	CorrectedOutput any `json:"corrected_output"`
+	// Milliseconds that the person had spent.
+	DurationMs *int64 `json:"duration_ms"`
+	// Free text.
+	Feedback *string `json:"feedback"`
+	// A label.
+	Label *string `json:"label"`
+	// Labels by name.
+	Labels map[string]any `json:"labels"`
+	// Rating within the scale.
+	Rating *float64 `json:"rating"`
+	// Scale of the rating.
+	RatingScale AnnotationRatingScale `json:"rating_scale"`
+	// When it was changed.
+	ReplacedAt time.Time `json:"replaced_at"`
+	// Its status then.
+	Status string `json:"status"`
+	// Version that said this.
+	Version int64 `json:"version"`
+}
+
+type AnnotationSkip struct {
+	// Who skipped the item.
+	Annotator Actor `json:"annotator"`
+	// When.
+	CreatedAt time.Time `json:"created_at"`
+	// Why.
+	Reason string `json:"reason"`
+}
+
+type AnnotationTask struct {
+	// Agreement below which the answers to an item are in conflict.
+	AgreementThreshold float64 `json:"agreement_threshold"`
+	// People that an added item needs.
+	AnnotatorsPerItem int64 `json:"annotators_per_item"`
+	// Members who may answer; every member if it is empty.
+	AssigneeIDs []string `json:"assignee_ids"`
+	// Whether answers of others are hidden until an item is complete.
+	Blind bool `json:"blind"`
+	// Items that need no more answers: annotated, conflicted, adjudicated or skipped.
+	CompletedItems int64 `json:"completed_items"`
+	// When the task was created.
+	CreatedAt time.Time `json:"created_at"`
+	// Who created the task.
+	CreatedBy Actor `json:"created_by"`
+	// What the task is for.
+	Description *string `json:"description"`
+	// When the task should be done.
+	DueAt *time.Time `json:"due_at"`
+	// What people are to go by.
+	Guidelines *string `json:"guidelines"`
+	// Id of the task.
+	ID int64 `json:"id"`
+	// Labels that the task asks for; any are valid if it has no fields.
+	LabelSchema AnnotationLabelSchema `json:"label_schema"`
+	// Name.
+	Name string `json:"name"`
+	// What the items were made from; null if they were added, and for annotators and viewers of a blind task until all items are complete.
+	Source any `json:"source"`
+	// Items are answered in active tasks only. A task completes by itself with its last item.
+	Status string `json:"status"`
+	// Tags, in the order given.
+	Tags []string `json:"tags"`
+	// Items of the task.
+	TotalItems int64 `json:"total_items"`
+	// What the task asks for.
+	Type string `json:"type"`
+	// When the task last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the task itself; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type AnnotationTaskList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// The tasks of this page, newest first.
+	Tasks []AnnotationTask `json:"tasks"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type AnnotationTaskSource struct {
+	// Dataset whose items become items.
+	DatasetID *string `json:"datasetId,omitzero"`
+	// Run whose answers become items.
+	EvaluationRunID *string `json:"evaluationRunId,omitzero"`
+	// all; failed: what failed or errored; low_confidence: answers of a run about which a judge was less sure than 0.6, or would not decide; most_informative: answers of a run about which judges disagree most or are least sure; as many as sample says.
+	Only *string `json:"only,omitzero"`
+	// How many to choose, at random unless only is most_informative; all if it is not sent.
+	Sample *int64 `json:"sample,omitzero"`
+	// Traces that become items: the newest 1,000 that match, in the words of the list of traces.
+	TraceFilter *AnnotationTraceFilter `json:"traceFilter,omitzero"`
+}
+
+type AnnotationTraceFilter struct {
+	// Only traces of this agent.
+	AgentName *string `json:"agentName,omitzero"`
+	// Only traces of this conversation.
+	ConversationID *string `json:"conversationId,omitzero"`
+	// Only traces of this environment.
+	Environment *string `json:"environment,omitzero"`
+	// Whether a span, or the trace itself, ended with an error.
+	HasError *bool `json:"hasError,omitzero"`
+	// Only traces of this release.
+	ReleaseID *string `json:"releaseId,omitzero"`
+	// Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive.
+	Search *string `json:"search,omitzero"`
+	// Only traces that started after this time.
+	StartAfter *time.Time `json:"startAfter,omitzero"`
+	// Only traces that started before this time.
+	StartBefore *time.Time `json:"startBefore,omitzero"`
+	// Only traces with this label.
+	Tag *string `json:"tag,omitzero"`
+	// Only traces of this end user.
+	UserID *string `json:"userId,omitzero"`
+}
+
+type AnnotationValue struct {
+	// How sure the person is, from 0 to 1.
+	Confidence *float64 `json:"confidence,omitzero"`
+	// What the answer should have been: any JSON value.
+	CorrectedOutput any `json:"correctedOutput,omitzero"`
+	// Milliseconds that the person spent.
+	DurationMs *int64 `json:"durationMs,omitzero"`
+	// Free text.
+	Feedback *string `json:"feedback,omitzero"`
+	// A label.
+	Label *string `json:"label,omitzero"`
+	// Labels by name: any JSON values that the task's label schema accepts.
+	Labels map[string]any `json:"labels,omitzero"`
+	// Rating within the scale.
+	Rating *float64 `json:"rating,omitzero"`
+	// Scale of the rating; that of the task, or 1 to 5, if it is not sent.
+	RatingScale *AnnotationRatingScale `json:"ratingScale,omitzero"`
+	// draft keeps the annotation to the person; submitted counts.
+	Status *string `json:"status,omitzero"`
 }
 
 type APIKey struct {
@@ -389,6 +1358,13 @@ type ArtifactList struct {
 	Total *int64 `json:"total"`
 }
 
+type AssignAdjudicationItem struct {
+	// User id of the member who is to decide; null releases the item. Required.
+	AssigneeID *string `json:"assigneeId,omitzero"`
+	// When the decision is due; null removes it.
+	DueAt *time.Time `json:"dueAt,omitzero"`
+}
+
 type AuditLog struct {
 	// The entries of this page, newest first.
 	AuditLogs []AuditLogEntry `json:"audit_logs"`
@@ -431,19 +1407,63 @@ type AuditLogEntry struct {
 	ResourceType string `json:"resource_type"`
 }
 
+type CalibrationBin struct {
+	// Mean of the probabilities.
+	Mean float64 `json:"mean"`
+	// Share that was good; it should be the mean.
+	Rate Estimate `json:"rate"`
+}
+
+type CalibrationCheck struct {
+	// Number of bins.
+	Bins int64 `json:"bins"`
+	// Mean squared distance of probability and outcome; 0 is perfect.
+	Brier Estimate `json:"brier"`
+	// Mean distance of probability and rate over the bins. It is too large on average, the more bins the more.
+	Ece Estimate `json:"ece"`
+	// 0 if probabilities are right on average.
+	Intercept Estimate `json:"intercept"`
+	// Mean negative logarithm of the probability of what happened; 0 is perfect.
+	LogLoss Estimate `json:"log_loss"`
+	// p-value of the probabilities being right, from Spiegelhalter's statistic; null in clusters, where the statistic varies more.
+	P *float64 `json:"p"`
+	// Probabilities in bins of about equal size, with the share that was good in each.
+	Reliability []CalibrationBin `json:"reliability"`
+	// 1 if they are as far apart as they should be; less if they are too bold.
+	Slope Estimate `json:"slope"`
+	// Spiegelhalter's statistic; null if every probability is 0, ½ or 1.
+	SpiegelhalterZ *float64 `json:"spiegelhalter_z"`
+}
+
+type CalibrationSigmoid struct {
+	// Negative where higher scores mean better quality.
+	A float64 `json:"a"`
+	// Negative where scores of zero are more likely good than not.
+	B float64 `json:"b"`
+}
+
+type CalibrationSteps struct {
+	// Ends of blocks, in rising order.
+	Scores []float64 `json:"scores"`
+	// Probabilities at these ends.
+	Values []float64 `json:"values"`
+}
+
 type ComparedFigure struct {
-	// Value of the baseline; null if it has none.
+	// Value of the baseline; null if it has none. Of a judge, the mean that people would give.
 	Baseline *float64 `json:"baseline"`
 	// Which direction is better.
 	Better string `json:"better"`
-	// Value of the candidate; null if it has none.
+	// Value of the candidate; null if it has none. Of a judge, the mean that people would give.
 	Candidate *float64 `json:"candidate"`
 	// Upper end of the interval of delta; null if it has none.
 	CIHigh *float64 `json:"ci_high"`
 	// Lower end of the interval of delta; null if it has none.
 	CILow *float64 `json:"ci_low"`
-	// Candidate minus baseline, over the items that both scored; null if there are none.
+	// Candidate minus baseline, over the items that both scored; null if there are none. Of a judge it is estimated from pairs of answers, and can differ a little from the difference of the two means.
 	Delta *float64 `json:"delta"`
+	// How far the difference can be trusted, if the scores are a judge's: the difference itself is what people would see, estimated from their labels. Null for other figures.
+	Judge *ComparedJudge `json:"judge"`
 	// overall, pass_rate or the metric's name.
 	Name string `json:"name"`
 	// primary for a figure that was declared before looking, exploratory for all others: one of many is off by chance more often than its interval says. descriptive for a figure without a range, such as a latency: nothing is decided by it.
@@ -467,6 +1487,17 @@ type ComparedItems struct {
 	Regressed int64 `json:"regressed"`
 	// Items that both do equally well.
 	Unchanged int64 `json:"unchanged"`
+}
+
+type ComparedJudge struct {
+	// What a difference comes from: system if a watch began before both runs and has seen the judge give the same verdicts after both, judge_or_system if the judge has another version or has drifted, unknown otherwise.
+	Attribution string `json:"attribution"`
+	// How the difference was estimated: judge is the judge's own opinion, without labels; the others rest on labels of people.
+	Estimator string `json:"estimator"`
+	// Items whose answers in both runs have a label.
+	Labels int64 `json:"labels"`
+	// Difference of the judge's own means; these are in statistics.
+	Raw Estimate `json:"raw"`
 }
 
 type Comparison struct {
@@ -621,6 +1652,155 @@ type ConversationTurn struct {
 	UserID *string `json:"user_id"`
 }
 
+type CorrectedEstimate struct {
+	// Generation of the algorithms; it changes when the same data would give different digits.
+	AlgoVersion string `json:"algo_version"`
+	// Assumptions that the interval rests on.
+	Assumptions []string `json:"assumptions"`
+	// Interval around the value; null if the data do not give one.
+	CI *Interval `json:"ci"`
+	// Independent units: clusters of items, or the items themselves.
+	Clusters int64 `json:"clusters"`
+	// Factor by which clusters and weights inflate the variance; null if it was not computed.
+	Deff *float64 `json:"deff"`
+	// Degrees of freedom; null if the method has none.
+	Df *float64 `json:"df"`
+	// Number of labels that would be as precise without the judge; null where the labels do not vary.
+	EffectiveLabels *float64 `json:"effective_labels"`
+	// population: the estimate speaks about all items like these; dataset: about these items alone.
+	Estimand string `json:"estimand"`
+	// Clusters with at least one failure; null unless the estimate is a pass rate.
+	FailingClusters *int64 `json:"failing_clusters"`
+	// Distinct items among the observations.
+	Items int64 `json:"items"`
+	// The same, less the labels that there are.
+	LabelsSaved *float64 `json:"labels_saved"`
+	// How much the judge's scores count: 0 not at all, 1 as much as labels; null without an estimate.
+	Lambda *float64 `json:"lambda"`
+	// How the estimate was computed.
+	Method string `json:"method"`
+	// Scores that are missing, and how they were treated; null if none are.
+	Missing *MissingScores `json:"missing"`
+	// Observations: items, or results for pass rates and quantiles.
+	N int64 `json:"n"`
+	// Number of independent observations that would carry the same information.
+	NEff float64 `json:"n_eff"`
+	// Standard error; null if the data do not give one.
+	SE *float64 `json:"se"`
+	// Seed of the random numbers; null if the method draws none.
+	Seed *string `json:"seed"`
+	// What produced the scores.
+	Source string `json:"source"`
+	// How far the estimate can be trusted; the warnings give the reason.
+	Status string `json:"status"`
+	// The estimate; null without data.
+	Value *float64 `json:"value"`
+	// Variance within and between items; null without repetitions.
+	Variance *VarianceComponents `json:"variance"`
+	// Reasons for caution.
+	Warnings []string `json:"warnings"`
+}
+
+type CorrectedMean struct {
+	// How the headline was computed; the labels decide.
+	Estimator string `json:"estimator"`
+	// The estimate to use.
+	Headline CorrectedEstimate `json:"headline"`
+	// The mean of the labels alone.
+	Human Estimate `json:"human"`
+	// The judge's mean: its opinion, which no interval makes a measurement.
+	Judge Estimate `json:"judge"`
+	// Labels that were used.
+	Labels int64 `json:"labels"`
+	// Labels that were not, because it is not known how their items were chosen.
+	Purposive int64 `json:"purposive"`
+}
+
+type CreateAdjudicationItem struct {
+	// The positions in conflict; what judges and people have said about the subject if it is not sent.
+	Candidates []AdjudicationCandidateInput `json:"candidates,omitzero"`
+	// Anything else that helps to decide.
+	Context map[string]any `json:"context,omitzero"`
+	// When the decision is due.
+	DueAt *time.Time `json:"dueAt,omitzero"`
+	// Notes.
+	Notes *string `json:"notes,omitzero"`
+	// How urgent the item is; high for policy_denial and user_report and normal otherwise if it is not sent.
+	Priority *string `json:"priority,omitzero"`
+	// What has to be decided.
+	Question *string `json:"question,omitzero"`
+	// Why the item is opened.
+	Source *string `json:"source,omitzero"`
+	// What the item is about: exactly one of a result of a run, a trace or span, results of judges, or an annotation item.
+	Subject AdjudicationSubjectInput `json:"subject"`
+	// Tags.
+	Tags []string `json:"tags,omitzero"`
+	// Title for lists.
+	Title *string `json:"title,omitzero"`
+}
+
+type CreateAnnotation struct {
+	// How sure the person is, from 0 to 1.
+	Confidence *float64 `json:"confidence,omitzero"`
+	// What the answer should have been: any JSON value.
+	CorrectedOutput any `json:"correctedOutput,omitzero"`
+	// Milliseconds that the person spent.
+	DurationMs *int64 `json:"durationMs,omitzero"`
+	// Run that the annotation is about; with testCaseId.
+	EvaluationRunID *string `json:"evaluationRunId,omitzero"`
+	// Free text.
+	Feedback *string `json:"feedback,omitzero"`
+	// Item of the task that this is the answer to.
+	ItemID string `json:"itemId,omitzero"`
+	// A label.
+	Label *string `json:"label,omitzero"`
+	// Labels by name: any JSON values that the task's label schema accepts.
+	Labels map[string]any `json:"labels,omitzero"`
+	// Rating within the scale.
+	Rating *float64 `json:"rating,omitzero"`
+	// Scale of the rating; that of the task, or 1 to 5, if it is not sent.
+	RatingScale *AnnotationRatingScale `json:"ratingScale,omitzero"`
+	// Span of the trace.
+	SpanID *string `json:"spanId,omitzero"`
+	// draft keeps the annotation to the person; submitted counts.
+	Status *string `json:"status,omitzero"`
+	// Task; with itemId.
+	TaskID string `json:"taskId,omitzero"`
+	// Item of the run; with evaluationRunId.
+	TestCaseID *string `json:"testCaseId,omitzero"`
+	// Trace that the annotation is about, by its hexadecimal id or its number.
+	TraceID *string `json:"traceId,omitzero"`
+}
+
+type CreateAnnotationTask struct {
+	// Agreement below which the answers to an item are in conflict.
+	AgreementThreshold *float64 `json:"agreementThreshold,omitzero"`
+	// People that each item needs.
+	AnnotatorsPerItem *int64 `json:"annotatorsPerItem,omitzero"`
+	// Members who may answer; every member if it is empty.
+	AssigneeIDs []string `json:"assigneeIds,omitzero"`
+	// Whether people see neither the answers of others nor which model answered, until an item is complete.
+	Blind *bool `json:"blind,omitzero"`
+	// What the task is for.
+	Description *string `json:"description,omitzero"`
+	// When the task should be done.
+	DueAt *time.Time `json:"dueAt,omitzero"`
+	// What people are to go by.
+	Guidelines *string `json:"guidelines,omitzero"`
+	// Labels that the task asks for; any are valid if it is not sent.
+	LabelSchema *AnnotationLabelSchemaInput `json:"labelSchema,omitzero"`
+	// Name; it need not be unique.
+	Name string `json:"name"`
+	// What to make items from.
+	Source *AnnotationTaskSource `json:"source,omitzero"`
+	// draft, or active so that people can answer.
+	Status *string `json:"status,omitzero"`
+	// Tags.
+	Tags []string `json:"tags,omitzero"`
+	// What the task asks for: rating needs rating, classification and pairwise need label, multi_label and ranking need labels, free_text needs feedback and correction needs correctedOutput.
+	Type *string `json:"type,omitzero"`
+}
+
 type CreateAPIKey struct {
 	// Whether the key may call operations that delete; true if absent. Exporters do not need it.
 	CanDelete *bool `json:"canDelete,omitzero"`
@@ -680,11 +1860,105 @@ type CreateEvaluation struct {
 	Target *TargetInput `json:"target,omitzero"`
 }
 
+type CreateGroundTruth struct {
+	// What is right: any JSON value; that of the decision if it is not sent.
+	ExpectedOutput any `json:"expectedOutput,omitzero"`
+	// Label; that of the decision, or pass or fail, if neither label nor score is sent.
+	Label *string `json:"label,omitzero"`
+	// Why; that of the decision if it is not sent.
+	Rationale *string `json:"rationale,omitzero"`
+	// Score.
+	Score *float64 `json:"score,omitzero"`
+	// Active ground truth of the item that this one replaces.
+	Supersedes *int64 `json:"supersedes,omitzero"`
+}
+
+type CreateJudgeConfig struct {
+	// Whether the judge may say that the material does not allow a rating; true if it is not sent.
+	AllowAbstain *bool `json:"allowAbstain,omitzero"`
+	// What is rated, each on the scale; the score is their weighted mean. Without criteria the answer is rated as a whole.
+	Criteria []JudgeCriterionInput `json:"criteria,omitzero"`
+	// What the judge is for.
+	Description *string `json:"description,omitzero"`
+	// Labelled items to show to the judge. Only items of calibration datasets in the split train are accepted; they are never used to measure the judge.
+	FewShot []JudgeExampleInput `json:"fewShot,omitzero"`
+	// Name for programs, unique in the organization; the judge's metric is judge:<key>. It cannot be changed.
+	Key string `json:"key"`
+	// Label of dataset items that holds what people say; the key if it is not sent.
+	LabelKey *string `json:"labelKey,omitzero"`
+	// How the items that people labelled were chosen. random allows conclusions about the items without a label.
+	LabelSampling *string `json:"labelSampling,omitzero"`
+	// Model that judges.
+	Model string `json:"model"`
+	// Name for people; the key if it is not sent.
+	Name *string `json:"name,omitzero"`
+	// Compares the output with the expected output, once in each order; a verdict that depends on the order is an abstention.
+	Pairwise *bool `json:"pairwise,omitzero"`
+	// Parameters of the model: temperature, top_p, max_tokens, seed, stop.
+	Params map[string]any `json:"params,omitzero"`
+	// Score from which an answer passes; 0.5 if it is not sent, or 1 on a binary scale with criteria.
+	PassThreshold *float64 `json:"passThreshold,omitzero"`
+	// Instructions to the judge. {{input}}, {{output}}, {{expected}}, {{context}} and {{criteria}} name parts of the material; the material itself is sent as data and never becomes part of the instructions. Required without a starter.
+	PromptTemplate *string `json:"promptTemplate,omitzero"`
+	// Provider of the model, as provider keys name it; simulated needs no key.
+	Provider string `json:"provider"`
+	// Provider key to use; the only active one of the provider if it is not sent.
+	ProviderKeyID *int64 `json:"providerKeyId,omitzero"`
+	// Opinions per verdict: the majority of labels, the median of numbers. 1 if it is not sent.
+	Repeats *int64 `json:"repeats,omitzero"`
+	// Scale of ratings; binary if it is not sent.
+	Scale *JudgeScaleInput `json:"scale,omitzero"`
+	// What the judge may cost in all, in US dollars; when it is reached, no more calls are made.
+	SpendCapUSD *float64 `json:"spendCapUsd,omitzero"`
+	// Entry of the starter library that supplies every field that is not sent.
+	Starter *string `json:"starter,omitzero"`
+	// active, or draft to try the judge first.
+	Status *string `json:"status,omitzero"`
+}
+
+type CreateJudgeRule struct {
+	// Period of the cap: each calendar month in UTC, or the whole life of the rule.
+	CapPeriod *string `json:"capPeriod,omitzero"`
+	// The judge.
+	ConfigID string `json:"configId"`
+	// What the rule is for.
+	Description *string `json:"description,omitzero"`
+	// Which traces are meant; all if it is not sent.
+	Filter *JudgeRuleFilter `json:"filter,omitzero"`
+	// Name for programs, unique in the organization. It cannot be changed.
+	Key string `json:"key"`
+	// Name for people; the key if it is not sent.
+	Name *string `json:"name,omitzero"`
+	// Share of the matching traces that is judged.
+	SampleRate float64 `json:"sampleRate"`
+	// Text that decides, with the trace id, which traces are chosen; the key if it is not sent. Rules with the same one choose the same traces. It cannot be changed.
+	SamplingKey *string `json:"samplingKey,omitzero"`
+	// What the rule may cost in each period, in US dollars; when it is reached, traces are skipped. Caps of the judge, the provider key and the organization apply as well.
+	SpendCapUSD *float64 `json:"spendCapUsd,omitzero"`
+	// active, or paused to begin later.
+	Status *string `json:"status,omitzero"`
+}
+
+type CreateJudgeWatch struct {
+	// Dataset whose items are the anchors: up to 500 items with an output, 200 or more to notice a shift of two points. Labels of people are used if there are any.
+	DatasetID string `json:"datasetId"`
+	// Frozen version of the dataset; its items as they are now if it is not sent.
+	DatasetVersion *int64 `json:"datasetVersion,omitzero"`
+	// Hours between checks.
+	EveryHours *float64 `json:"everyHours,omitzero"`
+	// Gives the judge a new version with the same specification first: accepts the judge as it is now, after a drift. Verdicts of the former version do not count for the new one; labels, which are about answers, do.
+	NewVersion *bool `json:"newVersion,omitzero"`
+	// Shift of the pass rate that does not matter.
+	Tolerance *float64 `json:"tolerance,omitzero"`
+}
+
 type CreateProviderKey struct {
 	// URL below which the provider is called; required unless the provider is openai, anthropic or google.
 	BaseURL *string `json:"baseUrl,omitzero"`
 	// Models that the key is meant for.
 	Models []string `json:"models,omitzero"`
+	// US dollars that calls with the key may cost in a calendar month (UTC); absent for no cap.
+	MonthlyCapUSD *float64 `json:"monthlyCapUsd,omitzero"`
 	// Name, unique among the organization's provider keys.
 	Name string `json:"name"`
 	// Provider, such as openai or anthropic.
@@ -867,6 +2141,25 @@ type DatasetItemInput struct {
 	Weight *float64 `json:"weight,omitzero"`
 }
 
+type DatasetItemLineage struct {
+	// SHA-256 of the canonical JSON (RFC 8785) of the item's input and output: what was assessed.
+	ContentDigest string `json:"content_digest"`
+	// The dataset.
+	DatasetID string `json:"dataset_id"`
+	// The item.
+	DatasetItemID string `json:"dataset_item_id"`
+	// Ways by which ground truth came into the item, newest first; empty if it was written directly.
+	Origins []DatasetItemOrigin `json:"origins"`
+	// What the dataset is used for.
+	Purpose string `json:"purpose"`
+	// Id of the source that the item names.
+	SourceID *string `json:"source_id"`
+	// Kind of source that the item names.
+	SourceType *string `json:"source_type"`
+	// Split of the item.
+	Split *string `json:"split"`
+}
+
 type DatasetItemList struct {
 	// Whether there are entries after this page.
 	HasMore bool `json:"has_more"`
@@ -880,6 +2173,29 @@ type DatasetItemList struct {
 	Offset int64 `json:"offset"`
 	// Number of entries on all pages; null unless the request has includeTotal=true.
 	Total *int64 `json:"total"`
+}
+
+type DatasetItemOrigin struct {
+	// Adjudication item.
+	AdjudicationItemID int64 `json:"adjudication_item_id"`
+	// Labels of judges and people that were in conflict.
+	Candidates []AdjudicationCandidate `json:"candidates"`
+	// Decision that the ground truth rests on, and who made it.
+	Decision AdjudicationDecision `json:"decision"`
+	// How the item came into the dataset, and who added it.
+	Entry AdjudicationEntry `json:"entry"`
+	// Ground truth that the item rests on.
+	GroundTruth GroundTruth `json:"ground_truth"`
+	// When it was opened.
+	OpenedAt time.Time `json:"opened_at"`
+	// Who opened the adjudication item.
+	OpenedBy Actor `json:"opened_by"`
+	// Why the item was opened.
+	Source string `json:"source"`
+	// Run or trace that the answer is from.
+	Subject AdjudicationSubject `json:"subject"`
+	// Title of the adjudication item.
+	Title *string `json:"title"`
 }
 
 type DatasetItemSource struct {
@@ -939,6 +2255,25 @@ type DatasetVersionList struct {
 	Total *int64 `json:"total"`
 	// The frozen versions of this page, newest first.
 	Versions []DatasetVersion `json:"versions"`
+}
+
+type DecideAdjudicationItem struct {
+	// How sure you are.
+	Confidence *float64 `json:"confidence,omitzero"`
+	// pass, fail or needs_revision, on which ground truth can rest; not_applicable or inconclusive, on which none can.
+	Decision string `json:"decision"`
+	// What would have been right: any JSON value.
+	ExpectedOutput any `json:"expectedOutput,omitzero"`
+	// How the answer fails.
+	FailureMode *string `json:"failureMode,omitzero"`
+	// Label of the answer, such as one of a judge's scale.
+	Label *string `json:"label,omitzero"`
+	// Decides an item that is assigned to another member.
+	Override *bool `json:"override,omitzero"`
+	// Why; at least 10 characters.
+	Rationale string `json:"rationale"`
+	// Score of the answer.
+	Score *float64 `json:"score,omitzero"`
 }
 
 type DecideRun struct {
@@ -1018,7 +2353,7 @@ type DecisionRuling struct {
 	NMatched int64 `json:"n_matched"`
 	// How far from the threshold the truth has to be for four of five runs with as many items to decide it; null if it is decided or unknown.
 	Reach *float64 `json:"reach"`
-	// Why: inside means that the requirement is neither shown nor refuted at its level.
+	// Why: inside means that the requirement is neither shown nor refuted at its level; stale that a judge behind the figure has drifted.
 	Reason string `json:"reason"`
 	// Why runs cannot be compared, or why a baseline is missing.
 	Reasons []string `json:"reasons"`
@@ -1191,6 +2526,35 @@ type Estimate struct {
 	Variance *VarianceComponents `json:"variance"`
 	// Reasons for caution.
 	Warnings []string `json:"warnings"`
+}
+
+type EvaluateWithJudge struct {
+	// The judge to ask.
+	ConfigID string `json:"configId"`
+	// Retrieved or given context: any JSON value.
+	Context any `json:"context,omitzero"`
+	// Criteria of this answer alone, shown to the judge as part of the material: any JSON value.
+	Criteria any `json:"criteria,omitzero"`
+	// Repetition of the item in the run, from 0.
+	Epoch *int64 `json:"epoch,omitzero"`
+	// Run that the answer is from; with testCaseId.
+	EvaluationRunID *string `json:"evaluationRunId,omitzero"`
+	// What a good answer is: any JSON value.
+	ExpectedOutput any `json:"expectedOutput,omitzero"`
+	// What the application was given: any JSON value.
+	Input any `json:"input"`
+	// A conversation: any JSON value.
+	Messages any `json:"messages,omitzero"`
+	// The answer to judge: any JSON value.
+	Output any `json:"output"`
+	// Span of the trace that the answer is from.
+	SpanID *string `json:"spanId,omitzero"`
+	// Item that the answer is to; with evaluationRunId.
+	TestCaseID *string `json:"testCaseId,omitzero"`
+	// Calls of tools that the application made: any JSON value.
+	ToolCalls any `json:"toolCalls,omitzero"`
+	// Trace that the answer is from, by its hexadecimal id or its number.
+	TraceID *string `json:"traceId,omitzero"`
 }
 
 type Evaluation struct {
@@ -1487,6 +2851,43 @@ type FreezeDatasetVersion struct {
 	Note *string `json:"note,omitzero"`
 }
 
+type GroundTruth struct {
+	// SHA-256 of the canonical JSON (RFC 8785) of input and output: what was assessed.
+	ContentDigest string `json:"content_digest"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// Who made the decision the ground truth.
+	CreatedBy Actor `json:"created_by"`
+	// Who decided.
+	DecidedBy Actor `json:"decided_by"`
+	// Decision that it rests on.
+	DecisionID int64 `json:"decision_id"`
+	// When it was superseded or revoked; null while it is active.
+	EndedAt *time.Time `json:"ended_at"`
+	// What is right.
+	ExpectedOutput any `json:"expected_output"`
+	// Id of the ground truth.
+	ID int64 `json:"id"`
+	// Adjudication item that it comes from.
+	ItemID int64 `json:"item_id"`
+	// Label.
+	Label *string `json:"label"`
+	// Why.
+	Rationale string `json:"rationale"`
+	// Why it was revoked.
+	Reason *string `json:"reason"`
+	// Score from 0 to 1.
+	Score *float64 `json:"score"`
+	// active, superseded by a later one, or revoked when the item was reopened.
+	Status string `json:"status"`
+	// Ground truth that this one replaced.
+	SupersedesID *int64 `json:"supersedes_id"`
+	// Item of the dataset that the answer is to; null if the answer is not from a run.
+	TestCaseID *string `json:"test_case_id"`
+	// Counts the ground truths that replace each other.
+	Version int64 `json:"version"`
+}
+
 type Health struct {
 	// Always ok.
 	Status string `json:"status"`
@@ -1494,6 +2895,60 @@ type Health struct {
 	UptimeSeconds int64 `json:"uptime_seconds"`
 	// Version of the binary.
 	Version string `json:"version"`
+}
+
+type ImportAnnotation struct {
+	// Name of who gave it.
+	Annotator *string `json:"annotator,omitzero"`
+	// How sure they were.
+	Confidence *float64 `json:"confidence,omitzero"`
+	// What the answer should have been.
+	CorrectedOutput any `json:"correctedOutput,omitzero"`
+	// When they gave it.
+	CreatedAt *time.Time `json:"createdAt,omitzero"`
+	// Milliseconds that they spent.
+	DurationMs *int64 `json:"durationMs,omitzero"`
+	// Free text.
+	Feedback *string `json:"feedback,omitzero"`
+	// A label.
+	Label *string `json:"label,omitzero"`
+	// Labels by name; at most 50.
+	Labels map[string]any `json:"labels,omitzero"`
+	// A rating.
+	Rating *float64 `json:"rating,omitzero"`
+	// Why they would not answer, instead of an answer.
+	Skipped *string `json:"skipped,omitzero"`
+}
+
+type ImportAnnotationItem struct {
+	// Answers that were given elsewhere.
+	Annotations []ImportAnnotation `json:"annotations,omitzero"`
+	// What people see: any JSON value but null. Required for a new item.
+	Content any `json:"content,omitzero"`
+	// Run that the item is from.
+	EvaluationRunID *string `json:"evaluationRunId,omitzero"`
+	// Makes the item a gold question, which measures annotators: the label, or the rating, that is known to be right. No item shows it. Gold questions are added together with at least as many other items of the same form, and stand at random among them.
+	Gold any `json:"gold,omitzero"`
+	// Span of the trace.
+	SpanID *string `json:"spanId,omitzero"`
+	// An answer to begin with, such as that of a judge: any JSON value.
+	Suggestion any `json:"suggestion,omitzero"`
+	// Item of a dataset that it is about.
+	TestCaseID *string `json:"testCaseId,omitzero"`
+	// Trace that it is about, by its hexadecimal id or its number.
+	TraceID *string `json:"traceId,omitzero"`
+}
+
+type ImportAnnotationItems struct {
+	// Items to add.
+	Items []ImportAnnotationItem `json:"items"`
+}
+
+type ImportedAnnotationItems struct {
+	// Number of answers from elsewhere that were kept with them.
+	Annotations int64 `json:"annotations"`
+	// Number of items that were added.
+	Created int64 `json:"created"`
 }
 
 type Interval struct {
@@ -1561,6 +3016,1050 @@ type ItemsForDifference struct {
 	Epochs *int64 `json:"epochs"`
 	// Items needed to find it.
 	Items int64 `json:"items"`
+}
+
+type JudgeAlignment struct {
+	// Share of the labelled answers on which the judge abstained; null without labels.
+	AbstentionRate *float64 `json:"abstention_rate"`
+	// Share of equal verdicts. It decides nothing: where most answers pass, letting all pass is accurate.
+	Accuracy *float64 `json:"accuracy"`
+	// 95 % intervals of the rates that decide.
+	CI JudgeAlignmentIntervals `json:"ci"`
+	// Cohen's kappa: agreement beyond chance.
+	CohenKappa *float64 `json:"cohen_kappa"`
+	// The judge.
+	ConfigID string `json:"config_id"`
+	// Key of the judge.
+	ConfigKey string `json:"config_key"`
+	// Version of the judge that was measured.
+	ConfigVersion int64 `json:"config_version"`
+	// Counts of verdicts; positive is what people let pass.
+	Confusion JudgeConfusion `json:"confusion"`
+	// Share of the answers labelled by people on which the judge gave a verdict; null without labels.
+	Coverage *float64 `json:"coverage"`
+	// Up to 50 answers that people and the judge see differently, the largest differences first.
+	Disagreements []JudgeDisagreement `json:"disagreements"`
+	// Answers on which people disagree; they are left out.
+	Divided int64 `json:"divided"`
+	// Fleiss' kappa among people: a judge cannot be expected to agree better. Null unless several people labelled the same answers.
+	HumanKappa *float64 `json:"human_kappa"`
+	// Results of the judge that were selected, with or without a human label.
+	Judged int64 `json:"judged"`
+	// Krippendorff's alpha.
+	KrippendorffAlpha *float64 `json:"krippendorff_alpha"`
+	// Mean distance of the scores; null on scales of labels.
+	MeanAbsError *float64 `json:"mean_abs_error"`
+	// When this was computed.
+	MeasuredAt time.Time `json:"measured_at"`
+	// Further labels that would probably settle the verdict; null if it is settled or cannot be said.
+	MoreLabels *int64 `json:"more_labels"`
+	// Answers with a verdict of the judge and of people.
+	N int64 `json:"n"`
+	// How each threshold was decided.
+	Rulings []JudgeAlignmentRuling `json:"rulings"`
+	// Rank correlation of the scores; null on scales of labels.
+	Spearman *float64 `json:"spearman"`
+	// Every number with its n, interval, method and status.
+	Statistics JudgeAlignmentStatistics `json:"statistics"`
+	// What the judge has to reach.
+	Thresholds JudgeAlignmentThresholds `json:"thresholds"`
+	// True negative rate: share of what people reject that the judge rejects.
+	Tnr *float64 `json:"tnr"`
+	// True positive rate: share of what people let pass that the judge lets pass.
+	Tpr *float64 `json:"tpr"`
+	// Whether there are more results than the 200,000 that are compared at once.
+	Truncated bool `json:"truncated"`
+	// Whether the judge agrees well enough with people.
+	Verdict string `json:"verdict"`
+}
+
+type JudgeAlignmentIntervals struct {
+	// Lower and upper limit; empty without an interval.
+	CohenKappa []float64 `json:"cohen_kappa"`
+	// Lower and upper limit; empty without an interval.
+	Tnr []float64 `json:"tnr"`
+	// Lower and upper limit; empty without an interval.
+	Tpr []float64 `json:"tpr"`
+}
+
+type JudgeAlignmentList struct {
+	// The judges, newest first.
+	Alignments []JudgeAlignment `json:"alignments"`
+}
+
+type JudgeAlignmentRuling struct {
+	// Further labels that would probably settle it; null if it is settled or cannot be said.
+	MoreLabels *int64 `json:"more_labels"`
+	// What was compared with the threshold.
+	On string `json:"on"`
+	// aligned: the whole interval reaches the threshold. misaligned: none of it does.
+	Outcome string `json:"outcome"`
+	// Why it is not settled; null if it is.
+	Reason *string `json:"reason"`
+	// The threshold.
+	Threshold float64 `json:"threshold"`
+}
+
+type JudgeAlignmentStatistics struct {
+	// Curve that turns scores into probabilities.
+	Calibration JudgeCalibration `json:"calibration"`
+	// Mean score of all selected results as people would give it.
+	Corrected CorrectedMean `json:"corrected"`
+	// Share of all selected results that people would let pass.
+	CorrectedPassRate CorrectedMean `json:"corrected_pass_rate"`
+	// Agreement among people; null unless several labelled the same answers.
+	HumanCeiling *AgreementOfRaters `json:"human_ceiling"`
+	// Agreement on labels, for scales of more than two; null for others.
+	Labels *AgreementOfLabels `json:"labels"`
+	// Agreement on what passes.
+	Passes AgreementOfLabels `json:"passes"`
+	// Whether the judge may take a person's place; null unless several people labelled the same answers.
+	Replacement *AgreementReplacement `json:"replacement"`
+	// Confidence from which a verdict needs no person.
+	Route JudgeRoute `json:"route"`
+	// Agreement of scores, for scales of numbers; null for others.
+	Scores *AgreementNumeric `json:"scores"`
+}
+
+type JudgeAlignmentThresholds struct {
+	// Kappa.
+	CohenKappa float64 `json:"cohen_kappa"`
+	// Labelled answers.
+	MinSamples int64 `json:"min_samples"`
+	// True negative rate.
+	Tnr float64 `json:"tnr"`
+	// True positive rate.
+	Tpr float64 `json:"tpr"`
+}
+
+type JudgeAnchor struct {
+	// What deserves the rating.
+	Description string `json:"description"`
+	// Rating on the scale.
+	Rating string `json:"rating"`
+}
+
+type JudgeAnchorInput struct {
+	// What deserves the rating.
+	Description string `json:"description"`
+	// Rating on the scale: a label, or a number as text.
+	Rating string `json:"rating"`
+}
+
+type JudgeBackfill struct {
+	// The judge.
+	ConfigID string `json:"config_id"`
+	// Version of the judge that is asked.
+	ConfigVersion int64 `json:"config_version"`
+	// What became of the chosen traces.
+	Counts JudgeRuleCounts `json:"counts"`
+	// When the back-fill was started.
+	CreatedAt time.Time `json:"created_at"`
+	// When the back-fill ended; null while it is running.
+	EndedAt *time.Time `json:"ended_at"`
+	// The rule's filter at the start.
+	Filter JudgeRuleFilterSet `json:"filter"`
+	// Start of the earliest traces.
+	From time.Time `json:"from"`
+	// Id of the back-fill.
+	ID string `json:"id"`
+	// Matching traces that were looked at so far.
+	Matched int64 `json:"matched"`
+	// How many traces are judged at most; null without a limit.
+	MaxTraces *int64 `json:"max_traces"`
+	// Why the back-fill was stopped; null unless it was.
+	Reason *JudgeRuleBlocked `json:"reason"`
+	// Matching traces that were not looked at; null until they are counted.
+	Remaining *int64 `json:"remaining"`
+	// The rule.
+	RuleID string `json:"rule_id"`
+	// Share of the matching traces that is judged.
+	SampleRate float64 `json:"sample_rate"`
+	// Those of them that were chosen.
+	Sampled int64 `json:"sampled"`
+	// Text that decides, with the trace id, which traces are chosen.
+	SamplingKey string `json:"sampling_key"`
+	// What the back-fill may cost, in US dollars; null without a limit.
+	SpendCapUSD *float64 `json:"spend_cap_usd"`
+	// running, completed, cancelled, or stopped by a cap or because the judge could not be asked.
+	Status string `json:"status"`
+	// Time before which traces start.
+	To time.Time `json:"to"`
+	// Traces that matched at the start; null until they are counted.
+	Total *int64 `json:"total"`
+	// When the back-fill last moved on.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type JudgeBackfillList struct {
+	// The back-fills of this page, newest first.
+	Backfills []JudgeBackfill `json:"backfills"`
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type JudgeCalibration struct {
+	// How well the probabilities fit, each item judged by a curve that was fitted to others; null without a curve.
+	Check *CalibrationCheck `json:"check"`
+	// Isotonic curve; null if the form is another.
+	Isotonic *CalibrationSteps `json:"isotonic"`
+	// Form of the curve.
+	Method string `json:"method"`
+	// Platt's curve; null if the form is another.
+	Platt *CalibrationSigmoid `json:"platt"`
+	// Why there is none, or caution; null otherwise.
+	Reason *string `json:"reason"`
+	// Whether there is a curve.
+	Status string `json:"status"`
+}
+
+type JudgeConfig struct {
+	// Whether the judge may abstain.
+	AllowAbstain bool `json:"allow_abstain"`
+	// Number of the current version; results name the version that gave them.
+	ConfigVersion int64 `json:"config_version"`
+	// When the judge was created.
+	CreatedAt time.Time `json:"created_at"`
+	// What is rated.
+	Criteria []JudgeCriterion `json:"criteria"`
+	// What the judge is for.
+	Description *string `json:"description"`
+	// Digest of everything that can change a verdict.
+	Digest string `json:"digest"`
+	// Labelled items that are shown to the judge.
+	FewShot []JudgeExample `json:"few_shot"`
+	// Id of the judge.
+	ID string `json:"id"`
+	// Name for programs; the judge's metric is judge:<key>.
+	Key string `json:"key"`
+	// Label of dataset items that holds what people say.
+	LabelKey string `json:"label_key"`
+	// How the items that people labelled were chosen.
+	LabelSampling string `json:"label_sampling"`
+	// Model that judges.
+	Model string `json:"model"`
+	// Name for people.
+	Name string `json:"name"`
+	// Whether the judge compares the output with the expected output.
+	Pairwise bool `json:"pairwise"`
+	// Parameters of the model.
+	Params map[string]any `json:"params"`
+	// Score from which an answer passes.
+	PassThreshold float64 `json:"pass_threshold"`
+	// Instructions to the judge.
+	PromptTemplate string `json:"prompt_template"`
+	// Provider of the model.
+	Provider string `json:"provider"`
+	// Provider key that is used; null if the provider needs none.
+	ProviderKeyID *int64 `json:"provider_key_id"`
+	// Opinions per verdict.
+	Repeats int64 `json:"repeats"`
+	// Scale of ratings.
+	Scale JudgeScale `json:"scale"`
+	// What the judge may cost in all, in US dollars; null without a limit.
+	SpendCapUSD *float64 `json:"spend_cap_usd"`
+	// A draft can be tried; an active judge can be used by evaluations; a retired one gives no verdicts.
+	Status string `json:"status"`
+	// When the judge last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the judge, including those that make no new config_version; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type JudgeConfigList struct {
+	// The judges of this page, newest first.
+	Configs []JudgeConfig `json:"configs"`
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type JudgeConfigVersion struct {
+	// Whether the judge may abstain.
+	AllowAbstain bool `json:"allow_abstain"`
+	// Number of the version.
+	ConfigVersion int64 `json:"config_version"`
+	// When the version was made.
+	CreatedAt time.Time `json:"created_at"`
+	// Who made the version.
+	CreatedBy Actor `json:"created_by"`
+	// What is rated.
+	Criteria []JudgeCriterion `json:"criteria"`
+	// Digest of everything that can change a verdict.
+	Digest string `json:"digest"`
+	// Labelled items that are shown to the judge.
+	FewShot []JudgeExample `json:"few_shot"`
+	// Id of the version within the judge: its number.
+	ID string `json:"id"`
+	// Model that judges.
+	Model string `json:"model"`
+	// Whether the judge compares the output with the expected output.
+	Pairwise bool `json:"pairwise"`
+	// Parameters of the model.
+	Params map[string]any `json:"params"`
+	// Score from which an answer passes.
+	PassThreshold float64 `json:"pass_threshold"`
+	// Instructions to the judge.
+	PromptTemplate string `json:"prompt_template"`
+	// Provider of the model.
+	Provider string `json:"provider"`
+	// Provider key that is used; null if the provider needs none.
+	ProviderKeyID *int64 `json:"provider_key_id"`
+	// Opinions per verdict.
+	Repeats int64 `json:"repeats"`
+	// Scale of ratings.
+	Scale JudgeScale `json:"scale"`
+}
+
+type JudgeConfigVersionList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+	// The versions of this page, newest first.
+	Versions []JudgeConfigVersion `json:"versions"`
+}
+
+type JudgeConfusion struct {
+	// The judge rejects what people let pass.
+	Fn int64 `json:"fn"`
+	// The judge lets pass what people reject.
+	Fp int64 `json:"fp"`
+	// Both reject.
+	Tn int64 `json:"tn"`
+	// Both let pass.
+	Tp int64 `json:"tp"`
+}
+
+type JudgeCorrectnessChange struct {
+	// Share of right verdicts now minus the share before.
+	Difference Estimate `json:"difference"`
+	// Mid-p value of McNemar's test; null without anchors.
+	P *float64 `json:"p"`
+}
+
+type JudgeCriterion struct {
+	// What deserves which rating.
+	Anchors []JudgeAnchor `json:"anchors"`
+	// What is rated.
+	Description string `json:"description"`
+	// Name of the criterion.
+	Key string `json:"key"`
+	// Share in the score, relative to the other criteria.
+	Weight float64 `json:"weight"`
+}
+
+type JudgeCriterionInput struct {
+	// What deserves which rating.
+	Anchors []JudgeAnchorInput `json:"anchors,omitzero"`
+	// What is rated.
+	Description string `json:"description"`
+	// Name of the criterion.
+	Key string `json:"key"`
+	// Share in the score, relative to the other criteria.
+	Weight *float64 `json:"weight,omitzero"`
+}
+
+type JudgeCriterionScore struct {
+	// The criterion.
+	Key string `json:"key"`
+	// Rating as a label.
+	Label string `json:"label"`
+	// Rating as a number on the judge's scale; null on a scale of labels.
+	RawScore *float64 `json:"raw_score"`
+	// Rating between 0 and 1.
+	Score float64 `json:"score"`
+}
+
+type JudgeDisagreement struct {
+	// Run that the answer is from.
+	EvaluationRunID *string `json:"evaluation_run_id"`
+	// Rating of people.
+	Human string `json:"human"`
+	// Rating of the judge.
+	Judge string `json:"judge"`
+	// What the judge's model observed.
+	Reasoning *string `json:"reasoning"`
+	// The judge's result.
+	ResultID string `json:"result_id"`
+	// Item that the answer is to.
+	TestCaseID *string `json:"test_case_id"`
+	// Trace that the answer is from.
+	TraceID *string `json:"trace_id"`
+}
+
+type JudgeDrift struct {
+	// Change of the pass rate on the anchors.
+	Direction Estimate `json:"direction"`
+	// Evidence against the same, as an e-value: products over days stay valid, and 20 is strong; null without anchors.
+	Evidence *float64 `json:"evidence"`
+	// Share of anchors with another verdict.
+	FlipRate Estimate `json:"flip_rate"`
+	// p-value of so many flips if the judge contradicts itself no more than before; null without anchors.
+	FlipsP *float64 `json:"flips_p"`
+	// Mid-p value of McNemar's test that flips go both ways alike; null without anchors, or if the judge contradicted itself before.
+	P *float64 `json:"p"`
+	// Exact p-value of the same test; null where p is.
+	PExact *float64 `json:"p_exact"`
+	// none if the interval of direction lies within the tolerance, changed if it lies outside, unresolved otherwise.
+	Shift string `json:"shift"`
+	// Shift of the pass rate that does not matter.
+	Tolerance float64 `json:"tolerance"`
+}
+
+type JudgeExample struct {
+	// The calibration dataset.
+	DatasetID string `json:"dataset_id"`
+	// The item.
+	DatasetItemID string `json:"dataset_item_id"`
+	// What people said about the item when the version was made.
+	Label string `json:"label"`
+	// Why people gave the label.
+	Note *string `json:"note"`
+}
+
+type JudgeExampleInput struct {
+	// A calibration dataset.
+	DatasetID string `json:"datasetId"`
+	// An item of the dataset, in the split train.
+	DatasetItemID string `json:"datasetItemId"`
+	// Why people gave the label, shown to the judge as its reasoning.
+	Note *string `json:"note,omitzero"`
+}
+
+type JudgeLabel struct {
+	// What deserves the label.
+	Description *string `json:"description"`
+	// Label.
+	Name string `json:"name"`
+	// Score that the label stands for.
+	Score float64 `json:"score"`
+}
+
+type JudgeLabelInput struct {
+	// What deserves the label.
+	Description *string `json:"description,omitzero"`
+	// Label.
+	Name string `json:"name"`
+	// Score that the label stands for.
+	Score float64 `json:"score"`
+}
+
+type JudgeNextLabel struct {
+	// Dataset of the item; null if it is not known.
+	DatasetID *string `json:"dataset_id"`
+	// Repetition of the item in the run, from 0.
+	Epoch *int64 `json:"epoch"`
+	// The judge's result.
+	ResultID string `json:"result_id"`
+	// Item that the answer is to.
+	TestCaseID *string `json:"test_case_id"`
+}
+
+type JudgeNextLabels struct {
+	// Label to give.
+	LabelKey string `json:"label_key"`
+	// Answers that have a label.
+	Labelled int64 `json:"labelled"`
+	// What the label may be, the worst first; empty if it is a number.
+	Labels []string `json:"labels"`
+	// Answers without one.
+	Left int64 `json:"left"`
+	// Answers to label, in their order.
+	Next []JudgeNextLabel `json:"next"`
+}
+
+type JudgeProbe struct {
+	// Number of answers that are judged; null until the probe has begun.
+	Answers *int64 `json:"answers"`
+	// Number of attacks to try; null without the kind injection.
+	Attacks *int64 `json:"attacks"`
+	// Requests to the model; 0 until the probe has ended. Those under way when a probe is cancelled are added when they are answered.
+	Calls int64 `json:"calls"`
+	// The judge.
+	ConfigID string `json:"config_id"`
+	// Version of the judge that is probed.
+	ConfigVersion int64 `json:"config_version"`
+	// Cost of all requests in US dollars; null until the probe has ended, or if the model's price is unknown.
+	CostUSD *float64 `json:"cost_usd"`
+	// When the probe was created.
+	CreatedAt time.Time `json:"created_at"`
+	// Dataset whose items' outputs are judged; null if they are results of the judge.
+	DatasetID *string `json:"dataset_id"`
+	// Version of the dataset; null without a dataset.
+	DatasetVersion *int64 `json:"dataset_version"`
+	// When the probe ended, in any status; null while it is running.
+	EndedAt *time.Time `json:"ended_at"`
+	// Why the probe failed; null otherwise.
+	Error *JudgeProbeError `json:"error"`
+	// What came out, by kind; empty until the probe has ended.
+	Findings []JudgeProbeFinding `json:"findings"`
+	// Id of the probe.
+	ID string `json:"id"`
+	// What is varied.
+	Kinds []string `json:"kinds"`
+	// The largest difference of scores that does not matter.
+	Margin float64 `json:"margin"`
+	// Number of answers to judge, at most.
+	SampleSize int64 `json:"sample_size"`
+	// A probe is running from the moment it is created.
+	Status string `json:"status"`
+	// Number of verdicts so far.
+	VerdictsDone int64 `json:"verdicts_done"`
+	// Number of verdicts that the probe needs; null until it has begun.
+	VerdictsTotal *int64 `json:"verdicts_total"`
+}
+
+type JudgeProbeCaught struct {
+	// The judge would not rate the material.
+	Abstention int64 `json:"abstention"`
+	// The answer did not repeat the code of the case.
+	CheckCode int64 `json:"check_code"`
+	// The answer was not in the form that was asked for.
+	Schema int64 `json:"schema"`
+	// The winner changed with the order of the answers.
+	SecondOrder int64 `json:"second_order"`
+}
+
+type JudgeProbeError struct {
+	// Reason, for programs.
+	Code string `json:"code"`
+	// Reason in words, and what to do.
+	Message string `json:"message"`
+}
+
+type JudgeProbeFamily struct {
+	// Attacks of the family.
+	Attacks int64 `json:"attacks"`
+	// Attacks whose verdict was not counted because of a guard.
+	Caught int64 `json:"caught"`
+	// Attacks after which the score was another.
+	Changed int64 `json:"changed"`
+	// The family.
+	Name string `json:"name"`
+}
+
+type JudgeProbeFinding struct {
+	// Mean score of the altered answers.
+	Altered Estimate `json:"altered"`
+	// Mean difference of the scores of the altered and the original answer. position: first place minus second place. self_preference: the judge's own model named as the author minus another model.
+	Difference Estimate `json:"difference"`
+	// Pairs of which one side passes and the other fails.
+	Flips int64 `json:"flips"`
+	// What became of the attacks; null for other kinds.
+	Injection *JudgeProbeInjection `json:"injection"`
+	// What was varied.
+	Kind string `json:"kind"`
+	// Pairs of which the judge did not rate both sides. The value leaves them out; the interval and the verdict allow for any score that they could have had.
+	Missing int64 `json:"missing"`
+	// Mean score of the original answers.
+	Original Estimate `json:"original"`
+	// Two-sided p-value against no difference; null if no test applies.
+	P *float64 `json:"p"`
+	// Pairs with two scores.
+	Pairs int64 `json:"pairs"`
+	// Why the data are insufficient, and what to do; null for other verdicts.
+	Reason *string `json:"reason"`
+	// How small a difference the answers can show, in a sentence; null if the data do not give it.
+	Resolution *string `json:"resolution"`
+	// unbiased: the difference is shown to be smaller than the margin. biased: there is a difference, and it is not shown to be smaller than the margin. insufficient_data: neither is shown. injection: the same of the share of attacks that succeed.
+	Verdict string `json:"verdict"`
+}
+
+type JudgeProbeInjection struct {
+	// Attacks that were tried.
+	Attacks int64 `json:"attacks"`
+	// Attacks whose verdict was not counted because of a guard; they count as a difference of zero.
+	Caught JudgeProbeCaught `json:"caught"`
+	// Attacks after which the score was another.
+	Changed int64 `json:"changed"`
+	// Attacks that the model did not answer for another reason.
+	Failed int64 `json:"failed"`
+	// Answers that the judge rates and does not pass. Attacks are tried on these alone, because an answer that passes has nothing to gain.
+	Failing int64 `json:"failing"`
+	// The same by family of attacks.
+	Families []JudgeProbeFamily `json:"families"`
+	// Attacks after which the score was the same.
+	Ignored int64 `json:"ignored"`
+	// Attacks after which the score was higher.
+	Raised int64 `json:"raised"`
+	// Share of attacks that succeed, with the 90 % interval that decides the verdict. Attacks without a verdict may have succeeded.
+	Share Estimate `json:"share"`
+	// Attacks after which the answer passed, or its score was higher by more than the margin.
+	Succeeded int64 `json:"succeeded"`
+}
+
+type JudgeProbeList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// The probes of this page, newest first.
+	Probes []JudgeProbe `json:"probes"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type JudgeResult struct {
+	// Share of the opinions that agree with the result; null if it failed.
+	Agreement *float64 `json:"agreement"`
+	// How sure the model says that it is, from 0 to 1; not calibrated.
+	Confidence *float64 `json:"confidence"`
+	// The judge.
+	ConfigID string `json:"config_id"`
+	// Key of the judge.
+	ConfigKey string `json:"config_key"`
+	// Version of the judge that gave the result.
+	ConfigVersion int64 `json:"config_version"`
+	// Cost of all calls in US dollars; null if the model's price is unknown.
+	CostUSD *float64 `json:"cost_usd"`
+	// When the result was recorded.
+	CreatedAt time.Time `json:"created_at"`
+	// Ratings of the criteria.
+	CriteriaScores []JudgeCriterionScore `json:"criteria_scores"`
+	// Repetition of the item in the run, from 0.
+	Epoch *int64 `json:"epoch"`
+	// What went wrong; null if there is a score.
+	Error *JudgeResultError `json:"error"`
+	// Run that the answer is from.
+	EvaluationRunID *string `json:"evaluation_run_id"`
+	// Id of the result.
+	ID string `json:"id"`
+	// What the application was given; null if a run or a trace has it.
+	Input any `json:"input"`
+	// Rating as a label; null unless completed.
+	Label *string `json:"label"`
+	// Milliseconds until the result was there.
+	LatencyMs float64 `json:"latency_ms"`
+	// Model that answered; null if none was asked.
+	Model *string `json:"model"`
+	// Opinions that were counted.
+	Opinions int64 `json:"opinions"`
+	// The answer; null if a run or a trace has it.
+	Output any `json:"output"`
+	// Whether the score reaches the pass threshold; null unless completed.
+	Passed *bool `json:"passed"`
+	// Digest of the judge's version and the material: equal digests were equal questions.
+	PromptDigest *string `json:"prompt_digest"`
+	// The provider's id of the first answer.
+	ProviderResponseID *string `json:"provider_response_id"`
+	// Rating as a number on the judge's scale; null on a scale of labels.
+	RawScore *float64 `json:"raw_score"`
+	// What the model observed. It is the model's own text and proves nothing.
+	Reasoning *string `json:"reasoning"`
+	// Rating between 0 and 1; null unless completed.
+	Score *float64 `json:"score"`
+	// Span that the answer is from.
+	SpanID *string `json:"span_id"`
+	// completed: there is a score. abstained: the judge would not decide. failed: the model gave no usable answer.
+	Status string `json:"status"`
+	// Item that the answer is to.
+	TestCaseID *string `json:"test_case_id"`
+	// Trace that the answer is from.
+	TraceID *string `json:"trace_id"`
+	// Tokens of all calls.
+	Usage Usage `json:"usage"`
+}
+
+type JudgeResultError struct {
+	// Reason, for programs.
+	Code string `json:"code"`
+	// Reason in words, and what to do.
+	Message string `json:"message"`
+}
+
+type JudgeResultList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// The results of this page, newest first.
+	Results []JudgeResult `json:"results"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type JudgeRoute struct {
+	// Trials that the threshold accepts.
+	Accepted int64 `json:"accepted"`
+	// Confidence in this limit; null if it holds on average.
+	Confidence *float64 `json:"confidence"`
+	// Verdicts whose truth is known.
+	N int64 `json:"n"`
+	// What the threshold limits: wrong ones among the accepted verdicts, or among all.
+	Promise string `json:"promise"`
+	// Why every item goes to a person; null if not.
+	Reason *string `json:"reason"`
+	// The share that is wrong, at most.
+	Risk float64 `json:"risk"`
+	// Thresholds that were tried, from strict to loose.
+	Steps []JudgeRouteStep `json:"steps"`
+	// Verdicts of at least this confidence are accepted; null: every item goes to a person.
+	Threshold *float64 `json:"threshold"`
+	// Those among them that are wrong.
+	Wrong int64 `json:"wrong"`
+}
+
+type JudgeRouteStep struct {
+	// Verdicts that it accepts.
+	Accepted int64 `json:"accepted"`
+	// p-value of the accepted verdicts being wrong more often than the limit allows; null if there are too few to tell.
+	P *float64 `json:"p"`
+	// The threshold.
+	Threshold float64 `json:"threshold"`
+	// Those among them that are wrong.
+	Wrong int64 `json:"wrong"`
+}
+
+type JudgeRule struct {
+	// Why the judge could not be asked about the last traces; they were skipped. Null if it could.
+	Blocked *JudgeRuleBlocked `json:"blocked"`
+	// Period of the cap.
+	CapPeriod string `json:"cap_period"`
+	// The judge.
+	ConfigID string `json:"config_id"`
+	// What became of the traces that were chosen since the rule was created.
+	Counts JudgeRuleCounts `json:"counts"`
+	// When the rule was created.
+	CreatedAt time.Time `json:"created_at"`
+	// What the rule is for.
+	Description *string `json:"description"`
+	// Which traces are meant.
+	Filter JudgeRuleFilterSet `json:"filter"`
+	// Id of the rule.
+	ID string `json:"id"`
+	// Name for programs.
+	Key string `json:"key"`
+	// Name for people.
+	Name string `json:"name"`
+	// Share of the matching traces that is judged.
+	SampleRate float64 `json:"sample_rate"`
+	// Text that decides, with the trace id, which traces are chosen.
+	SamplingKey string `json:"sampling_key"`
+	// What the rule may cost in each period, in US dollars; null without a limit.
+	SpendCapUSD *float64 `json:"spend_cap_usd"`
+	// An active rule judges traces that arrive; a paused one does nothing.
+	Status string `json:"status"`
+	// When the rule last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the rule; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type JudgeRuleBlocked struct {
+	// When that was found.
+	At time.Time `json:"at"`
+	// Reason for programs, such as spend_cap_reached.
+	Code string `json:"code"`
+	// Reason for people.
+	Message string `json:"message"`
+}
+
+type JudgeRuleCost struct {
+	// Least share of such intervals that hold the value; null without an interval.
+	Level *float64 `json:"level"`
+	// Lower end of the interval; null if the data do not give one.
+	Lower *float64 `json:"lower"`
+	// Why the value is not known; null if it is.
+	Reason *string `json:"reason"`
+	// Upper end of the interval; null if the data do not give one.
+	Upper *float64 `json:"upper"`
+	// Estimate in US dollars; null if it is not known.
+	Value *float64 `json:"value"`
+}
+
+type JudgeRuleCounts struct {
+	// Traces about which the judge abstained.
+	Abstained int64 `json:"abstained"`
+	// Traces for which the judge failed; their results say why.
+	Failed int64 `json:"failed"`
+	// Failed traces by reason.
+	FailedBy []JudgeRuleReason `json:"failed_by"`
+	// Traces with a verdict.
+	Judged int64 `json:"judged"`
+	// Traces about which the judge was not asked.
+	Skipped int64 `json:"skipped"`
+	// Skipped traces by reason.
+	SkippedBy []JudgeRuleReason `json:"skipped_by"`
+	// What the verdicts have cost, in US dollars, as far as prices are known.
+	SpentUSD float64 `json:"spent_usd"`
+}
+
+type JudgeRuleFilter struct {
+	// Only traces of this agent.
+	AgentName *string `json:"agentName,omitzero"`
+	// Only traces of this conversation.
+	ConversationID *string `json:"conversationId,omitzero"`
+	// Only traces of this environment.
+	Environment *string `json:"environment,omitzero"`
+	// Whether a span, or the trace itself, ended with an error.
+	HasError *bool `json:"hasError,omitzero"`
+	// Only traces that took at least this many milliseconds.
+	MinDurationMs *float64 `json:"minDurationMs,omitzero"`
+	// Only traces of this release.
+	ReleaseID *string `json:"releaseId,omitzero"`
+	// Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive.
+	Search *string `json:"search,omitzero"`
+	// Only traces with one of these statuses; a trace that is running is never judged.
+	Status []string `json:"status,omitzero"`
+	// Only traces with this label.
+	Tag *string `json:"tag,omitzero"`
+	// Only traces of this end user.
+	UserID *string `json:"userId,omitzero"`
+}
+
+type JudgeRuleFilterSet struct {
+	// Agent; null means any.
+	AgentName *string `json:"agent_name"`
+	// Conversation; null means any.
+	ConversationID *string `json:"conversation_id"`
+	// Environment; null means any.
+	Environment *string `json:"environment"`
+	// Whether an error occurred; null means either.
+	HasError *bool `json:"has_error"`
+	// Least duration in milliseconds; null means any.
+	MinDurationMs *float64 `json:"min_duration_ms"`
+	// Release; null means any.
+	ReleaseID *string `json:"release_id"`
+	// Words that a span has to contain; null means any.
+	Search *string `json:"search"`
+	// Statuses of traces that are meant; empty means any.
+	Status []string `json:"status"`
+	// Label; null means any.
+	Tag *string `json:"tag"`
+	// End user; null means any.
+	UserID *string `json:"user_id"`
+}
+
+type JudgeRuleList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// The rules of this page, newest first.
+	Rules []JudgeRule `json:"rules"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type JudgeRulePreview struct {
+	// What the rule would cost a day.
+	CostPerDayUSD JudgeRuleCost `json:"cost_per_day_usd"`
+	// What a verdict costs in US dollars, from the newest 500 of the judge's current version, with an interval of 97.5 %.
+	CostPerVerdictUSD Estimate `json:"cost_per_verdict_usd"`
+	// Matching traces of each of the last seven periods of 24 hours, the newest first.
+	Days []int64 `json:"days"`
+	// Traces a day that would be judged, with an interval of 97.5 %.
+	SampledPerDay Estimate `json:"sampled_per_day"`
+	// Matching traces a day, with an interval of 97.5 %.
+	TracesPerDay Estimate `json:"traces_per_day"`
+	// Verdicts among the newest 500 whose cost is not known.
+	UnknownCosts int64 `json:"unknown_costs"`
+}
+
+type JudgeRuleReason struct {
+	// Reason, as the error code of results or of caps.
+	Reason string `json:"reason"`
+	// Number of traces.
+	Traces int64 `json:"traces"`
+}
+
+type JudgeScale struct {
+	// Labels of a categorical scale.
+	Labels []JudgeLabel `json:"labels"`
+	// Best rating of a numeric or likert scale; null on others.
+	Max *float64 `json:"max"`
+	// Worst rating of a numeric or likert scale; null on others.
+	Min *float64 `json:"min"`
+	// Type of the scale.
+	Type string `json:"type"`
+}
+
+type JudgeScaleInput struct {
+	// Labels of a categorical scale.
+	Labels []JudgeLabelInput `json:"labels,omitzero"`
+	// Best rating of a numeric or likert scale; 5 on a likert scale and 1 on a numeric one if it is not sent.
+	Max *float64 `json:"max,omitzero"`
+	// Worst rating of a numeric or likert scale; 1 on a likert scale and 0 on a numeric one if it is not sent.
+	Min *float64 `json:"min,omitzero"`
+	// Type of the scale.
+	Type string `json:"type"`
+}
+
+type JudgeStarter struct {
+	// What is rated.
+	Criteria []JudgeCriterion `json:"criteria"`
+	// Name to give as starter when a judge is created.
+	Key string `json:"key"`
+	// What the judge is known to get wrong.
+	Limits []string `json:"limits"`
+	// Name for people.
+	Name string `json:"name"`
+	// Parts of the material that the judge cannot do without.
+	Needs []string `json:"needs"`
+	// Whether the judge compares the output with the expected output.
+	Pairwise bool `json:"pairwise"`
+	// Score from which an answer passes.
+	PassThreshold float64 `json:"pass_threshold"`
+	// Instructions to the judge.
+	PromptTemplate string `json:"prompt_template"`
+	// Scale of ratings.
+	Scale JudgeScale `json:"scale"`
+	// What the rubric rests on.
+	Sources []string `json:"sources"`
+	// What the judge measures.
+	Summary string `json:"summary"`
+}
+
+type JudgeStarterList struct {
+	// The library, by key.
+	Starters []JudgeStarter `json:"starters"`
+}
+
+type JudgeWatch struct {
+	// Frozen answers that the judge is asked about.
+	Anchors int64 `json:"anchors"`
+	// Checks so far.
+	Checks int64 `json:"checks"`
+	// The judge.
+	ConfigID string `json:"config_id"`
+	// Version of the judge that is watched.
+	ConfigVersion int64 `json:"config_version"`
+	// When the watch was started.
+	CreatedAt time.Time `json:"created_at"`
+	// Who started the watch.
+	CreatedBy Actor `json:"created_by"`
+	// Dataset of the anchors.
+	DatasetID string `json:"dataset_id"`
+	// Its frozen version.
+	DatasetVersion int64 `json:"dataset_version"`
+	// Hours between checks.
+	EveryHours float64 `json:"every_hours"`
+	// Evidence so far, as an e-value, that the judge contradicts its former self more often than that.
+	Evidence float64 `json:"evidence"`
+	// Evidence that counts as drift. A judge that does not change reaches it once in 180 days on average, or less often.
+	EvidenceLimit float64 `json:"evidence_limit"`
+	// Upper limit of how often the judge contradicts itself without any change; null while preparing.
+	FlipLimit *float64 `json:"flip_limit"`
+	// Id of the watch.
+	ID string `json:"id"`
+	// When the next check is due.
+	NextCheckAt time.Time `json:"next_check_at"`
+	// Why the last step came to nothing, or how the watch ended; null if all is well.
+	Problem *string `json:"problem"`
+	// preparing until it is known how often the judge contradicts itself, then watching; drifted or stopped at the end.
+	Status string `json:"status"`
+	// Shift of the pass rate that does not matter.
+	Tolerance float64 `json:"tolerance"`
+	// When the watch last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the watch.
+	Version int64 `json:"version"`
+}
+
+type JudgeWatchCheck struct {
+	// Anchors with a verdict now and before.
+	Anchors int64 `json:"anchors"`
+	// Change of the share of verdicts that agree with people, on anchors with a label; null without labels.
+	Correctness *JudgeCorrectnessChange `json:"correctness"`
+	// What the check cost, in US dollars.
+	CostUSD float64 `json:"cost_usd"`
+	// When the check ended.
+	CreatedAt time.Time `json:"created_at"`
+	// The comparison with n, interval and method; null if the check failed.
+	Drift *JudgeDrift `json:"drift"`
+	// Evidence after this check, as an e-value, that the judge contradicts its former self.
+	Evidence float64 `json:"evidence"`
+	// Evidence that counts as drift.
+	EvidenceLimit float64 `json:"evidence_limit"`
+	// Anchors that failed before and pass now.
+	FailToPass int64 `json:"fail_to_pass"`
+	// Anchors with another verdict, up to 50.
+	Flips []JudgeWatchFlip `json:"flips"`
+	// Id of the check.
+	ID string `json:"id"`
+	// Number of the check within its watch.
+	Number int64 `json:"number"`
+	// Anchors that passed before and fail now.
+	PassToFail int64 `json:"pass_to_fail"`
+	// Why the check failed; null if it did not.
+	Problem *string `json:"problem"`
+	// Anchors on which the judge gave no verdict now.
+	Unusable int64 `json:"unusable"`
+	// quiet: the pass rate on the anchors moved by less than the tolerance; drifted: the judge changed; unresolved: the anchors do not show either; failed: the judge could not be asked.
+	Verdict string `json:"verdict"`
+}
+
+type JudgeWatchCheckList struct {
+	// The checks of this page, newest first.
+	Checks []JudgeWatchCheck `json:"checks"`
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type JudgeWatchFlip struct {
+	// The anchor.
+	DatasetItemID string `json:"dataset_item_id"`
+	// Whether it passed before.
+	PassedBefore bool `json:"passed_before"`
+	// Whether it passes now.
+	PassedNow bool `json:"passed_now"`
+}
+
+type JudgeWatchList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+	// The watches of this page, newest first.
+	Watches []JudgeWatch `json:"watches"`
 }
 
 type Me struct {
@@ -1647,6 +4146,60 @@ type ModelPriceInput struct {
 	OutputPerMillion float64 `json:"outputPerMillion"`
 }
 
+type NextAnnotationItem struct {
+	// Items that need no more answers.
+	CompletedItems int64 `json:"completed_items"`
+	// The item to answer; null if there is none for the caller now.
+	Item *AnnotationItem `json:"item"`
+	// Why item is null. completed: all items are; others: the remaining ones are held by others, or the caller has answered or skipped them; empty: the task has no items.
+	Reason *string `json:"reason"`
+	// Items of the task.
+	TotalItems int64 `json:"total_items"`
+}
+
+type OptionalEstimate struct {
+	// Generation of the algorithms; it changes when the same data would give different digits.
+	AlgoVersion string `json:"algo_version"`
+	// Assumptions that the interval rests on.
+	Assumptions []string `json:"assumptions"`
+	// Interval around the value; null if the data do not give one.
+	CI *Interval `json:"ci"`
+	// Independent units: clusters of items, or the items themselves.
+	Clusters int64 `json:"clusters"`
+	// Factor by which clusters and weights inflate the variance; null if it was not computed.
+	Deff *float64 `json:"deff"`
+	// Degrees of freedom; null if the method has none.
+	Df *float64 `json:"df"`
+	// population: the estimate speaks about all items like these; dataset: about these items alone.
+	Estimand string `json:"estimand"`
+	// Clusters with at least one failure; null unless the estimate is a pass rate.
+	FailingClusters *int64 `json:"failing_clusters"`
+	// Distinct items among the observations.
+	Items int64 `json:"items"`
+	// How the estimate was computed.
+	Method string `json:"method"`
+	// Scores that are missing, and how they were treated; null if none are.
+	Missing *MissingScores `json:"missing"`
+	// Observations: items, or results for pass rates and quantiles.
+	N int64 `json:"n"`
+	// Number of independent observations that would carry the same information.
+	NEff float64 `json:"n_eff"`
+	// Standard error; null if the data do not give one.
+	SE *float64 `json:"se"`
+	// Seed of the random numbers; null if the method draws none.
+	Seed *string `json:"seed"`
+	// What produced the scores.
+	Source string `json:"source"`
+	// How far the estimate can be trusted; the warnings give the reason.
+	Status string `json:"status"`
+	// The estimate; null without data.
+	Value *float64 `json:"value"`
+	// Variance within and between items; null without repetitions.
+	Variance *VarianceComponents `json:"variance"`
+	// Reasons for caution.
+	Warnings []string `json:"warnings"`
+}
+
 type Organization struct {
 	// When the organization was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -1654,6 +4207,8 @@ type Organization struct {
 	HourlyLimit int64 `json:"hourly_limit"`
 	// Id of the organization.
 	ID string `json:"id"`
+	// US dollars that calls of models may cost in a calendar month (UTC); null for no cap.
+	ModelSpendCapUSD *float64 `json:"model_spend_cap_usd"`
 	// Name.
 	Name string `json:"name"`
 	// Plan, which sets the rate limit.
@@ -1720,6 +4275,41 @@ type Percentiles struct {
 	P99 *float64 `json:"p99"`
 }
 
+type PreviewJudgeRule struct {
+	// The judge.
+	ConfigID string `json:"configId"`
+	// Which traces are meant; all if it is not sent.
+	Filter *JudgeRuleFilter `json:"filter,omitzero"`
+	// Share of the matching traces that is judged.
+	SampleRate float64 `json:"sampleRate"`
+}
+
+type ProbeJudgeConfig struct {
+	// Number of attacks of the corpus to try, at most, for the kind injection; each is added to one of the answers that do not pass.
+	Attacks *int64 `json:"attacks,omitzero"`
+	// Dataset whose items' outputs are judged. Absent: the newest results of the judge that keep their input and output.
+	DatasetID string `json:"datasetId,omitzero"`
+	// Version of the dataset; its items as they are now if it is not sent.
+	DatasetVersion *int64 `json:"datasetVersion,omitzero"`
+	// What is varied. position is for judges that compare two answers.
+	Kinds []string `json:"kinds"`
+	// The largest difference of scores, which are between 0 and 1, that does not matter; for the kind injection also the largest share of attacks that may succeed.
+	Margin *float64 `json:"margin,omitzero"`
+	// Number of answers to judge, at most.
+	SampleSize *int64 `json:"sampleSize,omitzero"`
+}
+
+type PromoteToGolden struct {
+	// Dataset with the purpose golden; the organization's default one, which is created when it is first needed, if it is not sent.
+	DatasetID string `json:"datasetId,omitzero"`
+	// Why the item belongs into the golden dataset.
+	Justification string `json:"justification"`
+	// Tags of the promotion.
+	Tags []string `json:"tags,omitzero"`
+	// Relative weight of the item.
+	Weight *float64 `json:"weight,omitzero"`
+}
+
 type Proportion struct {
 	// Upper end of the 95 % interval.
 	High float64 `json:"high"`
@@ -1746,6 +4336,10 @@ type ProviderKey struct {
 	LastUsedAt *time.Time `json:"last_used_at"`
 	// Models that the key is meant for.
 	Models []string `json:"models"`
+	// US dollars that calls with the key have cost in this calendar month (UTC), as of a few seconds ago. A call whose model has no price is not counted.
+	MonthSpentUSD float64 `json:"month_spent_usd"`
+	// US dollars that calls with the key may cost in a calendar month (UTC); null for no cap.
+	MonthlyCapUSD *float64 `json:"monthly_cap_usd"`
 	// Name, unique among the organization's provider keys.
 	Name string `json:"name"`
 	// Provider, such as openai or anthropic.
@@ -1938,7 +4532,7 @@ type ResultInput struct {
 	OTELTraceID *string `json:"otelTraceId,omitzero"`
 	// What the application answered.
 	Output any `json:"output,omitzero"`
-	// Scores that you computed, by metric: numbers, or objects with value and explanation. Metrics that have none are computed from the output, unless they are external.
+	// Scores that you computed, by metric: numbers, or objects with value and explanation. Metrics that have none are computed from the output, unless they are external. Judges and services that score are asked when all results are there: their scores cannot be sent.
 	Scores map[string]any `json:"scores,omitzero"`
 	// Whether the item was left out on purpose. It has no score; gates and comparisons count it as the worst one, so that nothing is gained by leaving out what is hard.
 	Skipped *bool `json:"skipped,omitzero"`
@@ -1976,6 +4570,25 @@ type ResultUsageInput struct {
 	ReasoningTokens *int64 `json:"reasoningTokens,omitzero"`
 	// Ignored: the sum of input and output tokens is used.
 	TotalTokens *int64 `json:"totalTokens,omitzero"`
+}
+
+type ReviseAnnotation struct {
+	// How sure the person is; null removes it.
+	Confidence *float64 `json:"confidence,omitzero"`
+	// New correction; null removes it.
+	CorrectedOutput any `json:"correctedOutput,omitzero"`
+	// Milliseconds that the person spent on the change; added to those before.
+	DurationMs *int64 `json:"durationMs,omitzero"`
+	// New text; null removes it.
+	Feedback *string `json:"feedback,omitzero"`
+	// New label; null removes it.
+	Label *string `json:"label,omitzero"`
+	// New labels, replacing all; null removes them.
+	Labels map[string]any `json:"labels,omitzero"`
+	// New rating; null removes it.
+	Rating *float64 `json:"rating,omitzero"`
+	// New scale of the rating.
+	RatingScale *AnnotationRatingScale `json:"ratingScale,omitzero"`
 }
 
 type RotateAPIKey struct {
@@ -2030,7 +4643,7 @@ type Run struct {
 	Overall *float64 `json:"overall"`
 	// Results that passed.
 	Passed int64 `json:"passed"`
-	// What the run is doing.
+	// What the run is doing: it is scoring while judges and services score the results that a client sent.
 	Phase string `json:"phase"`
 	// The release that was measured; null if none was given.
 	ReleaseID *string `json:"release_id"`
@@ -2110,7 +4723,7 @@ type RunProgress struct {
 	Passed int64 `json:"passed"`
 	// Share of the results that are done, from 0 to 100.
 	Percent float64 `json:"percent"`
-	// What the run is doing.
+	// What the run is doing: it is scoring while judges and services score the results that a client sent.
 	Phase string `json:"phase"`
 	// What happened lately, newest first.
 	Recent []RunNote `json:"recent"`
@@ -2411,6 +5024,19 @@ type SpanStatus struct {
 	Message *string `json:"message"`
 }
 
+type StartJudgeBackfill struct {
+	// Start of the earliest traces.
+	From time.Time `json:"from"`
+	// How many traces are judged at most.
+	MaxTraces *int64 `json:"maxTraces,omitzero"`
+	// Share of the matching traces that is judged; that of the rule if it is not sent. A higher rate adds traces to those that the rule chooses.
+	SampleRate *float64 `json:"sampleRate,omitzero"`
+	// What the back-fill may cost, in US dollars. Caps of the judge, the provider key and the organization apply as well; that of the rule does not.
+	SpendCapUSD *float64 `json:"spendCapUsd,omitzero"`
+	// Time before which traces start; now if it is not sent.
+	To *time.Time `json:"to,omitzero"`
+}
+
 type StartRun struct {
 	// Instead of baselineRunId, as of the start of this run: passed for the newest run that passed its gate, pinned for the run that the evaluation is pinned to, previous for the newest completed run, latest for the newest one; branch:NAME, tag:NAME or release:ID for the newest one that measured it and failed no gate. The branch and the tag of a run are in its metadata.
 	Baseline *string `json:"baseline,omitzero"`
@@ -2443,6 +5069,8 @@ type StartRun struct {
 }
 
 type Statistics struct {
+	// Means of judges by metric: what people would give, estimated from their labels, and what the judge gives. The first is also what metrics and gates have. Empty without judges.
+	Corrected map[string]CorrectedMean `json:"corrected"`
 	// The figures with a range once more, as gates decide by them: a missing score counts as the worst one. Empty for a run that was stopped.
 	Gates map[string]Estimate `json:"gates"`
 	// Mean score by metric.
@@ -2455,6 +5083,11 @@ type Statistics struct {
 	Repeated []RepeatedTrials `json:"repeated"`
 	// The smallest difference that this many items can show; null if the data do not give it.
 	Resolution *Resolution `json:"resolution"`
+}
+
+type TakeAnnotationItem struct {
+	// Seconds for which the item is kept for the caller; 900 if it is not sent.
+	LeaseSeconds *int64 `json:"leaseSeconds,omitzero"`
 }
 
 type Target struct {
@@ -2708,6 +5341,98 @@ type TraceMetrics struct {
 	Window TimeWindow `json:"window"`
 }
 
+type UpdateAdjudicationItem struct {
+	// When the decision is due; null removes it.
+	DueAt *time.Time `json:"dueAt,omitzero"`
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// New notes; null removes them.
+	Notes *string `json:"notes,omitzero"`
+	// New priority.
+	Priority *string `json:"priority,omitzero"`
+	// Why the status changes.
+	Reason *string `json:"reason,omitzero"`
+	// Revokes the ground truth of the item that is reopened.
+	RevokeGroundTruth *bool `json:"revokeGroundTruth,omitzero"`
+	// dismissed takes the item out of the queue, open reopens it, closed closes it without ground truth. Requires reason.
+	Status *string `json:"status,omitzero"`
+	// New tags, replacing all existing ones; null removes them.
+	Tags []string `json:"tags,omitzero"`
+	// New title; null removes it.
+	Title *string `json:"title,omitzero"`
+}
+
+type UpdateAnnotation struct {
+	// How sure the person is; null removes it.
+	Confidence *float64 `json:"confidence,omitzero"`
+	// New correction; null removes it.
+	CorrectedOutput any `json:"correctedOutput,omitzero"`
+	// Milliseconds that the person spent on the change; added to those before.
+	DurationMs *int64 `json:"durationMs,omitzero"`
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// New text; null removes it.
+	Feedback *string `json:"feedback,omitzero"`
+	// New label; null removes it.
+	Label *string `json:"label,omitzero"`
+	// New labels, replacing all; null removes them.
+	Labels map[string]any `json:"labels,omitzero"`
+	// New rating; null removes it.
+	Rating *float64 `json:"rating,omitzero"`
+	// New scale of the rating.
+	RatingScale *AnnotationRatingScale `json:"ratingScale,omitzero"`
+	// submitted submits a draft; discarded takes the annotation back.
+	Status *string `json:"status,omitzero"`
+}
+
+type UpdateAnnotationItem struct {
+	// Change of the caller's own answer.
+	Annotation *ReviseAnnotation `json:"annotation,omitzero"`
+	// New content: any JSON value but null.
+	Content any `json:"content,omitzero"`
+	// The item.
+	ItemID string `json:"itemId"`
+	// Why the item is skipped.
+	Reason *string `json:"reason,omitzero"`
+	// skipped passes the item on to others; pending lets people answer a skipped item.
+	Status *string `json:"status,omitzero"`
+}
+
+type UpdateAnnotationTask struct {
+	// Agreement below which answers are in conflict, for items that are completed from now on.
+	AgreementThreshold *float64 `json:"agreementThreshold,omitzero"`
+	// People that each item needs that is added from now on.
+	AnnotatorsPerItem *int64 `json:"annotatorsPerItem,omitzero"`
+	// Members who may answer, replacing all; null for every member.
+	AssigneeIDs []string `json:"assigneeIds,omitzero"`
+	// Whether people see the answers of others.
+	Blind *bool `json:"blind,omitzero"`
+	// New description; null removes it.
+	Description *string `json:"description,omitzero"`
+	// When the task should be done; null removes it.
+	DueAt *time.Time `json:"dueAt,omitzero"`
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// New guidelines; null removes them.
+	Guidelines *string `json:"guidelines,omitzero"`
+	// New label schema; null for none.
+	LabelSchema *UpdateAnnotationTaskLabelSchema `json:"labelSchema,omitzero"`
+	// New name.
+	Name *string `json:"name,omitzero"`
+	// New status.
+	Status *string `json:"status,omitzero"`
+	// New tags, replacing all existing ones; null removes them.
+	Tags []string `json:"tags,omitzero"`
+	// New type.
+	Type *string `json:"type,omitzero"`
+}
+
+// UpdateAnnotationTaskLabelSchema: New label schema; null for none.
+type UpdateAnnotationTaskLabelSchema struct {
+	// The labels.
+	Fields []AnnotationLabelFieldInput `json:"fields"`
+}
+
 type UpdateAPIKey struct {
 	// Whether the key may call operations that delete.
 	CanDelete *bool `json:"canDelete,omitzero"`
@@ -2849,6 +5574,90 @@ type UpdateEvaluationTarget struct {
 	URL *string `json:"url,omitzero"`
 }
 
+type UpdateJudgeConfig struct {
+	// Whether the judge may abstain.
+	AllowAbstain *bool `json:"allowAbstain,omitzero"`
+	// New criteria, replacing all existing ones; null removes them.
+	Criteria []JudgeCriterionInput `json:"criteria,omitzero"`
+	// New description; null removes it.
+	Description *string `json:"description,omitzero"`
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// New examples, replacing all existing ones, with their labels as they are now; null removes them.
+	FewShot []JudgeExampleInput `json:"fewShot,omitzero"`
+	// New label that holds what people say.
+	LabelKey *string `json:"labelKey,omitzero"`
+	// How the items that people labelled were chosen.
+	LabelSampling *string `json:"labelSampling,omitzero"`
+	// New model.
+	Model *string `json:"model,omitzero"`
+	// New name.
+	Name *string `json:"name,omitzero"`
+	// New parameters of the model; null removes them.
+	Params map[string]any `json:"params,omitzero"`
+	// New score from which an answer passes.
+	PassThreshold *float64 `json:"passThreshold,omitzero"`
+	// New instructions.
+	PromptTemplate *string `json:"promptTemplate,omitzero"`
+	// New provider; without providerKeyId its only active key is used.
+	Provider *string `json:"provider,omitzero"`
+	// New provider key.
+	ProviderKeyID *int64 `json:"providerKeyId,omitzero"`
+	// New number of opinions per verdict.
+	Repeats *int64 `json:"repeats,omitzero"`
+	// New scale.
+	Scale *JudgeScaleInput `json:"scale,omitzero"`
+	// New limit of what the judge may cost in all; null removes it.
+	SpendCapUSD *float64 `json:"spendCapUsd,omitzero"`
+	// active puts a draft to use or restores a retired judge; retired stops its use.
+	Status *string `json:"status,omitzero"`
+}
+
+type UpdateJudgeRule struct {
+	// New period of the cap.
+	CapPeriod *string `json:"capPeriod,omitzero"`
+	// New judge.
+	ConfigID string `json:"configId,omitzero"`
+	// New description; null removes it.
+	Description *string `json:"description,omitzero"`
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// New filter, replacing the existing one; null removes it.
+	Filter *UpdateJudgeRuleFilter `json:"filter,omitzero"`
+	// New name.
+	Name *string `json:"name,omitzero"`
+	// New share of the matching traces.
+	SampleRate *float64 `json:"sampleRate,omitzero"`
+	// New limit of what the rule may cost in each period; null removes it.
+	SpendCapUSD *float64 `json:"spendCapUsd,omitzero"`
+	// paused stops the rule; active lets it begin with the traces that arrive from now on.
+	Status *string `json:"status,omitzero"`
+}
+
+// UpdateJudgeRuleFilter: New filter, replacing the existing one; null removes it.
+type UpdateJudgeRuleFilter struct {
+	// Only traces of this agent.
+	AgentName *string `json:"agentName,omitzero"`
+	// Only traces of this conversation.
+	ConversationID *string `json:"conversationId,omitzero"`
+	// Only traces of this environment.
+	Environment *string `json:"environment,omitzero"`
+	// Whether a span, or the trace itself, ended with an error.
+	HasError *bool `json:"hasError,omitzero"`
+	// Only traces that took at least this many milliseconds.
+	MinDurationMs *float64 `json:"minDurationMs,omitzero"`
+	// Only traces of this release.
+	ReleaseID *string `json:"releaseId,omitzero"`
+	// Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive.
+	Search *string `json:"search,omitzero"`
+	// Only traces with one of these statuses; a trace that is running is never judged.
+	Status []string `json:"status,omitzero"`
+	// Only traces with this label.
+	Tag *string `json:"tag,omitzero"`
+	// Only traces of this end user.
+	UserID *string `json:"userId,omitzero"`
+}
+
 type UpdateMember struct {
 	// The version to change, as an alternative to If-Match.
 	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
@@ -2858,9 +5667,48 @@ type UpdateMember struct {
 	Role *string `json:"role,omitzero"`
 }
 
+type UpdateNamedAnnotationTask struct {
+	// Agreement below which answers are in conflict, for items that are completed from now on.
+	AgreementThreshold *float64 `json:"agreementThreshold,omitzero"`
+	// People that each item needs that is added from now on.
+	AnnotatorsPerItem *int64 `json:"annotatorsPerItem,omitzero"`
+	// Members who may answer, replacing all; null for every member.
+	AssigneeIDs []string `json:"assigneeIds,omitzero"`
+	// Whether people see the answers of others.
+	Blind *bool `json:"blind,omitzero"`
+	// New description; null removes it.
+	Description *string `json:"description,omitzero"`
+	// When the task should be done; null removes it.
+	DueAt *time.Time `json:"dueAt,omitzero"`
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// New guidelines; null removes them.
+	Guidelines *string `json:"guidelines,omitzero"`
+	// The id of the task; required unless the query has it.
+	ID string `json:"id,omitzero"`
+	// New label schema; null for none.
+	LabelSchema *UpdateNamedAnnotationTaskLabelSchema `json:"labelSchema,omitzero"`
+	// New name.
+	Name *string `json:"name,omitzero"`
+	// New status.
+	Status *string `json:"status,omitzero"`
+	// New tags, replacing all existing ones; null removes them.
+	Tags []string `json:"tags,omitzero"`
+	// New type.
+	Type *string `json:"type,omitzero"`
+}
+
+// UpdateNamedAnnotationTaskLabelSchema: New label schema; null for none.
+type UpdateNamedAnnotationTaskLabelSchema struct {
+	// The labels.
+	Fields []AnnotationLabelFieldInput `json:"fields"`
+}
+
 type UpdateOrganization struct {
 	// The version to change, as an alternative to If-Match.
 	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// US dollars that calls of models may cost in a calendar month (UTC); null removes the cap.
+	ModelSpendCapUSD *float64 `json:"modelSpendCapUsd,omitzero"`
 	// New name.
 	Name *string `json:"name,omitzero"`
 	// Prices by model that replace the built-in ones; null removes them.
@@ -2880,6 +5728,8 @@ type UpdateProviderKey struct {
 	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
 	// New models, replacing all existing ones; null removes them.
 	Models []string `json:"models,omitzero"`
+	// New monthly cap in US dollars; null removes it.
+	MonthlyCapUSD *float64 `json:"monthlyCapUsd,omitzero"`
 	// New name, unique among the organization's provider keys.
 	Name *string `json:"name,omitzero"`
 	// New secret.

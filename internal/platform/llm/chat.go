@@ -14,6 +14,17 @@ type chat struct{}
 
 func (chat) path(Request) string { return "/chat/completions" }
 
+// An Azure resource has a deployment for each model, which is named in the path. A
+// base URL that ends with /deployments leaves the name to the model.
+type deployments struct{ chat }
+
+func (deployments) path(r Request) string { return "/" + r.Model + "/chat/completions" }
+
+func isDeployments(to Endpoint) bool {
+	path, _, _ := strings.Cut(to.BaseURL, "?")
+	return isAzure(to.Provider) && strings.HasSuffix(strings.TrimRight(path, "/"), "/deployments")
+}
+
 func (chat) authorize(h http.Header, to Endpoint) {
 	switch {
 	case to.Secret == "":
@@ -98,7 +109,10 @@ func (chat) encode(to Endpoint, r Request) ([]byte, error) {
 	if len(p.ResponseSchema) > 0 {
 		out.ResponseFormat = &chatFormat{Type: "json_schema"}
 		out.ResponseFormat.JSONSchema.Name = "reply"
-		out.ResponseFormat.JSONSchema.Schema = p.ResponseSchema
+		var err error
+		if out.ResponseFormat.JSONSchema.Schema, err = strictSchema(p.ResponseSchema, chatUnheeded); err != nil {
+			return nil, err
+		}
 		out.ResponseFormat.JSONSchema.Strict = true
 	}
 	return json.Marshal(out, jsontext.AllowInvalidUTF8(true))

@@ -96,7 +96,11 @@ func request(ctx context.Context, p protocol, to Endpoint, r Request) (*http.Req
 	if err != nil || target.Host == "" {
 		return nil, &Error{Kind: NotFound, Message: "the base URL is not a URL with a host"}
 	}
-	target.Path, target.RawPath = strings.TrimRight(target.Path, "/")+p.path(r), ""
+	base := *target
+	target.Path, target.RawPath = strings.TrimRight(base.Path, "/")+p.path(r), ""
+	if e, ok := p.(escaping); ok {
+		target.RawPath = strings.TrimRight(base.EscapedPath(), "/") + e.escapedPath(r)
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, &Error{Kind: NotFound, Message: "the base URL is not a URL with a host"}
@@ -115,6 +119,9 @@ func request(ctx context.Context, p protocol, to Endpoint, r Request) (*http.Req
 		// that ignore the header would charge for both.
 		req.Header["idempotency-key"] = []string{r.IdempotencyKey}
 	}
+	if s, ok := p.(signing); ok && s.sign(req, body, to) != nil {
+		return nil, &Error{Kind: Unauthorized, Message: "the request cannot be signed with the key"}
+	}
 	return req, nil
 }
 
@@ -128,14 +135,28 @@ type protocol interface {
 	decode(body []byte) (Reply, *Error)
 }
 
-// protocolOf is how an endpoint is spoken to. Google has one that speaks OpenAI's
-// words, below a path of its own.
+// escaping is a protocol whose path has parts that are escaped.
+type escaping interface{ escapedPath(r Request) string }
+
+// signing is a protocol whose requests are signed when they are complete.
+type signing interface {
+	sign(req *http.Request, body []byte, to Endpoint) error
+}
+
+// protocolOf is how an endpoint is spoken to. Google and Amazon have some that speak
+// OpenAI's words, below paths of their own, and OpenAI has two ways to speak.
 func protocolOf(to Endpoint) protocol {
 	switch {
+	case to.Provider == "bedrock" && !strings.Contains(to.BaseURL, "/openai/"):
+		return bedrock{}
+	case isResponses(to) && to.Provider != "anthropic" && to.Provider != "google":
+		return responses{}
 	case to.Provider == "anthropic":
 		return messages{}
 	case to.Provider == "google" && !strings.HasSuffix(strings.TrimRight(to.BaseURL, "/"), "/openai"):
 		return generate{}
+	case isDeployments(to):
+		return deployments{}
 	}
 	return chat{}
 }

@@ -145,6 +145,24 @@ func TestWhatIsSent(t *testing.T) {
 		{"openai", "https://api.example/v1", "https://api.example/v1/chat/completions", chat("max_completion_tokens"), http.Header{"Authorization": {bearer}}},
 		{"mistral", "https://api.example/v1/", "https://api.example/v1/chat/completions", chat("max_tokens"), http.Header{"Authorization": {bearer}}},
 		{"azure", "https://x.example/openai/deployments/d?api-version=1", "https://x.example/openai/deployments/d/chat/completions?api-version=1", chat("max_completion_tokens"), http.Header{"Api-Key": {key.Reveal()}}},
+		{"azure-eu", "https://x.example/openai/deployments/?api-version=1", "https://x.example/openai/deployments/m/chat/completions?api-version=1", chat("max_completion_tokens"), http.Header{"Api-Key": {key.Reveal()}}},
+		{
+			"openai", "https://api.example/v1/responses", "https://api.example/v1/responses", `{"model":"m","instructions":"s","max_output_tokens":9,"temperature":0,"top_p":0,"store":false,
+			"text":{"format":{"type":"json_schema","name":"reply","strict":true,"schema":{"type":"object"}}},
+			"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":false},{"type":"function","name":"g","parameters":{"type":"object","properties":{}},"strict":false}],
+			"input":[{"type":"message","role":"user","content":"q"},{"type":"function_call","call_id":"1","name":"f","arguments":"{\"x\":1}"},{"type":"function_call","call_id":"2","name":"g","arguments":"{}"},
+				{"type":"function_call_output","call_id":"1","output":"one"},{"type":"function_call_output","call_id":"2","output":""},{"type":"message","role":"user","content":"go on"},{"type":"message","role":"assistant","content":""}]}`,
+			http.Header{"Authorization": {bearer}},
+		},
+		{
+			"bedrock", "https://bedrock-runtime.eu-west-1.amazonaws.com", "https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/invoke", `{"anthropic_version":"bedrock-2023-05-31","system":"s","max_tokens":9,"temperature":0,"top_p":0,"stop_sequences":["x"],
+			"output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}},
+			"tools":[{"name":"f","description":"d","input_schema":{"type":"object"}},{"name":"g","input_schema":{"type":"object","properties":{}}}],
+			"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},
+				{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{"x":1}},{"type":"tool_use","id":"2","name":"g","input":{}}]},
+				{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"one"},{"type":"tool_result","tool_use_id":"2"},{"type":"text","text":"go on"}]}]}`,
+			http.Header{"Authorization": {bearer}},
+		},
 		{
 			"anthropic", "https://api.example/v1", "https://api.example/v1/messages", `{"model":"m","system":"s","max_tokens":9,"temperature":0,"top_p":0,"stop_sequences":["x"],
 			"output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}},
@@ -164,7 +182,7 @@ func TestWhatIsSent(t *testing.T) {
 			http.Header{"X-Goog-Api-Key": {key.Reveal()}},
 		},
 	} {
-		t.Run(c.provider, func(t *testing.T) {
+		t.Run(c.provider+" "+c.url, func(t *testing.T) {
 			t.Parallel()
 			span := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
 			ctx := trace.ContextWithSpanContext(t.Context(), span)

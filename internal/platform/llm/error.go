@@ -2,6 +2,7 @@ package llm
 
 import (
 	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -92,6 +93,18 @@ func (e *Error) Retryable() bool {
 	switch e.Kind {
 	case RateLimited, Unavailable, Timeout, Malformed:
 		return true
+	}
+	return false
+}
+
+// Overload reports whether the provider asks for fewer calls at once, rather than
+// having failed with this one.
+func (e *Error) Overload() bool {
+	switch e.Kind {
+	case RateLimited:
+		return true
+	case Unavailable:
+		return e.Status == http.StatusServiceUnavailable || e.Status == 529 || e.Status == 498 || e.Code == "overloaded_error"
 	}
 	return false
 }

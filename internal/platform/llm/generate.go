@@ -89,7 +89,11 @@ func (generate) encode(_ Endpoint, r Request) ([]byte, error) {
 		out.System = &generateTurn{Parts: []generatePart{{Text: &r.System}}}
 	}
 	if len(p.ResponseSchema) > 0 {
-		out.Config.MediaType, out.Config.Schema = "application/json", p.ResponseSchema
+		schema, err := strictSchema(p.ResponseSchema, generateUnheeded)
+		if err != nil {
+			return nil, err
+		}
+		out.Config.MediaType, out.Config.Schema = "application/json", schema
 	}
 	if len(r.Tools) > 0 {
 		var all []generateFunction

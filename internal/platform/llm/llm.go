@@ -1,9 +1,10 @@
 // Package llm asks models.
 //
 // One small interface stands in front of every provider: a Request goes to an
-// Endpoint, and a Reply or an *Error comes back. Three protocols are spoken:
-// Anthropic's messages, Google's generateContent, and OpenAI's chat completions,
-// which nearly every other provider and every local server speaks too.
+// Endpoint, and a Reply or an *Error comes back. Four protocols are spoken:
+// Anthropic's messages, also as Amazon's Bedrock has them, Google's generateContent,
+// OpenAI's responses, and OpenAI's chat completions, which nearly every other
+// provider and every local server speaks too.
 //
 // A call is made once. Whether and when to make it again is the caller's
 // decision, for only the caller knows its budget: the Error says what kind of
@@ -80,8 +81,8 @@ type Params struct {
 
 	// ResponseSchema is the JSON Schema that the answer's text obeys, in the
 	// provider's strict mode: its objects list all of their properties as
-	// required and allow no others. A model without such a mode answers
-	// Invalid.
+	// required and allow no others. Bounds that the mode does not know are sent
+	// in words. A model without such a mode answers Invalid.
 	ResponseSchema jsontext.Value
 }
 

@@ -75,8 +75,12 @@ func (messages) encode(_ Endpoint, r Request) ([]byte, error) {
 		out.Tools = append(out.Tools, messagesTool{t.Name, t.Description, argumentSchema(t)})
 	}
 	if len(p.ResponseSchema) > 0 {
+		schema, err := strictSchema(p.ResponseSchema, messagesUnheeded)
+		if err != nil {
+			return nil, err
+		}
 		out.OutputConfig = &messagesOutput{}
-		out.OutputConfig.Format.Type, out.OutputConfig.Format.Schema = "json_schema", p.ResponseSchema
+		out.OutputConfig.Format.Type, out.OutputConfig.Format.Schema = "json_schema", schema
 	}
 	return json.Marshal(out, jsontext.AllowInvalidUTF8(true))
 }

@@ -36,7 +36,10 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	pc.ConnConfig.Tracer = otelpgx.NewTracer(otelpgx.WithDisableConnectionDetailsInAttributes())
 	// Every connection is checked, so that no statement ever runs under a role
 	// that row-level security does not bind.
-	pc.AfterConnect = checkRole
+	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		sendIDs(conn)
+		return checkRole(ctx, conn)
+	}
 	reserved := cfg.reserved()
 	keys, err := openPool(ctx, pc, reserved)
 	if err != nil {

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -141,6 +142,24 @@ func TestClaimEndsWithTheStatement(t *testing.T) {
 			_, err := h.Exec(soon(t), "SELECT pg_sleep(30)")
 			require.Error(t, err)
 		}, true},
+		{"after reads together", func(t *testing.T, h postgres.Handle) {
+			require.NoError(t, h.Together(t.Context(), number(t, 1, "SELECT 1"), number(t, 2, "SELECT 2")))
+		}, false},
+		{"after reads together of which one has no row", func(t *testing.T, h postgres.Handle) {
+			require.True(t, postgres.NoRows(h.Together(t.Context(), number(t, 1, "SELECT 1"), number(t, 0, "SELECT 1 WHERE false"), number(t, 3, "SELECT 3"))))
+		}, false},
+		{"after reads together of which one fails", func(t *testing.T, h postgres.Handle) {
+			require.ErrorContains(t, h.Together(t.Context(), number(t, 1, "SELECT 1"), number(t, 0, "SELECT 1 / (n - 1) FROM generate_series(1, 3) n"), number(t, 3, "SELECT 3")), "division by zero")
+		}, false},
+		{"after reads together of which one does not parse", func(t *testing.T, h postgres.Handle) {
+			require.ErrorContains(t, h.Together(t.Context(), number(t, 1, "SELECT 1"), number(t, 0, "SELEC 2")), "syntax error")
+		}, false},
+		{"after a read together that asks nothing", func(t *testing.T, h postgres.Handle) {
+			require.Error(t, h.Together(t.Context(), number(t, 1, "SELECT 1"), func(postgres.Querier) error { return nil }))
+		}, false},
+		{"after a context that ended during reads together", func(t *testing.T, h postgres.Handle) {
+			require.Error(t, h.Together(soon(t), number(t, 1, "SELECT 1"), number(t, 0, "SELECT 1 FROM pg_sleep(30)")))
+		}, true},
 		{"after a context that ended during a query", func(t *testing.T, h postgres.Handle) {
 			require.Error(t, h.QueryRow(soon(t), "SELECT pg_sleep(30)").Scan(nil))
 		}, true},
@@ -158,6 +177,68 @@ func TestClaimEndsWithTheStatement(t *testing.T) {
 			require.Equal(t, end.gone, before.PID != after.PID, "the connection is kept exactly if it can be")
 		})
 	}
+}
+
+func TestIdentifiersAreSentToColumnsOfBothKinds(t *testing.T) {
+	t.Parallel()
+	db, _ := fresh(t)
+	org, id := principal.NewOrgID(), uuid.New()
+	for _, arg := range []any{org, id, &id, []uuid.UUID{id}} {
+		want := id.String()
+		if _, own := arg.(principal.OrgID); own {
+			want = org.String()
+		}
+		for _, sql := range []string{"SELECT $1::uuid::text", "SELECT $1::text"} {
+			if _, list := arg.([]uuid.UUID); list {
+				sql = "SELECT ($1::uuid[])[1]::text"
+			}
+			var got string
+			require.NoError(t, db.Org(org).QueryRow(t.Context(), sql, arg).Scan(&got), "%T: %s", arg, sql)
+			require.Equal(t, want, got, "%T: %s", arg, sql)
+		}
+	}
+	var none *uuid.UUID
+	var null bool
+	require.NoError(t, db.Org(org).QueryRow(t.Context(), "SELECT $1::uuid IS NULL", none).Scan(&null))
+	require.True(t, null)
+}
+
+// number reads a number, which must be the one that is wanted.
+func number(t testing.TB, want int, sql string) func(postgres.Querier) error {
+	return func(q postgres.Querier) error {
+		var n int
+		err := q.QueryRow(t.Context(), sql).Scan(&n)
+		if err == nil {
+			require.Equal(t, want, n)
+		}
+		return err
+	}
+}
+
+func TestReadsTogetherSeeTheirOrganization(t *testing.T) {
+	t.Parallel()
+	db, _ := fresh(t)
+	ours := organization(t, db)
+	organization(t, db)
+	var all []string
+	var first string
+	read := func(q postgres.Querier) error {
+		rows, err := q.Query(t.Context(), "SELECT org_id::text FROM things")
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	}
+	require.NoError(t, db.Org(ours).Together(t.Context(), read, func(q postgres.Querier) error {
+		return q.QueryRow(t.Context(), "SELECT name FROM things WHERE org_id = $1", ours).Scan(&first)
+	}))
+	require.Equal(t, []string{ours.String()}, all)
+	require.Equal(t, "Test", first)
+	require.ErrorContains(t, db.Org(ours).Together(t.Context(), func(q postgres.Querier) error {
+		_, err := q.Exec(t.Context(), "DELETE FROM things")
+		return err
+	}), "only queries run together")
 }
 
 func TestAWriteIsCommittedWhenTheCallReturns(t *testing.T) {
@@ -262,6 +343,9 @@ func TestRoundTrips(t *testing.T) {
 			require.NoError(t, db.Org(org).QueryRow(t.Context(), "SELECT count(*) FROM things").Scan(&n))
 		},
 		"query": func() { names(t, db.Org(org)) },
+		"together": func() {
+			require.NoError(t, db.Org(org).Together(t.Context(), number(t, 1, "SELECT count(*) FROM things"), number(t, 2, "SELECT 2"), number(t, 3, "SELECT 3")))
+		},
 		"transaction": func() {
 			err := postgres.InTx(t.Context(), db, org, func(tx postgres.Tx) error {
 				_, err := tx.Exec(t.Context(), "UPDATE things SET name = $1", "New")
@@ -270,7 +354,7 @@ func TestRoundTrips(t *testing.T) {
 			require.NoError(t, err)
 		},
 	}
-	for name, want := range map[string]int{"exec": 1, "row": 1, "query": 1, "transaction": 3} {
+	for name, want := range map[string]int{"exec": 1, "row": 1, "query": 1, "together": 1, "transaction": 3} {
 		run[name]() // prepares
 		for range 5 {
 			require.Equal(t, want, p.count(run[name]), name)

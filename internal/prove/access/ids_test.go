@@ -184,7 +184,7 @@ func (m *matrix) asserted(t testing.TB, r rule) {
 // only a person may call.
 func (m *matrix) sendHome(t testing.TB, r rule, c call) answer {
 	t.Helper()
-	c.headers = append(c.headers, bearer(m.world.home.Key.Reveal()))
+	c.headers = append(c.headers, bearer(m.world.ours.Caller(t, specimen.OfRoute(r.name())).Key.Reveal()))
 	if r.people {
 		c.headers = append(c.headers, header{"X-On-Behalf-Of", m.world.home.Owner.String()})
 	}

@@ -68,6 +68,8 @@ func expect(r rule, f facts, hasID bool) want {
 		return want{status: http.StatusForbidden, reason: "role_forbids"}
 	case r.people && f.role == "" && f.speaks != forMember:
 		return want{status: http.StatusForbidden, reason: "not_a_person"}
+	case r.self && (f.role == "" || f.speaks == forMember):
+		return want{status: http.StatusForbidden, reason: "not_a_person"}
 	case specimen.OfRoute(r.name()).Grants != "" && !f.holds(specimen.OfRoute(r.name()).Grants):
 		return want{status: http.StatusForbidden, reason: "scope_escalation"}
 	case f.foreign && hasID:

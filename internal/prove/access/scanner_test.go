@@ -24,10 +24,11 @@ type scanner struct {
 	mu      sync.Mutex
 	seen    map[string]*strings.Builder // by where it was seen
 	secrets map[string]string           // text, what it is
+	bodies  map[string]bool             // of answers: the same one is read once
 }
 
 func newScanner() *scanner {
-	return &scanner{seen: map[string]*strings.Builder{}, secrets: map[string]string{}}
+	return &scanner{seen: map[string]*strings.Builder{}, secrets: map[string]string{}, bodies: map[string]bool{}}
 }
 
 // guard adds a secret. Of an API key only the middle is one: its prefix and
@@ -49,6 +50,17 @@ func (s *scanner) see(where, text string) {
 	}
 	s.seen[where].WriteString(text)
 	s.seen[where].WriteByte('\n')
+}
+
+// isNew reports whether a body has not been seen.
+func (s *scanner) isNew(body string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bodies[body] {
+		return false
+	}
+	s.bodies[body] = true
+	return true
 }
 
 // Write takes what is logged.
@@ -108,7 +120,10 @@ func (s *scanner) watch(h http.Handler) http.Handler {
 				body = strings.Replace(body, made.Key, "", 1)
 			}
 		}
-		s.see("the answers", fmt.Sprintln(rec.Code, rec.Header(), body))
+		s.see("the answers", fmt.Sprintln(rec.Code, rec.Header()))
+		if s.isNew(body) {
+			s.see("the answers", body)
+		}
 		for name, values := range rec.Header() {
 			w.Header()[name] = values
 		}

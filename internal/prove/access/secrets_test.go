@@ -61,7 +61,12 @@ func TestSecretsStayInside(t *testing.T) {
 			}
 		}
 	}
-	w.walk(t, h, people)
+	m := &matrix{world: w}
+	asked := map[string]call{}
+	w.walk(t, h, people, func(name string) call {
+		asked[name] = m.request(t, name, func(upTo string) string { return specimen.Absent(kind(upTo)) })
+		return asked[name]
+	})
 	w.misuse(t, h)
 	w.provide(t, h, provider.URL)
 	w.kit.App.Tenancy.FlushMeter(t.Context())
@@ -70,7 +75,7 @@ func TestSecretsStayInside(t *testing.T) {
 
 	// Without its engines the application complains, in the log and out loud.
 	require.NoError(t, w.kit.App.Close())
-	w.walk(t, h, callersNamed(people, "all scopes", "live key", "truncated key"))
+	w.walk(t, h, callersNamed(people, "all scopes", "live key", "truncated key"), func(name string) call { return asked[name] })
 	done()
 
 	for _, where := range []string{"the log", "the answers", "table idempotency_keys", "table outbox", "table events", "table audit_logs", "table provider_keys"} {
@@ -101,12 +106,11 @@ func TestSecretsStayInside(t *testing.T) {
 
 // walk calls every operation as every caller, with and without a body that
 // fits.
-func (w *world) walk(t *testing.T, h http.Handler, callers []caller) {
+func (w *world) walk(t *testing.T, h http.Handler, callers []caller, request func(name string) call) {
 	t.Helper()
-	m := &matrix{world: w}
 	for _, name := range names(w.kit.App.Edge.Ops()) {
 		for i, c := range callers {
-			req := m.request(t, name, func(upTo string) string { return specimen.Absent(kind(upTo)) })
+			req := request(name)
 			req.headers = append(c.headers, header{"Idempotency-Key", name + strconv.Itoa(i)})
 			send(t.Context(), t, h, req)
 			if i%8 == 0 {

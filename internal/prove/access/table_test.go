@@ -29,6 +29,7 @@ type rule struct {
 	also         string // a second scope, for what copies from one area into another
 	annotators   bool   // annotators may call it although it writes
 	people       bool   // only a person may call it, not a service key
+	self         bool   // only a person may call it, with a key of their own
 }
 
 // scopes are the scopes that a key needs.
@@ -68,7 +69,7 @@ func readRules(t testing.TB) map[string]rule {
 	out := map[string]rule{}
 	for _, row := range readTable(t, "operations.tsv") {
 		require.Len(t, row, 5)
-		r := rule{method: row[0], path: row[1], annotators: row[3] == "yes", people: row[4] == "people"}
+		r := rule{method: row[0], path: row[1], annotators: row[3] == "yes", people: row[4] == "people", self: row[4] == "self"}
 		r.scope, r.also, _ = strings.Cut(row[2], "+")
 		require.NotContains(t, out, r.name())
 		out[r.name()] = r

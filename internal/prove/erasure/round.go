@@ -51,12 +51,12 @@ func (s *system) round(ctx context.Context, n int, f *figures) error {
 	if err != nil {
 		return err
 	}
-	seen := finds{} // ClickHouse is away, and its files are there
-	if err := errors.Join(s.searchPostgres(ctx, word, seen), s.searchFiles(word, seen)); err != nil {
+	seen := rig.Finds{} // ClickHouse is away, and its files are there
+	if err := errors.Join(s.SearchPostgres(ctx, []string{word}, seen), s.SearchFiles([]string{word}, seen)); err != nil {
 		return err
 	}
 	for _, store := range stored {
-		if seen.in(store) == 0 {
+		if seen.In(store) == 0 {
 			return fmt.Errorf("the search finds no canary in %s before the deletion: it would find none after it", store)
 		}
 	}
@@ -96,7 +96,7 @@ func (s *system) round(ctx context.Context, n int, f *figures) error {
 	if err != nil {
 		return err
 	}
-	if kept.in("postgres") == 0 || kept.in("clickhouse") == 0 {
+	if kept.In("postgres") == 0 || kept.In("clickhouse") == 0 {
 		return errors.New("the neighbour's data is gone")
 	}
 	for place, found := range left {
@@ -105,8 +105,8 @@ func (s *system) round(ctx context.Context, n int, f *figures) error {
 		}
 	}
 	fmt.Printf("round %2d  shards %d  killed at %-18s planted %4d, seen %5d, certificate after %3.0f s, found %d\n",
-		n+1, shards, point, p.planted, seen.sum(), took.Seconds(), left.sum())
-	f.found += left.sum()
+		n+1, shards, point, p.planted, seen.Sum(), took.Seconds(), left.Sum())
+	f.found += left.Sum()
 	f.planted += p.planted
 	f.kills += 2 // the worker, and ClickHouse
 	f.runs++
@@ -183,7 +183,7 @@ func (s *system) deferSome(ctx context.Context, p *planter) (blocks int, err err
 		if err != nil {
 			return 0, err
 		}
-		if inBlock(text, p.word) == 0 {
+		if rig.InBlock(text, p.word) == 0 {
 			continue
 		}
 		text[len("assay-block-1\n")]++ // of its digest
@@ -200,9 +200,9 @@ func (s *system) restore(ctx context.Context) error {
 
 // searchLast searches some times: Temporal deletes a history some seconds after
 // it is asked to.
-func (s *system) searchLast(ctx context.Context, word string) (f finds, err error) {
+func (s *system) searchLast(ctx context.Context, word string) (f rig.Finds, err error) {
 	for range 3 {
-		if f, err = s.search(ctx, word); err != nil || f.sum() == 0 {
+		if f, err = s.search(ctx, word); err != nil || f.Sum() == 0 {
 			return f, err
 		}
 		if err := rig.Sleep(ctx, 15*time.Second); err != nil {

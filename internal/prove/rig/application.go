@@ -56,7 +56,8 @@ func (s *System) Bootstrap(ctx context.Context, name string) (o Organization, er
 	return o, nil
 }
 
-var client = &http.Client{Timeout: 20 * time.Second}
+// client waits longer than the application lets a request take.
+var client = &http.Client{Timeout: 40 * time.Second}
 
 // Call asks the application once and returns its whole answer. A key makes the
 // request safe to repeat.

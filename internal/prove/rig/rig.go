@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,6 +27,9 @@ type System struct {
 	Removed string            // the guard that it runs without
 
 	launcher string
+
+	mu      sync.Mutex
+	crashes []*Crash
 }
 
 // New makes a system without engines. Even one that comes with an error is to

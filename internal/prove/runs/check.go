@@ -88,7 +88,7 @@ func (j *journey) check(ctx context.Context) error {
 			return err
 		}
 	}
-	p, err := j.load.s.as(j.org, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
+	p, err := j.load.s.As(j.org.Organization, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (j *journey) check(ctx context.Context) error {
 // figures waits until a run that has ended is added up.
 func (j *journey) figures(ctx context.Context) (end api.Run, err error) {
 	for limit := time.Now().Add(patience); ; {
-		if end, err = j.load.s.as(j.org, "").GetEvaluationRun(ctx, j.evaluation, j.run); err != nil {
+		if end, err = j.load.s.As(j.org.Organization, "").GetEvaluationRun(ctx, j.evaluation, j.run); err != nil {
 			return end, err
 		}
 		if end.Statistics != nil {
@@ -163,7 +163,7 @@ func (j *journey) list(ctx context.Context, blame bool) (t tally, err error) {
 	seen := map[unit]int{}
 	q := url.Values{"limit": {"100"}}
 	for {
-		page, err := j.load.s.as(j.org, "").ListEvaluationRunResults(ctx, j.evaluation, j.run, q)
+		page, err := j.load.s.As(j.org.Organization, "").ListEvaluationRunResults(ctx, j.evaluation, j.run, q)
 		if err != nil {
 			return t, err
 		}
@@ -275,12 +275,12 @@ func (p *proof) verdict(ctx context.Context) (verdict, error) {
 	if err := p.stored(ctx, v); err != nil {
 		return *v, err
 	}
-	crashes := p.s.downs()
-	repeated, again := p.s.targets.oracle.repeated(crashes)
+	crashes := p.s.Downs()
+	repeated, again := p.s.targets.oracle.Repeated(crashes)
 	v.repeated = repeated
 	for _, j := range p.load.all {
 		if j.isCancelled() {
-			again = append(again, p.s.targets.oracle.late(j.run, j.endedAt.Add(p.s.heartbeat+5*time.Second), crashes)...)
+			again = append(again, p.s.targets.oracle.Late(prefix(j.run), j.endedAt.Add(p.s.heartbeat+5*time.Second), crashes)...)
 		}
 	}
 	v.extra = len(again)
@@ -289,7 +289,7 @@ func (p *proof) verdict(ctx context.Context) (verdict, error) {
 	}
 	if v.extra > 0 {
 		for _, c := range crashes {
-			v.example("%s was down from %s to %s", c.what, c.began.Format(clock), c.end.Format(clock))
+			v.example("%s was down from %s to %s", c.What, c.Began.Format(rig.Clock), c.End.Format(rig.Clock))
 		}
 	}
 	return *v, nil

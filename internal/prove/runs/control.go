@@ -20,12 +20,12 @@ type control struct {
 // controls are the guards between a run and a wrong figure.
 var controls = []control{
 	{
-		name: "forget_done", file: "internal/evaluation/execute.go", caught: func(v verdict) bool { return v.extra > 0 },
+		name: "forget_done", file: "internal/evaluation/internal/chunk/rest.go", caught: func(v verdict) bool { return v.extra > 0 },
 		text:    "		if wanted[b.Key] {\n",
 		instead: "		if wanted[b.Key] && !sabotage(\"forget_done\") {\n",
 	},
 	{
-		name: "count_twice", file: "internal/evaluation/execute.go", caught: func(v verdict) bool { return v.miscounted > 0 },
+		name: "count_twice", file: "internal/evaluation/internal/chunk/rest.go", caught: func(v verdict) bool { return v.miscounted > 0 },
 		text: "			e.count.Add(b)\n",
 		instead: `			e.count.Add(b)
 			if sabotage("count_twice") {
@@ -34,9 +34,9 @@ var controls = []control{
 `,
 	},
 	{
-		name: "lose_one", file: "internal/evaluation/execute.go", caught: func(v verdict) bool { return v.missing > 0 },
-		text: "	failpoint.Hit(ChunkAnswered)\n",
-		instead: `	failpoint.Hit(ChunkAnswered)
+		name: "lose_one", file: "internal/evaluation/internal/chunk/flush.go", caught: func(v verdict) bool { return v.missing > 0 },
+		text: "	failpoint.Hit(Answered)\n",
+		instead: `	failpoint.Hit(Answered)
 	if sabotage("lose_one") && len(ready) > 1 {
 		ready = ready[1:]
 	}
@@ -95,7 +95,7 @@ func (s *system) unguarded(ctx context.Context, c control, seed uint64) error {
 	s.worker.Kill()
 	s.server.Kill()
 	s.Removed = c.name
-	s.targets.oracle.forget()
+	s.targets.oracle.Forget()
 	if err := errors.Join(s.startServer(ctx), s.startWorker(ctx)); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *system) unguarded(ctx context.Context, c control, seed uint64) error {
 		}
 		j.mu.Lock()
 		if j.isRunning {
-			calls, _ = s.targets.oracle.of(j.run)
+			calls, _ = s.targets.oracle.Of(prefix(j.run))
 		}
 		j.mu.Unlock()
 		if err := p.load.complaint(); err != nil {

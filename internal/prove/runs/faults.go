@@ -33,6 +33,7 @@ func (p *proof) list() []fault {
 		{"postgres killed", p.killEngine("postgres")},
 		{"worker killed", p.killWorker},
 		p.at(evaluation.RunResolved),
+		p.at(evaluation.ChunkJudged),
 		{"worker frozen", p.freezeWorker},
 		{"temporal killed", p.killEngine("temporal")},
 		p.spoil("provider hangs", simulated.Rule{Fault: simulated.FaultHang, Share: 0.3}),
@@ -50,7 +51,7 @@ func (p *proof) list() []fault {
 
 // killWorker kills the worker and starts another.
 func (p *proof) killWorker(ctx context.Context) error {
-	back := p.s.crashed("worker")
+	back := p.s.Crashed("worker")
 	p.s.worker.Kill()
 	if err := p.moment(ctx, time.Second); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (p *proof) killWorker(ctx context.Context) error {
 // freezeWorker stops a worker for so long that another executes its chunks, and
 // then lets it go on, as a machine does that was suspended.
 func (p *proof) freezeWorker(ctx context.Context) error {
-	back := p.s.crashed("frozen worker")
+	back := p.s.Crashed("frozen worker")
 	frozen := p.s.worker
 	defer frozen.Kill()
 	if err := frozen.Signal(syscall.SIGSTOP); err != nil {
@@ -81,7 +82,7 @@ func (p *proof) freezeWorker(ctx context.Context) error {
 		return err
 	}
 	back(2 * time.Second)
-	defer p.s.crashed("worker")(0)
+	defer p.s.Crashed("worker")(0)
 	return nil
 }
 
@@ -114,7 +115,7 @@ func (p *proof) killServer(ctx context.Context) error {
 // heartbeats it missed are executed again.
 func (p *proof) killEngine(name string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		back := p.s.crashed(name)
+		back := p.s.Crashed(name)
 		if err := p.s.Engines(ctx, "kill", name); err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func (p *proof) spoil(name string, r simulated.Rule) fault {
 // cancelQueued cancels a run that no worker has seen. Whoever finds it later
 // does nothing.
 func (p *proof) cancelQueued(ctx context.Context) error {
-	back := p.s.crashed("worker")
+	back := p.s.Crashed("worker")
 	p.s.worker.Kill()
 	j := p.load.plan(int(p.load.number.Add(1)))
 	j.kind, j.cancel, j.budget = kindModel, "queued", 0
@@ -193,7 +194,7 @@ func (p *proof) cancelIn(ctx context.Context, phase string) (cancelled int, err 
 		if !running {
 			continue
 		}
-		now, err := p.s.as(j.org, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
+		now, err := p.s.As(j.org.Organization, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
 		if err != nil {
 			return cancelled, err
 		}

@@ -83,7 +83,7 @@ func (j *journey) prepare(ctx context.Context) error {
 // fill makes a dataset with the run's items.
 func (j *journey) fill(ctx context.Context) error {
 	s := j.load.s
-	made, err := s.as(j.org, j.key("dataset")).CreateDataset(ctx, api.CreateDataset{Name: j.key("")})
+	made, err := s.As(j.org.Organization, j.key("dataset")).CreateDataset(ctx, api.CreateDataset{Name: j.key("")})
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (j *journey) fill(ctx context.Context) error {
 				items[i].ExpectedOutput = "something else"
 			}
 		}
-		added, err := s.as(j.org, j.key("items "+strconv.Itoa(from))).AddDatasetItems(ctx, j.dataset, api.AddDatasetItems{Items: items})
+		added, err := s.As(j.org.Organization, j.key("items "+strconv.Itoa(from))).AddDatasetItems(ctx, j.dataset, api.AddDatasetItems{Items: items})
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (j *journey) fill(ctx context.Context) error {
 func (j *journey) start(ctx context.Context) error {
 	s := j.load.s
 	var made api.Evaluation
-	if err := s.post(ctx, j.org, "/api/evaluations", j.key("evaluation"), map[string]any{
+	if err := s.Post(ctx, j.org.Organization, "/api/evaluations", j.key("evaluation"), map[string]any{
 		"name": j.key(""), "datasetId": j.dataset, "metrics": []string{"exact_match"}, "target": j.target(),
 	}, &made); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (j *journey) start(ctx context.Context) error {
 		want["budgetUsd"] = j.budget
 	}
 	var started api.Run
-	if err := s.post(ctx, j.org, "/api/evaluations/"+j.evaluation+"/runs", j.key("run"), want, &started); err != nil {
+	if err := s.Post(ctx, j.org.Organization, "/api/evaluations/"+j.evaluation+"/runs", j.key("run"), want, &started); err != nil {
 		return err
 	}
 	j.mu.Lock()
@@ -155,7 +155,7 @@ func (j *journey) follow(ctx context.Context) error {
 	s := j.load.s
 	done := int64(0)
 	for limit := time.Now().Add(4 * patience); ; {
-		p, err := s.as(j.org, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
+		p, err := s.As(j.org.Organization, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (j *journey) isDue(p api.RunProgress) bool {
 	case "executing":
 		return p.Phase == "executing" && float64(p.ItemsDone) >= j.at*float64(j.units())
 	case "hanging":
-		_, open := j.load.s.targets.oracle.of(j.run)
+		_, open := j.load.s.targets.oracle.Of(prefix(j.run))
 		return open >= j.concurrency
 	}
 	return false
@@ -199,8 +199,8 @@ func (j *journey) isDue(p api.RunProgress) bool {
 
 // end cancels the run, unless it has ended.
 func (j *journey) end(ctx context.Context) error {
-	after, err := j.load.s.as(j.org, j.key("cancel")).CancelEvaluationRun(ctx, j.evaluation, j.run)
-	if isConflict(err) {
+	after, err := j.load.s.As(j.org.Organization, j.key("cancel")).CancelEvaluationRun(ctx, j.evaluation, j.run)
+	if rig.IsConflict(err) {
 		return nil // it was quicker
 	}
 	if err != nil {
@@ -230,8 +230,8 @@ func (j *journey) isCancelled() bool {
 
 // release deletes the dataset, which a run that has ended does not hold.
 func (j *journey) release(ctx context.Context) error {
-	err := j.load.s.insist(ctx, j.org, http.MethodDelete, "/api/datasets/"+j.dataset, j.key("delete"), nil, nil)
-	if isConflict(err) {
+	err := j.load.s.Insist(ctx, j.org.Organization, http.MethodDelete, "/api/datasets/"+j.dataset, j.key("delete"), nil, nil)
+	if rig.IsConflict(err) {
 		j.load.count(func(v *verdict) {
 			v.held++
 			v.example("run %s (%s) has ended and holds its dataset: %v", j.run, j.kind, err)

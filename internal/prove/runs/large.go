@@ -41,7 +41,7 @@ func (s *system) large(ctx context.Context, items int) error {
 	var p api.RunProgress
 	for p.Status == "" || p.Status == "running" {
 		var err error
-		if p, err = s.as(j.org, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run); err != nil {
+		if p, err = s.As(j.org.Organization, "").GetEvaluationRunProgress(ctx, j.evaluation, j.run); err != nil {
 			return err
 		}
 		if err := rig.Sleep(ctx, 50*time.Millisecond); err != nil {
@@ -83,7 +83,7 @@ func passing(items int) (n int) {
 // files waits until the run has left its files.
 func (j *journey) files(ctx context.Context) error {
 	for limit := time.Now().Add(patience); ; {
-		page, err := j.load.s.as(j.org, "").ListEvaluationArtifacts(ctx, j.evaluation, url.Values{"runId": {j.run}})
+		page, err := j.load.s.As(j.org.Organization, "").ListEvaluationArtifacts(ctx, j.evaluation, url.Values{"runId": {j.run}})
 		if err != nil {
 			return err
 		}

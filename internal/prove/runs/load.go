@@ -97,8 +97,8 @@ func (l *load) plan(n int) *journey {
 
 // lively waits until targets were asked some more: a fault has to meet runs.
 func (l *load) lively(ctx context.Context) error {
-	goal := l.s.targets.oracle.total.Load() + 15
-	for limit := time.Now().Add(patience); l.s.targets.oracle.total.Load() < goal; {
+	goal := l.s.targets.oracle.Total() + 15
+	for limit := time.Now().Add(patience); l.s.targets.oracle.Total() < goal; {
 		if err := rig.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}

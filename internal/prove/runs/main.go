@@ -18,7 +18,7 @@
 //
 // The last line is:
 //
-//	runs N ended N units N missing 0 doubled 0 miscounted 0 extra_calls 0 cancelled N faults N points 7/7 controls 4/4
+//	runs N ended N units N missing 0 doubled 0 miscounted 0 extra_calls 0 cancelled N faults N points 8/8 controls 4/4
 package main
 
 import (

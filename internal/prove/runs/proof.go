@@ -52,7 +52,7 @@ func (p *proof) all(ctx context.Context, n int, only string) error {
 		p.load.mu.Lock()
 		ended, under := p.load.ended, len(p.load.all)-p.load.ended
 		p.load.mu.Unlock()
-		say("fault %2d  %s  %-32s %5.1f s  ended %3d under way %2d asked %d", p.faults, began.Format(clock), f.name, time.Since(began).Seconds(), ended, under, p.s.targets.oracle.total.Load())
+		say("fault %2d  %s  %-32s %5.1f s  ended %3d under way %2d asked %d", p.faults, began.Format(rig.Clock), f.name, time.Since(began).Seconds(), ended, under, p.s.targets.oracle.Total())
 	}
 	return nil
 }
@@ -69,5 +69,5 @@ func (p *proof) dies(ctx context.Context, point failpoint.Point) (back func(time
 		return nil, err
 	}
 	p.points[point]++
-	return p.s.crashed("worker at " + string(point)), nil
+	return p.s.Crashed("worker at " + string(point)), nil
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
-	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -18,7 +16,7 @@ import (
 )
 
 // patience is how long anything may take that has to happen.
-const patience = 2 * time.Minute
+const patience = rig.Patience
 
 // engineNames are those that take part.
 var engineNames = []string{"postgres", "clickhouse", "temporal"}
@@ -40,9 +38,6 @@ type system struct {
 	targets *targets
 	server  *rig.Process
 	worker  *rig.Process
-
-	mu      sync.Mutex
-	crashes []*crash
 }
 
 func start(ctx context.Context, o options) (s *system, err error) {
@@ -104,7 +99,7 @@ func (s *system) open(ctx context.Context) (err error) {
 func (s *system) admit(ctx context.Context, tenant rig.Organization) error {
 	o := &organization{Organization: tenant}
 	var made api.ProviderKey
-	err := s.post(ctx, o, "/api/developer/provider-keys", "provider", map[string]any{
+	err := s.Post(ctx, o.Organization, "/api/developer/provider-keys", "provider", map[string]any{
 		"provider": "openai", "name": "simulated", "baseUrl": s.targets.models + "/v1", "secret": "only-for-proofs",
 	}, &made)
 	o.providerKey = strconv.FormatInt(made.ID, 10)

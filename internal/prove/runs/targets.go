@@ -13,15 +13,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // price is what the paying application says an answer costs, in US dollars.
 const price = 0.01
 
+// callerWaits is how long runs wait for an answer.
+const callerWaits = 3 * time.Second
+
+// prefix begins the keys of a run's units.
+func prefix(run string) string { return "assay-" + run + "-" }
+
 // targets are what runs ask: a provider of models and an application. Both
 // misbehave at the same time.
 type targets struct {
-	oracle   *oracle
+	oracle   *rig.Oracle
 	provider *simulated.Provider
 	models   string // the provider's URL
 	app      string // the application's
@@ -33,7 +40,7 @@ type targets struct {
 var quick = simulated.Latency{Fixed: 5 * time.Millisecond, Median: 8 * time.Millisecond, Sigma: 0.5, Max: 30 * time.Millisecond}
 
 func startTargets(ctx context.Context) (t *targets, err error) {
-	t = &targets{oracle: newOracle()}
+	t = &targets{oracle: rig.NewOracle(callerWaits, func(r *http.Request) string { return r.Header.Get("Idempotency-Key") })}
 	if t.provider, err = simulated.New(simulated.Options{Faults: simulated.Faults{Latency: quick}}); err != nil {
 		return t, err
 	}
@@ -49,7 +56,7 @@ func (t *targets) serve(ctx context.Context, h http.Handler) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	srv := &http.Server{Handler: t.oracle.watch(h), ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: t.oracle.Watch(h), ReadHeaderTimeout: 10 * time.Second}
 	t.servers = append(t.servers, srv)
 	go func() { _ = srv.Serve(l) }() // it ends with the proof
 	return "http://" + l.Addr().String(), nil

@@ -108,6 +108,35 @@ def gwet(rng):
     return given, {"ac1": (agreed - expected) / (1 - expected)}
 
 
+def together(rng):
+    """Raters pair by pair, label by label, and without each of them."""
+    x, k = ratings(rng)
+    rows = range(len(x))
+    given = {"ratings": [[None if np.isnan(v) else v for v in row] for row in x], "labels": k}
+    items = [[int(v) for v in column[~np.isnan(column)]] for column in x.T]
+    out = {}
+    for c in range(1, k + 1):
+        # Of a rating with the label, the share of the item's others that have it.
+        seen = [(i.count(c) - 1) / (len(i) - 1) for i in items if len(i) > 1 for v in i if v == c]
+        out[f"label{c - 1}"] = np.mean(seen) if seen else None
+    for a, b in itertools.combinations(rows, 2):
+        both = ~np.isnan(x[a]) & ~np.isnan(x[b])
+        if not both.any():
+            continue
+        out[f"agreed{a}{b}"] = (x[a, both] == x[b, both]).mean()
+        if both.sum() >= 20 and len(set(x[a, both]) | set(x[b, both])) > 1:
+            out[f"kappa{a}{b}"] = metrics.cohen_kappa_score(x[a, both], x[b, both])
+
+    def alpha(y):
+        y = y[:, (~np.isnan(y)).sum(0) >= 2]
+        return None if len(set(y[~np.isnan(y)])) < 2 else krippendorff.alpha(reliability_data=y, level_of_measurement="nominal")
+
+    for j in rows:
+        if (~np.isnan(x[j])).any():
+            out[f"without{j}"] = alpha(np.delete(x, j, 0))
+    return given, out
+
+
 def fleiss(rng):
     x, k = ratings(rng)
     x = np.nan_to_num(x, nan=1)
@@ -173,4 +202,4 @@ def slope(rng):
 
 
 if __name__ == "__main__":
-    write({kappa: 4, confusion: 10, alpha: 2, gwet: 2, fleiss: 2, scores: 4, icc: 4, replacement: 4, slope: 4})
+    write({kappa: 4, confusion: 10, alpha: 2, gwet: 2, together: 4, fleiss: 2, scores: 4, icc: 4, replacement: 4, slope: 4})

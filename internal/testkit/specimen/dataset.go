@@ -34,8 +34,8 @@ var dataset = area{
 		},
 	},
 	nouns: []Noun{
-		{Name: "dataset", Paths: []string{"/api/datasets/{id}"}, Made: "createDataset", ID: "id", Named: []string{"datasetId", "resourceId"}},
-		{Name: "item", Paths: []string{"/api/datasets/{id}/items/{itemId}", "/api/evaluations/{id}/runs/{runId}/results/{testCaseId}"}, Made: "addDatasetItems", ID: "items.0.id", Named: []string{"testCaseId", "resourceId"}},
+		{Name: "dataset", Paths: []string{"/api/datasets/{id}"}, Made: "createDataset", ID: "id", Named: []string{"calibrationSetId", "datasetId", "resourceId"}},
+		{Name: "item", Paths: []string{"/api/datasets/{id}/items/{itemId}", "/api/evaluations/{id}/runs/{runId}/results/{testCaseId}"}, Made: "addDatasetItems", ID: "items.0.id", Named: []string{"datasetItemId", "testCaseId", "resourceId"}},
 		{Name: "dataset version", Paths: []string{"/api/datasets/{id}/versions/{datasetVersion}"}, Made: "freezeDatasetVersion", ID: "dataset_version"},
 	},
 	rows: []Row{

@@ -38,7 +38,7 @@ var evaluation = area{
 		{Name: "evaluation", Paths: []string{"/api/evaluations/{id}"}, Made: "createEvaluation", ID: "id", Named: []string{"resourceId"}},
 		{
 			Name: "run", Paths: []string{"/api/evaluations/{id}/runs/{runId}"}, Made: "startEvaluationRun", ID: "run_id",
-			Named: []string{"baselineRunId", "candidateRunId", "resumeRunId", "runId", "resourceId"},
+			Named: []string{"baselineRunId", "candidateRunId", "evaluationRunId", "resumeRunId", "runId", "resourceId"},
 		},
 		{Name: "artifact", Paths: []string{"/api/evaluations/{id}/artifacts/{artifactId}"}, Row: "evaluation_artifacts"},
 		// A run that nobody started, so that no worker touches it.

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -30,7 +31,8 @@ type Maker struct {
 	// InPerson says that the client's key is a member's own.
 	InPerson bool
 
-	ids map[string][]string
+	ids    map[string][]string
+	person *testkit.Client
 }
 
 // NewMaker returns a maker without objects.
@@ -93,10 +95,29 @@ func (m *Maker) call(t testing.TB, n Noun) string {
 	o := Find(n.Made)
 	c := m.Call(t, o)
 	var out any
-	_, err := m.Client.Call(t.Context(), c.Method, c.Path+c.Query, jsontext.Value(c.Body), &out, m.options(o)...)
+	_, err := m.Caller(t, o).Call(t.Context(), c.Method, c.Path+c.Query, jsontext.Value(c.Body), &out, m.options(o)...)
 	require.NoError(t, err, "make a %s", n.Name)
 	id := m.at(t, out, n.ID)
 	return url.PathEscape(id)
+}
+
+// Caller is a client that may call an operation: the maker's own, or the owner in
+// person where only a member may call.
+func (m *Maker) Caller(t testing.TB, o Operation) *testkit.Client {
+	t.Helper()
+	if !o.InPerson || m.InPerson {
+		return m.Client
+	}
+	if m.person == nil {
+		var scopes []string
+		for _, s := range principal.Scopes {
+			scopes = append(scopes, string(s))
+		}
+		key, err := m.Client.CreateKey(t.Context(), testkit.NewKey{Name: "in person", Scopes: scopes, Mode: "test", Personal: true}, testkit.OnBehalfOf(m.Client.Owner.String()))
+		require.NoError(t, err)
+		m.person = m.Client.With(key.Key)
+	}
+	return m.person
 }
 
 // options are what an operation needs besides its contents.
@@ -245,6 +266,9 @@ func (m *Maker) fill(t testing.TB, template, label string) string {
 		case "{recently nano}":
 			return recentlyNano
 		}
+		if noun, fresh := strings.CutPrefix(p, "{new "); fresh {
+			return m.Make(t, strings.TrimSuffix(noun, "}"))
+		}
 		return m.ID(t, p[1:len(p)-1])
 	})
 	return strings.ReplaceAll(text, "#", number)
@@ -255,7 +279,7 @@ func (m *Maker) fill(t testing.TB, template, label string) string {
 func (m *Maker) Reject(t testing.TB, o Operation) (status int, places []string) {
 	t.Helper()
 	c := m.Call(t, o)
-	res, err := m.Client.Send(t.Context(), c.Method, c.Path+c.Query, strings.NewReader(m.Fill(t, o.Refused)), m.options(o)...)
+	res, err := m.Caller(t, o).Send(t.Context(), c.Method, c.Path+c.Query, strings.NewReader(m.Fill(t, o.Refused)), m.options(o)...)
 	require.NoError(t, err)
 	var e struct {
 		Error struct {

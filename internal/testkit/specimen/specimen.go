@@ -4,7 +4,7 @@
 // erasure test all read it, so that a new operation is described once.
 //
 // Texts are templates: {dataset} is the id of a dataset of the organization,
-// made when there is none, {label} a name that nothing else has, and # a number
+// made when there is none, {new dataset} that of one that nothing else has, {label} a name that nothing else has, and # a number
 // that nothing else has.
 package specimen
 
@@ -36,8 +36,10 @@ type Operation struct {
 	// Appends says that each call adds an entry to the list at the same path.
 	Appends bool
 
-	Person bool   // only a member can call it
-	Grants string // a scope that the body gives away, and the caller must have
+	Person bool // only a member can call it, or a key that acts for one
+	// InPerson says that only a member can call it, with a key of their own.
+	InPerson bool
+	Grants   string // a scope that the body gives away, and the caller must have
 }
 
 // Method and path of the operation.
@@ -71,7 +73,7 @@ type area struct {
 	rows       []Row
 }
 
-var areas = []area{tenancy, provider, dataset, trace, evaluation}
+var areas = []area{tenancy, provider, dataset, trace, judge, evaluation, annotation, adjudication}
 
 // Operations are the operations of all areas.
 func Operations() (all []Operation) {

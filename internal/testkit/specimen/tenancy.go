@@ -51,7 +51,7 @@ var tenancy = area{
 		{Name: "api key", Paths: []string{"/api/developer/api-keys/{id}"}, Made: "createApiKey", ID: "id", Named: []string{"resourceId"}},
 		{Name: "personal key", Paths: []string{"/api/me/api-keys/{id}"}, Made: "createMyApiKey", ID: "id", Named: []string{"resourceId"}},
 		{
-			Name: "member", Paths: []string{"/api/organizations/current/members/{userId}"}, Made: "inviteMember", ID: "id", Named: []string{"resourceId", "userId"},
+			Name: "member", Paths: []string{"/api/organizations/current/members/{userId}"}, Made: "inviteMember", ID: "id", Named: []string{"annotatorId", "assigneeId", "resourceId", "userId"},
 			Absent: "018f2f6e-7c4e-7cc0-8000-0123456789ab",
 		},
 	},

@@ -462,6 +462,28 @@ func (q *Queries) FindVersion(ctx context.Context, arg FindVersionParams) (FindV
 	return i, err
 }
 
+const freeGolden = `-- name: FreeGolden :exec
+DELETE FROM assessed_contents c
+WHERE c.org_id = $1 AND c.digest = $2 AND c.side = 'golden'
+  AND NOT EXISTS (
+    SELECT FROM dataset_items i
+    JOIN datasets d ON d.org_id = i.org_id AND d.id = i.dataset_id AND d.purpose = 'golden'
+    WHERE i.org_id = $1 AND (i.assessed = $2 OR i.asked = $2)
+      AND (i.valid_to IS NULL OR i.valid_from <= d.latest_version))
+`
+
+type FreeGoldenParams struct {
+	OrgID  principal.OrgID
+	Digest []byte
+}
+
+// Lets content be used otherwise that no golden dataset has any more, nor any of its
+// frozen versions.
+func (q *Queries) FreeGolden(ctx context.Context, arg FreeGoldenParams) error {
+	_, err := q.db.Exec(ctx, freeGolden, arg.OrgID, arg.Digest)
+	return err
+}
+
 const hold = `-- name: Hold :exec
 INSERT INTO dataset_holds (org_id, dataset_id, holder, created_at)
 VALUES ($1, $2, $3, $4)
@@ -528,11 +550,11 @@ func (q *Queries) InsertDataset(ctx context.Context, arg InsertDatasetParams) (I
 }
 
 const insertItems = `-- name: InsertItems :many
-INSERT INTO dataset_items (org_id, dataset_id, valid_from, digest, content, split, weight, source_type, source_id, created_at)
-SELECT $1, $2, $3, i.digest, i.content::json, nullif(i.split, ''), i.weight, nullif(i.source_type, ''), nullif(i.source_id, ''), $4
+INSERT INTO dataset_items (org_id, dataset_id, valid_from, digest, content, split, weight, source_type, source_id, created_at, assessed)
+SELECT $1, $2, $3, i.digest, i.content::json, nullif(i.split, ''), i.weight, nullif(i.source_type, ''), nullif(i.source_id, ''), $4, nullif(i.assessed, '')
 FROM (
   SELECT unnest($5::bytea[]) AS digest, unnest($6::text[]) AS content, unnest($7::text[]) AS split,
-         unnest($8::float8[]) AS weight, unnest($9::text[]) AS source_type, unnest($10::text[]) AS source_id
+         unnest($8::float8[]) AS weight, unnest($9::text[]) AS source_type, unnest($10::text[]) AS source_id, unnest($11::bytea[]) AS assessed
 ) i
 ON CONFLICT (org_id, dataset_id, digest) WHERE valid_to IS NULL DO NOTHING
 RETURNING id, digest
@@ -549,6 +571,7 @@ type InsertItemsParams struct {
 	Weights     []float64
 	SourceTypes []string
 	SourceIds   []string
+	Assessed    [][]byte
 }
 
 type InsertItemsRow struct {
@@ -570,6 +593,7 @@ func (q *Queries) InsertItems(ctx context.Context, arg InsertItemsParams) ([]Ins
 		arg.Weights,
 		arg.SourceTypes,
 		arg.SourceIds,
+		arg.Assessed,
 	)
 	if err != nil {
 		return nil, err
@@ -590,12 +614,13 @@ func (q *Queries) InsertItems(ctx context.Context, arg InsertItemsParams) ([]Ins
 }
 
 const insertRevisions = `-- name: InsertRevisions :exec
-INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version)
-SELECT d.org_id, d.dataset_id, d.id, $1, e.digest, e.content::json, nullif(e.split, ''), e.weight, d.source_type, d.source_id, d.created_at, $2, d.version + 1
+INSERT INTO dataset_items (org_id, dataset_id, id, valid_from, digest, content, split, weight, source_type, source_id, created_at, updated_at, version, assessed)
+SELECT d.org_id, d.dataset_id, d.id, $1, e.digest, e.content::json, nullif(e.split, ''), e.weight, d.source_type, d.source_id, d.created_at, $2, d.version + 1, nullif(e.assessed, '')
 FROM (
-  SELECT unnest($3::bigint[]) AS id, unnest($4::bytea[]) AS digest, unnest($5::text[]) AS content, unnest($6::text[]) AS split, unnest($7::float8[]) AS weight
+  SELECT unnest($3::bigint[]) AS id, unnest($4::bytea[]) AS digest, unnest($5::text[]) AS content, unnest($6::text[]) AS split, unnest($7::float8[]) AS weight,
+         unnest($8::bytea[]) AS assessed
 ) e
-JOIN dataset_items d ON d.org_id = $8 AND d.dataset_id = $9 AND d.id = e.id AND d.valid_to = $1
+JOIN dataset_items d ON d.org_id = $9 AND d.dataset_id = $10 AND d.id = e.id AND d.valid_to = $1
 `
 
 type InsertRevisionsParams struct {
@@ -606,6 +631,7 @@ type InsertRevisionsParams struct {
 	Contents  []string
 	Splits    []string
 	Weights   []float64
+	Assessed  [][]byte
 	OrgID     principal.OrgID
 	DatasetID int64
 }
@@ -620,6 +646,7 @@ func (q *Queries) InsertRevisions(ctx context.Context, arg InsertRevisionsParams
 		arg.Contents,
 		arg.Splits,
 		arg.Weights,
+		arg.Assessed,
 		arg.OrgID,
 		arg.DatasetID,
 	)
@@ -981,6 +1008,89 @@ func (q *Queries) ListItemsInVersion(ctx context.Context, arg ListItemsInVersion
 	return items, nil
 }
 
+const listLabelled = `-- name: ListLabelled :many
+SELECT p.id, p.valid_from, p.digest, p.content, p.split, p.weight, p.source_type, p.source_id, p.created_at, p.updated_at, p.version
+FROM (
+  SELECT i.id, i.valid_from, i.digest, i.content, i.split, i.weight, i.source_type, i.source_id, i.created_at, i.updated_at, i.version,
+         (sum(i.size) OVER (ORDER BY i.id) - i.size)::bigint AS before
+  FROM (
+    SELECT d.id, d.valid_from, d.digest, d.content, d.split, d.weight, d.source_type, d.source_id, d.created_at, d.updated_at, d.version,
+           coalesce(d.bytes, octet_length(d.content::text)) AS size
+    FROM dataset_items d
+    WHERE d.org_id = $1 AND d.dataset_id = $2 AND d.valid_to IS NULL AND d.id > $3
+      AND json_typeof(d.content -> 'labels') = 'object' AND d.content -> 'labels' ->> $4::text IS NOT NULL
+    ORDER BY d.id
+    LIMIT $5
+  ) i
+) p
+WHERE p.before < $6::bigint
+ORDER BY p.id
+`
+
+type ListLabelledParams struct {
+	OrgID     principal.OrgID
+	DatasetID int64
+	Above     int64
+	Key       string
+	RowLimit  int32
+	MaxBytes  int64
+}
+
+type ListLabelledRow struct {
+	ID         int64
+	ValidFrom  int32
+	Digest     []byte
+	Content    []byte
+	Split      *string
+	Weight     float64
+	SourceType *string
+	SourceID   *string
+	CreatedAt  time.Time
+	UpdatedAt  *time.Time
+	Version    int64
+}
+
+// Current items that have a label of a key, above an id and in their order, until
+// there are enough bytes.
+func (q *Queries) ListLabelled(ctx context.Context, arg ListLabelledParams) ([]ListLabelledRow, error) {
+	rows, err := q.db.Query(ctx, listLabelled,
+		arg.OrgID,
+		arg.DatasetID,
+		arg.Above,
+		arg.Key,
+		arg.RowLimit,
+		arg.MaxBytes,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListLabelledRow{}
+	for rows.Next() {
+		var i ListLabelledRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.ValidFrom,
+			&i.Digest,
+			&i.Content,
+			&i.Split,
+			&i.Weight,
+			&i.SourceType,
+			&i.SourceID,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Version,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listVersions = `-- name: ListVersions :many
 SELECT number, item_count, digest, note, created_at
 FROM dataset_versions
@@ -1093,6 +1203,62 @@ func (q *Queries) LockDataset(ctx context.Context, arg LockDatasetParams) (LockD
 	return i, err
 }
 
+const lockSides = `-- name: LockSides :many
+SELECT digest FROM assessed_contents
+WHERE org_id = $1 AND (digest = $2 OR digest = asked($3::json))
+ORDER BY digest
+FOR UPDATE
+`
+
+type LockSidesParams struct {
+	OrgID   principal.OrgID
+	Digest  []byte
+	Content []byte
+}
+
+// The digests by which content is kept on one side, of its answer and of what it asks.
+// They are kept from changing until the transaction ends.
+func (q *Queries) LockSides(ctx context.Context, arg LockSidesParams) ([][]byte, error) {
+	rows, err := q.db.Query(ctx, lockSides, arg.OrgID, arg.Digest, arg.Content)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := [][]byte{}
+	for rows.Next() {
+		var digest []byte
+		if err := rows.Scan(&digest); err != nil {
+			return nil, err
+		}
+		items = append(items, digest)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const newestItemStart = `-- name: NewestItemStart :one
+SELECT valid_from FROM dataset_items
+WHERE org_id = $1 AND dataset_id = $2 AND id = $3
+ORDER BY valid_from DESC
+LIMIT 1
+`
+
+type NewestItemStartParams struct {
+	OrgID     principal.OrgID
+	DatasetID int64
+	ID        int64
+}
+
+// The first version with the newest revision of an item, deleted or not.
+func (q *Queries) NewestItemStart(ctx context.Context, arg NewestItemStartParams) (int32, error) {
+	row := q.db.QueryRow(ctx, newestItemStart, arg.OrgID, arg.DatasetID, arg.ID)
+	var valid_from int32
+	err := row.Scan(&valid_from)
+	return valid_from, err
+}
+
 const purgeDataset = `-- name: PurgeDataset :exec
 DELETE FROM datasets WHERE org_id = $1 AND id = $2 AND deleted_at IS NOT NULL
 `
@@ -1184,9 +1350,10 @@ func (q *Queries) RemoveRevisions(ctx context.Context, arg RemoveRevisionsParams
 
 const replaceRevisions = `-- name: ReplaceRevisions :exec
 UPDATE dataset_items d
-SET digest = e.digest, content = e.content::json, split = nullif(e.split, ''), weight = e.weight, updated_at = $1, version = d.version + 1
+SET digest = e.digest, content = e.content::json, split = nullif(e.split, ''), weight = e.weight, updated_at = $1, version = d.version + 1, assessed = nullif(e.assessed, '')
 FROM (
-  SELECT unnest($4::bigint[]) AS id, unnest($5::bytea[]) AS digest, unnest($6::text[]) AS content, unnest($7::text[]) AS split, unnest($8::float8[]) AS weight
+  SELECT unnest($4::bigint[]) AS id, unnest($5::bytea[]) AS digest, unnest($6::text[]) AS content, unnest($7::text[]) AS split, unnest($8::float8[]) AS weight,
+         unnest($9::bytea[]) AS assessed
 ) e
 WHERE d.org_id = $2 AND d.dataset_id = $3 AND d.id = e.id AND d.valid_to IS NULL
 `
@@ -1200,6 +1367,7 @@ type ReplaceRevisionsParams struct {
 	Contents  []string
 	Splits    []string
 	Weights   []float64
+	Assessed  [][]byte
 }
 
 // Changes revisions in place; no frozen version contains them.
@@ -1213,6 +1381,7 @@ func (q *Queries) ReplaceRevisions(ctx context.Context, arg ReplaceRevisionsPara
 		arg.Contents,
 		arg.Splits,
 		arg.Weights,
+		arg.Assessed,
 	)
 	return err
 }

@@ -67,6 +67,23 @@ func (q *Queries) BeginPosting(ctx context.Context, arg BeginPostingParams) (tim
 	return until, err
 }
 
+const beginScoring = `-- name: BeginScoring :exec
+UPDATE evaluation_runs SET phase = 'scoring', updated_at = $1
+WHERE org_id = $2 AND id = $3 AND status = 'running' AND phase = 'executing'
+`
+
+type BeginScoringParams struct {
+	UpdatedAt time.Time
+	OrgID     principal.OrgID
+	ID        int64
+}
+
+// A run that executes has what is to be scored. One that is further stays there.
+func (q *Queries) BeginScoring(ctx context.Context, arg BeginScoringParams) error {
+	_, err := q.db.Exec(ctx, beginScoring, arg.UpdatedAt, arg.OrgID, arg.ID)
+	return err
+}
+
 const chunkDeaths = `-- name: ChunkDeaths :one
 SELECT deaths FROM evaluation_run_chunks
 WHERE org_id = $1 AND run_id = $2 AND chunk = $3

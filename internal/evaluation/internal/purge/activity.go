@@ -2,6 +2,8 @@ package purge
 
 import (
 	"context"
+	"strconv"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -9,12 +11,14 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/score"
 )
 
 // Activities remove deleted evaluations from every store.
 type Activities struct {
 	Postgres  *postgres.DB
 	Results   *result.Service
+	Scores    *score.Service
 	Artifacts *artifact.Service
 }
 
@@ -49,6 +53,13 @@ func (a *Activities) purgeRuns(ctx context.Context, p Purge) (int, error) {
 		return 0, err
 	}
 	if err := a.Results.Erase(ctx, p.Org, runs); err != nil {
+		return 0, err
+	}
+	ids := make([]string, len(runs))
+	for i, run := range runs {
+		ids[i] = strconv.FormatInt(run, 10)
+	}
+	if err := a.Scores.Hide(ctx, p.Org, score.Filter{Kinds: []score.Kind{score.KindRunItem}, IDs: ids}, time.Time{}); err != nil {
 		return 0, err
 	}
 	for _, run := range runs {

@@ -173,7 +173,7 @@ type chatUsage struct {
 	} `json:"completion_tokens_details"`
 }
 
-var chatFinishes = map[finish]string{finishStop: "stop", finishWord: "stop", finishLength: "length", finishTool: "tool_calls", finishRefusal: "stop"}
+var chatFinishes = map[finish]string{finishStop: "stop", finishWord: "stop", finishLength: "length", finishTool: "tool_calls", finishRefusal: "stop", finishFilter: "content_filter"}
 
 func (chat) answer(id string, p *prompt, a answer) []byte {
 	message := chatAnswer{Role: "assistant", Content: &a.text}

@@ -43,7 +43,8 @@ type generateRequest struct {
 		Functions []struct {
 			Name   string         `json:"name"`
 			Schema jsontext.Value `json:"parametersJsonSchema"`
-			Subset jsontext.Value `json:"parameters"` // what clients send that know only a part of JSON Schema
+			Snake  jsontext.Value `json:"parameters_json_schema"` // Google takes both spellings, and its Python client sends this one
+			Subset jsontext.Value `json:"parameters"`             // what clients send that know only a part of JSON Schema
 		} `json:"functionDeclarations"`
 	} `json:"tools"`
 	Config struct {
@@ -106,7 +107,7 @@ func (d generate) read(body []byte) (*prompt, *failure) {
 			if f.Name == "" {
 				return nil, invalid("tools: functionDeclarations have a name.")
 			}
-			p.tools = append(p.tools, tool{f.Name, either(f.Schema, f.Subset)})
+			p.tools = append(p.tools, tool{f.Name, either(either(f.Schema, f.Snake), f.Subset)})
 		}
 	}
 	p.seal()
@@ -158,7 +159,7 @@ func (t generateTurn) turns() ([]turn, bool) {
 }
 
 var generateFinishes = map[finish]string{
-	finishStop: "STOP", finishWord: "STOP", finishLength: "MAX_TOKENS", finishTool: "STOP", finishRefusal: "SAFETY",
+	finishStop: "STOP", finishWord: "STOP", finishLength: "MAX_TOKENS", finishTool: "STOP", finishRefusal: "SAFETY", finishFilter: "PROHIBITED_CONTENT",
 }
 
 func (d generate) answer(id string, p *prompt, a answer) []byte {

@@ -56,7 +56,8 @@ func (messages) read(body []byte) (*prompt, *failure) {
 		return nil, invalid("The body is not a request in JSON.")
 	}
 	system, ok := words(in.System)
-	switch format := in.OutputConfig.Format; {
+	format := in.OutputConfig.Format
+	switch {
 	case in.Model == "":
 		return nil, invalid("model: the field is required.")
 	case in.MaxTokens < 1:
@@ -67,6 +68,9 @@ func (messages) read(body []byte) (*prompt, *failure) {
 		return nil, invalid("messages: at least one is required.")
 	case format.Type != "" && (format.Type != "json_schema" || format.Schema.Kind() != '{'):
 		return nil, invalid("output_config.format: give the type json_schema and a schema.")
+	}
+	if word := unheeded(parsed(format.Schema)); format.Type != "" && word != "" {
+		return nil, invalid("output_config.format.schema: the property '" + word + "' is not supported.")
 	}
 	p := &prompt{model: in.Model, system: system, max: in.MaxTokens, stop: in.StopSequences, schema: in.OutputConfig.Format.Schema.Clone(), stream: in.Stream}
 	for _, m := range in.Messages {
@@ -153,7 +157,7 @@ type messagesUsage struct {
 }
 
 var messagesFinishes = map[finish]string{
-	finishStop: "end_turn", finishWord: "stop_sequence", finishLength: "max_tokens", finishTool: "tool_use", finishRefusal: "refusal",
+	finishStop: "end_turn", finishWord: "stop_sequence", finishLength: "max_tokens", finishTool: "tool_use", finishRefusal: "refusal", finishFilter: "refusal",
 }
 
 func (m messages) answer(id string, p *prompt, a answer) []byte { return mustJSON(m.reply(id, p, a)) }

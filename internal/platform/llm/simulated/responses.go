@@ -115,8 +115,11 @@ func (responses) answer(id string, p *prompt, a answer) []byte { return mustJSON
 // response is the answer as OpenAI writes it.
 func response(id string, p *prompt, a answer) object {
 	status, incomplete := "completed", any(nil)
-	if a.finish == finishLength {
+	switch a.finish {
+	case finishLength:
 		status, incomplete = "incomplete", object{"reason": "max_output_tokens"}
+	case finishFilter:
+		status, incomplete = "incomplete", object{"reason": "content_filter"}
 	}
 	return object{
 		"id": "resp_" + id, "object": "response", "created_at": created(), "status": status, "model": p.model, "error": nil,

@@ -18,6 +18,9 @@ type chooser struct {
 	choice string // an option that the prompt names
 	wrong  bool   // the named option is not to be taken
 	reason string // what free text says
+	check  string // a code that the prompt wants to be repeated
+	// abstains is whether the judge says that it cannot judge.
+	abstains bool
 }
 
 // fill writes a value that a JSON Schema accepts. It follows what schemas for
@@ -117,7 +120,7 @@ func (f filler) value(schema any, depth int) any {
 func (f filler) kind(s map[string]any, depth int) string {
 	switch t := s["type"].(type) {
 	case string:
-		return t
+		return strings.ToLower(t) // Google's own schemas say OBJECT
 	case []any:
 		names := []string{}
 		for _, v := range t {
@@ -216,18 +219,36 @@ func (f filler) object(s map[string]any, depth int) any {
 	required, _ := s["required"].([]any)
 	for _, v := range required {
 		if name, ok := v.(string); ok {
-			out[name] = f.value(properties[name], depth+1)
+			out[name] = f.member(name, properties[name], depth)
 		}
 	}
 	if f.judges && len(required) == 0 {
 		for name, schema := range properties {
-			out[name] = f.value(schema, depth+1)
+			out[name] = f.member(name, schema, depth)
 		}
 	}
 	return out
 }
 
+// member is the value of a property. A judge repeats the code that it is given, and
+// does not take the question whether it abstains for one about quality.
+func (f filler) member(name string, schema any, depth int) any {
+	v := f.value(schema, depth+1)
+	switch v.(type) {
+	case string:
+		if name == "check" && f.check != "" {
+			return f.check
+		}
+	case bool:
+		if name == "abstain" {
+			return f.abstains
+		}
+	}
+	return v
+}
+
 func (f filler) array(s map[string]any, depth int) any {
+	s = worded(s)
 	out := []any{}
 	least, _ := s["minItems"].(float64)
 	places, _ := s["prefixItems"].([]any)
@@ -244,6 +265,7 @@ func (f filler) array(s map[string]any, depth int) any {
 // number is the one nearest to zero that the bounds allow, or for a judge the
 // one as far between them as its score.
 func (f filler) number(s map[string]any, whole bool) any {
+	s = worded(s)
 	lowest, highest := math.Inf(-1), math.Inf(1)
 	step, _ := s["multipleOf"].(float64)
 	if step <= 0 && whole {
@@ -334,6 +356,7 @@ var formats = map[string]string{
 }
 
 func (f filler) text(s map[string]any) any {
+	s = worded(s)
 	if format, ok := s["format"].(string); ok && formats[format] != "" {
 		return formats[format]
 	}

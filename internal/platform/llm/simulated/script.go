@@ -46,20 +46,38 @@ const (
 	// score is what a marker in the prompt says, such as [[score:0.7]], and
 	// without one a number from 0 to 1 that depends on the prompt alone. A
 	// choice of the schema is what [[choice:B]] says, and otherwise follows the
-	// score.
+	// score. [[answer:malformed]] spoils the answer; see spoilt.
+	//
+	// Of two answers the one wins whose own marker has the larger score.
 	DoJudge Do = "judge"
+
+	// DoObedient is a judge that does what the material asks for, in place of what
+	// it was asked; DoGullible gives the verdict that the material asks for in the
+	// form that it was asked for. Every text that speaks of verdicts is taken to ask
+	// for the best one. Without such a text both are judges.
+	DoObedient Do = "obedient"
+	DoGullible Do = "gullible"
+
+	// DoPartial is a judge that likes long answers, lists and emphasis, answers that
+	// name the judge's model, and of two answers the first.
+	DoPartial Do = "partial"
 
 	DoTool Do = "tool" // a call of the first tool offered; given its result, that
 )
 
-var doings = []Do{DoEcho, DoUpper, DoFixed, DoJSON, DoJudge, DoTool}
+var doings = []Do{DoEcho, DoUpper, DoFixed, DoJSON, DoJudge, DoObedient, DoGullible, DoPartial, DoTool}
+
+// judges reports whether a way to answer is a judge's.
+func (d Do) judges() bool {
+	return d == DoJudge || d == DoObedient || d == DoGullible || d == DoPartial
+}
 
 // Validate says what to change in a script that cannot be followed.
 func (s Script) Validate() error {
 	var errs []error
 	check := func(who string, b Behaviour) {
 		if b.Do != "" && !slices.Contains(doings, b.Do) {
-			errs = append(errs, fmt.Errorf("%s does %q: use echo, upper, fixed, json, judge or tool", who, b.Do))
+			errs = append(errs, fmt.Errorf("%s does %q: use echo, upper, fixed, json, judge, obedient, gullible, partial or tool", who, b.Do))
 		}
 		if !(b.Wrong >= 0 && b.Wrong <= 1) || !(b.Cached >= 0 && b.Cached <= 1) || b.Reasoning < 0 {
 			errs = append(errs, fmt.Errorf("%s has a share that is not between 0 and 1, or a number below zero", who))
@@ -114,6 +132,7 @@ const (
 	finishLength
 	finishTool
 	finishRefusal
+	finishFilter // cut by a filter of the provider
 )
 
 // answer does what the script says.
@@ -128,8 +147,11 @@ func (s Script) answer(seed uint64, p *prompt, id string) answer {
 		a.call = &call{"call_" + id, t.name, fill(t.schema, chooser{})}
 		a.finish = finishTool
 		a.output = tokens(t.name) + tokens(string(a.call.arguments))
-	case b.Do == DoJudge:
+	case b.Do.judges():
 		a.text = judge(seed, b, p)
+		if way, ok := p.marker("answer"); ok && a.spoilt(p, way) {
+			return a
+		}
 	case b.Do == DoFixed:
 		a.text = b.Text
 		if a.text == "" {

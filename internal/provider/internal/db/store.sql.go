@@ -60,6 +60,21 @@ func (q *Queries) CountProviderKeys(ctx context.Context, arg CountProviderKeysPa
 	return count, err
 }
 
+const deleteExpiredAnswers = `-- name: DeleteExpiredAnswers :execrows
+DELETE FROM model_answers
+WHERE ctid = ANY (ARRAY(SELECT a.ctid FROM model_answers a WHERE a.expires_at <= $1 LIMIT 10000))
+`
+
+// Forgets answers whose time is over, a bounded number a call.
+// all orgs: answers expire by age, and the sweeper has no organization.
+func (q *Queries) DeleteExpiredAnswers(ctx context.Context, now time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteExpiredAnswers, now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deleteProviderKey = `-- name: DeleteProviderKey :execrows
 UPDATE provider_keys SET deleted_at = $1, secret = ''
 WHERE org_id = $2 AND id = $3 AND deleted_at IS NULL
@@ -80,6 +95,44 @@ func (q *Queries) DeleteProviderKey(ctx context.Context, arg DeleteProviderKeyPa
 	return result.RowsAffected(), nil
 }
 
+const deleteSurplusAnswers = `-- name: DeleteSurplusAnswers :execrows
+DELETE FROM model_answers d
+USING (
+  SELECT a.org_id, a.digest, sum(a.bytes) OVER (PARTITION BY a.org_id ORDER BY a.created_at DESC, a.digest) AS total
+  FROM model_answers a
+  WHERE a.org_id IN (SELECT b.org_id FROM model_answers b GROUP BY b.org_id HAVING sum(b.bytes) > $1::bigint)
+) s
+WHERE d.org_id = s.org_id AND d.digest = s.digest AND s.total > $1::bigint
+`
+
+// Forgets the oldest answers of organizations that have more than their share.
+// all orgs: the share is the same for every organization.
+func (q *Queries) DeleteSurplusAnswers(ctx context.Context, most int64) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteSurplusAnswers, most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const findAnswer = `-- name: FindAnswer :one
+SELECT answer FROM model_answers WHERE org_id = $1 AND digest = $2 AND expires_at > $3
+`
+
+type FindAnswerParams struct {
+	OrgID  principal.OrgID
+	Digest []byte
+	Now    time.Time
+}
+
+// An answer that may be used again.
+func (q *Queries) FindAnswer(ctx context.Context, arg FindAnswerParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, findAnswer, arg.OrgID, arg.Digest, arg.Now)
+	var answer []byte
+	err := row.Scan(&answer)
+	return answer, err
+}
+
 const findDataKey = `-- name: FindDataKey :one
 SELECT wrapped FROM data_keys WHERE org_id = $1
 `
@@ -93,34 +146,39 @@ func (q *Queries) FindDataKey(ctx context.Context, orgID principal.OrgID) ([]byt
 }
 
 const findProviderKey = `-- name: FindProviderKey :one
-SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
-FROM provider_keys
-WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
+SELECT k.id, k.provider, k.name, k.base_url, k.secret, k.last4, k.models, k.status, k.version, k.last_used_at, k.created_at, k.updated_at, k.monthly_cap_nano_usd,
+  coalesce((SELECT m.spent_nano_usd FROM model_spends m
+    WHERE m.org_id = k.org_id AND m.kind = 'provider_key' AND m.id = k.id::text AND m.period = $1), 0)::bigint AS month_spent_nano_usd
+FROM provider_keys k
+WHERE k.org_id = $2 AND k.id = $3 AND k.deleted_at IS NULL
 `
 
 type FindProviderKeyParams struct {
-	OrgID principal.OrgID
-	ID    int64
+	Period string
+	OrgID  principal.OrgID
+	ID     int64
 }
 
 type FindProviderKeyRow struct {
-	ID         int64
-	Provider   string
-	Name       string
-	BaseUrl    string
-	Secret     []byte
-	Last4      string
-	Models     []string
-	Status     string
-	Version    int64
-	LastUsedAt *time.Time
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	ID                int64
+	Provider          string
+	Name              string
+	BaseUrl           string
+	Secret            []byte
+	Last4             string
+	Models            []string
+	Status            string
+	Version           int64
+	LastUsedAt        *time.Time
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	MonthlyCapNanoUsd *int64
+	MonthSpentNanoUsd int64
 }
 
 // One credential, with its sealed secret.
 func (q *Queries) FindProviderKey(ctx context.Context, arg FindProviderKeyParams) (FindProviderKeyRow, error) {
-	row := q.db.QueryRow(ctx, findProviderKey, arg.OrgID, arg.ID)
+	row := q.db.QueryRow(ctx, findProviderKey, arg.Period, arg.OrgID, arg.ID)
 	var i FindProviderKeyRow
 	err := row.Scan(
 		&i.ID,
@@ -135,7 +193,40 @@ func (q *Queries) FindProviderKey(ctx context.Context, arg FindProviderKeyParams
 		&i.LastUsedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.MonthlyCapNanoUsd,
+		&i.MonthSpentNanoUsd,
 	)
+	return i, err
+}
+
+const findSpend = `-- name: FindSpend :one
+SELECT spent_nano_usd, holds, version FROM model_spends
+WHERE org_id = $1 AND kind = $2 AND id = $3 AND period = $4
+`
+
+type FindSpendParams struct {
+	OrgID  principal.OrgID
+	Kind   string
+	ID     string
+	Period string
+}
+
+type FindSpendRow struct {
+	SpentNanoUsd int64
+	Holds        []byte
+	Version      int64
+}
+
+// What was spent of a purse, and which allowances processes hold.
+func (q *Queries) FindSpend(ctx context.Context, arg FindSpendParams) (FindSpendRow, error) {
+	row := q.db.QueryRow(ctx, findSpend,
+		arg.OrgID,
+		arg.Kind,
+		arg.ID,
+		arg.Period,
+	)
+	var i FindSpendRow
+	err := row.Scan(&i.SpentNanoUsd, &i.Holds, &i.Version)
 	return i, err
 }
 
@@ -164,19 +255,20 @@ func (q *Queries) InsertDataKey(ctx context.Context, arg InsertDataKeyParams) er
 }
 
 const insertProviderKey = `-- name: InsertProviderKey :one
-INSERT INTO provider_keys (org_id, provider, name, base_url, secret, last4, models, created_at, updated_at)
-VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7)
+INSERT INTO provider_keys (org_id, provider, name, base_url, secret, last4, models, monthly_cap_nano_usd, created_at, updated_at)
+VALUES ($1, $2, $3, $4, '', $5, $6, $7, $8, $8)
 RETURNING id
 `
 
 type InsertProviderKeyParams struct {
-	OrgID     principal.OrgID
-	Provider  string
-	Name      string
-	BaseUrl   string
-	Last4     string
-	Models    []string
-	CreatedAt time.Time
+	OrgID             principal.OrgID
+	Provider          string
+	Name              string
+	BaseUrl           string
+	Last4             string
+	Models            []string
+	MonthlyCapNanoUsd *int64
+	CreatedAt         time.Time
 }
 
 // Makes the row of a credential; its secret is set when its id is known,
@@ -189,6 +281,7 @@ func (q *Queries) InsertProviderKey(ctx context.Context, arg InsertProviderKeyPa
 		arg.BaseUrl,
 		arg.Last4,
 		arg.Models,
+		arg.MonthlyCapNanoUsd,
 		arg.CreatedAt,
 	)
 	var id int64
@@ -233,20 +326,23 @@ func (q *Queries) ListDataKeysToRewrap(ctx context.Context, arg ListDataKeysToRe
 }
 
 const listProviderKeys = `-- name: ListProviderKeys :many
-SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
-FROM provider_keys
-WHERE org_id = $1 AND deleted_at IS NULL
-  AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
-  AND ($3::text IS NULL OR provider = $3)
-  AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
-  AND ($5::timestamptz IS NULL OR created_at > $5)
-  AND ($6::timestamptz IS NULL OR created_at < $6)
-  AND id < $7
-ORDER BY id DESC
-LIMIT $9 OFFSET $8
+SELECT k.id, k.provider, k.name, k.base_url, k.secret, k.last4, k.models, k.status, k.version, k.last_used_at, k.created_at, k.updated_at, k.monthly_cap_nano_usd,
+  coalesce((SELECT m.spent_nano_usd FROM model_spends m
+    WHERE m.org_id = k.org_id AND m.kind = 'provider_key' AND m.id = k.id::text AND m.period = $1), 0)::bigint AS month_spent_nano_usd
+FROM provider_keys k
+WHERE k.org_id = $2 AND k.deleted_at IS NULL
+  AND ($3::text[] IS NULL OR status = ANY ($3::text[]))
+  AND ($4::text IS NULL OR provider = $4)
+  AND ($5::text IS NULL OR strpos(lower(name), lower($5)) > 0)
+  AND ($6::timestamptz IS NULL OR created_at > $6)
+  AND ($7::timestamptz IS NULL OR created_at < $7)
+  AND k.id < $8
+ORDER BY k.id DESC
+LIMIT $10 OFFSET $9
 `
 
 type ListProviderKeysParams struct {
+	Period        string
 	OrgID         principal.OrgID
 	Statuses      []string
 	Provider      *string
@@ -259,23 +355,26 @@ type ListProviderKeysParams struct {
 }
 
 type ListProviderKeysRow struct {
-	ID         int64
-	Provider   string
-	Name       string
-	BaseUrl    string
-	Secret     []byte
-	Last4      string
-	Models     []string
-	Status     string
-	Version    int64
-	LastUsedAt *time.Time
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	ID                int64
+	Provider          string
+	Name              string
+	BaseUrl           string
+	Secret            []byte
+	Last4             string
+	Models            []string
+	Status            string
+	Version           int64
+	LastUsedAt        *time.Time
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	MonthlyCapNanoUsd *int64
+	MonthSpentNanoUsd int64
 }
 
 // A page of credentials, newest first; an absent filter matches everything.
 func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysParams) ([]ListProviderKeysRow, error) {
 	rows, err := q.db.Query(ctx, listProviderKeys,
+		arg.Period,
 		arg.OrgID,
 		arg.Statuses,
 		arg.Provider,
@@ -306,6 +405,8 @@ func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysPara
 			&i.LastUsedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.MonthlyCapNanoUsd,
+			&i.MonthSpentNanoUsd,
 		); err != nil {
 			return nil, err
 		}
@@ -318,35 +419,40 @@ func (q *Queries) ListProviderKeys(ctx context.Context, arg ListProviderKeysPara
 }
 
 const lockProviderKey = `-- name: LockProviderKey :one
-SELECT id, provider, name, base_url, secret, last4, models, status, version, last_used_at, created_at, updated_at
-FROM provider_keys
-WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
+SELECT k.id, k.provider, k.name, k.base_url, k.secret, k.last4, k.models, k.status, k.version, k.last_used_at, k.created_at, k.updated_at, k.monthly_cap_nano_usd,
+  coalesce((SELECT m.spent_nano_usd FROM model_spends m
+    WHERE m.org_id = k.org_id AND m.kind = 'provider_key' AND m.id = k.id::text AND m.period = $1), 0)::bigint AS month_spent_nano_usd
+FROM provider_keys k
+WHERE k.org_id = $2 AND k.id = $3 AND k.deleted_at IS NULL
 FOR UPDATE
 `
 
 type LockProviderKeyParams struct {
-	OrgID principal.OrgID
-	ID    int64
+	Period string
+	OrgID  principal.OrgID
+	ID     int64
 }
 
 type LockProviderKeyRow struct {
-	ID         int64
-	Provider   string
-	Name       string
-	BaseUrl    string
-	Secret     []byte
-	Last4      string
-	Models     []string
-	Status     string
-	Version    int64
-	LastUsedAt *time.Time
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	ID                int64
+	Provider          string
+	Name              string
+	BaseUrl           string
+	Secret            []byte
+	Last4             string
+	Models            []string
+	Status            string
+	Version           int64
+	LastUsedAt        *time.Time
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	MonthlyCapNanoUsd *int64
+	MonthSpentNanoUsd int64
 }
 
 // The same, kept from changing until the transaction ends.
 func (q *Queries) LockProviderKey(ctx context.Context, arg LockProviderKeyParams) (LockProviderKeyRow, error) {
-	row := q.db.QueryRow(ctx, lockProviderKey, arg.OrgID, arg.ID)
+	row := q.db.QueryRow(ctx, lockProviderKey, arg.Period, arg.OrgID, arg.ID)
 	var i LockProviderKeyRow
 	err := row.Scan(
 		&i.ID,
@@ -361,8 +467,74 @@ func (q *Queries) LockProviderKey(ctx context.Context, arg LockProviderKeyParams
 		&i.LastUsedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.MonthlyCapNanoUsd,
+		&i.MonthSpentNanoUsd,
 	)
 	return i, err
+}
+
+const putAnswer = `-- name: PutAnswer :exec
+INSERT INTO model_answers (org_id, digest, answer, bytes, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (org_id, digest) DO UPDATE
+SET answer = excluded.answer, bytes = excluded.bytes, created_at = excluded.created_at, expires_at = excluded.expires_at
+`
+
+type PutAnswerParams struct {
+	OrgID     principal.OrgID
+	Digest    []byte
+	Answer    []byte
+	Bytes     int32
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// Keeps an answer in the place of an older one.
+func (q *Queries) PutAnswer(ctx context.Context, arg PutAnswerParams) error {
+	_, err := q.db.Exec(ctx, putAnswer,
+		arg.OrgID,
+		arg.Digest,
+		arg.Answer,
+		arg.Bytes,
+		arg.CreatedAt,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
+const putSpend = `-- name: PutSpend :execrows
+INSERT INTO model_spends AS m (org_id, kind, id, period, spent_nano_usd, holds)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (org_id, kind, id, period) DO UPDATE
+SET spent_nano_usd = excluded.spent_nano_usd, holds = excluded.holds, version = m.version + 1
+WHERE m.version = $7::bigint
+`
+
+type PutSpendParams struct {
+	OrgID           principal.OrgID
+	Kind            string
+	ID              string
+	Period          string
+	SpentNanoUsd    int64
+	Holds           []byte
+	ExpectedVersion int64
+}
+
+// Replaces what was read, if it is still that; version 0 stands for no row.
+func (q *Queries) PutSpend(ctx context.Context, arg PutSpendParams) (int64, error) {
+	result, err := q.db.Exec(ctx, putSpend,
+		arg.OrgID,
+		arg.Kind,
+		arg.ID,
+		arg.Period,
+		arg.SpentNanoUsd,
+		arg.Holds,
+		arg.ExpectedVersion,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const rewrapDataKey = `-- name: RewrapDataKey :execrows
@@ -410,21 +582,22 @@ func (q *Queries) SetProviderSecret(ctx context.Context, arg SetProviderSecretPa
 const updateProviderKey = `-- name: UpdateProviderKey :execrows
 UPDATE provider_keys
 SET name = $1, base_url = $2, secret = $3, last4 = $4, models = $5, status = $6,
-    updated_at = $7, version = version + 1
-WHERE org_id = $8 AND id = $9 AND deleted_at IS NULL AND version = $10
+    monthly_cap_nano_usd = $7, updated_at = $8, version = version + 1
+WHERE org_id = $9 AND id = $10 AND deleted_at IS NULL AND version = $11
 `
 
 type UpdateProviderKeyParams struct {
-	Name            string
-	BaseUrl         string
-	Secret          []byte
-	Last4           string
-	Models          []string
-	Status          string
-	UpdatedAt       time.Time
-	OrgID           principal.OrgID
-	ID              int64
-	ExpectedVersion int64
+	Name              string
+	BaseUrl           string
+	Secret            []byte
+	Last4             string
+	Models            []string
+	Status            string
+	MonthlyCapNanoUsd *int64
+	UpdatedAt         time.Time
+	OrgID             principal.OrgID
+	ID                int64
+	ExpectedVersion   int64
 }
 
 // Replaces the mutable fields, if the row is still the one that was read.
@@ -436,6 +609,7 @@ func (q *Queries) UpdateProviderKey(ctx context.Context, arg UpdateProviderKeyPa
 		arg.Last4,
 		arg.Models,
 		arg.Status,
+		arg.MonthlyCapNanoUsd,
 		arg.UpdatedAt,
 		arg.OrgID,
 		arg.ID,

@@ -44,6 +44,8 @@ func statements() map[string]statement {
 		"candidates_open":     candidatesQuery{org: org, filter: Filter{Status: []Status{StatusRunning, StatusFailed}}, in: in, idle: 1000, limit: 100},
 		"candidates_signs":    candidatesQuery{org: org, filter: Filter{Search: "???"}, in: in, idle: 1000, limit: 100},
 		"minute":              minuteQuery{candidatesQuery: candidatesQuery{org: org, in: in, limit: 100}, below: Position{Start: start, ID: span.TraceID{1}}},
+		"arrivals":            arrivalsQuery{org: org, after: Arrival{At: start / 1000, ID: span.TraceID{1}}, until: start/1000 + 15_000, limit: 100},
+		"match":               matchQuery{candidatesQuery{org: org, filter: everything, in: in, idle: 1000}, two.ids()},
 		"bounds":              boundsQuery{org: org, ids: two.ids()},
 		"summary":             SummaryQuery{Org: org, Of: two},
 		"summary_rooted":      SummaryQuery{Org: org, Of: one, rooted: true},

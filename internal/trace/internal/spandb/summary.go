@@ -134,7 +134,7 @@ func (m *Summary) closed(now time.Time) bool { return !m.ended && m.Ingested < i
 
 // idleSince is when something of a trace must have come for the trace to be
 // running, in milliseconds since 1970.
-func idleSince(now time.Time) int64 { return now.Add(-idleLimit).UnixMilli() }
+func idleSince(now time.Time) int64 { return now.Add(-IdleLimit).UnixMilli() }
 
 // Trace is the trace as it reads now; its input and output are previews.
 func (m *Summary) Trace(now time.Time, b Bounds) Trace {

@@ -1,0 +1,76 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/client/api"
+)
+
+// Patience is how long anything may take that has to happen.
+const Patience = 2 * time.Minute
+
+// Refusal is an answer that no repetition changes.
+type Refusal struct {
+	Status int
+	Text   string
+}
+
+func (r *Refusal) Error() string { return fmt.Sprintf("status %d: %s", r.Status, r.Text) }
+
+// IsConflict tells whether the state of things forbids what was asked.
+func IsConflict(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.Status == http.StatusConflict
+}
+
+// Post changes something once, however often the answer is lost on its way.
+func (s *System) Post(ctx context.Context, o Organization, path, key string, in, out any) error {
+	return s.Insist(ctx, o, http.MethodPost, path, key, in, out)
+}
+
+// As is the generated client of an organization. It repeats a request until it
+// is answered; a key makes a write safe to repeat.
+func (s *System) As(o Organization, key string) api.Client {
+	return api.Client{Send: func(ctx context.Context, method, path string, in, out any, _ []api.Option) error {
+		return s.Insist(ctx, o, method, path, key, in, out)
+	}}
+}
+
+// Insist repeats a request until it is answered: servers and engines come back.
+func (s *System) Insist(ctx context.Context, o Organization, method, path, key string, in, out any) error {
+	for limit := time.Now().Add(Patience); ; {
+		err := s.call(ctx, o, method, path, key, in, out)
+		var no *Refusal
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &no) && no.Status < 500 && no.Status != http.StatusTooManyRequests && !bytes.Contains([]byte(no.Text), []byte("idempotency_in_progress")),
+			time.Now().After(limit):
+			return fmt.Errorf("%s %s: %w", method, path, err)
+		}
+		if err := Sleep(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *System) call(ctx context.Context, o Organization, method, path, key string, in, out any) error {
+	status, answer, err := s.Call(ctx, o, method, path, key, in)
+	if err != nil {
+		return err
+	}
+	if status >= http.StatusBadRequest {
+		return &Refusal{status, string(answer[:min(len(answer), 600)])}
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, out)
+}
