@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-events prove-neighbours prove-erasure prove-decisions prove-correction stat-oracle docs-check clients first-hour figures schemathesis smoke ci ci-steps
+.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-evidence prove-events prove-neighbours prove-erasure prove-decisions prove-correction stat-oracle docs-check clients first-hour figures schemathesis smoke ci ci-steps
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -99,6 +99,10 @@ prove-people: ## Annotate and adjudicate while the server and PostgreSQL are kil
 	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
 	go run ./internal/prove/people $(PEOPLE)
 
+prove-evidence: ## Ingest events of agents while everything they need is killed; none is lost, none has its effect twice, and a request and its result become one record.
+	go build -trimpath -tags failpoints -o bin/assay-failpoints ./cmd/assay
+	go run ./internal/prove/evidence $(EVIDENCE)
+
 prove-events: ## Follow events while writers commit late and everything is killed; none is skipped, and they cost others nothing.
 	go build -trimpath -o bin/prove-events ./internal/prove/events
 	bin/prove-events $(EVENTS)
@@ -151,6 +155,7 @@ smoke: ## Run every proof and bench, shortened.
 	$(MAKE) prove-runs RUNS='-runs 12 -faults 8 -controls forget_done -large 10000'
 	$(MAKE) prove-judge JUDGE='-runs 2 -faults 5 -caps 1 -controls lose_verdict,tell_key'
 	$(MAKE) prove-people PEOPLE='-items 300 -faults 2'
+	$(MAKE) prove-evidence EVIDENCE='-faults 4 -events 3000'
 	$(MAKE) prove-events EVENTS='-faults 3 -acked 300 -events 200000 -rounds 9'
 	$(MAKE) prove-decisions DECISIONS='-draws 400'
 	$(MAKE) prove-correction CORRECTION='-reps 8 -items 2000'

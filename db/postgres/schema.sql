@@ -1089,6 +1089,745 @@ ALTER TABLE ONLY public.events_default ALTER COLUMN type SET STATISTICS 0;
 ALTER TABLE ONLY public.events_default ALTER COLUMN resource SET STATISTICS 0;
 ALTER TABLE ONLY public.events_default ALTER COLUMN resource_id SET STATISTICS 0;
 
+CREATE TABLE public.evidence_history (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+)
+PARTITION BY HASH (org_id);
+ALTER TABLE ONLY public.evidence_history ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_history_0 (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.evidence_history_0 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_0 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_0 ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history_0 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_history_1 (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.evidence_history_1 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_1 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_1 ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history_1 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_history_2 (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.evidence_history_2 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_2 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_2 ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history_2 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_history_3 (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.evidence_history_3 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_3 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_3 ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history_3 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_history_4 (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.evidence_history_4 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_4 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_4 ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history_4 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_history_5 (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.evidence_history_5 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_5 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_5 ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history_5 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_history_6 (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.evidence_history_6 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_6 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_6 ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history_6 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_history_7 (
+    org_id uuid NOT NULL,
+    record_id bigint NOT NULL,
+    version bigint NOT NULL,
+    state text,
+    decision text,
+    body json NOT NULL,
+    actor text NOT NULL,
+    replaced_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.evidence_history_7 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_7 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_history_7 ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_history_7 FORCE ROW LEVEL SECURITY;
+
+CREATE SEQUENCE public.evidence_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.evidence_keys (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+)
+PARTITION BY HASH (org_id);
+ALTER TABLE ONLY public.evidence_keys ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_keys_0 (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+);
+ALTER TABLE ONLY public.evidence_keys_0 ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys_0 ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys_0 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_keys_1 (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+);
+ALTER TABLE ONLY public.evidence_keys_1 ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys_1 ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys_1 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_keys_2 (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+);
+ALTER TABLE ONLY public.evidence_keys_2 ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys_2 ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys_2 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_keys_3 (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+);
+ALTER TABLE ONLY public.evidence_keys_3 ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys_3 ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys_3 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_keys_4 (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+);
+ALTER TABLE ONLY public.evidence_keys_4 ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys_4 ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys_4 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_keys_5 (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+);
+ALTER TABLE ONLY public.evidence_keys_5 ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys_5 ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys_5 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_keys_6 (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+);
+ALTER TABLE ONLY public.evidence_keys_6 ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys_6 ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys_6 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_keys_7 (
+    org_id uuid NOT NULL,
+    key bytea NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    content bytea,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
+    CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
+);
+ALTER TABLE ONLY public.evidence_keys_7 ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_keys_7 ALTER COLUMN content SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_keys_7 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+)
+PARTITION BY HASH (org_id);
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records_0 (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_0 ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records_0 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records_1 (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_1 ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records_1 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records_2 (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_2 ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records_2 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records_3 (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_3 ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records_3 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records_4 (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_4 ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records_4 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records_5 (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_5 ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records_5 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records_6 (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_6 ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records_6 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_records_7 (
+    org_id uuid NOT NULL,
+    kind text NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    name text,
+    idempotency_key text,
+    origin text NOT NULL,
+    actor text NOT NULL,
+    state text,
+    decision text,
+    runtime_id bigint,
+    runtime_key text,
+    connector_id bigint,
+    connector_key text,
+    trace_id bytea,
+    evaluation_run_id bigint,
+    raw_event_id bigint,
+    step_id bigint,
+    tool_id bigint,
+    invocation_id text,
+    decision_id bigint,
+    effect_id bigint,
+    explanation_id bigint,
+    report_id bigint,
+    failure_key text,
+    failure_mode text,
+    side_effect_class text,
+    body json NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT evidence_records_origin_check CHECK ((origin = ANY (ARRAY['platform'::text, 'ingested'::text, 'reported'::text]))),
+    CONSTRAINT evidence_records_trace_id_check CHECK ((length(trace_id) = 16))
+);
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN idempotency_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN state SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN decision SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN runtime_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN connector_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN trace_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN invocation_id SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN failure_key SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN failure_mode SET STATISTICS 0;
+ALTER TABLE ONLY public.evidence_records_7 ALTER COLUMN side_effect_class SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_records_7 FORCE ROW LEVEL SECURITY;
+
 CREATE SEQUENCE public.feedback_ids
     START WITH 1
     INCREMENT BY 1
@@ -1793,6 +2532,54 @@ ALTER TABLE ONLY public.audit_logs ATTACH PARTITION public.audit_logs_default DE
 
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
 
+ALTER TABLE ONLY public.evidence_history ATTACH PARTITION public.evidence_history_0 FOR VALUES WITH (modulus 8, remainder 0);
+
+ALTER TABLE ONLY public.evidence_history ATTACH PARTITION public.evidence_history_1 FOR VALUES WITH (modulus 8, remainder 1);
+
+ALTER TABLE ONLY public.evidence_history ATTACH PARTITION public.evidence_history_2 FOR VALUES WITH (modulus 8, remainder 2);
+
+ALTER TABLE ONLY public.evidence_history ATTACH PARTITION public.evidence_history_3 FOR VALUES WITH (modulus 8, remainder 3);
+
+ALTER TABLE ONLY public.evidence_history ATTACH PARTITION public.evidence_history_4 FOR VALUES WITH (modulus 8, remainder 4);
+
+ALTER TABLE ONLY public.evidence_history ATTACH PARTITION public.evidence_history_5 FOR VALUES WITH (modulus 8, remainder 5);
+
+ALTER TABLE ONLY public.evidence_history ATTACH PARTITION public.evidence_history_6 FOR VALUES WITH (modulus 8, remainder 6);
+
+ALTER TABLE ONLY public.evidence_history ATTACH PARTITION public.evidence_history_7 FOR VALUES WITH (modulus 8, remainder 7);
+
+ALTER TABLE ONLY public.evidence_keys ATTACH PARTITION public.evidence_keys_0 FOR VALUES WITH (modulus 8, remainder 0);
+
+ALTER TABLE ONLY public.evidence_keys ATTACH PARTITION public.evidence_keys_1 FOR VALUES WITH (modulus 8, remainder 1);
+
+ALTER TABLE ONLY public.evidence_keys ATTACH PARTITION public.evidence_keys_2 FOR VALUES WITH (modulus 8, remainder 2);
+
+ALTER TABLE ONLY public.evidence_keys ATTACH PARTITION public.evidence_keys_3 FOR VALUES WITH (modulus 8, remainder 3);
+
+ALTER TABLE ONLY public.evidence_keys ATTACH PARTITION public.evidence_keys_4 FOR VALUES WITH (modulus 8, remainder 4);
+
+ALTER TABLE ONLY public.evidence_keys ATTACH PARTITION public.evidence_keys_5 FOR VALUES WITH (modulus 8, remainder 5);
+
+ALTER TABLE ONLY public.evidence_keys ATTACH PARTITION public.evidence_keys_6 FOR VALUES WITH (modulus 8, remainder 6);
+
+ALTER TABLE ONLY public.evidence_keys ATTACH PARTITION public.evidence_keys_7 FOR VALUES WITH (modulus 8, remainder 7);
+
+ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_records_0 FOR VALUES WITH (modulus 8, remainder 0);
+
+ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_records_1 FOR VALUES WITH (modulus 8, remainder 1);
+
+ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_records_2 FOR VALUES WITH (modulus 8, remainder 2);
+
+ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_records_3 FOR VALUES WITH (modulus 8, remainder 3);
+
+ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_records_4 FOR VALUES WITH (modulus 8, remainder 4);
+
+ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_records_5 FOR VALUES WITH (modulus 8, remainder 5);
+
+ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_records_6 FOR VALUES WITH (modulus 8, remainder 6);
+
+ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_records_7 FOR VALUES WITH (modulus 8, remainder 7);
+
 ALTER TABLE ONLY public.audit_logs ALTER COLUMN id SET DEFAULT nextval('public.audit_log_ids'::regclass);
 
 ALTER TABLE ONLY public.events ALTER COLUMN id SET DEFAULT nextval('public.event_ids'::regclass);
@@ -1898,6 +2685,87 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.events_default
     ADD CONSTRAINT events_default_pkey PRIMARY KEY (org_id, id, at);
+
+ALTER TABLE ONLY public.evidence_history
+    ADD CONSTRAINT evidence_history_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_history_0
+    ADD CONSTRAINT evidence_history_0_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_history_1
+    ADD CONSTRAINT evidence_history_1_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_history_2
+    ADD CONSTRAINT evidence_history_2_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_history_3
+    ADD CONSTRAINT evidence_history_3_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_history_4
+    ADD CONSTRAINT evidence_history_4_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_history_5
+    ADD CONSTRAINT evidence_history_5_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_history_6
+    ADD CONSTRAINT evidence_history_6_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_history_7
+    ADD CONSTRAINT evidence_history_7_pkey PRIMARY KEY (org_id, record_id, version);
+
+ALTER TABLE ONLY public.evidence_keys
+    ADD CONSTRAINT evidence_keys_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_keys_0
+    ADD CONSTRAINT evidence_keys_0_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_keys_1
+    ADD CONSTRAINT evidence_keys_1_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_keys_2
+    ADD CONSTRAINT evidence_keys_2_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_keys_3
+    ADD CONSTRAINT evidence_keys_3_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_keys_4
+    ADD CONSTRAINT evidence_keys_4_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_keys_5
+    ADD CONSTRAINT evidence_keys_5_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_keys_6
+    ADD CONSTRAINT evidence_keys_6_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_keys_7
+    ADD CONSTRAINT evidence_keys_7_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_records
+    ADD CONSTRAINT evidence_records_pkey PRIMARY KEY (org_id, kind, id);
+
+ALTER TABLE ONLY public.evidence_records_0
+    ADD CONSTRAINT evidence_records_0_pkey PRIMARY KEY (org_id, kind, id);
+
+ALTER TABLE ONLY public.evidence_records_1
+    ADD CONSTRAINT evidence_records_1_pkey PRIMARY KEY (org_id, kind, id);
+
+ALTER TABLE ONLY public.evidence_records_2
+    ADD CONSTRAINT evidence_records_2_pkey PRIMARY KEY (org_id, kind, id);
+
+ALTER TABLE ONLY public.evidence_records_3
+    ADD CONSTRAINT evidence_records_3_pkey PRIMARY KEY (org_id, kind, id);
+
+ALTER TABLE ONLY public.evidence_records_4
+    ADD CONSTRAINT evidence_records_4_pkey PRIMARY KEY (org_id, kind, id);
+
+ALTER TABLE ONLY public.evidence_records_5
+    ADD CONSTRAINT evidence_records_5_pkey PRIMARY KEY (org_id, kind, id);
+
+ALTER TABLE ONLY public.evidence_records_6
+    ADD CONSTRAINT evidence_records_6_pkey PRIMARY KEY (org_id, kind, id);
+
+ALTER TABLE ONLY public.evidence_records_7
+    ADD CONSTRAINT evidence_records_7_pkey PRIMARY KEY (org_id, kind, id);
 
 ALTER TABLE ONLY public.followers
     ADD CONSTRAINT followers_pkey PRIMARY KEY (name);
@@ -2087,6 +2955,258 @@ CREATE INDEX events_order ON ONLY public.events USING btree (xid, id);
 
 CREATE INDEX events_default_xid_id_idx ON public.events_default USING btree (xid, id);
 
+CREATE UNIQUE INDEX evidence_records_id ON ONLY public.evidence_records USING btree (org_id, id);
+
+CREATE UNIQUE INDEX evidence_records_0_org_id_id_idx ON public.evidence_records_0 USING btree (org_id, id);
+
+CREATE INDEX evidence_records_connector ON ONLY public.evidence_records USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_connector_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_of_decision ON ONLY public.evidence_records USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_decision_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_decision ON ONLY public.evidence_records USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_decision_id_idx ON public.evidence_records_0 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_run ON ONLY public.evidence_records USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_idempotency ON ONLY public.evidence_records USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_idempotency_key_id_idx ON public.evidence_records_0 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_invocation ON ONLY public.evidence_records USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_invocation_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_name ON ONLY public.evidence_records USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_name_id_idx ON public.evidence_records_0 USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_thing ON ONLY public.evidence_records USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE UNIQUE INDEX evidence_records_0_org_id_kind_name_idx ON public.evidence_records_0 USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE INDEX evidence_records_event ON ONLY public.evidence_records USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_raw_event_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_runtime ON ONLY public.evidence_records USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_runtime_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_state ON ONLY public.evidence_records USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_state_id_idx ON public.evidence_records_0 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_tool ON ONLY public.evidence_records USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_tool_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_trace ON ONLY public.evidence_records USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_trace_id_kind_id_idx ON public.evidence_records_0 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_1_org_id_id_idx ON public.evidence_records_1 USING btree (org_id, id);
+
+CREATE INDEX evidence_records_1_org_id_kind_connector_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_decision_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_decision_id_idx ON public.evidence_records_1 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_idempotency_key_id_idx ON public.evidence_records_1 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_invocation_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_name_id_idx ON public.evidence_records_1 USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_1_org_id_kind_name_idx ON public.evidence_records_1 USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE INDEX evidence_records_1_org_id_kind_raw_event_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_runtime_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_state_id_idx ON public.evidence_records_1 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_tool_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_trace_id_kind_id_idx ON public.evidence_records_1 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_2_org_id_id_idx ON public.evidence_records_2 USING btree (org_id, id);
+
+CREATE INDEX evidence_records_2_org_id_kind_connector_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_decision_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_decision_id_idx ON public.evidence_records_2 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_idempotency_key_id_idx ON public.evidence_records_2 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_invocation_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_name_id_idx ON public.evidence_records_2 USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_2_org_id_kind_name_idx ON public.evidence_records_2 USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE INDEX evidence_records_2_org_id_kind_raw_event_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_runtime_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_state_id_idx ON public.evidence_records_2 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_tool_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_trace_id_kind_id_idx ON public.evidence_records_2 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_3_org_id_id_idx ON public.evidence_records_3 USING btree (org_id, id);
+
+CREATE INDEX evidence_records_3_org_id_kind_connector_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_decision_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_decision_id_idx ON public.evidence_records_3 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_idempotency_key_id_idx ON public.evidence_records_3 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_invocation_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_name_id_idx ON public.evidence_records_3 USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_3_org_id_kind_name_idx ON public.evidence_records_3 USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE INDEX evidence_records_3_org_id_kind_raw_event_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_runtime_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_state_id_idx ON public.evidence_records_3 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_tool_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_trace_id_kind_id_idx ON public.evidence_records_3 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_4_org_id_id_idx ON public.evidence_records_4 USING btree (org_id, id);
+
+CREATE INDEX evidence_records_4_org_id_kind_connector_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_decision_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_decision_id_idx ON public.evidence_records_4 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_idempotency_key_id_idx ON public.evidence_records_4 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_invocation_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_name_id_idx ON public.evidence_records_4 USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_4_org_id_kind_name_idx ON public.evidence_records_4 USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE INDEX evidence_records_4_org_id_kind_raw_event_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_runtime_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_state_id_idx ON public.evidence_records_4 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_tool_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_trace_id_kind_id_idx ON public.evidence_records_4 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_5_org_id_id_idx ON public.evidence_records_5 USING btree (org_id, id);
+
+CREATE INDEX evidence_records_5_org_id_kind_connector_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_decision_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_decision_id_idx ON public.evidence_records_5 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_idempotency_key_id_idx ON public.evidence_records_5 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_invocation_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_name_id_idx ON public.evidence_records_5 USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_5_org_id_kind_name_idx ON public.evidence_records_5 USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE INDEX evidence_records_5_org_id_kind_raw_event_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_runtime_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_state_id_idx ON public.evidence_records_5 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_tool_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_trace_id_kind_id_idx ON public.evidence_records_5 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_6_org_id_id_idx ON public.evidence_records_6 USING btree (org_id, id);
+
+CREATE INDEX evidence_records_6_org_id_kind_connector_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_decision_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_decision_id_idx ON public.evidence_records_6 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_idempotency_key_id_idx ON public.evidence_records_6 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_invocation_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_name_id_idx ON public.evidence_records_6 USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_6_org_id_kind_name_idx ON public.evidence_records_6 USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE INDEX evidence_records_6_org_id_kind_raw_event_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_runtime_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_state_id_idx ON public.evidence_records_6 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_tool_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_trace_id_kind_id_idx ON public.evidence_records_6 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_7_org_id_id_idx ON public.evidence_records_7 USING btree (org_id, id);
+
+CREATE INDEX evidence_records_7_org_id_kind_connector_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_decision_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, decision_id, id) WHERE (decision_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_decision_id_idx ON public.evidence_records_7 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_idempotency_key_id_idx ON public.evidence_records_7 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_invocation_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, invocation_id, id) WHERE (invocation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_name_id_idx ON public.evidence_records_7 USING btree (org_id, kind, name, id) WHERE (name IS NOT NULL);
+
+CREATE UNIQUE INDEX evidence_records_7_org_id_kind_name_idx ON public.evidence_records_7 USING btree (org_id, kind, name) WHERE (kind = ANY (ARRAY['runtimes'::text, 'connectors'::text, 'failures'::text, 'quality-cases'::text]));
+
+CREATE INDEX evidence_records_7_org_id_kind_raw_event_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_runtime_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_state_id_idx ON public.evidence_records_7 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_tool_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_trace_id_kind_id_idx ON public.evidence_records_7 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
 CREATE INDEX gate_decisions_run ON public.gate_decisions USING btree (org_id, run_id, id);
 
 CREATE INDEX ground_truth_entries_of_dataset_item ON public.ground_truth_entries USING btree (org_id, dataset_id, dataset_item_id);
@@ -2139,6 +3259,278 @@ ALTER INDEX public.audit_logs_pkey ATTACH PARTITION public.audit_logs_default_pk
 ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
 
 ALTER INDEX public.events_order ATTACH PARTITION public.events_default_xid_id_idx;
+
+ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_0_pkey;
+
+ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_1_pkey;
+
+ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_2_pkey;
+
+ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_3_pkey;
+
+ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_4_pkey;
+
+ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_5_pkey;
+
+ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_6_pkey;
+
+ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_7_pkey;
+
+ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_0_pkey;
+
+ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_1_pkey;
+
+ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_2_pkey;
+
+ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_3_pkey;
+
+ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_4_pkey;
+
+ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_5_pkey;
+
+ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_6_pkey;
+
+ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_7_pkey;
+
+ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_0_org_id_id_idx;
+
+ALTER INDEX public.evidence_records_connector ATTACH PARTITION public.evidence_records_0_org_id_kind_connector_id_id_idx;
+
+ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence_records_0_org_id_kind_decision_id_id_idx;
+
+ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_0_org_id_kind_decision_id_idx;
+
+ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_0_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_0_org_id_kind_idempotency_key_id_idx;
+
+ALTER INDEX public.evidence_records_invocation ATTACH PARTITION public.evidence_records_0_org_id_kind_invocation_id_id_idx;
+
+ALTER INDEX public.evidence_records_name ATTACH PARTITION public.evidence_records_0_org_id_kind_name_id_idx;
+
+ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_records_0_org_id_kind_name_idx;
+
+ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_0_org_id_kind_raw_event_id_id_idx;
+
+ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_0_org_id_kind_runtime_id_id_idx;
+
+ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_0_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_0_org_id_kind_tool_id_id_idx;
+
+ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_0_org_id_trace_id_kind_id_idx;
+
+ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_0_pkey;
+
+ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_1_org_id_id_idx;
+
+ALTER INDEX public.evidence_records_connector ATTACH PARTITION public.evidence_records_1_org_id_kind_connector_id_id_idx;
+
+ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence_records_1_org_id_kind_decision_id_id_idx;
+
+ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_1_org_id_kind_decision_id_idx;
+
+ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_1_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_1_org_id_kind_idempotency_key_id_idx;
+
+ALTER INDEX public.evidence_records_invocation ATTACH PARTITION public.evidence_records_1_org_id_kind_invocation_id_id_idx;
+
+ALTER INDEX public.evidence_records_name ATTACH PARTITION public.evidence_records_1_org_id_kind_name_id_idx;
+
+ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_records_1_org_id_kind_name_idx;
+
+ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_1_org_id_kind_raw_event_id_id_idx;
+
+ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_1_org_id_kind_runtime_id_id_idx;
+
+ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_1_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_1_org_id_kind_tool_id_id_idx;
+
+ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_1_org_id_trace_id_kind_id_idx;
+
+ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_1_pkey;
+
+ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_2_org_id_id_idx;
+
+ALTER INDEX public.evidence_records_connector ATTACH PARTITION public.evidence_records_2_org_id_kind_connector_id_id_idx;
+
+ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence_records_2_org_id_kind_decision_id_id_idx;
+
+ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_2_org_id_kind_decision_id_idx;
+
+ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_2_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_2_org_id_kind_idempotency_key_id_idx;
+
+ALTER INDEX public.evidence_records_invocation ATTACH PARTITION public.evidence_records_2_org_id_kind_invocation_id_id_idx;
+
+ALTER INDEX public.evidence_records_name ATTACH PARTITION public.evidence_records_2_org_id_kind_name_id_idx;
+
+ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_records_2_org_id_kind_name_idx;
+
+ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_2_org_id_kind_raw_event_id_id_idx;
+
+ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_2_org_id_kind_runtime_id_id_idx;
+
+ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_2_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_2_org_id_kind_tool_id_id_idx;
+
+ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_2_org_id_trace_id_kind_id_idx;
+
+ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_2_pkey;
+
+ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_3_org_id_id_idx;
+
+ALTER INDEX public.evidence_records_connector ATTACH PARTITION public.evidence_records_3_org_id_kind_connector_id_id_idx;
+
+ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence_records_3_org_id_kind_decision_id_id_idx;
+
+ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_3_org_id_kind_decision_id_idx;
+
+ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_3_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_3_org_id_kind_idempotency_key_id_idx;
+
+ALTER INDEX public.evidence_records_invocation ATTACH PARTITION public.evidence_records_3_org_id_kind_invocation_id_id_idx;
+
+ALTER INDEX public.evidence_records_name ATTACH PARTITION public.evidence_records_3_org_id_kind_name_id_idx;
+
+ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_records_3_org_id_kind_name_idx;
+
+ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_3_org_id_kind_raw_event_id_id_idx;
+
+ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_3_org_id_kind_runtime_id_id_idx;
+
+ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_3_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_3_org_id_kind_tool_id_id_idx;
+
+ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_3_org_id_trace_id_kind_id_idx;
+
+ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_3_pkey;
+
+ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_4_org_id_id_idx;
+
+ALTER INDEX public.evidence_records_connector ATTACH PARTITION public.evidence_records_4_org_id_kind_connector_id_id_idx;
+
+ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence_records_4_org_id_kind_decision_id_id_idx;
+
+ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_4_org_id_kind_decision_id_idx;
+
+ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_4_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_4_org_id_kind_idempotency_key_id_idx;
+
+ALTER INDEX public.evidence_records_invocation ATTACH PARTITION public.evidence_records_4_org_id_kind_invocation_id_id_idx;
+
+ALTER INDEX public.evidence_records_name ATTACH PARTITION public.evidence_records_4_org_id_kind_name_id_idx;
+
+ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_records_4_org_id_kind_name_idx;
+
+ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_4_org_id_kind_raw_event_id_id_idx;
+
+ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_4_org_id_kind_runtime_id_id_idx;
+
+ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_4_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_4_org_id_kind_tool_id_id_idx;
+
+ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_4_org_id_trace_id_kind_id_idx;
+
+ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_4_pkey;
+
+ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_5_org_id_id_idx;
+
+ALTER INDEX public.evidence_records_connector ATTACH PARTITION public.evidence_records_5_org_id_kind_connector_id_id_idx;
+
+ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence_records_5_org_id_kind_decision_id_id_idx;
+
+ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_5_org_id_kind_decision_id_idx;
+
+ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_5_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_5_org_id_kind_idempotency_key_id_idx;
+
+ALTER INDEX public.evidence_records_invocation ATTACH PARTITION public.evidence_records_5_org_id_kind_invocation_id_id_idx;
+
+ALTER INDEX public.evidence_records_name ATTACH PARTITION public.evidence_records_5_org_id_kind_name_id_idx;
+
+ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_records_5_org_id_kind_name_idx;
+
+ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_5_org_id_kind_raw_event_id_id_idx;
+
+ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_5_org_id_kind_runtime_id_id_idx;
+
+ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_5_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_5_org_id_kind_tool_id_id_idx;
+
+ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_5_org_id_trace_id_kind_id_idx;
+
+ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_5_pkey;
+
+ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_6_org_id_id_idx;
+
+ALTER INDEX public.evidence_records_connector ATTACH PARTITION public.evidence_records_6_org_id_kind_connector_id_id_idx;
+
+ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence_records_6_org_id_kind_decision_id_id_idx;
+
+ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_6_org_id_kind_decision_id_idx;
+
+ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_6_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_6_org_id_kind_idempotency_key_id_idx;
+
+ALTER INDEX public.evidence_records_invocation ATTACH PARTITION public.evidence_records_6_org_id_kind_invocation_id_id_idx;
+
+ALTER INDEX public.evidence_records_name ATTACH PARTITION public.evidence_records_6_org_id_kind_name_id_idx;
+
+ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_records_6_org_id_kind_name_idx;
+
+ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_6_org_id_kind_raw_event_id_id_idx;
+
+ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_6_org_id_kind_runtime_id_id_idx;
+
+ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_6_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_6_org_id_kind_tool_id_id_idx;
+
+ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_6_org_id_trace_id_kind_id_idx;
+
+ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_6_pkey;
+
+ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_7_org_id_id_idx;
+
+ALTER INDEX public.evidence_records_connector ATTACH PARTITION public.evidence_records_7_org_id_kind_connector_id_id_idx;
+
+ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence_records_7_org_id_kind_decision_id_id_idx;
+
+ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_7_org_id_kind_decision_id_idx;
+
+ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_7_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_7_org_id_kind_idempotency_key_id_idx;
+
+ALTER INDEX public.evidence_records_invocation ATTACH PARTITION public.evidence_records_7_org_id_kind_invocation_id_id_idx;
+
+ALTER INDEX public.evidence_records_name ATTACH PARTITION public.evidence_records_7_org_id_kind_name_id_idx;
+
+ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_records_7_org_id_kind_name_idx;
+
+ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_7_org_id_kind_raw_event_id_id_idx;
+
+ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_7_org_id_kind_runtime_id_id_idx;
+
+ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_7_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_7_org_id_kind_tool_id_id_idx;
+
+ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_7_org_id_trace_id_kind_id_idx;
+
+ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_7_pkey;
 
 CREATE TRIGGER entry_active BEFORE INSERT OR UPDATE OF ground_truth_id ON public.ground_truth_entries FOR EACH ROW EXECUTE FUNCTION public.entry_active();
 
@@ -2246,6 +3638,15 @@ ALTER TABLE ONLY public.evaluation_runs
 
 ALTER TABLE ONLY public.evaluations
     ADD CONSTRAINT evaluations_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE public.evidence_history
+    ADD CONSTRAINT evidence_history_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE public.evidence_keys
+    ADD CONSTRAINT evidence_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE public.evidence_records
+    ADD CONSTRAINT evidence_records_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.gate_decisions
     ADD CONSTRAINT gate_decisions_org_id_evaluation_id_fkey FOREIGN KEY (org_id, evaluation_id) REFERENCES public.evaluations(org_id, id);
@@ -2398,6 +3799,60 @@ ALTER TABLE public.evaluations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.evidence_history ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_history_0 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_history_1 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_history_2 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_history_3 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_history_4 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_history_5 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_history_6 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_history_7 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys_0 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys_1 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys_2 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys_3 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys_4 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys_5 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys_6 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_keys_7 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records_0 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records_1 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records_2 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records_3 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records_4 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records_5 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records_6 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_records_7 ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.followers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gate_decisions ENABLE ROW LEVEL SECURITY;
@@ -2411,6 +3866,12 @@ ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 CREATE POLICY immutable ON public.audit_logs AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
 CREATE POLICY immutable ON public.events AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
+
+CREATE POLICY immutable ON public.evidence_history AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
+
+CREATE POLICY immutable ON public.evidence_keys AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
+
+CREATE POLICY immutable ON public.evidence_records AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
 ALTER TABLE public.judge_conditions ENABLE ROW LEVEL SECURITY;
 
@@ -2503,6 +3964,60 @@ CREATE POLICY org ON public.evaluation_runs USING ((org_id = (NULLIF(current_set
 CREATE POLICY org ON public.evaluations USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.events USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history_0 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history_1 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history_2 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history_3 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history_4 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history_5 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history_6 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_history_7 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys_0 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys_1 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys_2 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys_3 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys_4 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys_5 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys_6 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_keys_7 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records_0 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records_1 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records_2 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records_3 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records_4 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records_5 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records_6 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_records_7 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.gate_decisions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 

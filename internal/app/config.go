@@ -8,6 +8,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/evidence"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/blob"
@@ -42,6 +43,7 @@ type Config struct {
 	Trace      trace.Config       `setting:"trace"`
 	Rule       rule.Config        `setting:"rule"`
 	Evaluation evaluation.Config  `setting:"evaluation"`
+	Evidence   evidence.Config    `setting:"evidence"`
 	Erasure    erasure.Config     `setting:"erasure"`
 	Telemetry  telemetry.Config   `setting:"telemetry"`
 }

@@ -79,6 +79,7 @@ func (a *App) domains() []Domain {
 			Erasure: erasure.Part{Workflows: []string{annotation.KindPurge}},
 		},
 		{Name: "panel", HTTP: a.Panel.RegisterHTTP},
+		{Name: "evidence", HTTP: a.Evidence.RegisterHTTP},
 		{Name: "decision", HTTP: a.Decision.RegisterHTTP},
 		{Name: "adjudication", HTTP: a.Adjudication.RegisterHTTP, Handlers: a.Adjudication.Handlers(), Followers: []change.Follower{a.Adjudication.Follower()}},
 		{Name: "erasure", Handlers: erasure.Handlers(a.temporal), Workers: []Worker{{Queue: erasure.Queue, Register: a.Erasure.Register}}},

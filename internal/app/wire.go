@@ -15,6 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/decision"
 	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/evidence"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/judge"
 	"github.com/assayhq/assay/internal/panel"
@@ -58,6 +59,7 @@ type App struct {
 	Decision   *decision.Service
 	Annotation *annotation.Service
 	Panel      *panel.Service
+	Evidence   *evidence.Service
 	// Adjudication reads what the others have and opens items by their events.
 	Adjudication *adjudication.Service
 	Erasure      *erasure.Service
@@ -182,6 +184,9 @@ func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
 		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Traces: a.Trace, Scores: a.Score, Evaluations: a.Evaluation, Log: log, Now: now,
 	})
 	a.Panel = panel.New(panel.Parts{Tenancy: a.Tenancy, Annotations: a.Annotation, Now: now})
+	a.Evidence = evidence.New(evidence.Parts{
+		Stores: evidence.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter}, Config: a.Config.Evidence, Traces: a.Trace, Log: log, Now: now,
+	})
 	a.Decision = decision.New(decision.Parts{Postgres: a.postgres, Evaluations: a.Evaluation, Tenancy: a.Tenancy, Log: log, Now: now})
 	a.Adjudication = adjudication.New(adjudication.Parts{
 		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Traces: a.Trace, Judges: a.Judge, Evaluations: a.Evaluation, Annotations: a.Annotation, Panels: a.Panel, Log: log, Now: now,
@@ -209,7 +214,7 @@ func Document() ([]byte, error) {
 		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil),
 		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}), Judge: judge.New(judge.Parts{}), Probe: probe.New(probe.Parts{}), Watch: watch.New(watch.Parts{}),
 		Rule:       rule.New(rule.Parts{}),
-		Evaluation: evaluation.New(evaluation.Parts{}), Decision: decision.New(decision.Parts{}), Annotation: annotation.New(annotation.Parts{}), Panel: panel.New(panel.Parts{}), Adjudication: adjudication.New(adjudication.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
+		Evaluation: evaluation.New(evaluation.Parts{}), Decision: decision.New(decision.Parts{}), Annotation: annotation.New(annotation.Parts{}), Panel: panel.New(panel.Parts{}), Evidence: evidence.New(evidence.Parts{}), Adjudication: adjudication.New(adjudication.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
 	}
 	a.newEdge(httpapi.Options{}, a.domains())
 	return a.Edge.OpenAPI(), nil

@@ -37,7 +37,7 @@ var Domains = map[string][]string{
 
 // clickhouseDomains keep volume: spans, outcomes of runs, scores and, for usage,
 // keys.
-var clickhouseDomains = []string{"trace", "result", "score", "tenancy", "erasure"}
+var clickhouseDomains = []string{"trace", "result", "score", "evidence", "tenancy", "erasure"}
 
 // domainOf returns the domain that a folder belongs to, or "".
 func domainOf(dir string) string {

@@ -39,7 +39,7 @@ func (d document) follow(schema map[string]any) map[string]any {
 		}
 		return d.follow(target.(map[string]any))
 	}
-	if choices, ok := schema["oneOf"].([]any); ok {
+	if choices, ok := schema["oneOf"].([]any); ok && schema["discriminator"] == nil {
 		return d.follow(choices[0].(map[string]any))
 	}
 	return schema
@@ -59,6 +59,10 @@ func (d document) strip(schema map[string]any, v any) {
 	schema = d.follow(schema)
 	switch v := v.(type) {
 	case map[string]any:
+		if by, ok := schema["discriminator"].(map[string]any); ok {
+			named := by["mapping"].(map[string]any)[v[by["propertyName"].(string)].(string)]
+			schema = d.follow(map[string]any{"$ref": named})
+		}
 		properties, _ := schema["properties"].(map[string]any)
 		rest, _ := schema["additionalProperties"].(map[string]any)
 		for name := range v {
@@ -106,6 +110,8 @@ func shownAt(resource string) (string, bool) {
 		return "/api/evaluations/{id}/runs/{runId}/decisions", true
 	case "annotation_item":
 		return "/api/annotations/tasks/{id}/items", true
+	case "evidence_failure", "evidence_connector", "evidence_runtime":
+		return "/api/agent-evidence/{resource}/{id}", true
 	}
 	for _, n := range specimen.Nouns() {
 		if strings.ReplaceAll(n.Name, " ", "_") == resource && len(n.Paths) > 0 {
@@ -124,6 +130,8 @@ func (d document) read(t testing.TB, m *specimen.Maker, resource, id string) str
 	switch resource {
 	case "run":
 		path = strings.NewReplacer("{runId}", id, "{id}", m.ID(t, "evaluation"))
+	case "evidence_failure", "evidence_connector", "evidence_runtime":
+		path = strings.NewReplacer("{resource}", strings.TrimPrefix(resource, "evidence_")+"s", "{id}", id)
 	case "judge_backfill":
 		path = strings.NewReplacer("{backfillId}", id, "{id}", m.ID(t, "judge rule"))
 	case "feedback":

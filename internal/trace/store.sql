@@ -55,3 +55,10 @@ SELECT id, requested_at, purged_at FROM trace_deletions
 WHERE org_id = @org_id AND trace_id = @trace_id
 ORDER BY id DESC
 LIMIT 1;
+
+-- name: MentionRefs :exec
+-- Gives traces that are mentioned a number; those that have one keep it.
+INSERT INTO trace_refs (org_id, trace_id, stub, created_at)
+SELECT @org_id, m.trace_id, true, @created_at
+FROM (SELECT unnest(@trace_ids::bytea[]) AS trace_id ORDER BY 1) AS m
+ON CONFLICT (org_id, trace_id) DO NOTHING;

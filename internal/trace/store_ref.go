@@ -82,6 +82,18 @@ func (s store) allocateRef(ctx context.Context, org principal.OrgID, trace span.
 	return r.TraceRef, nil
 }
 
+// mention gives those of the traces a number that have none.
+func (s store) mention(ctx context.Context, org principal.OrgID, ids []span.TraceID, at time.Time) error {
+	raw := make([][]byte, len(ids))
+	for i := range ids {
+		raw[i] = ids[i][:]
+	}
+	if err := db.New(s.db.Org(org)).MentionRefs(ctx, db.MentionRefsParams{OrgID: org, TraceIds: raw, CreatedAt: at}); err != nil {
+		return fmt.Errorf("mention traces: %w", err)
+	}
+	return nil
+}
+
 // refs returns the numbers of those of the traces that have one.
 func (s store) refs(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
 	raw := make([][]byte, len(ids))

@@ -122,6 +122,12 @@ func (c Client) CreateEvaluation(ctx context.Context, query url.Values, in Creat
 	return out, err
 }
 
+// CreateEvidence calls POST /api/agent-evidence/{resource}: Report evidence.
+func (c Client) CreateEvidence(ctx context.Context, resource string, in EvidenceReport, opts ...Option) (out EvidenceRecord, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/agent-evidence/"+url.PathEscape(resource), nil, in, &out, opts)
+	return out, err
+}
+
 // CreateGroundTruth calls POST /api/adjudication/items/{id}/ground-truth: Create ground truth.
 func (c Client) CreateGroundTruth(ctx context.Context, id string, in CreateGroundTruth, opts ...Option) (out GroundTruth, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/adjudication/items/"+url.PathEscape(id)+"/ground-truth", nil, in, &out, opts)
@@ -380,6 +386,24 @@ func (c Client) GetEvaluationSeries(ctx context.Context, id string, opts ...Opti
 	return out, err
 }
 
+// GetEvidence calls GET /api/agent-evidence/{resource}/{id}: Get a record of evidence.
+func (c Client) GetEvidence(ctx context.Context, resource string, id string, opts ...Option) (out EvidenceRecord, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/agent-evidence/"+url.PathEscape(resource)+"/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetEvidenceOverview calls GET /api/agent-evidence: Get an overview of evidence.
+func (c Client) GetEvidenceOverview(ctx context.Context, opts ...Option) (out EvidenceOverview, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/agent-evidence", nil, nil, &out, opts)
+	return out, err
+}
+
+// GetEvidenceTimeline calls GET /api/agent-evidence/timeline: Get the timeline of a trace.
+func (c Client) GetEvidenceTimeline(ctx context.Context, query url.Values, opts ...Option) (out EvidenceTimeline, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/agent-evidence/timeline", query, nil, &out, opts)
+	return out, err
+}
+
 // GetGroundTruth calls GET /api/adjudication/ground-truths/{id}: Get ground truth.
 func (c Client) GetGroundTruth(ctx context.Context, id string, opts ...Option) (out GroundTruth, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/adjudication/ground-truths/"+url.PathEscape(id), nil, nil, &out, opts)
@@ -494,6 +518,12 @@ func (c Client) ImportAnnotationItems(ctx context.Context, id string, in ImportA
 	return out, err
 }
 
+// IngestEvidence calls POST /api/agent-evidence/ingest: Ingest events.
+func (c Client) IngestEvidence(ctx context.Context, query url.Values, in EvidenceEnvelope, opts ...Option) (out EvidenceIngestResult, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/agent-evidence/ingest", query, in, &out, opts)
+	return out, err
+}
+
 // InviteMember calls POST /api/organizations/current/members: Invite a member.
 func (c Client) InviteMember(ctx context.Context, in InviteMember, opts ...Option) (out Member, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/organizations/current/members", nil, in, &out, opts)
@@ -599,6 +629,18 @@ func (c Client) ListEvaluationRuns(ctx context.Context, id string, query url.Val
 // ListEvaluations calls GET /api/evaluations: List evaluations.
 func (c Client) ListEvaluations(ctx context.Context, query url.Values, opts ...Option) (out EvaluationList, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/evaluations", query, nil, &out, opts)
+	return out, err
+}
+
+// ListEvidence calls GET /api/agent-evidence/{resource}: List evidence of a kind.
+func (c Client) ListEvidence(ctx context.Context, resource string, query url.Values, opts ...Option) (out EvidenceList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/agent-evidence/"+url.PathEscape(resource), query, nil, &out, opts)
+	return out, err
+}
+
+// ListEvidenceTemplates calls GET /api/agent-evidence/templates: List templates of work patterns.
+func (c Client) ListEvidenceTemplates(ctx context.Context, query url.Values, opts ...Option) (out EvidenceTemplateList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/agent-evidence/templates", query, nil, &out, opts)
 	return out, err
 }
 
@@ -788,6 +830,12 @@ func (c Client) UpdateAPIKey(ctx context.Context, id string, in UpdateAPIKey, op
 	return out, err
 }
 
+// UpdateConnector calls PATCH /api/agent-evidence/connectors/{id}: Update a connector.
+func (c Client) UpdateConnector(ctx context.Context, id string, in EvidenceReport, opts ...Option) (out EvidenceRecord, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/agent-evidence/connectors/"+url.PathEscape(id), nil, in, &out, opts)
+	return out, err
+}
+
 // UpdateDataset calls PATCH /api/datasets/{id}: Update a dataset.
 func (c Client) UpdateDataset(ctx context.Context, id string, in UpdateDataset, opts ...Option) (out Dataset, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/datasets/"+url.PathEscape(id), nil, in, &out, opts)
@@ -809,6 +857,12 @@ func (c Client) UpdateDatasetItems(ctx context.Context, id string, in UpdateData
 // UpdateEvaluation calls PATCH /api/evaluations/{id}: Update an evaluation.
 func (c Client) UpdateEvaluation(ctx context.Context, id string, query url.Values, in UpdateEvaluation, opts ...Option) (out Evaluation, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/evaluations/"+url.PathEscape(id), query, in, &out, opts)
+	return out, err
+}
+
+// UpdateEvidence calls PATCH /api/agent-evidence/{resource}/{id}: Update a record of evidence.
+func (c Client) UpdateEvidence(ctx context.Context, resource string, id string, in EvidenceReport, opts ...Option) (out EvidenceRecord, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/agent-evidence/"+url.PathEscape(resource)+"/"+url.PathEscape(id), nil, in, &out, opts)
 	return out, err
 }
 
@@ -845,6 +899,12 @@ func (c Client) UpdateOrganization(ctx context.Context, in UpdateOrganization, o
 // UpdateProviderKey calls PATCH /api/developer/provider-keys/{id}: Update a provider key.
 func (c Client) UpdateProviderKey(ctx context.Context, id string, in UpdateProviderKey, opts ...Option) (out ProviderKey, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/developer/provider-keys/"+url.PathEscape(id), nil, in, &out, opts)
+	return out, err
+}
+
+// UpdateRuntime calls PATCH /api/agent-evidence/runtimes/{id}: Update a runtime.
+func (c Client) UpdateRuntime(ctx context.Context, id string, in EvidenceReport, opts ...Option) (out EvidenceRecord, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/agent-evidence/runtimes/"+url.PathEscape(id), nil, in, &out, opts)
 	return out, err
 }
 

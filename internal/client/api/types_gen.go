@@ -2718,6 +2718,1629 @@ type EvaluationWarning struct {
 	Subject string `json:"subject"`
 }
 
+type EvidenceAction struct {
+	// Approval of the action.
+	Approval *EvidenceReference `json:"approval"`
+	// Key of the connector.
+	Connector *string `json:"connector"`
+	// Policy decision about the action.
+	Decision *EvidenceReference `json:"decision"`
+	// Failures of the action.
+	Failures []EvidenceReference `json:"failures"`
+	// Id of the call, as the runtime names it.
+	InvocationID *string `json:"invocation_id"`
+	// Side effects of the action.
+	Ledger []EvidenceReference `json:"ledger"`
+	// The five stages, in order.
+	Marks []EvidenceMark `json:"marks"`
+	// What would be expected and is not there.
+	Missing []string `json:"missing"`
+	// What the action does to the world.
+	SideEffectClass string `json:"side_effect_class"`
+	// Name of the tool.
+	Tool *string `json:"tool"`
+}
+
+// EvidenceApprovals: A person's agreement to an action before it is taken. It is always posted as a request; deciding is an operation of its own.
+type EvidenceApprovals struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Who may decide.
+	ApproverGroups []string `json:"approver_groups"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Within which bounds it holds.
+	Constraints map[string]any `json:"constraints"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// When it was decided.
+	DecidedAt *time.Time `json:"decided_at"`
+	// What was decided.
+	Decision *string `json:"decision"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Until when it can be used.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// Digest of the action; required unless a policy decision is named.
+	InputDigest *string `json:"input_digest"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Call of a tool that waits for it.
+	InvocationID *string `json:"invocation_id"`
+	// How often it can be used.
+	MaxUses *int64 `json:"max_uses"`
+	// How many people must agree.
+	MinApprovals *int64 `json:"min_approvals"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Decision that asked for it.
+	PolicyDecisionID *int64 `json:"policy_decision_id"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Why it is asked.
+	Reason *string `json:"reason"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// The action.
+	Request any `json:"request"`
+	// Who asked.
+	RequestedBy map[string]any `json:"requested_by"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Whether the action can be undone.
+	Reversibility *string `json:"reversibility"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// What the action does to the world.
+	SideEffectClass *string `json:"side_effect_class"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// How far it is.
+	State *string `json:"state"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// What is asked.
+	Title *string `json:"title"`
+	// Tool invocation that waits for it.
+	ToolInvocationEvidenceID *int64 `json:"tool_invocation_evidence_id"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// How often it was used.
+	Uses *int64 `json:"uses"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+	// Who decided what.
+	Votes []map[string]any `json:"votes"`
+}
+
+type EvidenceAttention struct {
+	// Side effects of which something else was found than expected.
+	ConflictingSideEffects int64 `json:"conflicting_side_effects"`
+	// Connectors that wait for a review.
+	ConnectorsUnderReview int64 `json:"connectors_under_review"`
+	// Those of them that expire within two hours.
+	ExpiringApprovals int64 `json:"expiring_approvals"`
+	// Failures that are open or triaged.
+	OpenFailuresBySeverity EvidenceSeverities `json:"open_failures_by_severity"`
+	// Approvals that wait for a decision.
+	PendingApprovals int64 `json:"pending_approvals"`
+	// Runtimes that are stopped.
+	SuspendedRuntimes int64 `json:"suspended_runtimes"`
+	// Events that were kept and not understood.
+	UnmappedRawEvents int64 `json:"unmapped_raw_events"`
+	// Side effects that were acknowledged, or may have happened, and were not verified.
+	UnverifiedSideEffects int64 `json:"unverified_side_effects"`
+}
+
+// EvidenceAuditPacks: An export of evidence that can be verified offline.
+type EvidenceAuditPacks struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Until when it is kept.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Files in it.
+	Files []map[string]any `json:"files"`
+	// Rules that it is arranged by.
+	Framework *string `json:"framework"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Time that it covers.
+	Period map[string]any `json:"period"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Key of the pack.
+	ReportKey *string `json:"report_key"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// What it covers.
+	Scope map[string]any `json:"scope"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// How far it is.
+	Status *string `json:"status"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Title.
+	Title *string `json:"title"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidenceBenchmarks: The result of a benchmark that was run elsewhere.
+type EvidenceBenchmarks struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Result that it is compared with.
+	BaselineID *int64 `json:"baseline_id"`
+	// Key of the benchmark; each of its results is a record.
+	BenchmarkKey *string `json:"benchmark_key"`
+	// Version of the benchmark.
+	BenchmarkVersion *string `json:"benchmark_version"`
+	// Digest of how it was run.
+	ConfigDigest *string `json:"config_digest"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// Dataset that was used.
+	DatasetID *int64 `json:"dataset_id"`
+	// Version of the dataset.
+	DatasetVersion *int64 `json:"dataset_version"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Difference of each metric from the baseline.
+	Delta map[string]any `json:"delta"`
+	// Where it was run.
+	Environment *string `json:"environment"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Result of each metric.
+	Metrics map[string]any `json:"metrics"`
+	// Number of tasks.
+	N *int64 `json:"n"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// Whether it was run to its end.
+	Status *string `json:"status"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// What it measures.
+	TaskType *string `json:"task_type"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidenceConnectorReadinessReports: What an audit found out about a connector.
+type EvidenceConnectorReadinessReports struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Each check and its result.
+	Checks []map[string]any `json:"checks"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// What changed since the last report.
+	Drift map[string]any `json:"drift"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Until when the report holds.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Digest of the manifest that was audited.
+	ManifestDigest *string `json:"manifest_digest"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// How strict the audit was.
+	Profile *string `json:"profile"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Key of the report.
+	ReportKey *string `json:"report_key"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Score from 0 to 100.
+	Score *float64 `json:"score"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// Result.
+	Status *string `json:"status"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Policies that would fit.
+	SuggestedRules any `json:"suggested_rules"`
+	// Tools, with the classes that were assigned. Members: `name`, `side_effect_class`, `reversibility`, `open_world`, `idempotent`, `compensation_tool`, `input_schema_digest`.
+	Tools []map[string]any `json:"tools"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidenceConnectors: What an agent reaches the world through: a server of tools, another agent, an interface, a database.
+type EvidenceConnectors struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// How callers authenticate. Members: `type`, `scopes`.
+	Auth map[string]any `json:"auth"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// Classes of data that it handles.
+	DataClasses []string `json:"data_classes"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Where it is reached.
+	Endpoint *string `json:"endpoint"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Newest readiness report.
+	LatestReadinessReportID *int64 `json:"latest_readiness_report_id"`
+	// Digest of what the server says about its tools.
+	ManifestDigest *string `json:"manifest_digest"`
+	// Name.
+	Name *string `json:"name"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Who is responsible.
+	Owner *string `json:"owner"`
+	// Version of the protocol.
+	ProtocolVersion *string `json:"protocol_version"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Version of the server.
+	ServerVersion *string `json:"server_version"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// Whether it may be used.
+	State *string `json:"state"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Tools that it has. Members: `name`, `side_effect_class`, `reversibility`, `open_world`, `idempotent`, `compensation_tool`, `input_schema_digest`.
+	Tools []map[string]any `json:"tools"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// How far what it says about itself is believed.
+	TrustLevel *string `json:"trust_level"`
+	// What the connector is.
+	Type *string `json:"type"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type EvidenceEnvelope struct {
+	// Name of the batch, returned in the response.
+	BatchID *string `json:"batchId,omitzero"`
+	// Links of events that do not have their own.
+	Defaults *EvidenceEnvelopeDefaults `json:"defaults,omitzero"`
+	// The events.
+	Events []EvidenceEvent `json:"events"`
+	// Accepted for completeness: events are recognized one by one, by source and id.
+	IdempotencyKey *string `json:"idempotencyKey,omitzero"`
+	// How the events are taken.
+	Options *EvidenceEnvelopeOptions `json:"options,omitzero"`
+	// Who sends the events.
+	Producer EvidenceProducer `json:"producer"`
+	// Version of the envelope.
+	SpecVersion *string `json:"specVersion,omitzero"`
+}
+
+type EvidenceEnvelopeDefaults struct {
+	// Conversation.
+	ConversationID *string `json:"conversationId,omitzero"`
+	// Evaluation run.
+	EvaluationRunID string `json:"evaluationRunId,omitzero"`
+	// Release.
+	ReleaseID *string `json:"releaseId,omitzero"`
+	// Trace, by its number or its 32 hexadecimal digits.
+	TraceID *string `json:"traceId,omitzero"`
+}
+
+type EvidenceEnvelopeOptions struct {
+	// Says what would become of the events, and stores nothing.
+	DryRun *bool `json:"dryRun,omitzero"`
+	// Whether an invalid event keeps the others from being stored.
+	Mode *string `json:"mode,omitzero"`
+	// Whether the events themselves are stored, besides what is made of them; true by default.
+	StorePayload *bool `json:"storePayload,omitzero"`
+}
+
+// EvidenceEvalExplanations: Why something was scored as it was, and which step is held responsible.
+type EvidenceEvalExplanations struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// How sure the evaluation is, from 0 to 1.
+	Confidence *float64 `json:"confidence"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// What would have led to another score.
+	Counterfactual *string `json:"counterfactual"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Name of the metric or judge.
+	EvaluationName *string `json:"evaluation_name"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// What the explanation rests on. Members: `resource`, `id`, `path`, `quote`, `weight`.
+	Evidence []map[string]any `json:"evidence"`
+	// Why.
+	Explanation *string `json:"explanation"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Judge that evaluated it.
+	JudgeConfigID *int64 `json:"judge_config_id"`
+	// Version of the judge.
+	JudgeConfigVersion *int64 `json:"judge_config_version"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Step that is held responsible.
+	PrimitiveStepRunID *int64 `json:"primitive_step_run_id"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Score, if it is a label.
+	ScoreLabel *string `json:"score_label"`
+	// Score, if it is a number.
+	ScoreValue *float64 `json:"score_value"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// What was evaluated. Members: `type`, `id`.
+	Subject map[string]any `json:"subject"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Test case that was evaluated.
+	TestCaseID *int64 `json:"test_case_id"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidenceEvent: An event with the attributes of CloudEvents 1.0, at most 256 KiB.
+type EvidenceEvent struct {
+	// The event itself, any JSON.
+	Data any `json:"data"`
+	// Schema of the data.
+	Dataschema *string `json:"dataschema,omitzero"`
+	// Format of the data: otel.span, otel.log, openinference.span, mcp.message, a2a.event, opa.decision or native; inferred if absent.
+	Format *string `json:"format,omitzero"`
+	// Id of the event at its source.
+	ID string `json:"id"`
+	// Where the event comes from, a URI reference.
+	Source string `json:"source"`
+	// What it is about, for example a session.
+	Subject *string `json:"subject,omitzero"`
+	// When it happened.
+	Time *time.Time `json:"time,omitzero"`
+	// Trace and span, as W3C Trace Context has them.
+	Traceparent *string `json:"traceparent,omitzero"`
+	// Type of the event.
+	Type string `json:"type"`
+}
+
+type EvidenceEventResult struct {
+	// What is wrong with the event; paths are relative to it.
+	Errors []FieldError `json:"errors"`
+	// Id of the event.
+	ID *string `json:"id"`
+	// Position of the event in the envelope.
+	Index int64 `json:"index"`
+	// Id of the raw event.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Records that the event is about.
+	Records []EvidenceReference `json:"records"`
+	// What became of the event.
+	Status string `json:"status"`
+	// What was read with reservations.
+	Warnings []string `json:"warnings"`
+}
+
+// EvidenceFailures: A way in which an agent failed, with how often and since when. The same failure again is another occurrence of the same record.
+type EvidenceFailures struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// What happened.
+	Description *string `json:"description"`
+	// Who noticed it.
+	DetectedBy *string `json:"detected_by"`
+	// Explanation that points to it.
+	EvalExplanationID *int64 `json:"eval_explanation_id"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Key of the failure; by default a fingerprint of mode, runtime, tool and message.
+	FailureKey *string `json:"failure_key"`
+	// In which way it failed.
+	FailureMode *string `json:"failure_mode"`
+	// When it happened first.
+	FirstSeenAt *time.Time `json:"first_seen_at"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Call of a tool that was involved.
+	InvocationID *string `json:"invocation_id"`
+	// When it happened last.
+	LastSeenAt *time.Time `json:"last_seen_at"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// How often it happened.
+	Occurrences *int64 `json:"occurrences"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Decision that was involved.
+	PolicyDecisionID *int64 `json:"policy_decision_id"`
+	// Step that failed.
+	PrimitiveStepRunID *int64 `json:"primitive_step_run_id"`
+	// Quality case that was made from it.
+	QualityCaseID *int64 `json:"quality_case_id"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Whether it happened again after it was fixed.
+	Regressed *bool `json:"regressed"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// How bad it is.
+	Severity *string `json:"severity"`
+	// Side effect that was involved.
+	SideEffectLedgerID *int64 `json:"side_effect_ledger_id"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// How far its correction is.
+	State *string `json:"state"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Title.
+	Title *string `json:"title"`
+	// Tool invocation that failed.
+	ToolInvocationEvidenceID *int64 `json:"tool_invocation_evidence_id"`
+	// Tool that was involved.
+	ToolName *string `json:"tool_name"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type EvidenceIngestResult struct {
+	// Number of events that were stored with what they say.
+	Accepted int64 `json:"accepted"`
+	// Name of the batch, as sent.
+	BatchID *string `json:"batch_id"`
+	// Whether nothing was stored.
+	DryRun bool `json:"dry_run"`
+	// Number of events that were received before.
+	Duplicates int64 `json:"duplicates"`
+	// Number of events.
+	Received int64 `json:"received"`
+	// Number of records that the events are about, by kind.
+	RecordsCreated map[string]int64 `json:"records_created"`
+	// Number of events that are not valid.
+	Rejected int64 `json:"rejected"`
+	// What became of each event.
+	Results []EvidenceEventResult `json:"results"`
+	// Number of events that were kept and not understood.
+	Unmapped int64 `json:"unmapped"`
+}
+
+type EvidenceKind struct {
+	// What a record of the kind is.
+	About string `json:"about"`
+	// Number of records.
+	Count int64 `json:"count"`
+	// List parameters that apply to the kind.
+	Filters []string `json:"filters"`
+	// Number of records of the last 24 hours.
+	Last24h int64 `json:"last_24h"`
+	// When the newest record was made.
+	LatestAt *time.Time `json:"latest_at"`
+	// Name of the kind.
+	Resource string `json:"resource"`
+	// Values of its state, status or decision.
+	States []string `json:"states"`
+	// Whether records can be posted.
+	Writable bool `json:"writable"`
+}
+
+type EvidenceList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// The records of this page, newest first.
+	Records []EvidenceRecord `json:"records"`
+	// Kind of the records.
+	Resource string `json:"resource"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type EvidenceMark struct {
+	// When it was reached.
+	At *time.Time `json:"at"`
+	// Record that says so.
+	By *EvidenceReference `json:"by"`
+	// What there is to say about it.
+	Note *string `json:"note"`
+	// The stage.
+	Stage string `json:"stage"`
+	// How it stands.
+	State string `json:"state"`
+}
+
+type EvidenceOverview struct {
+	// What needs attention.
+	Attention EvidenceAttention `json:"attention"`
+	// The kinds of evidence.
+	Kinds []EvidenceKind `json:"kinds"`
+}
+
+// EvidencePolicyDecisions: Whether an action was allowed, and why. A decision that a client reports grants nothing.
+type EvidencePolicyDecisions struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whether the decision is allow.
+	Allowed *bool `json:"allowed"`
+	// Approval that was asked for or presented.
+	ApprovalID *int64 `json:"approval_id"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The decision.
+	Decision *string `json:"decision"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// How long it took.
+	DurationUs *int64 `json:"duration_us"`
+	// Engine that decided.
+	Engine *string `json:"engine"`
+	// Errors of the engine.
+	Errors []string `json:"errors"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Until when the decision holds.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What was decided about.
+	Input any `json:"input"`
+	// Digest of what was decided about.
+	InputDigest *string `json:"input_digest"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Call of a tool that it is about.
+	InvocationID *string `json:"invocation_id"`
+	// What the caller must do. Members: `id`, `type`, `ext`.
+	Obligations []map[string]any `json:"obligations"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Digest of the policies that were asked.
+	PolicySetDigest *string `json:"policy_set_digest"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Why. Members: `code`, `message`, `policy_key`, `policy_version`, `rule_id`.
+	Reasons []map[string]any `json:"reasons"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Tool invocation that it is about.
+	ToolInvocationEvidenceID *int64 `json:"tool_invocation_evidence_id"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidencePrimitiveStepRuns: A step of an agent: a model call, a tool call, a retrieval, a handoff.
+type EvidencePrimitiveStepRuns struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Agent that took the step. Members: `id`, `name`, `version`.
+	Agent map[string]any `json:"agent"`
+	// Which attempt this is, from 1.
+	Attempt *int64 `json:"attempt"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// What the step cost.
+	CostUSD *float64 `json:"cost_usd"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// How long the step took.
+	DurationMs *float64 `json:"duration_ms"`
+	// When the step ended.
+	EndedAt *time.Time `json:"ended_at"`
+	// Why the step failed. Members: `type`, `message`.
+	Error map[string]any `json:"error"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What went in.
+	Input any `json:"input"`
+	// Digest of what went in.
+	InputDigest *string `json:"input_digest"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Model that was asked. Members: `provider`, `request`, `response`.
+	Model map[string]any `json:"model"`
+	// Name of the step.
+	Name *string `json:"name"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// What came out.
+	Output any `json:"output"`
+	// Digest of what came out.
+	OutputDigest *string `json:"output_digest"`
+	// Step that this one is part of.
+	ParentStepRunID *int64 `json:"parent_step_run_id"`
+	// What kind of step it is.
+	PrimitiveType *string `json:"primitive_type"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Step that this one repeats.
+	RetryOfID *int64 `json:"retry_of_id"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Place among the steps of its parent.
+	Sequence *int64 `json:"sequence"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// When the step began.
+	StartedAt *time.Time `json:"started_at"`
+	// How far the step is.
+	Status *string `json:"status"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Tokens that were used. Members: `input_tokens`, `output_tokens`, `total_tokens`.
+	Usage map[string]any `json:"usage"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type EvidenceProducer struct {
+	// Deployment environment.
+	Environment *string `json:"environment,omitzero"`
+	// Name of the runtime.
+	Name *string `json:"name,omitzero"`
+	// Key of the runtime that sends the events; one that is not known is added.
+	RuntimeKey string `json:"runtimeKey"`
+	// Version of the runtime.
+	Version *string `json:"version,omitzero"`
+}
+
+// EvidenceQualityCases: A test that was made from a failure.
+type EvidenceQualityCases struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// What must hold.
+	Assertions []map[string]any `json:"assertions"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Key of the case.
+	CaseKey *string `json:"case_key"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// Item of a dataset that it became.
+	DatasetItemID *int64 `json:"dataset_item_id"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Failure that it was made from.
+	FailureKey *string `json:"failure_key"`
+	// In which way it failed.
+	FailureMode *string `json:"failure_mode"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the agent is given.
+	Input any `json:"input"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// How good a test it is.
+	QualityScore *float64 `json:"quality_score"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// What the tools reply.
+	RecordedToolResults any `json:"recorded_tool_results"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Whether it fails again.
+	Reproducible *string `json:"reproducible"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// How bad it is.
+	Severity *string `json:"severity"`
+	// What it was made from.
+	SourceRefs any `json:"source_refs"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// Whether it is used.
+	State *string `json:"state"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Title.
+	Title *string `json:"title"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidenceRawEvents: An event as it was received, and what became of it.
+type EvidenceRawEvents struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// What was wrong with the event.
+	Errors []map[string]any `json:"errors"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Id that the source gave the event.
+	EventID *string `json:"event_id"`
+	// Format of the payload.
+	Format *string `json:"format"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Version of the mapping that was used.
+	NormalizerVersion *string `json:"normalizer_version"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// The event itself, after redaction.
+	Payload any `json:"payload"`
+	// Digest of the payload as it is stored.
+	PayloadDigest *string `json:"payload_digest"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// When the event was received.
+	ReceivedAt *time.Time `json:"received_at"`
+	// Records that were made from the event. Members: `resource`, `id`.
+	Records []map[string]any `json:"records"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Where the event comes from, a URI reference.
+	Source *string `json:"source"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// What became of the event.
+	Status *string `json:"status"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// Type of the event.
+	Type *string `json:"type"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidenceRecord: A record of evidence; `resource` says of which kind.
+type EvidenceRecord any
+
+type EvidenceReference struct {
+	// Id of the record.
+	ID int64 `json:"id"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+}
+
+// EvidenceReplayRuns: What happened when something was run again.
+type EvidenceReplayRuns struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// When it ended.
+	CompletedAt *time.Time `json:"completed_at"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Where it went another way.
+	Divergences []map[string]any `json:"divergences"`
+	// Why it failed. Members: `type`, `message`.
+	Error map[string]any `json:"error"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// What is run again.
+	Mode *string `json:"mode"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Seed of what is random.
+	Seed *int64 `json:"seed"`
+	// What is replayed.
+	Source map[string]any `json:"source"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// When it began.
+	StartedAt *time.Time `json:"started_at"`
+	// How far it is.
+	Status *string `json:"status"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Whether it went as before.
+	Verdict *string `json:"verdict"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidenceReport: Fields of a record of evidence, in camel case or snake case. EvidenceRecord has the fields of each kind.
+type EvidenceReport map[string]any
+
+// EvidenceRuntimes: A program that acts: an agent, a host of tools, a workflow engine. A suspended runtime is denied everything.
+type EvidenceRuntimes struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Name of the agent.
+	AgentName *string `json:"agent_name"`
+	// Version of the agent.
+	AgentVersion *string `json:"agent_version"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Deployment environment.
+	Environment *string `json:"environment"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// When it was first heard of.
+	FirstSeenAt *time.Time `json:"first_seen_at"`
+	// Framework that it is built with.
+	Framework *string `json:"framework"`
+	// Version of the framework.
+	FrameworkVersion *string `json:"framework_version"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// When it was last heard of.
+	LastSeenAt *time.Time `json:"last_seen_at"`
+	// Models that it uses.
+	Models []string `json:"models"`
+	// Name.
+	Name *string `json:"name"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Who is responsible.
+	Owner *string `json:"owner"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Release that it runs.
+	ReleaseID *string `json:"release_id"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime.
+	RuntimeKey *string `json:"runtime_key"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// Whether it may act.
+	State *string `json:"state"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// What the runtime is.
+	Type *string `json:"type"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type EvidenceSeverities struct {
+	// Critical failures.
+	Critical int64 `json:"critical"`
+	// Failures of high severity.
+	High int64 `json:"high"`
+	// Failures of low severity.
+	Low int64 `json:"low"`
+	// Failures of medium severity.
+	Medium int64 `json:"medium"`
+}
+
+// EvidenceSideEffectLedger: What an action caused in the world: planned, dispatched, acknowledged, and then verified or not.
+type EvidenceSideEffectLedger struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Digest of the target after.
+	AfterDigest *string `json:"after_digest"`
+	// Amount of money, if there is one.
+	Amount any `json:"amount"`
+	// Approval of it.
+	ApprovalID *int64 `json:"approval_id"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Digest of the target before.
+	BeforeDigest *string `json:"before_digest"`
+	// Entry that this one undoes.
+	CompensatesID *int64 `json:"compensates_id"`
+	// How it is undone.
+	Compensation map[string]any `json:"compensation"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Earlier entry with the same effect.
+	DuplicateOfID *int64 `json:"duplicate_of_id"`
+	// Idempotency key that the external system was given; required unless the class is none or read.
+	EffectKey *string `json:"effect_key"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Call of a tool that caused it.
+	InvocationID *string `json:"invocation_id"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// What was done.
+	Operation *string `json:"operation"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Decision that allowed it.
+	PolicyDecisionID *int64 `json:"policy_decision_id"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Whether it can be undone.
+	Reversibility *string `json:"reversibility"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// What it does to the world.
+	SideEffectClass *string `json:"side_effect_class"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// How far it is.
+	State *string `json:"state"`
+	// States that it went through.
+	StateHistory []map[string]any `json:"state_history"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// What it was done to. Members: `system`, `type`, `id`.
+	Target map[string]any `json:"target"`
+	// Tool invocation that caused it.
+	ToolInvocationEvidenceID *int64 `json:"tool_invocation_evidence_id"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// How the effect was checked, and what was found. Members: `method`, `result`, `observed_at`, `observer`.
+	Verification map[string]any `json:"verification"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+// EvidenceSimulationRuns: What a plan would do, tried without touching the world.
+type EvidenceSimulationRuns struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// Whether each assertion holds.
+	Assertions []map[string]any `json:"assertions"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// Seed of what is random.
+	Seed *int64 `json:"seed"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// How far it is.
+	Status *string `json:"status"`
+	// What became of each step.
+	Steps []map[string]any `json:"steps"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Whether the assertions hold.
+	Verdict *string `json:"verdict"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
+type EvidenceTemplate struct {
+	// Where a person should agree.
+	ApprovalPoints []EvidenceTemplateApproval `json:"approval_points"`
+	// What the pattern is about.
+	Category string `json:"category"`
+	// Types of connectors that it needs.
+	ConnectorTypes []string `json:"connector_types"`
+	// What such an agent does, and where it must be guarded.
+	Description string `json:"description"`
+	// Evidence that it should leave.
+	ExpectedEvidence []EvidenceTemplateEvidence `json:"expected_evidence"`
+	// Ways in which it typically fails.
+	FailureModes []string `json:"failure_modes"`
+	// Metrics that say how well it works.
+	Metrics []string `json:"metrics"`
+	// Name.
+	Name string `json:"name"`
+	// Policies that guard it.
+	RecommendedRules []EvidenceTemplateRule `json:"recommended_rules"`
+	// Gates that a release should pass.
+	ReleaseGates []map[string]any `json:"release_gates"`
+	// What can go wrong, and what helps.
+	Risks []EvidenceTemplateRisk `json:"risks"`
+	// Plan, faults and assertions of a simulation.
+	Simulation map[string]any `json:"simulation"`
+	// Steps, in order.
+	Steps []EvidenceTemplateStep `json:"steps"`
+	// Key of the template.
+	TemplateKey string `json:"template_key"`
+	// Version of the template.
+	Version string `json:"version"`
+}
+
+type EvidenceTemplateApproval struct {
+	// Who may decide.
+	Groups []string `json:"groups"`
+	// How many people must agree.
+	MinApprovals int64 `json:"min_approvals"`
+	// Rule that asks for it.
+	Rule string `json:"rule"`
+	// Step that needs the approval.
+	Step string `json:"step"`
+	// When it is needed.
+	When string `json:"when"`
+}
+
+type EvidenceTemplateEvidence struct {
+	// Kind of evidence.
+	Resource string `json:"resource"`
+	// What it shows.
+	Why string `json:"why"`
+}
+
+type EvidenceTemplateList struct {
+	// The templates.
+	Templates []EvidenceTemplate `json:"templates"`
+}
+
+type EvidenceTemplateRisk struct {
+	// Failure mode that it shows as.
+	FailureMode string `json:"failure_mode"`
+	// What helps.
+	Mitigation string `json:"mitigation"`
+	// How bad it is.
+	Severity string `json:"severity"`
+	// What can go wrong.
+	Title string `json:"title"`
+}
+
+type EvidenceTemplateRule struct {
+	// What the rule does: permit, forbid or require_approval.
+	Effect string `json:"effect"`
+	// Name of the rule within the template.
+	ID string `json:"id"`
+	// The policy, in Cedar.
+	Policy string `json:"policy"`
+	// Why it is there.
+	Why string `json:"why"`
+}
+
+type EvidenceTemplateStep struct {
+	// Type of the step.
+	PrimitiveType string `json:"primitive_type"`
+	// What the step does to the world.
+	SideEffectClass string `json:"side_effect_class"`
+	// Name of the step within the template.
+	ToolRole string `json:"tool_role"`
+}
+
+type EvidenceTimeline struct {
+	// Latest time that is recorded.
+	End *time.Time `json:"end"`
+	// What is known, in causal order.
+	Entries []EvidenceTimelineEntry `json:"entries"`
+	// What the trace as a whole lacks; what an action lacks is with the action.
+	Missing []string `json:"missing"`
+	// W3C id of the trace.
+	OTELTraceID string `json:"otel_trace_id"`
+	// Earliest time that is recorded.
+	Start *time.Time `json:"start"`
+	// Whether the trace has more than is shown.
+	Truncated bool `json:"truncated"`
+}
+
+type EvidenceTimelineEntry struct {
+	// How far the action got; null if the entry is not the call of a tool or a side effect.
+	Action *EvidenceAction `json:"action"`
+	// When it happened.
+	At time.Time `json:"at"`
+	// How deep it lies below what caused it.
+	Depth int64 `json:"depth"`
+	// When it ended.
+	EndedAt *time.Time `json:"ended_at"`
+	// Id of the record; null if only a span shows it.
+	ID *int64 `json:"id"`
+	// Position of the entry that it lies below.
+	Parent *int64 `json:"parent"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// Span that it belongs to.
+	SpanID *string `json:"span_id"`
+	// Its state, status or decision.
+	State *string `json:"state"`
+	// What it says, in short.
+	Summary *string `json:"summary"`
+	// What it is.
+	Title string `json:"title"`
+}
+
+// EvidenceToolInvocationEvidence: A call of a tool: what was asked for, whether it was allowed, and what the tool replied. A reply is not proof of an effect.
+type EvidenceToolInvocationEvidence struct {
+	// Who sent it.
+	Actor map[string]any `json:"actor"`
+	// What the server says about the tool. Members: `read_only`, `destructive`, `idempotent`, `open_world`.
+	Annotations map[string]any `json:"annotations"`
+	// Approval of the call.
+	ApprovalID *int64 `json:"approval_id"`
+	// What the tool was called with.
+	Arguments any `json:"arguments"`
+	// Digest of the arguments.
+	ArgumentsDigest *string `json:"arguments_digest"`
+	// Which attempt this is, from 1.
+	Attempt *int64 `json:"attempt"`
+	// Whatever else was sent.
+	Attributes map[string]any `json:"attributes"`
+	// Connector that was used.
+	ConnectorID *int64 `json:"connector_id"`
+	// Key of the connector; one that is not known is added.
+	ConnectorKey *string `json:"connector_key"`
+	// Conversation that it belongs to.
+	ConversationID *string `json:"conversation_id"`
+	// When the record was made.
+	CreatedAt time.Time `json:"created_at"`
+	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
+	Delegation map[string]any `json:"delegation"`
+	// When the reply came.
+	EndedAt *time.Time `json:"ended_at"`
+	// Why the call failed. Members: `type`, `message`.
+	Error map[string]any `json:"error"`
+	// Evaluation run that it belongs to.
+	EvaluationRunID *int64 `json:"evaluation_run_id"`
+	// Id of the record, unique among all kinds.
+	ID int64 `json:"id"`
+	// Name that the sender gave the record; sending it again with the same content has no effect.
+	IdempotencyKey *string `json:"idempotency_key"`
+	// What the record can be checked against. Members: `digest`.
+	Integrity map[string]any `json:"integrity"`
+	// Id of the call, as the runtime names it.
+	InvocationID *string `json:"invocation_id"`
+	// Whether the tool replied with an error.
+	IsError *bool `json:"is_error"`
+	// How long the reply took.
+	LatencyMs *float64 `json:"latency_ms"`
+	// When it happened; by default, when it was received.
+	OccurredAt time.Time `json:"occurred_at"`
+	// Who says so: the platform itself, telemetry that was normalized, or a client.
+	Origin string `json:"origin"`
+	// W3C id of the trace, 32 hexadecimal digits.
+	OTELTraceID *string `json:"otel_trace_id"`
+	// Decision about the call.
+	PolicyDecisionID *int64 `json:"policy_decision_id"`
+	// Step that made the call.
+	PrimitiveStepRunID *int64 `json:"primitive_step_run_id"`
+	// Protocol that carried the call. Members: `name`, `version`, `method`.
+	Protocol map[string]any `json:"protocol"`
+	// Event that the record was normalized from.
+	RawEventID *int64 `json:"raw_event_id"`
+	// Fields in which something was redacted. Members: `path`.
+	Redactions []map[string]any `json:"redactions"`
+	// Kind of the record.
+	Resource string `json:"resource"`
+	// What the tool replied.
+	Result any `json:"result"`
+	// Digest of the reply.
+	ResultDigest *string `json:"result_digest"`
+	// Runtime that acted.
+	RuntimeID *int64 `json:"runtime_id"`
+	// Key of the runtime; one that is not known is added.
+	RuntimeKey *string `json:"runtime_key"`
+	// What the call does to the world.
+	SideEffectClass *string `json:"side_effect_class"`
+	// Span of the trace, 16 hexadecimal digits.
+	SpanID *string `json:"span_id"`
+	// When the call was made.
+	StartedAt *time.Time `json:"started_at"`
+	// How far the call is.
+	Status *string `json:"status"`
+	// End user on whose behalf the agent acted.
+	SubjectUser *string `json:"subject_user"`
+	// Name of the tool.
+	ToolName *string `json:"tool_name"`
+	// How the tool is reached.
+	ToolType *string `json:"tool_type"`
+	// Number of the trace. A request may also give its 32 hexadecimal digits.
+	TraceID *int64 `json:"trace_id"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the record; see If-Match.
+	Version int64 `json:"version"`
+}
+
 // ExportLogsServiceRequest: The OpenTelemetry message ExportLogsServiceRequest, in its JSON encoding.
 type ExportLogsServiceRequest map[string]any
 

@@ -184,6 +184,9 @@ func (r *reader) entry(raw jsontext.Value) string {
 // entries reads an object whose names are the caller's.
 func (r *reader) entries(s *Shape) error {
 	if s.values == nil {
+		if r.path.top() {
+			return r.asserted()
+		}
 		return r.dec.SkipValue()
 	}
 	if _, err := r.dec.ReadToken(); err != nil {
@@ -209,6 +212,30 @@ func (r *reader) entries(s *Shape) error {
 	}
 	if s.maxMembers >= 0 && n > s.maxMembers {
 		r.refuse("length", "must have no more members than %d", s.maxMembers)
+	}
+	_, err := r.dec.ReadToken()
+	return err
+}
+
+// asserted reads a body of which nothing is documented, for the organization that it may
+// name.
+func (r *reader) asserted() error {
+	if _, err := r.dec.ReadToken(); err != nil {
+		return err
+	}
+	for r.dec.PeekKind() != '}' {
+		raw, err := r.dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		name := string(r.unquote(raw))
+		value, err := r.dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		if name == "organizationId" || name == "organization_id" {
+			r.result.Organizations = append(r.result.Organizations, value)
+		}
 	}
 	_, err := r.dec.ReadToken()
 	return err

@@ -17,3 +17,12 @@ func Texts[T ~string](values []T) []string {
 	}
 	return out
 }
+
+// OrZero is the value of a nullable column: null is zero.
+func OrZero[T any](v *T) T {
+	if v == nil {
+		var zero T
+		return zero
+	}
+	return *v
+}

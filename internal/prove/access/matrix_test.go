@@ -80,7 +80,7 @@ func (m *matrix) try(t testing.TB, r rule, c caller) {
 	})
 	req.headers = c.headers
 	got := send(t.Context(), t, m.edge, req)
-	w := expect(r, c.facts, strings.Contains(r.path, "{"))
+	w := expect(r, c.facts, strings.Contains(specimen.Chosen(r.path), "{"))
 	m.check(matches(got, w), "%s by %s: want %s, got %d %s %s", r.name(), c.name, w, got.status, got.reason(), got.header.Get("WWW-Authenticate"))
 	shown := got.has(m.world.tells())
 	m.check(shown == "", "%s by %s: the answer shows %q of the victim", r.name(), c.name, shown)

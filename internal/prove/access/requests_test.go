@@ -20,7 +20,7 @@ func (m *matrix) request(t testing.TB, name string, id func(upTo string) string)
 	t.Helper()
 	o := specimen.OfRoute(name)
 	method, path, _ := strings.Cut(name, " ")
-	target := path
+	target := specimen.Chosen(path)
 	for _, upTo := range specimen.Params(path) {
 		target = specimen.FillPath(target, upTo, id(upTo))
 	}

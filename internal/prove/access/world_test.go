@@ -79,6 +79,8 @@ func (w *world) separate(t testing.TB) {
 		_, err := w.owner.Exec(t.Context(), fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s RESTART WITH %d", c.Table, c.Column, (i+1)*1_000_000))
 		require.NoError(t, err)
 	}
+	_, err = w.owner.Exec(t.Context(), fmt.Sprintf("ALTER SEQUENCE evidence_ids RESTART WITH %d", (len(columns)+1)*1_000_000))
+	require.NoError(t, err)
 }
 
 // perKind is how many objects of each kind an organization has. The middle one

@@ -217,8 +217,9 @@ type Call struct{ Method, Path, Query, Body string }
 // Call fills the templates of an operation with objects of the organization.
 func (m *Maker) Call(t testing.TB, o Operation) Call {
 	t.Helper()
-	method, path := o.split()
-	for _, upTo := range Params(path) {
+	method, template := o.split()
+	path := Chosen(template)
+	for _, upTo := range Params(template) {
 		noun, ok := NounOf(upTo)
 		require.True(t, ok, "no noun for the parameter of %s", upTo)
 		path = FillPath(path, upTo, m.ID(t, noun.Name))
@@ -232,13 +233,29 @@ var (
 	made        atomic.Int64
 )
 
-// Params are the path parameters of a path, each as the path that ends with it.
+// words are parameters that choose among what every organization has, and a choice.
+var words = map[string]string{"/api/agent-evidence/{resource}": "failures"}
+
+// Params are the path parameters that name an object, each as the path that ends with
+// it.
 func Params(path string) []string {
 	var out []string
 	for _, at := range parameter.FindAllStringIndex(path, -1) {
-		out = append(out, path[:at[1]])
+		if upTo := path[:at[1]]; words[upTo] == "" {
+			out = append(out, upTo)
+		}
 	}
 	return out
+}
+
+// Chosen is a path in which only parameters that name an object are left.
+func Chosen(path string) string {
+	for upTo, word := range words {
+		if strings.HasPrefix(path, upTo) {
+			path = FillPath(path, upTo, word)
+		}
+	}
+	return path
 }
 
 // FillPath puts an id in the place of the parameter that upTo ends with. The

@@ -227,6 +227,25 @@ func (q *Queries) InsertDeletion(ctx context.Context, arg InsertDeletionParams) 
 	return id, err
 }
 
+const mentionRefs = `-- name: MentionRefs :exec
+INSERT INTO trace_refs (org_id, trace_id, stub, created_at)
+SELECT $1, m.trace_id, true, $2
+FROM (SELECT unnest($3::bytea[]) AS trace_id ORDER BY 1) AS m
+ON CONFLICT (org_id, trace_id) DO NOTHING
+`
+
+type MentionRefsParams struct {
+	OrgID     principal.OrgID
+	CreatedAt time.Time
+	TraceIds  [][]byte
+}
+
+// Gives traces that are mentioned a number; those that have one keep it.
+func (q *Queries) MentionRefs(ctx context.Context, arg MentionRefsParams) error {
+	_, err := q.db.Exec(ctx, mentionRefs, arg.OrgID, arg.CreatedAt, arg.TraceIds)
+	return err
+}
+
 const nextFeedback = `-- name: NextFeedback :one
 SELECT nextval('feedback_ids')::bigint AS id
 `

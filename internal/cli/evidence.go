@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/cli/evidence"
+	"github.com/assayhq/assay/internal/client/api"
+	"github.com/assayhq/assay/internal/terminal"
+)
+
+type evidenceCommand struct {
+	Show evidenceShowCommand `cmd:"" help:"Draw the timeline of a trace: what was requested, authorized, dispatched, acknowledged and verified."`
+}
+
+type evidenceShowCommand struct {
+	Trace string `arg:"" help:"ID of the trace (32 hexadecimal digits), or its number."`
+	remote
+	JSON bool `name:"json" help:"JSON instead of a drawing."`
+}
+
+// Run draws the timeline.
+func (c evidenceShowCommand) Run(e *Environment) error { return unknown(c.run(e)) }
+
+func (c evidenceShowCommand) run(e *Environment) error {
+	from, err := c.client(e)
+	if err != nil {
+		return err
+	}
+	raw, err := from.Call(func(k api.Client) error {
+		_, err := k.GetEvidenceTimeline(e.Context, url.Values{"traceId": {c.Trace}})
+		return err
+	})
+	if err != nil || c.JSON {
+		return orJSON(e, raw, err)
+	}
+	var t evidence.Timeline
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return err
+	}
+	style := terminal.Detect(e.Out, e.Environ)
+	return evidence.Draw(e.Out, t, evidence.Options{Width: style.Width, Color: style.Colour})
+}

@@ -1,0 +1,213 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/fault"
+)
+
+// MaxEvents is how many events an envelope may carry.
+const MaxEvents = 1_000
+
+// Producer is who sends an envelope.
+type Producer struct{ RuntimeKey, Name, Version, Environment string }
+
+// Defaults are links of events that do not have their own.
+type Defaults struct {
+	TraceID, ConversationID, ReleaseID string
+	EvaluationRunID                    int64
+}
+
+// Envelope is events that are sent together.
+type Envelope struct {
+	Producer Producer
+	Defaults Defaults
+	// Atomic stores all events or none.
+	Atomic bool
+	// DryRun says what would become of the events, and stores nothing.
+	DryRun bool
+	// WithoutPayload stores what was made of an event, and not the event.
+	WithoutPayload bool
+	Events         []jsontext.Value
+}
+
+// Fate is what became of an event.
+type Fate string
+
+// The fates.
+const (
+	Accepted  Fate = "accepted"
+	Duplicate Fate = "duplicate" // the event was received before
+	Unmapped  Fate = "unmapped"  // it is kept, and read again when a normalizer understands it
+	Rejected  Fate = "rejected"
+)
+
+// Ref names a record.
+type Ref struct {
+	Resource kind.Name `json:"resource"`
+	ID       int64     `json:"id"`
+}
+
+// Outcome is what became of one event.
+type Outcome struct {
+	Index    int
+	ID       string
+	Fate     Fate
+	RawEvent int64
+	Records  []Ref
+	Errors   []fault.Field
+	Warnings []string
+}
+
+// event is an event of an envelope on its way to the store.
+type event struct {
+	Outcome
+	normal.Event
+	result  normal.Result
+	reports []*report
+	raw     *report
+	// first is the same event earlier in the envelope.
+	first *event
+}
+
+// readEvent reads the attributes of an event.
+func readEvent(index int, text jsontext.Value) *event {
+	e := &event{Outcome: Outcome{Index: index, Fate: Accepted}}
+	if len(text) > kind.MaxBody {
+		e.reject("", "length", "must have at most 262144 bytes")
+		return e
+	}
+	var members kind.Values
+	if text.Kind() != '{' || json.Unmarshal(text, &members) != nil {
+		e.reject("", "type", "must be an object, in which each name occurs once")
+		return e
+	}
+	get := func(name string, most int, required bool) string {
+		raw := members[name]
+		s := members.Text(name)
+		switch {
+		case len(raw) == 0 || raw.Kind() == 'n' || s == "" && raw.Kind() == '"':
+			if required {
+				e.reject("/"+name, "required", "is required")
+			}
+		case raw.Kind() != '"':
+			e.reject("/"+name, "type", "must be a string")
+		case utf8.RuneCountInString(s) > most || strings.ContainsRune(s, 0):
+			e.reject("/"+name, "length", fmt.Sprintf("must be text of at most %d characters", most))
+		}
+		return s
+	}
+	e.Event = normal.Event{
+		ID: get("id", 256, true), Source: get("source", 1024, true), Type: get("type", 256, true), Subject: get("subject", 256, false),
+		Traceparent: get("traceparent", 64, false), Format: normal.Format(get("format", 64, false)), Data: members["data"],
+	}
+	e.Outcome.ID = e.Event.ID
+	if at := get("time", 64, false); at != "" {
+		t, err := time.Parse(time.RFC3339, at)
+		if err != nil || t.Year() < 2000 || t.Year() > 9999 {
+			e.reject("/time", "format", "must be a time such as 2026-01-31T12:00:00Z, not before 2000")
+		}
+		e.Time = t.UTC()
+	}
+	if k := e.Data.Kind(); len(e.Data) == 0 || k == 'n' {
+		e.reject("/data", "required", "is required")
+	}
+	if e.Format != "" && !slices.Contains(normal.Formats, e.Format) {
+		e.reject("/format", "enum", "is not a format that can be read")
+	}
+	return e
+}
+
+func (e *event) reject(path, code, message string) {
+	e.Fate = Rejected
+	e.Errors = append(e.Errors, fault.Field{In: "body", Path: path, Code: code, Message: message})
+}
+
+// normalize turns an event into reports.
+func (e *event) normalize(p Producer, d Defaults) {
+	if e.Fate != Accepted {
+		return
+	}
+	result, fields := normal.Normalize(e.Event, p.RuntimeKey)
+	e.result, e.Warnings = result, append(e.Warnings, result.Warnings...)
+	if len(fields) > 0 {
+		e.refuse("/data", fields)
+		return
+	}
+	for _, r := range result.Reports {
+		draft, fields := kind.Read(kind.Must(r.Kind), r.Body, r.Partial)
+		if fields = append(fields, demands(draft)...); len(fields) > 0 {
+			e.refuse("/data", fields)
+			return
+		}
+		e.defaults(&draft, p, d)
+		e.reports = append(e.reports, &report{draft: draft, origin: Ingested, index: e.Index})
+	}
+	if len(e.reports) == 0 {
+		e.Fate = Unmapped
+	}
+}
+
+// refuse rejects the event for faults of a part of it.
+func (e *event) refuse(part string, fields []fault.Field) {
+	for _, f := range fields {
+		e.reject(part+f.Path, f.Code, f.Message)
+	}
+}
+
+// defaults fills in the links of a report that it does not have itself.
+func (e *event) defaults(d *kind.Draft, p Producer, defaults Defaults) {
+	set := func(name, text string) {
+		if d.Values[name] == nil && text != "" {
+			d.Values[name] = kind.TextValue(text)
+		}
+	}
+	if d.Kind.Name != "connectors" {
+		set("runtime_key", p.RuntimeKey)
+	}
+	if d.Values["otel_trace_id"] == nil && d.Values["trace_id"] == nil {
+		if parts := strings.Split(e.Traceparent, "-"); len(parts) == 4 {
+			set("otel_trace_id", parts[1])
+		} else {
+			set("trace_id", defaults.TraceID)
+		}
+	}
+	set("conversation_id", defaults.ConversationID)
+	if d.Values["evaluation_run_id"] == nil && defaults.EvaluationRunID != 0 {
+		d.Values["evaluation_run_id"] = kind.IntegerValue(defaults.EvaluationRunID)
+	}
+	if d.Values["occurred_at"] == nil && !e.Time.IsZero() {
+		d.Values["occurred_at"] = kind.TimeValue(e.Time)
+	}
+}
+
+// received is the report of the event itself.
+func (e *event) received(p Producer, withPayload bool) *report {
+	v := kind.Values{
+		"event_id": kind.TextValue(e.Event.ID), "source": kind.TextValue(e.Source), "type": kind.TextValue(e.Type), "format": kind.TextValue(string(e.result.Format)),
+		"normalizer_version": kind.TextValue(e.result.Version), "runtime_key": kind.TextValue(p.RuntimeKey),
+	}
+	if withPayload {
+		v["payload"] = e.Data
+	}
+	for i := 0; i < len(e.reports); i++ { // the first link to a trace is the event's
+		for _, name := range []string{"otel_trace_id", "trace_id"} {
+			if value := e.reports[i].draft.Values[name]; value != nil && v["otel_trace_id"] == nil && v["trace_id"] == nil {
+				v[name] = value
+			}
+		}
+	}
+	if !e.Time.IsZero() {
+		v["occurred_at"] = kind.TimeValue(e.Time)
+	}
+	return &report{draft: kind.Draft{Kind: kind.Must("raw-events"), Values: v}, origin: Ingested, index: e.Index}
+}

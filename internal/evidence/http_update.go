@@ -1,0 +1,105 @@
+package evidence
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/principal"
+)
+
+func (s *Service) registerUpdates(e *httpapi.Edge) {
+	httpapi.Register(e, httpapi.Op{
+		ID: "updateEvidence", Method: http.MethodPatch, Path: "/api/agent-evidence/{resource}/{id}", Tag: tag, Scope: principal.TracesWrite, Status: 200, OptionalBody: true,
+		Summary: "Update a record of evidence",
+		Description: "Changes the fields that are sent, and moves the record to another `state` or `status`. Steps, tool invocations, side effects and failures can be changed; the states of other kinds are decided elsewhere: 403 `kind_not_changeable`. " +
+			"A move that the kind does not have is 409 `invalid_transition`, with the moves that are possible. An empty body changes nothing.",
+	}, s.patchRecord)
+	httpapi.Register(e, httpapi.Op{
+		ID: "updateRuntime", Method: http.MethodPatch, Path: "/api/agent-evidence/runtimes/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, OptionalBody: true,
+		Summary:     "Update a runtime",
+		Description: "Changes the fields that are sent. Set `state` to `suspended` to stop a runtime: everything that it asks for is denied until it is `active` again. A retired runtime stays retired.",
+	}, s.patchRuntime)
+	httpapi.Register(e, httpapi.Op{
+		ID: "updateConnector", Method: http.MethodPatch, Path: "/api/agent-evidence/connectors/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, OptionalBody: true,
+		Summary:     "Update a connector",
+		Description: "Changes the fields that are sent: `state`, `trust_level`, the classes of `tools`. Approving a connector that no readiness report has passed needs `override.justification`: 409 `connector_not_ready` without it.",
+	}, s.patchConnector)
+}
+
+type patchInput struct {
+	RecordPath
+	httpapi.IfMatch
+	Body reportBody
+}
+
+type patchThingInput struct {
+	ID string `path:"id" maxLength:"32" doc:"Id of the record."`
+	httpapi.IfMatch
+	Body reportBody
+}
+
+func (s *Service) patchRecord(ctx context.Context, in *patchInput) (*recordOutput, error) {
+	k, id, err := in.record()
+	if err != nil {
+		return nil, err
+	}
+	if k.Changes != kind.Reporter {
+		return nil, ErrNotChangeable
+	}
+	return s.patch(ctx, k, id, in.IfMatch, in.Body)
+}
+
+func (s *Service) patchRuntime(ctx context.Context, in *patchThingInput) (*recordOutput, error) {
+	return s.patchThing(ctx, "runtimes", in)
+}
+
+func (s *Service) patchConnector(ctx context.Context, in *patchThingInput) (*recordOutput, error) {
+	return s.patchThing(ctx, "connectors", in, "trust_level")
+}
+
+// patchThing changes a thing of which people decide.
+func (s *Service) patchThing(ctx context.Context, name kind.Name, in *patchThingInput, may ...string) (*recordOutput, error) {
+	id, ok := httpapi.ParseID(in.ID)
+	if !ok {
+		return nil, ErrNotFound
+	}
+	return s.patch(ctx, kind.Must(name), id, in.IfMatch, in.Body, may...)
+}
+
+// patch changes a record.
+func (s *Service) patch(ctx context.Context, k *kind.Kind, id int64, match httpapi.IfMatch, body reportBody, may ...string) (*recordOutput, error) {
+	e, err := readEdit(k, jsontext.Value(body), may...)
+	if err != nil {
+		return nil, err
+	}
+	expected, err := match.Expected(e.expected)
+	if err != nil {
+		return nil, err
+	}
+	org := principal.From(ctx).Org
+	if k.Class == kind.Stream {
+		r, err := s.updateStream(ctx, org, k, id, expected, e)
+		if err != nil {
+			return nil, err
+		}
+		return toRecordOutput(&r, e.ignored), nil
+	}
+	found, err := s.Find(ctx, org, k, id)
+	if err != nil {
+		return nil, err
+	}
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*recordOutput, error) {
+		r, err := s.updateTx(ctx, tx, k, id, expected, e)
+		if err != nil {
+			return nil, err
+		}
+		r.Number = found.Number // the trace of a record does not change
+		return toRecordOutput(&r, e.ignored), nil
+	})
+}

@@ -1,0 +1,125 @@
+package kind
+
+import "slices"
+
+// Kinds are all kinds.
+var Kinds = slices.Concat(streams, things, decided, runs)
+
+// shared are the list parameters that reach every kind.
+var shared = []string{"idempotencyKey", "runtimeId", "runtimeKey", "traceId", "evaluationRunId", "rawEventId"}
+
+// streams are what agents did.
+var streams = []Kind{
+	{
+		Name: "raw-events", One: "raw event", Class: Stream, IDFilter: "rawEventId", Lifecycle: "status", Initial: "received",
+		About:   "An event as it was received, and what became of it.",
+		Moves:   moves(from("received", "normalized", "partially_normalized", "unmapped", "invalid"), from("unmapped", "normalized", "partially_normalized"), from("partially_normalized", "normalized")),
+		Natural: []string{"source", "event_id"},
+		Fields: []Field{
+			{Name: "event_id", Type: Text, Max: maxName, Required: true, Doc: "Id that the source gave the event."},
+			{Name: "source", Type: Text, Max: 1024, Required: true, Doc: "Where the event comes from, a URI reference."},
+			{Name: "type", Type: Text, Max: maxName, Doc: "Type of the event."},
+			{Name: "format", Type: Text, Max: maxName, Doc: "Format of the payload."},
+			{Name: "received_at", Type: Time, Server: true, Doc: "When the event was received."},
+			{Name: "payload", Type: Any, Doc: "The event itself, after redaction."},
+			{Name: "payload_digest", Type: Digest, Server: true, Doc: "Digest of the payload as it is stored."},
+			{Name: "status", Type: Enum, Server: true, Enum: []string{"received", "normalized", "partially_normalized", "unmapped", "invalid"}, Doc: "What became of the event."},
+			{Name: "normalizer_version", Type: Text, Server: true, Doc: "Version of the mapping that was used."},
+			{Name: "records", Type: Objects, Server: true, Members: []Field{{Name: "resource", Type: Text}, {Name: "id", Type: Integer}}, Doc: "Records that were made from the event."},
+			{Name: "errors", Type: Objects, Server: true, Doc: "What was wrong with the event."},
+		},
+	},
+	{
+		Name: "primitive-step-runs", One: "step", Class: Stream, IDFilter: "primitiveStepRunId", Lifecycle: "status", Changes: Reporter,
+		About: "A step of an agent: a model call, a tool call, a retrieval, a handoff.",
+		Born:  []string{"running", "waiting", "succeeded", "failed", "cancelled", "denied", "unknown"},
+		Moves: moves(
+			from("running", "waiting", "succeeded", "failed", "cancelled", "denied", "unknown"),
+			from("waiting", "running", "succeeded", "failed", "cancelled", "denied", "unknown"),
+			from("unknown", "succeeded", "failed"),
+		),
+		Natural: []string{"otel_trace_id", "span_id"},
+		Filters: []string{"primitiveType"},
+		Fields: []Field{
+			{Name: "primitive_type", Type: Enum, Enum: Primitives, Required: true, Doc: "What kind of step it is."},
+			{Name: "name", Type: Text, Max: 1024, Doc: "Name of the step."},
+			{Name: "sequence", Type: Integer, Doc: "Place among the steps of its parent."},
+			{Name: "parent_step_run_id", Type: Ref, Of: "primitive-step-runs", Doc: "Step that this one is part of."},
+			{Name: "status", Type: Enum, Required: true, Enum: []string{"running", "waiting", "succeeded", "failed", "cancelled", "denied", "unknown"}, Doc: "How far the step is."},
+			{Name: "started_at", Type: Time, Required: true, Doc: "When the step began."},
+			{Name: "ended_at", Type: Time, Doc: "When the step ended."},
+			{Name: "duration_ms", Type: Number, Doc: "How long the step took."},
+			{Name: "agent", Type: Object, Members: []Field{{Name: "id", Type: Text, Max: maxName}, {Name: "name", Type: Text, Max: maxName}, {Name: "version", Type: Text, Max: maxName}}, Doc: "Agent that took the step."},
+			{Name: "model", Type: Object, Members: []Field{{Name: "provider", Type: Text, Max: maxName}, {Name: "request", Type: Text, Max: maxName}, {Name: "response", Type: Text, Max: maxName}}, Doc: "Model that was asked."},
+			{Name: "usage", Type: Object, Members: usageFields, Doc: "Tokens that were used."},
+			{Name: "cost_usd", Type: Number, Doc: "What the step cost."},
+			{Name: "input", Type: Any, Doc: "What went in."},
+			{Name: "output", Type: Any, Doc: "What came out."},
+			{Name: "input_digest", Type: Digest, Doc: "Digest of what went in."},
+			{Name: "output_digest", Type: Digest, Doc: "Digest of what came out."},
+			{Name: "attempt", Type: Integer, Doc: "Which attempt this is, from 1."},
+			{Name: "retry_of_id", Type: Ref, Of: "primitive-step-runs", Doc: "Step that this one repeats."},
+			{Name: "error", Type: Object, Members: errorFields, Doc: "Why the step failed."},
+		},
+	},
+	{
+		Name: "tool-invocation-evidence", One: "tool invocation", Class: Stream, Aliases: []string{"tool-invocations"}, IDFilter: "toolInvocationEvidenceId",
+		Lifecycle: "status", Changes: Reporter,
+		About: "A call of a tool: what was asked for, whether it was allowed, and what the tool replied. A reply is not proof of an effect.",
+		Born:  []string{"requested", "awaiting_approval", "authorized", "denied", "dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"},
+		Moves: moves(
+			from("requested", "awaiting_approval", "authorized", "denied", "dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"),
+			from("awaiting_approval", "authorized", "denied", "dispatched", "succeeded", "failed", "cancelled", "timed_out", "unknown"),
+			from("authorized", "dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"),
+			from("dispatched", "awaiting_approval", "succeeded", "failed", "timed_out", "cancelled", "unknown"),
+			from("timed_out", "succeeded", "failed"),
+			from("unknown", "succeeded", "failed"),
+		),
+		Natural: []string{"runtime_key", "invocation_id", "attempt"},
+		Filters: []string{"connectorId", "connectorKey", "primitiveStepRunId", "invocationId", "policyDecisionId", "sideEffectLedgerId", "sideEffectClass"},
+		Fields: []Field{
+			{Name: "invocation_id", Type: Text, Max: maxName, Required: true, Doc: "Id of the call, as the runtime names it."},
+			{Name: "tool_name", Type: Text, Max: maxName, Required: true, Doc: "Name of the tool."},
+			{Name: "tool_type", Type: Enum, Enum: []string{"function", "extension", "datastore", "mcp", "a2a", "other"}, Doc: "How the tool is reached."},
+			{Name: "protocol", Type: Object, Members: []Field{{Name: "name", Type: Text, Max: maxName}, {Name: "version", Type: Text, Max: maxName}, {Name: "method", Type: Text, Max: maxName}}, Doc: "Protocol that carried the call."},
+			{Name: "arguments", Type: Any, Doc: "What the tool was called with."},
+			{Name: "arguments_digest", Type: Digest, Doc: "Digest of the arguments."},
+			{Name: "result", Type: Any, Doc: "What the tool replied."},
+			{Name: "result_digest", Type: Digest, Doc: "Digest of the reply."},
+			{Name: "is_error", Type: Boolean, Doc: "Whether the tool replied with an error."},
+			{Name: "status", Type: Enum, Required: true, Enum: []string{"requested", "awaiting_approval", "authorized", "denied", "dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"}, Doc: "How far the call is."},
+			sideEffectClass("What the call does to the world."),
+			{Name: "annotations", Type: Object, Members: []Field{{Name: "read_only", Type: Boolean}, {Name: "destructive", Type: Boolean}, {Name: "idempotent", Type: Boolean}, {Name: "open_world", Type: Boolean}}, Doc: "What the server says about the tool."},
+			{Name: "primitive_step_run_id", Type: Ref, Of: "primitive-step-runs", Doc: "Step that made the call."},
+			{Name: "policy_decision_id", Type: Ref, Of: "policy-decisions", Doc: "Decision about the call."},
+			{Name: "approval_id", Type: Ref, Of: "approvals", Doc: "Approval of the call."},
+			{Name: "attempt", Type: Integer, Doc: "Which attempt this is, from 1."},
+			{Name: "started_at", Type: Time, Doc: "When the call was made."},
+			{Name: "ended_at", Type: Time, Doc: "When the reply came."},
+			{Name: "latency_ms", Type: Number, Doc: "How long the reply took."},
+			{Name: "error", Type: Object, Members: errorFields, Doc: "Why the call failed."},
+		},
+	},
+	{
+		Name: "eval-explanations", One: "explanation", Class: Stream, IDFilter: "evalExplanationId",
+		About:   "Why something was scored as it was, and which step is held responsible.",
+		Filters: []string{"primitiveStepRunId"},
+		Fields: []Field{
+			{Name: "subject", Type: Object, Required: true, Doc: "What was evaluated.", Members: []Field{
+				{Name: "type", Type: Enum, Required: true, Enum: []string{"test_case", "judge_result", "tool_invocation", "policy_decision", "trace", "step"}},
+				{Name: "id", Type: Any, Required: true},
+			}},
+			{Name: "evaluation_name", Type: Text, Max: maxName, Required: true, Doc: "Name of the metric or judge."},
+			{Name: "score_value", Type: Number, Doc: "Score, if it is a number."},
+			{Name: "score_label", Type: Text, Max: maxName, Doc: "Score, if it is a label."},
+			{Name: "explanation", Type: Text, Max: 100_000, Required: true, Doc: "Why."},
+			{Name: "evidence", Type: Objects, Doc: "What the explanation rests on.", Members: []Field{{Name: "resource", Type: Text, Max: maxName}, {Name: "id", Type: Any}, {Name: "path", Type: Text, Max: 1024}, {Name: "quote", Type: Text}, {Name: "weight", Type: Number}}},
+			{Name: "test_case_id", Type: Integer, Doc: "Test case that was evaluated."},
+			{Name: "judge_config_id", Type: Integer, Doc: "Judge that evaluated it."},
+			{Name: "judge_config_version", Type: Integer, Doc: "Version of the judge."},
+			{Name: "primitive_step_run_id", Type: Ref, Of: "primitive-step-runs", Doc: "Step that is held responsible."},
+			{Name: "counterfactual", Type: Text, Doc: "What would have led to another score."},
+			{Name: "confidence", Type: Number, Doc: "How sure the evaluation is, from 0 to 1."},
+		},
+	},
+}

@@ -1,0 +1,94 @@
+package kind
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Text is a field that is a text; empty if it is absent or something else.
+func (v Values) Text(name string) string {
+	raw := v[name]
+	if raw.Kind() != '"' {
+		return ""
+	}
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// Integer is a field that is an integer; 0 if it is absent or something else.
+func (v Values) Integer(name string) int64 {
+	n, err := strconv.ParseInt(string(v[name]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Time is a field that is a time; the zero time if it is absent or something else.
+func (v Values) Time(name string) time.Time {
+	t, err := time.Parse(time.RFC3339, v.Text(name))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// Within is the values of a field that is an object.
+func (v Values) Within(name string) Values {
+	var out Values
+	if v[name].Kind() != '{' || json.Unmarshal(v[name], &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// TextValue is a text as a value.
+func TextValue(s string) jsontext.Value {
+	text, err := jsontext.AppendQuote(nil, s)
+	if err != nil { // not UTF-8
+		text, _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\ufffd"))
+	}
+	return text
+}
+
+// IntegerValue is an integer as a value.
+func IntegerValue(n int64) jsontext.Value { return strconv.AppendInt(nil, n, 10) }
+
+// TimeValue is a time as a value, in milliseconds.
+func TimeValue(t time.Time) jsontext.Value {
+	return t.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`)
+}
+
+// Snake is a name in snake case.
+func Snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) {
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Camel is a name of snake case in camel case.
+func Camel(name string) string {
+	parts := strings.Split(name, "_")
+	for i, p := range parts[1:] {
+		if p != "" {
+			parts[i+1] = strings.ToUpper(p[:1]) + p[1:]
+		}
+	}
+	return strings.Join(parts, "")
+}

@@ -1,0 +1,240 @@
+package normal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/evidence/internal/kind"
+)
+
+// longText is the length of a text whose field names no other.
+const longText = 10_000
+
+// body is a record in the making. What is put into it fits its kind.
+type body struct {
+	n      *normalizer
+	kind   *kind.Kind
+	values kind.Values
+}
+
+// body begins a record of the runtime that sent the event.
+func (n *normalizer) body(name kind.Name) *body {
+	b := &body{n: n, kind: kind.Must(name), values: kind.Values{}}
+	b.key("runtime_key", n.runtime)
+	if storable(n.event.Time) {
+		b.time("occurred_at", n.event.Time)
+	}
+	return b
+}
+
+// text puts a text, cut to what its field holds; an empty one is left out.
+func (b *body) text(name, s string) {
+	if s = b.fit(name, b.kind.Field(name), s); s != "" {
+		b.values[name] = kind.TextValue(s)
+	}
+}
+
+// key puts a text that names something. One that is too long is not cut, which would
+// let two names become one, but ends with a digest of the whole.
+func (b *body) key(name, s string) {
+	s = plain(s)
+	if most := length(b.kind.Field(name)); utf8.RuneCountInString(s) > most {
+		sum := sha256.Sum256([]byte(s))
+		s = string([]rune(s)[:most-65]) + "#" + hex.EncodeToString(sum[:])
+		b.n.warn(name + " is shortened")
+	}
+	if s != "" {
+		b.values[name] = kind.TextValue(s)
+	}
+}
+
+// choice puts one of the values that a field can have, and nothing else.
+func (b *body) choice(name, s string) {
+	if slices.Contains(b.kind.Field(name).Enum, s) {
+		b.values[name] = kind.TextValue(s)
+	}
+}
+
+// time puts a time, if it can be stored.
+func (b *body) time(name string, t time.Time) {
+	if storable(t) {
+		b.values[name] = kind.TimeValue(t)
+	}
+}
+
+// number puts a number, if it is one.
+func (b *body) number(name string, f float64) {
+	if v := number(f); v != nil {
+		b.values[name] = v
+	}
+}
+
+func (b *body) boolean(name string, v bool) {
+	b.values[name] = jsontext.Value(strconv.AppendBool(nil, v))
+}
+
+// any puts a JSON value; null and nothing are left out.
+func (b *body) any(name string, v jsontext.Value) {
+	if len(v) > 0 && v.Kind() != 'n' {
+		b.values[name] = v
+	}
+}
+
+// digested puts a JSON value and, in another field, its digest: the digest stays if
+// the value is too large.
+func (b *body) digested(name, digestName string, v jsontext.Value) {
+	if len(v) > 0 && v.Kind() != 'n' {
+		b.values[name] = v
+		b.values[digestName] = kind.TextValue(digest(v))
+	}
+}
+
+// texts puts an object of texts, each cut to what its member holds; empty ones are left
+// out, and so is an object without any.
+func (b *body) texts(name string, members map[string]string) {
+	f := b.kind.Field(name)
+	out := map[string]jsontext.Value{}
+	for _, member := range sorted(members) {
+		var of *kind.Field
+		if i := slices.IndexFunc(f.Members, func(m kind.Field) bool { return m.Name == member }); i >= 0 {
+			of = &f.Members[i]
+		}
+		if s := b.fit(name+"."+member, of, members[member]); s != "" {
+			out[member] = kind.TextValue(s)
+		}
+	}
+	if len(out) > 0 {
+		b.values[name] = encode(out)
+	}
+}
+
+// attributes puts what the kind has no field for.
+func (b *body) attributes(members map[string]jsontext.Value) {
+	out := map[string]jsontext.Value{}
+	for name, v := range members {
+		if len(v) > 0 && v.Kind() != 'n' {
+			out[name] = v
+		}
+	}
+	if len(out) > 0 {
+		b.values["attributes"] = encode(out)
+	}
+}
+
+// within puts the ids of a span. The id of a span alone names nothing.
+func (b *body) within(trace, id string) {
+	if trace != "" {
+		b.text("otel_trace_id", trace)
+		b.text("span_id", id)
+	}
+}
+
+// fit cuts a text to what a field holds.
+func (b *body) fit(name string, f *kind.Field, s string) string {
+	s = plain(s)
+	most := length(f)
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	b.n.warn(name + " is cut to " + strconv.Itoa(most) + " characters")
+	return string([]rune(s)[:most])
+}
+
+// report ends the record. What makes it larger than a record may be is left out, the
+// largest first.
+func (b *body) report(partial bool) {
+	for {
+		text, err := json.Marshal(b.values, json.Deterministic(true))
+		if err == nil && len(text) <= kind.MaxBody {
+			b.n.result.Reports = append(b.n.result.Reports, Report{Kind: b.kind.Name, Body: text, Partial: partial})
+			return
+		}
+		name := b.largest()
+		if name == "" {
+			b.n.warn("a record of " + string(b.kind.Name) + " is left out: it is too large")
+			return
+		}
+		b.n.warn(name + " is left out: the record is too large")
+		delete(b.values, name)
+	}
+}
+
+// largest is the field that takes the most space of those that can be missed.
+func (b *body) largest() (name string) {
+	for _, field := range sorted(b.values) {
+		if !b.kind.Field(field).Required && len(b.values[field]) > len(b.values[name]) {
+			name = field
+		}
+	}
+	return name
+}
+
+// plain is a text that can be stored: UTF-8 without U+0000.
+func plain(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "")
+}
+
+func length(f *kind.Field) int {
+	if f == nil || f.Max == 0 {
+		return longText
+	}
+	return f.Max
+}
+
+// storable reports whether a time is one that records can have.
+func storable(t time.Time) bool { t = t.UTC(); return t.Year() >= 2000 && t.Year() <= 9999 }
+
+// number is a number as a value; nil if it is none.
+func number(f float64) jsontext.Value {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return strconv.AppendFloat(nil, f, 'f', -1, 64)
+}
+
+// optional is a text as a value; nothing if it is empty.
+func optional(s string) jsontext.Value {
+	if s = plain(s); s == "" {
+		return nil
+	}
+	return kind.TextValue(s)
+}
+
+// encode writes values whose JSON is known to be good.
+func encode(v any) jsontext.Value {
+	text, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return nil // nested deeper than JSON may be
+	}
+	return text
+}
+
+// digest is that of a value in its canonical form, so that spaces and the order of
+// members make no difference.
+func digest(v jsontext.Value) string {
+	canonical := v.Clone()
+	if canonical.Canonicalize() != nil {
+		canonical = v
+	}
+	sum := sha256.Sum256(canonical)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// sorted is the names of a map, in order.
+func sorted[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

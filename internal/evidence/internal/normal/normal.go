@@ -1,0 +1,214 @@
+package normal
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/span"
+)
+
+// Event is an event as the envelope carries it. Time is when it happened, or when it
+// was received if its sender does not say.
+type Event struct {
+	ID, Source, Type, Subject string
+	// Format is empty if the sender does not say; it is then inferred from the type
+	// and the shape.
+	Format      Format
+	Time        time.Time
+	Traceparent string
+	Data        jsontext.Value
+}
+
+// Format names what the data of an event is.
+type Format string
+
+// The formats.
+const (
+	FormatSpan          Format = "otel.span"
+	FormatLog           Format = "otel.log"
+	FormatOpenInference Format = "openinference.span"
+	FormatMCP           Format = "mcp.message"
+	FormatA2A           Format = "a2a.event"
+	FormatOPA           Format = "opa.decision"
+	FormatNative        Format = "native"
+)
+
+// Formats are all formats.
+var Formats = []Format{FormatSpan, FormatLog, FormatOpenInference, FormatMCP, FormatA2A, FormatOPA, FormatNative}
+
+// versions are the mappings by format.
+var versions = map[Format]string{
+	FormatSpan: "otel/1", FormatLog: "otel/1", FormatOpenInference: "openinference/1",
+	FormatMCP: "mcp/1", FormatA2A: "a2a/1", FormatOPA: "opa/1", FormatNative: "native/1",
+}
+
+// Report is what an event says about one record.
+type Report struct {
+	Kind kind.Name
+	// Body is the record as it would be posted, in snake case.
+	Body jsontext.Value
+	// Partial says that other reports of the same record complete it.
+	Partial bool
+}
+
+// Result is what an event says.
+type Result struct {
+	// Format is empty if nothing tells it.
+	Format Format
+	// Version is that of the mapping, such as mcp/1.
+	Version string
+	// Reports are empty if the event is not understood.
+	Reports  []Report
+	Warnings []string
+}
+
+// Normalize reads an event of a runtime. The fields say what is wrong with an event
+// that its format refuses; their paths begin at the event. An event that is well
+// formed but not understood gives no reports and no fields.
+func Normalize(e Event, runtimeKey string) (Result, []fault.Field) {
+	if e.Format != "" && !slices.Contains(Formats, e.Format) {
+		return Result{}, []fault.Field{invalid("/format", "enum", "must be one of "+formatNames())}
+	}
+	if !e.Data.IsValid() {
+		return Result{}, []fault.Field{invalid("/data", "format", "cannot be read as JSON: a name may occur once, and text must be UTF-8")}
+	}
+	if e.Format == "" {
+		e.Format = infer(e)
+	}
+	n := &normalizer{event: e, runtime: runtimeKey, result: Result{Format: e.Format, Version: versions[e.Format]}}
+	n.trace, n.span = traceparent(e.Traceparent)
+	n.read()
+	if len(n.fields) > 0 {
+		n.result.Reports = nil
+	}
+	return n.result, n.fields
+}
+
+// normalizer reads one event.
+type normalizer struct {
+	event   Event
+	runtime string
+	// trace and span are what the event's traceparent names, if it has one.
+	trace, span string
+	result      Result
+	fields      []fault.Field
+}
+
+func (n *normalizer) read() {
+	switch n.event.Format {
+	case FormatSpan, FormatOpenInference:
+		n.readSpans()
+	case FormatLog:
+		n.readLogs()
+	case FormatMCP:
+		n.each(n.readMCP)
+	case FormatA2A:
+		n.each(n.readA2A)
+	case FormatOPA:
+		n.each(n.readDecision)
+	case FormatNative:
+		n.readNative()
+	}
+}
+
+// each calls read for the object that the data is, or for each object of a list: older
+// revisions of MCP send batches, and OPA sends its log in pieces.
+func (n *normalizer) each(read func(kind.Values)) {
+	switch n.event.Data.Kind() {
+	case '{':
+		read(object(n.event.Data))
+	case '[':
+		for _, one := range list(n.event.Data) {
+			if one.Kind() != '{' {
+				n.refuse("/data", "type", "must be a list of objects")
+				return
+			}
+			read(object(one))
+		}
+	default:
+		n.refuse("/data", "type", "must be an object")
+	}
+}
+
+func (n *normalizer) refuse(path, code, message string) {
+	n.fields = append(n.fields, invalid(path, code, message))
+}
+
+// warn notes something once.
+func (n *normalizer) warn(text string) {
+	if !slices.Contains(n.result.Warnings, text) {
+		n.result.Warnings = append(n.result.Warnings, text)
+	}
+}
+
+// timed reports whether the event has a time, without which some records cannot be.
+func (n *normalizer) timed() bool {
+	if storable(n.event.Time) {
+		return true
+	}
+	n.refuse("/time", "required", "is required, and must not be before 2000")
+	return false
+}
+
+func invalid(path, code, message string) fault.Field {
+	return fault.Field{In: "body", Path: path, Code: code, Message: message}
+}
+
+func formatNames() string {
+	names := make([]string, len(Formats))
+	for i, f := range Formats {
+		names[i] = string(f)
+	}
+	return strings.Join(names, ", ")
+}
+
+// object is the members of an object; nil if the value is something else.
+func object(v jsontext.Value) kind.Values {
+	var out kind.Values
+	if v.Kind() != '{' || json.Unmarshal(v, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// list is the elements of a list; nil if the value is something else.
+func list(v jsontext.Value) []jsontext.Value {
+	var out []jsontext.Value
+	if v.Kind() != '[' || json.Unmarshal(v, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// either is the first of several spellings that is there.
+func either(v kind.Values, names ...string) jsontext.Value {
+	for _, name := range names {
+		if got, ok := v[name]; ok && got.Kind() != 'n' {
+			return got
+		}
+	}
+	return nil
+}
+
+// words is a text; empty if the value is something else.
+func words(v jsontext.Value) string { return kind.Values{"": v}.Text("") }
+
+// traceparent reads the ids of W3C's header; both are empty if it is not one.
+func traceparent(text string) (trace, id string) {
+	parts := strings.Split(text, "-")
+	if len(parts) < 4 || len(parts[0]) != 2 || strings.EqualFold(parts[0], "ff") {
+		return "", ""
+	}
+	t, ok := span.ParseTraceID(parts[1])
+	s, also := span.ParseID(parts[2])
+	if !ok || !also {
+		return "", ""
+	}
+	return t.String(), s.String()
+}

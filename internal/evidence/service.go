@@ -1,0 +1,35 @@
+package evidence
+
+import (
+	"time"
+
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/trace"
+)
+
+// Parts are what the service is built from.
+type Parts struct {
+	Stores
+	Config Config
+	Traces *trace.Service
+	Log    *change.Log
+	Now    func() time.Time
+}
+
+// Service keeps evidence.
+type Service struct {
+	cfg    Config
+	db     *postgres.DB
+	store  store
+	traces *trace.Service
+	log    *change.Log
+	now    func() time.Time
+}
+
+// New makes the service.
+func New(p Parts) *Service {
+	// What is stored is what is shown: milliseconds.
+	shown := func() time.Time { return p.Now().UTC().Truncate(time.Millisecond) }
+	return &Service{cfg: p.Config, db: p.Postgres, store: newStore(p.Stores), traces: p.Traces, log: p.Log, now: shown}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/prove/rig"
+)
+
+// control is something that the proof must notice.
+type control struct {
+	name  string
+	parts []rig.Guard // what is removed from the product, if anything is
+	// noticed counts what the proof finds. It is given the load that was found to be
+	// in order, and what is stored of it.
+	noticed func(context.Context, *system, *load, []stored) (int, error)
+}
+
+// controls are flaws of senders and of the proof itself, and the guards of the product.
+var controls = []control{
+	{name: "unsent", noticed: unsent},
+	{name: "cut_answer", noticed: cutAnswer},
+	{name: "new_id", noticed: underFault(manners{twice: 1, anew: true}, "", func(v verdict) int { return v.doubled })},
+	{
+		name: "forget_event", noticed: underFault(manners{twice: 1}, "", func(v verdict) int { return v.doubled }),
+		parts: []rig.Guard{{
+			Name: "forget_event", File: "internal/evidence/ingest.go",
+			Text: "	claims, err := s.claimAll(ctx, org, events)\n",
+			Instead: `	if sabotage("forget_event") {
+		for _, e := range events {
+			e.raw.key = hashed(e.Event.ID, s.now().String())
+		}
+	}
+	claims, err := s.claimAll(ctx, org, events)
+`,
+		}},
+	},
+	{
+		name: "count_again", noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
+		parts: []rig.Guard{{
+			Name: "count_again", File: "internal/evidence/ingest.go",
+			Text: "			r.once = hashed(\"once\", string(e.raw.key[:]), string(r.key[:]))\n",
+			Instead: `			if !sabotage("count_again") {
+				r.once = hashed("once", string(e.raw.key[:]), string(r.key[:]))
+			}
+`,
+		}},
+	},
+	{
+		name: "event_first", noticed: underFault(manners{}, "point", func(v verdict) int { return v.lost }),
+		parts: []rig.Guard{{
+			Name: "event_first", File: "internal/evidence/ingest.go",
+			Text: "	if err := s.keep(ctx, org, fresh, claims); err != nil {\n",
+			Instead: `	if sabotage("event_first") {
+		if err := s.keepEvents(ctx, org, fresh, claims); err != nil {
+			return err
+		}
+		failpoint.Hit(BeforeEvents)
+	}
+	if err := s.keep(ctx, org, fresh, claims); err != nil {
+`,
+		}},
+	},
+	{
+		name: "overwrite", noticed: underFault(manners{}, "", func(v verdict) int { return v.unmerged }),
+		parts: []rig.Guard{{
+			Name: "overwrite", File: "internal/evidence/report.go",
+			Text:    "	if len(keys) == 0 {\n",
+			Instead: "	if len(keys) == 0 || sabotage(\"overwrite\") {\n",
+		}},
+	},
+}
+
+// guards are those of all controls.
+func guards() (all []rig.Guard) {
+	for _, c := range controls {
+		all = append(all, c.parts...)
+	}
+	return all
+}
+
+// needsBuild tells whether a control removes something from the product.
+func needsBuild(chosen []control) bool {
+	for _, c := range chosen {
+		if len(c.parts) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// control runs controls. Each must be noticed.
+func (s *system) control(ctx context.Context, unguarded *rig.Unguarded, chosen []control, l *load, found []stored) (err error) {
+	for _, c := range chosen {
+		if len(c.parts) > 0 {
+			s.server.Kill()
+			if s.Binary, err = unguarded.Binary(); err != nil {
+				return err
+			}
+			s.Removed = c.name
+			if err := s.startServer(ctx); err != nil {
+				return err
+			}
+		}
+		n, err := c.noticed(ctx, s, l, found)
+		if err != nil {
+			return fmt.Errorf("control %s: %w", c.name, err)
+		}
+		say("control %-12s noticed %d", c.name, n)
+		if n == 0 {
+			return fmt.Errorf("control %s: %w", c.name, rig.ErrUnnoticed)
+		}
+	}
+	return nil
+}
+
+// unsent adds an event to the ledger that was not sent.
+func unsent(_ context.Context, _ *system, l *load, found []stored) (int, error) {
+	before := l.verdict(found).lost
+	p := place{batch: l.last}
+	for p.shape() != unmapped {
+		p.number++
+	}
+	l.entries[p] = &entry{}
+	defer delete(l.entries, p)
+	return l.verdict(found).lost - before, nil
+}
+
+// cutAnswer takes a result out of an answer.
+func cutAnswer(_ context.Context, _ *system, l *load, _ []stored) (int, error) {
+	var a answer
+	if err := json.Unmarshal(l.answer, &a); err != nil {
+		return 0, err
+	}
+	if n := a.missing(l.items); n > 0 {
+		return 0, fmt.Errorf("the whole answer lacks %d results", n)
+	}
+	a.Results = a.Results[:len(a.Results)-1]
+	return a.missing(l.items), nil
+}
+
+// controlEvents is how many events a control sends.
+const controlEvents = 20 * batchEvents
+
+// underFault sends some events, with a fault if one is named, and returns what is found.
+func underFault(m manners, only string, counted func(verdict) int) func(context.Context, *system, *load, []stored) (int, error) {
+	m.orgs, m.senders = 1, 2
+	return func(ctx context.Context, s *system, _ *load, _ []stored) (int, error) {
+		l, err := s.newLoad(ctx, m)
+		if err != nil {
+			return 0, err
+		}
+		l.begin(ctx)
+		defer l.stop()
+		if only != "" {
+			if _, err := s.faults(ctx, l, 1, only); err != nil {
+				return 0, err
+			}
+		}
+		if err := l.grow(ctx, controlEvents); err != nil {
+			return 0, err
+		}
+		if err := l.finish(); err != nil {
+			return 0, err
+		}
+		found, err := l.read(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return counted(l.verdict(found)), nil
+	}
+}

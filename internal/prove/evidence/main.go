@@ -1,0 +1,105 @@
+// Command evidence proves that events of agents which were acknowledged are kept, and
+// that each has its effect once.
+//
+// It starts engines and a server of its own. Senders of two organizations post envelopes
+// of events without pause: native calls of tools, failures and policy decisions, spans of
+// OpenTelemetry, events that no normalizer understands, events that are not valid, and
+// messages of MCP, of which one sender has the request and another one the result. They
+// repeat what they got no answer to, and now and then what they got one to, later or at
+// the same time; they carry an event twice in one envelope, and again in the next one.
+// Meanwhile the server, PostgreSQL and ClickHouse are killed, and the server dies between
+// what events say and the events themselves.
+//
+// Every answer must have one result for each event, in order. In the end every event must
+// be there once with what was sent, and so must every record that an answer named. Each
+// kind must have as many records as were reported, however often. A failure must have
+// occurred as often as there are events that report it. The request and the result of a
+// call must be one record with both.
+//
+// Controls are a ledger with an event that was not sent, an answer that lacks a result, a
+// sender that names events anew when it repeats them, and builds of which one guard is
+// removed: a control that is not noticed fails the proof.
+//
+// The last line is:
+//
+//	evidence events N faults N lost 0 doubled 0 missing_results 0 unmerged 0 controls 7/7
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/assayhq/assay/internal/prove/rig"
+)
+
+// options are what a shortened proof changes.
+type options struct {
+	rig.Options
+	events, senders int
+}
+
+func main() {
+	var o options
+	o.Flags(60)
+	flag.IntVar(&o.events, "events", 100_000, "least number of acknowledged events")
+	flag.IntVar(&o.senders, "senders", 4, "number of concurrent senders of each organization, at least 2")
+	rig.Main("evidence", func(ctx context.Context) error {
+		if o.senders < 2 {
+			return fmt.Errorf("senders is %d: a request and its result need two", o.senders)
+		}
+		// A missing guard is found before time is spent.
+		if _, err := rig.Removable(guards(), nil); err != nil {
+			return err
+		}
+		return rig.Prove(ctx, o.Keep, func(ctx context.Context) (*system, error) { return start(ctx, o) },
+			func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, o) })
+	})
+}
+
+// say prints one line.
+func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
+
+// run does the faults under load, then the check and the controls.
+func run(ctx context.Context, s *system, o options) (rig.Result, error) {
+	chosen, err := rig.Chosen(controls, func(c control) string { return c.name }, o.Controls)
+	if err != nil {
+		return nil, err
+	}
+	say("seed %d, state in %s", o.Seed, s.State)
+	var unguarded *rig.Unguarded
+	if needsBuild(chosen) {
+		unguarded = s.BuildUnguarded(ctx, guards(), "assay-sabotaged-evidence")
+	}
+	l, err := s.newLoad(ctx, manners{orgs: 2, senders: o.senders, twice: 8, together: 16, impatient: 4, look: 10})
+	if err != nil {
+		return nil, err
+	}
+	l.begin(ctx)
+	faults, err := s.faults(ctx, l, o.Faults, o.Only)
+	if err == nil {
+		err = l.grow(ctx, o.events)
+	}
+	if err != nil {
+		l.stop()
+		return nil, err
+	}
+	if err := l.finish(); err != nil {
+		return nil, err
+	}
+	found, err := l.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := l.verdict(found)
+	say("%s", v)
+	if err := v.guilty(); err != nil {
+		return nil, err
+	}
+	if err := s.control(ctx, unguarded, chosen, l, found); err != nil {
+		return nil, err
+	}
+	return rig.Result{"evidence"}.With("events", v.events).With("faults", faults).With("lost", v.lost).With("doubled", v.doubled).
+		With("missing_results", v.missing).With("unmerged", v.unmerged).With("controls", rig.Of(len(chosen), len(controls))), nil
+}

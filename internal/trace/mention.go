@@ -1,0 +1,41 @@
+package trace
+
+import (
+	"context"
+
+	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/redact"
+	"github.com/assayhq/assay/internal/span"
+)
+
+// Mention gives traces a number at their first mention. One of which nothing else is
+// known exists from then on.
+func (s *Service) Mention(ctx context.Context, org principal.OrgID, ids []span.TraceID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return s.store.mention(ctx, org, ids, s.now())
+}
+
+// Numbers returns the numbers of those of the traces that have one.
+func (s *Service) Numbers(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return s.store.refs(ctx, org, ids)
+}
+
+// Numbered returns the trace that has a number.
+func (s *Service) Numbered(ctx context.Context, org principal.OrgID, number int64) (span.TraceID, error) {
+	r, err := s.store.findNumber(ctx, org, number)
+	return r.trace, err
+}
+
+// Redactor removes what the organization does not want to have stored.
+func (s *Service) Redactor(ctx context.Context, org principal.OrgID) (*redact.Redactor, error) {
+	settings, err := s.settings.get(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	return settings.redactor, nil
+}
