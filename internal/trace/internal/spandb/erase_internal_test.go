@@ -81,7 +81,7 @@ func TestEveryTableWithTracesIsErased(t *testing.T) {
 		found = append(found, name)
 	}
 	require.NoError(t, rows.Err())
-	var known []string
+	known := []string{"evidence"} // what an agent did is kept for a time of its own, also if its trace is deleted
 	for _, table := range traceTables {
 		known = append(known, table.name)
 	}
