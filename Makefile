@@ -128,8 +128,9 @@ stat-oracle: ## Compare the statistics with scipy, statsmodels, scikit-learn and
 # What a bench prints, a line as soon as it is there.
 FIGURES := grep --line-buffered -vE '^(=== |--- PASS|PASS|ok |\?|[0-9]{4}/[0-9]{2}/)'
 
-bench-%: ## Measure ratios, whole: rls, edge, body, page, importing, csv, ingest, read, storage, runs, judge or queue.
-	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout 15m | $(FIGURES)
+bench-evidence: TIMEOUT := 45m
+bench-%: ## Measure ratios, whole: rls, edge, body, page, importing, csv, ingest, read, storage, runs, judge, queue or evidence.
+	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout $(or $(TIMEOUT),15m) | $(FIGURES)
 
 docs-check: build ## Run every command of the documents.
 	$(ENGINES) docs/check
