@@ -99,10 +99,6 @@ func contentOf(v kind.Values) []byte {
 	if err != nil {
 		text = fmt.Append(nil, v)
 	}
-	canonical := jsontext.Value(text)
-	if err := canonical.Canonicalize(); err != nil {
-		canonical = text
-	}
-	sum := sha256.Sum256(canonical)
+	sum := kind.Sum(text)
 	return sum[:]
 }

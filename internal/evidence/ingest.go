@@ -275,7 +275,7 @@ func (s *Service) keepEvents(ctx context.Context, org principal.OrgID, events []
 		}
 		r.Values["records"] = text
 		if payload := r.Values["payload"]; payload != nil {
-			r.Values["payload_digest"] = kind.TextValue(digestOf(payload))
+			r.Values["payload_digest"] = kind.TextValue(kind.DigestOf(payload))
 		}
 		rows[i] = &r
 	}

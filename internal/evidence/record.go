@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"strconv"
@@ -118,16 +117,7 @@ func (r *Record) digest() string {
 	if err != nil {
 		return ""
 	}
-	return digestOf(text)
-}
-
-// digestOf is the digest of the canonical form of a value.
-func digestOf(v jsontext.Value) string {
-	canonical := v.Clone()
-	if err := canonical.Canonicalize(); err != nil {
-		canonical = v
-	}
-	return fmt.Sprintf("sha256:%x", sha256.Sum256(canonical))
+	return kind.DigestOf(text)
 }
 
 // common is a field that every record has, as JSON; nil if it has no value.

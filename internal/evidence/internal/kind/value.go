@@ -1,6 +1,8 @@
 package kind
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +67,22 @@ func IntegerValue(n int64) jsontext.Value { return strconv.AppendInt(nil, n, 10)
 // TimeValue is a time as a value, in milliseconds.
 func TimeValue(t time.Time) jsontext.Value {
 	return t.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`)
+}
+
+// Sum is the SHA-256 of the canonical form of a value, or of the value as it is if it has
+// none.
+func Sum(v jsontext.Value) [sha256.Size]byte {
+	canonical := v.Clone()
+	if canonical.Canonicalize() != nil {
+		canonical = v
+	}
+	return sha256.Sum256(canonical)
+}
+
+// DigestOf is the digest of a value, as fields have it.
+func DigestOf(v jsontext.Value) string {
+	sum := Sum(v)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // Snake is a name in snake case.

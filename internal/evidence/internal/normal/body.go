@@ -94,7 +94,7 @@ func (b *body) any(name string, v jsontext.Value) {
 func (b *body) digested(name, digestName string, v jsontext.Value) {
 	if len(v) > 0 && v.Kind() != 'n' {
 		b.values[name] = v
-		b.values[digestName] = kind.TextValue(digest(v))
+		b.values[digestName] = kind.TextValue(kind.DigestOf(v))
 	}
 }
 
@@ -216,17 +216,6 @@ func encode(v any) jsontext.Value {
 		return nil // nested deeper than JSON may be
 	}
 	return text
-}
-
-// digest is that of a value in its canonical form, so that spaces and the order of
-// members make no difference.
-func digest(v jsontext.Value) string {
-	canonical := v.Clone()
-	if canonical.Canonicalize() != nil {
-		canonical = v
-	}
-	sum := sha256.Sum256(canonical)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // sorted is the names of a map, in order.

@@ -33,7 +33,7 @@ func (n *normalizer) agentCard(v kind.Values) {
 	}
 	b.text("endpoint", cmp.Or(first.Text("url"), v.Text("url")))
 	b.text("protocol_version", cmp.Or(words(either(first, "protocolVersion", "protocol_version")), words(either(v, "protocolVersion", "protocol_version"))))
-	b.values["manifest_digest"] = kind.TextValue(digest(unsigned(v)))
+	b.values["manifest_digest"] = kind.TextValue(kind.DigestOf(unsigned(v)))
 	b.skills(list(v["skills"]))
 	b.auth(v)
 	b.attributes(map[string]jsontext.Value{"description": v["description"], "capabilities": v["capabilities"], "provider": v["provider"]})

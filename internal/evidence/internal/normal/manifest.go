@@ -102,9 +102,9 @@ func (n *normalizer) mcpManifest(result kind.Values) {
 		n.warn("the list of tools has more pages: it is not taken for the manifest")
 	case len(tools) > maxTools:
 		n.warn("tools is left out: the server has more than 1000")
-		b.values["manifest_digest"] = kind.TextValue(digest(encode(tools)))
+		b.values["manifest_digest"] = kind.TextValue(kind.DigestOf(encode(tools)))
 	default:
-		b.values["manifest_digest"] = kind.TextValue(digest(encode(tools)))
+		b.values["manifest_digest"] = kind.TextValue(kind.DigestOf(encode(tools)))
 		b.tools(tools)
 	}
 	b.report(false)
@@ -127,7 +127,7 @@ func (b *body) tools(tools []jsontext.Value) {
 			"annotations": said.value(),
 		}
 		if schema := either(tool, "inputSchema"); schema != nil {
-			entry["input_schema_digest"] = kind.TextValue(digest(schema))
+			entry["input_schema_digest"] = kind.TextValue(kind.DigestOf(schema))
 		}
 		out = append(out, encodeSome(entry))
 	}

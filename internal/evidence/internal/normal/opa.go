@@ -32,7 +32,7 @@ func (n *normalizer) readDecision(v kind.Values) {
 		input = jsontext.Value("null")
 	}
 	b.any("input", input)
-	b.values["input_digest"] = kind.TextValue(digest(input))
+	b.values["input_digest"] = kind.TextValue(kind.DigestOf(input))
 	if either(v, "erased", "masked") != nil {
 		n.warn("parts of the input were erased or masked before it was logged; the digest is that of what was logged")
 	}
