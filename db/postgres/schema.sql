@@ -657,6 +657,8 @@ CREATE TABLE public.api_keys (
     creator text DEFAULT 'system'::text NOT NULL,
     parent_id bigint,
     no_delete boolean DEFAULT false NOT NULL,
+    made_with bigint,
+    succeeds bigint,
     CONSTRAINT api_keys_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_keys_hash_check CHECK ((length(hash) = 32)),
     CONSTRAINT api_keys_key_id_check CHECK ((key_id ~ '^[0-9A-Za-z]{12}$'::text)),
@@ -679,6 +681,20 @@ ALTER TABLE public.api_keys ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE public.approval_votes (
+    org_id uuid NOT NULL,
+    approval_id bigint NOT NULL,
+    user_id uuid NOT NULL,
+    decision text NOT NULL,
+    people uuid[] NOT NULL,
+    separation text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT approval_votes_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text]))),
+    CONSTRAINT approval_votes_separation_check CHECK ((separation = ANY (ARRAY['requester'::text, 'key_owner'::text, 'off'::text])))
+);
+
+ALTER TABLE ONLY public.approval_votes FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.assessed_contents (
     org_id uuid NOT NULL,
@@ -1089,6 +1105,17 @@ ALTER TABLE ONLY public.events_default ALTER COLUMN type SET STATISTICS 0;
 ALTER TABLE ONLY public.events_default ALTER COLUMN resource SET STATISTICS 0;
 ALTER TABLE ONLY public.events_default ALTER COLUMN resource_id SET STATISTICS 0;
 
+CREATE TABLE public.evidence_cursors (
+    org_id uuid NOT NULL,
+    at_ms bigint NOT NULL,
+    trace_id bytea NOT NULL,
+    holder bigint NOT NULL,
+    until timestamp with time zone NOT NULL,
+    CONSTRAINT evidence_cursors_trace_id_check CHECK ((octet_length(trace_id) = 16))
+);
+
+ALTER TABLE ONLY public.evidence_cursors FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.evidence_history (
     org_id uuid NOT NULL,
     record_id bigint NOT NULL,
@@ -1246,7 +1273,8 @@ CREATE TABLE public.evidence_keys (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 )
@@ -1261,7 +1289,8 @@ CREATE TABLE public.evidence_keys_0 (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 );
@@ -1275,7 +1304,8 @@ CREATE TABLE public.evidence_keys_1 (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 );
@@ -1289,7 +1319,8 @@ CREATE TABLE public.evidence_keys_2 (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 );
@@ -1303,7 +1334,8 @@ CREATE TABLE public.evidence_keys_3 (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 );
@@ -1317,7 +1349,8 @@ CREATE TABLE public.evidence_keys_4 (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 );
@@ -1331,7 +1364,8 @@ CREATE TABLE public.evidence_keys_5 (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 );
@@ -1345,7 +1379,8 @@ CREATE TABLE public.evidence_keys_6 (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 );
@@ -1359,7 +1394,8 @@ CREATE TABLE public.evidence_keys_7 (
     key bytea NOT NULL,
     id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
     content bytea,
-    shared boolean DEFAULT false NOT NULL,
+    holder bigint,
+    expires date,
     CONSTRAINT evidence_keys_content_check CHECK ((length(content) = 32)),
     CONSTRAINT evidence_keys_key_check CHECK ((length(key) = 16))
 );
@@ -1367,6 +1403,37 @@ ALTER TABLE ONLY public.evidence_keys_7 ALTER COLUMN key SET STATISTICS 0;
 ALTER TABLE ONLY public.evidence_keys_7 ALTER COLUMN content SET STATISTICS 0;
 
 ALTER TABLE ONLY public.evidence_keys_7 FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_leases (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    until timestamp with time zone NOT NULL,
+    digest bytea,
+    CONSTRAINT evidence_leases_digest_check CHECK ((length(digest) = 16))
+);
+ALTER TABLE ONLY public.evidence_leases ALTER COLUMN digest SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_leases FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.evidence_normalizations (
+    org_id uuid NOT NULL,
+    id bigint DEFAULT nextval('public.evidence_ids'::regclass) NOT NULL,
+    events text NOT NULL,
+    state text NOT NULL,
+    "position" bigint DEFAULT 0 NOT NULL,
+    read bigint DEFAULT 0 NOT NULL,
+    changed bigint DEFAULT 0 NOT NULL,
+    refused bigint DEFAULT 0 NOT NULL,
+    actor text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    completed_at timestamp with time zone,
+    CONSTRAINT evidence_normalizations_events_check CHECK ((events = ANY (ARRAY['outdated'::text, 'all'::text]))),
+    CONSTRAINT evidence_normalizations_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text])))
+);
+ALTER TABLE ONLY public.evidence_normalizations ALTER COLUMN actor SET STATISTICS 0;
+
+ALTER TABLE ONLY public.evidence_normalizations FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.evidence_records (
     org_id uuid NOT NULL,
@@ -2402,6 +2469,81 @@ ALTER TABLE public.outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.policies (
+    org_id uuid NOT NULL,
+    id bigint NOT NULL,
+    key text NOT NULL,
+    name text NOT NULL,
+    mode text NOT NULL,
+    state text NOT NULL,
+    source text NOT NULL,
+    applies_to json NOT NULL,
+    tests json NOT NULL,
+    policy_version bigint DEFAULT 1 NOT NULL,
+    used boolean NOT NULL,
+    created_by text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT policies_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'shadow'::text, 'disabled'::text]))),
+    CONSTRAINT policies_source_check CHECK ((octet_length(source) <= 10240)),
+    CONSTRAINT policies_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'active'::text, 'retired'::text])))
+);
+ALTER TABLE ONLY public.policies ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE ONLY public.policies ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY public.policies ALTER COLUMN source SET STATISTICS 0;
+ALTER TABLE ONLY public.policies ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.policies FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.policies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.policies_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.policy_actions (
+    org_id uuid NOT NULL,
+    decision_id bigint NOT NULL,
+    actor text NOT NULL,
+    connector text NOT NULL,
+    tool text NOT NULL,
+    numbers json NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.policy_actions ALTER COLUMN actor SET STATISTICS 0;
+ALTER TABLE ONLY public.policy_actions ALTER COLUMN connector SET STATISTICS 0;
+ALTER TABLE ONLY public.policy_actions ALTER COLUMN tool SET STATISTICS 0;
+
+ALTER TABLE ONLY public.policy_actions FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.policy_sets (
+    org_id uuid NOT NULL,
+    revision bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.policy_sets FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.policy_versions (
+    org_id uuid NOT NULL,
+    policy_id bigint NOT NULL,
+    number bigint NOT NULL,
+    mode text NOT NULL,
+    source text NOT NULL,
+    applies_to json NOT NULL,
+    tests json NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT policy_versions_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'shadow'::text, 'disabled'::text])))
+);
+ALTER TABLE ONLY public.policy_versions ALTER COLUMN source SET STATISTICS 0;
+ALTER TABLE ONLY public.policy_versions ALTER COLUMN created_by SET STATISTICS 0;
+
+ALTER TABLE ONLY public.policy_versions FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.provider_keys (
     org_id uuid NOT NULL,
     id bigint NOT NULL,
@@ -2632,6 +2774,9 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (org_id, id);
 
+ALTER TABLE ONLY public.approval_votes
+    ADD CONSTRAINT approval_votes_pkey PRIMARY KEY (org_id, approval_id, user_id);
+
 ALTER TABLE ONLY public.assessed_contents
     ADD CONSTRAINT assessed_contents_pkey PRIMARY KEY (org_id, digest);
 
@@ -2686,6 +2831,9 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.events_default
     ADD CONSTRAINT events_default_pkey PRIMARY KEY (org_id, id, at);
 
+ALTER TABLE ONLY public.evidence_cursors
+    ADD CONSTRAINT evidence_cursors_pkey PRIMARY KEY (org_id);
+
 ALTER TABLE ONLY public.evidence_history
     ADD CONSTRAINT evidence_history_pkey PRIMARY KEY (org_id, record_id, version);
 
@@ -2739,6 +2887,12 @@ ALTER TABLE ONLY public.evidence_keys_6
 
 ALTER TABLE ONLY public.evidence_keys_7
     ADD CONSTRAINT evidence_keys_7_pkey PRIMARY KEY (org_id, key);
+
+ALTER TABLE ONLY public.evidence_leases
+    ADD CONSTRAINT evidence_leases_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.evidence_normalizations
+    ADD CONSTRAINT evidence_normalizations_pkey PRIMARY KEY (org_id, id);
 
 ALTER TABLE ONLY public.evidence_records
     ADD CONSTRAINT evidence_records_pkey PRIMARY KEY (org_id, kind, id);
@@ -2854,6 +3008,21 @@ ALTER TABLE ONLY public.organizations
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (org_id, id);
 
+ALTER TABLE ONLY public.policies
+    ADD CONSTRAINT policies_key UNIQUE (org_id, key);
+
+ALTER TABLE ONLY public.policies
+    ADD CONSTRAINT policies_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.policy_actions
+    ADD CONSTRAINT policy_actions_pkey PRIMARY KEY (org_id, decision_id);
+
+ALTER TABLE ONLY public.policy_sets
+    ADD CONSTRAINT policy_sets_pkey PRIMARY KEY (org_id);
+
+ALTER TABLE ONLY public.policy_versions
+    ADD CONSTRAINT policy_versions_pkey PRIMARY KEY (org_id, policy_id, number);
+
 ALTER TABLE ONLY public.provider_keys
     ADD CONSTRAINT provider_keys_pkey PRIMARY KEY (org_id, id);
 
@@ -2955,6 +3124,34 @@ CREATE INDEX events_order ON ONLY public.events USING btree (xid, id);
 
 CREATE INDEX events_default_xid_id_idx ON public.events_default USING btree (xid, id);
 
+CREATE INDEX evidence_keys_expires ON ONLY public.evidence_keys USING brin (expires);
+
+CREATE INDEX evidence_keys_0_expires_idx ON public.evidence_keys_0 USING brin (expires);
+
+CREATE INDEX evidence_keys_1_expires_idx ON public.evidence_keys_1 USING brin (expires);
+
+CREATE INDEX evidence_keys_2_expires_idx ON public.evidence_keys_2 USING brin (expires);
+
+CREATE INDEX evidence_keys_3_expires_idx ON public.evidence_keys_3 USING brin (expires);
+
+CREATE INDEX evidence_keys_4_expires_idx ON public.evidence_keys_4 USING brin (expires);
+
+CREATE INDEX evidence_keys_5_expires_idx ON public.evidence_keys_5 USING brin (expires);
+
+CREATE INDEX evidence_keys_6_expires_idx ON public.evidence_keys_6 USING brin (expires);
+
+CREATE INDEX evidence_keys_7_expires_idx ON public.evidence_keys_7 USING brin (expires);
+
+CREATE INDEX evidence_leases_until ON public.evidence_leases USING btree (until);
+
+CREATE UNIQUE INDEX evidence_normalizations_running ON public.evidence_normalizations USING btree (org_id) WHERE (state = 'running'::text);
+
+CREATE INDEX evidence_records_pending ON ONLY public.evidence_records USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_pending ALTER COLUMN 2 SET STATISTICS 0;
+
+CREATE INDEX evidence_records_0_org_id_expr_idx ON public.evidence_records_0 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_0_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
+
 CREATE UNIQUE INDEX evidence_records_id ON ONLY public.evidence_records USING btree (org_id, id);
 
 CREATE UNIQUE INDEX evidence_records_0_org_id_id_idx ON public.evidence_records_0 USING btree (org_id, id);
@@ -2971,9 +3168,25 @@ CREATE INDEX evidence_records_decision ON ONLY public.evidence_records USING btr
 
 CREATE INDEX evidence_records_0_org_id_kind_decision_id_idx ON public.evidence_records_0 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
 
+CREATE INDEX evidence_records_effect ON ONLY public.evidence_records USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_effect_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
 CREATE INDEX evidence_records_run ON ONLY public.evidence_records USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
 
 CREATE INDEX evidence_records_0_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_explanation ON ONLY public.evidence_records USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_explanation_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_failure ON ONLY public.evidence_records USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_0_org_id_kind_failure_key_id_idx ON public.evidence_records_0 USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_mode ON ONLY public.evidence_records USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_failure_mode_id_idx ON public.evidence_records_0 USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
 
 CREATE INDEX evidence_records_idempotency ON ONLY public.evidence_records USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
 
@@ -2995,13 +3208,29 @@ CREATE INDEX evidence_records_event ON ONLY public.evidence_records USING btree 
 
 CREATE INDEX evidence_records_0_org_id_kind_raw_event_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
 
+CREATE INDEX evidence_records_runtime_decision ON ONLY public.evidence_records USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
+CREATE INDEX evidence_records_0_org_id_kind_runtime_id_decision_id_idx ON public.evidence_records_0 USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
 CREATE INDEX evidence_records_runtime ON ONLY public.evidence_records USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
 CREATE INDEX evidence_records_0_org_id_kind_runtime_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
+CREATE INDEX evidence_records_runtime_state ON ONLY public.evidence_records USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_0_org_id_kind_runtime_id_state_id_idx ON public.evidence_records_0 USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_class ON ONLY public.evidence_records USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_side_effect_class_id_idx ON public.evidence_records_0 USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
 CREATE INDEX evidence_records_state ON ONLY public.evidence_records USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
 
 CREATE INDEX evidence_records_0_org_id_kind_state_id_idx ON public.evidence_records_0 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_step ON ONLY public.evidence_records USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
+
+CREATE INDEX evidence_records_0_org_id_kind_step_id_id_idx ON public.evidence_records_0 USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
 
 CREATE INDEX evidence_records_tool ON ONLY public.evidence_records USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
 
@@ -3011,6 +3240,9 @@ CREATE INDEX evidence_records_trace ON ONLY public.evidence_records USING btree 
 
 CREATE INDEX evidence_records_0_org_id_trace_id_kind_id_idx ON public.evidence_records_0 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
 
+CREATE INDEX evidence_records_1_org_id_expr_idx ON public.evidence_records_1 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_1_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
+
 CREATE UNIQUE INDEX evidence_records_1_org_id_id_idx ON public.evidence_records_1 USING btree (org_id, id);
 
 CREATE INDEX evidence_records_1_org_id_kind_connector_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, connector_id, id) WHERE (connector_id IS NOT NULL);
@@ -3019,7 +3251,15 @@ CREATE INDEX evidence_records_1_org_id_kind_decision_id_id_idx ON public.evidenc
 
 CREATE INDEX evidence_records_1_org_id_kind_decision_id_idx ON public.evidence_records_1 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
 
+CREATE INDEX evidence_records_1_org_id_kind_effect_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
 CREATE INDEX evidence_records_1_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_explanation_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_failure_key_id_idx ON public.evidence_records_1 USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_1_org_id_kind_failure_mode_id_idx ON public.evidence_records_1 USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
 
 CREATE INDEX evidence_records_1_org_id_kind_idempotency_key_id_idx ON public.evidence_records_1 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
 
@@ -3031,13 +3271,24 @@ CREATE UNIQUE INDEX evidence_records_1_org_id_kind_name_idx ON public.evidence_r
 
 CREATE INDEX evidence_records_1_org_id_kind_raw_event_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
 
+CREATE INDEX evidence_records_1_org_id_kind_runtime_id_decision_id_idx ON public.evidence_records_1 USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
 CREATE INDEX evidence_records_1_org_id_kind_runtime_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
+CREATE INDEX evidence_records_1_org_id_kind_runtime_id_state_id_idx ON public.evidence_records_1 USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_1_org_id_kind_side_effect_class_id_idx ON public.evidence_records_1 USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
 CREATE INDEX evidence_records_1_org_id_kind_state_id_idx ON public.evidence_records_1 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_1_org_id_kind_step_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
 
 CREATE INDEX evidence_records_1_org_id_kind_tool_id_id_idx ON public.evidence_records_1 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
 
 CREATE INDEX evidence_records_1_org_id_trace_id_kind_id_idx ON public.evidence_records_1 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_expr_idx ON public.evidence_records_2 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_2_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_2_org_id_id_idx ON public.evidence_records_2 USING btree (org_id, id);
 
@@ -3047,7 +3298,15 @@ CREATE INDEX evidence_records_2_org_id_kind_decision_id_id_idx ON public.evidenc
 
 CREATE INDEX evidence_records_2_org_id_kind_decision_id_idx ON public.evidence_records_2 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
 
+CREATE INDEX evidence_records_2_org_id_kind_effect_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
 CREATE INDEX evidence_records_2_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_explanation_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_failure_key_id_idx ON public.evidence_records_2 USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_2_org_id_kind_failure_mode_id_idx ON public.evidence_records_2 USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
 
 CREATE INDEX evidence_records_2_org_id_kind_idempotency_key_id_idx ON public.evidence_records_2 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
 
@@ -3059,13 +3318,24 @@ CREATE UNIQUE INDEX evidence_records_2_org_id_kind_name_idx ON public.evidence_r
 
 CREATE INDEX evidence_records_2_org_id_kind_raw_event_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
 
+CREATE INDEX evidence_records_2_org_id_kind_runtime_id_decision_id_idx ON public.evidence_records_2 USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
 CREATE INDEX evidence_records_2_org_id_kind_runtime_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
+CREATE INDEX evidence_records_2_org_id_kind_runtime_id_state_id_idx ON public.evidence_records_2 USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_2_org_id_kind_side_effect_class_id_idx ON public.evidence_records_2 USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
 CREATE INDEX evidence_records_2_org_id_kind_state_id_idx ON public.evidence_records_2 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_2_org_id_kind_step_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
 
 CREATE INDEX evidence_records_2_org_id_kind_tool_id_id_idx ON public.evidence_records_2 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
 
 CREATE INDEX evidence_records_2_org_id_trace_id_kind_id_idx ON public.evidence_records_2 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_expr_idx ON public.evidence_records_3 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_3_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_3_org_id_id_idx ON public.evidence_records_3 USING btree (org_id, id);
 
@@ -3075,7 +3345,15 @@ CREATE INDEX evidence_records_3_org_id_kind_decision_id_id_idx ON public.evidenc
 
 CREATE INDEX evidence_records_3_org_id_kind_decision_id_idx ON public.evidence_records_3 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
 
+CREATE INDEX evidence_records_3_org_id_kind_effect_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
 CREATE INDEX evidence_records_3_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_explanation_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_failure_key_id_idx ON public.evidence_records_3 USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_3_org_id_kind_failure_mode_id_idx ON public.evidence_records_3 USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
 
 CREATE INDEX evidence_records_3_org_id_kind_idempotency_key_id_idx ON public.evidence_records_3 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
 
@@ -3087,13 +3365,24 @@ CREATE UNIQUE INDEX evidence_records_3_org_id_kind_name_idx ON public.evidence_r
 
 CREATE INDEX evidence_records_3_org_id_kind_raw_event_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
 
+CREATE INDEX evidence_records_3_org_id_kind_runtime_id_decision_id_idx ON public.evidence_records_3 USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
 CREATE INDEX evidence_records_3_org_id_kind_runtime_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
+CREATE INDEX evidence_records_3_org_id_kind_runtime_id_state_id_idx ON public.evidence_records_3 USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_3_org_id_kind_side_effect_class_id_idx ON public.evidence_records_3 USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
 CREATE INDEX evidence_records_3_org_id_kind_state_id_idx ON public.evidence_records_3 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_3_org_id_kind_step_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
 
 CREATE INDEX evidence_records_3_org_id_kind_tool_id_id_idx ON public.evidence_records_3 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
 
 CREATE INDEX evidence_records_3_org_id_trace_id_kind_id_idx ON public.evidence_records_3 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_expr_idx ON public.evidence_records_4 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_4_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_4_org_id_id_idx ON public.evidence_records_4 USING btree (org_id, id);
 
@@ -3103,7 +3392,15 @@ CREATE INDEX evidence_records_4_org_id_kind_decision_id_id_idx ON public.evidenc
 
 CREATE INDEX evidence_records_4_org_id_kind_decision_id_idx ON public.evidence_records_4 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
 
+CREATE INDEX evidence_records_4_org_id_kind_effect_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
 CREATE INDEX evidence_records_4_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_explanation_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_failure_key_id_idx ON public.evidence_records_4 USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_4_org_id_kind_failure_mode_id_idx ON public.evidence_records_4 USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
 
 CREATE INDEX evidence_records_4_org_id_kind_idempotency_key_id_idx ON public.evidence_records_4 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
 
@@ -3115,13 +3412,24 @@ CREATE UNIQUE INDEX evidence_records_4_org_id_kind_name_idx ON public.evidence_r
 
 CREATE INDEX evidence_records_4_org_id_kind_raw_event_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
 
+CREATE INDEX evidence_records_4_org_id_kind_runtime_id_decision_id_idx ON public.evidence_records_4 USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
 CREATE INDEX evidence_records_4_org_id_kind_runtime_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
+CREATE INDEX evidence_records_4_org_id_kind_runtime_id_state_id_idx ON public.evidence_records_4 USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_4_org_id_kind_side_effect_class_id_idx ON public.evidence_records_4 USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
 CREATE INDEX evidence_records_4_org_id_kind_state_id_idx ON public.evidence_records_4 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_4_org_id_kind_step_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
 
 CREATE INDEX evidence_records_4_org_id_kind_tool_id_id_idx ON public.evidence_records_4 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
 
 CREATE INDEX evidence_records_4_org_id_trace_id_kind_id_idx ON public.evidence_records_4 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_expr_idx ON public.evidence_records_5 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_5_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_5_org_id_id_idx ON public.evidence_records_5 USING btree (org_id, id);
 
@@ -3131,7 +3439,15 @@ CREATE INDEX evidence_records_5_org_id_kind_decision_id_id_idx ON public.evidenc
 
 CREATE INDEX evidence_records_5_org_id_kind_decision_id_idx ON public.evidence_records_5 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
 
+CREATE INDEX evidence_records_5_org_id_kind_effect_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
 CREATE INDEX evidence_records_5_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_explanation_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_failure_key_id_idx ON public.evidence_records_5 USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_5_org_id_kind_failure_mode_id_idx ON public.evidence_records_5 USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
 
 CREATE INDEX evidence_records_5_org_id_kind_idempotency_key_id_idx ON public.evidence_records_5 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
 
@@ -3143,13 +3459,24 @@ CREATE UNIQUE INDEX evidence_records_5_org_id_kind_name_idx ON public.evidence_r
 
 CREATE INDEX evidence_records_5_org_id_kind_raw_event_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
 
+CREATE INDEX evidence_records_5_org_id_kind_runtime_id_decision_id_idx ON public.evidence_records_5 USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
 CREATE INDEX evidence_records_5_org_id_kind_runtime_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
+CREATE INDEX evidence_records_5_org_id_kind_runtime_id_state_id_idx ON public.evidence_records_5 USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_5_org_id_kind_side_effect_class_id_idx ON public.evidence_records_5 USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
 CREATE INDEX evidence_records_5_org_id_kind_state_id_idx ON public.evidence_records_5 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_5_org_id_kind_step_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
 
 CREATE INDEX evidence_records_5_org_id_kind_tool_id_id_idx ON public.evidence_records_5 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
 
 CREATE INDEX evidence_records_5_org_id_trace_id_kind_id_idx ON public.evidence_records_5 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_expr_idx ON public.evidence_records_6 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_6_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_6_org_id_id_idx ON public.evidence_records_6 USING btree (org_id, id);
 
@@ -3159,7 +3486,15 @@ CREATE INDEX evidence_records_6_org_id_kind_decision_id_id_idx ON public.evidenc
 
 CREATE INDEX evidence_records_6_org_id_kind_decision_id_idx ON public.evidence_records_6 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
 
+CREATE INDEX evidence_records_6_org_id_kind_effect_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
 CREATE INDEX evidence_records_6_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_explanation_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_failure_key_id_idx ON public.evidence_records_6 USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_6_org_id_kind_failure_mode_id_idx ON public.evidence_records_6 USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
 
 CREATE INDEX evidence_records_6_org_id_kind_idempotency_key_id_idx ON public.evidence_records_6 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
 
@@ -3171,13 +3506,24 @@ CREATE UNIQUE INDEX evidence_records_6_org_id_kind_name_idx ON public.evidence_r
 
 CREATE INDEX evidence_records_6_org_id_kind_raw_event_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
 
+CREATE INDEX evidence_records_6_org_id_kind_runtime_id_decision_id_idx ON public.evidence_records_6 USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
 CREATE INDEX evidence_records_6_org_id_kind_runtime_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
+CREATE INDEX evidence_records_6_org_id_kind_runtime_id_state_id_idx ON public.evidence_records_6 USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_6_org_id_kind_side_effect_class_id_idx ON public.evidence_records_6 USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
 CREATE INDEX evidence_records_6_org_id_kind_state_id_idx ON public.evidence_records_6 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_6_org_id_kind_step_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
 
 CREATE INDEX evidence_records_6_org_id_kind_tool_id_id_idx ON public.evidence_records_6 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
 
 CREATE INDEX evidence_records_6_org_id_trace_id_kind_id_idx ON public.evidence_records_6 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_expr_idx ON public.evidence_records_7 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+ALTER INDEX public.evidence_records_7_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_7_org_id_id_idx ON public.evidence_records_7 USING btree (org_id, id);
 
@@ -3187,7 +3533,15 @@ CREATE INDEX evidence_records_7_org_id_kind_decision_id_id_idx ON public.evidenc
 
 CREATE INDEX evidence_records_7_org_id_kind_decision_id_idx ON public.evidence_records_7 USING btree (org_id, kind, decision, id) WHERE (decision IS NOT NULL);
 
+CREATE INDEX evidence_records_7_org_id_kind_effect_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, effect_id, id) WHERE (effect_id IS NOT NULL);
+
 CREATE INDEX evidence_records_7_org_id_kind_evaluation_run_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, evaluation_run_id, id) WHERE (evaluation_run_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_explanation_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, explanation_id, id) WHERE (explanation_id IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_failure_key_id_idx ON public.evidence_records_7 USING btree (org_id, kind, failure_key, id) WHERE ((kind = 'quality-cases'::text) AND (failure_key IS NOT NULL));
+
+CREATE INDEX evidence_records_7_org_id_kind_failure_mode_id_idx ON public.evidence_records_7 USING btree (org_id, kind, failure_mode, id) WHERE (failure_mode IS NOT NULL);
 
 CREATE INDEX evidence_records_7_org_id_kind_idempotency_key_id_idx ON public.evidence_records_7 USING btree (org_id, kind, idempotency_key, id) WHERE (idempotency_key IS NOT NULL);
 
@@ -3199,9 +3553,17 @@ CREATE UNIQUE INDEX evidence_records_7_org_id_kind_name_idx ON public.evidence_r
 
 CREATE INDEX evidence_records_7_org_id_kind_raw_event_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, raw_event_id, id) WHERE (raw_event_id IS NOT NULL);
 
+CREATE INDEX evidence_records_7_org_id_kind_runtime_id_decision_id_idx ON public.evidence_records_7 USING btree (org_id, kind, runtime_id, decision, id) WHERE ((runtime_id IS NOT NULL) AND (decision IS NOT NULL));
+
 CREATE INDEX evidence_records_7_org_id_kind_runtime_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, runtime_id, id) WHERE (runtime_id IS NOT NULL);
 
+CREATE INDEX evidence_records_7_org_id_kind_runtime_id_state_id_idx ON public.evidence_records_7 USING btree (org_id, kind, runtime_id, state, id) WHERE ((runtime_id IS NOT NULL) AND (state IS NOT NULL));
+
+CREATE INDEX evidence_records_7_org_id_kind_side_effect_class_id_idx ON public.evidence_records_7 USING btree (org_id, kind, side_effect_class, id) WHERE (side_effect_class IS NOT NULL);
+
 CREATE INDEX evidence_records_7_org_id_kind_state_id_idx ON public.evidence_records_7 USING btree (org_id, kind, state, id) WHERE (state IS NOT NULL);
+
+CREATE INDEX evidence_records_7_org_id_kind_step_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, step_id, id) WHERE (step_id IS NOT NULL);
 
 CREATE INDEX evidence_records_7_org_id_kind_tool_id_id_idx ON public.evidence_records_7 USING btree (org_id, kind, tool_id, id) WHERE (tool_id IS NOT NULL);
 
@@ -3240,6 +3602,10 @@ CREATE INDEX outbox_due ON public.outbox USING btree (topic, due_at, id);
 
 CREATE INDEX outbox_subject ON public.outbox USING btree (org_id, topic, subject);
 
+CREATE INDEX policy_actions_at ON public.policy_actions USING btree (at);
+
+CREATE INDEX policy_actions_of ON public.policy_actions USING btree (org_id, actor, connector, tool, at);
+
 CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_id, name) WHERE (deleted_at IS NULL);
 
 CREATE INDEX trace_deletions_trace ON public.trace_deletions USING btree (org_id, trace_id, id);
@@ -3276,21 +3642,39 @@ ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_histor
 
 ALTER INDEX public.evidence_history_pkey ATTACH PARTITION public.evidence_history_7_pkey;
 
+ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_0_expires_idx;
+
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_0_pkey;
+
+ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_1_expires_idx;
 
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_1_pkey;
 
+ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_2_expires_idx;
+
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_2_pkey;
+
+ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_3_expires_idx;
 
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_3_pkey;
 
+ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_4_expires_idx;
+
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_4_pkey;
+
+ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_5_expires_idx;
 
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_5_pkey;
 
+ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_6_expires_idx;
+
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_6_pkey;
 
+ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_7_expires_idx;
+
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_7_pkey;
+
+ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_0_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_0_org_id_id_idx;
 
@@ -3300,7 +3684,15 @@ ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence
 
 ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_0_org_id_kind_decision_id_idx;
 
+ALTER INDEX public.evidence_records_effect ATTACH PARTITION public.evidence_records_0_org_id_kind_effect_id_id_idx;
+
 ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_0_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_explanation ATTACH PARTITION public.evidence_records_0_org_id_kind_explanation_id_id_idx;
+
+ALTER INDEX public.evidence_records_failure ATTACH PARTITION public.evidence_records_0_org_id_kind_failure_key_id_idx;
+
+ALTER INDEX public.evidence_records_mode ATTACH PARTITION public.evidence_records_0_org_id_kind_failure_mode_id_idx;
 
 ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_0_org_id_kind_idempotency_key_id_idx;
 
@@ -3312,15 +3704,25 @@ ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_0_org_id_kind_raw_event_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_decision ATTACH PARTITION public.evidence_records_0_org_id_kind_runtime_id_decision_id_idx;
+
 ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_0_org_id_kind_runtime_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_state ATTACH PARTITION public.evidence_records_0_org_id_kind_runtime_id_state_id_idx;
+
+ALTER INDEX public.evidence_records_class ATTACH PARTITION public.evidence_records_0_org_id_kind_side_effect_class_id_idx;
+
 ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_0_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_step ATTACH PARTITION public.evidence_records_0_org_id_kind_step_id_id_idx;
 
 ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_0_org_id_kind_tool_id_id_idx;
 
 ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_0_org_id_trace_id_kind_id_idx;
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_0_pkey;
+
+ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_1_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_1_org_id_id_idx;
 
@@ -3330,7 +3732,15 @@ ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence
 
 ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_1_org_id_kind_decision_id_idx;
 
+ALTER INDEX public.evidence_records_effect ATTACH PARTITION public.evidence_records_1_org_id_kind_effect_id_id_idx;
+
 ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_1_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_explanation ATTACH PARTITION public.evidence_records_1_org_id_kind_explanation_id_id_idx;
+
+ALTER INDEX public.evidence_records_failure ATTACH PARTITION public.evidence_records_1_org_id_kind_failure_key_id_idx;
+
+ALTER INDEX public.evidence_records_mode ATTACH PARTITION public.evidence_records_1_org_id_kind_failure_mode_id_idx;
 
 ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_1_org_id_kind_idempotency_key_id_idx;
 
@@ -3342,15 +3752,25 @@ ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_1_org_id_kind_raw_event_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_decision ATTACH PARTITION public.evidence_records_1_org_id_kind_runtime_id_decision_id_idx;
+
 ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_1_org_id_kind_runtime_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_state ATTACH PARTITION public.evidence_records_1_org_id_kind_runtime_id_state_id_idx;
+
+ALTER INDEX public.evidence_records_class ATTACH PARTITION public.evidence_records_1_org_id_kind_side_effect_class_id_idx;
+
 ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_1_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_step ATTACH PARTITION public.evidence_records_1_org_id_kind_step_id_id_idx;
 
 ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_1_org_id_kind_tool_id_id_idx;
 
 ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_1_org_id_trace_id_kind_id_idx;
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_1_pkey;
+
+ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_2_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_2_org_id_id_idx;
 
@@ -3360,7 +3780,15 @@ ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence
 
 ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_2_org_id_kind_decision_id_idx;
 
+ALTER INDEX public.evidence_records_effect ATTACH PARTITION public.evidence_records_2_org_id_kind_effect_id_id_idx;
+
 ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_2_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_explanation ATTACH PARTITION public.evidence_records_2_org_id_kind_explanation_id_id_idx;
+
+ALTER INDEX public.evidence_records_failure ATTACH PARTITION public.evidence_records_2_org_id_kind_failure_key_id_idx;
+
+ALTER INDEX public.evidence_records_mode ATTACH PARTITION public.evidence_records_2_org_id_kind_failure_mode_id_idx;
 
 ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_2_org_id_kind_idempotency_key_id_idx;
 
@@ -3372,15 +3800,25 @@ ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_2_org_id_kind_raw_event_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_decision ATTACH PARTITION public.evidence_records_2_org_id_kind_runtime_id_decision_id_idx;
+
 ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_2_org_id_kind_runtime_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_state ATTACH PARTITION public.evidence_records_2_org_id_kind_runtime_id_state_id_idx;
+
+ALTER INDEX public.evidence_records_class ATTACH PARTITION public.evidence_records_2_org_id_kind_side_effect_class_id_idx;
+
 ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_2_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_step ATTACH PARTITION public.evidence_records_2_org_id_kind_step_id_id_idx;
 
 ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_2_org_id_kind_tool_id_id_idx;
 
 ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_2_org_id_trace_id_kind_id_idx;
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_2_pkey;
+
+ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_3_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_3_org_id_id_idx;
 
@@ -3390,7 +3828,15 @@ ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence
 
 ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_3_org_id_kind_decision_id_idx;
 
+ALTER INDEX public.evidence_records_effect ATTACH PARTITION public.evidence_records_3_org_id_kind_effect_id_id_idx;
+
 ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_3_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_explanation ATTACH PARTITION public.evidence_records_3_org_id_kind_explanation_id_id_idx;
+
+ALTER INDEX public.evidence_records_failure ATTACH PARTITION public.evidence_records_3_org_id_kind_failure_key_id_idx;
+
+ALTER INDEX public.evidence_records_mode ATTACH PARTITION public.evidence_records_3_org_id_kind_failure_mode_id_idx;
 
 ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_3_org_id_kind_idempotency_key_id_idx;
 
@@ -3402,15 +3848,25 @@ ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_3_org_id_kind_raw_event_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_decision ATTACH PARTITION public.evidence_records_3_org_id_kind_runtime_id_decision_id_idx;
+
 ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_3_org_id_kind_runtime_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_state ATTACH PARTITION public.evidence_records_3_org_id_kind_runtime_id_state_id_idx;
+
+ALTER INDEX public.evidence_records_class ATTACH PARTITION public.evidence_records_3_org_id_kind_side_effect_class_id_idx;
+
 ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_3_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_step ATTACH PARTITION public.evidence_records_3_org_id_kind_step_id_id_idx;
 
 ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_3_org_id_kind_tool_id_id_idx;
 
 ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_3_org_id_trace_id_kind_id_idx;
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_3_pkey;
+
+ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_4_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_4_org_id_id_idx;
 
@@ -3420,7 +3876,15 @@ ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence
 
 ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_4_org_id_kind_decision_id_idx;
 
+ALTER INDEX public.evidence_records_effect ATTACH PARTITION public.evidence_records_4_org_id_kind_effect_id_id_idx;
+
 ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_4_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_explanation ATTACH PARTITION public.evidence_records_4_org_id_kind_explanation_id_id_idx;
+
+ALTER INDEX public.evidence_records_failure ATTACH PARTITION public.evidence_records_4_org_id_kind_failure_key_id_idx;
+
+ALTER INDEX public.evidence_records_mode ATTACH PARTITION public.evidence_records_4_org_id_kind_failure_mode_id_idx;
 
 ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_4_org_id_kind_idempotency_key_id_idx;
 
@@ -3432,15 +3896,25 @@ ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_4_org_id_kind_raw_event_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_decision ATTACH PARTITION public.evidence_records_4_org_id_kind_runtime_id_decision_id_idx;
+
 ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_4_org_id_kind_runtime_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_state ATTACH PARTITION public.evidence_records_4_org_id_kind_runtime_id_state_id_idx;
+
+ALTER INDEX public.evidence_records_class ATTACH PARTITION public.evidence_records_4_org_id_kind_side_effect_class_id_idx;
+
 ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_4_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_step ATTACH PARTITION public.evidence_records_4_org_id_kind_step_id_id_idx;
 
 ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_4_org_id_kind_tool_id_id_idx;
 
 ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_4_org_id_trace_id_kind_id_idx;
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_4_pkey;
+
+ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_5_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_5_org_id_id_idx;
 
@@ -3450,7 +3924,15 @@ ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence
 
 ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_5_org_id_kind_decision_id_idx;
 
+ALTER INDEX public.evidence_records_effect ATTACH PARTITION public.evidence_records_5_org_id_kind_effect_id_id_idx;
+
 ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_5_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_explanation ATTACH PARTITION public.evidence_records_5_org_id_kind_explanation_id_id_idx;
+
+ALTER INDEX public.evidence_records_failure ATTACH PARTITION public.evidence_records_5_org_id_kind_failure_key_id_idx;
+
+ALTER INDEX public.evidence_records_mode ATTACH PARTITION public.evidence_records_5_org_id_kind_failure_mode_id_idx;
 
 ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_5_org_id_kind_idempotency_key_id_idx;
 
@@ -3462,15 +3944,25 @@ ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_5_org_id_kind_raw_event_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_decision ATTACH PARTITION public.evidence_records_5_org_id_kind_runtime_id_decision_id_idx;
+
 ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_5_org_id_kind_runtime_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_state ATTACH PARTITION public.evidence_records_5_org_id_kind_runtime_id_state_id_idx;
+
+ALTER INDEX public.evidence_records_class ATTACH PARTITION public.evidence_records_5_org_id_kind_side_effect_class_id_idx;
+
 ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_5_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_step ATTACH PARTITION public.evidence_records_5_org_id_kind_step_id_id_idx;
 
 ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_5_org_id_kind_tool_id_id_idx;
 
 ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_5_org_id_trace_id_kind_id_idx;
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_5_pkey;
+
+ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_6_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_6_org_id_id_idx;
 
@@ -3480,7 +3972,15 @@ ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence
 
 ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_6_org_id_kind_decision_id_idx;
 
+ALTER INDEX public.evidence_records_effect ATTACH PARTITION public.evidence_records_6_org_id_kind_effect_id_id_idx;
+
 ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_6_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_explanation ATTACH PARTITION public.evidence_records_6_org_id_kind_explanation_id_id_idx;
+
+ALTER INDEX public.evidence_records_failure ATTACH PARTITION public.evidence_records_6_org_id_kind_failure_key_id_idx;
+
+ALTER INDEX public.evidence_records_mode ATTACH PARTITION public.evidence_records_6_org_id_kind_failure_mode_id_idx;
 
 ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_6_org_id_kind_idempotency_key_id_idx;
 
@@ -3492,15 +3992,25 @@ ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_6_org_id_kind_raw_event_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_decision ATTACH PARTITION public.evidence_records_6_org_id_kind_runtime_id_decision_id_idx;
+
 ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_6_org_id_kind_runtime_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_state ATTACH PARTITION public.evidence_records_6_org_id_kind_runtime_id_state_id_idx;
+
+ALTER INDEX public.evidence_records_class ATTACH PARTITION public.evidence_records_6_org_id_kind_side_effect_class_id_idx;
+
 ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_6_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_step ATTACH PARTITION public.evidence_records_6_org_id_kind_step_id_id_idx;
 
 ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_6_org_id_kind_tool_id_id_idx;
 
 ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_records_6_org_id_trace_id_kind_id_idx;
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_6_pkey;
+
+ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_7_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_7_org_id_id_idx;
 
@@ -3510,7 +4020,15 @@ ALTER INDEX public.evidence_records_of_decision ATTACH PARTITION public.evidence
 
 ALTER INDEX public.evidence_records_decision ATTACH PARTITION public.evidence_records_7_org_id_kind_decision_id_idx;
 
+ALTER INDEX public.evidence_records_effect ATTACH PARTITION public.evidence_records_7_org_id_kind_effect_id_id_idx;
+
 ALTER INDEX public.evidence_records_run ATTACH PARTITION public.evidence_records_7_org_id_kind_evaluation_run_id_id_idx;
+
+ALTER INDEX public.evidence_records_explanation ATTACH PARTITION public.evidence_records_7_org_id_kind_explanation_id_id_idx;
+
+ALTER INDEX public.evidence_records_failure ATTACH PARTITION public.evidence_records_7_org_id_kind_failure_key_id_idx;
+
+ALTER INDEX public.evidence_records_mode ATTACH PARTITION public.evidence_records_7_org_id_kind_failure_mode_id_idx;
 
 ALTER INDEX public.evidence_records_idempotency ATTACH PARTITION public.evidence_records_7_org_id_kind_idempotency_key_id_idx;
 
@@ -3522,9 +4040,17 @@ ALTER INDEX public.evidence_records_thing ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_event ATTACH PARTITION public.evidence_records_7_org_id_kind_raw_event_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_decision ATTACH PARTITION public.evidence_records_7_org_id_kind_runtime_id_decision_id_idx;
+
 ALTER INDEX public.evidence_records_runtime ATTACH PARTITION public.evidence_records_7_org_id_kind_runtime_id_id_idx;
 
+ALTER INDEX public.evidence_records_runtime_state ATTACH PARTITION public.evidence_records_7_org_id_kind_runtime_id_state_id_idx;
+
+ALTER INDEX public.evidence_records_class ATTACH PARTITION public.evidence_records_7_org_id_kind_side_effect_class_id_idx;
+
 ALTER INDEX public.evidence_records_state ATTACH PARTITION public.evidence_records_7_org_id_kind_state_id_idx;
+
+ALTER INDEX public.evidence_records_step ATTACH PARTITION public.evidence_records_7_org_id_kind_step_id_id_idx;
 
 ALTER INDEX public.evidence_records_tool ATTACH PARTITION public.evidence_records_7_org_id_kind_tool_id_id_idx;
 
@@ -3594,6 +4120,9 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES public.members(org_id, user_id);
 
+ALTER TABLE ONLY public.approval_votes
+    ADD CONSTRAINT approval_votes_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
 ALTER TABLE ONLY public.assessed_contents
     ADD CONSTRAINT assessed_contents_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
@@ -3639,11 +4168,17 @@ ALTER TABLE ONLY public.evaluation_runs
 ALTER TABLE ONLY public.evaluations
     ADD CONSTRAINT evaluations_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.evidence_cursors
+    ADD CONSTRAINT evidence_cursors_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
 ALTER TABLE public.evidence_history
     ADD CONSTRAINT evidence_history_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
-ALTER TABLE public.evidence_keys
-    ADD CONSTRAINT evidence_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+ALTER TABLE ONLY public.evidence_leases
+    ADD CONSTRAINT evidence_leases_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.evidence_normalizations
+    ADD CONSTRAINT evidence_normalizations_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
 ALTER TABLE public.evidence_records
     ADD CONSTRAINT evidence_records_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
@@ -3726,6 +4261,18 @@ ALTER TABLE ONLY public.model_spends
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.policies
+    ADD CONSTRAINT policies_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.policy_actions
+    ADD CONSTRAINT policy_actions_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.policy_sets
+    ADD CONSTRAINT policy_sets_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.policy_versions
+    ADD CONSTRAINT policy_versions_org_id_policy_id_fkey FOREIGN KEY (org_id, policy_id) REFERENCES public.policies(org_id, id);
+
 ALTER TABLE ONLY public.provider_keys
     ADD CONSTRAINT provider_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
@@ -3769,6 +4316,8 @@ ALTER TABLE public.annotations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.approval_votes ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.assessed_contents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_logs ENABLE ROW LEVEL SECURITY;
@@ -3798,6 +4347,8 @@ ALTER TABLE public.evaluation_runs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.evaluations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_cursors ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.evidence_history ENABLE ROW LEVEL SECURITY;
 
@@ -3835,6 +4386,10 @@ ALTER TABLE public.evidence_keys_6 ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.evidence_keys_7 ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.evidence_leases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.evidence_normalizations ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.evidence_records ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.evidence_records_0 ENABLE ROW LEVEL SECURITY;
@@ -3869,7 +4424,7 @@ CREATE POLICY immutable ON public.events AS RESTRICTIVE FOR DELETE USING (((org_
 
 CREATE POLICY immutable ON public.evidence_history AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
-CREATE POLICY immutable ON public.evidence_keys AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
+CREATE POLICY immutable ON public.evidence_keys AS RESTRICTIVE FOR DELETE USING (((expires < CURRENT_DATE) OR ((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text))));
 
 CREATE POLICY immutable ON public.evidence_records AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
@@ -3935,6 +4490,8 @@ CREATE POLICY org ON public.annotations USING ((org_id = (NULLIF(current_setting
 
 CREATE POLICY org ON public.api_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.approval_votes USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 CREATE POLICY org ON public.assessed_contents USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.audit_logs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
@@ -3964,6 +4521,8 @@ CREATE POLICY org ON public.evaluation_runs USING ((org_id = (NULLIF(current_set
 CREATE POLICY org ON public.evaluations USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.events USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_cursors USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.evidence_history USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
@@ -4000,6 +4559,10 @@ CREATE POLICY org ON public.evidence_keys_5 USING ((org_id = (NULLIF(current_set
 CREATE POLICY org ON public.evidence_keys_6 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.evidence_keys_7 USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_leases USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.evidence_normalizations USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.evidence_records USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
@@ -4063,6 +4626,14 @@ CREATE POLICY org ON public.organizations USING ((id = (NULLIF(current_setting('
 
 CREATE POLICY org ON public.outbox USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.policies USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.policy_actions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.policy_sets USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
+CREATE POLICY org ON public.policy_versions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 CREATE POLICY org ON public.provider_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.trace_deletions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
@@ -4074,6 +4645,14 @@ CREATE POLICY org ON public.views USING ((org_id = (NULLIF(current_setting('app.
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.policies ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.policy_actions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.policy_sets ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.policy_versions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY presented ON public.api_keys FOR SELECT USING ((key_id = NULLIF(current_setting('app.api_key'::text, true), ''::text)));
 
@@ -4092,6 +4671,10 @@ CREATE POLICY sweep ON public.data_keys USING ((NULLIF(current_setting('app.swee
 
 CREATE POLICY sweep ON public.events FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'events'::text));
 
+CREATE POLICY sweep ON public.evidence_keys FOR DELETE USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'evidence_keys'::text));
+
+CREATE POLICY sweep ON public.evidence_leases FOR DELETE USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'evidence_keys'::text));
+
 CREATE POLICY sweep ON public.followers USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'events'::text));
 
 CREATE POLICY sweep ON public.idempotency_keys FOR DELETE USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text));
@@ -4102,9 +4685,17 @@ CREATE POLICY sweep ON public.model_answers FOR DELETE USING ((NULLIF(current_se
 
 CREATE POLICY sweep ON public.outbox USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'outbox'::text));
 
+CREATE POLICY sweep ON public.policy_actions FOR DELETE USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'policy_actions'::text));
+
+CREATE POLICY sweep_find ON public.evidence_keys FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'evidence_keys'::text));
+
+CREATE POLICY sweep_find ON public.evidence_leases FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'evidence_keys'::text));
+
 CREATE POLICY sweep_find ON public.idempotency_keys FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'idempotency_keys'::text));
 
 CREATE POLICY sweep_find ON public.model_answers FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'model_answers'::text));
+
+CREATE POLICY sweep_find ON public.policy_actions FOR SELECT USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'policy_actions'::text));
 
 ALTER TABLE public.trace_deletions ENABLE ROW LEVEL SECURITY;
 

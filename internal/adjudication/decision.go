@@ -1,7 +1,6 @@
 package adjudication
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/judge"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
 // Verdict is what a person decides about an answer.
@@ -74,10 +74,6 @@ var ErrNotAssignee = fault.New(fault.Forbidden, "not_assignee", "The item is ass
 // where the organization separates the two.
 var ErrSelfApproval = fault.New(fault.Forbidden, "self_approval", "You have assessed this answer yourself, and the organization's separation of duties asks for somebody else to decide.")
 
-// separationOwner is the separation of duties under which nobody decides about what they
-// have assessed.
-const separationOwner = "key_owner"
-
 // Assessed reports whether a person has assessed what an item is about: they are the
 // origin of one of its positions, have answered it in a task, or have scored it.
 func (s *Service) Assessed(ctx context.Context, org principal.OrgID, id int64, user uuid.UUID) (bool, error) {
@@ -115,7 +111,7 @@ func (s *Service) DecideTx(ctx context.Context, tx postgres.Tx, id int64, d Deci
 		return Item{}, err
 	}
 	d.By, d.Decider, d.At = principal.ActorOf(ctx), *principal.From(ctx).User, s.now()
-	d.Separation = cmp.Or(organization.Settings.SeparationOfDuties, "requester")
+	d.Separation = organization.Settings.Separation()
 	d.Independent = !assessed
 	another := before.Assignee != nil && *before.Assignee != d.Decider
 	switch {
@@ -123,7 +119,7 @@ func (s *Service) DecideTx(ctx context.Context, tx postgres.Tx, id int64, d Deci
 		return Item{}, transitions.In(ErrTransition, before.Status)
 	case another && !d.Override:
 		return Item{}, ErrNotAssignee
-	case assessed && d.Separation == separationOwner:
+	case assessed && d.Separation == tenancy.SeparationKeyOwner:
 		return Item{}, ErrSelfApproval
 	}
 	d.Override = d.Override && another

@@ -108,7 +108,7 @@ func TestAgreedItemsAreAudited(t *testing.T) {
 	require.Eventually(t, func() bool {
 		found, err := s.AdjudicationItems(ctx, "?source=audit")
 		return err == nil && len(found) == 2
-	}, time.Minute, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	a, err := s.AnnotationAgreement(ctx, task.ID)
 	require.NoError(t, err)
 	require.Equal(t, 5, a.Audit.Items)

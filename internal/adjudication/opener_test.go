@@ -20,7 +20,7 @@ func (s scene) queued(t testing.TB, query string) testkit.AdjudicationItem {
 		var err error
 		items, err = s.AdjudicationItems(t.Context(), query)
 		return err == nil && len(items) > 0
-	}, time.Minute, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	require.Len(t, items, 1)
 	return items[0]
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/assayhq/assay/internal/judge"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy"
 )
 
 // ErrTruthNotFound is returned when the organization has no such ground truth.
@@ -130,7 +131,7 @@ func (s *Service) StateTx(ctx context.Context, tx postgres.Tx, id int64, in Stat
 		switch {
 		case err != nil:
 			return GroundTruth{}, err
-		case organization.Settings.SeparationOfDuties == separationOwner:
+		case organization.Settings.Separation() == tenancy.SeparationKeyOwner:
 			return GroundTruth{}, ErrSelfApproval
 		}
 	}

@@ -28,7 +28,7 @@ func said(t *testing.T, k *testkit.Kit, c *testkit.Client, trace string) map[str
 		var n int
 		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE org_id = $1 AND topic = 'annotation.scored'", c.Org).Scan(&n)
 		return err == nil && n == 0
-	}, time.Minute, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	all, err := k.App.Score.List(t.Context(), c.Org, score.Filter{Kinds: []score.Kind{score.KindTrace}, IDs: []string{trace}}, 100)
 	require.NoError(t, err)
 	out := map[string][]string{}

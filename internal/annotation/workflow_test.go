@@ -52,7 +52,7 @@ func TestADeletedTaskIsRemovedForGood(t *testing.T) {
 	require.NoError(t, err)
 
 	k.Work(t)
-	require.Eventually(t, func() bool { return left() == 1 }, time.Minute, 50*time.Millisecond, "what was submitted is left, and nothing else")
+	require.Eventually(t, func() bool { return left() == 1 }, 3*time.Minute, 50*time.Millisecond, "what was submitted is left, and nothing else")
 	got, err := who[0].GetAnnotation(ctx, submitted.ID)
 	require.NoError(t, err)
 	require.Equal(t, "better", *got.Label)

@@ -16,7 +16,7 @@ import (
 // credentials and no API key.
 type adminCommand struct {
 	Bootstrap    bootstrapCommand    `cmd:"" help:"Create an organization with an owner and an API key with all scopes. The key is printed once."`
-	Key          keyCommand          `cmd:"" help:"Create an API key with all scopes for an organization that has no valid key left. The key is printed once."`
+	Key          keyCommand          `cmd:"" help:"Create an API key with all scopes for an organization that has no valid key left. Give it to a person, never to an agent: it may approve what other keys ask for. The key is printed once."`
 	Plan         planCommand         `cmd:"" help:"Set the plan of an organization and, optionally, a custom limit."`
 	Suspend      suspendCommand      `cmd:"" help:"Suspend an organization."`
 	Resume       resumeCommand       `cmd:"" help:"Resume a suspended organization."`

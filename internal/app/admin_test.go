@@ -154,7 +154,7 @@ func TestCertificate(t *testing.T) {
 	require.Eventually(t, func() bool {
 		got = run(env, "admin", "certificate", us.Org.String())
 		return got.Code == 0 && strings.Contains(got.Out, "sha256:")
-	}, time.Minute, 200*time.Millisecond)
+	}, 3*time.Minute, 200*time.Millisecond)
 	clear(cert)
 	require.NoError(t, json.Unmarshal([]byte(got.Out), &cert))
 	digest := cert["digest"]

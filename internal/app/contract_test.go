@@ -59,7 +59,7 @@ func evaluated(t *testing.T, m *specimen.Maker) {
 	require.Eventually(t, func() bool {
 		_, err := c.Call(ctx, http.MethodGet, "/api/evaluations/"+e.ID+"/artifacts", nil, &artifacts)
 		return err == nil && len(artifacts.Artifacts) > 0
-	}, time.Minute, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	m.Put("dataset", d.ID)
 	m.Put("item", added.Items[0].ID)
 	m.Put("evaluation", e.ID)
@@ -118,7 +118,7 @@ func waiting(t *testing.T, c *testkit.Client, evaluation string) testkit.Run {
 	require.Eventually(t, func() bool {
 		r, err = c.GetRun(t.Context(), evaluation, r.RunID)
 		return err == nil && r.Phase == "executing"
-	}, time.Minute, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	return r
 }
 

@@ -3,6 +3,7 @@ package app_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -51,8 +52,12 @@ func TestDoctor(t *testing.T) {
 		return found
 	}
 
-	well := run(append(environ(cfg), user...), "doctor", "--target=https://app.example.com/answer")
-	require.Zero(t, well.Code, well.Out)
+	var well result
+	// On a busy machine an engine may answer too late.
+	require.Eventually(t, func() bool {
+		well = run(append(environ(cfg), user...), "doctor", "--target=https://app.example.com/answer")
+		return well.Code == 0
+	}, 3*time.Minute, time.Millisecond)
 	found := lines(well)
 	for _, name := range []string{"server", "postgres", "clickhouse", "blobs", "temporal", "clock", "key", "settings", "pepper", "egress"} {
 		require.True(t, strings.HasPrefix(found[name], "✓ "), "%s in\n%s", name, well.Out)

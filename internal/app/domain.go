@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
+	"github.com/assayhq/assay/internal/evidence"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/httpapi/reference"
 	"github.com/assayhq/assay/internal/probe"
@@ -79,7 +80,12 @@ func (a *App) domains() []Domain {
 			Erasure: erasure.Part{Workflows: []string{annotation.KindPurge}},
 		},
 		{Name: "panel", HTTP: a.Panel.RegisterHTTP},
-		{Name: "evidence", HTTP: a.Evidence.RegisterHTTP},
+		{
+			Name: "evidence", HTTP: a.Evidence.RegisterHTTP, Handlers: a.Evidence.Handlers(a.temporal), Workers: []Worker{{Queue: evidence.Queue, Register: a.Evidence.Register}},
+			Erasure: erasure.Part{Workflows: []string{evidence.KindNormalization, evidence.KindFollow}},
+		},
+		{Name: "approval", HTTP: a.Approval.RegisterHTTP, Handlers: a.Approval.Handlers()},
+		{Name: "policy", HTTP: a.Policy.RegisterHTTP},
 		{Name: "decision", HTTP: a.Decision.RegisterHTTP},
 		{Name: "adjudication", HTTP: a.Adjudication.RegisterHTTP, Handlers: a.Adjudication.Handlers(), Followers: []change.Follower{a.Adjudication.Follower()}},
 		{Name: "erasure", Handlers: erasure.Handlers(a.temporal), Workers: []Worker{{Queue: erasure.Queue, Register: a.Erasure.Register}}},

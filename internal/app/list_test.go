@@ -121,6 +121,7 @@ func filledLists(t *testing.T, k *testkit.Kit) (lists []walkedList) {
 	measured(t, m)
 	spoken(t, m)
 	judged(t, m)
+	ruled(t, m)
 
 	d, ops := readDocument(t), k.App.Edge.Ops()
 	for _, list := range ops {
@@ -219,6 +220,17 @@ func judged(t *testing.T, m *specimen.Maker) {
 		require.NoError(t, err)
 	}
 	m.Put("judge rule", r.ID)
+}
+
+// ruled lets a maker name a policy with three versions.
+func ruled(t *testing.T, m *specimen.Maker) {
+	t.Helper()
+	id := m.Make(t, "policy")
+	for i := range 2 {
+		_, err := m.Client.Call(t.Context(), http.MethodPatch, "/api/policies/"+id, map[string]any{"source": fmt.Sprintf("// %d\npermit (principal, action, resource);", i)}, nil)
+		require.NoError(t, err)
+	}
+	m.Put("policy", id)
 }
 
 // listPage is a page with the ids of its entries.

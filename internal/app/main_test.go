@@ -41,6 +41,7 @@ func environ(cfg app.Config) []string {
 	return []string{
 		"ASSAY_POSTGRES_URL=" + cfg.Postgres.URL.Reveal(),
 		"ASSAY_POSTGRES_OWNER_URL=" + cfg.Postgres.OwnerURL.Reveal(),
+		"ASSAY_POSTGRES_CONN_WAIT=" + cfg.Postgres.ConnWait.String(),
 		"ASSAY_CLICKHOUSE_URL=" + cfg.ClickHouse.URL.Reveal(),
 		"ASSAY_CLICKHOUSE_READER_URL=" + cfg.ClickHouse.ReaderURL.Reveal(),
 		"ASSAY_TEMPORAL_ADDRESS=" + cfg.Temporal.Address,

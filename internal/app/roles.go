@@ -49,8 +49,34 @@ var parts = []part{
 	{"pepper check", []Role{RoleServe, RoleAll}, (*App).checkPepper},
 	{"row filter check", []Role{RoleServe, RoleWorker, RoleAll}, (*App).checkFilter},
 	{"purge rounds", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Erasure.RunRounds(ctx) }},
-	{"kept answers", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Provider.RunSweep(ctx) }},
+	{"kept answers", []Role{RoleWorker, RoleAll}, sweep(func(a *App) sweeper { return a.Provider.SweepAnswers })},
+	{"evidence keys", []Role{RoleWorker, RoleAll}, sweep(func(a *App) sweeper { return a.Evidence.SweepKeys })},
+	{"policy history", []Role{RoleWorker, RoleAll}, sweep(func(a *App) sweeper { return a.Policy.SweepActions })},
 	{"event feed", []Role{RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Events.Run(ctx) }},
+}
+
+// sweeper forgets what is too old, in every organization, and returns how much that was.
+type sweeper func(context.Context) (int64, error)
+
+// sweepEvery is how often sweepers are called: answers of models fill their share in less than an hour.
+const sweepEvery = 10 * time.Minute
+
+// sweep calls a sweeper now and then until ctx ends.
+func sweep(of func(*App) sweeper) func(*App, context.Context) error {
+	return func(a *App, ctx context.Context) error {
+		t := time.NewTicker(sweepEvery)
+		defer t.Stop()
+		for {
+			if _, err := of(a)(ctx); err != nil && ctx.Err() == nil {
+				slog.WarnContext(ctx, "what is too old is not forgotten", "error", err)
+			}
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
 }
 
 // Run plays a role until ctx ends or a part fails. Every part has ended when

@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/db"
 	"github.com/assayhq/assay/internal/adjudication"
 	"github.com/assayhq/assay/internal/annotation"
+	"github.com/assayhq/assay/internal/approval"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/decision"
@@ -30,6 +31,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/redis"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/temporal"
+	"github.com/assayhq/assay/internal/policy"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/probe"
 	"github.com/assayhq/assay/internal/provider"
@@ -60,6 +62,8 @@ type App struct {
 	Annotation *annotation.Service
 	Panel      *panel.Service
 	Evidence   *evidence.Service
+	Approval   *approval.Service
+	Policy     *policy.Service
 	// Adjudication reads what the others have and opens items by their events.
 	Adjudication *adjudication.Service
 	Erasure      *erasure.Service
@@ -176,17 +180,19 @@ const modelTimeout = 5 * time.Minute
 
 // newEvaluation makes what executes runs.
 func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
+	a.Evidence = evidence.New(evidence.Parts{
+		Stores: evidence.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter}, Config: a.Config.Evidence, Tenancy: a.Tenancy, Traces: a.Trace, Log: log, Now: now,
+	})
 	a.Evaluation = evaluation.New(evaluation.Parts{
 		Postgres: a.postgres, Results: result.New(result.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, now), Datasets: a.Dataset, Tenancy: a.Tenancy, Blobs: a.blobs,
-		Provider: a.Provider, Traces: a.Trace, Scores: a.Score, Judges: a.Judge, Config: a.Config.Evaluation, Log: log, Now: now,
+		Provider: a.Provider, Traces: a.Trace, Scores: a.Score, Judges: a.Judge, Effects: a.Evidence.Caused, Config: a.Config.Evaluation, Log: log, Now: now,
 	})
 	a.Annotation = annotation.New(annotation.Parts{
 		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Traces: a.Trace, Scores: a.Score, Evaluations: a.Evaluation, Log: log, Now: now,
 	})
 	a.Panel = panel.New(panel.Parts{Tenancy: a.Tenancy, Annotations: a.Annotation, Now: now})
-	a.Evidence = evidence.New(evidence.Parts{
-		Stores: evidence.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse, Inserter: a.inserter}, Config: a.Config.Evidence, Traces: a.Trace, Log: log, Now: now,
-	})
+	a.Approval = approval.New(approval.Parts{Postgres: a.postgres, Tenancy: a.Tenancy, Evidence: a.Evidence, Log: log, Now: now})
+	a.Policy = policy.New(policy.Parts{Postgres: a.postgres, Tenancy: a.Tenancy, Evidence: a.Evidence, Approvals: a.Approval, Log: log, Now: now})
 	a.Decision = decision.New(decision.Parts{Postgres: a.postgres, Evaluations: a.Evaluation, Tenancy: a.Tenancy, Log: log, Now: now})
 	a.Adjudication = adjudication.New(adjudication.Parts{
 		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Traces: a.Trace, Judges: a.Judge, Evaluations: a.Evaluation, Annotations: a.Annotation, Panels: a.Panel, Log: log, Now: now,
@@ -214,7 +220,7 @@ func Document() ([]byte, error) {
 		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil),
 		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}), Judge: judge.New(judge.Parts{}), Probe: probe.New(probe.Parts{}), Watch: watch.New(watch.Parts{}),
 		Rule:       rule.New(rule.Parts{}),
-		Evaluation: evaluation.New(evaluation.Parts{}), Decision: decision.New(decision.Parts{}), Annotation: annotation.New(annotation.Parts{}), Panel: panel.New(panel.Parts{}), Evidence: evidence.New(evidence.Parts{}), Adjudication: adjudication.New(adjudication.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
+		Evaluation: evaluation.New(evaluation.Parts{}), Decision: decision.New(decision.Parts{}), Annotation: annotation.New(annotation.Parts{}), Panel: panel.New(panel.Parts{}), Evidence: evidence.New(evidence.Parts{}), Approval: approval.New(approval.Parts{}), Policy: policy.New(policy.Parts{}), Adjudication: adjudication.New(adjudication.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
 	}
 	a.newEdge(httpapi.Options{}, a.domains())
 	return a.Edge.OpenAPI(), nil

@@ -28,6 +28,8 @@ var Domains = map[string][]string{
 	"annotation":   {"tenancy", "dataset", "evaluation", "plan", "result", "score", "trace"},
 	"panel":        {"tenancy", "annotation"},
 	"evidence":     {"tenancy", "score", "trace"},
+	"approval":     {"tenancy", "evidence"},
+	"policy":       {"tenancy", "approval", "evidence"},
 	"arena":        {"tenancy", "judge", "provider", "score"},
 	"adjudication": {"tenancy", "annotation", "dataset", "evaluation", "judge", "panel", "score", "trace"},
 	"release":      {"tenancy", "arena", "decision", "evaluation", "evidence", "score"},
@@ -79,7 +81,7 @@ var layers = [...]layerRule{
 	},
 	{
 		files:   []string{"store"},
-		dirs:    []string{"internal/trace/internal/sealed", "internal/trace/internal/spandb"},
+		dirs:    []string{"internal/evidence/internal/statedb", "internal/evidence/internal/streamdb", "internal/trace/internal/actdb", "internal/trace/internal/sealed", "internal/trace/internal/spandb"},
 		imports: []string{"github.com/jackc/pgx", "github.com/ClickHouse", "database/sql"},
 		ours:    []string{"internal/platform/clickhouse", "internal/{domain}/internal/db"},
 	},

@@ -25,8 +25,9 @@ func floors() []floor {
 		{"", "cmd", []string{"cmd/..."}, []string{"..."}},
 		{"", "app", []string{"internal/app/..."}, []string{"..."}},
 		// What the commands of a user are made of asks a server and is no part of one.
-		{"commands", "app", []string{"internal/cli", "internal/cli/annotate", "internal/cli/completion", "internal/cli/evidence", "internal/cli/shown"}, []string{"internal/cli/annotate", "internal/cli/completion", "internal/cli/evidence", "internal/cli/shown", "internal/client/...", "internal/terminal", "internal/fault", "internal/gate", "internal/labelfile", "internal/stat"}},
+		{"commands", "app", []string{"internal/cli", "internal/cli/annotate", "internal/cli/approval", "internal/cli/completion", "internal/cli/evidence", "internal/cli/origin", "internal/cli/shown"}, []string{"internal/cli/annotate", "internal/cli/approval", "internal/cli/completion", "internal/cli/evidence", "internal/cli/origin", "internal/cli/shown", "internal/client/...", "internal/terminal", "internal/fault", "internal/gate", "internal/labelfile", "internal/stat"}},
 		{"commands", "app", []string{"internal/client/api"}, nil}, // generated from the document alone
+		{"commands", "", []string{"guard"}, nil},                  // agents of users import it
 		{"commands", "app", []string{"internal/client"}, []string{"internal/fault", "internal/labelfile"}},
 		{"commands", "app", []string{"internal/client/itemfile"}, []string{"internal/fault"}},
 		{"commands", "app", []string{"internal/terminal"}, []string{"internal/fault"}},

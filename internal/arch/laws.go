@@ -64,6 +64,7 @@ func Laws() []Law {
 		{"query-org", "every query of PostgreSQL names org_id or says why it sees all organizations, and every statement of ClickHouse names it after each table", queryOrg},
 		{"query-doc", "every query says in a sentence what it answers", queryDoc},
 		{"query-insert", "every INSERT lists org_id", queryInsert},
+		{"later", "a statement that is sent later has no answer, so that nobody reads one that is always empty", later},
 		{"domain-doc", "every domain explains itself in doc.go", domainDoc},
 		{"domain-page", "every domain with operations has a page under docs", domainPage},
 		{"picture", "the picture in " + PictureFile + " shows the real imports", picture},

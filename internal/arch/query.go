@@ -11,13 +11,14 @@ type query struct {
 	file    string
 	line    int
 	name    string
+	kind    string // what the caller gets: one, many, exec…
 	doc     bool   // a sentence follows the name
 	allOrgs string // why it may see every organization
 	text    string // the statement without comments and quoted text
 }
 
 var (
-	nameLine    = regexp.MustCompile(`^--\s*name:\s*(\w+)\s+:\w+\s*$`)
+	nameLine    = regexp.MustCompile(`^--\s*name:\s*(\w+)\s+:(\w+)\s*$`)
 	anyNameLine = regexp.MustCompile(`^--\s*name:`)
 	allOrgsLine = regexp.MustCompile(`^--\s*all orgs:\s*(\S.*)?$`)
 	orgColumn   = regexp.MustCompile(`(?i)\borg_id\b`)
@@ -36,7 +37,7 @@ func parseQueries(file, src string) []query {
 		if anyNameLine.MatchString(line) {
 			q := query{file: file, line: n + 1}
 			if m := nameLine.FindStringSubmatch(line); m != nil {
-				q.name = m[1]
+				q.name, q.kind = m[1], m[2]
 			}
 			all, leading = append(all, q), true
 			continue

@@ -13,10 +13,11 @@ import (
 // machine and the proofs are no part of the product, and the command line asks
 // its own process for its health. The client of a user's commands runs on the
 // user's machine and connects to the one address that the user gives, which may
-// well be private; no server imports it, for no floor but the command line's may.
+// well be private; no server imports it, for no floor but the command line's may. The
+// same holds for the guard in an agent.
 var outboundDirs = []string{
 	"internal/platform/egress/...", "internal/testkit/...", "internal/prove/...", "internal/bench/...",
-	"internal/app/commands.go", "internal/client/client.go", "cmd/...", "dev/...",
+	"internal/app/commands.go", "internal/client/client.go", "guard", "cmd/...", "dev/...",
 }
 
 // dialers are the names that connect, or build something that connects. A
@@ -89,7 +90,7 @@ func (t *tree) disarmed(f *file) []mention {
 }
 
 // clockDirs may read the clock of the machine.
-var clockDirs = []string{"internal/platform/...", "internal/app/...", "internal/cli", "internal/testkit/...", "internal/prove/...", "internal/bench/...", "internal/httpapi", "cmd/...", "dev/..."}
+var clockDirs = []string{"internal/platform/...", "internal/app/...", "internal/cli", "internal/testkit/...", "internal/prove/...", "internal/bench/...", "internal/httpapi", "guard", "cmd/...", "dev/..."}
 
 func clock(t *tree, bad report) {
 	for _, f := range t.files {

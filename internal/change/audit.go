@@ -65,7 +65,7 @@ func (l *Log) AuditTx(ctx context.Context, tx postgres.Tx, e Entry) error {
 	if p.Payload, err = json.Marshal(d); err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	if err := db.New(tx).Audit(ctx, p); err != nil {
+	if err := db.New(tx.Later()).Audit(ctx, p); err != nil {
 		return fmt.Errorf("audit %s: %w", e.Action, err)
 	}
 	tx.AfterCommit(func() { l.bell.ring(onEvent) })

@@ -45,8 +45,9 @@ func New(pg *postgres.DB, now func() time.Time) *Log {
 // If the request carries an Idempotency-Key that was used within a day for the
 // same content, nothing is changed and the first output, or the first refusal,
 // is returned. T is an operation's output and must survive a round trip
-// through JSON.
-func Do[T any](ctx context.Context, l *Log, fn func(postgres.Tx) (*T, error)) (*T, error) {
+// through JSON. An output that does not hold for a day is returned again only
+// if still accepts it; otherwise the error of still is, and nothing remembers it.
+func Do[T any](ctx context.Context, l *Log, fn func(postgres.Tx) (*T, error), still ...func(postgres.Tx, *T) error) (*T, error) {
 	org := principal.From(ctx).Org
 	key := keyOf(request.From(ctx))
 	var out *T
@@ -60,6 +61,9 @@ func Do[T any](ctx context.Context, l *Log, fn func(postgres.Tx) (*T, error)) (*
 			if stored != nil {
 				replayed = true
 				out, err = replay[T](stored)
+				for i := 0; err == nil && i < len(still); i++ {
+					err = still[i](tx, out)
+				}
 				return err
 			}
 		}
@@ -98,24 +102,29 @@ func keyOf(r *request.Info) key {
 // recall locks the key for this transaction and returns what is stored under
 // it, or nil if the request is the first.
 func (l *Log) recall(ctx context.Context, tx postgres.Tx, k key) (*db.FindKeyRow, error) {
-	q := db.New(tx)
-	locked, err := q.LockKey(ctx, db.LockKeyParams{OrgID: tx.Org.String(), Method: k.Method, Path: k.Path, Key: k.Key})
-	if err != nil {
-		return nil, fmt.Errorf("lock idempotency key: %w", err)
-	}
-	if !locked {
+	var locked, found bool
+	var row db.FindKeyRow
+	err := tx.Together(ctx, func(q postgres.Querier) (err error) {
+		locked, err = db.New(q).LockKey(ctx, db.LockKeyParams{OrgID: tx.Org.String(), Method: k.Method, Path: k.Path, Key: k.Key})
+		return err
+	}, func(q postgres.Querier) (err error) {
+		row, err = db.New(q).FindKey(ctx, db.FindKeyParams{OrgID: tx.Org, Method: k.Method, Path: k.Path, Key: k.Key})
+		if postgres.NoRows(err) {
+			return nil
+		}
+		found = err == nil
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("find idempotency key: %w", err)
+	case !locked:
 		return nil, ErrInProgress
-	}
-	row, err := q.FindKey(ctx, db.FindKeyParams{OrgID: tx.Org, Method: k.Method, Path: k.Path, Key: k.Key})
-	if postgres.NoRows(err) {
+	case !found:
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find idempotency key: %w", err)
-	}
 	if l.now().Sub(row.CreatedAt) >= Remembered {
-		err := q.ForgetKey(ctx, db.ForgetKeyParams{OrgID: tx.Org, Method: k.Method, Path: k.Path, Key: k.Key})
-		return nil, err
+		return nil, db.New(tx.Later()).ForgetKey(ctx, db.ForgetKeyParams{OrgID: tx.Org, Method: k.Method, Path: k.Path, Key: k.Key})
 	}
 	if !bytes.Equal(row.Fingerprint, k.Fingerprint) {
 		return nil, ErrKeyReused
@@ -180,7 +189,7 @@ func (l *Log) rememberFault(ctx context.Context, org principal.OrgID, k key, err
 }
 
 func (l *Log) store(ctx context.Context, tx postgres.Tx, k key, output, refusal []byte) error {
-	err := db.New(tx).RememberKey(ctx, db.RememberKeyParams{
+	err := db.New(tx.Later()).RememberKey(ctx, db.RememberKeyParams{
 		OrgID: tx.Org, Method: k.Method, Path: k.Path, Key: k.Key, Fingerprint: k.Fingerprint,
 		Output: output, Fault: refusal, CreatedAt: l.now(),
 	})
@@ -189,6 +198,28 @@ func (l *Log) store(ctx context.Context, tx postgres.Tx, k key, output, refusal 
 	}
 	return nil
 }
+
+// Remember keeps the output of a change that another store holds already, for a repetition of
+// the request, and returns it. The change is made, whether or not that can be done.
+func Remember[T any](ctx context.Context, l *Log, out *T) *T {
+	key := keyOf(request.From(ctx))
+	if key.Key == "" {
+		return out
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rememberTime)
+	defer cancel()
+	_ = postgres.InTx(ctx, l.db, principal.From(ctx).Org, func(tx postgres.Tx) error {
+		stored, err := l.recall(ctx, tx, key)
+		if err != nil || stored != nil {
+			return err
+		}
+		return l.remember(ctx, tx, key, out)
+	})
+	return out
+}
+
+// rememberTime bounds how long a caller waits for what it does not need.
+const rememberTime = 5 * time.Second
 
 // Recall returns the output of an earlier request with the same Idempotency-Key, or
 // its refusal, and nil if the request is the first one. It is for work that costs

@@ -91,7 +91,7 @@ func fed(t *testing.T, f *change.Feed, s *seen, want ...string) {
 		_, err := f.Once(t.Context())
 		require.NoError(t, err)
 		return len(s.all()) >= len(want)
-	}, 30*time.Second, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 	require.Equal(t, want, s.all())
 }
 
@@ -107,7 +107,7 @@ func TestFollower(t *testing.T) {
 			return nil
 		})
 		b.happen(t, "1")
-		require.Eventually(t, func() bool { _, err := f.Once(t.Context()); return err == nil && len(got) == 1 }, 30*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { _, err := f.Once(t.Context()); return err == nil && len(got) == 1 }, 3*time.Minute, 10*time.Millisecond)
 		require.True(t, got[0].At.Equal(b.now()))
 		got[0].At = time.Time{}
 		require.JSONEq(t, `{"request_id": "", "after_digest": "sha256:5811967f540d300d249ab30ae681359a7815fdb5d3dc71a94be1d491006a6b27", "digest_format": 2}`, string(got[0].Payload))
@@ -122,6 +122,9 @@ func TestFollower(t *testing.T) {
 		f := b.beginning("a", s.handle)
 		require.NoError(t, postgres.InTx(t.Context(), b.db, b.org, func(late postgres.Tx) error {
 			if err := b.audit(t.Context(), late, "late"); err != nil {
+				return err
+			}
+			if _, err := late.Exec(t.Context(), "SELECT 1"); err != nil { // sends the entry
 				return err
 			}
 			b.happen(t, "early")
@@ -143,6 +146,8 @@ func TestFollower(t *testing.T) {
 		failed := errors.New("failed")
 		require.ErrorIs(t, postgres.InTx(t.Context(), b.db, b.org, func(tx postgres.Tx) error {
 			require.NoError(t, b.audit(t.Context(), tx, "never"))
+			_, err := tx.Exec(t.Context(), "SELECT 1") // sends the entry
+			require.NoError(t, err)
 			return failed
 		}), failed)
 		b.happen(t, "1")
@@ -161,7 +166,7 @@ func TestFollower(t *testing.T) {
 			return s.handle(ctx, events)
 		})
 		b.happen(t, "1")
-		require.Eventually(t, func() bool { _, err := f.Once(t.Context()); return err == nil && tries == 1 }, 30*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { _, err := f.Once(t.Context()); return err == nil && tries == 1 }, 3*time.Minute, 10*time.Millisecond)
 		b.happen(t, "2")
 		for i, delay := range []time.Duration{2, 4, 8} {
 			b.advance(delay*time.Second - time.Millisecond)
@@ -169,7 +174,7 @@ func TestFollower(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, i+1, tries, "not before %ds", delay)
 			b.advance(time.Millisecond)
-			require.Eventually(t, func() bool { _, err := f.Once(t.Context()); return err == nil && tries == i+2 }, 30*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { _, err := f.Once(t.Context()); return err == nil && tries == i+2 }, 3*time.Minute, 10*time.Millisecond)
 		}
 		fails = false
 		b.advance(time.Minute)
@@ -218,7 +223,7 @@ func TestFollower(t *testing.T) {
 			want = append(want, strconv.Itoa(i))
 		}
 		b.happen(t, want...)
-		require.Eventually(t, func() bool { return len(s.all()) >= len(want) }, 30*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return len(s.all()) >= len(want) }, 3*time.Minute, 10*time.Millisecond)
 		stop()
 		wg.Wait()
 		require.Equal(t, want, s.all())
@@ -237,7 +242,7 @@ func TestFollower(t *testing.T) {
 		f := b.log.NewFeed(change.Config{Keep: 24 * time.Hour}, slow, change.Follower{Name: "quick", FromBeginning: true, Handle: s.handle})
 		go func() { ended <- f.Run(ctx) }()
 		b.happen(t, "1", "2")
-		require.Eventually(t, func() bool { return len(s.all()) == 2 }, 30*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return len(s.all()) == 2 }, 3*time.Minute, 10*time.Millisecond)
 		b.advance(time.Hour)
 		// A follower is known from its first turn, and its cursor moves after the
 		// handler has returned.
@@ -245,7 +250,7 @@ func TestFollower(t *testing.T) {
 			require.Eventually(t, func() bool {
 				behind, err := f.Lag(t.Context(), name)
 				return err == nil && behind == want
-			}, 30*time.Second, 10*time.Millisecond, name)
+			}, 3*time.Minute, 10*time.Millisecond, name)
 		}
 		stop()
 		require.NoError(t, <-ended)

@@ -48,7 +48,7 @@ func (l *Log) PublishLaterTx(ctx context.Context, tx postgres.Tx, delay time.Dur
 		return fmt.Errorf("encode %s: %w", topic, err)
 	}
 	now := l.now()
-	err = db.New(tx).Publish(ctx, db.PublishParams{OrgID: tx.Org, Topic: topic, Subject: subject, Payload: encoded, DueAt: now.Add(delay), CreatedAt: now})
+	err = db.New(tx.Later()).Publish(ctx, db.PublishParams{OrgID: tx.Org, Topic: topic, Subject: subject, Payload: encoded, DueAt: now.Add(delay), CreatedAt: now})
 	if err != nil {
 		return fmt.Errorf("publish %s: %w", topic, err)
 	}
@@ -58,7 +58,7 @@ func (l *Log) PublishLaterTx(ctx context.Context, tx postgres.Tx, delay time.Dur
 // WithdrawTx takes back what a topic promised for a subject until a moment. A
 // handler that is at work on it finishes.
 func (l *Log) WithdrawTx(ctx context.Context, tx postgres.Tx, topic, subject string, until time.Time) error {
-	if err := db.New(tx).Withdraw(ctx, db.WithdrawParams{OrgID: tx.Org, Topic: topic, Subject: subject, Until: until}); err != nil {
+	if err := db.New(tx.Later()).Withdraw(ctx, db.WithdrawParams{OrgID: tx.Org, Topic: topic, Subject: subject, Until: until}); err != nil {
 		return fmt.Errorf("withdraw %s: %w", topic, err)
 	}
 	return nil

@@ -24,26 +24,18 @@ type annotateListCommand struct {
 }
 
 // Run prints the list.
-func (c annotateListCommand) Run(e *Environment) error { return unknown(c.run(e)) }
-
-func (c annotateListCommand) run(e *Environment) error {
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
+func (c annotateListCommand) Run(e *Environment) error {
 	q := c.query()
 	if c.Search != "" {
 		q.Set("search", c.Search)
 	}
 	var list api.AnnotationTaskList
-	raw, err := from.Call(func(k api.Client) (err error) {
+	return unknown(c.call(e, c.JSON, func(k api.Client) (err error) {
 		list, err = k.ListAnnotationTasks(e.Context, q)
 		return err
-	})
-	if err != nil || c.JSON {
-		return orJSON(e, raw, err)
-	}
-	return terminal.Detect(e.Out, e.Environ).List(e.Out, annotate.List(list, more(list.HasMore)))
+	}, func([]byte) error {
+		return terminal.Detect(e.Out, e.Environ).List(e.Out, annotate.List(list, more(list.HasMore)))
+	}))
 }
 
 // taskArg names an annotation task.

@@ -30,6 +30,7 @@ type Commands struct {
 	Dataset    datasetCommand    `cmd:"" group:"things" help:"Manage datasets and their items."`
 	Annotate   annotateCommand   `cmd:"" group:"things" help:"Answer the items of annotation tasks."`
 	Evidence   evidenceCommand   `cmd:"" group:"things" help:"Show what agents did, and what is known about it."`
+	Approvals  approvalsCommand  `cmd:"" group:"things" help:"List, show and decide what agents ask for."`
 	Evaluation evaluationCommand `cmd:"" group:"things" help:"Manage evaluations."`
 	Judge      judgeCommand      `cmd:"" group:"things" help:"Try judges, and measure how well they agree with people."`
 	Metric     metricCommand     `cmd:"" group:"things" help:"Show the metrics that evaluations can use."`

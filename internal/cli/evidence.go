@@ -21,24 +21,16 @@ type evidenceShowCommand struct {
 }
 
 // Run draws the timeline.
-func (c evidenceShowCommand) Run(e *Environment) error { return unknown(c.run(e)) }
-
-func (c evidenceShowCommand) run(e *Environment) error {
-	from, err := c.client(e)
-	if err != nil {
-		return err
-	}
-	raw, err := from.Call(func(k api.Client) error {
+func (c evidenceShowCommand) Run(e *Environment) error {
+	return unknown(c.call(e, c.JSON, func(k api.Client) error {
 		_, err := k.GetEvidenceTimeline(e.Context, url.Values{"traceId": {c.Trace}})
 		return err
-	})
-	if err != nil || c.JSON {
-		return orJSON(e, raw, err)
-	}
-	var t evidence.Timeline
-	if err := json.Unmarshal(raw, &t); err != nil {
-		return err
-	}
-	style := terminal.Detect(e.Out, e.Environ)
-	return evidence.Draw(e.Out, t, evidence.Options{Width: style.Width, Color: style.Colour})
+	}, func(raw []byte) error {
+		var t evidence.Timeline
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return err
+		}
+		style := terminal.Detect(e.Out, e.Environ)
+		return evidence.Draw(e.Out, t, evidence.Options{Width: style.Width, Color: style.Colour})
+	}))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/cli/origin"
 	"github.com/assayhq/assay/internal/cli/shown"
 	"github.com/assayhq/assay/internal/client"
 	"github.com/assayhq/assay/internal/client/api"
@@ -295,4 +296,23 @@ func toRun(evaluation client.Evaluation, r client.Run, notes []client.Note) term
 		out.Links = append(out.Links, fmt.Sprintf("assay runs attach %s %s", evaluation.ID, r.ID))
 	}
 	return out
+}
+
+// metadata is what a run is known by later: what the flags give, and the branch,
+// tag and commit of the CI job, so that a baseline is of the right branch. It is
+// nil if nothing is known.
+func (f startFlags) metadata(environ []string) map[string]any {
+	known := origin.Of(environ)
+	for key, value := range map[string]string{"branch": f.Branch, "tag": f.Tag} {
+		if value != "" {
+			known[key] = value
+		}
+	}
+	for key, value := range f.Metadata {
+		known[key] = value
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	return known
 }

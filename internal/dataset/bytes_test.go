@@ -24,7 +24,7 @@ func large(n int) []testkit.Item {
 
 func TestPagesEndWhenTheyHaveEnoughBytes(t *testing.T) {
 	t.Parallel()
-	k := testkit.New(t)
+	k := testkit.Large(t)
 	us := k.Org(t)
 	d := us.Dataset(t, testkit.Dataset{})
 	out, err := us.AddItems(t.Context(), d.ID, large(7))

@@ -109,5 +109,5 @@ func waiting(t testing.TB, k *testkit.Kit, of *testkit.Client) {
 			SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 			WHERE NOT l.granted AND a.datname = current_database()`).Scan(&n)
 		return err == nil && n > 0
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 3*time.Minute, 5*time.Millisecond)
 }

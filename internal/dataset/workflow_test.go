@@ -54,7 +54,7 @@ func TestADeletedDatasetIsRemovedForGood(t *testing.T) {
 	k.Work(t)
 
 	// The dispatcher and the workflow engine tell nobody when they are done.
-	require.Eventually(t, func() bool { return rows(t, k, us, id) == 0 }, 30*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return rows(t, k, us, id) == 0 }, 3*time.Minute, 50*time.Millisecond)
 	page, err := us.Items(t.Context(), kept.ID, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 10, "its neighbour is untouched")
@@ -122,8 +122,7 @@ func TestPurgeWaitsUntilTheTimeIsOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var suite testsuite.WorkflowTestSuite
-			env := suite.NewTestWorkflowEnvironment()
+			env := temporaltest.Environment()
 			env.SetStartTime(start)
 			p := dataset.Purge{Org: principal.NewOrgID(), DatasetID: 7, NotBefore: c.notBefore}
 			var ran []time.Duration

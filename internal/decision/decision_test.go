@@ -68,7 +68,7 @@ func (s subject) beganWith(t *testing.T, body map[string]any, final bool, answer
 	require.Eventually(t, func() bool {
 		now, err := s.GetRun(t.Context(), s.ID, r.RunID)
 		return err == nil && now.Phase == "executing"
-	}, time.Minute, 20*time.Millisecond)
+	}, 3*time.Minute, 20*time.Millisecond)
 	var sent []map[string]any
 	for i, item := range s.items {
 		switch a := answer(i); a {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/erasure"
@@ -23,9 +21,7 @@ import (
 // key for a moment after it was revoked, and write what they hold later.
 func TestErasureWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
-	var suite testsuite.WorkflowTestSuite
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // a busy machine is no deadlock
+	env := temporaltest.Environment()
 	began := env.Now()
 	var asked []bool
 	var after []time.Duration
@@ -49,9 +45,7 @@ func TestErasureWaitsForWhatIsUnderWay(t *testing.T) {
 // TestRoundsFollowEachOther counts the purges of a day.
 func TestRoundsFollowEachOther(t *testing.T) {
 	t.Parallel()
-	var suite testsuite.WorkflowTestSuite
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
+	env := temporaltest.Environment()
 	began, rounds := env.Now(), 0
 	env.RegisterActivityWithOptions(func(context.Context, erasure.Rounds) (erasure.Rounds, error) {
 		rounds++
@@ -81,7 +75,7 @@ func TestHistories(t *testing.T) {
 			require.Eventually(t, func() bool {
 				_, err := engine.DescribeWorkflowExecution(t.Context(), k.App.Config.Temporal.QueuePrefix+":"+id, "")
 				return err == nil
-			}, time.Minute, 100*time.Millisecond)
+			}, 3*time.Minute, 100*time.Millisecond)
 			return k.App.Config.Temporal, id
 		},
 	})

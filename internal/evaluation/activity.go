@@ -69,7 +69,7 @@ func (a *Activities) ExecuteChunk(ctx context.Context, c ChunkInput) (ChunkDone,
 	beat := func() { activity.RecordHeartbeat(alive, working) }
 	beat()
 	stop := temporal.KeepBeating(alive, working)
-	done, err := a.s.executeChunk(ctx, c, died, beat)
+	done, err := a.s.executeChunk(ctx, c, died, beat, temporal.Leaving(ctx))
 	stop()
 	if erased(err) {
 		return ChunkDone{Ended: true}, nil

@@ -16,7 +16,9 @@ import (
 func TestLargeItemsAreReadInPages(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := working(t).Org(t)
+	k := testkit.Large(t)
+	k.Work(t)
+	c := k.Org(t)
 	d := c.Dataset(t, testkit.Dataset{})
 	const n = 7
 	var items []testkit.Item
@@ -70,12 +72,14 @@ func TestAPromptThatIsTooLongEndsItsItem(t *testing.T) {
 	require.Nil(t, got[1].Error)
 }
 
+// The two take turns: a process decodes one large body at a time, and refuses whoever waits
+// for long.
 func TestResultsOfAClientAreBounded(t *testing.T) {
 	t.Parallel()
-	k := working(t)
+	k := testkit.Large(t)
+	k.Work(t)
 
-	t.Run("an output has at most four megabytes", func(t *testing.T) {
-		t.Parallel()
+	t.Run("an output has at most four megabytes", func(t *testing.T) { //nolint:paralleltest // they take turns
 		c := k.Org(t)
 		r, ids := waiting(t, c, 2, nil)
 		err := c.PutResults(t.Context(), r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": ids[0], "output": "x"}, {"testCaseId": ids[1], "output": strings.Repeat("a", 4<<20)}}, false)
@@ -83,8 +87,7 @@ func TestResultsOfAClientAreBounded(t *testing.T) {
 		require.Empty(t, results(t, c, r))
 	})
 
-	t.Run("a request has one allowance for all its scores", func(t *testing.T) {
-		t.Parallel()
+	t.Run("a request has one allowance for all its scores", func(t *testing.T) { //nolint:paralleltest // they take turns
 		ctx := t.Context()
 		c := k.Org(t)
 		d := c.Dataset(t, testkit.Dataset{})

@@ -92,7 +92,7 @@ func TestCancelRun(t *testing.T) {
 		d := filled(t, c, cases(100))
 		e := c.Evaluation(t, d.ID, map[string]any{"target": target})
 		r := started(t, c, e.ID, map[string]any{"concurrency": 4})
-		require.Eventually(t, func() bool { return n.Load() >= 14 }, time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return n.Load() >= 14 }, 3*time.Minute, 10*time.Millisecond)
 
 		_, err := c.CancelRun(ctx, e.ID, r.RunID)
 
@@ -101,7 +101,7 @@ func TestCancelRun(t *testing.T) {
 		require.Equal(t, "cancelled", done.Status)
 		require.Nil(t, done.Error)
 		require.NoError(t, c.DeleteDataset(ctx, d.ID), "it is let go at once")
-		require.Eventually(t, func() bool { return len(results(t, c, done)) == done.Items }, time.Minute, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return len(results(t, c, done)) == done.Items }, 3*time.Minute, 50*time.Millisecond)
 		require.LessOrEqual(t, done.Items, 10)
 		require.Equal(t, int32(14), n.Load())
 	})
@@ -127,7 +127,7 @@ func TestCancelRun(t *testing.T) {
 
 		_, err := c.CancelRun(ctx, e.ID, r.RunID)
 		require.NoError(t, err)
-		time.Sleep(2 * time.Second) // the worker has seen it by now
+		time.Sleep(5 * time.Second) // the worker looks once a second
 		close(answers)
 
 		done := c.Ended(t, r)

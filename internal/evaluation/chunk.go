@@ -16,8 +16,8 @@ import (
 // that were sent; no more are taken then.
 //
 // Died says that the worker of the attempt before is gone, and that what killed it
-// may be a unit.
-func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, beat func()) (ChunkDone, error) {
+// may be a unit. Leaving is closed when this one is to stop.
+func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, beat func(), leaving <-chan struct{}) (ChunkDone, error) {
 	run, err := s.store.findRun(ctx, s.db.Org(c.Org), c.Org, c.Run)
 	if err != nil || run.Status != StatusRunning || run.Resolved == nil {
 		return ChunkDone{Ended: true}, err
@@ -44,7 +44,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, bea
 		return ChunkDone{}, err
 	}
 	done, err := chunk.Execute(ctx, chunk.Parts{
-		Results: s.results, Progress: s.progress, Datasets: s.datasets, Provider: s.provider, Judges: s.judges, Now: s.now, Clock: s.clock, Beat: beat,
+		Results: s.results, Progress: s.progress, Datasets: s.datasets, Provider: s.provider, Judges: s.judges, Now: s.now, Clock: s.clock, Beat: beat, Leaving: leaving,
 		Look: func(ctx context.Context) (bool, int64, error) { return s.store.look(ctx, c.Org, run, c.Index) },
 	}, w)
 	return ChunkDone{Ended: done.Ended, Stop: (*RunError)(done.Stop), Units: done.Units, UnitMicros: done.UnitMicros}, err

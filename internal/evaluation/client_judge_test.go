@@ -176,7 +176,7 @@ func TestJudgesOfAClient(t *testing.T) {
 		require.Eventually(t, func() bool {
 			now, err := c.GetRun(ctx, e.ID, r.RunID)
 			return err == nil && now.Phase == "aggregating"
-		}, time.Minute, 20*time.Millisecond)
+		}, 3*time.Minute, 20*time.Millisecond)
 		for _, trace := range traces {
 			sendSpans(t, c, agent(trace, ""))
 		}
@@ -239,7 +239,7 @@ func TestAWorkerThatGoesAwayPaysNoVerdictTwice(t *testing.T) {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	gone := first.WorkUntil(working)
 	r := submitted(t, c, items, map[string]any{"concurrency": 2})
-	require.Eventually(t, func() bool { return a.model.Calls().Paid > items/2 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return a.model.Calls().Paid > items/2 }, 3*time.Minute, time.Millisecond)
 	stop()
 	k.Work(t)
 
@@ -249,8 +249,7 @@ func TestAWorkerThatGoesAwayPaysNoVerdictTwice(t *testing.T) {
 	require.Equal(t, "completed", done.Status, "%+v", done.Error)
 	require.Equal(t, []int{items, items - items/5}, []int{done.Items, done.Passed})
 	calls := a.model.Calls()
-	// What was under way when the worker went is lost.
-	require.LessOrEqual(t, calls.Prompts.ExtraPaid, int64(2))
+	require.Zero(t, calls.Prompts.ExtraPaid, "what is under way when a worker is to stop is waited for and kept")
 	require.EqualValues(t, items, calls.Prompts.Distinct)
 	require.Len(t, verdictsOf(t, c, done), items)
 	paid := 0.0
@@ -270,7 +269,7 @@ func TestAWorkerThatGoesAwayPaysNoVerdictTwice(t *testing.T) {
 func TestWhileResultsAreJudged(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	a, k, c := courtOf(t, 300*time.Millisecond)
+	a, k, c := courtOf(t, 2*time.Second)
 	k.Work(t)
 	const items = 60
 	r := submitted(t, c, items, map[string]any{"concurrency": 4})
@@ -281,7 +280,7 @@ func TestWhileResultsAreJudged(t *testing.T) {
 		p, err = c.RunProgress(ctx, r.EvaluationID, r.RunID)
 		require.NoError(t, err)
 		return p.Phase == "scoring" && p.ItemsDone > 4
-	}, time.Minute, 20*time.Millisecond)
+	}, 3*time.Minute, 20*time.Millisecond)
 	require.Equal(t, items, p.ItemsTotal)
 	require.Less(t, p.ItemsDone, items)
 	require.Equal(t, p.ItemsDone, p.Passed+p.Failed, "what is done is decided")

@@ -26,7 +26,7 @@ func sentRun(t *testing.T, c *testkit.Client, e testkit.Evaluation, items []test
 			all = append(all, one)
 		}
 	}
-	require.Eventually(t, func() bool { return c.PutResults(t.Context(), e.ID, r.RunID, all, true) == nil }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return c.PutResults(t.Context(), e.ID, r.RunID, all, true) == nil }, 3*time.Minute, 50*time.Millisecond)
 	done := c.Ended(t, r)
 	require.Equal(t, "completed", done.Status)
 	return done

@@ -16,6 +16,7 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
 )
@@ -141,7 +142,7 @@ func TestADeletedEvaluationIsRemovedForGood(t *testing.T) {
 	require.Eventually(t, func() bool {
 		a, b, c := left(t, k, c, gone)
 		return a+b+c == 0
-	}, 30*time.Second, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	a, b, o := left(t, k, c, kept)
 	require.Equal(t, []int{rows, results, objects}, []int{a, b, o}, "its neighbour is untouched")
 }
@@ -205,8 +206,7 @@ func TestPurgeWaitsUntilTheTimeIsOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var suite testsuite.WorkflowTestSuite
-			env := suite.NewTestWorkflowEnvironment()
+			env := temporaltest.Environment()
 			env.SetStartTime(start)
 			p := purge.Purge{Org: principal.NewOrgID(), Evaluation: 7, NotBefore: c.notBefore}
 			var ran []time.Duration

@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation/internal/linked"
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
 	"github.com/assayhq/assay/internal/evaluation/internal/purge"
 	"github.com/assayhq/assay/internal/fault"
@@ -113,6 +114,7 @@ type Parts struct {
 	Traces   *trace.Service
 	Scores   *score.Service
 	Judges   *judge.Service
+	Effects  linked.Effects
 	Blobs    *blob.Store
 	Config   Config
 	Log      *change.Log
@@ -133,6 +135,7 @@ type Service struct {
 	traces    *trace.Service
 	scores    *score.Service
 	judges    *judge.Service
+	effects   linked.Effects
 	metrics   *metric.Registry
 	log       *change.Log
 	now       func() time.Time
@@ -147,7 +150,7 @@ func New(p Parts) *Service {
 	shown := func() time.Time { return p.Now().Truncate(time.Millisecond) }
 	s := &Service{
 		cfg: p.Config, db: p.Postgres, store: store{p.Postgres}, progress: progress.Store{DB: p.Postgres}, results: p.Results, datasets: p.Datasets, tenancy: p.Tenancy,
-		provider: p.Provider, traces: p.Traces, scores: p.Scores, judges: p.Judges, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
+		provider: p.Provider, traces: p.Traces, scores: p.Scores, judges: p.Judges, effects: p.Effects, metrics: metric.NewRegistry(), log: p.Log, now: shown, clock: p.Now,
 		reading: semaphore.NewWeighted(maxRead), beginning: semaphore.NewWeighted(1),
 	}
 	s.artifacts = artifact.New(artifact.Parts{Postgres: p.Postgres, Blobs: p.Blobs, Now: shown, Evaluation: func(ctx context.Context, org principal.OrgID, id int64) error {

@@ -49,7 +49,7 @@ func stream(ctx context.Context, t *testing.T, k *testkit.Kit, c *testkit.Client
 
 func TestARunCanBeWatched(t *testing.T) {
 	t.Parallel()
-	k := testkit.New(t)
+	k := testkit.Large(t) // a stream ends with its request
 	k.Work(t)
 	c := k.Org(t)
 	e, items := clientEvaluation(t, c, 10, nil)
@@ -67,7 +67,7 @@ func TestARunCanBeWatched(t *testing.T) {
 		for _, item := range items[from:to] {
 			all = append(all, map[string]any{"testCaseId": item.ID, "output": item.ExpectedOutput})
 		}
-		require.Eventually(t, func() bool { return c.PutResults(t.Context(), e.ID, r.RunID, all, final) == nil }, time.Minute, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return c.PutResults(t.Context(), e.ID, r.RunID, all, final) == nil }, 3*time.Minute, 50*time.Millisecond)
 	}
 	send(0, 4, false)
 	for one := range events {

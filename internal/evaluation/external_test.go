@@ -86,7 +86,7 @@ func TestExternalMetrics(t *testing.T) {
 		}, nil)
 		r := executing(t, c, started(t, c, e.ID, nil))
 		// The interface is where answers are seen.
-		require.Eventually(t, func() bool { return len(results(t, c, r)) == 3 }, 30*time.Second, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return len(results(t, c, r)) == 3 }, 3*time.Minute, 20*time.Millisecond)
 
 		var wg sync.WaitGroup
 		for _, name := range []string{"a", "b", "c"} {

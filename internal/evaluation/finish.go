@@ -99,7 +99,7 @@ func (s *Service) joinTraces(ctx context.Context, org principal.OrgID, r Run) er
 		return err
 	}
 	j := linked.Join{
-		Datasets: s.datasets, Dataset: r.Resolved.Dataset, Version: r.Resolved.Version, Results: s.results, Traces: s.traces, Scores: s.scores, Org: org, Run: r.at(org), Rule: r.Request.Plan.PassRule, Measures: measures,
+		Datasets: s.datasets, Dataset: r.Resolved.Dataset, Version: r.Resolved.Version, Results: s.results, Traces: s.traces, Scores: s.scores, Org: org, Run: r.at(org), Rule: r.Request.Plan.PassRule, Measures: measures, Effects: s.effects,
 	}
 	if r.Status == StatusRunning { // whoever cancels wants an end
 		j.Wait = time.Duration(r.Request.Plan.Target.TraceWaitMS) * time.Millisecond

@@ -98,7 +98,7 @@ func TestResultsWaitForClickHouseWithoutAConnection(t *testing.T) {
 		var n int
 		err := conn.QueryRow(ctx, "SELECT posting FROM evaluation_runs WHERE id = $1", r.RunID).Scan(&n)
 		return err == nil && n >= cfg.Postgres.MaxConns
-	}, 20*time.Second, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 
 	var slowest time.Duration
 	for range 20 {
@@ -107,13 +107,13 @@ func TestResultsWaitForClickHouseWithoutAConnection(t *testing.T) {
 		slowest = max(slowest, time.Since(began))
 	}
 
-	require.Less(t, slowest, 2*time.Second, "others wait for nobody")
+	require.Less(t, slowest, 10*time.Second, "others wait for nobody")
 	f, ok := fault.From(posts.Wait())
 	require.True(t, ok)
 	require.Equal(t, fault.Unavailable, f.Kind)
 	clickhouse.Store(false)
 	require.Eventually(t, func() bool {
 		return us.PutResults(ctx, r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": ids[1], "output": "answer 1"}}, true) == nil
-	}, 20*time.Second, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 	require.Equal(t, 2, us.Ended(t, r).Passed, "what was accepted is in the figures")
 }

@@ -64,7 +64,7 @@ func executing(t testing.TB, c *testkit.Client, r testkit.Run) testkit.Run {
 		now, err := c.GetRun(t.Context(), r.EvaluationID, r.RunID)
 		r = now
 		return err == nil && now.Phase == "executing"
-	}, time.Minute, 20*time.Millisecond)
+	}, 3*time.Minute, 20*time.Millisecond)
 	return r
 }
 

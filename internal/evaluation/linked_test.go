@@ -95,11 +95,11 @@ func TestTracesCompleteResults(t *testing.T) {
 		e := c.Evaluation(t, filled(t, c, expecting(2)).ID, measured(target))
 		r := started(t, c, e.ID, nil)
 		// Both are answered, and nothing else is left to do.
-		require.Eventually(t, func() bool { return len(answered) == 2 }, time.Minute, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return len(answered) == 2 }, 3*time.Minute, 20*time.Millisecond)
 		require.Eventually(t, func() bool {
 			now, err := c.GetRun(t.Context(), r.EvaluationID, r.RunID)
 			return err == nil && now.Phase == "aggregating"
-		}, time.Minute, 20*time.Millisecond)
+		}, 3*time.Minute, 20*time.Millisecond)
 		for range 2 {
 			sendSpans(t, c, <-answered)
 		}

@@ -41,7 +41,7 @@ func TestRunsThatHangHoldUpNobody(t *testing.T) {
 		started(t, busy, e.ID, map[string]any{"concurrency": 128})
 	}
 	// Three slots with sixteen calls each are all that the organization gets.
-	require.Eventually(t, func() bool { return calls.Load() >= 3*10 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return calls.Load() >= 3*10 }, 3*time.Minute, 10*time.Millisecond)
 
 	e := quiet.Evaluation(t, filled(t, quiet, cases(4)).ID, map[string]any{"target": map[string]any{"type": "recorded"}})
 	done := ran(t, quiet, e.ID, nil)
@@ -72,15 +72,15 @@ func TestOrganizationsTakeTurns(t *testing.T) {
 		return n
 	}
 	// From now on every lane has a long chunk in the queue.
-	require.Eventually(t, func() bool { return chunks() >= runs*lanes }, 2*time.Minute, 20*time.Millisecond)
-	before := chunks()
+	require.Eventually(t, func() bool { return chunks() >= runs*lanes }, 3*time.Minute, 20*time.Millisecond)
 
 	e := quiet.Evaluation(t, filled(t, quiet, cases(4)).ID, map[string]any{"target": map[string]any{"type": "recorded"}})
 	r := started(t, quiet, e.ID, nil)
+	before := chunks()
 	require.Eventually(t, func() bool {
 		p, err := quiet.RunProgress(t.Context(), e.ID, r.RunID)
 		return err == nil && p.ItemsDone == 4
-	}, time.Minute, 20*time.Millisecond)
+	}, 3*time.Minute, 20*time.Millisecond)
 
 	require.Less(t, chunks()-before, runs*lanes/2, "it waited for others in the queue")
 	require.Equal(t, "completed", quiet.Ended(t, r).Status)

@@ -38,7 +38,7 @@ func TestSuspensionStopsRuns(t *testing.T) {
 			var status string
 			err := conn.QueryRow(ctx, "SELECT status FROM evaluation_runs WHERE id = $1", r.RunID).Scan(&status)
 			return err == nil && status == "cancelled"
-		}, time.Minute, 20*time.Millisecond)
+		}, 3*time.Minute, 20*time.Millisecond)
 		now, err := other.GetRun(ctx, theirs.EvaluationID, theirs.RunID)
 		require.NoError(t, err)
 		require.Equal(t, "running", now.Status)

@@ -33,8 +33,7 @@ type played struct {
 }
 
 func play(begun evaluation.Begun, chunk func(evaluation.ChunkInput) (evaluation.ChunkDone, error), hear func(n int) evaluation.Waiting) *played {
-	var suite testsuite.WorkflowTestSuite
-	p := &played{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
+	p := &played{TestWorkflowEnvironment: temporaltest.Environment()}
 	add := func(name string, fn any) { p.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name}) }
 	add("BeginRun", func(context.Context, evaluation.Ticket) (evaluation.Begun, error) { return begun, nil })
 	add("ExecuteChunk", func(_ context.Context, c evaluation.ChunkInput) (evaluation.ChunkDone, error) {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,11 +13,16 @@ import (
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/fault"
 )
 
-// MaxEvents is how many events an envelope may carry.
-const MaxEvents = 1_000
+const (
+	// MaxEvents is how many events an envelope may carry.
+	MaxEvents = 1_000
+	// MaxReports is how many records they may report.
+	MaxReports = 5_000
+)
 
 // Producer is who sends an envelope.
 type Producer struct{ RuntimeKey, Name, Version, Environment string }
@@ -37,7 +43,9 @@ type Envelope struct {
 	DryRun bool
 	// WithoutPayload stores what was made of an event, and not the event.
 	WithoutPayload bool
-	Events         []jsontext.Value
+	// Strict stores only the digests of what went in and came out, and of the events.
+	Strict bool
+	Events []jsontext.Value
 }
 
 // Fate is what became of an event.
@@ -72,6 +80,8 @@ type Outcome struct {
 type event struct {
 	Outcome
 	normal.Event
+	schema  string // of its data
+	untimed bool   // its sender does not say when it happened
 	result  normal.Result
 	reports []*report
 	raw     *report
@@ -110,7 +120,7 @@ func readEvent(index int, text jsontext.Value) *event {
 		ID: get("id", 256, true), Source: get("source", 1024, true), Type: get("type", 256, true), Subject: get("subject", 256, false),
 		Traceparent: get("traceparent", 64, false), Format: normal.Format(get("format", 64, false)), Data: members["data"],
 	}
-	e.Outcome.ID = e.Event.ID
+	e.Outcome.ID, e.schema = e.Event.ID, get("dataschema", 1024, false)
 	if at := get("time", 64, false); at != "" {
 		t, err := time.Parse(time.RFC3339, at)
 		if err != nil || t.Year() < 2000 || t.Year() > 9999 {
@@ -140,17 +150,16 @@ func (e *event) normalize(p Producer, d Defaults) {
 	result, fields := normal.Normalize(e.Event, p.RuntimeKey)
 	e.result, e.Warnings = result, append(e.Warnings, result.Warnings...)
 	if len(fields) > 0 {
-		e.refuse("/data", fields)
+		e.refuse("", fields)
 		return
 	}
 	for _, r := range result.Reports {
-		draft, fields := kind.Read(kind.Must(r.Kind), r.Body, r.Partial)
-		if fields = append(fields, demands(draft)...); len(fields) > 0 {
+		if fields := demands(r.Draft); len(fields) > 0 {
 			e.refuse("/data", fields)
 			return
 		}
-		e.defaults(&draft, p, d)
-		e.reports = append(e.reports, &report{draft: draft, origin: Ingested, index: e.Index})
+		e.defaults(&r.Draft, p, d)
+		e.reports = append(e.reports, &report{draft: r.Draft, origin: record.Ingested, index: e.Index, adds: r.Adds, untimed: e.untimed && bytes.Equal(r.Values["occurred_at"], kind.TimeValue(e.Time))})
 	}
 	if len(e.reports) == 0 {
 		e.Fate = Unmapped
@@ -175,13 +184,16 @@ func (e *event) defaults(d *kind.Draft, p Producer, defaults Defaults) {
 		set("runtime_key", p.RuntimeKey)
 	}
 	if d.Values["otel_trace_id"] == nil && d.Values["trace_id"] == nil {
-		if parts := strings.Split(e.Traceparent, "-"); len(parts) == 4 {
-			set("otel_trace_id", parts[1])
+		if trace, _ := normal.Traceparent(e.Traceparent); trace != "" {
+			set("otel_trace_id", trace)
 		} else {
 			set("trace_id", defaults.TraceID)
 		}
 	}
 	set("conversation_id", defaults.ConversationID)
+	if d.Kind.Field("release_id") != nil {
+		set("release_id", defaults.ReleaseID)
+	}
 	if d.Values["evaluation_run_id"] == nil && defaults.EvaluationRunID != 0 {
 		d.Values["evaluation_run_id"] = kind.IntegerValue(defaults.EvaluationRunID)
 	}
@@ -190,8 +202,8 @@ func (e *event) defaults(d *kind.Draft, p Producer, defaults Defaults) {
 	}
 }
 
-// received is the report of the event itself.
-func (e *event) received(p Producer, withPayload bool) *report {
+// received is the report of the event itself, with all that is needed to read it again.
+func (e *event) received(p Producer, d Defaults, withPayload bool) *report {
 	v := kind.Values{
 		"event_id": kind.TextValue(e.Event.ID), "source": kind.TextValue(e.Source), "type": kind.TextValue(e.Type), "format": kind.TextValue(string(e.result.Format)),
 		"normalizer_version": kind.TextValue(e.result.Version), "runtime_key": kind.TextValue(p.RuntimeKey),
@@ -209,5 +221,59 @@ func (e *event) received(p Producer, withPayload bool) *report {
 	if !e.Time.IsZero() {
 		v["occurred_at"] = kind.TimeValue(e.Time)
 	}
-	return &report{draft: kind.Draft{Kind: kind.Must("raw-events"), Values: v}, origin: Ingested, index: e.Index}
+	if context := e.context(d); len(context) > 0 {
+		v["attributes"] = context.JSON()
+	}
+	r := &report{draft: kind.Draft{Kind: kind.Must("raw-events"), Values: v}, origin: record.Ingested, index: e.Index}
+	r.Key = record.Received(e.Source, e.Event.ID)
+	return r
+}
+
+// note sets on the record of the event how far it was mapped, and what of it is in no
+// record.
+func (e *event) note(v kind.Values) error {
+	left := slices.Clone(e.result.Left)
+	if slices.ContainsFunc(e.reports, func(r *report) bool { return r.dropped }) {
+		left = append(left, "what it adds to a record is left out: the record is not there")
+	}
+	state := "normalized"
+	switch {
+	case e.Fate == Unmapped:
+		state = "unmapped"
+	case len(left) > 0:
+		state = "partially_normalized"
+	}
+	v["status"], v["format"], v["normalizer_version"] = kind.TextValue(state), kind.TextValue(string(e.result.Format)), kind.TextValue(e.result.Version)
+	delete(v, "errors")
+	if len(left) == 0 {
+		return nil
+	}
+	errors := make([]kind.Values, len(left))
+	for i, text := range left {
+		errors[i] = kind.Values{"code": kind.TextValue("left_out"), "message": kind.TextValue(text)}
+	}
+	text, err := json.Marshal(errors, json.Deterministic(true))
+	v["errors"] = text
+	return err
+}
+
+// context are the attributes of an event, and the defaults of its envelope, that have no
+// field of their own.
+func (e *event) context(d Defaults) kind.Values {
+	out := kind.Values{}
+	for name, text := range map[string]string{
+		"subject": e.Subject, "traceparent": e.Traceparent, "dataschema": e.schema,
+		"default_trace_id": d.TraceID, "default_conversation_id": d.ConversationID, "default_release_id": d.ReleaseID,
+	} {
+		if text != "" {
+			out[name] = kind.TextValue(text)
+		}
+	}
+	if e.untimed {
+		out["untimed"] = jsontext.Value("true")
+	}
+	if d.EvaluationRunID != 0 {
+		out["default_evaluation_run_id"] = kind.IntegerValue(d.EvaluationRunID)
+	}
+	return out
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/internal/pattern"
+	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
@@ -29,7 +31,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "listEvidence", Method: http.MethodGet, Path: "/api/agent-evidence/{resource}", Tag: tag, Scope: principal.TracesRead, Status: 200,
 		Summary: "List evidence of a kind",
-		Description: "Returns records, newest first. Filters are combined with AND; repeat a text filter to match any of several values, or separate values of `status`, `state`, `decision`, `failureMode`, `primitiveType` and `sideEffectClass` by commas. " +
+		Description: "Returns records, newest first. A page of large records can have fewer than `limit`: go on as long as there is a next cursor. Filters are combined with AND; repeat a text filter to match any of several values, or separate values of `status`, `state`, `decision`, `failureMode`, `primitiveType` and `sideEffectClass` by commas. " +
 			"`status` and `state` are interchangeable. A filter on a field that the kind does not have matches nothing: the list is empty, and X-Inapplicable-Filters names the filter.",
 	}, s.getRecords)
 	httpapi.Register(e, httpapi.Op{
@@ -37,7 +39,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		Summary: "Report evidence",
 		Description: "Stores one record of a kind; the response's schema has the fields of each kind. Names may be in camel case or snake case. Fields that the kind does not have are kept in `attributes`, and fields that only the platform sets are ignored and named in X-Ignored-Fields. " +
 			"Records are recognized by `idempotencyKey`, or by what names them by nature: reporting the same again returns the same record. A report is a statement of fact and grants nothing: an approval is always posted as a request, and a runtime or a connector keeps its state. " +
-			"Kinds that an action makes cannot be posted: 403 `kind_not_writable`.",
+			"Kinds that an action makes cannot be posted: 403 `kind_not_writable`. With `refuse`, the dispatch of a side effect that must not be sent is refused with 409 and not stored: `side_effect_unauthorized` or `side_effect_repeated`.",
 	}, s.postRecord)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getEvidence", Method: http.MethodGet, Path: "/api/agent-evidence/{resource}/{id}", Tag: tag, Scope: principal.TracesRead, Status: 200,
@@ -46,8 +48,9 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	}, s.getRecord)
 	s.registerUpdates(e)
 	s.registerIngest(e)
-	s.registerTemplates(e)
+	pattern.RegisterHTTP(e, tag)
 	s.registerTimeline(e)
+	s.registerNormalizations(e)
 }
 
 // ResourcePath is the path of a kind.
@@ -58,7 +61,7 @@ type ResourcePath struct {
 func (p ResourcePath) kind() (*kind.Kind, error) {
 	k, ok := kind.Find(p.Resource)
 	if !ok {
-		return nil, ErrUnknownResource
+		return nil, unknownKind(p.Resource)
 	}
 	return k, nil
 }
@@ -81,12 +84,21 @@ func (p RecordPath) record() (*kind.Kind, int64, error) {
 			return &kind.Kinds[i], id, nil
 		}
 	}
-	return nil, 0, ErrUnknownResource
+	return nil, 0, unknownKind(p.Resource)
+}
+
+// unknownKind says that there is no such kind, and which one may be meant.
+func unknownKind(name string) error {
+	if near, ok := kind.Nearest(name); ok {
+		return ErrUnknownResource.With("nearest", string(near))
+	}
+	return ErrUnknownResource
 }
 
 type postInput struct {
 	ResourcePath
-	Body reportBody
+	Refuse []string `query:"refuse,explode" enum:"unauthorized,repeated" maxItems:"2" doc:"For side-effect-ledger, which dispatches to refuse instead of storing them: unauthorized, those that need a decision and have none that allows them; repeated, those of an effect that may have happened already. Repeat the parameter for both."`
+	Body   reportBody
 }
 
 type recordOutput struct {
@@ -107,9 +119,15 @@ func (s *Service) postRecord(ctx context.Context, in *postInput) (*createdOutput
 	if err != nil {
 		return nil, err
 	}
+	if len(in.Refuse) > 0 && k.Name != Effects {
+		return nil, fault.Invalid("query", "refuse", "not_applicable", "is for side-effect-ledger only")
+	}
 	org, header := principal.From(ctx).Org, ""
 	if k.Class == kind.Stream {
 		header = request.From(ctx).IdempotencyKey
+		if out, err := change.Recall[createdOutput](ctx, s.log); out != nil || err != nil {
+			return out, err
+		}
 	}
 	p, err := s.Post(ctx, org, k, jsontext.Value(in.Body), header)
 	if err != nil {
@@ -120,26 +138,23 @@ func (s *Service) postRecord(ctx context.Context, in *postInput) (*createdOutput
 		if err != nil {
 			return nil, err
 		}
-		return s.created(ctx, org, p, r)
-	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
-		made, err := s.keepTx(ctx, tx, p)
-		if err != nil {
-			return nil, err
-		}
-		return s.created(ctx, org, p, made.Record)
-	})
-}
-
-// created is the answer to a report. The number of its trace is known, unless the record
-// belongs to the trace of an earlier report.
-func (s *Service) created(ctx context.Context, org principal.OrgID, p Posted, r Record) (_ *createdOutput, err error) {
-	if r.Number = p.number; r.Trace != p.report.links.Trace {
 		if r, err = s.numbered(ctx, org, r); err != nil {
 			return nil, err
 		}
+		return change.Remember(ctx, s.log, created(p, &r)), nil
 	}
-	return &createdOutput{ETag: httpapi.ETag(r.Version), Location: location(&r), Ignored: strings.Join(p.Ignored, ", "), Body: toRecordBody(&r)}, nil
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
+		made, err := s.keepTx(ctx, tx, p, in.Refuse)
+		if err != nil {
+			return nil, err
+		}
+		return created(p, &made), nil
+	})
+}
+
+// created is the answer to a report.
+func created(p Posted, r *Record) *createdOutput {
+	return &createdOutput{ETag: httpapi.ETag(r.Version), Location: Location(r), Ignored: strings.Join(p.Ignored, ", "), Body: toRecordBody(r)}
 }
 
 func (s *Service) getRecord(ctx context.Context, in *RecordPath) (*recordOutput, error) {

@@ -19,7 +19,7 @@ func (s *Service) registerIngest(e *httpapi.Edge) {
 		BodyLimit: httpapi.LargeBodyLimit, Repeatable: true,
 		Summary: "Ingest events",
 		Description: "Takes up to 1,000 events with the attributes of CloudEvents 1.0 and turns them into records of evidence: spans of OpenTelemetry and OpenInference, messages of MCP, events of A2A, decision logs of OPA, and native events whose `type` is `agent-evidence.` and a kind. " +
-			"`results` has one entry for each event. An event with the same `source` and `id` as an earlier one is a duplicate and has no effect. An event that is not understood is kept and read again when a later release understands it. " +
+			"`results` has one entry for each event. An event with the same `source` and `id` as an earlier one is a duplicate and has no effect. An event that is not understood is kept; createNormalization reads it again, when a later release understands it. " +
 			"In mode `partial` an invalid event leaves the others alone; in mode `atomic` it is 400 and nothing is stored.",
 	}, s.postIngest)
 }
@@ -57,6 +57,7 @@ type optionsBody struct {
 	Mode         string            `json:"mode,omitempty" enum:"partial,atomic" default:"partial" doc:"Whether an invalid event keeps the others from being stored."`
 	DryRun       bool              `json:"dryRun,omitzero" doc:"Says what would become of the events, and stores nothing."`
 	StorePayload httpapi.Set[bool] `json:"storePayload,omitzero" doc:"Whether the events themselves are stored, besides what is made of them; true by default."`
+	Redaction    string            `json:"redaction,omitempty" enum:"default,strict" default:"default" doc:"strict also leaves out what went in and came out of steps, calls and decisions, and the events themselves: their digests are stored."`
 }
 
 // eventValue is an event of an envelope. Events are judged one by one, so the edge keeps
@@ -124,6 +125,7 @@ func (s *Service) postIngest(ctx context.Context, in *ingestInput) (*ingestOutpu
 		Producer: Producer{b.Producer.RuntimeKey, b.Producer.Name, b.Producer.Version, b.Producer.Environment},
 		Defaults: Defaults{TraceID: b.Defaults.TraceID, ConversationID: b.Defaults.ConversationID, ReleaseID: b.Defaults.ReleaseID, EvaluationRunID: int64(b.Defaults.EvaluationRunID)},
 		Atomic:   b.Options.Mode == "atomic", DryRun: b.Options.DryRun, WithoutPayload: b.Options.StorePayload.Sent && !b.Options.StorePayload.Value,
+		Strict: b.Options.Redaction == "strict",
 		Events: make([]jsontext.Value, len(b.Events)),
 	}
 	for i, v := range b.Events {

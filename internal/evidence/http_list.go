@@ -2,9 +2,11 @@ package evidence
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/admission"
@@ -73,7 +75,8 @@ func (in *listInput) list(k *kind.Kind) List {
 		if f.enum {
 			f.values = strings.Split(strings.Join(f.values, ","), ",")
 		}
-		l.restrict(f.name, f.values)
+		slices.Sort(f.values)
+		l.Restrict(f.name, slices.Compact(f.values))
 	}
 	ids := []struct {
 		name string
@@ -92,7 +95,7 @@ func (in *listInput) list(k *kind.Kind) List {
 	}
 	for _, f := range ids {
 		if f.id != 0 {
-			l.restrict(f.name, []int64{f.id})
+			l.Restrict(f.name, []int64{f.id})
 		}
 	}
 	return l
@@ -108,9 +111,6 @@ type listBody struct {
 	Records  []recordBody `json:"records" doc:"The records of this page, newest first."`
 	httpapi.CursorPaging
 }
-
-// pageBytes is what a page of records may take.
-const pageBytes = 64 << 20
 
 func (s *Service) getRecords(ctx context.Context, in *listInput) (*listOutput, error) {
 	k, err := in.kind()
@@ -129,31 +129,41 @@ func (s *Service) getRecords(ctx context.Context, in *listInput) (*listOutput, e
 	}
 	if in.TraceID != "" {
 		id, err := s.traceOf(ctx, org, in.TraceID)
-		if err != nil && !fault.IsNotFound(err) {
+		if l.Nothing = fault.IsNotFound(err); err != nil && !l.Nothing {
 			return nil, err
 		}
-		l.restrict("traceId", [][]byte{id[:]}) // a number that no trace has matches nothing
+		l.Restrict("traceId", [][]byte{id[:]})
 	}
 	var page []Record
+	var more bool
 	var total int64
-	err = admission.From(ctx).Read(ctx, pageBytes, func() (n int, err error) {
-		page, total, err = s.List(ctx, org, l)
-		for i := range page {
-			for _, v := range page[i].Values {
-				n += len(v)
-			}
-		}
-		return n, err
+	err = admission.From(ctx).Read(ctx, record.PageBytes, func() (n int, err error) {
+		page, more, total, err = s.List(ctx, org, l)
+		return bytesOf(page), err
 	})
 	if err != nil {
 		return nil, err
 	}
 	out := listOutput{Inapplicable: strings.Join(l.Inapplicable, ", ")}
 	out.Body.Resource = string(k.Name)
-	page, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, page, total, func(r Record) string { return cursor.Text(r.ID) })
 	out.Body.Records = make([]recordBody, len(page))
+	next := ""
 	for i := range page {
 		out.Body.Records[i] = toRecordBody(&page[i])
+		if more {
+			next = cursor.Text(page[i].ID)
+		}
 	}
+	out.Body.CursorPaging = in.Paging(next, total)
 	return &out, nil
+}
+
+// bytesOf is what the values of records take.
+func bytesOf(records []Record) (n int) {
+	for i := range records {
+		for _, v := range records[i].Values {
+			n += len(v)
+		}
+	}
+	return n
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/principal"
 )
@@ -12,14 +13,15 @@ type overviewOutput struct{ Body overviewBody }
 
 type overviewBody struct {
 	Kinds     []kindBody    `json:"kinds" volatile:"true" doc:"The kinds of evidence."`
-	Attention attentionBody `json:"attention" volatile:"true" doc:"What needs attention."`
+	Attention attentionBody `json:"attention" volatile:"true" doc:"What needs attention. Of each state at most 10,000 records are counted."`
 }
 
 type kindBody struct {
 	Resource string                     `json:"resource" doc:"Name of the kind."`
 	About    string                     `json:"about" doc:"What a record of the kind is."`
-	Count    int64                      `json:"count" doc:"Number of records."`
-	Last24H  int64                      `json:"last_24h" doc:"Number of records of the last 24 hours."`
+	Count    int64                      `json:"count" doc:"Number of records; see precision."`
+	Last24H  int64                      `json:"last_24h" doc:"Number of records of the last 24 hours; see precision."`
+	Precise  record.Precision           `json:"precision" enum:"exact,at_least,about" doc:"How the numbers are meant. They are exact up to 100,000 records. Of more there are at least so many, where counting stopped, or about so many."`
 	LatestAt httpapi.Null[httpapi.Time] `json:"latest_at" doc:"When the newest record was made."`
 	Filters  []string                   `json:"filters" doc:"List parameters that apply to the kind."`
 	Writable bool                       `json:"writable" doc:"Whether records can be posted."`
@@ -65,7 +67,7 @@ func (s *Service) getOverview(ctx context.Context, _ *struct{}) (*overviewOutput
 
 func toKindBody(k KindCount) kindBody {
 	b := kindBody{
-		Resource: string(k.Kind.Name), About: k.Kind.About, Count: k.Records, Last24H: k.LastDay, Filters: listParameters(k.Kind), Writable: k.Kind.Postable(),
+		Resource: string(k.Kind.Name), About: k.Kind.About, Count: k.Records, Last24H: k.LastDay, Precise: k.Precision, Filters: listParameters(k.Kind), Writable: k.Kind.Postable(),
 		States: httpapi.OrEmpty(k.Kind.States()),
 	}
 	if !k.Latest.IsZero() && k.Records > 0 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
@@ -48,7 +47,7 @@ func (reportBody) Schema(r huma.Registry) *huma.Schema {
 // A field without a value is null.
 func toRecordBody(r *Record) recordBody {
 	out := []byte{'{'}
-	each(r, func(name string, value jsontext.Value, _ bool) {
+	r.Each(func(name string, value jsontext.Value, _ bool) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
@@ -59,58 +58,6 @@ func toRecordBody(r *Record) recordBody {
 	})
 	return append(out, '}')
 }
-
-// each goes through the fields of a record in their order.
-func each(r *Record, do func(name string, value jsontext.Value, volatile bool)) {
-	for _, f := range kind.Common {
-		if r.Kind.KeyField == f.Name {
-			continue // it is one of the kind's own
-		}
-		value := r.common(f.Name)
-		switch {
-		case f.Name == "actor":
-			value = actorValue(r)
-		case value == nil && !columns[f.Name]:
-			value = r.Values[f.Name]
-		}
-		if value == nil && f.Type == kind.Objects {
-			value = jsontext.Value("[]")
-		}
-		do(f.Name, orNull(value), false)
-	}
-	for _, f := range r.Kind.Fields {
-		do(f.Name, orNull(r.Values[f.Name]), f.Volatile)
-	}
-}
-
-func orNull(v jsontext.Value) jsontext.Value {
-	if len(v) == 0 {
-		return jsontext.Value("null")
-	}
-	return v
-}
-
-func actorValue(r *Record) jsontext.Value {
-	text, err := json.Marshal(httpapi.ToActor(r.Actor, ""))
-	if err != nil {
-		return nil
-	}
-	return text
-}
-
-// Shown is the record as getEvidence shows it, without what changes all the time.
-func (r Record) Shown() any {
-	out := map[string]jsontext.Value{}
-	each(&r, func(name string, value jsontext.Value, volatile bool) {
-		if !volatile {
-			out[name] = value
-		}
-	})
-	return out
-}
-
-// Revision counts changes of the record.
-func (r Record) Revision() int64 { return r.Version }
 
 // Schema documents the records of every kind.
 func (recordBody) Schema(r huma.Registry) *huma.Schema {

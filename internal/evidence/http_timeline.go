@@ -5,9 +5,12 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/evidence/internal/timeline"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/span"
 )
 
 func (s *Service) registerTimeline(e *httpapi.Edge) {
@@ -37,6 +40,7 @@ type timelineBody struct {
 type entryBody struct {
 	Resource string                     `json:"resource" doc:"Kind of the record."`
 	ID       *int64                     `json:"id" doc:"Id of the record; null if only a span shows it."`
+	Origin   *string                    `json:"origin" doc:"Who says so: platform, ingested or reported; null if only a span shows it."`
 	SpanID   *string                    `json:"span_id" doc:"Span that it belongs to."`
 	At       httpapi.Time               `json:"at" doc:"When it happened."`
 	EndedAt  httpapi.Null[httpapi.Time] `json:"ended_at" doc:"When it ended."`
@@ -69,8 +73,17 @@ type markBody struct {
 	Note  *string                    `json:"note" doc:"What there is to say about it."`
 }
 
+// entryBytes is about what an entry takes.
+const entryBytes = 1 << 10
+
 func (s *Service) getTimeline(ctx context.Context, in *timelineInput) (*timelineOutput, error) {
-	t, id, truncated, err := s.Timeline(ctx, principal.From(ctx).Org, in.TraceID)
+	var t timeline.Timeline
+	var id span.TraceID
+	var truncated bool
+	err := admission.From(ctx).Read(ctx, 2*record.PageBytes, func() (_ int, err error) {
+		t, id, truncated, err = s.Timeline(ctx, principal.From(ctx).Org, in.TraceID)
+		return len(t.Entries) * entryBytes, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +103,7 @@ func nullTime(t time.Time) httpapi.Null[httpapi.Time] {
 
 func toEntryBody(e timeline.Entry) entryBody {
 	b := entryBody{
-		Resource: string(e.Resource), ID: httpapi.OrNull(e.ID), SpanID: httpapi.OrNull(e.Span), At: httpapi.Time(e.At), EndedAt: httpapi.NullTime(e.EndedAt), Depth: e.Depth,
+		Resource: string(e.Resource), ID: httpapi.OrNull(e.ID), Origin: httpapi.OrNull(e.Origin), SpanID: httpapi.OrNull(e.Span), At: httpapi.Time(e.At), EndedAt: httpapi.NullTime(e.EndedAt), Depth: e.Depth,
 		Title: e.Title, State: httpapi.OrNull(e.Status), Summary: httpapi.OrNull(e.Summary),
 	}
 	if e.Parent >= 0 {

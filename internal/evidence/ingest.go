@@ -2,18 +2,25 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/assayhq/assay/internal/evidence/internal/clean"
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/redact"
 )
 
 // ErrAtomic is returned if an event of an atomic envelope is not valid.
@@ -24,21 +31,22 @@ var ErrAtomic = fault.New(fault.Validation, "invalid_events", "An event of the e
 // first time may have been lost. The event itself is stored last: as long as it is not
 // there, sending it again completes what is missing.
 func (s *Service) Ingest(ctx context.Context, org principal.OrgID, in Envelope) ([]Outcome, error) {
-	red, err := s.traces.Redactor(ctx, org)
-	if err != nil {
-		return nil, err
-	}
 	events := make([]*event, len(in.Events))
-	err = admission.From(ctx).Work(ctx, func(pause func() error) error {
+	err := admission.From(ctx).Work(ctx, func(pause func() error) error {
+		reports := 0
 		for i, text := range in.Events {
 			e := readEvent(i, text)
 			if e.Time.IsZero() {
-				e.Time = s.now()
+				e.Time, e.untimed = s.now(), true
 			}
 			e.normalize(in.Producer, in.Defaults)
-			e.raw = e.received(in.Producer, !in.WithoutPayload)
+			if reports += len(e.reports); reports > MaxReports {
+				e.reject("", "length", "the envelope reports too many records; send fewer events at once")
+				reports -= len(e.reports)
+			}
+			e.raw = e.received(in.Producer, in.Defaults, !in.WithoutPayload)
 			for _, r := range append(e.reports, e.raw) {
-				clean(red, &r.draft)
+				r.strict = in.Strict
 			}
 			events[i] = e
 			if err := pause(); err != nil {
@@ -55,10 +63,8 @@ func (s *Service) Ingest(ctx context.Context, org principal.OrgID, in Envelope) 
 			return nil, err
 		}
 	}
-	if !in.DryRun {
-		if err := s.take(ctx, org, events, in.Atomic); err != nil {
-			return nil, err
-		}
+	if err := s.take(ctx, org, in, events); err != nil {
+		return nil, err
 	}
 	out := make([]Outcome, len(events))
 	for i, e := range events {
@@ -86,38 +92,67 @@ func anyRejected(events []*event) error {
 }
 
 // take stores events.
-func (s *Service) take(ctx context.Context, org principal.OrgID, events []*event, atomic bool) error {
-	events = slices.DeleteFunc(slices.Clone(events), func(e *event) bool { return e.Fate == Rejected })
-	var reports []*report
-	for _, e := range events {
-		reports = append(append(reports, e.raw), e.reports...)
+func (s *Service) take(ctx context.Context, org principal.OrgID, in Envelope, events []*event) error {
+	events = accepted(events)
+	red, err := s.traces.Redactor(ctx, org)
+	if err != nil {
+		return err
 	}
-	if err := s.link(ctx, org, reports); err != nil {
+	if err := s.check(ctx, org, red, reportsOf(events)); err != nil {
 		return err
 	}
 	for _, e := range events {
-		e.unlinked()
+		e.checked()
 	}
-	if atomic {
+	if in.Atomic {
 		if err := anyRejected(events); err != nil {
 			return err
 		}
 	}
-	events = slices.DeleteFunc(events, func(e *event) bool { return e.Fate == Rejected })
-	claims, err := s.claimAll(ctx, org, events)
+	if in.DryRun {
+		if err := s.foresee(ctx, org, accepted(events)); err != nil || !in.Atomic {
+			return err
+		}
+		return anyRejected(events)
+	}
+	h, events, err := s.holdEvents(ctx, org, accepted(events), in.Atomic)
 	if err != nil {
 		return err
 	}
+	var refused error // before anything was stored: the lease ends
+	err = s.under(ctx, h, func(ctx context.Context) error {
+		err := s.takeHeld(ctx, org, red, in, events, h.claims)
+		if errors.Is(err, ErrAtomic) {
+			refused, err = err, nil
+		}
+		return err
+	})
+	return cmp.Or(err, refused)
+}
+
+// takeHeld stores events whose keys are held.
+func (s *Service) takeHeld(ctx context.Context, org principal.OrgID, red *redact.Redactor, in Envelope, events []*event, claims map[key]claim) error {
 	fresh, err := s.received(ctx, org, events, claims)
 	if err != nil {
+		return err
+	}
+	if in.Atomic {
+		if err := anyRejected(events); err != nil {
+			return err
+		}
+	}
+	runtimes, err := s.attach(ctx, org, reportsOf(fresh))
+	if err != nil {
+		return err
+	}
+	if err := s.hear(ctx, org, red, in.Producer, runtimes); err != nil {
 		return err
 	}
 	if err := s.keep(ctx, org, fresh, claims); err != nil {
 		return err
 	}
 	failpoint.Hit(BeforeEvents)
-	fresh = slices.DeleteFunc(fresh, func(e *event) bool { return e.Fate == Rejected })
-	if err := s.keepEvents(ctx, org, fresh, claims); err != nil {
+	if err := s.keepEvents(ctx, org, accepted(fresh), claims); err != nil {
 		return err
 	}
 	for _, e := range events {
@@ -128,105 +163,90 @@ func (s *Service) take(ctx context.Context, org principal.OrgID, events []*event
 	return nil
 }
 
-// reusedName is what is wrong with a report whose name was used for other content.
-const reusedName = "was used for a record with other content; use a new key for a new record"
+// accepted are the events that were not rejected.
+func accepted(events []*event) []*event {
+	return slices.DeleteFunc(slices.Clone(events), func(e *event) bool { return e.Fate == Rejected })
+}
 
-// unlinked rejects an event of which a report refers to something that is not there.
-func (e *event) unlinked() {
+// reportsOf are all that events report, themselves included.
+func reportsOf(events []*event) (out []*report) {
+	for _, e := range events {
+		out = append(append(out, e.raw), e.reports...)
+	}
+	return out
+}
+
+// checked names the records of an event that it does not name itself, and rejects the
+// event if a report refers to something that is not there.
+func (e *event) checked() {
+	for i, r := range e.reports {
+		if r.Alone {
+			r.identity = identity{Key: record.Unnamed(e.raw.Key, r.draft.Kind, i)}
+		}
+	}
 	for _, r := range append(e.reports, e.raw) {
+		if r.blurred != "" && e.result.Format == normal.FormatNative { // others name effects by their spans
+			r.refuse("/"+r.blurred, "format", blurredName)
+		}
 		if len(r.fields) > 0 {
 			e.refuse("/data", r.fields)
 		}
 	}
 }
 
-// claimAll claims the keys of events and of what happened according to them.
-func (s *Service) claimAll(ctx context.Context, org principal.OrgID, events []*event) (claims map[key]claim, err error) {
-	wanted := map[key][]byte{}
-	for _, e := range events {
-		wanted[e.raw.key] = nil
-		for _, r := range e.reports {
-			if r.draft.Kind.Class == kind.Stream {
-				wanted[r.key] = r.content
-			}
-		}
-	}
-	// The claims are settled before anything is stored under them: whoever repeats
-	// this finds the same ids.
-	err = postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
-		claims, err = s.store.claim(ctx, tx, org, wanted)
-		return err
-	})
-	return claims, err
-}
-
-// received leaves out the events that are stored already, and the second of two in one
-// envelope.
-func (s *Service) received(ctx context.Context, org principal.OrgID, events []*event, claims map[key]claim) (fresh []*event, err error) {
-	var older []int64
-	for _, e := range events {
-		if c := claims[e.raw.key]; !c.fresh {
-			older = append(older, c.id)
-		}
-	}
-	all, err := s.store.some(ctx, org, []kind.Name{"raw-events"}, older)
-	if err != nil {
-		return nil, err
-	}
-	stored := map[int64]Record{}
-	for _, r := range all {
-		stored[r.ID] = r
-	}
-	first := map[key]*event{}
-	for _, e := range events {
-		e.RawEvent = claims[e.raw.key].id
-		for _, r := range e.reports {
-			if c := claims[r.key]; r.content != nil && r.draft.Kind.Class == kind.Stream && !bytes.Equal(r.content, c.content) {
-				e.reject("/data/idempotencyKey", "unknown_reference", reusedName)
-			}
-		}
-		if r, ok := stored[e.RawEvent]; ok {
-			e.Fate, e.reports = Duplicate, nil
-			_ = json.Unmarshal(r.Values["records"], &e.Records)
-			continue
-		}
-		if e.first = first[e.raw.key]; e.first != nil {
-			e.Fate, e.reports = Duplicate, nil
-			continue
-		}
-		if e.Fate == Rejected {
-			continue
-		}
-		first[e.raw.key] = e
-		fresh = append(fresh, e)
-	}
-	return fresh, nil
-}
-
 // keep stores what events say.
 func (s *Service) keep(ctx context.Context, org principal.OrgID, events []*event, claims map[key]claim) error {
-	var streamed, lasting []*report
+	var streamed, adding, lasting []*report
 	by := map[int]*event{}
 	for _, e := range events {
 		by[e.Index] = e
 		for _, r := range e.reports {
 			r.links.RawEventID = e.RawEvent
-			if r.draft.Kind.Class == kind.Stream {
+			switch {
+			case r.adds:
+				adding = append(adding, r)
+				continue
+			case r.draft.Kind.Class == kind.Stream:
 				streamed = append(streamed, r)
 				continue
 			}
-			r.once = hashed("once", string(e.raw.key[:]), string(r.key[:]))
+			if r.Once == (key{}) {
+				r.Once = record.Hashed("once", string(e.raw.Key[:]), string(r.Key[:]))
+			}
 			lasting = append(lasting, r)
 		}
 	}
+	streamed = append(streamed, adding...)
 	made, err := s.keepStream(ctx, org, streamed, claims)
 	if err != nil {
 		return err
 	}
-	for i := range made {
-		e := by[streamed[i].index]
-		e.Records = append(e.Records, Ref{made[i].Kind.Name, made[i].ID})
-		lasting = append(lasting, failures(nil, &made[i].Record)...)
+	err = admission.From(ctx).Work(ctx, func(pause func() error) error {
+		for i := range made {
+			if streamed[i].dropped {
+				continue
+			}
+			e := by[streamed[i].index]
+			e.Records = append(e.Records, Ref{made[i].Kind.Name, made[i].ID})
+			lasting = append(lasting, failures(nil, &made[i])...)
+			if err := pause(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		dropped := func(r *report) bool { return r.dropped }
+		if !slices.ContainsFunc(e.reports, dropped) {
+			continue
+		}
+		e.result.Version = "" // it is read again, when what it adds to may be there
+		if !slices.ContainsFunc(e.reports, func(r *report) bool { return !r.dropped }) {
+			e.Fate = Unmapped
+		}
 	}
 	if len(lasting) == 0 {
 		return nil
@@ -237,21 +257,41 @@ func (s *Service) keep(ctx context.Context, org principal.OrgID, events []*event
 			return err
 		}
 		for i, r := range lasting {
-			if r.reused {
-				by[r.index].reject("/data/idempotencyKey", "unknown_reference", reusedName)
-				continue
-			}
-			if r.origin == Ingested {
+			switch {
+			case r.origin != record.Ingested:
+			case r.reused:
+				by[r.index].reject("/data/idempotencyKey", "idempotency_key_reused", reusedName)
+			default:
 				by[r.index].Records = append(by[r.index].Records, Ref{put[i].Kind.Name, put[i].ID})
 			}
 		}
-		var found []*report
-		for i := range put {
-			if put[i].New {
-				found = append(found, failures(nil, &put[i].Record)...)
-			}
+		return nil
+	})
+}
+
+// hear notes what a producer says about itself, and now and then that it was heard of.
+// Known are the runtimes that were found for its events.
+func (s *Service) hear(ctx context.Context, org principal.OrgID, red *redact.Redactor, p Producer, known map[string]Record) (err error) {
+	p.RuntimeKey = clean.Text(red, p.RuntimeKey)
+	if len(known) == 0 { // all were received before
+		if known, err = s.store.Things(ctx, s.db.Org(org), org, "runtimes", []string{p.RuntimeKey}); err != nil {
+			return err
 		}
-		_, err = s.putTx(ctx, tx, found)
+	}
+	v := kind.Values{"runtime_key": kind.TextValue(p.RuntimeKey)}
+	was, there := known[p.RuntimeKey]
+	for name, text := range map[string]string{"name": p.Name, "agent_version": p.Version, "environment": p.Environment} {
+		if text != "" && (name != "environment" || was.Values.Text(name) == "") { // which stays as it is
+			v[name] = kind.TextValue(clean.Text(red, text))
+		}
+	}
+	news := slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool { return !bytes.Equal(v[name], was.Values[name]) })
+	if !there || !news && s.now().Sub(was.Values.Time("last_seen_at")) < heardEvery {
+		return nil
+	}
+	r := newReport("runtimes", v, record.Ingested, Links{})
+	return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		_, err := s.putTx(ctx, tx, []*report{r})
 		return err
 	})
 }
@@ -260,12 +300,10 @@ func (s *Service) keep(ctx context.Context, org principal.OrgID, events []*event
 func (s *Service) keepEvents(ctx context.Context, org principal.OrgID, events []*event, claims map[key]claim) error {
 	rows := make([]*Record, len(events))
 	for i, e := range events {
-		r := s.record(ctx, e.raw, claims[e.raw.key].id)
-		state := "normalized"
-		if e.Fate == Unmapped {
-			state = "unmapped"
+		r := s.record(ctx, e.raw, claims[e.raw.Key].ID)
+		if err := e.note(r.Values); err != nil {
+			return err
 		}
-		r.Values["status"] = kind.TextValue(state)
 		if e.Records == nil {
 			e.Records = []Ref{}
 		}
@@ -279,5 +317,5 @@ func (s *Service) keepEvents(ctx context.Context, org principal.OrgID, events []
 		}
 		rows[i] = &r
 	}
-	return s.store.append(ctx, org, rows, uint16(s.cfg.RetentionDays))
+	return s.store.stream.Append(ctx, org, rows, uint16(s.cfg.RetentionDays))
 }

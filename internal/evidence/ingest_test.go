@@ -79,6 +79,63 @@ func TestDryRunAndAtomic(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, list, kind)
 	}
+
+	_, err = us.Ingest(ctx, envelope(good))
+	require.NoError(t, err)
+	dry["events"] = []map[string]any{
+		good, event("3", "agent-evidence.failures", map[string]any{"failureMode": "loop", "severity": "low", "toolInvocationEvidenceId": 999_999}),
+		event("4", "agent-evidence.failures", map[string]any{"failureMode": "loop", "severity": "low"}),
+	}
+	out, err = us.Ingest(ctx, dry)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 1, 1}, []int{out.Duplicates, out.Rejected, out.Accepted}, "%+v", out)
+	list, _, err := us.ListEvidence(ctx, "failures", "")
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+}
+
+// TestANameCountsOnceInARequest reports a failure under one name in two events, and then uses
+// the name for something else.
+func TestANameCountsOnceInARequest(t *testing.T) {
+	t.Parallel()
+	us := testkit.New(t).Org(t)
+	ctx := t.Context()
+	loop := func(id, severity string) map[string]any {
+		return event(id, "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": severity, "idempotencyKey": "k"})
+	}
+	out, err := us.Ingest(ctx, envelope(loop("1", "low"), loop("2", "low")))
+	require.NoError(t, err)
+	require.Equal(t, 2, out.Accepted, "%+v", out)
+	f, err := us.GetEvidence(ctx, "failures", out.Results[0].Records[0].ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, f["occurrences"])
+
+	in := envelope(event("3", "agent-evidence.failures", map[string]any{"failureKey": "other", "failureMode": "loop", "severity": "low"}), loop("4", "high"))
+	for _, dry := range []bool{true, false} {
+		in["options"] = map[string]any{"mode": "atomic", "dryRun": dry}
+		_, err = us.Ingest(ctx, in)
+		require.Equal(t, "invalid_events", reason(err))
+	}
+	all, _, err := us.ListEvidence(ctx, "failures", "")
+	require.NoError(t, err)
+	require.Len(t, all, 1, "all or nothing")
+	for _, dry := range []bool{true, false} {
+		in["options"] = map[string]any{"dryRun": dry}
+		out, err = us.Ingest(ctx, in)
+		require.NoError(t, err)
+		require.Equal(t, []int{1, 1}, []int{out.Accepted, out.Rejected}, "%+v", out)
+	}
+}
+
+// TestABadTraceparentIsIgnored sends the header that proxies send for calls without a trace.
+func TestABadTraceparentIsIgnored(t *testing.T) {
+	t.Parallel()
+	us := testkit.New(t).Org(t)
+	e := event("1", "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": "low"})
+	e["traceparent"] = "00-00000000000000000000000000000000-0000000000000000-00"
+	out, err := us.Ingest(t.Context(), envelope(e))
+	require.NoError(t, err)
+	require.Equal(t, 1, out.Accepted, "%+v", out)
 }
 
 // message is a JSON-RPC message of a session.
@@ -113,4 +170,23 @@ func TestACallAndItsResultAreOneRecord(t *testing.T) {
 			require.NotNil(t, call["result"])
 		})
 	}
+}
+
+func TestAnErrorAnswersACallThatIsKnown(t *testing.T) {
+	t.Parallel()
+	us := testkit.New(t).Org(t)
+	refusal := func(id string, to int) map[string]any {
+		return message(id, "s", map[string]any{"jsonrpc": "2.0", "id": to, "error": map[string]any{"code": -32603, "message": "not now"}})
+	}
+	call := message("call", "s", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "refund"}})
+	out, err := us.Ingest(t.Context(), envelope(refusal("of the call", 1), call, refusal("of something else", 2)))
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 1}, []int{out.Accepted, out.Unmapped}, "%+v", out)
+	again, err := us.Ingest(t.Context(), envelope(refusal("of something else again", 2)))
+	require.NoError(t, err)
+	require.Equal(t, 1, again.Unmapped)
+	calls, _, err := us.ListEvidence(t.Context(), invocations, "")
+	require.NoError(t, err)
+	require.Len(t, calls, 1)
+	require.Equal(t, "failed", calls[0]["status"])
 }

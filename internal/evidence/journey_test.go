@@ -61,10 +61,13 @@ func TestARefundIsFollowed(t *testing.T) {
 
 	line, err := timeline(t, us, trace)
 	require.NoError(t, err)
-	require.Equal(t, []string{"requested:done", "authorized:done", "dispatched:done", "acknowledged:done", "verified:missing"}, line.marks(t, "call_9"))
+	require.Equal(t, []string{"requested:done", "authorized:missing", "dispatched:done", "acknowledged:done", "verified:missing"}, line.marks(t, "call_9"),
+		"a decision that a client reports authorizes nothing")
 
 	_, err = us.UpdateEvidence(ctx, "side-effect-ledger", effect.ID(), map[string]any{"state": "verified"})
 	require.Equal(t, "verification_required", reason(err))
+	_, err = us.UpdateEvidence(ctx, "side-effect-ledger", effect.ID(), map[string]any{"state": "verified", "verification": map[string]any{"method": "readback", "result": "absent"}})
+	require.Equal(t, "verification_contradicts", reason(err))
 	_, err = us.UpdateEvidence(ctx, "side-effect-ledger", effect.ID(), map[string]any{"state": "verified", "verification": map[string]any{"method": "readback", "result": "confirmed"}})
 	require.NoError(t, err)
 	line, err = timeline(t, us, trace)
@@ -135,6 +138,7 @@ func TestTheSameReportIsOneRecord(t *testing.T) {
 		"benchmarks":          {"benchmarkKey": "b", "metrics": map[string]any{"accuracy": 0.5}, "idempotencyKey": "k"},
 		"eval-explanations":   {"subject": map[string]any{"type": "trace", "id": 1}, "evaluationName": "n", "explanation": "e", "idempotencyKey": "k"},
 		"primitive-step-runs": {"primitiveType": "model_call", "status": "running", "startedAt": "2026-01-31T12:00:00Z", "idempotencyKey": "k"},
+		"failures":            {"failureKey": "f", "failureMode": "loop", "severity": "low", "idempotencyKey": "k"},
 	} {
 		first, err := us.PostEvidence(ctx, kind, body)
 		require.NoError(t, err, kind)

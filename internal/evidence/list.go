@@ -2,97 +2,26 @@ package evidence
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
 )
 
-// List selects records of a kind.
-type List struct {
-	Kind                        *kind.Kind
-	Filters                     []filter
-	CreatedAfter, CreatedBefore *time.Time
-	// Below continues under an id; zero begins with the newest.
-	Below         int64
-	Limit, Offset int
-	Count         bool
-	// Inapplicable are parameters of fields that the kind does not have: nothing
-	// matches them.
-	Inapplicable []string
-}
-
-// filter is a condition: a column, or one of two, has one of some values.
-type filter struct {
-	column string
-	also   string
-	values any // []string, []int64 or [][]byte
-}
-
-// columns are the columns that may have the value.
-func (f filter) columns() []string {
-	if f.also == "" {
-		return []string{f.column}
-	}
-	return []string{f.column, f.also}
-}
-
-// either is the condition for each column.
-func (f filter) either(format string) (out []string) {
-	for _, c := range f.columns() {
-		out = append(out, fmt.Sprintf(format, c))
-	}
-	return out
-}
-
-// parameters are the list parameters and the columns that they ask for.
-var parameters = map[string]string{
-	"idempotencyKey": "idempotency_key", "runtimeId": "runtime_id", "runtimeKey": "runtime_key", "connectorId": "connector_id", "connectorKey": "connector_key",
-	"traceId": "trace_id", "evaluationRunId": "evaluation_run_id", "rawEventId": "raw_event_id", "primitiveStepRunId": "step_id",
-	"toolInvocationEvidenceId": "tool_id", "invocationId": "invocation_id", "policyDecisionId": "decision_id", "sideEffectLedgerId": "effect_id",
-	"evalExplanationId": "explanation_id", "connectorReadinessReportId": "report_id", "failureKey": "failure_key", "failureMode": "failure_mode",
-	"primitiveType": "primitive_type", "sideEffectClass": "side_effect_class", "decision": "decision", "status": "state", "state": "state",
-}
-
-// restrict adds a condition of a parameter, or notes that it does not apply.
-func (l *List) restrict(parameter string, values any) {
-	k := l.Kind
-	switch {
-	case parameter == "status" || parameter == "state":
-		if k.Lifecycle == "" || k.Lifecycle == "decision" {
-			l.Inapplicable = append(l.Inapplicable, parameter)
-			return
-		}
-	case k.KeyField != "" && parameter == kind.Camel(k.KeyField):
-		l.Filters = append(l.Filters, filter{column: "name", values: values})
-		return
-	case parameter == k.IDFilter:
-		f := filter{column: "id", values: values}
-		if parameter == "primitiveStepRunId" || parameter == "sideEffectLedgerId" { // with what belongs to it
-			f.also = parameters[parameter]
-		}
-		l.Filters = append(l.Filters, f)
-		return
-	case !slices.Contains(k.Selects(), parameter):
-		l.Inapplicable = append(l.Inapplicable, parameter)
-		return
-	}
-	l.Filters = append(l.Filters, filter{column: parameters[parameter], values: values})
-}
-
 // Find returns one record.
 func (s *Service) Find(ctx context.Context, org principal.OrgID, k *kind.Kind, id int64) (Record, error) {
 	if k.Class == kind.State {
-		r, err := s.store.find(ctx, s.db.Org(org), org, k, id)
+		r, err := s.store.Find(ctx, s.db.Org(org).Lookup(), org, k, id)
 		if err != nil {
 			return Record{}, err
 		}
 		return s.numbered(ctx, org, r)
 	}
-	all, err := s.store.some(ctx, org, []kind.Name{k.Name}, []int64{id})
+	all, err := s.store.stream.Some(ctx, org, []kind.Name{k.Name}, []int64{id})
 	if err != nil {
 		return Record{}, err
 	}
@@ -102,62 +31,72 @@ func (s *Service) Find(ctx context.Context, org principal.OrgID, k *kind.Kind, i
 	return s.numbered(ctx, org, all[0])
 }
 
-// List returns a page of records, newest first, with one more than the limit if there is
-// a next page.
-func (s *Service) List(ctx context.Context, org principal.OrgID, l List) (page []Record, total int64, err error) {
-	if len(l.Inapplicable) > 0 {
-		return nil, 0, nil
+// List returns a page of records, newest first, and whether others follow. It ends with the
+// record that fills record.PageBytes.
+func (s *Service) List(ctx context.Context, org principal.OrgID, l List) (page []Record, more bool, total int64, err error) {
+	if l.Nothing || len(l.Inapplicable) > 0 {
+		return nil, false, 0, nil
 	}
-	if l, err = s.indirect(ctx, org, l); err != nil {
-		return nil, 0, err
+	if l, err = s.resolve(ctx, org, l); err != nil || l.Nothing {
+		return nil, false, 0, err
 	}
-	if l.Kind.Class == kind.State {
-		page, total, err = s.store.list(ctx, org, l)
-	} else {
-		page, err = s.store.page(ctx, org, l)
-		if err == nil && l.Count {
-			total, err = s.store.total(ctx, org, l)
-		}
+	if page, more, total, err = s.store.list(ctx, org, l); err != nil {
+		return nil, false, 0, err
 	}
-	if err != nil {
-		return nil, 0, err
-	}
-	return page, total, s.number(ctx, org, page)
+	return page, more, total, s.number(ctx, org, page)
 }
 
-// indirect replaces a condition on something that points to the records by one on the
-// records themselves.
-func (s *Service) indirect(ctx context.Context, org principal.OrgID, l List) (List, error) {
+// resolve replaces conditions on what names or points to the records, or what they belong
+// to, by conditions on ids.
+func (s *Service) resolve(ctx context.Context, org principal.OrgID, l List) (List, error) {
+	l.Filters = slices.Clone(l.Filters)
 	for i, f := range l.Filters {
-		var from kind.Name
-		var field string
+		column := "id"
+		var ids []int64
+		var err error
 		switch {
-		case f.column == "effect_id" && l.Kind.Name == "tool-invocation-evidence":
-			from, field = "side-effect-ledger", "tool_invocation_evidence_id"
-		case f.column == "report_id" && l.Kind.Name == "connectors":
-			from = "connector-readiness-reports"
+		case f.Column == "runtime_key" || f.Column == "connector_key":
+			column = strings.Replace(f.Column, "_key", "_id", 1)
+			ids, err = s.named(ctx, org, thingOf[f.Column], f.Values, func(r Record) int64 { return r.ID })
+		case f.Column == "report_key":
+			ids, err = s.named(ctx, org, "connector-readiness-reports", f.Values, func(r Record) int64 { return r.ConnectorID })
+		case f.Column == "report_id" && l.Kind.Name == "connectors":
+			ids, err = s.pointed(ctx, org, "connector-readiness-reports", f.Values, func(r Record) int64 { return r.ConnectorID })
+		case f.Column == "effect_id" && l.Kind.Name == "tool-invocation-evidence":
+			ids, err = s.pointed(ctx, org, "side-effect-ledger", f.Values, func(r Record) int64 { return r.Values.Integer("tool_invocation_evidence_id") })
 		default:
 			continue
 		}
-		ids, _ := f.values.([]int64)
-		all, err := s.store.findAll(ctx, org, ids)
-		if err != nil {
+		if ids = slices.DeleteFunc(ids, func(id int64) bool { return id == 0 }); err != nil || len(ids) == 0 {
+			l.Nothing = true
 			return l, err
 		}
-		found := []int64{0}
-		for _, r := range all {
-			switch {
-			case r.Kind.Name != from:
-			case field == "":
-				found = append(found, r.ConnectorID)
-			default:
-				found = append(found, r.Values.Integer(field))
-			}
-		}
-		l.Filters = slices.Clone(l.Filters)
-		l.Filters[i] = filter{column: "id", values: found}
+		slices.Sort(ids)
+		l.Filters[i] = record.Filter{Column: column, Values: slices.Compact(ids)}
 	}
 	return l, nil
+}
+
+// named are ids that records of a kind have, which are found by their keys.
+func (s *Service) named(ctx context.Context, org principal.OrgID, k kind.Name, keys any, id func(Record) int64) (ids []int64, err error) {
+	names, _ := keys.([]string)
+	found, err := s.store.Things(ctx, s.db.Org(org), org, k, names)
+	for r := range maps.Values(found) {
+		ids = append(ids, id(r))
+	}
+	return ids, err
+}
+
+// pointed are ids that records of a kind have, which are found by their own ids.
+func (s *Service) pointed(ctx context.Context, org principal.OrgID, k kind.Name, of any, id func(Record) int64) (ids []int64, err error) {
+	own, _ := of.([]int64)
+	found, err := s.store.FindAll(ctx, org, own)
+	for _, r := range found {
+		if r.Kind.Name == k {
+			ids = append(ids, id(r))
+		}
+	}
+	return ids, err
 }
 
 // number finds out the numbers of the traces that records belong to.

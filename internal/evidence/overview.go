@@ -1,11 +1,16 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/internal/record"
+	"github.com/assayhq/assay/internal/evidence/internal/statedb"
 	"github.com/assayhq/assay/internal/principal"
 )
 
@@ -13,10 +18,11 @@ import (
 type KindCount struct {
 	Kind             *kind.Kind
 	Records, LastDay int64
+	Precision        record.Precision
 	Latest           time.Time // zero if there is none
 }
 
-// Attention is what somebody should look at.
+// Attention is what should be looked at. No more than 10,000 records of a state count.
 type Attention struct {
 	PendingApprovals, ExpiringApprovals, UnverifiedEffects, ConflictingEffects, UnmappedEvents, ConnectorsUnderReview, SuspendedRuntimes int64
 	// OpenFailures are by severity.
@@ -26,25 +32,24 @@ type Attention struct {
 // soon is when an approval expires that should be decided first.
 const soon = 2 * time.Hour
 
-// Overview counts the records of each kind and what needs attention.
+// Overview counts the records of each kind and what needs attention. It takes no longer
+// for many records than for some.
 func (s *Service) Overview(ctx context.Context, org principal.OrgID) ([]KindCount, Attention, error) {
 	day := s.now().Add(-24 * time.Hour)
-	lasting, err := s.store.countRecords(ctx, org, day)
+	all, err := s.store.CountRecords(ctx, org, day)
 	if err != nil {
 		return nil, Attention{}, err
 	}
-	streamed, err := s.store.count(ctx, org, day)
+	streamed, err := s.store.stream.Count(ctx, org, day)
 	if err != nil {
 		return nil, Attention{}, err
 	}
+	maps.Copy(all, streamed)
 	out := make([]KindCount, len(kind.Kinds))
 	for i := range kind.Kinds {
 		k := &kind.Kinds[i]
-		c := lasting[k.Name]
-		if k.Class == kind.Stream {
-			c = streamed[k.Name]
-		}
-		out[i] = KindCount{Kind: k, Records: c.Records, LastDay: c.Recent, Latest: c.Latest}
+		c := all[k.Name]
+		out[i] = KindCount{Kind: k, Records: c.Records, LastDay: c.Recent, Precision: cmp.Or(c.Precision, record.Exact), Latest: c.Latest}
 	}
 	a, err := s.attention(ctx, org, streamed["raw-events"].Records > 0)
 	return out, a, err
@@ -52,34 +57,24 @@ func (s *Service) Overview(ctx context.Context, org principal.OrgID) ([]KindCoun
 
 // attention counts what should be looked at.
 func (s *Service) attention(ctx context.Context, org principal.OrgID, events bool) (a Attention, err error) {
-	states, err := s.store.countStates(ctx, org, "approvals", "side-effect-ledger", "failures", "connectors", "runtimes")
+	places := map[statedb.Condition]*int64{
+		{Kind: "approvals", State: "pending"}:               &a.PendingApprovals,
+		{Kind: "side-effect-ledger", State: "acknowledged"}: &a.UnverifiedEffects,
+		{Kind: "side-effect-ledger", State: "unknown"}:      &a.UnverifiedEffects,
+		{Kind: "side-effect-ledger", State: "conflicting"}:  &a.ConflictingEffects,
+		{Kind: "connectors", State: "under_review"}:         &a.ConnectorsUnderReview,
+		{Kind: "runtimes", State: "suspended"}:              &a.SuspendedRuntimes,
+	}
+	states, failures, expiring, err := s.store.CountStates(ctx, org, slices.Collect(maps.Keys(places)), s.now().Add(soon))
 	if err != nil {
 		return a, err
 	}
-	a.OpenFailures = map[string]int64{"low": 0, "medium": 0, "high": 0, "critical": 0}
 	for of, n := range states {
-		switch of.kind + "/" + of.state {
-		case "approvals/pending":
-			a.PendingApprovals += n
-		case "side-effect-ledger/acknowledged", "side-effect-ledger/unknown":
-			a.UnverifiedEffects += n
-		case "side-effect-ledger/conflicting":
-			a.ConflictingEffects += n
-		case "failures/open", "failures/triaged":
-			a.OpenFailures[of.severity] += n
-		case "connectors/under_review":
-			a.ConnectorsUnderReview += n
-		case "runtimes/suspended":
-			a.SuspendedRuntimes += n
-		}
+		*places[of] += n
 	}
-	if a.PendingApprovals > 0 {
-		if a.ExpiringApprovals, err = s.store.countExpiring(ctx, org, s.now().Add(soon)); err != nil {
-			return a, err
-		}
-	}
+	a.OpenFailures, a.ExpiringApprovals = failures, expiring
 	if events {
-		if a.UnmappedEvents, err = s.store.unmapped(ctx, org); err != nil {
+		if a.UnmappedEvents, err = s.store.stream.Unmapped(ctx, org); err != nil {
 			return a, fmt.Errorf("count unmapped events: %w", err)
 		}
 	}

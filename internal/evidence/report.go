@@ -5,16 +5,17 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/evidence/internal/effect"
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/redact"
-	"github.com/assayhq/assay/internal/span"
 )
 
 // errInvalid is what a caller sees of a report that its kind refuses.
@@ -30,64 +31,50 @@ func (s *Service) Post(ctx context.Context, org principal.OrgID, k *kind.Kind, b
 	if fields = append(fields, demands(draft)...); len(fields) > 0 {
 		return Posted{}, errInvalid.WithFields(fields...)
 	}
+	if k.Name == Effects {
+		if err := effect.Look(ctx, nil, draft.Values); err != nil {
+			return Posted{}, err
+		}
+	}
 	red, err := s.traces.Redactor(ctx, org)
 	if err != nil {
 		return Posted{}, err
 	}
-	clean(red, &draft)
-	r := &report{draft: draft, origin: Reported, header: header}
-	if err := s.link(ctx, org, []*report{r}); err != nil {
+	sent := record.ContentOf(draft.Values)
+	r := &report{draft: draft, origin: record.Reported, header: header}
+	if err := s.check(ctx, org, red, []*report{r}); err != nil {
 		return Posted{}, err
+	}
+	if r.blurred != "" {
+		r.refuse("/"+r.blurred, "format", blurredName)
 	}
 	if len(r.fields) > 0 {
 		return Posted{}, errInvalid.WithFields(r.fields...)
 	}
-	numbers, err := s.traces.Numbers(ctx, org, []span.TraceID{r.links.Trace})
-	return Posted{report: r, Ignored: draft.Ignored, number: numbers[r.links.Trace]}, err
+	_, err = s.attach(ctx, org, []*report{r})
+	return Posted{report: r, Ignored: draft.Ignored, sent: sent}, err
 }
 
 // Posted is a report that is ready to be stored.
 type Posted struct {
 	report  *report
 	Ignored []string
-	number  int64 // of the trace
+	sent    []byte // digest of all that was sent
 }
 
-// keepTx stores a report of a thing that lasts, with the failures that it shows.
-func (s *Service) keepTx(ctx context.Context, tx postgres.Tx, p Posted) (put, error) {
+// keepTx stores a report of a thing that lasts. Refuse are the dispatches of side effects
+// that the caller wants to have refused.
+func (s *Service) keepTx(ctx context.Context, tx postgres.Tx, p Posted, refuse []string) (Record, error) {
 	made, err := s.putTx(ctx, tx, []*report{p.report})
-	if err != nil {
-		return put{}, err
-	}
-	if p.report.reused {
-		return put{}, ErrKeyReused
-	}
-	if made[0].New {
-		if _, err := s.putTx(ctx, tx, failures(nil, &made[0].Record)); err != nil {
-			return put{}, err
-		}
+	switch {
+	case err != nil:
+		return Record{}, err
+	case p.report.reused:
+		return Record{}, ErrKeyReused
+	case p.report.draft.Values.Text("state") == "dispatched":
+		return made[0], effect.Refuse(&made[0], p.report.known, refuse)
 	}
 	return made[0], nil
-}
-
-// clean removes what the organization does not want to have stored, and notes where.
-func clean(red *redact.Redactor, d *kind.Draft) {
-	var where []map[string]string
-	for _, name := range slices.Sorted(maps.Keys(d.Values)) {
-		if f := d.Kind.Field(name); f != nil && (f.Type == kind.Enum || f.Type == kind.Time || f.Type == kind.Digest) || name == "otel_trace_id" || name == "trace_id" || name == "span_id" {
-			continue
-		}
-		if out, changed := red.JSONText(nil, d.Values[name]); changed {
-			d.Values[name] = bytes.Clone(out)
-			where = append(where, map[string]string{"path": "/" + name})
-		}
-	}
-	if len(where) == 0 {
-		return
-	}
-	if text, err := json.Marshal(where, json.Deterministic(true)); err == nil {
-		d.Values["redactions"] = text
-	}
 }
 
 // demands are rules of a kind that one field alone cannot state.
@@ -97,12 +84,21 @@ func demands(d kind.Draft) (fields []fault.Field) {
 		fields = append(fields, fault.Field{In: "body", Path: path, Code: code, Message: message})
 	}
 	switch d.Kind.Name {
+	case "failures":
+		for _, prefix := range []string{fingerprintPrefix, driftPrefix} {
+			if strings.HasPrefix(v.Text("failure_key"), prefix) {
+				need("/failure_key", "pattern", "must not begin with "+prefix+": such keys are given by the platform. Leave it out to have one")
+			}
+		}
 	case "approvals":
 		if v["input_digest"] == nil && v["policy_decision_id"] == nil {
 			need("/input_digest", "one_of_required", "give the digest of the action, or policy_decision_id")
 		}
 		if n := v.Integer("min_approvals"); v["min_approvals"] != nil && (n < 1 || n > 5) {
 			need("/min_approvals", "max", "must be from 1 to 5")
+		}
+		if n := v.Integer("max_uses"); v["max_uses"] != nil && (n < 1 || n > maxUses) {
+			need("/max_uses", "max", "must be from 1 to 1000")
 		}
 	case "side-effect-ledger":
 		if c := v.Text("side_effect_class"); v["effect_key"] == nil && c != "" && c != "none" && c != "read" && !d.Partial {
@@ -113,151 +109,113 @@ func demands(d kind.Draft) (fields []fault.Field) {
 }
 
 // keepStream stores reports of what happened. Reports of the same record are put
-// together, also with what is stored already.
-func (s *Service) keepStream(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim) ([]put, error) {
-	var keys []key
-	for _, r := range reports {
-		if !r.alone {
-			keys = append(keys, r.key)
-		}
-	}
-	if len(keys) == 0 {
-		return s.appendAll(ctx, org, reports, claims, nil)
-	}
-	var out []put
-	// The lock lasts until the records are stored: whoever else reports one of them
-	// waits, and then reads what is stored here. So does the lock of a caller who hangs
-	// up, whose rows are on their way.
-	err := postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
-		shared, err := s.store.lockTx(ctx, tx, keys)
-		if err != nil {
-			return err
-		}
-		before, err := s.stored(ctx, org, reports, claims, shared)
-		if err != nil {
-			return err
-		}
-		out, err = s.appendAll(context.WithoutCancel(ctx), org, reports, claims, before)
-		return err
-	})
-	return out, err
-}
-
-// stored reads what is there of records that others have reported too.
-func (s *Service) stored(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim, shared map[key]bool) (map[int64]Record, error) {
+// together, also with what is stored already: whoever calls it holds their keys. Reports
+// that only add something come after those that make the records.
+func (s *Service) keepStream(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim) ([]Record, error) {
 	ids, kinds := map[int64]bool{}, map[kind.Name]bool{}
 	for _, r := range reports {
-		if c := claims[r.key]; shared[r.key] || !c.fresh {
-			ids[c.id], kinds[r.draft.Kind.Name] = true, true
+		if c := claims[r.Key]; !c.Fresh {
+			ids[c.ID], kinds[r.draft.Kind.Name] = true, true
 		}
 	}
-	all, err := s.store.some(ctx, org, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(ids)))
+	all, err := s.store.stream.Some(ctx, org, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(ids)))
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int64]Record, len(all))
+	before := make(map[int64]Record, len(all))
 	for _, r := range all {
-		out[r.ID] = r
+		before[r.ID] = r
 	}
-	return out, nil
+	return s.appendAll(ctx, org, reports, claims, before)
 }
 
 // appendAll stores reports, each put together with what is there before it.
-func (s *Service) appendAll(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim, before map[int64]Record) ([]put, error) {
-	out := make([]put, len(reports))
+func (s *Service) appendAll(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim, before map[int64]Record) ([]Record, error) {
+	out := make([]Record, len(reports))
 	last := map[int64]*Record{}
 	var order []int64
-	for i, r := range reports {
-		c := claims[r.key]
-		was, there := before[c.id]
-		if p := last[c.id]; p != nil {
-			was, there = *p, true
-		}
-		switch {
-		case !there:
-			out[i] = put{Record: s.record(ctx, r, c.id), New: true}
-		case r.content != nil:
-			if !bytes.Equal(r.content, c.content) && !c.fresh {
-				return nil, ErrKeyReused
+	err := admission.From(ctx).Work(ctx, func(pause func() error) error {
+		for i, r := range reports {
+			if err := pause(); err != nil {
+				return err
 			}
-			out[i] = put{Record: was}
-			continue
-		default:
-			out[i] = put{Record: merge(was, s.record(ctx, r, c.id))}
+			c := claims[r.Key]
+			was, there := before[c.ID]
+			if p := last[c.ID]; p != nil {
+				was, there = *p, true
+			}
+			switch {
+			case !there && r.adds:
+				r.dropped = true
+				continue
+			case !there:
+				out[i] = s.record(ctx, r, c.ID)
+			case r.Content != nil:
+				out[i] = was
+				continue
+			default:
+				out[i] = record.Merge(was, s.record(ctx, r, c.ID), r.fills)
+				if record.Same(was.Values, out[i].Values) && was.Links == out[i].Links {
+					out[i] = was
+					continue
+				}
+			}
+			if last[c.ID] == nil {
+				order = append(order, c.ID)
+			}
+			last[c.ID] = &out[i]
 		}
-		if last[c.id] == nil {
-			order = append(order, c.id)
-		}
-		last[c.id] = &out[i].Record
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	rows := make([]*Record, len(order))
 	for i, id := range order {
 		rows[i] = last[id]
 	}
-	return out, s.store.append(ctx, org, rows, uint16(s.cfg.RetentionDays))
-}
-
-// merge adds a later report to a record: what it says replaces what was there, but a
-// state that is final stays.
-func merge(before, report Record) Record {
-	after := before
-	after.Values = maps.Clone(before.Values)
-	for name, value := range report.Values {
-		if name == before.Kind.Lifecycle {
-			if was := before.State(); was != "" && before.Kind.Terminal(was) {
-				continue
-			}
-		}
-		if name == "started_at" && before.Values[name] != nil {
-			continue // each report of something that runs has one
-		}
-		after.Values[name] = value
-	}
-	fill := func(to *int64, from int64) {
-		if *to == 0 {
-			*to = from
-		}
-	}
-	fill(&after.RuntimeID, report.RuntimeID)
-	fill(&after.ConnectorID, report.ConnectorID)
-	fill(&after.EvaluationRunID, report.EvaluationRunID)
-	fill(&after.RawEventID, report.RawEventID)
-	if after.RuntimeKey == "" {
-		after.RuntimeKey = report.RuntimeKey
-	}
-	if after.ConnectorKey == "" {
-		after.ConnectorKey = report.ConnectorKey
-	}
-	if after.Trace == (Links{}).Trace {
-		after.Trace = report.Trace
-	}
-	if report.OccurredAt.Before(after.OccurredAt) {
-		after.OccurredAt = report.OccurredAt
-	}
-	after.UpdatedAt, after.Version = report.UpdatedAt, before.Version+1
-	return after
+	return out, s.store.stream.Append(ctx, org, rows, uint16(s.cfg.RetentionDays))
 }
 
 // keepOne stores a report of what happened, with the failures that it shows.
-func (s *Service) keepOne(ctx context.Context, org principal.OrgID, p Posted) (Record, error) {
+func (s *Service) keepOne(ctx context.Context, org principal.OrgID, p Posted) (made Record, err error) {
 	r := p.report
-	var claims map[key]claim
-	err := postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) (err error) {
-		claims, err = s.store.claim(ctx, tx, org, map[key][]byte{r.key: r.content})
+	h := hold{org: org}
+	if r.Alone {
+		ids, err := s.store.IDs(ctx, s.db.Org(org), 1)
+		if err != nil {
+			return Record{}, err
+		}
+		h.claims = map[key]claim{r.Key: {ID: ids[0], Fresh: true}}
+	} else {
+		h, err = s.hold(ctx, org, record.Hashed("request", string(r.Key[:]), string(p.sent)), map[key]want{r.Key: {Content: r.Content}}, func(claims map[key]claim) error {
+			if !bytes.Equal(r.Content, claims[r.Key].Content) {
+				return ErrKeyReused
+			}
+			return nil
+		})
+		if err != nil {
+			return Record{}, err
+		}
+	}
+	err = s.under(ctx, h, func(ctx context.Context) error {
+		out, err := s.keepStream(ctx, org, []*report{r}, h.claims)
+		if err != nil {
+			return err
+		}
+		made = out[0]
+		return s.keepFound(ctx, org, failures(nil, &made))
+	})
+	return made, err
+}
+
+// keepFound stores failures that records of the stream show.
+func (s *Service) keepFound(ctx context.Context, org principal.OrgID, found []*report) error {
+	if len(found) == 0 {
+		return nil
+	}
+	return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		_, err := s.putTx(ctx, tx, found)
 		return err
 	})
-	if err != nil {
-		return Record{}, err
-	}
-	made, err := s.keepStream(ctx, org, []*report{r}, claims)
-	if err != nil {
-		return Record{}, err
-	}
-	if found := failures(nil, &made[0].Record); len(found) > 0 {
-		err = postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
-			_, err := s.putTx(ctx, tx, found)
-			return err
-		})
-	}
-	return made[0].Record, err
 }

@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/state"
 	"github.com/assayhq/assay/internal/testkit"
 )
@@ -43,7 +45,7 @@ func minimal(k *kind.Kind, name string) map[string]any {
 // table has and those that it does not have.
 func TestEveryMove(t *testing.T) {
 	t.Parallel()
-	us := testkit.New(t).Org(t)
+	_, us := testkit.New(t).Org(t).Person(t, principal.Admin) // people decide about connectors
 	for i := range kind.Kinds {
 		k := &kind.Kinds[i]
 		if k.Changes == kind.Nobody || !k.Postable() || k.Name == "approvals" {
@@ -79,9 +81,12 @@ func TestEveryMove(t *testing.T) {
 }
 
 func step(k *kind.Kind, state string) map[string]any {
-	body := map[string]any{k.Lifecycle: state, "override": map[string]any{"justification": "a test"}}
-	if k.Name == "side-effect-ledger" {
-		body["verification"] = map[string]any{"method": "human", "result": "confirmed"}
+	body := map[string]any{k.Lifecycle: state}
+	switch k.Name {
+	case "connectors":
+		body["override"] = map[string]any{"justification": "a test"}
+	case "side-effect-ledger":
+		body["verification"] = map[string]any{"method": "human", "result": cmp.Or(map[string]string{"not_applied": "absent", "compensated": "absent", "conflicting": "different"}[state], "confirmed")}
 	}
 	return body
 }

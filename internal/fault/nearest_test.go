@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,4 +19,17 @@ func TestNearest(t *testing.T) {
 		require.Equal(t, want, fault.Nearest(name, known), name)
 	}
 	require.Empty(t, fault.Nearest("contains", nil))
+	require.Equal(t, "bleu", fault.Nearest("belu", known), "letters that are swapped are one typo")
+	require.Empty(t, fault.Nearest(strings.Repeat("x", 300), []string{strings.Repeat("x", 299)}), "long names are not compared")
+}
+
+func TestNearestWithin(t *testing.T) {
+	t.Parallel()
+	none := func(int) int { return 0 }
+	one := func(int) int { return 1 }
+	known := []string{"tool.call", "Tool"}
+	require.Equal(t, "tool.call", fault.NearestWithin("ToolCall", known, none), "case and separators do not count")
+	require.Empty(t, fault.NearestWithin("pool", known, none))
+	require.Equal(t, "Tool", fault.NearestWithin("pool", known, one))
+	fault.NearestWithin("é-b", known, func(letters int) int { require.Equal(t, 2, letters); return 0 })
 }

@@ -115,14 +115,17 @@ func TestAnAlignmentOfManyAnswersIsLinear(t *testing.T) {
 		return all
 	}
 	took := func(n int) time.Duration {
-		all := sample(n)
-		began := time.Now()
-		a := aligned(t, SamplingRandom, all)
-		require.Equal(t, n, a.Passes.Items)
-		return time.Since(began)
+		shortest := time.Hour // of three: others use the machine too
+		for range 3 {
+			all := sample(n)
+			began := time.Now()
+			a := aligned(t, SamplingRandom, all)
+			require.Equal(t, n, a.Passes.Items)
+			shortest = min(shortest, time.Since(began))
+		}
+		return shortest
 	}
-	took(1000) // whatever is made once
-	small, large := took(10_000), took(100_000)
-	t.Logf("10,000 pairs: %v; 100,000 pairs: %v", small, large)
-	require.Less(t, large, 30*small, "ten times the pairs")
+	small, large := took(3_000), took(30_000)
+	t.Logf("3,000 pairs: %v; 30,000 pairs: %v", small, large)
+	require.Less(t, large, 60*small, "ten times the pairs; with its square it would be a hundred")
 }

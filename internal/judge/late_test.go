@@ -32,7 +32,7 @@ func asking(t *testing.T, requests time.Duration, rules ...simulated.Rule) (*tes
 // caller has a result with a reason, and not an error without one.
 func TestAModelThatHangsIsRecorded(t *testing.T) {
 	t.Parallel()
-	us, judge, _ := asking(t, 4*time.Second, simulated.Rule{Fault: simulated.FaultHang})
+	us, judge, _ := asking(t, 13*time.Second, simulated.Rule{Fault: simulated.FaultHang})
 	r, err := us.Judge(t.Context(), map[string]any{"configId": judge, "input": "How do I pay?", "output": "By card."})
 	require.NoError(t, err)
 	require.Equal(t, "failed", r.Status)

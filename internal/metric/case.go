@@ -34,6 +34,8 @@ type Case struct {
 	Duration *time.Duration
 	// CostUSD is what the answer cost, nil when that is not known.
 	CostUSD *float64
+	// Effects are what the answer did to the world, nil when that is not known.
+	Effects *Effects
 	// Usage counts tokens, nil when nobody counted.
 	Usage *Usage
 

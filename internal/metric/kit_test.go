@@ -30,6 +30,7 @@ type trial struct {
 	labels           string
 	duration         *time.Duration
 	cost             *float64
+	effects          *metric.Effects
 
 	want   float64
 	reason metric.Reason
@@ -51,7 +52,7 @@ func (c trial) run(t *testing.T, name string) {
 }
 
 func (c trial) asCase() metric.Case {
-	out := metric.Case{Output: raw(c.output), ExpectedOutput: raw(c.expected), Labels: raw(c.labels), ToolCalls: c.calls, Duration: c.duration, CostUSD: c.cost}
+	out := metric.Case{Output: raw(c.output), ExpectedOutput: raw(c.expected), Labels: raw(c.labels), ToolCalls: c.calls, Duration: c.duration, CostUSD: c.cost, Effects: c.effects}
 	for _, a := range c.assertions {
 		out.Assertions = append(out.Assertions, raw(a))
 	}

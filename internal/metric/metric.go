@@ -85,6 +85,7 @@ const (
 	NeedAssertions     Need = "assertions"
 	NeedDuration       Need = "duration"
 	NeedCost           Need = "cost"
+	NeedEffects        Need = "effects"
 )
 
 // Parameter is a setting of a metric, with bounds in the words of JSON Schema.

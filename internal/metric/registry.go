@@ -59,7 +59,7 @@ func NewRegistry() *Registry {
 	specs := []spec{
 		exactMatch(), contains(), regexMatch(), jsonValid(), jsonSchema(), similarity(), numericTolerance(),
 		latency(), cost(),
-		toolSelection(), toolArguments(), trajectoryMatch(), goalSuccess(),
+		toolSelection(), toolArguments(), trajectoryMatch(), goalSuccess(), effectsVerified(),
 	}
 	specs = append(specs, judged()...)
 	for i := range specs {

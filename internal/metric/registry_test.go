@@ -29,14 +29,14 @@ func TestAll(t *testing.T) {
 		require.Contains(t, []metric.Direction{metric.Higher, metric.Lower}, d.Better, d.Name)
 		require.Contains(t, []metric.Kind{metric.Binary, metric.Numeric}, d.Kind, d.Name)
 		share := d.Low != nil && d.High != nil && *d.Low == 0 && *d.High == 1
-		require.Equal(t, share, d.Overall, "%s: what counts in the overall score is between 0 and 1", d.Name)
+		require.Equal(t, share && d.Name != "effects_verified", d.Overall, "%s: what counts in the overall score is between 0 and 1", d.Name)
 		for _, p := range d.Parameters {
 			require.NotEmpty(t, p.Summary, p.Name)
 			require.NotEmpty(t, p.Type, p.Name)
 		}
 	}
 	require.Equal(t, strings.Fields("exact_match contains regex_match json_valid json_schema similarity numeric_tolerance latency_ms cost_usd "+
-		"tool_selection tool_arguments trajectory_match goal_success faithfulness relevance correctness helpfulness safety"), names)
+		"tool_selection tool_arguments trajectory_match goal_success effects_verified faithfulness relevance correctness helpfulness safety"), names)
 	require.Equal(t, strings.Fields("faithfulness relevance correctness helpfulness safety"), judged)
 	require.Equal(t, registry.All(), metric.NewRegistry().All())
 }
@@ -224,13 +224,14 @@ func TestPageExamples(t *testing.T) {
 				ToolCalls  json.RawMessage            `json:"tool_calls"`
 				DurationMS *float64                   `json:"duration_ms"`
 				CostUSD    *float64                   `json:"cost_usd"`
+				Effects    *metric.Effects            `json:"effects"`
 				Score      *float64                   `json:"score"`
 				Reason     string                     `json:"reason"`
 			}
 			require.NoError(t, json.Unmarshal([]byte(line), &e), line)
 			object, err := json.Marshal(e.Parameters)
 			require.NoError(t, err)
-			c := trial{output: string(e.Output), expected: string(e.Expected), labels: string(e.Labels), cost: e.CostUSD, reason: metric.Reason(e.Reason)}
+			c := trial{output: string(e.Output), expected: string(e.Expected), labels: string(e.Labels), cost: e.CostUSD, effects: e.Effects, reason: metric.Reason(e.Reason)}
 			if e.Parameters != nil {
 				c.params = string(object)
 			}

@@ -30,6 +30,9 @@ const (
 	ReasonNoDuration    Reason = "no_duration"
 	ReasonNoCost        Reason = "no_cost"
 	ReasonNoGoal        Reason = "no_goal"
+	ReasonNoTrace       Reason = "no_trace"
+	// ReasonNoEffects means that there is nothing that could be verified.
+	ReasonNoEffects Reason = "no_effects"
 
 	// ReasonNotConfigured means that neither the parameters nor the item say
 	// what to look for.
@@ -69,11 +72,11 @@ const (
 )
 
 // OfItem reports whether a score is missing because of the item: no answer could
-// have one. Every other missing score is that of an answer or of the system that
+// have one, or this one has nothing to measure. Every other missing score is that of an answer or of the system that
 // gave it, and leaving it out would favour whoever fails.
 func (r Reason) OfItem() bool {
 	switch r {
-	case ReasonNoExpectation, ReasonNoGoal, ReasonNotConfigured, ReasonBadExpectation, ReasonBadAssertion, ReasonNeedsJudge, ReasonExcluded:
+	case ReasonNoExpectation, ReasonNoGoal, ReasonNotConfigured, ReasonBadExpectation, ReasonBadAssertion, ReasonNeedsJudge, ReasonExcluded, ReasonNoEffects:
 		return true
 	}
 	return false

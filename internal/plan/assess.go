@@ -82,8 +82,8 @@ func stored(s result.Score) metric.Score {
 
 // Reassess scores an outcome of which more is known than when it was scored, and
 // decides anew. Scores that it has stay; those that are missing are computed, unless
-// they are given or nobody can compute them again.
-func Reassess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, item dataset.Item, given map[string]metric.Score) error {
+// they are given or nobody can compute them again. Effects are nil if they are not known.
+func Reassess(pause func() error, o *result.Outcome, rule PassRule, measures []Measure, item dataset.Item, effects *metric.Effects, given map[string]metric.Score) error {
 	service := map[string]bool{}
 	for _, m := range measures {
 		service[m.Name] = m.service
@@ -96,9 +96,10 @@ func Reassess(pause func() error, o *result.Outcome, rule PassRule, measures []M
 			all[s.Metric] = stored(s)
 		}
 	}
-	a := AnswerOf(o)
+	c := CaseOf(item, AnswerOf(o))
+	c.Effects = effects
 	o.Scores, o.Overall, o.ErrorCode, o.ErrorMessage = nil, nil, "", ""
-	return Assess(pause, o, rule, measures, CaseOf(item, a), all)
+	return Assess(pause, o, rule, measures, c, all)
 }
 
 // AnswerOf is the answer that an outcome is of, as far as it is stored.

@@ -21,7 +21,7 @@ type MetricBody struct {
 	Unit       *string         `json:"unit" doc:"Unit of the score; null if it has none." example:"ms"`
 	Overall    bool            `json:"overall" doc:"Whether it counts in an item's overall score."`
 	Judge      bool            `json:"judge" doc:"Whether it needs a judge."`
-	Needs      []string        `json:"needs" enum:"input,expected_output,output,context,tool_calls,assertions,duration,cost" doc:"What an item or its output must have."`
+	Needs      []string        `json:"needs" enum:"input,expected_output,output,context,tool_calls,assertions,duration,cost,effects" doc:"What an item or its output must have."`
 	Abstains   string          `json:"abstains" doc:"When the metric gives no score."`
 	Parameters []ParameterBody `json:"parameters" doc:"Parameters that metricParams can set."`
 }

@@ -12,7 +12,7 @@ type TargetInput struct {
 	SecretRef     *httpapi.IDInput `json:"secretRef,omitempty" doc:"http: a provider key whose base URL is the application's; its secret is sent as a bearer token."`
 	TimeoutMS     int              `json:"timeoutMs,omitempty" minimum:"100" maximum:"600000" doc:"Time limit for one answer, in milliseconds."`
 	Concurrency   int              `json:"concurrency,omitempty" minimum:"1" maximum:"512" doc:"Number of items worked on at once."`
-	TraceWaitMS   int              `json:"traceWaitMs,omitempty" minimum:"0" maximum:"120000" doc:"http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls and scores. If absent, those that have arrived by then do."`
+	TraceWaitMS   int              `json:"traceWaitMs,omitempty" minimum:"0" maximum:"120000" doc:"http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls, side effects and scores. If absent, those that have arrived by then do."`
 	ProviderKeyID *httpapi.IDInput `json:"providerKeyId,omitempty" doc:"model: the provider key to call with."`
 	Provider      string           `json:"provider,omitempty" maxLength:"64" doc:"model: a provider that needs no key, such as simulated."`
 	Model         string           `json:"model,omitempty" maxLength:"200" doc:"model: the provider's name of the model."`

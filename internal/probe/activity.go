@@ -34,8 +34,11 @@ func (a *Activities) BeginProbe(ctx context.Context, t Ticket) (Begun, error) {
 
 // JudgeStretch asks for verdicts, those that there are none of yet.
 func (a *Activities) JudgeStretch(ctx context.Context, in Stretch) (Done, error) {
-	defer temporal.KeepBeating(ctx)()
-	ended, err := a.s.execute(ctx, in.Ticket, in.From, in.To)
+	// Also while a cancelled one waits for what is under way.
+	defer temporal.KeepBeating(context.WithoutCancel(ctx))()
+	staying, end := temporal.Staying(ctx)
+	defer end()
+	ended, err := a.s.execute(ctx, staying, in)
 	if errors.Is(err, ErrNotFound) {
 		return Done{Ended: true}, nil
 	}

@@ -21,7 +21,7 @@ func ended(t *testing.T, us *testkit.Client, id string) (p testkit.JudgeProbe) {
 		p, err = us.JudgeProbe(t.Context(), id)
 		require.NoError(t, err)
 		return p.Status != "running"
-	}, 60*time.Second, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	return p
 }
 

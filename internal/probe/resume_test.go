@@ -59,7 +59,7 @@ func TestAProbeGoesOnAndPaysForNothingTwice(t *testing.T) {
 	gone := first.WorkUntil(working)
 	started, err := us.ProbeJudge(ctx, c, map[string]any{"kinds": []string{"verbosity", "formatting", "self_preference"}, "datasetId": answers})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return provider.Calls().Paid > 20 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return provider.Calls().Paid > 20 }, 3*time.Minute, time.Millisecond)
 	stop()
 	k.Work(t)
 
@@ -80,12 +80,12 @@ func TestACancelledProbeReportsWhatWasUnderWay(t *testing.T) {
 	ctx := t.Context()
 	there := far(t)
 	provider, k := there.model, there.again()
-	require.NoError(t, provider.SetFaults(simulated.Faults{Latency: simulated.Latency{Fixed: 300 * time.Millisecond}}))
+	require.NoError(t, provider.SetFaults(simulated.Faults{Latency: simulated.Latency{Fixed: time.Second}}))
 	k.Work(t)
 	us := k.Org(t)
 	started, err := us.ProbeJudge(ctx, farJudge(t, us, there.url), map[string]any{"kinds": []string{"verbosity"}, "datasetId": filled(t, us, 50, 1)})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return provider.Calls().Paid > 10 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return provider.Calls().Paid > 10 }, 3*time.Minute, time.Millisecond)
 
 	p, err := us.CancelJudgeProbe(ctx, started.ID)
 
@@ -95,7 +95,37 @@ func TestACancelledProbeReportsWhatWasUnderWay(t *testing.T) {
 		p, err = us.JudgeProbe(ctx, started.ID)
 		require.NoError(t, err)
 		return p.Calls == p.VerdictsDone && p.Calls == int(provider.Calls().Paid) && provider.Calls().InFlight == 0
-	}, 30*time.Second, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	require.Equal(t, "cancelled", p.Status)
 	require.Less(t, p.VerdictsDone, *p.VerdictsTotal)
+}
+
+// What is under way when its worker is to stop is kept; if the probe is cancelled meanwhile,
+// no other worker goes on with it, and it is reported all the same.
+func TestACancelledProbeWhoseWorkerLeavesReportsWhatWasUnderWay(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	there := far(t)
+	provider, k := there.model, there.again()
+	require.NoError(t, provider.SetFaults(simulated.Faults{Latency: simulated.Latency{Fixed: 4 * time.Second}}))
+	us := k.Org(t)
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	gone := there.again().WorkUntil(working)
+	started, err := us.ProbeJudge(ctx, farJudge(t, us, there.url), map[string]any{"kinds": []string{"verbosity"}, "datasetId": filled(t, us, 50, 1)})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return provider.Calls().InFlight > 0 }, 3*time.Minute, time.Millisecond)
+	stop()
+	k.Work(t)
+
+	p, err := us.CancelJudgeProbe(ctx, started.ID)
+
+	require.NoError(t, err)
+	require.Equal(t, "cancelled", p.Status)
+	require.NoError(t, <-gone)
+	require.Eventually(t, func() bool {
+		p, err = us.JudgeProbe(ctx, started.ID)
+		require.NoError(t, err)
+		return p.Calls > 0 && p.Calls == p.VerdictsDone && p.Calls == int(provider.Calls().Paid)
+	}, 3*time.Minute, 50*time.Millisecond)
+	require.Equal(t, "cancelled", p.Status)
 }

@@ -156,8 +156,10 @@ func (s *Service) cases(ctx context.Context, org principal.OrgID, p Probe, place
 
 // execute asks for the verdicts of the units from one number up to another, those
 // that there are none of yet. It reports whether the probe has ended; an *Error means
-// that it cannot go on.
-func (s *Service) execute(ctx context.Context, t Ticket, from, to int) (ended bool, err error) {
+// that it cannot go on. When staying ends, no more are asked for, and the next attempt
+// asks for the rest.
+func (s *Service) execute(ctx, staying context.Context, in Stretch) (ended bool, err error) {
+	t := in.Ticket
 	p, err := s.store.find(ctx, t.Org, t.Probe)
 	if err != nil || p.Status != StatusRunning || p.Subjects == nil {
 		return true, err
@@ -167,7 +169,7 @@ func (s *Service) execute(ctx context.Context, t Ticket, from, to int) (ended bo
 	} else if !active {
 		return false, &Error{CodeSuspended, "The organization is not active. Verdicts so far are kept."}
 	}
-	j, err := s.judges.Version(ctx, t.Org, p.Config, p.Version, provider.NewPace(s.clock, ctx.Done()), func(*provider.Failure) {})
+	j, err := s.judges.Version(ctx, t.Org, p.Config, p.Version, provider.NewPace(s.clock, staying.Done()), func(*provider.Failure) {})
 	var unusable *provider.Unusable
 	if errors.As(err, &unusable) {
 		return false, &Error{unusable.Code, unusable.Message}
@@ -177,7 +179,7 @@ func (s *Service) execute(ctx context.Context, t Ticket, from, to int) (ended bo
 	}
 	// What answers are worth as they are is asked first: it decides what is attacked.
 	for _, plain := range []bool{true, false} {
-		if err := s.ask(ctx, t, p, j, func(n int, u unit) bool { return n >= from && n < to && (u.kind == "") == plain }); err != nil {
+		if err := s.ask(ctx, staying, t, p, j, func(n int, u unit) bool { return n >= in.From && n < in.To && (u.kind == "") == plain }); err != nil {
 			if errors.Is(err, errEnded) {
 				return true, nil
 			}
@@ -191,8 +193,8 @@ func (s *Service) execute(ctx context.Context, t Ticket, from, to int) (ended bo
 var errEnded = errors.New("the probe has ended")
 
 // ask asks for the verdicts of the units that are wanted, those that there are none of
-// yet.
-func (s *Service) ask(ctx context.Context, t Ticket, p Probe, j *judge.Judge, wanted func(int, unit) bool) error {
+// yet. It begins no more of them when staying ends.
+func (s *Service) ask(ctx, staying context.Context, t Ticket, p Probe, j *judge.Judge, wanted func(int, unit) bool) error {
 	have, err := s.store.verdicts(ctx, s.db.Org(t.Org), t.Org, t.Probe)
 	if err != nil {
 		return err
@@ -217,7 +219,7 @@ func (s *Service) ask(ctx context.Context, t Ticket, p Probe, j *judge.Judge, wa
 	// are kept. No more are begun.
 	var g errgroup.Group
 	g.SetLimit(width)
-	stop, cancel := context.WithCancelCause(ctx)
+	stop, cancel := context.WithCancelCause(staying)
 	defer cancel(nil)
 	for _, n := range left {
 		g.Go(func() error {

@@ -87,10 +87,15 @@ func AskWorkflow(ctx workflow.Context, t Ticket) error {
 		Priority:            temporal.Priority{FairnessKey: t.Org.String()},
 	})
 	b, err := judged(ctx, t)
-	if err != nil && !temporal.IsCanceledError(err) {
-		return err
-	}
 	cancelled := ctx.Err() != nil
+	switch {
+	case err != nil && !cancelled:
+		return err
+	case err != nil:
+		// A stretch of a cancelled probe ends in any way: its worker may be gone, and
+		// the engine gives it to no other.
+		err = ctx.Err()
+	}
 	if cancelled { // calls that were under way are paid and kept, so the report is to have them
 		ctx, _ = workflow.NewDisconnectedContext(ctx)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/testsuite"
 
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
@@ -33,8 +32,7 @@ func TestTheWorkflowAsksForEveryStretchAndConcludes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var suite testsuite.WorkflowTestSuite
-			env := suite.NewTestWorkflowEnvironment()
+			env := temporaltest.Environment()
 			var asked [][2]int
 			var concluded []probe.Conclusion
 			add := func(name string, fn any) { env.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name}) }
@@ -67,14 +65,13 @@ func TestACancelledWorkflowConcludes(t *testing.T) {
 	for name, done := range map[string]probe.Done{"the stretch saw it": {Ended: true}, "the stretch did not": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var suite testsuite.WorkflowTestSuite
-			env := suite.NewTestWorkflowEnvironment()
+			env := temporaltest.Environment()
 			var happened []string
 			add := func(name string, fn any) { env.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name}) }
 			add("BeginProbe", func(context.Context, probe.Ticket) (probe.Begun, error) { return probe.Begun{Units: 250}, nil })
 			add("JudgeStretch", func(context.Context, probe.Stretch) (probe.Done, error) {
-				env.CancelWorkflow()
 				happened = append(happened, "stretch")
+				env.CancelWorkflow()
 				return done, nil
 			})
 			add("ConcludeProbe", func(_ context.Context, end probe.Conclusion) error {

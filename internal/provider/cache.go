@@ -16,7 +16,6 @@ import (
 const (
 	maxCached    = 64 << 20  // bytes of one organization
 	maxCachedOne = 256 << 10 // of one answer
-	sweepEvery   = 10 * time.Minute
 )
 
 // cached is an answer that may be used again.
@@ -99,20 +98,4 @@ func (m *Model) remember(ctx context.Context, q Question, params llm.Params, a s
 // organizations that have more than their share.
 func (s *Service) SweepAnswers(ctx context.Context) (int64, error) {
 	return s.store.sweepAnswers(ctx, s.clock(), maxCached)
-}
-
-// RunSweep sweeps now and then until ctx ends.
-func (s *Service) RunSweep(ctx context.Context) error {
-	t := time.NewTicker(sweepEvery)
-	defer t.Stop()
-	for {
-		if _, err := s.SweepAnswers(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "kept answers are not swept", "error", err)
-		}
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
 }

@@ -79,7 +79,7 @@ type batch struct {
 }
 
 // Score returns what the service says about an answer. An error is a *Failure after
-// which nothing else can be scored either, or the end of ctx.
+// which nothing else can be scored either, ErrStopped, or the end of ctx.
 func (s *Scorer) Score(ctx context.Context, answer jsontext.Value) (Given, error) {
 	b, place := s.join(answer)
 	if place == 0 {
@@ -156,8 +156,6 @@ func (s *Scorer) ask(ctx context.Context, answers []jsontext.Value) (given []Giv
 		return s.askHalves(ctx, answers)
 	case errors.As(err, &f) && !f.Stop:
 		return failed(len(answers), f.Message), nil
-	case errors.Is(err, ErrStopped):
-		return failed(len(answers), s.who+" was not asked again: the run was cancelled."), nil
 	}
 	return nil, err
 }

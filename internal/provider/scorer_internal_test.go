@@ -3,9 +3,22 @@ package provider
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
+
+// A score that nobody asked for has not failed: whoever goes on later asks for it.
+func TestAServiceThatIsNotAskedHasNotFailed(t *testing.T) {
+	t.Parallel()
+	stopped := make(chan struct{})
+	close(stopped)
+	pace := NewPace(time.Now, stopped)
+	pace.hold(time.Hour) // as a service asks for that has too much to do
+	s := &Scorer{metric: "m", most: 1, pace: pace}
+	_, err := s.Score(t.Context(), []byte(`{}`))
+	require.ErrorIs(t, err, ErrStopped)
+}
 
 // FuzzReadScores feeds whatever a service may answer: there is one score for each
 // answer, each a number that can be added up, or nothing is read.

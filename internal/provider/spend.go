@@ -113,7 +113,7 @@ func (s *Spending) Paid(nanoUSD uint64) {
 	}
 	now := s.service.clock()
 	for _, p := range s.of {
-		s.service.tills.of(s.org, p, now).paid(int64(min(nanoUSD, 1<<62)))
+		s.service.tills.paid(s.org, p, now, int64(min(nanoUSD, 1<<62)))
 	}
 }
 

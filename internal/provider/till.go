@@ -25,9 +25,22 @@ type tills struct {
 
 // of is the till of a purse, the same for everybody who pays from it.
 func (ts *tills) of(org principal.OrgID, p Purse, now time.Time) *till {
-	name := purse{org, p.Kind, p.ID, period(p.Kind, now)}
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
+	return ts.find(org, p, now)
+}
+
+// paid counts what a call has cost. A till that is dropped meanwhile would count it where
+// nobody looks.
+func (ts *tills) paid(org principal.OrgID, p Purse, now time.Time, nano int64) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.find(org, p, now).paid(nano)
+}
+
+// find is called under mu, and so is what must not happen to a till that is dropped.
+func (ts *tills) find(org principal.OrgID, p Purse, now time.Time) *till {
+	name := purse{org, p.Kind, p.ID, period(p.Kind, now)}
 	t := ts.all[name]
 	if t == nil {
 		t = &till{service: ts.service, purse: name, words: p.Name, holder: uuid.NewString(), one: make(chan struct{}, 1), limit: limitOf(p.CapNanoUSD)}
@@ -79,10 +92,11 @@ func (ts *tills) forget(org principal.OrgID) {
 	maps.DeleteFunc(ts.all, func(p purse, _ *till) bool { return p.org == org })
 }
 
+// drop forgets a till with which there is nothing left to do.
 func (ts *tills) drop(t *till) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if ts.all[t.purse] == t {
+	if ts.all[t.purse] == t && t.idle() {
 		delete(ts.all, t.purse)
 	}
 }
@@ -163,6 +177,13 @@ func (t *till) cap() int64 {
 		return 0
 	}
 	return *t.limit
+}
+
+// idle reports whether everything is written down.
+func (t *till) idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.used == 0
 }
 
 func (t *till) paid(nano int64) {

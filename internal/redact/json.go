@@ -37,7 +37,11 @@ func (r *Redactor) document(scratch, v []byte, depth int) (out []byte, changed b
 	if w.copied == 0 {
 		return v, false
 	}
-	return append(w.out, v[w.copied:]...), true
+	out = append(w.out, v[w.copied:]...)
+	if w.renamed {
+		out = distinct(out)
+	}
+	return out, true
 }
 
 // suspects reports whether a document may hold something that has to go.
@@ -69,6 +73,8 @@ type writer struct {
 	out    []byte
 	copied int // how much of doc is in out
 	depth  int
+	// renamed says that a name was replaced.
+	renamed bool
 
 	plain, clean []byte // reused
 }
@@ -125,7 +131,7 @@ func (w *writer) unquote(raw []byte) []byte {
 // name treats a member's name as text.
 func (w *writer) name(raw []byte, end int) {
 	if out, changed := w.Text(w.clean, w.unquote(raw)); changed {
-		w.clean = out
+		w.clean, w.renamed = out, true
 		w.replace(end-len(raw), end, out)
 	}
 }

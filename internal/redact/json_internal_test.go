@@ -19,6 +19,7 @@ func TestRedactJSON(t *testing.T) {
 		"a secret in a string":                      {`{"a":"x ` + key + ` y"}`, `{"a":"x [redacted:openai_key] y"}`},
 		"a secret in a list":                        {`[1,"` + key + `",null]`, `[1,"[redacted:openai_key]",null]`},
 		"a secret in a name":                        {`{"` + key + `":1}`, `{"[redacted:openai_key]":1}`},
+		"a secret in two names":                     {`[{"` + key + `":1,"b":{"` + key + `":2},"a ` + key + `":3,"[redacted:openai_key]":4,"a [redacted:openai_key]":5}]`, `[{"[redacted:openai_key]":1,"b":{"[redacted:openai_key]":2},"a [redacted:openai_key]":3,"[redacted:openai_key]#2":4,"a [redacted:openai_key]#2":5}]`},
 		"a secret as the document":                  {`"` + key + `"`, `"[redacted:openai_key]"`},
 		"spaces and numbers stay as they are":       {" { \"a\" : [ 1.50 , 1e3 ] ,\n\t\"b\" : \"" + key + "\" } ", " { \"a\" : [ 1.50 , 1e3 ] ,\n\t\"b\" : \"[redacted:openai_key]\" } "},
 		"a card number as a number":                 {`{"card":4111111111111111,"n":4111111111111112}`, `{"card":"[redacted:card_number]","n":4111111111111112}`},

@@ -65,7 +65,7 @@ func TestALongTextIsMatchedInPieces(t *testing.T) {
 //
 //nolint:paralleltest // it measures time
 func TestPatternsTakeBoundedTime(t *testing.T) {
-	const most = 500 * time.Millisecond // about 50 ms, on a machine that does much else
+	const most = 2 * time.Second // about 50 ms, on a machine that does much else
 	for pattern, char := range map[string]string{
 		`[^ab]{0,240}[yz]`:             "c",
 		`x(?:.{0,40}.{0,40}.{0,40}y)?`: "x",

@@ -192,24 +192,13 @@ func (r Run) args() []any { return []any{uuid.UUID(r.Org), r.ID, r.Started.Unix(
 // of the server, which allows a reader little more.
 const answerTime = 50 * time.Second
 
+// within says that a run lies in one partition and, on a cluster, on one shard, so that
+// neither FINAL nor a question within a question looks beyond it.
+var within = clickhouse.Settings{"do_not_merge_across_partitions_select_final": 1, "distributed_product_mode": "local"}
+
 // each scans every row of a question.
 func (s store) each(ctx context.Context, org principal.OrgID, scan func(driver.Rows) error, text string, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	// A run lies in one partition and, on a cluster, on one shard, so neither
-	// FINAL nor a question within a question looks beyond it.
-	within := clickhouse.Settings{"do_not_merge_across_partitions_select_final": 1, "distributed_product_mode": "local"}
-	rows, err := s.ClickHouse.Org(org).With(within).Query(ctx, text, args...)
-	if err != nil {
-		return clickhouse.Translate(err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return clickhouse.Translate(rows.Err())
+	return s.ClickHouse.Org(org).With(within).Each(ctx, answerTime, scan, text, args...)
 }
 
 const briefColumns = "item_id, epoch, content, cluster, weight, status, scored, value, cost_nano_usd + scoring_nano_usd, scoring_nano_usd, input_tokens, output_tokens, calls, error_code"

@@ -15,14 +15,18 @@ type Activities struct {
 // LookForTraces has the sampled ones of new traces judged.
 func (a *Activities) LookForTraces(ctx context.Context, t Ticket) (Step, error) {
 	defer temporal.KeepBeating(ctx)()
-	found, err := a.s.look(ctx, t)
+	staying, end := temporal.Staying(ctx)
+	defer end()
+	found, err := a.s.look(ctx, staying, t)
 	return a.next(found), err
 }
 
 // FillPage has the sampled ones of a page of old traces judged.
 func (a *Activities) FillPage(ctx context.Context, t BackfillTicket) (Step, error) {
 	defer temporal.KeepBeating(ctx)()
-	found, err := a.s.fill(ctx, t)
+	staying, end := temporal.Staying(ctx)
+	defer end()
+	found, err := a.s.fill(ctx, staying, t)
 	return a.next(found), err
 }
 

@@ -188,7 +188,7 @@ func (s *Service) backfillAuditTx(ctx context.Context, tx postgres.Tx, action st
 const pageTraces = 200
 
 // fill has the sampled ones of the next traces judged, from the newest to the oldest.
-func (s *Service) fill(ctx context.Context, t BackfillTicket) (Look, error) {
+func (s *Service) fill(ctx, staying context.Context, t BackfillTicket) (Look, error) {
 	b, err := s.store.findBackfill(ctx, s.db.Org(t.Org), t.Org, t.Backfill)
 	if errors.Is(err, ErrBackfillNotFound) {
 		return Look{Ended: true}, nil
@@ -249,7 +249,7 @@ func (s *Service) fill(ctx context.Context, t BackfillTicket) (Look, error) {
 			ids = append(ids, one.ID)
 		}
 	}
-	if err := l.run(ctx, ids); err != nil {
+	if err := l.run(ctx, staying, ids); err != nil {
 		if errors.Is(err, ErrNotFound) {
 			return Look{Ended: true}, nil
 		}

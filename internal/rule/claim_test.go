@@ -71,7 +71,7 @@ func TestAVerdictIsAsOldAsWhatWasRead(t *testing.T) {
 	s.kit.Work(t)
 	b, err := s.StartBackfill(ctx, r.ID, lastHour())
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return s.provider.Calls().Total > 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.provider.Calls().Total > 0 }, 3*time.Minute, 10*time.Millisecond)
 	_, err = s.DeleteTrace(ctx, ids[0])
 	require.NoError(t, err)
 	b = s.Filled(t, b)
@@ -101,7 +101,7 @@ func TestAnAttemptThatWasGivenUpLeavesTheClaims(t *testing.T) {
 	s.kit.Work(t)
 	b, err := s.StartBackfill(ctx, r.ID, lastHour())
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return s.provider.Calls().Total > 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.provider.Calls().Total > 0 }, 3*time.Minute, 10*time.Millisecond)
 	_, err = s.owner(t).Exec(ctx, "UPDATE judge_rule_backfills SET step = step + 1")
 	require.NoError(t, err)
 
@@ -140,7 +140,7 @@ func TestClaimsAreHeldUntilTheirResultsCanBeRead(t *testing.T) {
 	require.Eventually(t, func() bool {
 		b, err = s.GetBackfill(ctx, r.ID, b.ID)
 		return err == nil && b.Counts.Judged == 1
-	}, time.Minute, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	var left int
 	require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM judge_rule_claims").Scan(&left))
 	require.Zero(t, left)

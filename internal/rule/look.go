@@ -30,7 +30,7 @@ type Look struct {
 // soon after they came, for traces that have ended, and again when a trace that has
 // not ended is quiet for so long that it counts as closed. A trace to which more comes
 // moves on and is found again, so none is lost; the results say which were judged.
-func (s *Service) look(ctx context.Context, t Ticket) (Look, error) {
+func (s *Service) look(ctx, staying context.Context, t Ticket) (Look, error) {
 	h := holder{rule: t.Rule, activation: t.Activation}
 	r, err := s.store.find(ctx, s.db.Org(t.Org), t.Org, t.Rule)
 	if errors.Is(err, ErrNotFound) || err == nil && (r.Status != StatusActive || r.activation != t.Activation) {
@@ -52,7 +52,7 @@ func (s *Service) look(ctx context.Context, t Ticket) (Look, error) {
 		return Look{}, err
 	}
 	l := &lot{Service: s, org: t.Org, holder: h, judge: c, version: c.Current.Number, purse: r.purse(s.clock()), most: -1}
-	if err := l.run(ctx, found); err != nil {
+	if err := l.run(ctx, staying, found); err != nil {
 		if errors.Is(err, ErrNotFound) {
 			return Look{Ended: true}, nil
 		}

@@ -41,8 +41,9 @@ var errEnded = errors.New("the rule or back-fill has ended")
 // run has the traces judged: those that no other holder has judged at the moment,
 // and that the version has not judged before. A trace that was begun by an attempt
 // before this one is finished. What cannot be judged because the judge cannot be
-// asked at all is left, and blocked says why.
-func (l *lot) run(ctx context.Context, ids []span.TraceID) error {
+// asked at all is left, and blocked says why. When staying ends, what is under way is
+// kept, and the next attempt finishes the lot.
+func (l *lot) run(ctx, staying context.Context, ids []span.TraceID) error {
 	l.skipped = map[string]int64{}
 	open, err := l.claimed(ctx, ids)
 	if err != nil {
@@ -58,7 +59,7 @@ func (l *lot) run(ctx context.Context, ids []span.TraceID) error {
 		l.block(ReasonNotActive, fmt.Sprintf("The judge %q is %s. Set its status to active.", l.judge.Key, l.judge.Status))
 		return nil
 	}
-	asking, stop := context.WithCancel(ctx)
+	asking, stop := context.WithCancel(staying)
 	defer stop()
 	by, err := l.judges.Version(ctx, l.org, l.judge.ID, l.version, provider.NewPace(l.clock, asking.Done()), func(*provider.Failure) {}, l.purse)
 	var unusable *provider.Unusable
@@ -93,7 +94,7 @@ func (l *lot) run(ctx context.Context, ids []span.TraceID) error {
 		return nil
 	}
 	if err == nil {
-		err = ctx.Err()
+		err = context.Cause(staying)
 	}
 	return err
 }

@@ -81,7 +81,7 @@ func (s scene) until(t testing.TB, id string, is func(testkit.JudgeRule) bool) (
 		var err error
 		r, err = s.GetRule(t.Context(), id)
 		return err == nil && is(r)
-	}, 2*time.Minute, 50*time.Millisecond, "%+v", &r)
+	}, 3*time.Minute, 50*time.Millisecond, "%+v", &r)
 	return r
 }
 
@@ -167,11 +167,14 @@ func TestATraceIsPaidForOnce(t *testing.T) {
 	third = s.Filled(t, third)
 	require.Equal(t, []testkit.RuleReason{{Reason: "already_judged", Traces: 60}}, third.Counts.SkippedBy)
 	require.Zero(t, third.Counts.SpentUSD)
-	one, err := s.GetRule(ctx, r.ID)
-	require.NoError(t, err)
-	two, err := s.GetRule(ctx, second.ID)
-	require.NoError(t, err)
-	require.Equal(t, 59, first.Counts.Judged+other.Counts.Judged+one.Counts.Judged+two.Counts.Judged)
+	// A rule counts a lot when all of it is judged.
+	require.Eventually(t, func() bool {
+		one, err := s.GetRule(ctx, r.ID)
+		require.NoError(t, err)
+		two, err := s.GetRule(ctx, second.ID)
+		require.NoError(t, err)
+		return first.Counts.Judged+other.Counts.Judged+one.Counts.Judged+two.Counts.Judged == 59
+	}, 3*time.Minute, 50*time.Millisecond)
 	require.ElementsMatch(t, ids, s.verdicts(t))
 	require.EqualValues(t, 60, s.provider.Calls().Paid)
 }
@@ -242,7 +245,7 @@ func TestABackfillIsCancelled(t *testing.T) {
 	s.kit.Work(t)
 	b, err := s.StartBackfill(ctx, r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return s.provider.Calls().Paid > 0 }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.provider.Calls().Paid > 0 }, 3*time.Minute, 20*time.Millisecond)
 	require.ErrorIs(t, s.DeleteRule(ctx, r.ID), rule.ErrInUse)
 	b, err = s.CancelBackfill(ctx, r.ID, b.ID)
 	require.NoError(t, err)
@@ -257,7 +260,7 @@ func TestABackfillIsCancelled(t *testing.T) {
 	require.Eventually(t, func() bool {
 		b, err = s.GetBackfill(ctx, r.ID, b.ID)
 		return err == nil && b.Counts.Judged > 0
-	}, time.Minute, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	require.LessOrEqual(t, b.Counts.Judged+again.Counts.Judged, 200)
 	require.Len(t, s.verdicts(t), b.Counts.Judged+again.Counts.Judged)
 	require.EqualValues(t, b.Counts.Judged+again.Counts.Judged, s.provider.Calls().Paid)
@@ -268,25 +271,25 @@ func TestABackfillIsCancelled(t *testing.T) {
 
 func TestABackfillGoesOnAfterItsWorker(t *testing.T) {
 	t.Parallel()
-	s := set(t, simulated.Options{Faults: simulated.Faults{Latency: simulated.Latency{Fixed: 100 * time.Millisecond}}})
+	s := set(t, simulated.Options{Faults: simulated.Faults{Latency: simulated.Latency{Fixed: 500 * time.Millisecond}}})
 	r := s.rule(t, map[string]any{"status": "paused"})
-	ids := s.send(t, 400, nil)
+	ids := s.send(t, 120, nil)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := s.kit.WorkUntil(ctx)
 	b, err := s.StartBackfill(t.Context(), r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return s.provider.Calls().Paid > 10 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.provider.Calls().Paid > 10 }, 3*time.Minute, 10*time.Millisecond)
 	stop()
 	require.NoError(t, <-done)
 	before := s.provider.Calls().Paid
-	require.Less(t, before, int64(400))
+	require.Less(t, before, int64(120))
 
 	s.kit.Work(t)
 	b = s.Filled(t, b)
 	require.Equal(t, "completed", b.Status, b.Reason)
-	require.Equal(t, 400, b.Counts.Judged, b.Counts)
+	require.Equal(t, 120, b.Counts.Judged, b.Counts)
 	require.ElementsMatch(t, ids, s.verdicts(t))
-	require.LessOrEqual(t, s.provider.Calls().Paid, int64(400+s.kit.App.Config.Rule.Width), "only calls under way may be repeated")
+	require.EqualValues(t, 120, s.provider.Calls().Paid, "what is under way when a worker is to stop is waited for and kept")
 }
 
 // An attempt that died has left claims: one trace was judged before it could say so.

@@ -21,19 +21,10 @@ const answerTime = 20 * time.Second
 
 // each scans every row of a question.
 func (s store) each(ctx context.Context, org principal.OrgID, scan func(driver.Rows) error, text string, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	rows, err := s.ch.Org(org).Query(ctx, text, args...)
-	if err != nil {
-		return fmt.Errorf("read scores: %w", clickhouse.Translate(err))
+	if err := s.ch.Org(org).Each(ctx, answerTime, scan, text, args...); err != nil {
+		return fmt.Errorf("read scores: %w", err)
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return fmt.Errorf("read scores: %w", clickhouse.Translate(err))
-		}
-	}
-	return clickhouse.Translate(rows.Err())
+	return nil
 }
 
 // where is the condition of a filter within an organization. It names columns of the key only, so that

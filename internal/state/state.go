@@ -3,7 +3,11 @@
 // possible.
 package state
 
-import "github.com/assayhq/assay/internal/fault"
+import (
+	"slices"
+
+	"github.com/assayhq/assay/internal/fault"
+)
 
 // Move is a legal change: an event that takes a thing from one state to
 // another.
@@ -17,12 +21,15 @@ type Move[S ~string] struct {
 // refused.
 type Moves[S ~string] []Move[S]
 
+// Has reports whether the table has a move.
+func (m Moves[S]) Has(from, to S) bool {
+	return slices.ContainsFunc(m, func(one Move[S]) bool { return one.From == from && one.To == to })
+}
+
 // Check returns the refusal, unless the table has the move.
 func (m Moves[S]) Check(refusal *fault.Error, from, to S) error {
-	for _, one := range m {
-		if one.From == from && one.To == to {
-			return nil
-		}
+	if m.Has(from, to) {
+		return nil
 	}
 	return m.In(refusal, from)
 }

@@ -56,7 +56,8 @@ type Key struct {
 	Asserted bool
 	// Parent is the personal key that its owner made this one with. The key ends
 	// with it.
-	Parent *int64
+	Parent   *int64
+	succeeds int64 // the key that it replaces
 	// NoDelete keeps the key from operations that delete.
 	NoDelete   bool
 	CreatedBy  principal.Actor
@@ -293,7 +294,7 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	next := Key{
 		KeyID: made.id, Name: old.Name, Mode: old.Mode, Scopes: old.Scopes, Last4: made.whole[len(made.whole)-4:],
 		Owner: old.Owner, OverOwners: old.OverOwners, Asserted: asserted, CreatedBy: principal.ActorOf(ctx), CreatedAt: s.now(), ExpiresAt: old.ExpiresAt,
-		Parent: old.Parent, NoDelete: old.NoDelete, Version: 1,
+		Parent: old.Parent, NoDelete: old.NoDelete, Version: 1, succeeds: old.ID,
 	}
 	if next.ID, err = s.store.insertKeyTx(ctx, tx, next, made.hash(s.cfg.Pepper), s.cfg.PepperVersion); err != nil {
 		return Key{}, "", err

@@ -246,10 +246,10 @@ func TestKeyRotation(t *testing.T) {
 		_, err := us.RotateKey(t.Context(), old.ID, 600)
 		require.NoError(t, err)
 
-		k.AgeKeys(t, us.Org, 590*time.Second)
+		k.AgeKeys(t, us.Org, 500*time.Second)
 		_, err = us.With(old.Key).Me(t.Context())
 		require.NoError(t, err)
-		k.AgeKeys(t, us.Org, 11*time.Second)
+		k.AgeKeys(t, us.Org, 101*time.Second)
 		_, err = us.With(old.Key).Me(t.Context())
 		require.ErrorIs(t, err, tenancy.ErrKeyExpired)
 		got, err := us.GetKey(t.Context(), old.ID)

@@ -110,7 +110,7 @@ func shownAt(resource string) (string, bool) {
 		return "/api/evaluations/{id}/runs/{runId}/decisions", true
 	case "annotation_item":
 		return "/api/annotations/tasks/{id}/items", true
-	case "evidence_failure", "evidence_connector", "evidence_runtime":
+	case "evidence_failure", "evidence_connector", "evidence_runtime", "evidence_policy_decision", "evidence_approval":
 		return "/api/agent-evidence/{resource}/{id}", true
 	}
 	for _, n := range specimen.Nouns() {
@@ -130,8 +130,9 @@ func (d document) read(t testing.TB, m *specimen.Maker, resource, id string) str
 	switch resource {
 	case "run":
 		path = strings.NewReplacer("{runId}", id, "{id}", m.ID(t, "evaluation"))
-	case "evidence_failure", "evidence_connector", "evidence_runtime":
-		path = strings.NewReplacer("{resource}", strings.TrimPrefix(resource, "evidence_")+"s", "{id}", id)
+	case "evidence_failure", "evidence_connector", "evidence_runtime", "evidence_policy_decision", "evidence_approval":
+		kind := strings.ReplaceAll(strings.TrimPrefix(resource, "evidence_"), "_", "-") + "s"
+		path = strings.NewReplacer("{resource}", kind, "{id}", id)
 	case "judge_backfill":
 		path = strings.NewReplacer("{backfillId}", id, "{id}", m.ID(t, "judge rule"))
 	case "feedback":

@@ -112,7 +112,7 @@ func TestDeleteOrganization(t *testing.T) {
 	require.Eventually(t, func() bool {
 		cert, err = k.App.Tenancy.Certificate(ctx, us.Org)
 		return err == nil && cert.CompletedAt != nil
-	}, time.Minute, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 	after := rowsOf(t, conn, us.Org)
 	require.EqualValues(t, 1, after["deletion_certificates"])
 	delete(after, "deletion_certificates")

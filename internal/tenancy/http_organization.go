@@ -1,7 +1,6 @@
 package tenancy
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -25,8 +24,9 @@ func (s *Service) registerOrganization(e *httpapi.Edge) {
 	}, s.getOrganization)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateOrganization", Method: http.MethodPatch, Path: "/api/organizations/current", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
-		Summary:     "Update the organization",
-		Description: "Changes the name or the settings that are sent and leaves the others as they are; null restores a setting's default.",
+		Summary: "Update the organization",
+		Description: "Changes the name or the settings that are sent and leaves the others as they are; null restores a setting's default. " +
+			"Relaxing the separation of duties takes two people: the first request is kept as `separation_proposal`, and the setting changes when another person sends the same within seven days. A service key gets 403 `not_a_person`.",
 	}, s.patchOrganization)
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteOrganization", Method: http.MethodDelete, Path: "/api/organizations/current", Tag: tag, Scope: principal.AdminOrg, Status: 200,
@@ -43,7 +43,7 @@ type updateOrganizationInput struct {
 type updateOrganizationBody struct {
 	Name               httpapi.Set[string]                  `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name."`
 	RetentionDays      httpapi.Patch[int]                   `json:"retentionDays,omitzero" minimum:"1" maximum:"3650" doc:"Days that traces are kept; null restores the deployment's default."`
-	SeparationOfDuties httpapi.Patch[string]                `json:"separationOfDuties,omitzero" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it; null restores requester."`
+	SeparationOfDuties httpapi.Patch[string]                `json:"separationOfDuties,omitzero" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it; null restores requester. Less separation than now takes two people."`
 	RedactionRules     httpapi.Patch[[]redactionRuleInput]  `json:"redactionRules,omitzero" maxItems:"50" doc:"Rules that remove content before it is stored, replacing all existing ones; null removes them."`
 	PriceOverrides     httpapi.Patch[map[string]priceInput] `json:"priceOverrides,omitzero" doc:"Prices by model that replace the built-in ones; null removes them."`
 	ModelSpendCapUSD   httpapi.Patch[float64]               `json:"modelSpendCapUsd,omitzero" minimum:"0" maximum:"1000000000" doc:"US dollars that calls of models may cost in a calendar month (UTC); null removes the cap."`
@@ -91,20 +91,27 @@ type organizationOutput struct {
 }
 
 type organizationBody struct {
-	ID                 string               `json:"id" format:"uuid" doc:"Id of the organization."`
-	Name               string               `json:"name" doc:"Name."`
-	Status             Status               `json:"status" enum:"active,suspended,deleting" doc:"A suspended organization cannot use the platform."`
-	Plan               Plan                 `json:"plan" doc:"Plan, which sets the rate limit."`
-	HourlyLimit        int                  `json:"hourly_limit" volatile:"true" doc:"Requests that each key may make in an hour."`
-	TotalHourlyLimit   int                  `json:"total_hourly_limit" volatile:"true" doc:"Requests that all keys together may make in an hour."`
-	RetentionDays      *int                 `json:"retention_days" doc:"Days that traces are kept; null for the deployment's default."`
-	SeparationOfDuties string               `json:"separation_of_duties" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it."`
-	RedactionRules     []redactionRuleBody  `json:"redaction_rules" doc:"Rules that remove content before it is stored."`
-	PriceOverrides     map[string]priceBody `json:"price_overrides" doc:"Prices by model that replace the built-in ones."`
-	ModelSpendCapUSD   *float64             `json:"model_spend_cap_usd" doc:"US dollars that calls of models may cost in a calendar month (UTC); null for no cap."`
-	CreatedAt          httpapi.Time         `json:"created_at" doc:"When the organization was created."`
-	UpdatedAt          httpapi.Time         `json:"updated_at" doc:"When the organization last changed."`
-	Version            int64                `json:"version" doc:"Counts changes of the organization; see If-Match."`
+	ID                 string                     `json:"id" format:"uuid" doc:"Id of the organization."`
+	Name               string                     `json:"name" doc:"Name."`
+	Status             Status                     `json:"status" enum:"active,suspended,deleting" doc:"A suspended organization cannot use the platform."`
+	Plan               Plan                       `json:"plan" doc:"Plan, which sets the rate limit."`
+	HourlyLimit        int                        `json:"hourly_limit" volatile:"true" doc:"Requests that each key may make in an hour."`
+	TotalHourlyLimit   int                        `json:"total_hourly_limit" volatile:"true" doc:"Requests that all keys together may make in an hour."`
+	RetentionDays      *int                       `json:"retention_days" doc:"Days that traces are kept; null for the deployment's default."`
+	SeparationOfDuties string                     `json:"separation_of_duties" enum:"requester,key_owner,off" doc:"Who counts as the requester of an approval and so cannot approve it."`
+	SeparationProposal httpapi.Null[proposalBody] `json:"separation_proposal" doc:"Less separation that one person has asked for and another one has to agree to."`
+	RedactionRules     []redactionRuleBody        `json:"redaction_rules" doc:"Rules that remove content before it is stored."`
+	PriceOverrides     map[string]priceBody       `json:"price_overrides" doc:"Prices by model that replace the built-in ones."`
+	ModelSpendCapUSD   *float64                   `json:"model_spend_cap_usd" doc:"US dollars that calls of models may cost in a calendar month (UTC); null for no cap."`
+	CreatedAt          httpapi.Time               `json:"created_at" doc:"When the organization was created."`
+	UpdatedAt          httpapi.Time               `json:"updated_at" doc:"When the organization last changed."`
+	Version            int64                      `json:"version" doc:"Counts changes of the organization; see If-Match."`
+}
+
+type proposalBody struct {
+	Value     string       `json:"value" enum:"requester,off" doc:"The setting that was asked for."`
+	UserID    string       `json:"user_id" format:"uuid" doc:"Member who asked for it."`
+	CreatedAt httpapi.Time `json:"created_at" doc:"When it was asked for."`
 }
 
 type redactionRuleBody struct {
@@ -132,7 +139,17 @@ func (s *Service) patchOrganization(ctx context.Context, in *updateOrganizationI
 		return nil, err
 	}
 	return commit(ctx, s, func(tx postgres.Tx) (*organizationOutput, error) {
-		o, err := s.UpdateOrganizationTx(ctx, tx, expected, in.Body.apply)
+		o, err := s.UpdateOrganizationTx(ctx, tx, expected, func(o *Organization) error {
+			in.Body.apply(o)
+			if !in.Body.SeparationOfDuties.Sent {
+				return nil
+			}
+			people, err := s.PeopleTx(ctx, tx)
+			if err != nil {
+				return err
+			}
+			return o.separate(in.Body.SeparationOfDuties.Value, principal.From(ctx), people, s.now())
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +173,6 @@ func (s *Service) deleteOrganization(ctx context.Context, in *deleteOrganization
 func (b updateOrganizationBody) apply(o *Organization) {
 	b.Name.Apply(&o.Name)
 	b.RetentionDays.Apply(&o.Settings.RetentionDays)
-	b.SeparationOfDuties.Apply(&o.Settings.SeparationOfDuties)
 	if b.RedactionRules.Sent {
 		o.Settings.RedactionRules = nil
 		for _, r := range b.RedactionRules.Value {
@@ -190,10 +206,13 @@ func toOrganizationOutput(o Organization) *organizationOutput {
 func toOrganizationBody(o Organization) organizationBody {
 	b := organizationBody{
 		ID: o.ID.String(), Name: o.Name, Status: o.Status, Plan: o.Plan, HourlyLimit: o.HourlyLimit, TotalHourlyLimit: orgFactor * o.HourlyLimit,
-		RetentionDays: httpapi.OrNull(o.Settings.RetentionDays), SeparationOfDuties: cmp.Or(o.Settings.SeparationOfDuties, "requester"),
+		RetentionDays: httpapi.OrNull(o.Settings.RetentionDays), SeparationOfDuties: o.Settings.Separation(),
 		RedactionRules: make([]redactionRuleBody, len(o.Settings.RedactionRules)), PriceOverrides: map[string]priceBody{},
 		ModelSpendCapUSD: o.Settings.ModelSpendCapUSD,
 		CreatedAt:        httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), Version: o.Version,
+	}
+	if p := o.Settings.SeparationProposal; p != nil {
+		b.SeparationProposal = httpapi.NullOf(&proposalBody{Value: p.Value, UserID: p.By.String(), CreatedAt: httpapi.Time(p.At)})
 	}
 	for i, r := range o.Settings.RedactionRules {
 		b.RedactionRules[i] = redactionRuleBody{Name: r.Name, Key: httpapi.OrNull(r.Key), Pattern: httpapi.OrNull(r.Pattern)}

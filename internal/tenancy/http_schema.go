@@ -44,6 +44,7 @@ var schemas = httpapi.Schemas{
 	"ModelPrice":          priceBody{},
 	"ModelPriceInput":     priceInput{},
 	"Organization":        organizationBody{},
+	"SeparationProposal":  proposalBody{},
 	"RateLimitWindow":     currentWindowBody{},
 	"RedactionRule":       redactionRuleBody{},
 	"RedactionRuleInput":  redactionRuleInput{},

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -77,6 +78,26 @@ func (s *Service) Member(ctx context.Context, org principal.OrgID, user uuid.UUI
 // MemberTx returns one member.
 func (s *Service) MemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) (Member, error) {
 	return s.store.member(ctx, tx, tx.Org, user)
+}
+
+// RolesTx returns the roles that people have now. Those who are not members have none.
+func (s *Service) RolesTx(ctx context.Context, tx postgres.Tx, users ...uuid.UUID) (map[uuid.UUID]principal.Role, error) {
+	return s.store.rolesTx(ctx, tx, users)
+}
+
+// Named returns the members that texts name, by their ids or their e-mail addresses, also
+// those who have left.
+func (s *Service) Named(ctx context.Context, org principal.OrgID, names ...string) ([]uuid.UUID, error) {
+	var asked []string
+	for _, n := range names {
+		if n = strings.ToLower(strings.TrimSpace(n)); n != "" {
+			asked = append(asked, n)
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	return s.store.named(ctx, org, asked)
 }
 
 // InviteTx adds a member who has not come in yet.

@@ -63,6 +63,8 @@ type Settings struct {
 	// SeparationOfDuties says who counts as the requester of an approval:
 	// requester, key_owner or off.
 	SeparationOfDuties string `json:"separation_of_duties,omitzero"`
+	// SeparationProposal is a laxer one that waits for a second person.
+	SeparationProposal *Proposal `json:"separation_proposal,omitzero"`
 	// RedactionRules remove content before it is stored.
 	RedactionRules []RedactionRule `json:"redaction_rules,omitzero"`
 	// PriceOverrides replace the price table, by model.
@@ -157,11 +159,11 @@ func (s *Service) Active(ctx context.Context, org principal.OrgID) (bool, error)
 }
 
 // UpdateOrganizationTx changes the name and the settings.
-func (s *Service) UpdateOrganizationTx(ctx context.Context, tx postgres.Tx, expected int64, edit func(*Organization)) (Organization, error) {
+func (s *Service) UpdateOrganizationTx(ctx context.Context, tx postgres.Tx, expected int64, edit func(*Organization) error) (Organization, error) {
 	o, err := change.Update(change.Edit[Organization]{
 		Expected: expected, Conflict: ErrVersionConflict,
 		Lock:  func() (Organization, error) { return s.store.lockOrganizationTx(ctx, tx) },
-		Apply: func(o *Organization) error { edit(o); return nil },
+		Apply: edit,
 		Save: func(before Organization, after *Organization) error {
 			after.UpdatedAt, after.Version = s.now(), before.Version+1
 			return s.store.updateOrganizationTx(ctx, tx, before.Version, *after)

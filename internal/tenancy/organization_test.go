@@ -55,9 +55,9 @@ func TestOrganization(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, got, same, "what was read can be sent back")
 
-		got, err = us.UpdateOrganization(ctx, map[string]any{"retentionDays": nil, "separationOfDuties": nil, "redactionRules": nil, "priceOverrides": nil})
+		got, err = us.UpdateOrganization(ctx, map[string]any{"retentionDays": nil, "redactionRules": nil, "priceOverrides": nil})
 		require.NoError(t, err)
-		begin.Name, begin.Version, begin.UpdatedAt = "New name", 3, got.UpdatedAt
+		begin.Name, begin.SeparationOfDuties, begin.Version, begin.UpdatedAt = "New name", "key_owner", 3, got.UpdatedAt
 		require.Equal(t, begin, got)
 	})
 

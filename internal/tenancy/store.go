@@ -196,3 +196,23 @@ func number(n *int32) int {
 	}
 	return int(*n)
 }
+
+func (s store) rolesTx(ctx context.Context, tx postgres.Tx, users []uuid.UUID) (map[uuid.UUID]principal.Role, error) {
+	rows, err := db.New(tx).ListRoles(ctx, db.ListRolesParams{OrgID: tx.Org, Users: users})
+	if err != nil {
+		return nil, fmt.Errorf("list roles: %w", err)
+	}
+	out := make(map[uuid.UUID]principal.Role, len(rows))
+	for _, r := range rows {
+		out[r.UserID] = principal.Role(r.Role)
+	}
+	return out, nil
+}
+
+func (s store) named(ctx context.Context, org principal.OrgID, names []string) ([]uuid.UUID, error) {
+	people, err := db.New(s.db.Org(org)).ListNamedMembers(ctx, db.ListNamedMembersParams{OrgID: org, Names: names})
+	if err != nil {
+		return nil, fmt.Errorf("find members by name: %w", err)
+	}
+	return people, nil
+}

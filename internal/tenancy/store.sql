@@ -45,6 +45,11 @@ SELECT m.user_id, m.email, m.name, m.role, m.created_at, m.version,
 FROM members m
 WHERE m.org_id = @org_id AND m.user_id = @user_id AND m.removed_at IS NULL;
 
+-- name: ListRoles :many
+-- The roles that people have now; those who have left have none.
+SELECT user_id, role FROM members
+WHERE org_id = @org_id AND user_id = ANY (@users::uuid[]) AND removed_at IS NULL;
+
 -- name: ListMembers :many
 -- A page of members, newest first, with the status that FindMember gives; an
 -- absent filter matches everything.
@@ -95,8 +100,8 @@ WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
 
 -- name: InsertKey :one
 -- Stores a key's hash; the key itself is stored nowhere.
-INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, parent_id, no_delete)
-VALUES (@org_id, @key_id, @name, @environment, @scopes, @hash, @pepper_version, @last4, sqlc.narg('owner_id'), sqlc.narg('created_by'), @creator, @over_owners, @asserted, @created_at, sqlc.narg('expires_at'), sqlc.narg('parent_id'), @no_delete)
+INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, parent_id, made_with, succeeds, no_delete)
+VALUES (@org_id, @key_id, @name, @environment, @scopes, @hash, @pepper_version, @last4, sqlc.narg('owner_id'), sqlc.narg('created_by'), @creator, @over_owners, @asserted, @created_at, sqlc.narg('expires_at'), sqlc.narg('parent_id'), sqlc.narg('made_with'), sqlc.narg('succeeds'), @no_delete)
 RETURNING id;
 
 -- name: FreeKeyName :exec
@@ -359,3 +364,19 @@ INSERT INTO key_peppers (version, fingerprint) VALUES (@version, @fingerprint) O
 -- The fingerprint of a pepper.
 -- all orgs: the pepper is that of the whole installation.
 SELECT fingerprint FROM key_peppers WHERE version = @version;
+
+-- name: ListKeyLineage :many
+-- Keys, the keys that they were made with or that they replaced, and so on, also those that
+-- are revoked.
+WITH RECURSIVE chain AS (
+  SELECT k.id, k.made_with, k.succeeds, k.owner_id, k.created_by FROM api_keys k WHERE k.org_id = @org_id AND k.id = ANY (@ids::bigint[])
+  UNION
+  SELECT m.id, m.made_with, m.succeeds, m.owner_id, m.created_by FROM api_keys m JOIN chain c ON m.id IN (c.made_with, c.succeeds) WHERE m.org_id = @org_id
+)
+SELECT id, made_with, succeeds, owner_id, created_by FROM chain;
+
+-- name: ListNamedMembers :many
+-- The members that texts name, by the id or by the e-mail address, also those who have left.
+SELECT user_id FROM members
+WHERE org_id = @org_id AND (lower(email) = ANY (@names::text[]) OR user_id::text = ANY (@names::text[]))
+ORDER BY user_id;

@@ -78,7 +78,7 @@ func (s store) insertKeyTx(ctx context.Context, tx postgres.Tx, k Key, hash []by
 		OrgID: tx.Org, KeyID: k.KeyID, Name: k.Name, Environment: string(k.Mode), Scopes: fromScopes(k.Scopes),
 		Hash: hash, PepperVersion: int32(pepperVersion), Last4: k.Last4, OwnerID: k.Owner, CreatedBy: userOf(k.CreatedBy), Creator: k.CreatedBy.String(),
 		OverOwners: k.OverOwners, Asserted: k.Asserted,
-		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, ParentID: k.Parent, NoDelete: k.NoDelete,
+		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, ParentID: k.Parent, MadeWith: postgres.OrNull(principal.From(ctx).Key), Succeeds: postgres.OrNull(k.succeeds), NoDelete: k.NoDelete,
 	})
 	if postgres.Violates(err, "api_keys_name") {
 		return 0, ErrKeyNameTaken
@@ -310,4 +310,16 @@ func fromScopes(scopes []principal.Scope) []string {
 		out[i] = string(s)
 	}
 	return out
+}
+
+func (s store) lineageTx(ctx context.Context, tx postgres.Tx, keys []int64) (Lineage, error) {
+	rows, err := db.New(tx).ListKeyLineage(ctx, db.ListKeyLineageParams{OrgID: tx.Org, Ids: keys})
+	if err != nil {
+		return nil, fmt.Errorf("find where keys come from: %w", err)
+	}
+	all := make(Lineage, len(rows))
+	for _, r := range rows {
+		all[r.ID] = origin{madeWith: postgres.OrZero(r.MadeWith), succeeds: postgres.OrZero(r.Succeeds), owner: r.OwnerID, creator: r.CreatedBy}
+	}
+	return all, nil
 }

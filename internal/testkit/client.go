@@ -43,7 +43,7 @@ func Header(name, value string) Option {
 // Idempotent makes the request safe to repeat under a key.
 func Idempotent(key string) Option { return Header("Idempotency-Key", key) }
 
-var transport = &http.Client{Timeout: time.Minute}
+var transport = &http.Client{Timeout: 6 * time.Minute}
 
 // Send makes a request with a raw body. Any answer is a success.
 func (c *Client) Send(ctx context.Context, method, path string, body io.Reader, opts ...Option) (*Response, error) {

@@ -61,6 +61,8 @@ func environ(t testing.TB, pg postgres.Config, ch clickhouse.Config) []string {
 		"ASSAY_EVALUATION_KEEP_DELETED=0s",
 		"ASSAY_RULE_POLL=100ms",
 		"ASSAY_RULE_SETTLE=3s", // as long as a write takes on a busy machine
+		"ASSAY_EVIDENCE_POLL=100ms",
+		"ASSAY_EVIDENCE_SETTLE=3s",
 		"ASSAY_ERASURE_SETTLE=2s",
 		"ASSAY_ERASURE_PURGE_INTERVAL=2s",
 		"ASSAY_TRACE_GROUP_INTERVAL=0s",

@@ -3,7 +3,12 @@ package testkit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 const evidence = "/api/agent-evidence"
@@ -79,4 +84,39 @@ func (c *Client) ListEvidence(ctx context.Context, kind, query string) (records 
 func (c *Client) Ingest(ctx context.Context, body any, opts ...Option) (out Ingested, err error) {
 	_, err = c.Call(ctx, http.MethodPost, evidence+"/ingest", body, &out, opts...)
 	return out, err
+}
+
+// Connector registers a connector whose tools have these classes, and approves it as the
+// client's person.
+func (c *Client) Connector(t testing.TB, key string, classes map[string]string) Evidence {
+	t.Helper()
+	var tools []any
+	for _, name := range slices.Sorted(maps.Keys(classes)) {
+		tools = append(tools, map[string]any{"name": name, "side_effect_class": classes[name], "reversibility": "compensable"})
+	}
+	made, err := c.PostEvidence(t.Context(), "connectors", map[string]any{"connectorKey": key, "type": "mcp_server"})
+	require.NoError(t, err)
+	_, err = c.UpdateEvidence(t.Context(), "connectors", made.ID(), map[string]any{"state": "under_review", "trustLevel": "reviewed", "tools": tools})
+	require.NoError(t, err)
+	made, err = c.UpdateEvidence(t.Context(), "connectors", made.ID(), map[string]any{"state": "approved", "override": map[string]any{"justification": "known for years"}})
+	require.NoError(t, err)
+	return made
+}
+
+// Evaluate asks whether an action may be taken.
+func (c *Client) Evaluate(ctx context.Context, body any, opts ...Option) (out Evidence, err error) {
+	_, err = c.Call(ctx, http.MethodPost, evidence+"/policy/evaluate", body, &out, opts...)
+	return out, err
+}
+
+// DecideApproval changes an approval.
+func (c *Client) DecideApproval(ctx context.Context, id int64, body any, opts ...Option) (out Evidence, err error) {
+	_, err = c.Call(ctx, http.MethodPatch, fmt.Sprintf("%s/approvals/%d", evidence, id), body, &out, opts...)
+	return out, err
+}
+
+// Number is a field that is a number.
+func (e Evidence) Number(name string) int64 {
+	n, _ := e[name].(float64)
+	return int64(n)
 }

@@ -34,6 +34,15 @@ func New(t testing.TB) *Kit {
 	return NewWith(t, Config(t))
 }
 
+// Large boots the application for requests of many megabytes: on a busy machine they may
+// take longer than others are given.
+func Large(t testing.TB) *Kit {
+	t.Helper()
+	cfg := Config(t)
+	cfg.HTTP.RequestTimeout, cfg.Trace.InsertTimeout = 5*time.Minute, 25*time.Second
+	return NewWith(t, cfg)
+}
+
 // NewWith boots the application with a configuration of the test's own, which
 // the application must accept.
 func NewWith(t testing.TB, cfg app.Config) *Kit {

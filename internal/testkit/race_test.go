@@ -5,4 +5,4 @@ package testkit_test
 import "time"
 
 // quick is generous under the race detector, which makes everything slower.
-const quick = 3 * time.Second
+const quick = 30 * time.Second

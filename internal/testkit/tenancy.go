@@ -35,6 +35,18 @@ func (c *Client) Person(t testing.TB, role principal.Role) (Member, *Client) {
 	return m, c.With(key.Key)
 }
 
+// Agent returns a client that uses a service key which this one made, with every scope.
+func (c *Client) Agent(t testing.TB) *Client {
+	t.Helper()
+	var scopes []string
+	for _, s := range principal.Owner.Scopes() {
+		scopes = append(scopes, string(s))
+	}
+	key, err := c.CreateKey(t.Context(), NewKey{Name: "agent " + random(), Scopes: scopes})
+	require.NoError(t, err)
+	return c.With(key.Key)
+}
+
 // AgeKeys brings the expiry of an organization's keys so much nearer: the
 // database's clock decides about it, and no test can move that.
 func (k *Kit) AgeKeys(t testing.TB, org principal.OrgID, by time.Duration) {
@@ -127,20 +139,24 @@ type AuditPage struct {
 
 // Organization is an organization as a client sees it.
 type Organization struct {
-	ID                 string           `json:"id"`
-	Name               string           `json:"name"`
-	Status             string           `json:"status"`
-	Plan               string           `json:"plan"`
-	HourlyLimit        int              `json:"hourly_limit"`
-	TotalHourlyLimit   int              `json:"total_hourly_limit"`
-	RetentionDays      *int             `json:"retention_days"`
-	SeparationOfDuties string           `json:"separation_of_duties"`
-	RedactionRules     []map[string]any `json:"redaction_rules"`
-	PriceOverrides     map[string]any   `json:"price_overrides"`
-	ModelSpendCapUSD   *float64         `json:"model_spend_cap_usd"`
-	CreatedAt          string           `json:"created_at"`
-	UpdatedAt          string           `json:"updated_at"`
-	Version            int64            `json:"version"`
+	ID                 string `json:"id"`
+	Name               string `json:"name"`
+	Status             string `json:"status"`
+	Plan               string `json:"plan"`
+	HourlyLimit        int    `json:"hourly_limit"`
+	TotalHourlyLimit   int    `json:"total_hourly_limit"`
+	RetentionDays      *int   `json:"retention_days"`
+	SeparationOfDuties string `json:"separation_of_duties"`
+	SeparationProposal *struct {
+		Value  string `json:"value"`
+		UserID string `json:"user_id"`
+	} `json:"separation_proposal"`
+	RedactionRules   []map[string]any `json:"redaction_rules"`
+	PriceOverrides   map[string]any   `json:"price_overrides"`
+	ModelSpendCapUSD *float64         `json:"model_spend_cap_usd"`
+	CreatedAt        string           `json:"created_at"`
+	UpdatedAt        string           `json:"updated_at"`
+	Version          int64            `json:"version"`
 }
 
 // ProviderKey is a provider key as a client sees it.

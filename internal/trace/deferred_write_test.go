@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/trace"
 )
 
 func TestWritesWhileClickHouseIsAway(t *testing.T) {
@@ -76,6 +78,43 @@ func TestWritesWhileClickHouseIsAway(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, later.Response.Deferred())
 	require.Equal(t, 4, see.spans(id))
+}
+
+func TestTelemetryIsTakenWhilePostgreSQLIsAway(t *testing.T) {
+	t.Parallel()
+	cfg := testkit.Config(t)
+	w := newWire(t, &cfg.Postgres.URL)
+	k := testkit.NewWith(t, cfg)
+	us := k.Org(t)
+	see := stored(t, cfg.ClickHouse, us)
+	id := testkit.NewTraceID()
+	// Who asks is settled: keys are not looked up here.
+	send := func(spans ...testkit.OTLPSpan) {
+		got, err := k.App.Trace.IngestTraces(t.Context(), principal.Caller{Org: us.Org}, testkit.Spans(spans...))
+		require.NoError(t, err)
+		require.Equal(t, len(spans), got.Accepted)
+	}
+	one := func() testkit.OTLPSpan {
+		return testkit.OTLPSpan{Trace: id, ID: testkit.NewSpanID(), Name: "s", Start: k.Clock.Now().Add(-time.Minute), Duration: time.Second}
+	}
+	announced := func() (n int) {
+		err := control(t, k, us).QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE org_id = $1 AND topic = $2", us.Org, trace.TopicArrived).Scan(&n)
+		require.NoError(t, err)
+		return n
+	}
+	send() // the organization's rules are known from here on
+	require.Zero(t, announced(), "nothing came")
+
+	w.set(true)
+	send(one())
+	send(one())
+	require.Equal(t, 2, see.spans(id))
+	require.Zero(t, announced())
+
+	w.set(false)
+	k.Clock.Advance(time.Minute)
+	send(one())
+	require.Equal(t, 1, announced(), "what came meanwhile is found with it")
 }
 
 // deferredSince is since when a list of traces says that telemetry waits.

@@ -155,8 +155,10 @@ func TestFeedback(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, got.Comment, secret)
 		require.NotContains(t, got.Value.(map[string]any)["text"], secret)
-		_, err = us.Feedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "correction", Value: map[string]any{secret: 1, "AKIAIOSFODNN7EXAMPLF": 2}})
-		require.Equal(t, []string{"/value format"}, fieldsOf(t, err), "both would have the same name")
+		got, err = us.Feedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "correction", Value: map[string]any{secret: 1, "AKIAIOSFODNN7EXAMPLF": 2}})
+		require.NoError(t, err)
+		require.Len(t, got.Value, 2, "what became the same name is numbered: both values are kept")
+		require.NotContains(t, fmt.Sprint(got.Value), "AKIA")
 	})
 
 	t.Run("the trace must exist", func(t *testing.T) {

@@ -71,6 +71,9 @@ func (s *Service) IngestTraces(ctx context.Context, caller principal.Caller, bod
 
 // keep stores the rows of a request that is read to its end.
 func (s *Service) keep(ctx context.Context, in *intake, got Receipt) (Receipt, error) {
+	if got.Accepted > 0 {
+		s.herald.Say(ctx, in.stamp.Org, time.UnixMicro(in.stamp.Ingested))
+	}
 	deferred, err := s.store.Add(ctx, in.stamp.Org, in.rows)
 	failpoint.Hit(BeforeReply)
 	got.Deferred = deferred

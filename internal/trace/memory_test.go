@@ -28,7 +28,7 @@ func heap() int {
 //nolint:paralleltest // it measures the memory of the process
 func TestASmallBodyTakesLittleMemory(t *testing.T) {
 	cfg := testkit.Config(t)
-	cfg.Plan.SpansHour, cfg.Plan.BytesHour = 1<<40, 1<<50
+	cfg.Plan.SpansHour, cfg.Plan.BytesHour, cfg.HTTP.RequestTimeout = 1<<40, 1<<50, 5*time.Minute
 	us := testkit.NewWith(t, cfg).Org(t)
 	const size = 8 << 20
 	var zipped bytes.Buffer

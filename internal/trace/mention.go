@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 
+	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/redact"
 	"github.com/assayhq/assay/internal/span"
@@ -23,6 +24,14 @@ func (s *Service) Numbers(ctx context.Context, org principal.OrgID, ids []span.T
 		return nil, nil
 	}
 	return s.store.refs(ctx, org, ids)
+}
+
+// NumbersTx is Numbers in a transaction.
+func (s *Service) NumbersTx(ctx context.Context, tx postgres.Tx, ids []span.TraceID) (map[span.TraceID]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return s.store.refsOf(ctx, tx, tx.Org, ids)
 }
 
 // Numbered returns the trace that has a number.

@@ -58,16 +58,17 @@ func TestRedactionHoldsNobodyUp(t *testing.T) {
 	sending.Wait()
 }
 
-// TestManyDaysHoldNobodyUp sends spans that belong to 400 days, each a part on
+// TestManyDaysHoldNobodyUp sends spans that belong to 270 days, each a part on
 // disk.
 func TestManyDaysHoldNobodyUp(t *testing.T) {
 	t.Parallel()
-	k := testkit.New(t)
+	k := testkit.Large(t)
 	loud, us := k.Org(t), k.Org(t)
 	quiet(t, us, 1)
 	id, now := testkit.NewTraceID(), time.Now()
+	const days = 270
 	var spans []testkit.OTLPSpan
-	for day := range 400 {
+	for day := range days {
 		spans = append(spans, testkit.OTLPSpan{Trace: id, Name: "then", Start: now.AddDate(0, 0, -day), Duration: time.Second, Attributes: map[string]any{"gen_ai.prompt": "x"}})
 	}
 	body := testkit.Spans(spans...)
@@ -110,5 +111,5 @@ func TestManyDaysHoldNobodyUp(t *testing.T) {
 	}
 	require.EqualValues(t, 1, accepted.Load(), "one is taken")
 	require.GreaterOrEqual(t, refused.Load(), int64(2), "the others find the queue full")
-	require.Equal(t, 400, stored(t, k.App.Config.ClickHouse, loud).spans(id))
+	require.Equal(t, days, stored(t, k.App.Config.ClickHouse, loud).spans(id))
 }

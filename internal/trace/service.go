@@ -8,6 +8,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/score"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/trace/internal/herald"
 )
 
 // Parts are what the service is built from.
@@ -30,6 +31,7 @@ type Service struct {
 	scores   *score.Service
 	log      *change.Log
 	settings *settingsCache
+	herald   *herald.Herald
 	now      func() time.Time
 }
 
@@ -37,7 +39,7 @@ type Service struct {
 func New(p Parts) *Service {
 	s := &Service{
 		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, scores: p.Scores, log: p.Log,
-		now: p.Now,
+		now: p.Now, herald: herald.New(p.Postgres, p.Log),
 	}
 	s.settings = &settingsCache{now: p.Now, days: p.Config.RetentionDays}
 	if p.Tenancy != nil {

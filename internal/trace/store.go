@@ -6,6 +6,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/trace/internal/actdb"
 	"github.com/assayhq/assay/internal/trace/internal/spandb"
 )
 
@@ -22,10 +23,10 @@ type Stores struct {
 type store struct {
 	db *postgres.DB
 	spandb.DB
+	acts actdb.DB
 }
 
 func newStore(p Stores, cfg Config, now func() time.Time) store {
-	return store{db: p.Postgres, DB: spandb.New(p.ClickHouse, p.Inserter, p.Blobs, spandb.Config{
-		InsertTimeout: cfg.InsertTimeout, GroupInterval: cfg.GroupInterval,
-	}, now)}
+	spans := spandb.New(p.ClickHouse, p.Inserter, p.Blobs, spandb.Config{InsertTimeout: cfg.InsertTimeout, GroupInterval: cfg.GroupInterval}, now)
+	return store{db: p.Postgres, DB: spans, acts: actdb.New(p.ClickHouse, spans)}
 }

@@ -96,11 +96,15 @@ func (s store) mention(ctx context.Context, org principal.OrgID, ids []span.Trac
 
 // refs returns the numbers of those of the traces that have one.
 func (s store) refs(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
+	return s.refsOf(ctx, s.db.Org(org), org, ids)
+}
+
+func (s store) refsOf(ctx context.Context, q db.DBTX, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
 	raw := make([][]byte, len(ids))
 	for i := range ids {
 		raw[i] = ids[i][:]
 	}
-	rows, err := db.New(s.db.Org(org)).RefsOf(ctx, db.RefsOfParams{OrgID: org, TraceIds: raw})
+	rows, err := db.New(q).RefsOf(ctx, db.RefsOfParams{OrgID: org, TraceIds: raw})
 	if err != nil {
 		return nil, fmt.Errorf("find numbers of traces: %w", err)
 	}

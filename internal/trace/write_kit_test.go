@@ -129,7 +129,7 @@ func control(t testing.TB, k *testkit.Kit, of *testkit.Client) *pgx.Conn {
 	return c
 }
 
-// wire stands between the application and ClickHouse and can be cut.
+// wire stands between the application and a database, and can be cut.
 type wire struct {
 	listener net.Listener
 	target   string
@@ -144,22 +144,27 @@ type wire struct {
 func wired(t testing.TB) (*testkit.Kit, clickhouse.Config, *wire) {
 	t.Helper()
 	cfg := testkit.Config(t)
-	cfg.Trace.InsertTimeout = 2 * time.Second
+	cfg.Trace.InsertTimeout = 25 * time.Second // a write that is slow is not one that fails
 	direct := cfg.ClickHouse
-	u, err := url.Parse(direct.URL.Reveal())
-	require.NoError(t, err)
+	w := newWire(t, &cfg.ClickHouse.URL, &cfg.ClickHouse.ReaderURL)
+	return testkit.NewWith(t, cfg), direct, w
+}
+
+// newWire puts a wire before the server of some URLs, which then lead over it.
+func newWire(t testing.TB, urls ...*secret.Text) *wire {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	w := &wire{listener: l, target: u.Host}
-	t.Cleanup(func() { w.set(true); _ = l.Close() })
-	go w.serve()
-	for _, text := range []*secret.Text{&cfg.ClickHouse.URL, &cfg.ClickHouse.ReaderURL} {
+	w := &wire{listener: l}
+	for _, text := range urls {
 		u, err := url.Parse(text.Reveal())
 		require.NoError(t, err)
-		u.Host = l.Addr().String()
+		w.target, u.Host = u.Host, l.Addr().String()
 		*text = secret.Text(u.String())
 	}
-	return testkit.NewWith(t, cfg), direct, w
+	t.Cleanup(func() { w.set(true); _ = l.Close() })
+	go w.serve()
+	return w
 }
 
 func (w *wire) serve() {

@@ -72,7 +72,9 @@ func (a *Activities) Step(ctx context.Context, t Ticket) (Next, error) {
 	if w.Status == StatusPreparing {
 		step = s.prepare
 	}
-	if more, err := step(ctx, t, w); err != nil || more {
+	staying, end := temporal.Staying(ctx)
+	defer end()
+	if more, err := step(ctx, staying, t, w); err != nil || more {
 		return Next{More: more}, err
 	}
 	if w, err = s.store.find(ctx, t.Org, t.Watch); err != nil {
@@ -93,8 +95,8 @@ func (s *Service) end(ctx context.Context, t Ticket, why string) error {
 }
 
 // prepare finds out what the judge says, and how often it contradicts itself.
-func (s *Service) prepare(ctx context.Context, t Ticket, w Watch) (more bool, err error) {
-	asked, err := s.ask(ctx, t, w, 0, repetitions)
+func (s *Service) prepare(ctx, staying context.Context, t Ticket, w Watch) (more bool, err error) {
+	asked, err := s.ask(ctx, staying, t, w, 0, repetitions)
 	if err != nil || asked.more {
 		return asked.more, err
 	}
@@ -118,9 +120,9 @@ func (s *Service) prepare(ctx context.Context, t Ticket, w Watch) (more bool, er
 }
 
 // check asks about every anchor once more.
-func (s *Service) check(ctx context.Context, t Ticket, w Watch) (more bool, err error) {
+func (s *Service) check(ctx, staying context.Context, t Ticket, w Watch) (more bool, err error) {
 	number := w.Checks + 1
-	asked, err := s.ask(ctx, t, w, number, 1)
+	asked, err := s.ask(ctx, staying, t, w, number, 1)
 	if err != nil || asked.more {
 		return asked.more, err
 	}
@@ -206,9 +208,9 @@ type asked struct {
 }
 
 // ask asks the judge about every anchor so many times, apart from what it has
-// answered.
-func (s *Service) ask(ctx context.Context, t Ticket, w Watch, number, times int) (out asked, err error) {
-	j, err := s.judges.Version(ctx, t.Org, w.Judge, w.Version, provider.NewPace(s.clock, ctx.Done()), func(*provider.Failure) {})
+// answered. When staying ends, no more is asked, and the next attempt asks the rest.
+func (s *Service) ask(ctx, staying context.Context, t Ticket, w Watch, number, times int) (out asked, err error) {
+	j, err := s.judges.Version(ctx, t.Org, w.Judge, w.Version, provider.NewPace(s.clock, staying.Done()), func(*provider.Failure) {})
 	var unusable *provider.Unusable
 	if errors.As(err, &unusable) {
 		return asked{problem: unusable.Message}, nil
@@ -244,10 +246,13 @@ func (s *Service) ask(ctx context.Context, t Ticket, w Watch, number, times int)
 			case done[part{i.ID, n}]:
 			case left == 0:
 				out.more = true
-			case stopped.Load() || ctx.Err() != nil:
+			case stopped.Load() || staying.Err() != nil:
 			default:
 				left--
 				g.Go(func() error {
+					if stopped.Load() || staying.Err() != nil { // while it waited for its turn
+						return nil
+					}
 					answered, err := s.askOne(ctx, t, w, j, number, n, i)
 					switch {
 					case err != nil:
@@ -260,7 +265,7 @@ func (s *Service) ask(ctx context.Context, t Ticket, w Watch, number, times int)
 			}
 		}
 	})
-	err = errors.Join(g.Wait(), err, ctx.Err())
+	err = errors.Join(g.Wait(), err, context.Cause(staying))
 	var f *provider.Failure
 	if errors.As(err, &f) && ctx.Err() == nil {
 		out.more, out.problem = false, strings.TrimSpace(f.Message)

@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -17,19 +18,31 @@ import (
 // changing are judges of one provider whose model can change behind its name.
 func changing(t *testing.T) (*testkit.Client, *simulated.Server, testkit.JudgeConfig) {
 	t.Helper()
+	k, s := installation(t)
+	k.Work(t)
+	c, j := judged(t, k, s)
+	return c, s, j
+}
+
+// installation is one that may ask a simulated provider.
+func installation(t *testing.T) (*testkit.Kit, *simulated.Server) {
+	t.Helper()
 	master, err := secret.NewMasterKey()
 	require.NoError(t, err)
 	cfg := testkit.Config(t)
 	cfg.Egress.Allow, cfg.Secret.MasterKey = []string{"127.0.0.0/8"}, master
-	k := testkit.NewWith(t, cfg)
-	k.Work(t)
-	s := simulated.Start(t, simulated.Options{})
+	return testkit.NewWith(t, cfg), simulated.Start(t, simulated.Options{})
+}
+
+// judged is an organization with a judge.
+func judged(t *testing.T, k *testkit.Kit, s *simulated.Server) (*testkit.Client, testkit.JudgeConfig) {
+	t.Helper()
 	c := k.Org(t)
 	key, err := c.CreateProviderKey(t.Context(), map[string]any{"provider": "custom", "name": "changing", "secret": "secret-of-the-model", "baseUrl": s.URL})
 	require.NoError(t, err)
 	j, err := c.CreateJudge(t.Context(), map[string]any{"key": "quality", "starter": "helpfulness", "provider": "custom", "model": "judge", "providerKeyId": key.ID, "labelSampling": "random"})
 	require.NoError(t, err)
-	return c, s, j
+	return c, j
 }
 
 // answers are items with outputs, of which every fifth is bad.
@@ -62,7 +75,7 @@ func until(t *testing.T, c *testkit.Client, id string, ok func(testkit.JudgeWatc
 		var err error
 		w, err = c.JudgeWatch(t.Context(), id)
 		return err == nil && ok(w)
-	}, 2*time.Minute, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 	return w
 }
 
@@ -147,6 +160,32 @@ func TestAJudgeThatChangesIsNoticed(t *testing.T) {
 	decided, err = c.Decide(ctx, e.ID, run().ID, gate)
 	require.NoError(t, err)
 	require.Equal(t, "PASS", decided.Verdict, "the judge that is accepted as it is decides again, corrected by labels")
+}
+
+func TestAWatchGoesOnAfterItsWorkerAndPaysForNothingTwice(t *testing.T) {
+	t.Parallel()
+	k, model := installation(t)
+	require.NoError(t, model.SetFaults(simulated.Faults{Latency: simulated.Latency{Fixed: 100 * time.Millisecond}}))
+	c, j := judged(t, k, model)
+	d := answers(t, c, 40)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	gone := k.WorkUntil(ctx)
+	w, err := c.WatchJudge(t.Context(), j.ID, map[string]any{"datasetId": d.ID})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return model.Calls().Paid > 10 }, 3*time.Minute, time.Millisecond)
+	stop()
+	require.NoError(t, <-gone)
+	before := model.Calls()
+	require.Zero(t, before.InFlight, "what is under way is waited for")
+	require.Less(t, before.Paid, int64(200), "nothing more is begun")
+
+	k.Work(t)
+	w = until(t, c, w.ID, func(w testkit.JudgeWatch) bool { return w.Status != "preparing" })
+
+	require.Equal(t, "watching", w.Status, w.Problem)
+	calls := model.Calls()
+	require.Greater(t, calls.Paid, before.Paid)
+	require.EqualValues(t, 200, calls.Paid, "each of 40 anchors was asked about five times, and none more often")
 }
 
 func TestAWatchThatCannotAsk(t *testing.T) {

@@ -31,6 +31,8 @@ import (
 const (
 	goal  = 0.95
 	floor = 0.85
+	// shortFloor is that of a short run, whose slices are noisy.
+	shortFloor = 0.75
 	// connections that send at once: enough to keep two cores busy.
 	connections = 4
 )
@@ -99,7 +101,11 @@ func TestBench(t *testing.T) {
 	_, _ = fmt.Fprintf(os.Stdout, "with the limit in Redis, by the clock: %v\n", wall.Ratio(shared, bare))
 	_, _ = fmt.Fprintf(os.Stdout, "edge ratio %.2f\n", got.Median)
 	if !bench.Raced {
-		require.NoError(t, got.AtLeast(floor))
+		least := floor
+		if !bench.Whole() {
+			least = shortFloor
+		}
+		require.NoError(t, got.AtLeast(least))
 	}
 }
 

@@ -4,6 +4,8 @@
 package evidence_test
 
 import (
+	"flag"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,24 +21,39 @@ type size struct {
 	most      int
 }
 
+var (
+	records = flag.Int("records", 0, "how many records lists select from; by default as many as the bench wants")
+	only    = flag.String("figures", "", "measure the figures with a name that this expression matches; by default all")
+)
+
 func TestBench(t *testing.T) {
 	t.Parallel()
+	wanted := regexp.MustCompile(*only).MatchString
 	n := size{batches: 2, few: 10_000, many: 40_000, fewest: bench.MinRounds, most: bench.MinRounds}
 	if bench.Whole() {
 		n = size{batches: 20, few: 10_000, many: 10_000_000, fewest: 15, most: 31}
 	}
-	taking := newWorld(t)
+	if *records > 0 {
+		n.many = *records
+	}
 	few, many := newWorld(t), newWorld(t)
 	few.fill(t, n.few)
 	many.fill(t, n.many)
-	s := newSender(t, taking, n.batches)
-	figures := []func() bench.Figure{
-		func() bench.Figure { return ingest(t, s, n) },
-		func() bench.Figure { return streamBytes(t, s) },
-		func() bench.Figure { return stateBytes(t, many) },
+	var figures []func() bench.Figure
+	if wanted("evidence-ingest") || wanted("evidence-stream-bytes") {
+		s := newSender(t, newWorld(t), n.batches)
+		figures = append(figures, func() bench.Figure { return ingest(t, s, n) }, func() bench.Figure { return streamBytes(t, s) })
+	}
+	if wanted("evidence-state-bytes") {
+		figures = append(figures, func() bench.Figure { return stateBytes(t, many) })
 	}
 	for _, l := range lists {
-		figures = append(figures, func() bench.Figure { return l.measure(t, few, many, n) })
+		if wanted(l.name) {
+			figures = append(figures, func() bench.Figure { return l.measure(t, few, many, n) })
+		}
+	}
+	if wanted("evidence-overview") {
+		figures = append(figures, func() bench.Figure { return overview(t, few, many, n) })
 	}
 	bench.Report(t, figures...)
 }

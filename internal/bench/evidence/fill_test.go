@@ -36,23 +36,37 @@ func (w *world) fillTraces(t testing.TB) {
 	w.exec(t, "VACUUM ANALYZE trace_refs")
 }
 
+// agents is how many runtimes the records are of, besides the retired one.
+const agents = 8
+
+// fillRuntimes makes the runtimes. Their ids come after those of the records, and no id
+// that is given later is one of these.
+func (w *world) fillRuntimes(t testing.TB) {
+	t.Helper()
+	w.exec(t, `INSERT INTO evidence_records (org_id, kind, id, name, origin, actor, state, body, occurred_at, created_at, updated_at)
+		SELECT $1, 'runtimes', $2::int + 1 + n, key, 'ingested', 'system', 'active', json_build_object('runtime_key', key, 'state', 'active'), now(), now(), now()
+		FROM (SELECT n, CASE WHEN n = $3::int THEN $4::text ELSE 'agent-' || n END AS key FROM generate_series(0, $3) n) AS r`, w.client.Org, w.records, agents, retired)
+	w.exec(t, "SELECT setval('evidence_ids', $1::int + 1 + $2::int)", w.records, agents)
+}
+
 // fillState makes side effects.
 func (w *world) fillState(t testing.TB) {
 	t.Helper()
 	restore := w.dropIndexes(t)
 	w.exec(t, `INSERT INTO evidence_records (org_id, kind, id, origin, actor, state, runtime_id, runtime_key, connector_id, connector_key, trace_id, raw_event_id, invocation_id,
 			side_effect_class, body, occurred_at, created_at, updated_at)
-		SELECT $1, 'side-effect-ledger', n + 1, 'ingested', 'system', state, 1 + agent, runtime, 9, 'billing', decode(md5((n / 5)::text), 'hex'), n + 1, 'call_' || md5('call' || n),
+		SELECT $1, 'side-effect-ledger', n + 1, 'ingested', 'system', state, $2 + 1 + agent, runtime, 9, 'billing', decode(md5((n / 5)::text), 'hex'), n + 1, 'call_' || md5('call' || n),
 			class, format('{"operation":"refund","side_effect_class":"%s","target":{"system":"billing","type":"order","id":"O-%s"},"effect_key":"%s","reversibility":"compensable",'
 				|| '"amount":{"value":"%s.90","currency":"EUR"},"invocation_id":"call_%s","before_digest":"sha256:%s%s","state":"%s","conversation_id":"conversation-%s",'
 				|| '"span_id":"%s","attributes":{"note":"The parcel came back on day %s; %s"}}',
 				class, n, md5('effect' || n), n % 997, md5('call' || n), md5('a' || n), md5('b' || n), state, n / 5, left(md5('span' || n), 16), n % 30, 'the customer asked to be paid back.')::json,
 			at, at, at
-		FROM (SELECT n, n / 20 % 8 AS agent, CASE WHEN n < $3::int THEN $4::text ELSE 'agent-' || n / 20 % 8 END AS runtime,
+		FROM (SELECT n, CASE WHEN n < $3 THEN $5::int ELSE n / 20 % $5 END AS agent, CASE WHEN n < $3::int THEN $4::text ELSE 'agent-' || n / 20 % $5 END AS runtime,
 			CASE WHEN n < $3 OR n % 20 = 3 THEN 'failed' ELSE 'acknowledged' END AS state,
 			CASE WHEN n < $3 THEN 'delete' WHEN n % 100 = 7 THEN 'administer' WHEN n % 10 < 6 THEN 'read' WHEN n % 10 < 8 THEN 'update' ELSE 'create' END AS class,
 			now() - interval '90 days' * (($2::int - n) / $2::float8) AS at
-			FROM generate_series(0, $2 - 1) n) AS r`, w.client.Org, w.records, oldest, retired)
+			FROM generate_series(0, $2 - 1) n) AS r`, w.client.Org, w.records, oldest, retired, agents)
+	w.fillRuntimes(t)
 	restore()
 	w.exec(t, "VACUUM ANALYZE evidence_records")
 }
@@ -113,7 +127,7 @@ func (w *world) streamRecords(t testing.TB, from, n int) {
 			multiIf(early, 'delete', number %% 100 = 7, 'administer', number %% 10 < 6, 'read', number %% 10 < 8, 'update', 'create') AS class,
 			lower(hex(MD5('call' || toString(number)))) AS call, toString(number) AS text
 		SELECT '%[1]s', 'tool-invocation-evidence', number + 1, bitOr(bitShiftLeft(toUInt64(1), 63), bitShiftLeft(toUInt64(toUnixTimestamp64Micro(at)), 8) + 1), MD5('key' || text), 1, 'ingested', 'system',
-			status, 1 + intDiv(number, 20) %% 8, if(early, '%[6]s', 'agent-' || toString(intDiv(number, 20) %% 8)), 9, 'billing', MD5(toString(intDiv(number, 5))),
+			status, %[4]d + 1 + if(early, %[7]d, intDiv(number, 20) %% %[7]d), if(early, '%[6]s', 'agent-' || toString(intDiv(number, 20) %% %[7]d)), 9, 'billing', MD5(toString(intDiv(number, 5))),
 			number + 1, 'call_' || call, class, at, at, at,
 			concat('{"annotations":{"destructive":false,"idempotent":true,"open_world":true,"read_only":false},"arguments":{"amount":{"currency":"EUR","value":"', toString(number %% 997), '.90"},"order_id":"O-', text,
 				'","reason":"The parcel came back on day ', toString(number %% 30), ' and the customer asked to be paid back."},"attempt":1,"conversation_id":"conversation-', toString(intDiv(number, 5)),
@@ -121,5 +135,5 @@ func (w *world) streamRecords(t testing.TB, from, n int) {
 				',"latency_ms":', toString(number %% 900), ',"protocol":{"method":"tools/call","name":"mcp","version":"2025-11-25"},"result":{"content":[{"text":"Refund R-', substring(call, 1, 12),
 				' of order O-', text, ' is on its way to the account that paid.","type":"text"}]},"side_effect_class":"', class, '","span_id":"', substring(call, 1, 16),
 				'","started_at":"2026-01-31T12:00:00Z","status":"', status, '","tool_name":"refund_order","tool_type":"mcp"}'), 400
-		FROM numbers(%[2]d, %[3]d)`, w.client.Org, from, n, w.records, oldest, retired))
+		FROM numbers(%[2]d, %[3]d)`, w.client.Org, from, n, w.records, oldest, retired, agents))
 }

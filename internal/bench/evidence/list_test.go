@@ -29,6 +29,7 @@ var lists = []list{
 	{"evidence-stream-class", "tool-invocation-evidence", "sideEffectClass=administer", administers, "sideEffectClass=delete"},
 	{"evidence-state-failed", "side-effect-ledger", "status=failed&runtimeKey=agent-3", failed, "status=failed&runtimeKey=" + retired},
 	{"evidence-state-class", "side-effect-ledger", "sideEffectClass=administer", administers, "sideEffectClass=delete"},
+	{"evidence-state-either", "side-effect-ledger", "status=failed,unknown&runtimeKey=agent-3", failed, "status=failed,unknown&runtimeKey=" + retired},
 }
 
 const (
@@ -45,20 +46,7 @@ func (l list) path(query string) string {
 // measure compares a page of many records with one of few.
 func (l list) measure(t testing.TB, few, many *world, n size) bench.Figure {
 	t.Helper()
-	side := func(w *world, query string) bench.Side {
-		path := l.path(query)
-		return func() (float64, error) {
-			took := make([]float64, requests)
-			for i := range took {
-				began := time.Now()
-				if _, err := w.list(path); err != nil {
-					return 0, err
-				}
-				took[i] = time.Since(began).Seconds()
-			}
-			return bench.Median(took), nil
-		}
-	}
+	side := func(w *world, query string) bench.Side { return w.asking(l.path(query)) }
 	for _, w := range []*world{few, many} {
 		l.agree(t, w, l.query, l.match)
 		l.agree(t, w, l.rare, old)
@@ -70,6 +58,32 @@ func (l list) measure(t testing.TB, few, many *world, n size) bench.Figure {
 	return bench.Figure{
 		Name: l.name, Goal: 1.5, Bound: 3, Short: 10, Got: rounds.Ratio(0, 1),
 		Says: fmt.Sprintf("a page of %s?%s of %d records (%.1f ms) ÷ of %d (%.1f ms)", l.kind, l.query, many.records, 1e3*rounds.Median(0), few.records, 1e3*rounds.Median(1)),
+	}
+}
+
+// asking is how long a page takes.
+func (w *world) asking(path string) bench.Side {
+	return func() (float64, error) {
+		took := make([]float64, requests)
+		for i := range took {
+			began := time.Now()
+			if _, err := w.list(path); err != nil {
+				return 0, err
+			}
+			took[i] = time.Since(began).Seconds()
+		}
+		return bench.Median(took), nil
+	}
+}
+
+// overview compares the overview of many records with that of few.
+func overview(t testing.TB, few, many *world, n size) bench.Figure {
+	t.Helper()
+	const path = "/api/agent-evidence"
+	rounds := run(t, n, many.asking(path), few.asking(path))
+	return bench.Figure{
+		Name: "evidence-overview", Goal: 3, Bound: 10, Short: 20, Got: rounds.Ratio(0, 1),
+		Says: fmt.Sprintf("the overview of %d records of each class (%.1f ms) ÷ of %d (%.1f ms)", many.records, 1e3*rounds.Median(0), few.records, 1e3*rounds.Median(1)),
 	}
 }
 

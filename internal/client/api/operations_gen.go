@@ -62,6 +62,12 @@ func (c Client) AssignAdjudicationItem(ctx context.Context, id string, in Assign
 	return out, err
 }
 
+// BacktestPolicy calls POST /api/policies/{id}/backtest: Test a policy on recorded decisions.
+func (c Client) BacktestPolicy(ctx context.Context, id string, in BacktestPolicy, opts ...Option) (out PolicyBacktest, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/policies/"+url.PathEscape(id)+"/backtest", nil, in, &out, opts)
+	return out, err
+}
+
 // CancelEvaluationRun calls POST /api/evaluations/{id}/runs/{runId}/cancel: Cancel a run.
 func (c Client) CancelEvaluationRun(ctx context.Context, id string, runID string, opts ...Option) (out Run, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/evaluations/"+url.PathEscape(id)+"/runs/"+url.PathEscape(runID)+"/cancel", nil, nil, &out, opts)
@@ -123,8 +129,8 @@ func (c Client) CreateEvaluation(ctx context.Context, query url.Values, in Creat
 }
 
 // CreateEvidence calls POST /api/agent-evidence/{resource}: Report evidence.
-func (c Client) CreateEvidence(ctx context.Context, resource string, in EvidenceReport, opts ...Option) (out EvidenceRecord, err error) {
-	err = c.call(ctx, http.MethodPost, "/api/agent-evidence/"+url.PathEscape(resource), nil, in, &out, opts)
+func (c Client) CreateEvidence(ctx context.Context, resource string, query url.Values, in EvidenceReport, opts ...Option) (out EvidenceRecord, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/agent-evidence/"+url.PathEscape(resource), query, in, &out, opts)
 	return out, err
 }
 
@@ -155,6 +161,18 @@ func (c Client) CreateJudgeWatch(ctx context.Context, id string, in CreateJudgeW
 // CreateMyAPIKey calls POST /api/me/api-keys: Create a personal API key.
 func (c Client) CreateMyAPIKey(ctx context.Context, in CreateAPIKey, opts ...Option) (out CreatedAPIKey, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/me/api-keys", nil, in, &out, opts)
+	return out, err
+}
+
+// CreateNormalization calls POST /api/agent-evidence/normalizations: Read stored events again.
+func (c Client) CreateNormalization(ctx context.Context, in EvidenceNormalizationRequest, opts ...Option) (out EvidenceNormalization, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/agent-evidence/normalizations", nil, in, &out, opts)
+	return out, err
+}
+
+// CreatePolicy calls POST /api/policies: Create a policy.
+func (c Client) CreatePolicy(ctx context.Context, in CreatePolicy, opts ...Option) (out Policy, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/policies", nil, in, &out, opts)
 	return out, err
 }
 
@@ -254,6 +272,12 @@ func (c Client) DeleteOrganization(ctx context.Context, query url.Values, opts .
 	return out, err
 }
 
+// DeletePolicy calls DELETE /api/policies/{id}: Delete a policy.
+func (c Client) DeletePolicy(ctx context.Context, id string, opts ...Option) (out Deleted, err error) {
+	err = c.call(ctx, http.MethodDelete, "/api/policies/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
 // DeleteProviderKey calls DELETE /api/developer/provider-keys/{id}: Delete a provider key.
 func (c Client) DeleteProviderKey(ctx context.Context, id string, opts ...Option) (out DeletedInteger, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/developer/provider-keys/"+url.PathEscape(id), nil, nil, &out, opts)
@@ -269,6 +293,18 @@ func (c Client) DeleteTrace(ctx context.Context, id string, opts ...Option) (out
 // DeleteView calls DELETE /api/views/{id}: Delete a view.
 func (c Client) DeleteView(ctx context.Context, id string, opts ...Option) (out Deleted, err error) {
 	err = c.call(ctx, http.MethodDelete, "/api/views/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// EvaluateAccess calls POST /access/v1/evaluation: Ask whether an action may be taken, in the AuthZEN format.
+func (c Client) EvaluateAccess(ctx context.Context, in EvaluateAccess, opts ...Option) (out AccessAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, "/access/v1/evaluation", nil, in, &out, opts)
+	return out, err
+}
+
+// EvaluatePolicy calls POST /api/agent-evidence/policy/evaluate: Ask whether an action may be taken.
+func (c Client) EvaluatePolicy(ctx context.Context, in EvaluatePolicy, opts ...Option) (out EvidencePolicyDecisions, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/agent-evidence/policy/evaluate", nil, in, &out, opts)
 	return out, err
 }
 
@@ -476,9 +512,27 @@ func (c Client) GetMyAPIKey(ctx context.Context, id string, opts ...Option) (out
 	return out, err
 }
 
+// GetNormalization calls GET /api/agent-evidence/normalizations/{id}: Get a normalization.
+func (c Client) GetNormalization(ctx context.Context, id string, opts ...Option) (out EvidenceNormalization, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/agent-evidence/normalizations/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
 // GetOrganization calls GET /api/organizations/current: Get the organization.
 func (c Client) GetOrganization(ctx context.Context, opts ...Option) (out Organization, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/organizations/current", nil, nil, &out, opts)
+	return out, err
+}
+
+// GetPolicy calls GET /api/policies/{id}: Get a policy.
+func (c Client) GetPolicy(ctx context.Context, id string, opts ...Option) (out Policy, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/policies/"+url.PathEscape(id), nil, nil, &out, opts)
+	return out, err
+}
+
+// GetPolicySchema calls GET /api/policies/schema: Get what policies can name.
+func (c Client) GetPolicySchema(ctx context.Context, opts ...Option) (out PolicyVocabulary, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/policies/schema", nil, nil, &out, opts)
 	return out, err
 }
 
@@ -716,6 +770,18 @@ func (c Client) ListMyAPIKeys(ctx context.Context, query url.Values, opts ...Opt
 	return out, err
 }
 
+// ListPolicies calls GET /api/policies: List policies.
+func (c Client) ListPolicies(ctx context.Context, query url.Values, opts ...Option) (out PolicyList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/policies", query, nil, &out, opts)
+	return out, err
+}
+
+// ListPolicyVersions calls GET /api/policies/{id}/versions: List the versions of a policy.
+func (c Client) ListPolicyVersions(ctx context.Context, id string, query url.Values, opts ...Option) (out PolicyVersionList, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/policies/"+url.PathEscape(id)+"/versions", query, nil, &out, opts)
+	return out, err
+}
+
 // ListProviderKeys calls GET /api/developer/provider-keys: List provider keys.
 func (c Client) ListProviderKeys(ctx context.Context, query url.Values, opts ...Option) (out ProviderKeyList, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/developer/provider-keys", query, nil, &out, opts)
@@ -794,6 +860,12 @@ func (c Client) TakeAnnotationItem(ctx context.Context, id string, in TakeAnnota
 	return out, err
 }
 
+// TestPolicy calls POST /api/policies/{id}/test: Test a policy.
+func (c Client) TestPolicy(ctx context.Context, id string, in TestPolicy, opts ...Option) (out PolicyTestReport, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/policies/"+url.PathEscape(id)+"/test", nil, in, &out, opts)
+	return out, err
+}
+
 // TestProviderKey calls POST /api/developer/provider-keys/{id}/test: Test a provider key.
 func (c Client) TestProviderKey(ctx context.Context, id string, opts ...Option) (out ProviderKeyTest, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/developer/provider-keys/"+url.PathEscape(id)+"/test", nil, nil, &out, opts)
@@ -827,6 +899,12 @@ func (c Client) UpdateAnnotationTask(ctx context.Context, id string, in UpdateAn
 // UpdateAPIKey calls PATCH /api/developer/api-keys/{id}: Update an API key.
 func (c Client) UpdateAPIKey(ctx context.Context, id string, in UpdateAPIKey, opts ...Option) (out APIKey, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/developer/api-keys/"+url.PathEscape(id), nil, in, &out, opts)
+	return out, err
+}
+
+// UpdateApproval calls PATCH /api/agent-evidence/approvals/{id}: Decide on an approval.
+func (c Client) UpdateApproval(ctx context.Context, id string, in UpdateApproval, opts ...Option) (out EvidenceApprovals, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/agent-evidence/approvals/"+url.PathEscape(id), nil, in, &out, opts)
 	return out, err
 }
 
@@ -893,6 +971,12 @@ func (c Client) UpdateNamedAnnotationTask(ctx context.Context, query url.Values,
 // UpdateOrganization calls PATCH /api/organizations/current: Update the organization.
 func (c Client) UpdateOrganization(ctx context.Context, in UpdateOrganization, opts ...Option) (out Organization, err error) {
 	err = c.call(ctx, http.MethodPatch, "/api/organizations/current", nil, in, &out, opts)
+	return out, err
+}
+
+// UpdatePolicy calls PATCH /api/policies/{id}: Update a policy.
+func (c Client) UpdatePolicy(ctx context.Context, id string, in UpdatePolicy, opts ...Option) (out Policy, err error) {
+	err = c.call(ctx, http.MethodPatch, "/api/policies/"+url.PathEscape(id), nil, in, &out, opts)
 	return out, err
 }
 

@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+type AccessAnswer struct {
+	// The recorded decision.
+	Context EvidencePolicyDecisions `json:"context"`
+	// Whether the action is allowed now.
+	Decision bool `json:"decision"`
+}
+
 type Actor struct {
 	// Whether the user was named by X-On-Behalf-Of rather than by a personal key.
 	Asserted bool `json:"asserted"`
@@ -1314,6 +1321,11 @@ type APIKeyUsageWindow struct {
 	To time.Time `json:"to"`
 }
 
+type ApprovalConstraints struct {
+	// The action may be repeated with any amount up to this one, such as 100.00, and otherwise as it was asked for.
+	MaxAmount *string `json:"maxAmount,omitzero"`
+}
+
 type Artifact struct {
 	// The same as id.
 	ArtifactID string `json:"artifact_id"`
@@ -1405,6 +1417,23 @@ type AuditLogEntry struct {
 	ResourceID string `json:"resource_id"`
 	// Type of the resource that changed.
 	ResourceType string `json:"resource_type"`
+}
+
+type BacktestPolicy struct {
+	// Only decisions about this connector.
+	ConnectorKey *string `json:"connectorKey,omitzero"`
+	// How many decisions to make again at most, the newest first.
+	Limit *int64 `json:"limit,omitzero"`
+	// Only decisions about this runtime.
+	RuntimeKey *string `json:"runtimeKey,omitzero"`
+	// Only decisions after this time; 7 days before until if it is not sent.
+	Since *time.Time `json:"since,omitzero"`
+	// Text to test in place of the policy's own. It applies to what the policy applies to.
+	Source *string `json:"source,omitzero"`
+	// Only decisions before this time; now if it is not sent.
+	Until *time.Time `json:"until,omitzero"`
+	// Version of the policy to test; the current one if it is not sent.
+	Version *int64 `json:"version,omitzero"`
 }
 
 type CalibrationBin struct {
@@ -1950,6 +1979,25 @@ type CreateJudgeWatch struct {
 	NewVersion *bool `json:"newVersion,omitzero"`
 	// Shift of the pass rate that does not matter.
 	Tolerance *float64 `json:"tolerance,omitzero"`
+}
+
+type CreatePolicy struct {
+	// Which questions the policy is asked about; all if it is not sent.
+	AppliesTo *PolicyAppliesTo `json:"appliesTo,omitzero"`
+	// Language of the source. There is only Cedar.
+	Engine *string `json:"engine,omitzero"`
+	// enforce decides; shadow changes nothing, and decisions say what it would have changed; disabled is not asked.
+	Mode *string `json:"mode,omitzero"`
+	// Name for people; the key if it is not sent.
+	Name *string `json:"name,omitzero"`
+	// Name for programs, unique in the organization. It cannot be changed.
+	PolicyKey string `json:"policyKey"`
+	// The policy, in Cedar: at most 10,240 bytes and 50 statements.
+	Source string `json:"source"`
+	// draft, or active to decide at once.
+	State *string `json:"state,omitzero"`
+	// Questions with the decisions that the policy alone must come to. It is saved only if it passes all.
+	Tests []PolicyTestCase `json:"tests,omitzero"`
 }
 
 type CreateProviderKey struct {
@@ -2528,6 +2576,48 @@ type Estimate struct {
 	Warnings []string `json:"warnings"`
 }
 
+type EvaluateAccess struct {
+	// What is done.
+	Action PolicyAction `json:"action"`
+	// Circumstances that policies can read.
+	Context map[string]any `json:"context,omitzero"`
+	// What it is done to.
+	Resource PolicyEntity `json:"resource"`
+	// Who acts.
+	Subject PolicyEntity `json:"subject"`
+}
+
+type EvaluatePolicy struct {
+	// What is done.
+	Action *PolicyAction `json:"action,omitzero"`
+	// Approval that is presented.
+	ApprovalID string `json:"approvalId,omitzero"`
+	// Circumstances that policies can read.
+	Context map[string]any `json:"context,omitzero"`
+	// Name of the request: the same action under the same name is decided once. 409 decision_expired once that decision has expired.
+	IdempotencyKey *string `json:"idempotencyKey,omitzero"`
+	// dry_run records what the decision would be.
+	Mode *string `json:"mode,omitzero"`
+	// Asks only these policies; with dry_run only.
+	PolicyKeys []string `json:"policyKeys,omitzero"`
+	// What it is done to; the tool by default. Required without toolInvocation.
+	Resource *PolicyEntity `json:"resource,omitzero"`
+	// Key of the runtime that acts; one that is not known is added. Required without subject.
+	RuntimeKey *string `json:"runtimeKey,omitzero"`
+	// Span that the action belongs to, 16 hexadecimal digits.
+	SpanID *string `json:"spanId,omitzero"`
+	// Who acts; the runtime by default.
+	Subject *PolicyEntity `json:"subject,omitzero"`
+	// Person for whom the agent acts: id or e-mail address of a member, or a name of your own. A member who is named cannot approve the action.
+	SubjectUser *string `json:"subjectUser,omitzero"`
+	// Obligations that you can honour. An action with another one is denied.
+	SupportedObligations []string `json:"supportedObligations,omitzero"`
+	// The call of a tool that is asked about.
+	ToolInvocation *PolicyInvocation `json:"toolInvocation,omitzero"`
+	// Trace that the action belongs to, 32 hexadecimal digits.
+	TraceID *string `json:"traceId,omitzero"`
+}
+
 type EvaluateWithJudge struct {
 	// The judge to ask.
 	ConfigID string `json:"configId"`
@@ -2745,15 +2835,19 @@ type EvidenceAction struct {
 type EvidenceApprovals struct {
 	// Who sent it.
 	Actor map[string]any `json:"actor"`
-	// Who may decide.
+	// Amount of money that the action moves.
+	Amount *string `json:"amount"`
+	// Roles and ids of members who may decide; owners and admins if there are none.
 	ApproverGroups []string `json:"approver_groups"`
 	// Whatever else was sent.
 	Attributes map[string]any `json:"attributes"`
+	// Why it was cancelled or revoked.
+	Comment *string `json:"comment"`
 	// Connector that was used.
 	ConnectorID *int64 `json:"connector_id"`
 	// Key of the connector; one that is not known is added.
 	ConnectorKey *string `json:"connector_key"`
-	// Within which bounds it holds.
+	// Bounds that an approver has set. Members: `max_amount`.
 	Constraints map[string]any `json:"constraints"`
 	// Conversation that it belongs to.
 	ConversationID *string `json:"conversation_id"`
@@ -2767,8 +2861,10 @@ type EvidenceApprovals struct {
 	Delegation map[string]any `json:"delegation"`
 	// Evaluation run that it belongs to.
 	EvaluationRunID *int64 `json:"evaluation_run_id"`
-	// Until when it can be used.
+	// Until when it can be decided and used: a day by default, 30 days at most, and no longer than the rules of the decision that it names give it.
 	ExpiresAt *time.Time `json:"expires_at"`
+	// Digest of the action without its amount.
+	FrameDigest *string `json:"frame_digest"`
 	// Id of the record, unique among all kinds.
 	ID int64 `json:"id"`
 	// Name that the sender gave the record; sending it again with the same content has no effect.
@@ -2779,9 +2875,9 @@ type EvidenceApprovals struct {
 	Integrity map[string]any `json:"integrity"`
 	// Call of a tool that waits for it.
 	InvocationID *string `json:"invocation_id"`
-	// How often it can be used.
+	// How often it can be used, from 1 to 1,000; once by default.
 	MaxUses *int64 `json:"max_uses"`
-	// How many people must agree.
+	// How many people must agree, from 1 to 5.
 	MinApprovals *int64 `json:"min_approvals"`
 	// When it happened; by default, when it was received.
 	OccurredAt time.Time `json:"occurred_at"`
@@ -2795,12 +2891,16 @@ type EvidenceApprovals struct {
 	RawEventID *int64 `json:"raw_event_id"`
 	// Why it is asked.
 	Reason *string `json:"reason"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// The action.
 	Request any `json:"request"`
 	// Who asked.
 	RequestedBy map[string]any `json:"requested_by"`
+	// Everybody who asked for it.
+	Requesters []map[string]any `json:"requesters"`
+	// What each rule that asks for an approval demands. Members: `rule_id`, `approver_groups`, `min_approvals`, `expires_in_seconds`.
+	Requirements []map[string]any `json:"requirements"`
 	// Kind of the record.
 	Resource string `json:"resource"`
 	// Whether the action can be undone.
@@ -2829,7 +2929,7 @@ type EvidenceApprovals struct {
 	Uses *int64 `json:"uses"`
 	// Counts changes of the record; see If-Match.
 	Version int64 `json:"version"`
-	// Who decided what.
+	// Who decided what. Members: `actor`, `role`, `decision`, `comment`, `at`, `separation_of_duties`.
 	Votes []map[string]any `json:"votes"`
 }
 
@@ -2892,7 +2992,7 @@ type EvidenceAuditPacks struct {
 	Period map[string]any `json:"period"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Key of the pack.
 	ReportKey *string `json:"report_key"`
@@ -2972,7 +3072,7 @@ type EvidenceBenchmarks struct {
 	OTELTraceID *string `json:"otel_trace_id"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Kind of the record.
 	Resource string `json:"resource"`
@@ -3038,7 +3138,7 @@ type EvidenceConnectorReadinessReports struct {
 	Profile *string `json:"profile"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Key of the report.
 	ReportKey *string `json:"report_key"`
@@ -3110,13 +3210,15 @@ type EvidenceConnectors struct {
 	Origin string `json:"origin"`
 	// W3C id of the trace, 32 hexadecimal digits.
 	OTELTraceID *string `json:"otel_trace_id"`
+	// Why it was approved without a readiness report, by whom and when. Members: `justification`, `by`, `at`.
+	Override map[string]any `json:"override"`
 	// Who is responsible.
 	Owner *string `json:"owner"`
 	// Version of the protocol.
 	ProtocolVersion *string `json:"protocol_version"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Kind of the record.
 	Resource string `json:"resource"`
@@ -3179,6 +3281,8 @@ type EvidenceEnvelopeOptions struct {
 	DryRun *bool `json:"dryRun,omitzero"`
 	// Whether an invalid event keeps the others from being stored.
 	Mode *string `json:"mode,omitzero"`
+	// strict also leaves out what went in and came out of steps, calls and decisions, and the events themselves: their digests are stored.
+	Redaction *string `json:"redaction,omitzero"`
 	// Whether the events themselves are stored, besides what is made of them; true by default.
 	StorePayload *bool `json:"storePayload,omitzero"`
 }
@@ -3231,7 +3335,7 @@ type EvidenceEvalExplanations struct {
 	PrimitiveStepRunID *int64 `json:"primitive_step_run_id"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Kind of the record.
 	Resource string `json:"resource"`
@@ -3354,7 +3458,7 @@ type EvidenceFailures struct {
 	QualityCaseID *int64 `json:"quality_case_id"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Whether it happened again after it was fixed.
 	Regressed *bool `json:"regressed"`
@@ -3412,14 +3516,16 @@ type EvidenceIngestResult struct {
 type EvidenceKind struct {
 	// What a record of the kind is.
 	About string `json:"about"`
-	// Number of records.
+	// Number of records; see precision.
 	Count int64 `json:"count"`
 	// List parameters that apply to the kind.
 	Filters []string `json:"filters"`
-	// Number of records of the last 24 hours.
+	// Number of records of the last 24 hours; see precision.
 	Last24h int64 `json:"last_24h"`
 	// When the newest record was made.
 	LatestAt *time.Time `json:"latest_at"`
+	// How the numbers are meant. They are exact up to 100,000 records. Of more there are at least so many, where counting stopped, or about so many.
+	Precision string `json:"precision"`
 	// Name of the kind.
 	Resource string `json:"resource"`
 	// Values of its state, status or decision.
@@ -3458,8 +3564,34 @@ type EvidenceMark struct {
 	State string `json:"state"`
 }
 
+type EvidenceNormalization struct {
+	// Number of events that are understood differently now.
+	Changed int64 `json:"changed"`
+	// When the last event was read; null while it is running.
+	CompletedAt *time.Time `json:"completed_at"`
+	// When it was asked for.
+	CreatedAt time.Time `json:"created_at"`
+	// Which events are read.
+	Events string `json:"events"`
+	// Id of the normalization.
+	ID int64 `json:"id"`
+	// Number of events that were read so far.
+	Read int64 `json:"read"`
+	// Number of events that their format refuses now; they stay as they are.
+	Refused int64 `json:"refused"`
+	// Whether all events were read.
+	State string `json:"state"`
+	// When it last went on.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type EvidenceNormalizationRequest struct {
+	// Which events are read: those that no mapping of this release has read, or all.
+	Events *string `json:"events,omitzero"`
+}
+
 type EvidenceOverview struct {
-	// What needs attention.
+	// What needs attention. Of each state at most 10,000 records are counted.
 	Attention EvidenceAttention `json:"attention"`
 	// The kinds of evidence.
 	Kinds []EvidenceKind `json:"kinds"`
@@ -3471,6 +3603,8 @@ type EvidencePolicyDecisions struct {
 	Actor map[string]any `json:"actor"`
 	// Whether the decision is allow.
 	Allowed *bool `json:"allowed"`
+	// Amount of money that the action moves.
+	Amount *string `json:"amount"`
 	// Approval that was asked for or presented.
 	ApprovalID *int64 `json:"approval_id"`
 	// Whatever else was sent.
@@ -3497,6 +3631,8 @@ type EvidencePolicyDecisions struct {
 	EvaluationRunID *int64 `json:"evaluation_run_id"`
 	// Until when the decision holds.
 	ExpiresAt *time.Time `json:"expires_at"`
+	// Digest of the action without its amount.
+	FrameDigest *string `json:"frame_digest"`
 	// Id of the record, unique among all kinds.
 	ID int64 `json:"id"`
 	// Name that the sender gave the record; sending it again with the same content has no effect.
@@ -3509,6 +3645,8 @@ type EvidencePolicyDecisions struct {
 	Integrity map[string]any `json:"integrity"`
 	// Call of a tool that it is about.
 	InvocationID *string `json:"invocation_id"`
+	// Whether the caller was to act on it.
+	Mode *string `json:"mode"`
 	// What the caller must do. Members: `id`, `type`, `ext`.
 	Obligations []map[string]any `json:"obligations"`
 	// When it happened; by default, when it was received.
@@ -3523,20 +3661,30 @@ type EvidencePolicyDecisions struct {
 	RawEventID *int64 `json:"raw_event_id"`
 	// Why. Members: `code`, `message`, `policy_key`, `policy_version`, `rule_id`.
 	Reasons []map[string]any `json:"reasons"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
+	// What each rule that asks for an approval demands.
+	Requirements []map[string]any `json:"requirements"`
 	// Kind of the record.
 	Resource string `json:"resource"`
+	// Whether the action can be undone.
+	Reversibility *string `json:"reversibility"`
 	// Runtime that acted.
 	RuntimeID *int64 `json:"runtime_id"`
 	// Key of the runtime; one that is not known is added.
 	RuntimeKey *string `json:"runtime_key"`
+	// What the decision would have been with a policy in shadow mode. Members: `policy_key`, `decision`.
+	Shadow []map[string]any `json:"shadow"`
+	// What the action does to the world.
+	SideEffectClass *string `json:"side_effect_class"`
 	// Span of the trace, 16 hexadecimal digits.
 	SpanID *string `json:"span_id"`
 	// End user on whose behalf the agent acted.
 	SubjectUser *string `json:"subject_user"`
 	// Tool invocation that it is about.
 	ToolInvocationEvidenceID *int64 `json:"tool_invocation_evidence_id"`
+	// Tool that it is about.
+	ToolName *string `json:"tool_name"`
 	// Number of the trace. A request may also give its 32 hexadecimal digits.
 	TraceID *int64 `json:"trace_id"`
 	// When the record last changed.
@@ -3605,7 +3753,7 @@ type EvidencePrimitiveStepRuns struct {
 	PrimitiveType *string `json:"primitive_type"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Kind of the record.
 	Resource string `json:"resource"`
@@ -3694,7 +3842,7 @@ type EvidenceQualityCases struct {
 	RawEventID *int64 `json:"raw_event_id"`
 	// What the tools reply.
 	RecordedToolResults any `json:"recorded_tool_results"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Whether it fails again.
 	Reproducible *string `json:"reproducible"`
@@ -3772,7 +3920,7 @@ type EvidenceRawEvents struct {
 	ReceivedAt *time.Time `json:"received_at"`
 	// Records that were made from the event. Members: `resource`, `id`.
 	Records []map[string]any `json:"records"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Kind of the record.
 	Resource string `json:"resource"`
@@ -3848,7 +3996,7 @@ type EvidenceReplayRuns struct {
 	OTELTraceID *string `json:"otel_trace_id"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Kind of the record.
 	Resource string `json:"resource"`
@@ -3901,7 +4049,7 @@ type EvidenceRuntimes struct {
 	CreatedAt time.Time `json:"created_at"`
 	// By whom and to whom authority was delegated. Members: `principal`, `delegate`, `scopes`, `expires_at`.
 	Delegation map[string]any `json:"delegation"`
-	// Deployment environment.
+	// Deployment environment. Policies depend on it: once it is set, only a PATCH changes it.
 	Environment *string `json:"environment"`
 	// Evaluation run that it belongs to.
 	EvaluationRunID *int64 `json:"evaluation_run_id"`
@@ -3933,7 +4081,7 @@ type EvidenceRuntimes struct {
 	Owner *string `json:"owner"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Release that it runs.
 	ReleaseID *string `json:"release_id"`
@@ -3982,6 +4130,8 @@ type EvidenceSideEffectLedger struct {
 	ApprovalID *int64 `json:"approval_id"`
 	// Whatever else was sent.
 	Attributes map[string]any `json:"attributes"`
+	// What the policy decision about it says, from the moment it was dispatched: allowed; that there is none; that it does not allow it; that it was only reported; that it had expired; that it is about something else; that another effect has used it.
+	Authorization *string `json:"authorization"`
 	// Digest of the target before.
 	BeforeDigest *string `json:"before_digest"`
 	// Entry that this one undoes.
@@ -4020,12 +4170,18 @@ type EvidenceSideEffectLedger struct {
 	Origin string `json:"origin"`
 	// W3C id of the trace, 32 hexadecimal digits.
 	OTELTraceID *string `json:"otel_trace_id"`
+	// Whether it was not verified in time.
+	Overdue *bool `json:"overdue"`
 	// Decision that allowed it.
 	PolicyDecisionID *int64 `json:"policy_decision_id"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
+	// Whether it can be undone according to the report, if more is known.
+	ReportedReversibility *string `json:"reported_reversibility"`
+	// What the report said it does, if more is known.
+	ReportedSideEffectClass *string `json:"reported_side_effect_class"`
 	// Kind of the record.
 	Resource string `json:"resource"`
 	// Whether it can be undone.
@@ -4034,13 +4190,13 @@ type EvidenceSideEffectLedger struct {
 	RuntimeID *int64 `json:"runtime_id"`
 	// Key of the runtime; one that is not known is added.
 	RuntimeKey *string `json:"runtime_key"`
-	// What it does to the world.
+	// What it does to the world, as far as it is known: a report cannot make it less than the decision or the connector says.
 	SideEffectClass *string `json:"side_effect_class"`
 	// Span of the trace, 16 hexadecimal digits.
 	SpanID *string `json:"span_id"`
 	// How far it is.
 	State *string `json:"state"`
-	// States that it went through.
+	// States that it went through. Members: `state`, `at`, `actor`.
 	StateHistory []map[string]any `json:"state_history"`
 	// End user on whose behalf the agent acted.
 	SubjectUser *string `json:"subject_user"`
@@ -4054,6 +4210,8 @@ type EvidenceSideEffectLedger struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// How the effect was checked, and what was found. Members: `method`, `result`, `observed_at`, `observer`.
 	Verification map[string]any `json:"verification"`
+	// Until when it must be verified, if a policy obliges the caller to do so.
+	VerifyBy *time.Time `json:"verify_by"`
 	// Counts changes of the record; see If-Match.
 	Version int64 `json:"version"`
 }
@@ -4092,7 +4250,7 @@ type EvidenceSimulationRuns struct {
 	OTELTraceID *string `json:"otel_trace_id"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Kind of the record.
 	Resource string `json:"resource"`
@@ -4235,6 +4393,8 @@ type EvidenceTimelineEntry struct {
 	EndedAt *time.Time `json:"ended_at"`
 	// Id of the record; null if only a span shows it.
 	ID *int64 `json:"id"`
+	// Who says so: platform, ingested or reported; null if only a span shows it.
+	Origin *string `json:"origin"`
 	// Position of the entry that it lies below.
 	Parent *int64 `json:"parent"`
 	// Kind of the record.
@@ -4307,7 +4467,7 @@ type EvidenceToolInvocationEvidence struct {
 	Protocol map[string]any `json:"protocol"`
 	// Event that the record was normalized from.
 	RawEventID *int64 `json:"raw_event_id"`
-	// Fields in which something was redacted. Members: `path`.
+	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
 	// Kind of the record.
 	Resource string `json:"resource"`
@@ -5844,6 +6004,8 @@ type Organization struct {
 	RetentionDays *int64 `json:"retention_days"`
 	// Who counts as the requester of an approval and so cannot approve it.
 	SeparationOfDuties string `json:"separation_of_duties"`
+	// Less separation that one person has asked for and another one has to agree to.
+	SeparationProposal *SeparationProposal `json:"separation_proposal"`
 	// A suspended organization cannot use the platform.
 	Status string `json:"status"`
 	// Requests that all keys together may make in an hour.
@@ -5896,6 +6058,332 @@ type Percentiles struct {
 	P95 *float64 `json:"p95"`
 	// 99th percentile; null below 20 values.
 	P99 *float64 `json:"p99"`
+}
+
+type Policy struct {
+	// Which questions the policy is asked about.
+	AppliesTo PolicyScope `json:"applies_to"`
+	// When the policy was created.
+	CreatedAt time.Time `json:"created_at"`
+	// Who created the policy.
+	CreatedBy Actor `json:"created_by"`
+	// Language of the source.
+	Engine string `json:"engine"`
+	// Id of the policy.
+	ID string `json:"id"`
+	// enforce, shadow or disabled.
+	Mode string `json:"mode"`
+	// Name for people.
+	Name string `json:"name"`
+	// Name for programs.
+	PolicyKey string `json:"policy_key"`
+	// Number of the current version.
+	PolicyVersion int64 `json:"policy_version"`
+	// The policy, in Cedar.
+	Source string `json:"source"`
+	// Active policies decide.
+	State string `json:"state"`
+	// Questions with the decisions that the policy alone comes to.
+	Tests []PolicyTest `json:"tests"`
+	// When the policy last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts changes of the policy; see If-Match.
+	Version int64 `json:"version"`
+	// Names in the source that are not known, and uses of names that cannot work. Looked for when a policy is created, when what its versions keep is updated, and by a test; otherwise empty.
+	Warnings []PolicyWarning `json:"warnings"`
+}
+
+type PolicyAction struct {
+	// Name of the action; tool.call by default.
+	Name *string `json:"name,omitzero"`
+	// Attributes that policies can read.
+	Properties map[string]any `json:"properties,omitzero"`
+}
+
+type PolicyAppliesTo struct {
+	// Only questions about these connectors; all if it is empty.
+	ConnectorKeys []string `json:"connectorKeys,omitzero"`
+	// Only questions in these environments; all if it is empty.
+	Environments []string `json:"environments,omitzero"`
+	// Only questions of these runtimes; all if it is empty.
+	RuntimeKeys []string `json:"runtimeKeys,omitzero"`
+}
+
+type PolicyBacktest struct {
+	// What the numbers rest on.
+	Assumptions []string `json:"assumptions"`
+	// Decisions that change.
+	Changed int64 `json:"changed"`
+	// How they change.
+	Changes []PolicyShift `json:"changes"`
+	// Decisions that were read: skipped, unchanged and changed.
+	Considered int64 `json:"considered"`
+	// What the draft decides.
+	Decided PolicyDecided `json:"decided"`
+	// Decisions that the policies in force now would make differently, even without the draft. That many of the changes may have another cause.
+	Drifted int64 `json:"drifted"`
+	// The newest decisions that change, at most 20.
+	Examples []PolicyChange `json:"examples"`
+	// Share that the draft allows, without asking for an approval, of the actions that people found wrong.
+	FalseAllow Estimate `json:"false_allow"`
+	// Share that the draft denies of the actions that people found right. Value and interval are absent without any such action.
+	FalseBlock Estimate `json:"false_block"`
+	// The policy.
+	PolicyID string `json:"policy_id"`
+	// Version that was tested; null if it was a text.
+	PolicyVersion *int64 `json:"policy_version"`
+	// Decisions after this time were considered.
+	Since time.Time `json:"since"`
+	// Decisions that could not be made again.
+	Skipped int64 `json:"skipped"`
+	// Why not.
+	Skips []PolicySkip `json:"skips"`
+	// Whether there are more decisions than the limit.
+	Truncated bool `json:"truncated"`
+	// What is known from people about the decisions.
+	Truth PolicyTruth `json:"truth"`
+	// Decisions that stay the same.
+	Unchanged int64 `json:"unchanged"`
+	// Decisions before this time were considered.
+	Until time.Time `json:"until"`
+}
+
+type PolicyChange struct {
+	// What was decided.
+	From string `json:"from"`
+	// The recorded decision.
+	PolicyDecisionID int64 `json:"policy_decision_id"`
+	// What the draft decides.
+	To string `json:"to"`
+}
+
+type PolicyConnector struct {
+	// Whether it says which tools it has, and all are here. A policy that names another one is refused.
+	Complete bool `json:"complete"`
+	// Key of the connector.
+	ConnectorKey string `json:"connector_key"`
+	// What people decided about it.
+	State string `json:"state"`
+	// Its tools.
+	Tools []PolicyTool `json:"tools"`
+	// How far what it says about itself is believed; null until a person says so.
+	TrustLevel *string `json:"trust_level"`
+}
+
+type PolicyDecided struct {
+	// Allowed.
+	Allow int64 `json:"allow"`
+	// Denied.
+	Deny int64 `json:"deny"`
+	// Brought before people.
+	RequireApproval int64 `json:"require_approval"`
+}
+
+type PolicyEntity struct {
+	// Id.
+	ID *string `json:"id,omitzero"`
+	// Attributes that policies can read.
+	Properties map[string]any `json:"properties,omitzero"`
+	// Type; letters, digits and underscores, other characters become underscores.
+	Type *string `json:"type,omitzero"`
+}
+
+type PolicyInvocation struct {
+	// Arguments of the call.
+	Arguments map[string]any `json:"arguments,omitzero"`
+	// Key of the connector.
+	ConnectorKey *string `json:"connectorKey,omitzero"`
+	// Id of the call.
+	InvocationID *string `json:"invocationId,omitzero"`
+	// Name of the tool.
+	ToolName string `json:"toolName"`
+}
+
+type PolicyList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// The policies of this page, newest first.
+	Policies []Policy `json:"policies"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+}
+
+type PolicyScope struct {
+	// Connectors; empty means all.
+	ConnectorKeys []string `json:"connector_keys"`
+	// Environments; empty means all.
+	Environments []string `json:"environments"`
+	// Runtimes; empty means all.
+	RuntimeKeys []string `json:"runtime_keys"`
+}
+
+type PolicyShift struct {
+	// How many decisions.
+	Count int64 `json:"count"`
+	// The recorded decision.
+	From string `json:"from"`
+	// That of the draft.
+	To string `json:"to"`
+}
+
+type PolicySkip struct {
+	// How many decisions.
+	Count int64 `json:"count"`
+	// dry_run: the decision was not acted on; stopped: the runtime was suspended or the connector blocked, and no policy was asked; redacted: a part of the question was not stored; incomplete: the record lacks a part of the question; history_expired: a fact that the draft asks for has been forgotten.
+	Reason string `json:"reason"`
+}
+
+type PolicyTerm struct {
+	// What it means.
+	About string `json:"about"`
+	// What policies write.
+	Name string `json:"name"`
+	// Whether it may be absent.
+	Optional bool `json:"optional"`
+	// Type in Cedar, or where it stands.
+	Type string `json:"type"`
+	// All that it can be; empty if it is free.
+	Values []string `json:"values"`
+}
+
+type PolicyTest struct {
+	// The decision that the policy alone must come to.
+	Expect string `json:"expect"`
+	// The question, as it was sent.
+	Input map[string]any `json:"input"`
+	// What the test shows.
+	Name string `json:"name"`
+	// Statement that must be among the reasons; null means any.
+	RuleID *string `json:"rule_id"`
+}
+
+type PolicyTestCase struct {
+	// The decision that the policy alone must come to.
+	Expect string `json:"expect"`
+	// The question, as for evaluating policies: runtimeKey, toolInvocation, subject, action, resource and context; and what an evaluation looks up: environment, sideEffectClass, reversibility, connectorState, connectorTrust, history by the names of facts, and approvalSatisfied.
+	Input map[string]any `json:"input"`
+	// What the test shows.
+	Name string `json:"name"`
+	// Statement that must be among the reasons.
+	RuleID *string `json:"ruleId,omitzero"`
+}
+
+type PolicyTestReport struct {
+	// Whether all tests passed.
+	Passed bool `json:"passed"`
+	// What became of each test, in their order.
+	Results []PolicyTestResult `json:"results"`
+	// Names in the source that are not known, and uses of names that cannot work.
+	Warnings []PolicyWarning `json:"warnings"`
+}
+
+type PolicyTestResult struct {
+	// Why the test failed; null if it passed.
+	Message *string `json:"message"`
+	// Name of the test.
+	Name string `json:"name"`
+	// Whether the policy decided as expected.
+	Passed bool `json:"passed"`
+}
+
+type PolicyTool struct {
+	// Id of the tool as a resource: connector/tool.
+	ID string `json:"id"`
+	// Whether that can be undone, as policies see it.
+	Reversibility string `json:"reversibility"`
+	// What it does to the world, as policies see it.
+	SideEffectClass string `json:"side_effect_class"`
+	// Name of the tool.
+	ToolName string `json:"tool_name"`
+}
+
+type PolicyTruth struct {
+	// Approvals that people decided on.
+	Approvals int64 `json:"approvals"`
+	// Decisions about which these contradict each other; they count nowhere.
+	Disputed int64 `json:"disputed"`
+	// Failures that a person triaged and that say that the action was wrong, or wrongly refused.
+	Failures int64 `json:"failures"`
+	// Decisions that people judged and that could not be made again. The intervals allow for both outcomes of each; those with the reason dry_run or stopped count nowhere.
+	Skipped int64 `json:"skipped"`
+	// Why not.
+	Skips []PolicySkip `json:"skips"`
+	// Whether there are more verdicts about the decisions than are read. The rates then have neither value nor interval.
+	Truncated bool `json:"truncated"`
+}
+
+type PolicyVersion struct {
+	// Which questions the policy is asked about.
+	AppliesTo PolicyScope `json:"applies_to"`
+	// When the version was made.
+	CreatedAt time.Time `json:"created_at"`
+	// Who made the version.
+	CreatedBy Actor `json:"created_by"`
+	// Id of the version within the policy: its number.
+	ID string `json:"id"`
+	// enforce, shadow or disabled.
+	Mode string `json:"mode"`
+	// Number of the version.
+	PolicyVersion int64 `json:"policy_version"`
+	// The policy, in Cedar.
+	Source string `json:"source"`
+	// Questions with the decisions that the policy alone comes to.
+	Tests []PolicyTest `json:"tests"`
+}
+
+type PolicyVersionList struct {
+	// Whether there are entries after this page.
+	HasMore bool `json:"has_more"`
+	// Entries per page, as requested.
+	Limit int64 `json:"limit"`
+	// The cursor of the next page; null on the last one.
+	NextCursor *string `json:"next_cursor"`
+	// Entries skipped, as requested.
+	Offset int64 `json:"offset"`
+	// Number of entries on all pages; null unless the request has includeTotal=true.
+	Total *int64 `json:"total"`
+	// The versions of this page, newest first.
+	Versions []PolicyVersion `json:"versions"`
+}
+
+type PolicyVocabulary struct {
+	// Actions. Callers can send others.
+	Actions []string `json:"actions"`
+	// Annotations that mean something here; type says on which statements.
+	Annotations []PolicyTerm `json:"annotations"`
+	// The same as a schema of Cedar. Its records are closed, while arguments, facts and what callers send are free.
+	Cedar string `json:"cedar"`
+	// Connectors that are known, newest first.
+	Connectors []PolicyConnector `json:"connectors"`
+	// Attributes of the context. Callers can send others.
+	Context []PolicyTerm `json:"context"`
+	// Types of subjects, actions and resources. Callers can send others.
+	EntityTypes []PolicyTerm `json:"entity_types"`
+	// Forms of facts about the past, with the types of their values.
+	Facts []PolicyTerm `json:"facts"`
+	// Types of obligations.
+	Obligations []string `json:"obligations"`
+	// Keys of the runtimes that are known, newest first.
+	Runtimes []string `json:"runtimes"`
+	// Whether there are more connectors, tools or runtimes.
+	Truncated bool `json:"truncated"`
+}
+
+type PolicyWarning struct {
+	// What the warning is about.
+	Code string `json:"code"`
+	// Column in characters, from 1.
+	Column int64 `json:"column"`
+	// Line of the source, from 1.
+	Line int64 `json:"line"`
+	// What is said, and the nearest name if there is one.
+	Message string `json:"message"`
 }
 
 type PreviewJudgeRule struct {
@@ -6413,6 +6901,15 @@ type ScoredResult struct {
 	TestCaseID string `json:"test_case_id"`
 }
 
+type SeparationProposal struct {
+	// When it was asked for.
+	CreatedAt time.Time `json:"created_at"`
+	// Member who asked for it.
+	UserID string `json:"user_id"`
+	// The setting that was asked for.
+	Value string `json:"value"`
+}
+
 type SeriesRun struct {
 	// Overall score.
 	Overall Estimate `json:"overall"`
@@ -6759,12 +7256,19 @@ type TargetInput struct {
 	System *string `json:"system,omitzero"`
 	// Time limit for one answer, in milliseconds.
 	TimeoutMs *int64 `json:"timeoutMs,omitzero"`
-	// http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls and scores. If absent, those that have arrived by then do.
+	// http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls, side effects and scores. If absent, those that have arrived by then do.
 	TraceWaitMs *int64 `json:"traceWaitMs,omitzero"`
 	// recorded: the items have outputs. client: the caller sends results. http: an application is called. model: a model is called.
 	Type string `json:"type"`
 	// http: the application. It receives a POST with input, context, test_case_id and run_id, and answers with output.
 	URL *string `json:"url,omitzero"`
+}
+
+type TestPolicy struct {
+	// Source to test; that of the policy if it is not sent.
+	Source *string `json:"source,omitzero"`
+	// Tests to run; those of the policy if they are not sent.
+	Tests []PolicyTestCase `json:"tests,omitzero"`
 }
 
 type TimeWindow struct {
@@ -7069,6 +7573,21 @@ type UpdateAPIKey struct {
 	Scopes []string `json:"scopes,omitzero"`
 }
 
+type UpdateApproval struct {
+	// Why; required to reject and to revoke.
+	Comment *string `json:"comment,omitzero"`
+	// Narrows what is approved.
+	Constraints *ApprovalConstraints `json:"constraints,omitzero"`
+	// Your vote.
+	Decision *string `json:"decision,omitzero"`
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// Shortens the time in which it can be decided and used.
+	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
+	// cancelled takes back a request that is pending, revoked an agreement.
+	State *string `json:"state,omitzero"`
+}
+
 type UpdateDataset struct {
 	// New description; null removes it.
 	Description *string `json:"description,omitzero"`
@@ -7189,7 +7708,7 @@ type UpdateEvaluationTarget struct {
 	System *string `json:"system,omitzero"`
 	// Time limit for one answer, in milliseconds.
 	TimeoutMs *int64 `json:"timeoutMs,omitzero"`
-	// http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls and scores. If absent, those that have arrived by then do.
+	// http, client: how long the run waits at its end for the traces of its answers, in milliseconds. Traces complete the results by cost, tokens, tool calls, side effects and scores. If absent, those that have arrived by then do.
 	TraceWaitMs *int64 `json:"traceWaitMs,omitzero"`
 	// recorded: the items have outputs. client: the caller sends results. http: an application is called. model: a model is called.
 	Type string `json:"type"`
@@ -7340,8 +7859,25 @@ type UpdateOrganization struct {
 	RedactionRules []RedactionRuleInput `json:"redactionRules,omitzero"`
 	// Days that traces are kept; null restores the deployment's default.
 	RetentionDays *int64 `json:"retentionDays,omitzero"`
-	// Who counts as the requester of an approval and so cannot approve it; null restores requester.
+	// Who counts as the requester of an approval and so cannot approve it; null restores requester. Less separation than now takes two people.
 	SeparationOfDuties *string `json:"separationOfDuties,omitzero"`
+}
+
+type UpdatePolicy struct {
+	// Which questions the policy is asked about, replacing what was said before.
+	AppliesTo *PolicyAppliesTo `json:"appliesTo,omitzero"`
+	// The version to change, as an alternative to If-Match.
+	ExpectedVersion *int64 `json:"expectedVersion,omitzero"`
+	// New mode.
+	Mode *string `json:"mode,omitzero"`
+	// New name.
+	Name *string `json:"name,omitzero"`
+	// New source.
+	Source *string `json:"source,omitzero"`
+	// New state.
+	State *string `json:"state,omitzero"`
+	// New tests, replacing all existing ones.
+	Tests []PolicyTestCase `json:"tests,omitzero"`
 }
 
 type UpdateProviderKey struct {

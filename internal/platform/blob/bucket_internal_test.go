@@ -243,7 +243,7 @@ func TestAnObjectThatBreaksOff(t *testing.T) {
 	t.Run("a reader that takes its time is not cut", func(t *testing.T) {
 		t.Parallel()
 		l := patient
-		l.stall, l.call = 400*time.Millisecond, time.Second
+		l.stall, l.call = 2*time.Second, 3*time.Second
 		released := make(chan struct{})
 		s := storeAt(t, l, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "2")

@@ -48,7 +48,7 @@ func TestTogether(t *testing.T) {
 	}}
 	var wg sync.WaitGroup
 	wg.Go(func() { require.NoError(t, g.Add(t.Context(), 0)) })
-	require.Eventually(t, func() bool { return turns.Load() == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return turns.Load() == 1 }, 3*time.Minute, time.Millisecond)
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	require.ErrorIs(t, g.Add(gone, 1), context.Canceled, "who does not want to wait leaves")
@@ -59,7 +59,7 @@ func TestTogether(t *testing.T) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		return g.next != nil && len(g.next.all) == 100
-	}, time.Minute, time.Millisecond)
+	}, 3*time.Minute, time.Millisecond)
 	close(hold)
 	wg.Wait()
 	require.Equal(t, []int{1, 60, 40}, sizes)

@@ -64,6 +64,24 @@ func (r Reader) Query(ctx context.Context, text string, args ...any) (driver.Row
 	return rows, nil
 }
 
+// Each runs a question that may take so long, and scans every row of its answer. What
+// the server does not answer because it is away is ErrUnavailable.
+func (r Reader) Each(ctx context.Context, within time.Duration, scan func(driver.Rows) error, text string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	rows, err := r.Query(ctx, text, args...)
+	if err != nil {
+		return Translate(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return Translate(rows.Err())
+}
+
 // QueryRow runs a question and scans its first row.
 func (r Reader) QueryRow(ctx context.Context, text string, args ...any) Row {
 	rows, err := r.Query(ctx, text, args...)

@@ -146,8 +146,8 @@ func TestWaitingEnds(t *testing.T) {
 	})
 	t.Run("in the middle of an answer that drips", func(t *testing.T) {
 		t.Parallel()
-		drip := simulated.Options{Faults: simulated.Faults{Rules: []simulated.Rule{{Fault: simulated.FaultDrip, Pause: 200 * time.Millisecond}}}}
-		w := network(t, drip, egress.Options{Timeout: time.Second})
+		drip := simulated.Options{Faults: simulated.Faults{Rules: []simulated.Rule{{Fault: simulated.FaultDrip, Pause: 2 * time.Second}}}}
+		w := network(t, drip, egress.Options{Timeout: 5 * time.Second})
 		_, err := w.client.Complete(t.Context(), w.to("openai"), say("hello"))
 		e := failed(t, err)
 		require.Equal(t, llm.Timeout, e.Kind)

@@ -22,27 +22,48 @@ type Handle struct {
 	org   principal.OrgID // whose turn it is to use a connection
 	name  string
 	value string
+	claim string // the statement that sets it
 }
 
-const setClaim = "SELECT set_config($1, $2, true)"
+const (
+	setClaim = "SELECT set_config($1, $2, true)"
+	planOnce = "set_config('plan_cache_mode', 'force_generic_plan', true)"
+	planEach = "set_config('plan_cache_mode', 'force_custom_plan', true)"
+)
+
+// Lookup returns the handle for statements that find rows by a whole key: they are planned
+// once on each connection. PostgreSQL would plan one that reads a partitioned table for each
+// key anew, which takes several times as long as reading the row.
+func (h Handle) Lookup() Handle {
+	h.claim = setClaim + ", " + planOnce
+	return h
+}
+
+// Search returns the handle for statements that are planned for their values each time: a
+// plan that suits every value looks at all rows of a common one to find the few that have a
+// rare one too.
+func (h Handle) Search() Handle {
+	h.claim = setClaim + ", " + planEach
+	return h
+}
 
 // Org returns a handle that sees the rows of one organization.
 func (db *DB) Org(org principal.OrgID) Handle {
-	return Handle{from: db.pool, org: org, name: "app.org", value: org.String()}
+	return Handle{from: db.pool, org: org, name: "app.org", value: org.String(), claim: setClaim}
 }
 
 // Claim returns a handle under another claim that policies of the schema know,
 // such as that of a sweep. Claims that reach across organizations are listed by
 // the catalog test.
 func (db *DB) Claim(name, value string) Handle {
-	return Handle{from: db.pool, name: name, value: value}
+	return Handle{from: db.pool, name: name, value: value, claim: setClaim}
 }
 
 // Key returns a handle that sees the API key of a public id, its organization and
 // its owner. Its connections are only for this, so that no slow transaction keeps
 // a caller from being recognised.
 func (db *DB) Key(keyID string) Handle {
-	return Handle{from: db.keys, name: "app.api_key", value: keyID}
+	return Handle{from: db.keys, name: "app.api_key", value: keyID, claim: setClaim}
 }
 
 // Exec runs a statement and returns when it is committed.
@@ -94,7 +115,7 @@ func (h Handle) send(ctx context.Context, sql string, args []any) (*pipeline, er
 		return nil, err
 	}
 	b := &pgx.Batch{}
-	b.Queue(setClaim, h.name, h.value)
+	b.Queue(h.claim, h.name, h.value)
 	b.Queue(sql, args...)
 	return &pipeline{BatchResults: conn.SendBatch(ctx, b), conn: conn}, nil
 }

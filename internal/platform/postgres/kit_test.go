@@ -91,14 +91,14 @@ func inspect(t testing.TB, db *postgres.DB) connection {
 			require.NoError(t, err)
 		}
 		return err == nil
-	}, time.Minute, time.Millisecond)
+	}, 3*time.Minute, time.Millisecond)
 	return c
 }
 
 // soon is a context that ends while a slow statement runs.
 func soon(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }

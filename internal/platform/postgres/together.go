@@ -22,29 +22,45 @@ type Querier interface {
 // twice: first to learn the statement, which fails, and then with its rows. The first
 // error of a read is returned.
 func (h Handle) Together(ctx context.Context, reads ...func(Querier) error) error {
-	l := &learner{}
-	l.batch.Queue(setClaim, h.name, h.value)
-	for i, read := range reads {
-		if err := read(l); !errors.Is(err, errLater) || l.batch.Len() != i+2 {
-			return fmt.Errorf("read %d of several asks no query, or more than one: %w", i, err)
-		}
+	l, err := learn(reads)
+	if err != nil {
+		return err
 	}
 	conn, err := h.from.acquire(ctx, h.org)
 	if err != nil {
 		return err
 	}
-	p := &pipeline{BatchResults: conn.SendBatch(ctx, &l.batch), conn: conn}
+	b := &pgx.Batch{}
+	b.Queue(h.claim, h.name, h.value)
+	b.QueuedQueries = append(b.QueuedQueries, l.batch.QueuedQueries...)
+	p := &pipeline{BatchResults: conn.SendBatch(ctx, b), conn: conn}
 	if _, err := p.Exec(); err != nil {
 		_ = p.Close()
 		return translate(err)
 	}
+	return answer(p, reads)
+}
+
+// learn finds out what reads ask.
+func learn(reads []func(Querier) error) (*learner, error) {
+	l := &learner{}
+	for i, read := range reads {
+		if err := read(l); !errors.Is(err, errLater) || l.batch.Len() != i+1 {
+			return nil, fmt.Errorf("read %d of several asks no query, or more than one: %w", i, err)
+		}
+	}
+	return l, nil
+}
+
+// answer gives each read its rows.
+func answer(from pgx.BatchResults, reads []func(Querier) error) error {
 	for _, read := range reads {
-		if err := read(part{p}); err != nil {
-			_ = p.Close()
+		if err := read(part{from}); err != nil {
+			_ = from.Close()
 			return err
 		}
 	}
-	return translate(p.Close())
+	return translate(from.Close())
 }
 
 // errLater is how queries fail that are only learned.

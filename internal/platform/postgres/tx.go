@@ -16,7 +16,7 @@ import (
 // transaction travels in a context.
 type Tx struct {
 	Org   principal.OrgID
-	conn  *connection
+	on    *line
 	after *[]func()
 }
 
@@ -28,6 +28,8 @@ func (tx Tx) AfterCommit(fn func()) { *tx.after = append(*tx.after, fn) }
 // InTx runs fn in one transaction of the organization. It commits if fn
 // returns nil and rolls back if fn fails or panics. Network calls do not
 // belong in fn: the connection and its locks wait for them.
+//
+// The transaction begins with its first statement, in the same round trip.
 func InTx(ctx context.Context, db *DB, org principal.OrgID, fn func(Tx) error) error {
 	conn, err := db.pool.acquire(ctx, org)
 	if err != nil {
@@ -35,35 +37,39 @@ func InTx(ctx context.Context, db *DB, org principal.OrgID, fn func(Tx) error) e
 	}
 	defer conn.Release()
 
-	// One round trip opens the transaction and sets its claim.
-	b := &pgx.Batch{}
-	b.Queue("BEGIN")
-	b.Queue(setClaim, "app.org", org.String())
-	if err := conn.SendBatch(ctx, b).Close(); err != nil {
-		rollback(ctx, conn)
-		return translate(err)
-	}
+	on := &line{conn: conn}
+	on.queue("BEGIN")
+	on.queue(setClaim, "app.org", org.String())
 	committed := false
 	defer func() {
-		if !committed {
+		if on.sent && !committed {
 			rollback(ctx, conn)
 		}
 	}()
 	var after []func()
-	if err := fn(Tx{Org: org, conn: conn, after: &after}); err != nil {
+	if err := fn(Tx{Org: org, on: on, after: &after}); err != nil {
 		return err
 	}
-	tag, err := conn.Exec(ctx, "COMMIT")
-	if err != nil {
-		return translate(err)
+	if on.asked {
+		if err := on.commit(ctx); err != nil {
+			return err
+		}
 	}
 	committed = true
+	for _, fn := range after {
+		fn()
+	}
+	return nil
+}
+
+func (l *line) commit(ctx context.Context) error {
+	tag, err := l.exec(ctx, "COMMIT")
+	if err != nil {
+		return err
+	}
 	if tag.String() == "ROLLBACK" {
 		// PostgreSQL answers a COMMIT of a failed transaction this way.
 		return fmt.Errorf("commit: the transaction had failed and was rolled back")
-	}
-	for _, fn := range after {
-		fn()
 	}
 	return nil
 }
@@ -81,32 +87,39 @@ func rollback(ctx context.Context, conn *connection) {
 
 // Exec runs a statement in the transaction.
 func (tx Tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	tag, err := tx.conn.Exec(ctx, sql, args...)
-	return tag, translate(err)
+	return tx.on.exec(ctx, sql, args...)
 }
 
 // Query runs a statement in the transaction and streams its rows.
 func (tx Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	rows, err := tx.conn.Query(ctx, sql, args...)
-	return translatedRows{rows}, translate(err)
+	return tx.on.query(ctx, sql, args...)
 }
 
 // QueryRow runs a statement in the transaction and scans its first row.
 func (tx Tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	return translatedRow{tx.conn.QueryRow(ctx, sql, args...)}
+	rows, err := tx.on.query(ctx, sql, args...)
+	return firstRow{rows: rows, err: err}
 }
 
-// SendBatch runs several statements in one round trip.
-func (tx Tx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	return tx.conn.SendBatch(ctx, b)
+// Together runs reads that do not depend on each other in one round trip, one after the
+// other; see [Handle.Together].
+func (tx Tx) Together(ctx context.Context, reads ...func(Querier) error) error {
+	l, err := learn(reads)
+	if err != nil {
+		return err
+	}
+	br, err := tx.on.send(ctx, l.batch.QueuedQueries...)
+	if err != nil {
+		return err
+	}
+	return answer(br, reads)
 }
 
-// translatedRows translates what is seen only while rows are read: the driver
-// reports most failures of a query there.
-type translatedRows struct{ pgx.Rows }
+// Lookups has the statements that follow planned once on each connection; see
+// [Handle.Lookup]. All of them must suit that.
+func (tx Tx) Lookups() { tx.on.queue("SELECT " + planOnce) }
 
-func (r translatedRows) Err() error { return translate(r.Rows.Err()) }
-
-type translatedRow struct{ row pgx.Row }
-
-func (r translatedRow) Scan(dest ...any) error { return translate(r.row.Scan(dest...)) }
+// Later takes statements whose answers nothing waits for. They are sent in their order
+// with the transaction's next statement, or with its commit, and so cost no round trip
+// of their own. That statement, or InTx, returns the error of one that fails.
+func (tx Tx) Later() Querier { return later{tx.on} }

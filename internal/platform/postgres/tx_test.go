@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -153,21 +152,72 @@ func TestInTx(t *testing.T) {
 		require.True(t, postgres.Violates(err, "late_once"), "%v", err)
 	})
 
-	t.Run("runs a batch in the transaction", func(t *testing.T) {
+	t.Run("sends what can wait in its order, with the next statement or the commit", func(t *testing.T) {
 		t.Parallel()
 		db, _ := fresh(t)
 		org := principal.NewOrgID()
+		var name string
 
 		err := postgres.InTx(t.Context(), db, org, func(tx postgres.Tx) error {
-			b := &pgx.Batch{}
-			b.Queue(insertThing, org, "Test")
-			b.Queue("UPDATE things SET name = 'Renamed'")
-			return tx.SendBatch(t.Context(), b).Close()
+			wait(t, tx, insertThing, org, "Test")
+			require.NoError(t, tx.QueryRow(t.Context(), "SELECT name FROM things").Scan(&name))
+			require.Equal(t, "Test", name, "a transaction sees what it wrote")
+			wait(t, tx, "UPDATE things SET name = 'Renamed'")
+			wait(t, tx, "UPDATE things SET name = name || ' twice'")
+			return nil
 		})
 
 		require.NoError(t, err)
-		var name string
 		require.NoError(t, db.Org(org).QueryRow(t.Context(), "SELECT name FROM things").Scan(&name))
-		require.Equal(t, "Renamed", name)
+		require.Equal(t, "Renamed twice", name)
 	})
+
+	t.Run("returns the error of what waited", func(t *testing.T) {
+		t.Parallel()
+		db, cfg := fresh(t)
+		asOwner(t, cfg, "CREATE TABLE once (n int, CONSTRAINT only_once UNIQUE (n)); GRANT INSERT ON once TO PUBLIC")
+		for name, use := range map[string]func(postgres.Tx) error{
+			"with the commit":         func(postgres.Tx) error { return nil },
+			"with the next statement": func(tx postgres.Tx) error { _, err := tx.Exec(t.Context(), "SELECT 1"); return err },
+			"with the next query":     func(tx postgres.Tx) error { return tx.QueryRow(t.Context(), "SELECT 1").Scan(new(int)) },
+			"with the next reads": func(tx postgres.Tx) error {
+				return tx.Together(t.Context(), number(t, 1, "SELECT 1"))
+			},
+		} {
+			err := postgres.InTx(t.Context(), db, principal.NewOrgID(), func(tx postgres.Tx) error {
+				wait(t, tx, insertThing, tx.Org, "Test")
+				wait(t, tx, "INSERT INTO once (n) VALUES (1), (1)")
+				return use(tx)
+			})
+			require.True(t, postgres.Violates(err, "only_once"), "%s: %v", name, err)
+			require.Empty(t, inspect(t, db).Claim)
+		}
+	})
+
+	t.Run("runs reads together", func(t *testing.T) {
+		t.Parallel()
+		db, _ := fresh(t)
+		err := postgres.InTx(t.Context(), db, principal.NewOrgID(), func(tx postgres.Tx) error {
+			insert(t, tx)
+			return tx.Together(t.Context(), number(t, 1, "SELECT count(*) FROM things"), number(t, 2, "SELECT 2"))
+		})
+		require.NoError(t, err)
+	})
+
+	t.Run("asks the server nothing if it is asked nothing", func(t *testing.T) {
+		t.Parallel()
+		cfg, p := through(t, scratch(t))
+		db := single(t, cfg)
+		inspect(t, db) // connects
+		require.Zero(t, p.count(func() {
+			require.NoError(t, postgres.InTx(t.Context(), db, principal.NewOrgID(), func(postgres.Tx) error { return nil }))
+		}))
+	})
+}
+
+// wait has a statement sent later.
+func wait(t testing.TB, tx postgres.Tx, sql string, args ...any) {
+	t.Helper()
+	_, err := tx.Later().Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
 }

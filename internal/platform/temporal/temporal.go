@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
+	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/assayhq/assay/internal/platform/admission"
@@ -156,6 +157,29 @@ func (c *Client) Worker(ctx context.Context, domain string, register func(worker
 	case err := <-fatal:
 		return fmt.Errorf("worker of %s stopped: %w", domain, err)
 	}
+}
+
+// Leaving is closed when the worker of an activity is to stop. An activity that begins
+// nothing more then, keeps what is under way and returns an error loses nothing: the
+// engine gives the rest to another worker. After 20 seconds the activity's context ends.
+func Leaving(ctx context.Context) <-chan struct{} { return activity.GetWorkerStopChannel(ctx) }
+
+// errLeaving is why an activity ends whose worker is to stop. It is nothing to worry about.
+var errLeaving = sdk.NewApplicationErrorWithOptions("the worker is to stop: another one goes on", "leaving",
+	sdk.ApplicationErrorOptions{Category: sdk.ApplicationErrorCategoryBenign})
+
+// Staying is an activity's context, which ends earlier if its worker is to stop: with a
+// cause that the activity returns when it has kept what is under way. The caller ends it.
+func Staying(ctx context.Context) (staying context.Context, end func()) {
+	staying, stop := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-Leaving(ctx):
+			stop(errLeaving)
+		case <-staying.Done():
+		}
+	}()
+	return staying, func() { stop(nil) }
 }
 
 // KeepBeating tells the server that an activity is alive while its own code

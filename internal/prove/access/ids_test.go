@@ -207,8 +207,10 @@ func (m *matrix) isInteger(r rule, upTo string) bool {
 	return false
 }
 
+// isReference reports whether a name is that of something. The ruleId of a policy's test is
+// a statement of the text in the same body.
 func isReference(name string) bool {
-	return strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
+	return name != "ruleId" && (strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID"))
 }
 
 // fields are the names in a body that refer to something, at any depth.

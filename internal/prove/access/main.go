@@ -29,7 +29,7 @@ func main() {
 }
 
 func prove(ctx context.Context, out io.Writer) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "github.com/assayhq/assay/internal/prove/access")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=60m", "-v", "github.com/assayhq/assay/internal/prove/access")
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {

@@ -44,7 +44,7 @@ func main() {
 	flag.IntVar(&o.faults, "faults", 24, "how many kills")
 	flag.IntVar(&o.acked, "acked", 1000, "how many events are acknowledged between two kills, at least")
 	flag.IntVar(&o.events, "events", 10_000_000, "how many events are behind the slow follower")
-	flag.IntVar(&o.rounds, "rounds", 41, "how often each side is timed")
+	flag.IntVar(&o.rounds, "rounds", 41, "how often each side is timed, at least")
 	replica := flag.String("replica", "", "run as the replica that writes to this folder")
 	rig.Main("events", func(ctx context.Context) error {
 		if *replica != "" {

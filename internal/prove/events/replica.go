@@ -110,6 +110,10 @@ func runReplica(ctx context.Context, folder string, writers int) error {
 					if err := log.AuditTx(ctx, tx, change.Entry{Action: "thing.created", Resource: "thing", ID: id}); err != nil {
 						return err
 					}
+					// The entry waits for the next statement: only then is there a row to hold open.
+					if _, err := tx.Exec(ctx, "SELECT 1"); err != nil {
+						return err
+					}
 					return pause(ctx, hold())
 				})
 				if err == nil {

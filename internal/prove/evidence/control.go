@@ -27,13 +27,13 @@ var controls = []control{
 		name: "forget_event", noticed: underFault(manners{twice: 1}, "", func(v verdict) int { return v.doubled }),
 		parts: []rig.Guard{{
 			Name: "forget_event", File: "internal/evidence/ingest.go",
-			Text: "	claims, err := s.claimAll(ctx, org, events)\n",
+			Text: "	h, events, err := s.holdEvents(ctx, org, accepted(events), in.Atomic)\n",
 			Instead: `	if sabotage("forget_event") {
 		for _, e := range events {
-			e.raw.key = hashed(e.Event.ID, s.now().String())
+			e.raw.Key = record.Hashed(e.Event.ID, s.now().String())
 		}
 	}
-	claims, err := s.claimAll(ctx, org, events)
+	h, events, err := s.holdEvents(ctx, org, accepted(events), in.Atomic)
 `,
 		}},
 	},
@@ -41,11 +41,8 @@ var controls = []control{
 		name: "count_again", noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
 		parts: []rig.Guard{{
 			Name: "count_again", File: "internal/evidence/ingest.go",
-			Text: "			r.once = hashed(\"once\", string(e.raw.key[:]), string(r.key[:]))\n",
-			Instead: `			if !sabotage("count_again") {
-				r.once = hashed("once", string(e.raw.key[:]), string(r.key[:]))
-			}
-`,
+			Text:    "			if r.Once == (key{}) {\n",
+			Instead: "			if r.Once == (key{}) && !sabotage(\"count_again\") {\n",
 		}},
 	},
 	{
@@ -66,9 +63,25 @@ var controls = []control{
 	{
 		name: "overwrite", noticed: underFault(manners{}, "", func(v verdict) int { return v.unmerged }),
 		parts: []rig.Guard{{
-			Name: "overwrite", File: "internal/evidence/report.go",
-			Text:    "	if len(keys) == 0 {\n",
-			Instead: "	if len(keys) == 0 || sabotage(\"overwrite\") {\n",
+			Name: "overwrite", File: "internal/evidence/internal/statedb/key.go",
+			Text:    "	if n > 0 {\n",
+			Instead: "	if n > 0 && !sabotage(\"overwrite\") {\n",
+		}},
+	},
+	{
+		name: "nameless", noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
+		parts: []rig.Guard{{
+			Name: "nameless", File: "internal/evidence/ingest.go",
+			Text:    "		if r.Alone {\n",
+			Instead: "		if r.Alone && !sabotage(\"nameless\") {\n",
+		}},
+	},
+	{
+		name: "replaced", noticed: readReplaced,
+		parts: []rig.Guard{{
+			Name: "replaced", File: "internal/evidence/report.go",
+			Text:    "				if record.Same(was.Values, out[i].Values) && was.Links == out[i].Links {\n",
+			Instead: "				if record.Same(was.Values, out[i].Values) && was.Links == out[i].Links && !sabotage(\"replaced\") {\n",
 		}},
 	},
 }
@@ -141,34 +154,74 @@ func cutAnswer(_ context.Context, _ *system, l *load, _ []stored) (int, error) {
 	return a.missing(l.items), nil
 }
 
-// controlEvents is how many events a control sends.
+// controlEvents is how many events a control sends at a time.
 const controlEvents = 20 * batchEvents
 
-// underFault sends some events, with a fault if one is named, and returns what is found.
+// chances is how often a control sends events until it is noticed: most flaws show only
+// if two requests meet.
+const chances = 8
+
+// underFault sends events, with a fault if one is named, until something is found.
 func underFault(m manners, only string, counted func(verdict) int) func(context.Context, *system, *load, []stored) (int, error) {
 	m.orgs, m.senders = 1, 2
-	return func(ctx context.Context, s *system, _ *load, _ []stored) (int, error) {
-		l, err := s.newLoad(ctx, m)
-		if err != nil {
-			return 0, err
-		}
-		l.begin(ctx)
-		defer l.stop()
-		if only != "" {
-			if _, err := s.faults(ctx, l, 1, only); err != nil {
+	return func(ctx context.Context, s *system, _ *load, _ []stored) (n int, err error) {
+		for range chances {
+			v, err := s.sendSome(ctx, m, only)
+			if err != nil {
 				return 0, err
 			}
+			if n = counted(v); n > 0 {
+				break
+			}
 		}
-		if err := l.grow(ctx, controlEvents); err != nil {
-			return 0, err
-		}
-		if err := l.finish(); err != nil {
-			return 0, err
-		}
-		found, err := l.read(ctx)
-		if err != nil {
-			return 0, err
-		}
-		return counted(l.verdict(found)), nil
+		return n, nil
 	}
+}
+
+// sendSome sends some events as a new organization and looks at what is stored of them.
+func (s *system) sendSome(ctx context.Context, m manners, only string) (verdict, error) {
+	l, err := s.newLoad(ctx, m)
+	if err != nil {
+		return verdict{}, err
+	}
+	l.begin(ctx)
+	defer l.stop()
+	if only != "" {
+		if _, err := s.faults(ctx, l, 1, only); err != nil {
+			return verdict{}, err
+		}
+	}
+	if err := l.grow(ctx, controlEvents); err != nil {
+		return verdict{}, err
+	}
+	if err := l.finish(); err != nil {
+		return verdict{}, err
+	}
+	found, err := l.read(ctx)
+	if err != nil {
+		return verdict{}, err
+	}
+	return l.verdict(found), nil
+}
+
+// readReplaced has the events of a few batches read again.
+func readReplaced(ctx context.Context, s *system, _ *load, _ []stored) (int, error) {
+	l, err := s.newLoad(ctx, manners{orgs: 1, senders: 2})
+	if err != nil {
+		return 0, err
+	}
+	l.begin(ctx)
+	defer l.stop()
+	if err := l.grow(ctx, batchEvents); err != nil {
+		return 0, err
+	}
+	if err := l.finish(); err != nil {
+		return 0, err
+	}
+	before, err := l.read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	a, err := l.readAgain(ctx, before, false)
+	return a.changed, err
 }

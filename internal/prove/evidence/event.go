@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -26,16 +27,17 @@ type shape int
 const (
 	request   shape = iota // of a call over MCP; two
 	reply                  // to a request of the next sender; two
-	native                 // call of a tool; two
+	native                 // call of a tool
 	chat                   // span
 	toolSpan               // span of a call of a tool
 	failure                // one of a few, reported again and again
 	decision               // of a policy engine, under a name of its own
 	unmapped               // not understood
 	confirmed              // a decision that another event reports too
+	nameless               // explanation, which nothing names but its event
 )
 
-var shapes = [12]shape{request, request, reply, reply, native, native, chat, toolSpan, failure, decision, unmapped, confirmed}
+var shapes = [12]shape{request, request, reply, reply, native, nameless, chat, toolSpan, failure, decision, unmapped, confirmed}
 
 func (p place) shape() shape { return shapes[p.number%len(shapes)] }
 
@@ -81,7 +83,8 @@ func (p place) refused() bool { return p.shape() == native && p.batch%4 == 1 && 
 func (p place) invocation() string {
 	switch p.shape() {
 	case request:
-		return fmt.Sprintf("mcp:session-%d-%d:%d", p.sender, p.batch, p.number)
+		sum := sha256.Sum256(encoded([]any{p.server(), p.session(), p.number}))
+		return fmt.Sprintf("mcp:%d:%x", p.number, sum[:16])
 	case toolSpan:
 		return "call-" + p.id()
 	default:
@@ -93,6 +96,7 @@ func (p place) span() string        { return fmt.Sprintf("%04x%08x%04x", p.sende
 func (p place) trace() string       { return fmt.Sprintf("%016x%016x", p.sender+1, p.batch+1) }
 func (p place) failureKey() string  { return fmt.Sprintf("refused-%d", (p.batch+p.number)%failureKeys) }
 func (p place) decisionKey() string { return "decision-" + p.id() }
+func (p place) session() string     { return fmt.Sprintf("session-%d-%d", p.sender, p.batch) }
 func (p place) server() string      { return fmt.Sprintf("mcp://server-%d", p.number/len(shapes)%servers) }
 
 func (p place) tool() string {
@@ -133,6 +137,9 @@ func (c calls) event(p place) event {
 		e.Type, data = "agent-evidence.policy-decisions", decisionOf(p)
 	case confirmed:
 		e.Type, data = "agent-evidence.policy-decisions", decisionOf(p.first())
+	case nameless:
+		e.Type = "agent-evidence.eval-explanations"
+		data = map[string]any{"subject": map[string]any{"type": "trace", "id": p.batch}, "evaluationName": "prove", "explanation": p.text()}
 	case unmapped:
 		e.Type, data = "com.example.heartbeat", map[string]any{"beat": p.batch, "note": p.text()}
 	}
@@ -147,7 +154,7 @@ func (c calls) message(p place, e *event) any {
 		asked = c.asked(p)
 	}
 	e.Type, e.Source = "mcp.message", asked.server()
-	e.Subject = fmt.Sprintf("session-%d-%d", asked.sender, asked.batch)
+	e.Subject = asked.session()
 	m := map[string]any{"jsonrpc": "2.0", "id": asked.number}
 	if p.shape() == request {
 		m["method"], m["params"] = "tools/call", map[string]any{"name": p.tool(), "arguments": map[string]any{"asked": p.text()}}

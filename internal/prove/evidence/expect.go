@@ -11,9 +11,10 @@ const (
 	decisions  = "policy-decisions"
 	runtimeRow = "runtimes"
 	connectors = "connectors"
+	explained  = "eval-explanations"
 )
 
-var kinds = []string{rawEvents, tools, steps, failures, decisions, runtimeRow, connectors}
+var kinds = []string{rawEvents, tools, steps, explained, failures, decisions, runtimeRow, connectors}
 
 // named is a record by its kind and what names it there, whatever its id is.
 type named struct{ kind, name string }
@@ -36,6 +37,8 @@ func (c calls) records(p place) []named {
 		return []named{{decisions, p.decisionKey()}}
 	case confirmed:
 		return []named{{decisions, p.first().decisionKey()}}
+	case nameless:
+		return []named{{explained, p.text()}}
 	case unmapped:
 	}
 	return nil
@@ -73,6 +76,8 @@ func (r *record) name() named {
 		if r.DetectedBy == "rule" {
 			n.name = detected(r.RuntimeKey, r.ToolName)
 		}
+	case explained:
+		n.name = r.Explanation
 	case decisions:
 		n.name = r.IdempotencyKey
 	case runtimeRow:

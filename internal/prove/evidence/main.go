@@ -14,7 +14,8 @@
 // be there once with what was sent, and so must every record that an answer named. Each
 // kind must have as many records as were reported, however often. A failure must have
 // occurred as often as there are events that report it. The request and the result of a
-// call must be one record with both.
+// call must be one record with both. Then all events are read again while the worker and
+// the engines are killed, and everything must be as it was.
 //
 // Controls are a ledger with an event that was not sent, an answer that lacks a result, a
 // sender that names events anew when it repeats them, and builds of which one guard is
@@ -22,7 +23,7 @@
 //
 // The last line is:
 //
-//	evidence events N faults N lost 0 doubled 0 missing_results 0 unmerged 0 controls 7/7
+//	evidence events N faults N lost 0 doubled 0 missing_results 0 unmerged 0 read_again N changed 0 controls 9/9
 package main
 
 import (
@@ -97,9 +98,17 @@ func run(ctx context.Context, s *system, o options) (rig.Result, error) {
 	if err := v.guilty(); err != nil {
 		return nil, err
 	}
+	a, err := l.readAgain(ctx, found, true)
+	if err != nil {
+		return nil, err
+	}
+	say("read again: events %d faults %d changed %d", a.read, a.faults, a.changed)
+	if a.changed > 0 || a.read == 0 {
+		return nil, fmt.Errorf("%d events were read again, and %d records or events are not what they were", a.read, a.changed)
+	}
 	if err := s.control(ctx, unguarded, chosen, l, found); err != nil {
 		return nil, err
 	}
-	return rig.Result{"evidence"}.With("events", v.events).With("faults", faults).With("lost", v.lost).With("doubled", v.doubled).
-		With("missing_results", v.missing).With("unmerged", v.unmerged).With("controls", rig.Of(len(chosen), len(controls))), nil
+	return rig.Result{"evidence"}.With("events", v.events).With("faults", faults+a.faults).With("lost", v.lost).With("doubled", v.doubled).
+		With("missing_results", v.missing).With("unmerged", v.unmerged).With("read_again", int(a.read)).With("changed", a.changed).With("controls", rig.Of(len(chosen), len(controls))), nil
 }

@@ -31,9 +31,11 @@ type record struct {
 	ToolName       string         `json:"tool_name"`
 	Arguments      jsontext.Value `json:"arguments"`
 	Result         jsontext.Value `json:"result"`
+	Explanation    string         `json:"explanation"`
 	FailureKey     string         `json:"failure_key"`
 	DetectedBy     string         `json:"detected_by"`
 	Occurrences    int            `json:"occurrences"`
+	Version        int64          `json:"version"`
 }
 
 // stored is what an organization has.

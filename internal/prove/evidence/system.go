@@ -13,7 +13,7 @@ import (
 )
 
 // engineNames are those that take part.
-var engineNames = []string{"postgres", "clickhouse"}
+var engineNames = []string{"postgres", "clickhouse", "temporal"}
 
 // system is one set of engines with a server on it.
 type system struct {

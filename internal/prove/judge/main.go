@@ -55,7 +55,7 @@ func main() {
 	flag.IntVar(&o.runs, "runs", 30, "least number of runs")
 	flag.IntVar(&o.width, "width", 4, "number of runs under way at the same time")
 	flag.IntVar(&o.caps, "caps", 2, "number of caps that are spent; a worker is killed meanwhile at every second one")
-	flag.DurationVar(&o.heartbeat, "heartbeat", 5*time.Second, "longest silence of a worker")
+	flag.DurationVar(&o.heartbeat, "heartbeat", 10*time.Second, "longest silence of a worker")
 	rig.Main("judge", func(ctx context.Context) error {
 		// A missing guard is found before time is spent.
 		if _, err := rig.Removable(guards(), nil); err != nil {

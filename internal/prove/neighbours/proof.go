@@ -151,6 +151,13 @@ func (o outcome) guilty() error {
 	return fmt.Errorf("%s: %w", o.name, errors.Join(errs...))
 }
 
+// onlySlow reports whether an attack did nothing worse than to slow requests down.
+func (o outcome) onlySlow() bool {
+	slow := o.ratio > floorRatio
+	o.ratio = 0
+	return slow && o.guilty() == nil
+}
+
 // attack lets an organization attack for a while, and sums up.
 func (p *proof) attack(ctx context.Context, a attack) (out outcome, err error) {
 	out = outcome{name: a.name}

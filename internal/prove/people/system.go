@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
-	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/assayhq/assay/internal/platform/secret"
@@ -108,39 +105,9 @@ func (s *system) invite(ctx context.Context, number int, role string, scopes ...
 	}, &member); err != nil {
 		return p, err
 	}
-	p.member, p.ID = member.ID, s.org.ID
-	p.Key, err = s.keyOf(ctx, member.ID, scopes)
+	p.member = member.ID
+	p.Organization, err = s.PersonalKey(ctx, s.org, "of "+member.ID, member.ID, scopes...)
 	return p, err
-}
-
-// keyOf makes a key on behalf of a member.
-func (s *system) keyOf(ctx context.Context, member string, scopes []string) (string, error) {
-	var body bytes.Buffer
-	if err := json.MarshalWrite(&body, map[string]any{"name": "of " + member, "personal": true, "scopes": scopes}); err != nil {
-		return "", err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/api/developer/api-keys", &body)
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Authorization", "Bearer "+s.org.Key)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-On-Behalf-Of", member)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = res.Body.Close() }()
-	var made struct {
-		Key string `json:"key"`
-	}
-	if err := json.UnmarshalRead(res.Body, &made); err != nil {
-		return "", err
-	}
-	if res.StatusCode != http.StatusCreated || made.Key == "" {
-		return "", fmt.Errorf("make a personal key: status %d", res.StatusCode)
-	}
-	return made.Key, nil
 }
 
 // startServer starts the API and waits until it listens.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/client/api"
 )
 
 // Organization is one tenant and its key.
@@ -61,7 +63,7 @@ var client = &http.Client{Timeout: 40 * time.Second}
 
 // Call asks the application once and returns its whole answer. A key makes the
 // request safe to repeat.
-func (s *System) Call(ctx context.Context, o Organization, method, path, key string, in any) (status int, answer []byte, err error) {
+func (s *System) Call(ctx context.Context, o Organization, method, path, key string, in any, opts ...api.Option) (status int, answer []byte, err error) {
 	var body bytes.Buffer
 	if in != nil {
 		if err := json.MarshalWrite(&body, in); err != nil {
@@ -80,6 +82,9 @@ func (s *System) Call(ctx context.Context, o Organization, method, path, key str
 	}
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
+	}
+	for _, opt := range opts {
+		opt(req)
 	}
 	res, err := client.Do(req)
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *System) As(o Organization, key string) api.Client {
 // Insist repeats a request until it is answered: servers and engines come back.
 func (s *System) Insist(ctx context.Context, o Organization, method, path, key string, in, out any) error {
 	for limit := time.Now().Add(Patience); ; {
-		err := s.call(ctx, o, method, path, key, in, out)
+		err := s.Once(ctx, o, method, path, key, in, out)
 		var no *Refusal
 		switch {
 		case err == nil:
@@ -61,8 +61,9 @@ func (s *System) Insist(ctx context.Context, o Organization, method, path, key s
 	}
 }
 
-func (s *System) call(ctx context.Context, o Organization, method, path, key string, in, out any) error {
-	status, answer, err := s.Call(ctx, o, method, path, key, in)
+// Once makes a request without repeating it. An answer that refuses it is a Refusal.
+func (s *System) Once(ctx context.Context, o Organization, method, path, key string, in, out any, opts ...api.Option) error {
+	status, answer, err := s.Call(ctx, o, method, path, key, in, opts...)
 	if err != nil {
 		return err
 	}
@@ -73,4 +74,23 @@ func (s *System) call(ctx context.Context, o Organization, method, path, key str
 		return nil
 	}
 	return json.Unmarshal(answer, out)
+}
+
+// OnBehalfOf says for which member a key acts.
+func OnBehalfOf(member string) api.Option {
+	return func(r *http.Request) { r.Header.Set("X-On-Behalf-Of", member) }
+}
+
+// PersonalKey makes a key of a member's own.
+func (s *System) PersonalKey(ctx context.Context, o Organization, name, member string, scopes ...string) (Organization, error) {
+	return s.NewKey(ctx, o, map[string]any{"name": name, "personal": true, "scopes": scopes}, OnBehalfOf(member))
+}
+
+// NewKey makes a key.
+func (s *System) NewKey(ctx context.Context, o Organization, body map[string]any, opts ...api.Option) (Organization, error) {
+	var made struct {
+		Key string `json:"key"`
+	}
+	err := s.Once(ctx, o, http.MethodPost, "/api/developer/api-keys", "", body, &made, opts...)
+	return Organization{ID: o.ID, Key: made.Key}, err
 }

@@ -78,7 +78,7 @@ func (s *system) control(ctx context.Context, chosen []control) error {
 	}
 	// One long chunk, so that a crash finds much of it done.
 	s.Env = append(s.Env, "ASSAY_EVALUATION_CHUNK_TIME=30s")
-	if err := s.targets.calm(simulated.Latency{Fixed: 200 * time.Millisecond}); err != nil {
+	if err := s.targets.calm(simulated.Latency{Fixed: 400 * time.Millisecond}); err != nil {
 		return err
 	}
 	for i, c := range chosen {
@@ -104,7 +104,7 @@ func (s *system) unguarded(ctx context.Context, c control, seed uint64) error {
 	j.items, j.concurrency = 60, 2
 	p.load.done.Go(p.load.start(ctx, j))
 	defer p.load.end()
-	for calls := 0; calls < 50; {
+	for calls := 0; calls < 40; {
 		if err := rig.Sleep(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}

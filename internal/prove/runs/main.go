@@ -45,7 +45,7 @@ func main() {
 	flag.IntVar(&o.runs, "runs", 100, "least number of runs")
 	flag.IntVar(&o.width, "width", 8, "number of runs under way at the same time")
 	flag.IntVar(&o.large, "large", 100_000, "number of recorded items of the large run, whose memory is bounded; 0 for none")
-	flag.DurationVar(&o.heartbeat, "heartbeat", 5*time.Second, "longest silence of a worker")
+	flag.DurationVar(&o.heartbeat, "heartbeat", 10*time.Second, "longest silence of a worker")
 	flag.DurationVar(&o.pause, "pause", 0, "peace between two faults: with more of it, less is excused")
 	rig.Main("runs", func(ctx context.Context) error {
 		// A missing guard is found before time is spent.

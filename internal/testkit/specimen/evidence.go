@@ -20,11 +20,15 @@ var evidence = area{
 		},
 		{
 			ID: "updateConnector", Route: "PATCH /api/agent-evidence/connectors/{id}", Body: `{"owner":"{label}"}`, Audit: "evidence_connector.updated evidence_connector",
-			Refused: `{"type":"charming"}`, At: "/type", Conflict: `{"owner":"{label}","expectedVersion":4711}`,
+			Refused: `{"state":"charming"}`, At: "/state", Conflict: `{"owner":"{label}","expectedVersion":4711}`,
 		},
 		{
 			ID: "ingestEvidence", Route: "POST /api/agent-evidence/ingest", Body: `{"producer":{"runtimeKey":"{label}"},"events":[` + things + `]}`, Telemetry: true,
 			Refused: `{"producer":{"runtimeKey":"{label}"},"events":[]}`, At: "/events",
+		},
+		{
+			ID: "createNormalization", Route: "POST /api/agent-evidence/normalizations", Body: `{"events":"all"}`, Audit: "evidence_normalization.created evidence_normalization",
+			Refused: `{"events":"charming"}`, At: "/events",
 		},
 		{ID: "getEvidenceTimeline", Route: "GET /api/agent-evidence/timeline", Query: "?traceId={trace}", ConflictQuery: "?traceId=4711"},
 	},
@@ -32,12 +36,15 @@ var evidence = area{
 		{Name: "evidence record", Paths: []string{"/api/agent-evidence/{resource}/{id}"}, Made: "createEvidence", ID: "id", Named: []string{
 			"batchId", "rawEventId", "primitiveStepRunId", "toolInvocationEvidenceId", "invocationId", "policyDecisionId", "sideEffectLedgerId", "evalExplanationId", "connectorReadinessReportId",
 		}},
+		{Name: "evidence normalization", Paths: []string{"/api/agent-evidence/normalizations/{id}"}, Made: "createNormalization", ID: "id"},
 		{Name: "connector", Paths: []string{"/api/agent-evidence/connectors/{id}"}, Made: "ingestEvidence", ID: "results.1.records.0.id", Named: []string{"connectorId"}},
 		{Name: "runtime", Paths: []string{"/api/agent-evidence/runtimes/{id}"}, Made: "ingestEvidence", ID: "results.0.records.0.id", Named: []string{"runtimeId"}},
 	},
 	rows: []Row{
 		{"evidence_records", "INSERT INTO evidence_records (org_id, kind, name, origin, actor, state, body, occurred_at, created_at, updated_at) VALUES ($1, 'runtimes', '{label}', 'reported', 'system', 'active', json_build_object('runtime_key', '{label}', 'state', 'active'), now(), now(), now()) RETURNING id"},
 		{"evidence_keys", "INSERT INTO evidence_keys (org_id, key) VALUES ($1, decode(md5('{label}'), 'hex'))"},
+		{"evidence_leases", "INSERT INTO evidence_leases (org_id, id, until) VALUES ($1, 1, now())"},
+		{"evidence_cursors", "INSERT INTO evidence_cursors (org_id, at_ms, trace_id, holder, until) VALUES ($1, 0, decode(repeat('00', 16), 'hex'), 0, now()) ON CONFLICT DO NOTHING"},
 		{"evidence_history", "INSERT INTO evidence_history (org_id, record_id, version, state, body, actor, replaced_at) VALUES ($1, {evidence record}, 1, 'open', '{}', 'system', now())"},
 	},
 }

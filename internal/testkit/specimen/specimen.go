@@ -73,7 +73,7 @@ type area struct {
 	rows       []Row
 }
 
-var areas = []area{tenancy, provider, dataset, trace, judge, evaluation, annotation, adjudication, evidence}
+var areas = []area{tenancy, provider, dataset, trace, judge, evaluation, annotation, adjudication, evidence, policy}
 
 // Operations are the operations of all areas.
 func Operations() (all []Operation) {

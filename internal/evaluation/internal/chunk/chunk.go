@@ -38,6 +38,8 @@ type Parts struct {
 	Look func(context.Context) (running bool, spent int64, err error)
 	// Beat tells the engine that the chunk is alive.
 	Beat func()
+	// Leaving is closed when the worker is to stop.
+	Leaving <-chan struct{}
 }
 
 // Work is a stretch of a run's units, with what the run fixed when it began.
@@ -104,9 +106,12 @@ type execution struct {
 	// suspects is nil unless a worker died on the chunk.
 	suspects *suspect.List
 
-	cancel sync.Once
-	// cancelled is closed when the run is found cancelled.
-	cancelled chan struct{}
+	end sync.Once
+	// over is closed when nothing more is to be begun, and why is then set: errEnded or
+	// errLeaving. Cancelled is closed only in the first case: what is answered is still
+	// scored when the worker leaves.
+	over, cancelled chan struct{}
+	why             error
 }
 
 // Execute executes those units of a chunk that have no outcome yet, and completes those
@@ -114,8 +119,8 @@ type execution struct {
 // means that another attempt may succeed.
 func Execute(ctx context.Context, p Parts, w Work) (Done, error) {
 	w.Width = max(1, w.Width)
-	e := &execution{Parts: p, Work: w, noted: map[string]bool{}, verdicts: map[result.Key][]judge.Result{}, count: result.Count{Size: len(w.Units)}, cancelled: make(chan struct{})}
-	e.pace = e.newPace()
+	e := &execution{Parts: p, Work: w, noted: map[string]bool{}, verdicts: map[result.Key][]judge.Result{}, count: result.Count{Size: len(w.Units)}, over: make(chan struct{}), cancelled: make(chan struct{})}
+	e.pace = provider.NewPace(p.Clock, e.over)
 	if err := e.prepare(ctx); err != nil {
 		var why *provider.Unusable
 		if errors.As(err, &why) {
@@ -128,9 +133,12 @@ func Execute(ctx context.Context, p Parts, w Work) (Done, error) {
 		return Done{}, err
 	}
 	failpoint.Hit(Read)
-	if err := e.execute(ctx, left); errors.Is(err, errEnded) {
+	err = e.execute(ctx, left)
+	switch {
+	case errors.Is(err, errEnded):
 		return Done{Ended: true}, nil
-	} else if err != nil {
+	case errors.Is(err, errLeaving) && e.stop != nil: // nobody else would find out why
+	case err != nil:
 		return Done{}, err
 	}
 	done := Done{Stop: e.stop, Units: e.fresh}
@@ -142,6 +150,10 @@ func Execute(ctx context.Context, p Parts, w Work) (Done, error) {
 
 // errEnded ends a chunk whose run has ended: somebody cancelled it.
 var errEnded = errors.New("the run has ended")
+
+// errLeaving ends a chunk whose worker is to stop. What was answered is stored, and the
+// next attempt goes on with the rest.
+var errLeaving = errors.New("the worker is to stop")
 
 // prepare finds out whom to ask and, after a death, which units to suspect. A
 // *provider.Unusable means that somebody cannot be asked.
@@ -164,22 +176,31 @@ func (e *execution) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// newPace is the pace of a target or a service. It ends when the run is cancelled.
+// newPace is the pace of a service that scores. It ends when the run is cancelled.
 func (e *execution) newPace() *provider.Pace { return provider.NewPace(e.Clock, e.cancelled) }
 
 // execute works on units, several at once. While some are worked on, the next
 // are read and the last are stored, so that a store holds up only those who have
-// nothing else to do. When the run is cancelled nothing more is begun, and what
-// is answered is stored.
+// nothing else to do. When the run is cancelled, or the worker is to stop, nothing more
+// is begun, and what is answered is stored.
 func (e *execution) execute(ctx context.Context, left []result.Key) error {
 	if err := e.look(ctx); err != nil {
 		return err
 	}
-	if e.isCancelled() {
-		return errEnded
+	if e.isOver() {
+		return e.why
 	}
 	ctx, stop := e.outlive(ctx)
 	defer stop()
+	finished := make(chan struct{})
+	defer close(finished)
+	go func() {
+		select {
+		case <-e.Leaving:
+			e.finishWith(errLeaving)
+		case <-finished:
+		}
+	}()
 	g, ctx := errgroup.WithContext(ctx)
 	asking, hangUp := e.asking(ctx)
 	defer hangUp()
@@ -202,8 +223,8 @@ func (e *execution) execute(ctx context.Context, left []result.Key) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if e.isCancelled() {
-		return errEnded
+	if e.isOver() {
+		return e.why
 	}
 	return nil
 }

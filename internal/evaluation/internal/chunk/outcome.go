@@ -59,7 +59,7 @@ func (e *execution) rescore(ctx, asking context.Context, j job) (result.Outcome,
 	}
 	complete := func(o *result.Outcome) error {
 		_, err := e.assess(ctx, j, o, func(pause func() error) error {
-			return plan.Reassess(pause, o, e.Plan.PassRule, e.Measures, j.content, scores)
+			return plan.Reassess(pause, o, e.Plan.PassRule, e.Measures, j.content, nil, scores)
 		})
 		o.ScoringNanoUSD = kept.ScoringNanoUSD + cost
 		return err

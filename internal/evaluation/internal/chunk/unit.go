@@ -46,7 +46,7 @@ func (e *execution) ended() bool {
 			Code: CodeBudgetExceeded, Message: fmt.Sprintf("The run has cost US$ %.4f of its budget of US$ %.4f. Results so far are kept.", float64(e.spent+e.paid)/1e9, *b),
 		}
 	}
-	return e.stop != nil || e.isCancelled()
+	return e.stop != nil || e.isOver()
 }
 
 // unit executes one unit, unless the run cannot go on.
@@ -57,6 +57,9 @@ func (e *execution) unit(ctx, asking context.Context, j job, done chan<- result.
 	began := e.Clock()
 	if e.rescored[j.Key] {
 		o, err := e.rescore(ctx, asking, j)
+		if errors.Is(err, errLeaving) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -69,7 +72,7 @@ func (e *execution) unit(ctx, asking context.Context, j job, done chan<- result.
 	var f *provider.Failure
 	definite := errors.As(err, &f) && asking.Err() == nil
 	switch {
-	case err != nil && !definite && e.isCancelled():
+	case err != nil && !definite && e.isOver():
 		return nil // there is no answer to keep, and none is asked for any more
 	case err != nil && f == nil:
 		return err
@@ -85,7 +88,11 @@ func (e *execution) unit(ctx, asking context.Context, j job, done chan<- result.
 	case f != nil:
 		e.fail(&o, f)
 	default:
-		if err := e.scored(ctx, asking, j, a, &o); err != nil {
+		err := e.scored(ctx, asking, j, a, &o)
+		if errors.Is(err, errLeaving) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -102,13 +109,17 @@ func (e *execution) halt(f *provider.Failure) {
 }
 
 // score has an answer scored by those who are asked. It is paid: whatever they do, it
-// is kept, unless it is this worker that ends.
+// is kept, unless it is this worker that ends. Then the next one asks all of them, which
+// is what errLeaving says.
 func (e *execution) score(asking context.Context, by plan.Scorers, j job, a provider.Answer) (map[string]metric.Score, uint64, error) {
 	scores, cost, err := by.Score(asking, e.Run.ID, j.content, j.Epoch, a)
 	var f *provider.Failure
-	if errors.As(err, &f) {
+	switch {
+	case errors.As(err, &f) && asking.Err() == nil:
 		e.halt(f)
-	} else if err != nil && !e.isCancelled() {
+	case err != nil && e.isLeaving():
+		return nil, cost, errLeaving
+	case err != nil && !e.isOver():
 		return nil, cost, err
 	}
 	return scores, cost, nil

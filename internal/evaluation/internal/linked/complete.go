@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/metric"
 	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/result"
@@ -16,7 +15,7 @@ import (
 )
 
 // complete reads results and returns those that their traces say more about.
-func (j Join) complete(ctx context.Context, some []result.Traced, given scores) ([]result.Outcome, error) {
+func (j Join) complete(ctx context.Context, some []result.Traced, k known) ([]result.Outcome, error) {
 	if len(some) == 0 {
 		return nil, nil
 	}
@@ -39,7 +38,7 @@ func (j Join) complete(ctx context.Context, some []result.Traced, given scores) 
 			return nil, err
 		}
 		for _, o := range page {
-			if wanted[o.Key] && (fill(&o, found[o.Trace]) || given[o.Trace] != nil) {
+			if wanted[o.Key] && (fill(&o, found[o.Trace]) || k.scores[o.Trace] != nil || k.effects[o.Trace] != nil) {
 				fuller = append(fuller, o)
 			}
 		}
@@ -47,7 +46,7 @@ func (j Join) complete(ctx context.Context, some []result.Traced, given scores) 
 			f.After = page[len(page)-1].Key
 		}
 	}
-	return j.assess(ctx, fuller, given)
+	return j.assess(ctx, fuller, k)
 }
 
 // fill adds to an outcome what it does not know itself, and reports whether that is
@@ -71,7 +70,7 @@ func fill(o *result.Outcome, l trace.Linked) bool {
 func capped(n uint64) uint32 { return uint32(min(n, 1<<32-1)) }
 
 // assess scores outcomes anew.
-func (j Join) assess(ctx context.Context, all []result.Outcome, given scores) (scored []result.Outcome, err error) {
+func (j Join) assess(ctx context.Context, all []result.Outcome, k known) (scored []result.Outcome, err error) {
 	for len(all) > 0 {
 		ids := make([]int64, len(all))
 		for i := range all {
@@ -87,7 +86,7 @@ func (j Join) assess(ctx context.Context, all []result.Outcome, given scores) (s
 				return nil, fmt.Errorf("version %d of dataset %d has lost item %d", j.Version, j.Dataset, o.Item)
 			}
 			err := admission.From(ctx).Work(ctx, func(pause func() error) error {
-				return j.assessOne(ctx, pause, &o, item, given[o.Trace])
+				return j.assessOne(ctx, pause, &o, item, k)
 			})
 			if err != nil {
 				return nil, err
@@ -100,7 +99,7 @@ func (j Join) assess(ctx context.Context, all []result.Outcome, given scores) (s
 }
 
 // assessOne scores an outcome. One whose scoring panics keeps the scores that it has.
-func (j Join) assessOne(ctx context.Context, pause func() error, o *result.Outcome, item dataset.Item, given map[string]metric.Score) (err error) {
+func (j Join) assessOne(ctx context.Context, pause func() error, o *result.Outcome, item dataset.Item, k known) (err error) {
 	before := *o
 	defer func() {
 		if p := recover(); p != nil {
@@ -108,5 +107,5 @@ func (j Join) assessOne(ctx context.Context, pause func() error, o *result.Outco
 			*o, err = before, nil
 		}
 	}()
-	return plan.Reassess(pause, o, j.Rule, j.Measures, item, given)
+	return plan.Reassess(pause, o, j.Rule, j.Measures, item, k.effects[o.Trace], k.scores[o.Trace])
 }

@@ -1,6 +1,6 @@
 // Package linked adds to the results of a run what the traces of their answers say:
-// cost, tokens and tool calls that an answer does not name, and scores that somebody
-// gave to the trace.
+// cost, tokens and tool calls that an answer does not name, what the answer did to the
+// world, and scores that somebody gave to the trace.
 package linked
 
 import (
@@ -34,6 +34,9 @@ const (
 	lookAgain = 250 * time.Millisecond
 )
 
+// Effects says what traces did to the world. One that did nothing is not in the map.
+type Effects func(context.Context, principal.OrgID, []span.TraceID) (map[span.TraceID]metric.Effects, error)
+
 // Join is what completes the results of one run.
 type Join struct {
 	Results  *result.Service
@@ -47,6 +50,7 @@ type Join struct {
 	Version  int   // and in which version
 	Rule     plan.PassRule
 	Measures []plan.Measure
+	Effects  Effects
 	// Wait is how long the traces of the last items may take to come.
 	Wait time.Duration
 	Last []int64
@@ -65,12 +69,12 @@ func (j Join) Do(ctx context.Context) error {
 	var ready []result.Outcome
 	size := 0
 	for some := range slices.Chunk(all, lookBatch) {
-		some, given, err := j.known(ctx, some)
+		some, k, err := j.known(ctx, some)
 		if err != nil {
 			return err
 		}
 		for few := range slices.Chunk(some, readBatch) {
-			done, err := j.complete(ctx, few, given)
+			done, err := j.complete(ctx, few, k)
 			if err != nil {
 				return err
 			}
@@ -107,8 +111,8 @@ func (j Join) traced(ctx context.Context) ([]result.Traced, error) {
 	return slices.DeleteFunc(all, func(t result.Traced) bool { return named[t.Trace] > 1 || !t.Answered }), nil
 }
 
-// await waits until the traces of the last items have come and ended, or for as long
-// as they may take.
+// await waits until the traces of the last items have come and ended, and what they did is
+// verified if a metric asks for that, or for as long as they may take.
 func (j Join) await(ctx context.Context, all []result.Traced) error {
 	if j.Wait <= 0 {
 		return nil
@@ -128,7 +132,11 @@ func (j Join) await(ctx context.Context, all []result.Traced) error {
 		if err := j.Traces.Linked(ctx, j.Org, left, func(l trace.Linked) { ended[l.ID] = l.Ended }); err != nil {
 			return err
 		}
-		left = slices.DeleteFunc(left, func(id span.TraceID) bool { return ended[id] })
+		effects, err := j.effects(ctx, left)
+		if err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(id span.TraceID) bool { return ended[id] && effects[id].Open == 0 })
 		if len(left) == 0 {
 			return nil
 		}
@@ -145,25 +153,52 @@ func (j Join) await(ctx context.Context, all []result.Traced) error {
 // scores are those of traces by the metrics of the run.
 type scores map[span.TraceID]map[string]metric.Score
 
-// known are those of the results whose traces have arrived or have scores.
-func (j Join) known(ctx context.Context, some []result.Traced) ([]result.Traced, scores, error) {
+// known is what is known about traces besides their spans.
+type known struct {
+	scores  scores
+	effects map[span.TraceID]*metric.Effects
+}
+
+// known are those of the results whose traces have arrived, have scores, or did something to
+// the world. A trace that has arrived and of which the ledger has nothing did nothing.
+func (j Join) known(ctx context.Context, some []result.Traced) ([]result.Traced, known, error) {
 	ids := make([]span.TraceID, len(some))
 	for i, t := range some {
 		ids[i] = t.Trace
 	}
-	given, err := j.given(ctx, ids)
-	if err != nil {
-		return nil, nil, err
-	}
+	// First: a trace that arrives while the rest is read has not arrived, rather than done nothing.
 	arrived, err := j.Traces.Arrived(ctx, j.Org, ids)
 	if err != nil {
-		return nil, nil, err
+		return nil, known{}, err
 	}
-	is := make(map[span.TraceID]bool, len(arrived))
+	given, err := j.given(ctx, ids)
+	if err != nil {
+		return nil, known{}, err
+	}
+	effects, err := j.effects(ctx, ids)
+	if err != nil {
+		return nil, known{}, err
+	}
+	k, is := known{given, map[span.TraceID]*metric.Effects{}}, make(map[span.TraceID]bool, len(arrived))
 	for _, id := range arrived {
 		is[id] = true
 	}
-	return slices.DeleteFunc(slices.Clone(some), func(t result.Traced) bool { return !is[t.Trace] && given[t.Trace] == nil }), given, nil
+	some = slices.DeleteFunc(slices.Clone(some), func(t result.Traced) bool {
+		e, did := effects[t.Trace]
+		if effects != nil && (did || is[t.Trace]) {
+			k.effects[t.Trace] = &e
+		}
+		return !is[t.Trace] && given[t.Trace] == nil && !did
+	})
+	return some, k, nil
+}
+
+// effects are what traces did to the world; nil if no metric of the run asks for it.
+func (j Join) effects(ctx context.Context, ids []span.TraceID) (map[span.TraceID]metric.Effects, error) {
+	if !slices.ContainsFunc(j.Measures, func(m plan.Measure) bool { return slices.Contains(m.Needs, metric.NeedEffects) }) {
+		return nil, nil
+	}
+	return j.Effects(ctx, j.Org, ids)
 }
 
 // given are the scores of traces and their spans that metrics of the run wait for,

@@ -10,6 +10,21 @@ import (
 	"github.com/assayhq/assay/internal/principal"
 )
 
+type EvidenceNormalization struct {
+	OrgID       principal.OrgID
+	ID          int64
+	Events      string
+	State       string
+	Position    int64
+	Read        int64
+	Changed     int64
+	Refused     int64
+	Actor       string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	CompletedAt *time.Time
+}
+
 type EvidenceRecord struct {
 	OrgID           principal.OrgID
 	Kind            string

@@ -10,37 +10,48 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/principal"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const claimKeys = `-- name: ClaimKeys :many
-INSERT INTO evidence_keys (org_id, key, id, content)
-SELECT $1, c.key, c.id, nullif(c.content, '')
-FROM (SELECT unnest($2::bytea[]) AS key, unnest($3::bigint[]) AS id, unnest($4::bytea[]) AS content ORDER BY 1) AS c
-ON CONFLICT (org_id, key) DO UPDATE SET shared = true
-RETURNING key, id, content
+INSERT INTO evidence_keys (org_id, key, id, content, holder, expires)
+SELECT $1, c.key, c.id, nullif(c.content, ''), CASE WHEN NOT c.lasts THEN $2::bigint END, CASE WHEN NOT c.lasts THEN $3::date END
+FROM (
+  SELECT unnest($4::bytea[]) AS key, unnest($5::bigint[]) AS id, unnest($6::bytea[]) AS content, unnest($7::boolean[]) AS lasts
+  ORDER BY 1
+) AS c
+ON CONFLICT (org_id, key) DO UPDATE SET expires = CASE WHEN evidence_keys.expires IS NOT NULL THEN greatest(evidence_keys.expires, excluded.expires) END
+RETURNING key, id, content, coalesce(holder, 0)::bigint AS holder
 `
 
 type ClaimKeysParams struct {
 	OrgID    principal.OrgID
+	Holder   int64
+	Expires  pgtype.Date
 	Keys     [][]byte
 	Ids      []int64
 	Contents [][]byte
+	Lasts    []bool
 }
 
 type ClaimKeysRow struct {
 	Key     []byte
 	ID      int64
 	Content []byte
+	Holder  int64
 }
 
 // Claims keys for ids. Whoever claimed one before keeps it: the id that is returned is
-// then another one.
+// then another one, and the key is kept for as long as its record is. Others who claim the same keys wait until the transaction ends.
 func (q *Queries) ClaimKeys(ctx context.Context, arg ClaimKeysParams) ([]ClaimKeysRow, error) {
 	rows, err := q.db.Query(ctx, claimKeys,
 		arg.OrgID,
+		arg.Holder,
+		arg.Expires,
 		arg.Keys,
 		arg.Ids,
 		arg.Contents,
+		arg.Lasts,
 	)
 	if err != nil {
 		return nil, err
@@ -49,6 +60,252 @@ func (q *Queries) ClaimKeys(ctx context.Context, arg ClaimKeysParams) ([]ClaimKe
 	items := []ClaimKeysRow{}
 	for rows.Next() {
 		var i ClaimKeysRow
+		if err := rows.Scan(
+			&i.Key,
+			&i.ID,
+			&i.Content,
+			&i.Holder,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countEffects = `-- name: CountEffects :many
+SELECT trace_id, coalesce(state, '')::text AS state, coalesce(body ->> 'side_effect_class', '')::text AS class, (body ->> 'overdue' IS NOT DISTINCT FROM 'true')::boolean AS overdue,
+       (body -> 'verification' IS NOT NULL AND (state IS DISTINCT FROM 'compensated' OR body -> 'verification' ->> 'result' IS NOT DISTINCT FROM 'absent'))::boolean AS looked, count(*) AS number
+FROM evidence_records
+WHERE org_id = $1 AND kind = 'side-effect-ledger' AND trace_id = ANY ($2::bytea[])
+GROUP BY 1, 2, 3, 4, 5
+`
+
+type CountEffectsParams struct {
+	OrgID  principal.OrgID
+	Traces [][]byte
+}
+
+type CountEffectsRow struct {
+	TraceID []byte
+	State   string
+	Class   string
+	Overdue bool
+	Looked  bool
+	Number  int64
+}
+
+// How many side effects of some traces are in which state. One that was undone was looked for
+// if it was found to be gone.
+func (q *Queries) CountEffects(ctx context.Context, arg CountEffectsParams) ([]CountEffectsRow, error) {
+	rows, err := q.db.Query(ctx, countEffects, arg.OrgID, arg.Traces)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CountEffectsRow{}
+	for rows.Next() {
+		var i CountEffectsRow
+		if err := rows.Scan(
+			&i.TraceID,
+			&i.State,
+			&i.Class,
+			&i.Overdue,
+			&i.Looked,
+			&i.Number,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countLeases = `-- name: CountLeases :one
+SELECT count(*) FROM evidence_leases
+WHERE org_id = $1 AND id = ANY ($2::bigint[]) AND until > now() AND NOT coalesce(digest = $3::bytea, false)
+`
+
+type CountLeasesParams struct {
+	OrgID  principal.OrgID
+	Ids    []int64
+	Digest []byte
+}
+
+// How many of the leases have not ended, and are not of the same request.
+func (q *Queries) CountLeases(ctx context.Context, arg CountLeasesParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countLeases, arg.OrgID, arg.Ids, arg.Digest)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deleteEndedLeases = `-- name: DeleteEndedLeases :execrows
+DELETE FROM evidence_leases WHERE until < now() - interval '1 hour'
+`
+
+// Forgets leases that were not given back.
+// all orgs: leases end by age, and the sweeper has no organization.
+func (q *Queries) DeleteEndedLeases(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteEndedLeases)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteExpiredKeys = `-- name: DeleteExpiredKeys :execrows
+DELETE FROM evidence_keys k
+USING (SELECT e.org_id, e.key FROM evidence_keys e WHERE e.expires < current_date LIMIT 10000) AS gone
+WHERE k.org_id = gone.org_id AND k.key = gone.key
+`
+
+// Forgets the keys of records that are gone, a bounded number a call.
+// all orgs: records expire by age, and the sweeper has no organization.
+func (q *Queries) DeleteExpiredKeys(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteExpiredKeys)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const dropLease = `-- name: DropLease :exec
+DELETE FROM evidence_leases
+WHERE org_id = $1 AND id = $2
+`
+
+type DropLeaseParams struct {
+	OrgID principal.OrgID
+	ID    int64
+}
+
+// Ends a lease.
+func (q *Queries) DropLease(ctx context.Context, arg DropLeaseParams) error {
+	_, err := q.db.Exec(ctx, dropLease, arg.OrgID, arg.ID)
+	return err
+}
+
+const endNormalization = `-- name: EndNormalization :exec
+UPDATE evidence_normalizations
+SET state = 'completed', completed_at = $1, updated_at = $1
+WHERE org_id = $2 AND id = $3 AND state = 'running'
+`
+
+type EndNormalizationParams struct {
+	CompletedAt *time.Time
+	OrgID       principal.OrgID
+	ID          int64
+}
+
+// Notes that all events were read.
+func (q *Queries) EndNormalization(ctx context.Context, arg EndNormalizationParams) error {
+	_, err := q.db.Exec(ctx, endNormalization, arg.CompletedAt, arg.OrgID, arg.ID)
+	return err
+}
+
+const extendLease = `-- name: ExtendLease :exec
+UPDATE evidence_leases SET until = greatest(until, now() + make_interval(secs => $1::double precision))
+WHERE org_id = $2 AND id = $3
+`
+
+type ExtendLeaseParams struct {
+	Seconds float64
+	OrgID   principal.OrgID
+	ID      int64
+}
+
+// Makes a lease last for so many seconds from now, or longer.
+func (q *Queries) ExtendLease(ctx context.Context, arg ExtendLeaseParams) error {
+	_, err := q.db.Exec(ctx, extendLease, arg.Seconds, arg.OrgID, arg.ID)
+	return err
+}
+
+const findDecisionOf = `-- name: FindDecisionOf :one
+SELECT id FROM evidence_records
+WHERE org_id = $1 AND kind = 'policy-decisions' AND invocation_id = $2::text AND runtime_key = $3::text AND origin = 'platform'
+  AND body ->> 'mode' = 'enforce'
+ORDER BY id DESC
+LIMIT 1
+`
+
+type FindDecisionOfParams struct {
+	OrgID        principal.OrgID
+	InvocationID string
+	RuntimeKey   string
+}
+
+// The newest decision of the platform about a call of a runtime that somebody may act on.
+func (q *Queries) FindDecisionOf(ctx context.Context, arg FindDecisionOfParams) (int64, error) {
+	row := q.db.QueryRow(ctx, findDecisionOf, arg.OrgID, arg.InvocationID, arg.RuntimeKey)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
+const findIdleEffects = `-- name: FindIdleEffects :many
+SELECT id FROM evidence_records
+WHERE org_id = $1 AND kind = 'side-effect-ledger' AND id = ANY ($2::bigint[]) AND state IN ('failed', 'not_applied')
+`
+
+type FindIdleEffectsParams struct {
+	OrgID principal.OrgID
+	Ids   []int64
+}
+
+// Those of the side effects that are known not to have happened.
+func (q *Queries) FindIdleEffects(ctx context.Context, arg FindIdleEffectsParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, findIdleEffects, arg.OrgID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const findKeys = `-- name: FindKeys :many
+SELECT key, id, content FROM evidence_keys
+WHERE org_id = $1 AND key = ANY ($2::bytea[])
+`
+
+type FindKeysParams struct {
+	OrgID principal.OrgID
+	Keys  [][]byte
+}
+
+type FindKeysRow struct {
+	Key     []byte
+	ID      int64
+	Content []byte
+}
+
+// Whose keys are, of those that were claimed.
+func (q *Queries) FindKeys(ctx context.Context, arg FindKeysParams) ([]FindKeysRow, error) {
+	rows, err := q.db.Query(ctx, findKeys, arg.OrgID, arg.Keys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FindKeysRow{}
+	for rows.Next() {
+		var i FindKeysRow
 		if err := rows.Scan(&i.Key, &i.ID, &i.Content); err != nil {
 			return nil, err
 		}
@@ -60,103 +317,90 @@ func (q *Queries) ClaimKeys(ctx context.Context, arg ClaimKeysParams) ([]ClaimKe
 	return items, nil
 }
 
-const countExpiring = `-- name: CountExpiring :one
-SELECT count(*) FROM evidence_records
-WHERE org_id = $1 AND kind = 'approvals' AND state = 'pending' AND (body ->> 'expires_at')::timestamptz < $2::timestamptz
+const findNormalization = `-- name: FindNormalization :one
+SELECT org_id, id, events, state, position, read, changed, refused, actor, created_at, updated_at, completed_at FROM evidence_normalizations
+WHERE org_id = $1 AND id = $2
 `
 
-type CountExpiringParams struct {
-	OrgID  principal.OrgID
-	Before time.Time
-}
-
-// How many approvals wait that expire soon.
-func (q *Queries) CountExpiring(ctx context.Context, arg CountExpiringParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countExpiring, arg.OrgID, arg.Before)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const countRecords = `-- name: CountRecords :many
-SELECT kind, count(*) AS records, count(*) FILTER (WHERE created_at > $1::timestamptz) AS recent, max(created_at)::timestamptz AS latest
-FROM evidence_records
-WHERE org_id = $2
-GROUP BY kind
-`
-
-type CountRecordsParams struct {
-	Since time.Time
+type FindNormalizationParams struct {
 	OrgID principal.OrgID
+	ID    int64
 }
 
-type CountRecordsRow struct {
-	Kind    string
-	Records int64
-	Recent  int64
-	Latest  time.Time
+// How far reading events again is.
+func (q *Queries) FindNormalization(ctx context.Context, arg FindNormalizationParams) (EvidenceNormalization, error) {
+	row := q.db.QueryRow(ctx, findNormalization, arg.OrgID, arg.ID)
+	var i EvidenceNormalization
+	err := row.Scan(
+		&i.OrgID,
+		&i.ID,
+		&i.Events,
+		&i.State,
+		&i.Position,
+		&i.Read,
+		&i.Changed,
+		&i.Refused,
+		&i.Actor,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.CompletedAt,
+	)
+	return i, err
 }
 
-// How many records of each kind there are, and since when.
-func (q *Queries) CountRecords(ctx context.Context, arg CountRecordsParams) ([]CountRecordsRow, error) {
-	rows, err := q.db.Query(ctx, countRecords, arg.Since, arg.OrgID)
+const findParties = `-- name: FindParties :many
+SELECT org_id, kind, id, name, idempotency_key, origin, actor, state, decision, runtime_id, runtime_key, connector_id, connector_key, trace_id, evaluation_run_id, raw_event_id, step_id, tool_id, invocation_id, decision_id, effect_id, explanation_id, report_id, failure_key, failure_mode, side_effect_class, body, occurred_at, created_at, updated_at, version FROM evidence_records
+WHERE org_id = $1 AND (kind = 'runtimes' AND name = $2::text OR kind = 'connectors' AND name = $3::text)
+`
+
+type FindPartiesParams struct {
+	OrgID     principal.OrgID
+	Runtime   string
+	Connector string
+}
+
+// A runtime and a connector by their keys.
+func (q *Queries) FindParties(ctx context.Context, arg FindPartiesParams) ([]EvidenceRecord, error) {
+	rows, err := q.db.Query(ctx, findParties, arg.OrgID, arg.Runtime, arg.Connector)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []CountRecordsRow{}
+	items := []EvidenceRecord{}
 	for rows.Next() {
-		var i CountRecordsRow
+		var i EvidenceRecord
 		if err := rows.Scan(
+			&i.OrgID,
 			&i.Kind,
-			&i.Records,
-			&i.Recent,
-			&i.Latest,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const countStates = `-- name: CountStates :many
-SELECT kind, coalesce(state, '')::text AS state, coalesce(body ->> 'severity', '')::text AS severity, count(*) AS records
-FROM evidence_records
-WHERE org_id = $1 AND kind = ANY ($2::text[])
-GROUP BY 1, 2, 3
-`
-
-type CountStatesParams struct {
-	OrgID principal.OrgID
-	Kinds []string
-}
-
-type CountStatesRow struct {
-	Kind     string
-	State    string
-	Severity string
-	Records  int64
-}
-
-// How many records of each kind are in each state, for the kinds that need attention.
-func (q *Queries) CountStates(ctx context.Context, arg CountStatesParams) ([]CountStatesRow, error) {
-	rows, err := q.db.Query(ctx, countStates, arg.OrgID, arg.Kinds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []CountStatesRow{}
-	for rows.Next() {
-		var i CountStatesRow
-		if err := rows.Scan(
-			&i.Kind,
+			&i.ID,
+			&i.Name,
+			&i.IdempotencyKey,
+			&i.Origin,
+			&i.Actor,
 			&i.State,
-			&i.Severity,
-			&i.Records,
+			&i.Decision,
+			&i.RuntimeID,
+			&i.RuntimeKey,
+			&i.ConnectorID,
+			&i.ConnectorKey,
+			&i.TraceID,
+			&i.EvaluationRunID,
+			&i.RawEventID,
+			&i.StepID,
+			&i.ToolID,
+			&i.InvocationID,
+			&i.DecisionID,
+			&i.EffectID,
+			&i.ExplanationID,
+			&i.ReportID,
+			&i.FailureKey,
+			&i.FailureMode,
+			&i.SideEffectClass,
+			&i.Body,
+			&i.OccurredAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -166,6 +410,26 @@ func (q *Queries) CountStates(ctx context.Context, arg CountStatesParams) ([]Cou
 		return nil, err
 	}
 	return items, nil
+}
+
+const findPendingApproval = `-- name: FindPendingApproval :one
+SELECT id FROM evidence_records
+WHERE org_id = $1 AND kind = 'approvals' AND state = 'pending' AND origin = 'platform' AND body ->> 'input_digest' = $2::text
+ORDER BY id DESC
+LIMIT 1
+`
+
+type FindPendingApprovalParams struct {
+	OrgID  principal.OrgID
+	Digest string
+}
+
+// The approval of an action that was asked for and is not decided yet.
+func (q *Queries) FindPendingApproval(ctx context.Context, arg FindPendingApprovalParams) (int64, error) {
+	row := q.db.QueryRow(ctx, findPendingApproval, arg.OrgID, arg.Digest)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
 }
 
 const findRecord = `-- name: FindRecord :one
@@ -282,6 +546,70 @@ func (q *Queries) FindRecords(ctx context.Context, arg FindRecordsParams) ([]Evi
 	return items, nil
 }
 
+const findRunningNormalization = `-- name: FindRunningNormalization :one
+SELECT org_id, id, events, state, position, read, changed, refused, actor, created_at, updated_at, completed_at FROM evidence_normalizations
+WHERE org_id = $1 AND state = 'running'
+FOR UPDATE
+`
+
+// The one that is under way, which stays so until the transaction ends.
+func (q *Queries) FindRunningNormalization(ctx context.Context, orgID principal.OrgID) (EvidenceNormalization, error) {
+	row := q.db.QueryRow(ctx, findRunningNormalization, orgID)
+	var i EvidenceNormalization
+	err := row.Scan(
+		&i.OrgID,
+		&i.ID,
+		&i.Events,
+		&i.State,
+		&i.Position,
+		&i.Read,
+		&i.Changed,
+		&i.Refused,
+		&i.Actor,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.CompletedAt,
+	)
+	return i, err
+}
+
+const findTargets = `-- name: FindTargets :many
+SELECT id, kind, name FROM evidence_records
+WHERE org_id = $1 AND id = ANY ($2::bigint[])
+`
+
+type FindTargetsParams struct {
+	OrgID principal.OrgID
+	Ids   []int64
+}
+
+type FindTargetsRow struct {
+	ID   int64
+	Kind string
+	Name *string
+}
+
+// The kinds of records, and their keys.
+func (q *Queries) FindTargets(ctx context.Context, arg FindTargetsParams) ([]FindTargetsRow, error) {
+	rows, err := q.db.Query(ctx, findTargets, arg.OrgID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FindTargetsRow{}
+	for rows.Next() {
+		var i FindTargetsRow
+		if err := rows.Scan(&i.ID, &i.Kind, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const findThings = `-- name: FindThings :many
 SELECT org_id, kind, id, name, idempotency_key, origin, actor, state, decision, runtime_id, runtime_key, connector_id, connector_key, trace_id, evaluation_run_id, raw_event_id, step_id, tool_id, invocation_id, decision_id, effect_id, explanation_id, report_id, failure_key, failure_mode, side_effect_class, body, occurred_at, created_at, updated_at, version FROM evidence_records
 WHERE org_id = $1 AND kind = $2 AND name = ANY ($3::text[])
@@ -344,6 +672,102 @@ func (q *Queries) FindThings(ctx context.Context, arg FindThingsParams) ([]Evide
 		return nil, err
 	}
 	return items, nil
+}
+
+const hasUndo = `-- name: HasUndo :one
+SELECT EXISTS (
+  SELECT 1 FROM evidence_records
+  WHERE org_id = $1 AND kind = 'side-effect-ledger' AND effect_id = $2::bigint AND body ->> 'authorization' = 'allowed'
+    AND state NOT IN ('failed', 'not_applied')
+)
+`
+
+type HasUndoParams struct {
+	OrgID    principal.OrgID
+	EffectID int64
+}
+
+// Whether a side effect that was allowed, and may have happened, undoes another one.
+func (q *Queries) HasUndo(ctx context.Context, arg HasUndoParams) (bool, error) {
+	row := q.db.QueryRow(ctx, hasUndo, arg.OrgID, arg.EffectID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const holdKeys = `-- name: HoldKeys :exec
+UPDATE evidence_keys SET holder = $1::bigint
+WHERE org_id = $2 AND key = ANY ($3::bytea[])
+`
+
+type HoldKeysParams struct {
+	Holder int64
+	OrgID  principal.OrgID
+	Keys   [][]byte
+}
+
+// Puts keys under a lease.
+func (q *Queries) HoldKeys(ctx context.Context, arg HoldKeysParams) error {
+	_, err := q.db.Exec(ctx, holdKeys, arg.Holder, arg.OrgID, arg.Keys)
+	return err
+}
+
+const inheritLease = `-- name: InheritLease :exec
+UPDATE evidence_leases l SET until = greatest(l.until, o.until)
+FROM (SELECT max(e.until) AS until FROM evidence_leases e WHERE e.org_id = $1 AND e.id = ANY ($3::bigint[])) AS o
+WHERE l.org_id = $1 AND l.id = $2
+`
+
+type InheritLeaseParams struct {
+	OrgID principal.OrgID
+	ID    int64
+	Ids   []int64
+}
+
+// Makes a lease last as long as those that it takes over.
+func (q *Queries) InheritLease(ctx context.Context, arg InheritLeaseParams) error {
+	_, err := q.db.Exec(ctx, inheritLease, arg.OrgID, arg.ID, arg.Ids)
+	return err
+}
+
+const insertNormalization = `-- name: InsertNormalization :one
+INSERT INTO evidence_normalizations (org_id, events, state, actor, created_at, updated_at)
+VALUES ($1, $2, 'running', $3, $4, $4)
+ON CONFLICT (org_id) WHERE state = 'running' DO NOTHING
+RETURNING org_id, id, events, state, position, read, changed, refused, actor, created_at, updated_at, completed_at
+`
+
+type InsertNormalizationParams struct {
+	OrgID     principal.OrgID
+	Events    string
+	Actor     string
+	CreatedAt time.Time
+}
+
+// Notes that events are to be read again, unless they are being read.
+func (q *Queries) InsertNormalization(ctx context.Context, arg InsertNormalizationParams) (EvidenceNormalization, error) {
+	row := q.db.QueryRow(ctx, insertNormalization,
+		arg.OrgID,
+		arg.Events,
+		arg.Actor,
+		arg.CreatedAt,
+	)
+	var i EvidenceNormalization
+	err := row.Scan(
+		&i.OrgID,
+		&i.ID,
+		&i.Events,
+		&i.State,
+		&i.Position,
+		&i.Read,
+		&i.Changed,
+		&i.Refused,
+		&i.Actor,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.CompletedAt,
+	)
+	return i, err
 }
 
 const insertRecord = `-- name: InsertRecord :exec
@@ -453,38 +877,44 @@ func (q *Queries) KeepHistory(ctx context.Context, arg KeepHistoryParams) error 
 	return err
 }
 
-const lockKeys = `-- name: LockKeys :many
-SELECT key, shared FROM evidence_keys
-WHERE org_id = $1 AND key = ANY ($2::bytea[])
-ORDER BY key
-FOR UPDATE
+const listMovedByPeople = `-- name: ListMovedByPeople :many
+WITH moves AS (
+  SELECT r.id, h.version, h.actor, h.state AS was, lag(h.state, 1, r.state) OVER (PARTITION BY r.id ORDER BY h.version DESC) AS became
+  FROM evidence_records r
+  CROSS JOIN LATERAL (
+    SELECT v.version, v.state, v.actor FROM evidence_history v
+    WHERE v.org_id = r.org_id AND v.record_id = r.id
+    ORDER BY v.version DESC LIMIT 100
+  ) h
+  WHERE r.org_id = $1 AND r.id = ANY ($2::bigint[])
+), lasting AS (
+  SELECT m.id, m.actor, m.was, m.became, bool_and(m.became = ANY ($3::text[])) OVER (PARTITION BY m.id ORDER BY m.version DESC) AS stayed
+  FROM moves m
+)
+SELECT DISTINCT id::bigint AS id FROM lasting WHERE stayed AND was IS DISTINCT FROM became AND actor LIKE 'user/%'
 `
 
-type LockKeysParams struct {
-	OrgID principal.OrgID
-	Keys  [][]byte
+type ListMovedByPeopleParams struct {
+	OrgID  principal.OrgID
+	Ids    []int64
+	States []string
 }
 
-type LockKeysRow struct {
-	Key    []byte
-	Shared bool
-}
-
-// Keeps records of the stream from being changed by others until the transaction ends:
-// who claims one of the keys waits until then.
-func (q *Queries) LockKeys(ctx context.Context, arg LockKeysParams) ([]LockKeysRow, error) {
-	rows, err := q.db.Query(ctx, lockKeys, arg.OrgID, arg.Keys)
+// Those of some records that a person moved to one of some states, which they have not left
+// since. The newest 100 changes of each are looked at.
+func (q *Queries) ListMovedByPeople(ctx context.Context, arg ListMovedByPeopleParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, listMovedByPeople, arg.OrgID, arg.Ids, arg.States)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []LockKeysRow{}
+	items := []int64{}
 	for rows.Next() {
-		var i LockKeysRow
-		if err := rows.Scan(&i.Key, &i.Shared); err != nil {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -544,15 +974,76 @@ func (q *Queries) LockRecord(ctx context.Context, arg LockRecordParams) (Evidenc
 	return i, err
 }
 
+const moveCursor = `-- name: MoveCursor :exec
+UPDATE evidence_cursors SET at_ms = $1, trace_id = $2, until = now()
+WHERE org_id = $3 AND holder = $4 AND at_ms = $5 AND trace_id = $6
+`
+
+type MoveCursorParams struct {
+	AtMs     int64
+	TraceID  []byte
+	OrgID    principal.OrgID
+	Holder   int64
+	BeforeMs int64
+	BeforeID []byte
+}
+
+// Notes how far the traces were read, and lets others read on, if no other has.
+func (q *Queries) MoveCursor(ctx context.Context, arg MoveCursorParams) error {
+	_, err := q.db.Exec(ctx, moveCursor,
+		arg.AtMs,
+		arg.TraceID,
+		arg.OrgID,
+		arg.Holder,
+		arg.BeforeMs,
+		arg.BeforeID,
+	)
+	return err
+}
+
+const moveNormalization = `-- name: MoveNormalization :exec
+UPDATE evidence_normalizations
+SET position = $1, read = read + $2, changed = changed + $3, refused = refused + $4, updated_at = $5
+WHERE org_id = $6 AND id = $7 AND state = 'running' AND position = $8
+`
+
+type MoveNormalizationParams struct {
+	Position  int64
+	Read      int64
+	Changed   int64
+	Refused   int64
+	UpdatedAt time.Time
+	OrgID     principal.OrgID
+	ID        int64
+	Before    int64
+}
+
+// Notes how far it is. Whoever was slower notes nothing.
+func (q *Queries) MoveNormalization(ctx context.Context, arg MoveNormalizationParams) error {
+	_, err := q.db.Exec(ctx, moveNormalization,
+		arg.Position,
+		arg.Read,
+		arg.Changed,
+		arg.Refused,
+		arg.UpdatedAt,
+		arg.OrgID,
+		arg.ID,
+		arg.Before,
+	)
+	return err
+}
+
 const moveRecord = `-- name: MoveRecord :execrows
 UPDATE evidence_records
-SET state = $1, decision = $2, body = $3, updated_at = $4, version = version + 1
-WHERE org_id = $5 AND kind = $6 AND id = $7 AND version = $8
+SET state = $1, decision = $2, decision_id = $3, side_effect_class = $4, body = $5, updated_at = $6, version = version + 1
+WHERE org_id = $7 AND kind = $8 AND id = $9 AND version = $10
 `
 
 type MoveRecordParams struct {
 	State           *string
 	Decision        *string
+	DecisionID      *int64
+	SideEffectClass *string
 	Body            []byte
 	UpdatedAt       time.Time
 	OrgID           principal.OrgID
@@ -566,6 +1057,8 @@ func (q *Queries) MoveRecord(ctx context.Context, arg MoveRecordParams) (int64, 
 	result, err := q.db.Exec(ctx, moveRecord,
 		arg.State,
 		arg.Decision,
+		arg.DecisionID,
+		arg.SideEffectClass,
 		arg.Body,
 		arg.UpdatedAt,
 		arg.OrgID,
@@ -603,6 +1096,101 @@ func (q *Queries) NewIDs(ctx context.Context, number int32) ([]int64, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const passKeys = `-- name: PassKeys :exec
+UPDATE evidence_keys k SET id = c.id
+FROM (SELECT unnest($2::bytea[]) AS key, unnest($3::bigint[]) AS id) AS c
+WHERE k.org_id = $1 AND k.key = c.key
+`
+
+type PassKeysParams struct {
+	OrgID principal.OrgID
+	Keys  [][]byte
+	Ids   []int64
+}
+
+// Passes keys on to other records.
+func (q *Queries) PassKeys(ctx context.Context, arg PassKeysParams) error {
+	_, err := q.db.Exec(ctx, passKeys, arg.OrgID, arg.Keys, arg.Ids)
+	return err
+}
+
+const renewLease = `-- name: RenewLease :execrows
+UPDATE evidence_leases SET until = greatest(until, now() + make_interval(secs => $1::double precision))
+WHERE org_id = $2 AND id = $3 AND until > now()
+`
+
+type RenewLeaseParams struct {
+	Seconds float64
+	OrgID   principal.OrgID
+	ID      int64
+}
+
+// Makes a lease last for so many seconds from now, or longer, unless it has ended.
+func (q *Queries) RenewLease(ctx context.Context, arg RenewLeaseParams) (int64, error) {
+	result, err := q.db.Exec(ctx, renewLease, arg.Seconds, arg.OrgID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const takeCursor = `-- name: TakeCursor :one
+INSERT INTO evidence_cursors AS c (org_id, at_ms, trace_id, holder, until)
+VALUES ($1, $2, decode(repeat('00', 16), 'hex'), $3, now() + make_interval(secs => $4::float8))
+ON CONFLICT (org_id) DO UPDATE SET holder = excluded.holder, until = excluded.until
+WHERE c.holder = excluded.holder OR c.until < now()
+RETURNING at_ms, trace_id
+`
+
+type TakeCursorParams struct {
+	OrgID   principal.OrgID
+	AtMs    int64
+	Holder  int64
+	Seconds float64
+}
+
+type TakeCursorRow struct {
+	AtMs    int64
+	TraceID []byte
+}
+
+// How far the traces were read, for the one who is to read on; none if another reads. The
+// first to ask begins at the place that it names.
+func (q *Queries) TakeCursor(ctx context.Context, arg TakeCursorParams) (TakeCursorRow, error) {
+	row := q.db.QueryRow(ctx, takeCursor,
+		arg.OrgID,
+		arg.AtMs,
+		arg.Holder,
+		arg.Seconds,
+	)
+	var i TakeCursorRow
+	err := row.Scan(&i.AtMs, &i.TraceID)
+	return i, err
+}
+
+const takeLease = `-- name: TakeLease :exec
+INSERT INTO evidence_leases (org_id, id, until, digest)
+SELECT $1, $2, clock_timestamp() + make_interval(secs => $3::double precision), $4::bytea
+`
+
+type TakeLeaseParams struct {
+	OrgID   principal.OrgID
+	ID      int64
+	Seconds float64
+	Digest  []byte
+}
+
+// Makes a lease of so many seconds.
+func (q *Queries) TakeLease(ctx context.Context, arg TakeLeaseParams) error {
+	_, err := q.db.Exec(ctx, takeLease,
+		arg.OrgID,
+		arg.ID,
+		arg.Seconds,
+		arg.Digest,
+	)
+	return err
 }
 
 const touchRecord = `-- name: TouchRecord :exec

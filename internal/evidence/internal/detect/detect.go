@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -64,9 +65,6 @@ type record struct {
 }
 
 func (r record) holds(c Condition) bool {
-	if c.Op == Absent {
-		return !slices.ContainsFunc(c.Fields, func(f string) bool { return r.at(f) != nil })
-	}
 	return slices.ContainsFunc(c.Fields, func(f string) bool { return r.field(f, c) })
 }
 
@@ -83,7 +81,6 @@ func (r record) field(name string, c Condition) bool {
 		return slices.Contains(c.Values, plain(v))
 	case ContainsAny:
 		return slices.ContainsFunc(c.Values, func(phrase string) bool { return r.contains(name, phrase) })
-	case Absent:
 	}
 	return false
 }
@@ -148,12 +145,11 @@ const maxMessage = 2_000
 // message is what a record says about its failure.
 func message(v kind.Values) string {
 	e := v.Within("error")
-	for _, text := range []string{e.Text("message"), e.Text("type"), strings.Join(texts(v["result"]), " ")} {
-		if text = strings.TrimSpace(text); text != "" {
-			return cut(text, maxMessage)
-		}
+	text := cmp.Or(strings.TrimSpace(e.Text("message")), strings.TrimSpace(e.Text("type")))
+	if text == "" {
+		text = strings.TrimSpace(strings.Join(texts(v["result"]), " "))
 	}
-	return ""
+	return strings.ReplaceAll(cut(text, maxMessage), "\x00", " ")
 }
 
 // cut shortens a text to a number of bytes, between characters.

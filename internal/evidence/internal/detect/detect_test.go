@@ -1,7 +1,6 @@
 package detect_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -116,7 +115,7 @@ func TestLedger(t *testing.T) {
 	ledger := func(state, class, more string) string {
 		return `{"operation":"refund","state":"` + state + `","side_effect_class":"` + class + `"` + more + `}`
 	}
-	const decided, duplicate = `,"policy_decision_id":5`, `,"duplicate_of_id":9`
+	const decided, none, duplicate = `,"policy_decision_id":5,"authorization":"allowed"`, `,"authorization":"none"`, `,"duplicate_of_id":9`
 	for name, e := range map[string]struct {
 		before, after string
 		rules         []string
@@ -128,19 +127,16 @@ func TestLedger(t *testing.T) {
 		"not undone again":                 {ledger("compensating", "update", decided), ledger("compensation_failed", "update", decided), []string{"effect.not_undone"}},
 		"duplicate":                        {"", ledger("dispatched", "transact", decided+duplicate), []string{"effect.duplicate"}},
 		"duplicate already":                {ledger("dispatched", "transact", decided+duplicate), ledger("acknowledged", "transact", decided+duplicate), nil},
-		"duplicate without a decision":     {"", ledger("dispatched", "transact", duplicate), []string{"effect.duplicate", "effect.without_decision"}},
-		"dispatched without a decision":    {ledger("authorized", "update", ""), ledger("dispatched", "update", ""), []string{"effect.without_decision"}},
-		"born without a decision":          {"", ledger("acknowledged", "unknown", ""), []string{"effect.without_decision"}},
-		"born unknown":                     {"", ledger("unknown", "create", ""), []string{"effect.without_decision"}},
-		"acknowledged after it was seen":   {ledger("dispatched", "update", ""), ledger("acknowledged", "update", ""), nil},
-		"acknowledged after an unknown":    {ledger("unknown", "update", ""), ledger("acknowledged", "update", ""), nil},
-		"conflicting without a decision":   {ledger("failed", "update", ""), ledger("conflicting", "update", ""), []string{"effect.conflicting"}},
-		"dispatched with a decision":       {ledger("authorized", "update", decided), ledger("dispatched", "update", decided), nil},
+		"duplicate without a decision":     {"", ledger("dispatched", "transact", none+duplicate), []string{"effect.duplicate", "effect.unauthorized"}},
+		"dispatched without a decision":    {ledger("authorized", "update", ""), ledger("dispatched", "update", none), []string{"effect.unauthorized"}},
+		"dispatched although denied":       {"", ledger("dispatched", "update", `,"authorization":"denied"`), []string{"effect.unauthorized"}},
+		"acknowledged after it was seen":   {ledger("dispatched", "update", none), ledger("acknowledged", "update", none), nil},
+		"conflicting without a decision":   {ledger("failed", "update", none), ledger("conflicting", "update", none), []string{"effect.conflicting"}},
+		"dispatched with a decision":       {ledger("authorized", "update", ""), ledger("dispatched", "update", decided), nil},
 		"a read without a decision":        {"", ledger("dispatched", "read", ""), nil},
 		"planned without a decision":       {"", ledger("planned", "transact", ""), nil},
-		"denied":                           {ledger("planned", "transact", ""), ledger("denied", "transact", ""), nil},
-		"cancelled":                        {ledger("authorized", "transact", ""), ledger("cancelled", "transact", ""), nil},
-		"a decision that is null is none":  {"", ledger("dispatched", "delete", `,"policy_decision_id":null`), []string{"effect.without_decision"}},
+		"overdue":                          {ledger("acknowledged", "transact", decided), ledger("acknowledged", "transact", decided+`,"overdue":true`), []string{"effect.overdue"}},
+		"verified after it was overdue":    {ledger("acknowledged", "transact", decided+`,"overdue":true`), ledger("verified", "transact", decided+`,"overdue":true`), nil},
 		"a duplicate that is null is none": {"", ledger("dispatched", "delete", decided+`,"duplicate_of_id":null`), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -227,8 +223,8 @@ func TestRules(t *testing.T) {
 func condition(t *testing.T, k *kind.Kind, c detect.Condition) {
 	t.Helper()
 	require.NotEmpty(t, c.Fields)
-	require.Equal(t, slices.Contains([]detect.Op{detect.Exists, detect.Absent}, c.Op), len(c.Values) == 0)
-	require.Contains(t, []detect.Op{detect.Equals, detect.OneOf, detect.ContainsAny, detect.Exists, detect.Absent}, c.Op)
+	require.Equal(t, c.Op == detect.Exists, len(c.Values) == 0)
+	require.Contains(t, []detect.Op{detect.Equals, detect.OneOf, detect.ContainsAny, detect.Exists}, c.Op)
 	if c.Op == detect.Equals {
 		require.Len(t, c.Values, 1)
 	}

@@ -47,8 +47,6 @@ const (
 	ContainsAny Op = "contains_any"
 	// Exists holds for a field that is there.
 	Exists Op = "exists"
-	// Absent holds if none of the fields is there.
-	Absent Op = "absent"
 )
 
 // The questions.
@@ -56,6 +54,7 @@ const (
 	outcome   = "outcome"
 	repeated  = "repeated"
 	permitted = "permitted"
+	verified  = "verified"
 )
 
 // mutating are the classes of what changes something, or may do so.
@@ -68,7 +67,6 @@ func isOneOf(field string, values ...string) Condition {
 }
 
 func exists(field string) Condition { return Condition{[]string{field}, Exists, nil} }
-func absent(field string) Condition { return Condition{[]string{field}, Absent, nil} }
 
 // says is a claim about what an error says.
 func says(phrases ...string) Condition {

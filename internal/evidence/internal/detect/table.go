@@ -105,13 +105,14 @@ var ledgerRules = []Rule{
 		When:  []Condition{exists("duplicate_of_id")},
 	},
 	{
-		// All states that only a dispatch leads to, so that an entry which goes through
-		// several of them shows the failure once.
-		ID: "effect.without_decision", Kind: "side-effect-ledger", About: permitted, Mode: "policy_violation", Severity: "high",
-		Title: "A side effect was dispatched without a policy decision",
-		When: []Condition{
-			isOneOf("state", "dispatched", "acknowledged", "unknown", "failed", "verified", "not_applied", "conflicting", "compensating", "compensated", "compensation_failed"),
-			isOneOf("side_effect_class", mutating...), absent("policy_decision_id"),
-		},
+		// The platform compares the effect with the decision when it is dispatched.
+		ID: "effect.unauthorized", Kind: "side-effect-ledger", About: permitted, Mode: "policy_violation", Severity: "high",
+		Title: "A side effect was dispatched that no policy decision of this platform allows",
+		When:  []Condition{isOneOf("authorization", "none", "denied", "claimed", "expired", "other", "spent")},
+	},
+	{
+		ID: "effect.overdue", Kind: "side-effect-ledger", About: verified, Mode: "unverified_side_effect", Severity: "high",
+		Title: "A side effect was not verified in time",
+		When:  []Condition{is("overdue", "true")},
 	},
 }

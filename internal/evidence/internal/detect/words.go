@@ -56,35 +56,58 @@ const maxDepth = 16
 // texts are the sentences that a value holds: its texts, its numbers if it is one, and
 // the names that lead to a true, as in {"jailbreak": {"detected": true}}. Names that lead
 // to a false name what was looked for and not found.
-func texts(v jsontext.Value) []string { return collect(nil, v, nil, 0) }
+func texts(v jsontext.Value) []string {
+	c := collector{left: maxRead}
+	c.collect(v, nil, 0)
+	return c.texts
+}
 
-func collect(out []string, v jsontext.Value, path []string, depth int) []string {
+// collector collects sentences. A text is in a value once, but a name leads to all that is
+// below it: of names, so many bytes are left to read.
+type collector struct {
+	texts []string
+	left  int
+}
+
+func (c *collector) collect(v jsontext.Value, path []string, depth int) {
 	if depth > maxDepth {
-		return out
+		return
 	}
 	switch v.Kind() {
 	case '"':
-		return append(out, unquoted(v))
+		c.texts = append(c.texts, unquoted(v))
 	case '0':
 		if depth == 0 {
-			return append(out, string(v))
+			c.texts = append(c.texts, string(v))
 		}
 	case 't':
-		return append(out, strings.Join(path, " "))
+		c.leads(path)
 	case '[':
 		var list []jsontext.Value
 		if json.Unmarshal(v, &list) == nil {
 			for _, one := range list {
-				out = collect(out, one, path, depth+1)
+				c.collect(one, path, depth+1)
 			}
 		}
 	case '{':
 		names, members := sorted(v)
 		for _, name := range names {
-			out = collect(out, members[name], append(slices.Clip(path), name), depth+1)
+			c.collect(members[name], append(slices.Clip(path), name), depth+1)
 		}
 	}
-	return out
+}
+
+// leads adds the names of a path.
+func (c *collector) leads(path []string) {
+	var text strings.Builder
+	for _, name := range path {
+		name = cut(name, c.left)
+		c.left -= len(name)
+		text.WriteString(name + " ")
+	}
+	if text.Len() > len(path) {
+		c.texts = append(c.texts, strings.TrimSuffix(text.String(), " "))
+	}
 }
 
 // sorted are the members of an object, and their names in an order that does not change.

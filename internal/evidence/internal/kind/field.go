@@ -71,7 +71,7 @@ var Common = []Field{
 		{Name: "expires_at", Type: Time},
 	}},
 	{Name: "attributes", Type: Object, Doc: "Whatever else was sent."},
-	{Name: "redactions", Type: Objects, Server: true, Doc: "Fields in which something was redacted.", Members: []Field{{Name: "path", Type: Text}}},
+	{Name: "redactions", Type: Objects, Server: true, Doc: "Fields in which something was redacted.", Members: []Field{{Name: "path", Type: Text}, {Name: "rule", Type: Text}}},
 	{Name: "integrity", Type: Object, Server: true, Doc: "What the record can be checked against.", Members: []Field{{Name: "digest", Type: Digest}}},
 	{Name: "version", Type: Integer, Server: true, Doc: "Counts changes of the record; see If-Match."},
 }

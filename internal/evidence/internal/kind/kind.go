@@ -2,7 +2,6 @@ package kind
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/assayhq/assay/internal/state"
 )
@@ -59,18 +58,30 @@ type Kind struct {
 
 	// Use is the action that makes records, if callers cannot post them.
 	Use string
-	// Changes says who may make the moves of the table.
+	// Changes says who may make the moves of the table, and Mutable which fields may be
+	// set with them or without them: what is learnt after the record was made. What
+	// identifies a record, classifies it or says what it refers to stays as it was
+	// reported.
 	Changes Writer
+	Mutable []string
 	// Natural are the fields that name a record without an idempotency key.
 	Natural []string
 	Fields  []Field
 	// Filters are the list parameters that reach the kind besides its own id and
 	// key, those of every kind, and those of its fields.
 	Filters []string
+
+	index *index
 }
 
 // Postable reports whether callers may post records of the kind.
 func (k *Kind) Postable() bool { return k.Use == "" }
+
+// Changeable reports whether a change of a record may set a field: the state, by the
+// table of moves, and what is learnt later.
+func (k *Kind) Changeable(name string) bool {
+	return name != "" && name == k.Lifecycle || slices.Contains(k.Mutable, name)
+}
 
 // States are the values of the lifecycle field.
 func (k *Kind) States() []string {
@@ -78,16 +89,6 @@ func (k *Kind) States() []string {
 		return f.Enum
 	}
 	return nil
-}
-
-// Terminal reports whether nothing leads on from a state.
-func (k *Kind) Terminal(state string) bool {
-	for _, m := range k.Moves {
-		if m.From == state {
-			return false
-		}
-	}
-	return true
 }
 
 // Field finds a field of the kind, or one that every kind has.
@@ -101,41 +102,6 @@ func (k *Kind) Field(name string) *Field {
 		}
 	}
 	return nil
-}
-
-// Find returns the kind that a path names. Case, hyphens and underscores, and singular
-// or plural make no difference.
-func Find(name string) (*Kind, bool) {
-	want := plain(name)
-	for i := range Kinds {
-		k := &Kinds[i]
-		if plain(string(k.Name)) == want || slices.ContainsFunc(k.Aliases, func(a string) bool { return plain(a) == want }) {
-			return k, true
-		}
-	}
-	return nil, false
-}
-
-// Must returns a kind that exists.
-func Must(name Name) *Kind {
-	for i := range Kinds {
-		if Kinds[i].Name == name {
-			return &Kinds[i]
-		}
-	}
-	panic("kind: there is no kind " + string(name))
-}
-
-// plain is a name without what makes no difference.
-func plain(name string) string {
-	s := strings.ToLower(strings.ReplaceAll(name, "_", "-"))
-	if rest, ok := strings.CutSuffix(s, "ies"); ok {
-		return rest + "y"
-	}
-	if !strings.HasSuffix(s, "ss") {
-		s = strings.TrimSuffix(s, "s")
-	}
-	return s
 }
 
 // Selects are the list parameters that select records of a kind.

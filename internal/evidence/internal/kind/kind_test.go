@@ -2,6 +2,7 @@ package kind_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -10,6 +11,12 @@ import (
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
 )
+
+// fixed are fields that no change of a record sets.
+var fixed = []string{
+	"id", "idempotency_key", "origin", "occurred_at", "runtime_key", "connector_key", "trace_id", "otel_trace_id", "span_id", "failure_key", "side_effect_class",
+	"failure_mode", "effect_key", "invocation_id", "target", "reversibility", "manifest_digest", "latest_readiness_report_id", "first_seen_at", "last_seen_at",
+}
 
 func TestTable(t *testing.T) {
 	t.Parallel()
@@ -35,6 +42,23 @@ func TestTable(t *testing.T) {
 			}
 			require.Equal(t, f.Type == kind.Enum, len(f.Enum) > 0, "%s.%s", k.Name, f.Name)
 		}
+		for _, n := range k.Mutable {
+			f := k.Field(n)
+			require.NotNil(t, f, "%s.%s", k.Name, n)
+			require.NotEqual(t, kind.Nobody, k.Changes, "%s.%s", k.Name, n)
+			require.True(t, k.Changeable(n))
+			// What names a record, what it refers to and what lists select by stays.
+			require.NotEqual(t, kind.Ref, f.Type, "%s.%s", k.Name, n)
+			require.NotContains(t, slices.Concat(k.Natural, fixed), n, "%s.%s", k.Name, n)
+			require.NotContains(t, k.Selects(), kind.Camel(n), "%s.%s", k.Name, n)
+		}
+		if k.Lifecycle != "" {
+			require.True(t, k.Changeable(k.Lifecycle), k.Name)
+		}
+		require.False(t, k.Changeable(""))
+		for _, n := range fixed {
+			require.False(t, k.Changeable(n), "%s.%s", k.Name, n)
+		}
 		for _, n := range k.Natural {
 			require.NotNil(t, k.Field(n), "%s.%s", k.Name, n)
 		}
@@ -56,8 +80,28 @@ func TestFind(t *testing.T) {
 		require.True(t, ok, name)
 		require.Equal(t, want, k.Name)
 	}
-	for _, name := range []string{"", "ingest", "runtimess-", "policy", "s", "audit_pack_export"} {
+	for _, name := range []string{"", "s", "runtimess", "runtimes-", "audit_pack_export", "side effects", "tool-invocations-evidence", "eval-explanationes"} {
 		_, ok := kind.Find(name)
+		require.False(t, ok, name)
+	}
+	// What begins the path of an action names no kind, however it is spelled.
+	for _, name := range []string{"ingest", "replay", "simulate", "templates", "policy", "connector", "quality-case", "audit-pack", "Connector", "QUALITY_CASE", "audit_pack"} {
+		_, ok := kind.Find(name)
+		require.False(t, ok, name)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]kind.Name{
+		"connector": "connectors", "quality-case": "quality-cases", "tool-invocatons": "tool-invocation-evidence", "sideefects": "side-effect-ledger", "polcy_decision": "policy-decisions",
+	} {
+		got, ok := kind.Nearest(name)
+		require.True(t, ok, name)
+		require.Equal(t, want, got)
+	}
+	for _, name := range []string{"", "x", "spreadsheets"} {
+		_, ok := kind.Nearest(name)
 		require.False(t, ok, name)
 	}
 }
@@ -82,6 +126,11 @@ func TestAKindIsAdded(t *testing.T) {
 	require.Len(t, fields, 3)
 }
 
+// nested is a list of so many levels.
+func nested(levels int) string {
+	return strings.Repeat("[", levels) + `"]["` + strings.Repeat("]", levels)
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -99,6 +148,10 @@ func TestRead(t *testing.T) {
 		"a digest that is none":        {"policy-decisions", `{"decision":"deny","engine":"x","inputDigest":"sha256:zz"}`, []string{"/inputDigest pattern"}},
 		"a nested member":              {"side-effect-ledger", `{"operation":"o","sideEffectClass":"read","target":{"system":"s"}}`, []string{"/target/type required"}},
 		"a state it cannot begin with": {"side-effect-ledger", `{"operation":"o","sideEffectClass":"read","target":{"system":"s","type":"t","id":"i"},"state":"verified"}`, []string{"/state enum"}},
+		"as deep as can be":            {"failures", `{"failureMode":"loop","severity":"low","attributes":{"x":` + nested(kind.MaxDepth-2) + `}}`, nil},
+		"deeper":                       {"failures", `{"failureMode":"loop","severity":"low","attributes":{"x":` + nested(kind.MaxDepth-1) + `}}`, []string{" length"}},
+		"as deep as an attribute":      {"failures", `{"failureMode":"loop","severity":"low","x":` + nested(kind.MaxDepth-2) + `}`, nil},
+		"deeper than an attribute":     {"failures", `{"failureMode":"loop","severity":"low","x":` + nested(kind.MaxDepth-1) + `}`, []string{"/x length"}},
 		"good":                         {"failures", `{"failureMode":"loop","severity":"low","x":{"y":1}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,6 +176,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(uint8(0), []byte(`{"eventId":"1","source":"s","payload":{"a":[1,2,{"b":null}]}}`))
 	f.Add(uint8(2), []byte(`{"invocationId":"c","toolName":"t","status":"requested","error":{"type":"x"},"attempt":2}`))
 	f.Add(uint8(5), []byte(`{"connectorKey":"k","type":"mcp_server","tools":[{"name":"t","sideEffectClass":"read"}]}`))
+	f.Add(uint8(6), []byte(`{"failureMode":"loop","severity":"low","x":`+nested(kind.MaxDepth-2)+`}`))
+	f.Add(uint8(6), []byte(`{"failureMode":"loop","severity":"low","x":`+nested(kind.MaxDepth-1)+`}`))
 	f.Fuzz(func(t *testing.T, which uint8, body []byte) {
 		k := &kind.Kinds[int(which)%len(kind.Kinds)]
 		d, fields := kind.Read(k, body, false)

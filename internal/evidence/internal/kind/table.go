@@ -3,7 +3,7 @@ package kind
 import "slices"
 
 // Kinds are all kinds.
-var Kinds = slices.Concat(streams, things, decided, runs)
+var Kinds = indexed(slices.Concat(streams, things, decided, runs))
 
 // shared are the list parameters that reach every kind.
 var shared = []string{"idempotencyKey", "runtimeId", "runtimeKey", "traceId", "evaluationRunId", "rawEventId"}
@@ -39,6 +39,7 @@ var streams = []Kind{
 			from("unknown", "succeeded", "failed"),
 		),
 		Natural: []string{"otel_trace_id", "span_id"},
+		Mutable: []string{"ended_at", "duration_ms", "output", "output_digest", "usage", "cost_usd", "error", "attributes"},
 		Filters: []string{"primitiveType"},
 		Fields: []Field{
 			{Name: "primitive_type", Type: Enum, Enum: Primitives, Required: true, Doc: "What kind of step it is."},
@@ -76,6 +77,7 @@ var streams = []Kind{
 			from("unknown", "succeeded", "failed"),
 		),
 		Natural: []string{"runtime_key", "invocation_id", "attempt"},
+		Mutable: []string{"ended_at", "latency_ms", "result", "result_digest", "is_error", "error", "attributes"},
 		Filters: []string{"connectorId", "connectorKey", "primitiveStepRunId", "invocationId", "policyDecisionId", "sideEffectLedgerId", "sideEffectClass"},
 		Fields: []Field{
 			{Name: "invocation_id", Type: Text, Max: maxName, Required: true, Doc: "Id of the call, as the runtime names it."},

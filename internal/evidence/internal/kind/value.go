@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -43,10 +42,13 @@ func (v Values) Time(name string) time.Time {
 	return t.UTC()
 }
 
-// Within is the values of a field that is an object.
+// Within is the values of a field that is an object; nil if it is absent or something else.
 func (v Values) Within(name string) Values {
-	var out Values
-	if v[name].Kind() != '{' || json.Unmarshal(v[name], &out) != nil {
+	if v[name].Kind() != '{' {
+		return nil
+	}
+	out, err := ParseValues(v[name])
+	if err != nil {
 		return nil
 	}
 	return out
@@ -65,8 +67,10 @@ func TextValue(s string) jsontext.Value {
 func IntegerValue(n int64) jsontext.Value { return strconv.AppendInt(nil, n, 10) }
 
 // TimeValue is a time as a value, in milliseconds.
-func TimeValue(t time.Time) jsontext.Value {
-	return t.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`)
+func TimeValue(t time.Time) jsontext.Value { return appendTime(nil, t) }
+
+func appendTime(out []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(out, `"2006-01-02T15:04:05.000Z"`)
 }
 
 // Sum is the SHA-256 of the canonical form of a value, or of the value as it is if it has

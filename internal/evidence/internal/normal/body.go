@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/fault"
 )
 
 // longText is the length of a text whose field names no other.
@@ -24,6 +25,8 @@ type body struct {
 	n      *normalizer
 	kind   *kind.Kind
 	values kind.Values
+	// adds is what Report says of it.
+	adds bool
 }
 
 // body begins a record of the runtime that sent the event.
@@ -79,7 +82,7 @@ func (b *body) number(name string, f float64) {
 }
 
 func (b *body) boolean(name string, v bool) {
-	b.values[name] = jsontext.Value(strconv.AppendBool(nil, v))
+	b.values[name] = boolean(v)
 }
 
 // any puts a JSON value; null and nothing are left out.
@@ -149,23 +152,64 @@ func (b *body) fit(name string, f *kind.Field, s string) string {
 	return string([]rune(s)[:most])
 }
 
-// report ends the record. What makes it larger than a record may be is left out, the
-// largest first.
+// report ends the record, and checks it against its kind. What makes it larger, or more
+// deeply nested, than a record may be is left out.
 func (b *body) report(partial bool) {
-	for {
-		text, err := json.Marshal(b.values, json.Deterministic(true))
-		if err == nil && len(text) <= kind.MaxBody {
-			b.n.result.Reports = append(b.n.result.Reports, Report{Kind: b.kind.Name, Body: text, Partial: partial})
+	for !b.fits() {
+		if !b.shrink() {
 			return
 		}
-		name := b.largest()
-		if name == "" {
-			b.n.warn("a record of " + string(b.kind.Name) + " is left out: it is too large")
-			return
-		}
-		b.n.warn(name + " is left out: the record is too large")
-		delete(b.values, name)
 	}
+	draft, fields := kind.Read(b.kind, kind.WithoutNUL(b.values.JSON()), partial)
+	if len(fields) > 0 {
+		b.n.unfit(b.kind, fields)
+		return
+	}
+	b.n.add(Report{Draft: draft, Adds: b.adds})
+}
+
+// fits leaves out what is nested too deep, and reports whether the rest is small enough.
+// Spaces between values do not count.
+func (b *body) fits() bool {
+	for _, name := range sorted(b.values) {
+		if v := b.values[name]; len(v) > 2*maxDepth && kind.Depth(v) > maxDepth {
+			b.n.leaveOut(name + " is left out: it is nested too deep")
+			delete(b.values, name)
+		}
+	}
+	if b.values.Size() <= kind.MaxBody {
+		return true
+	}
+	for name, v := range b.values {
+		v = v.Clone()
+		if v.Compact() == nil {
+			b.values[name] = v
+		}
+	}
+	return b.values.Size() <= kind.MaxBody
+}
+
+// maxDepth is how deep a field may be nested: the record is a level of its own.
+const maxDepth = kind.MaxDepth - 1
+
+// unfit refuses the event for a record that its kind does not accept.
+func (n *normalizer) unfit(k *kind.Kind, fields []fault.Field) {
+	for _, f := range fields {
+		n.refuse("/data", f.Code, "gives a record of "+string(k.Name)+" whose "+strings.TrimPrefix(f.Path, "/")+" "+f.Message)
+	}
+}
+
+// shrink leaves out the largest field. It returns false if the rest cannot be missed,
+// and the record is left out itself.
+func (b *body) shrink() bool {
+	name := b.largest()
+	if name == "" {
+		b.n.leaveOut("a record of " + string(b.kind.Name) + " is left out: it is too large")
+		return false
+	}
+	b.n.leaveOut(name + " is left out: the record is too large")
+	delete(b.values, name)
+	return true
 }
 
 // largest is the field that takes the most space of those that can be missed.

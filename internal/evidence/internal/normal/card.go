@@ -2,7 +2,6 @@ package normal
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -49,16 +48,14 @@ func unsigned(v kind.Values) jsontext.Value {
 			out[name] = member
 		}
 	}
-	skills := list(v["skills"])
-	slices.SortStableFunc(skills, func(x, y jsontext.Value) int { return strings.Compare(object(x).Text("id"), object(y).Text("id")) })
-	out["skills"] = encode(skills)
+	out["skills"] = encode(sortedBy("id", list(v["skills"])))
 	return encode(out)
 }
 
 // skills puts what an agent can do.
 func (b *body) skills(skills []jsontext.Value) {
-	if len(skills) > maxTools {
-		b.n.warn("tools is left out: the agent has more than 1000")
+	if len(skills) > MaxTools {
+		b.n.leaveOut("tools is left out: the agent has more than 1000")
 		return
 	}
 	out := make([]jsontext.Value, 0, len(skills))
@@ -66,7 +63,7 @@ func (b *body) skills(skills []jsontext.Value) {
 		skill := object(raw)
 		name := b.fit("tools.name", &kind.Field{Max: 256}, cmp.Or(skill.Text("id"), skill.Text("name")))
 		if name == "" {
-			b.n.warn("a skill without an id is left out")
+			b.n.leaveOut("a skill without an id is left out")
 			continue
 		}
 		out = append(out, encode(map[string]string{"name": name, "side_effect_class": "unknown"}))

@@ -10,7 +10,9 @@
 //	infer.go    which format an event has
 //	span.go     what holds spans; step.go makes steps of them
 //	log.go      log records; evaluation.go makes explanations of them
-//	mcp.go      messages of MCP; manifest.go makes connectors of tool lists
+//	mcp.go      messages of MCP; mcp_result.go reads answers, mcp_question.go questions
+//	            to the user; manifest.go makes connectors of tool lists, and hint.go reads
+//	            what they say about tools
 //	a2a.go      tasks of A2A; card.go makes connectors of agent cards
 //	opa.go      decision logs
 //	native.go   records as they are posted

@@ -27,7 +27,9 @@ func (n *normalizer) spanEvaluations(r *span.Record) {
 		}
 		key := "otel:" + trace + ":" + id + ":evaluation:" + strconv.Itoa(count)
 		count++
-		n.evaluation(event.Within("attributes"), at, trace, id, key)
+		if n.evaluation(event.Within("attributes"), at, trace, id, key); n.full {
+			return
+		}
 	}
 }
 
@@ -37,10 +39,10 @@ func (n *normalizer) evaluation(v kind.Values, at time.Time, trace, id, key stri
 	name := plain(v.Text("gen_ai.evaluation.name"))
 	switch {
 	case name == "":
-		n.warn("a result of an evaluation without gen_ai.evaluation.name is left out")
+		n.leaveOut("a result of an evaluation without gen_ai.evaluation.name is left out")
 		return
 	case trace == "":
-		n.warn("a result of an evaluation that names no trace is left out")
+		n.leaveOut("a result of an evaluation that names no trace is left out")
 		return
 	}
 	b := n.body("eval-explanations")

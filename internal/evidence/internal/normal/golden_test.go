@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/fault"
 )
@@ -29,12 +30,12 @@ func TestRecorded(t *testing.T) {
 		require.NotEmpty(t, all, format)
 		t.Run(string(format), func(t *testing.T) {
 			t.Parallel()
-			results := map[string]outcome{}
+			results := map[string]written{}
 			for _, f := range all {
 				got := outcomeOf(f.Event)
 				storable(t, got.Result)
 				require.Equal(t, format, got.Result.Format, f.Name)
-				results[f.Name] = got
+				results[f.Name] = got.written()
 
 				untyped := f.Event
 				untyped.Type = "com.example.event"
@@ -55,6 +56,32 @@ type outcome struct {
 func outcomeOf(e normal.Event) outcome {
 	got, fields := normal.Normalize(e, "agent-1")
 	return outcome{got, fields}
+}
+
+// written is an outcome as the files of testdata have it.
+type written struct {
+	Result struct {
+		Format   normal.Format
+		Version  string
+		Reports  []writtenReport
+		Warnings []string
+	}
+	Fields []fault.Field
+}
+
+type writtenReport struct {
+	Kind    kind.Name
+	Body    jsontext.Value
+	Partial bool
+	Adds    bool `json:",omitzero"`
+}
+
+func (o outcome) written() (w written) {
+	w.Result.Format, w.Result.Version, w.Result.Warnings, w.Fields = o.Result.Format, o.Result.Version, o.Result.Warnings, o.Fields
+	for _, r := range o.Result.Reports {
+		w.Result.Reports = append(w.Result.Reports, writtenReport{r.Kind.Name, r.Values.JSON(), r.Partial, r.Adds})
+	}
+	return w
 }
 
 func compare(t *testing.T, file string, got any) {

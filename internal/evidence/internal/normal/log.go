@@ -33,9 +33,9 @@ func (n *normalizer) readLogs() {
 			return err
 		}
 		n.logEvaluation(r)
-		return nil
+		return n.unlessFull()
 	})
-	if err != nil {
+	if err != nil && !n.full {
 		n.refuse("/data", "format", "cannot be read as log records of OTLP/JSON")
 	}
 }

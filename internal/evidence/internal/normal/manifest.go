@@ -10,37 +10,6 @@ import (
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
 )
 
-// Hints are what an MCP server says about a tool; nil is a hint that it does not give.
-type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
-
-// SideEffect is the class of what a tool does to the world, as its server's hints have
-// it. A missing hint has the protocol's default: not read-only, destructive. A server that
-// was not reviewed cannot make a tool harmless by calling it read-only.
-func (h Hints) SideEffect(reviewed bool) string {
-	is := func(hint *bool, otherwise bool) bool { return hint != nil && *hint || hint == nil && otherwise }
-	switch {
-	case reviewed && is(h.ReadOnly, false):
-		return "read"
-	case is(h.Destructive, true):
-		return "delete"
-	default:
-		return "create"
-	}
-}
-
-// hintsOf reads the annotations of a tool.
-func hintsOf(v kind.Values) Hints {
-	hint := func(name string) *bool {
-		switch v[name].Kind() {
-		case 't', 'f':
-			yes := v[name].Kind() == 't'
-			return &yes
-		}
-		return nil
-	}
-	return Hints{ReadOnly: hint("readOnlyHint"), Destructive: hint("destructiveHint"), Idempotent: hint("idempotentHint"), OpenWorld: hint("openWorldHint")}
-}
-
 // mcpConnector begins what is known about the server that a message comes from.
 func (n *normalizer) mcpConnector() *body {
 	if plain(n.event.Source) == "" {
@@ -84,30 +53,63 @@ func (b *body) server(result kind.Values) {
 	b.text("server_version", info.Text("version"))
 }
 
-// maxTools is how many tools a connector can list.
-const maxTools = 1_000
+// MaxTools is how many tools a connector can list.
+const MaxTools = 1_000
+
+// pages is the attribute of a connector whose server lists its tools in pages.
+const pages = "manifest_pages"
+
+// Paged reports whether values of a connector are of a server that lists its tools in
+// pages. The tools that such values have are some of those that the server has: they add
+// to those that are known.
+//
+// The last page of a list looks like a whole list, unless the event has its request too. A
+// connector that was seen to have pages therefore keeps the attribute, and no list of it
+// is its manifest.
+func Paged(connector kind.Values) bool {
+	return connector.Within("attributes")[pages].Kind() == 't'
+}
 
 // mcpManifest reads the tools of a server. The digest covers everything that it says about
-// them, in an order of its own, so that it changes exactly if a tool does.
-func (n *normalizer) mcpManifest(result kind.Values) {
+// them, in an order of its own, so that it changes exactly if a tool does. A page has no
+// digest: what it lacks the server may still have.
+func (n *normalizer) mcpManifest(v, result kind.Values) {
 	b := n.mcpConnector()
 	if b == nil {
 		return
 	}
 	b.server(result)
-	tools := list(result["tools"])
-	slices.SortStableFunc(tools, func(x, y jsontext.Value) int { return strings.Compare(object(x).Text("name"), object(y).Text("name")) })
-	switch {
-	case either(result, "nextCursor") != nil:
-		n.warn("the list of tools has more pages: it is not taken for the manifest")
-	case len(tools) > maxTools:
-		n.warn("tools is left out: the server has more than 1000")
+	tools := sortedBy("name", list(result["tools"]))
+	if result.Text("nextCursor") != "" || len(n.exchange.pages) > 0 && n.exchange.pages[n.mcpKey(v, result)] {
+		n.warn("the list of tools has pages: its tools are added to those that are known, and changes of the manifest are not noticed")
+		b.attributes(map[string]jsontext.Value{pages: boolean(true)})
+	} else {
 		b.values["manifest_digest"] = kind.TextValue(kind.DigestOf(encode(tools)))
-	default:
-		b.values["manifest_digest"] = kind.TextValue(kind.DigestOf(encode(tools)))
+	}
+	if len(tools) > MaxTools {
+		n.leaveOut("tools is left out: the server has more than 1000")
+	} else {
 		b.tools(tools)
 	}
 	b.report(false)
+}
+
+// sortedBy are objects in the order of one of their members.
+func sortedBy(member string, all []jsontext.Value) []jsontext.Value {
+	type named struct {
+		name  string
+		value jsontext.Value
+	}
+	list := make([]named, len(all))
+	for i, v := range all {
+		list[i] = named{object(v).Text(member), v}
+	}
+	slices.SortStableFunc(list, func(x, y named) int { return strings.Compare(x.name, y.name) })
+	out := make([]jsontext.Value, len(all))
+	for i := range list {
+		out[i] = list[i].value
+	}
+	return out
 }
 
 // tools puts the tools that have a name.
@@ -117,13 +119,13 @@ func (b *body) tools(tools []jsontext.Value) {
 		tool := object(raw)
 		name := b.fit("tools.name", &kind.Field{Max: 256}, tool.Text("name"))
 		if name == "" {
-			b.n.warn("a tool without a name is left out")
+			b.n.leaveOut("a tool without a name is left out")
 			continue
 		}
 		said := hintsOf(tool.Within("annotations"))
 		entry := map[string]jsontext.Value{
-			"name": kind.TextValue(name), "side_effect_class": kind.TextValue(said.SideEffect(false)),
-			"open_world": yes(said.OpenWorld, "true"), "idempotent": yes(said.Idempotent, "false"),
+			"name": kind.TextValue(name), "side_effect_class": kind.TextValue(said.class(false)),
+			"open_world": boolean(is(said.openWorld, true)), "idempotent": boolean(is(said.idempotent, false)),
 			"annotations": said.value(),
 		}
 		if schema := either(tool, "inputSchema"); schema != nil {
@@ -132,27 +134,4 @@ func (b *body) tools(tools []jsontext.Value) {
 		out = append(out, encodeSome(entry))
 	}
 	b.any("tools", encode(out))
-}
-
-// value is the hints that are given; nothing if there are none.
-func (h Hints) value() jsontext.Value {
-	out := encodeSome(map[string]jsontext.Value{
-		"read_only": yes(h.ReadOnly, ""), "destructive": yes(h.Destructive, ""), "idempotent": yes(h.Idempotent, ""), "open_world": yes(h.OpenWorld, ""),
-	})
-	if string(out) == "{}" {
-		return nil
-	}
-	return out
-}
-
-// yes is a hint as a value.
-func yes(hint *bool, otherwise string) jsontext.Value {
-	switch {
-	case hint == nil:
-		return jsontext.Value(otherwise)
-	case *hint:
-		return jsontext.Value("true")
-	default:
-		return jsontext.Value("false")
-	}
 }

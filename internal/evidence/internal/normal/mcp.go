@@ -2,7 +2,8 @@ package normal
 
 import (
 	"cmp"
-	"strings"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -16,35 +17,64 @@ const (
 	mcpTask     = "io.modelcontextprotocol/related-task"
 )
 
-// urlElicitationRequired is the code of an error that asks the user to visit a page
-// before the call is made again.
-const urlElicitationRequired = "-32042"
+// exchange is what the messages of one event say about each other. An answer does not name
+// the method that it answers; if its request is in the same event, it is known.
+type exchange struct {
+	// calls are the keys of requests to call a tool, and pages those of requests for
+	// another page of tools.
+	calls, pages map[string]bool
+}
 
 // readMCP reads one message of JSON-RPC. A message that no evidence follows from, such as
-// a ping, gives none.
+// a ping, gives none. Gateways log a request and its answer as one message, which is read
+// as both.
 func (n *normalizer) readMCP(v kind.Values) {
 	if v.Text("jsonrpc") != "2.0" {
 		n.refuse("/data/jsonrpc", "enum", `must be "2.0"`)
 		return
 	}
 	result, failure := v.Within("result"), v.Within("error")
-	switch method := v.Text("method"); {
-	case method == "tools/call":
-		n.mcpCall(v, v.Within("params"))
-	case method == "elicitation/create":
-		n.mcpElicitation(n.mcpKey(v, v.Within("params"))+":elicitation", v.Within("params"))
-	case method != "":
+	method := v.Text("method")
+	if method != "" {
+		n.mcpRequest(method, v, v.Within("params"))
+	}
+	switch answers := method == "" || method == "tools/call" || method == "tools/list"; {
+	case len(n.fields) > 0 || !answers:
 	case result != nil:
 		n.mcpResult(v, result)
 	case failure != nil:
 		n.mcpFailure(v, failure)
-	default:
+	case method == "":
 		n.refuse("/data", "one_of_required", "must have a method, a result or an error")
 	}
 }
 
-// mcpKey names an exchange: the id of a request is good within a session. Revisions
-// without sessions have the trace of the call instead.
+// mcpRequest reads what a side asks the other.
+func (n *normalizer) mcpRequest(method string, v, params kind.Values) {
+	switch method {
+	case "tools/call":
+		n.mcpCall(v, params)
+	case "tools/list":
+		if params.Text("cursor") != "" {
+			note(&n.exchange.pages, n.mcpKey(v, params))
+		}
+	case "elicitation/create":
+		n.mcpElicitation(n.mcpKey(v, params)+":elicitation", params)
+	}
+}
+
+// note puts a key into a set.
+func note(set *map[string]bool, key string) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[key] = true
+}
+
+// mcpKey names an exchange: the id of a request is good within a session with a server.
+// Revisions without sessions have the trace of the call instead. The key is the id, for
+// people, and a digest of all three: two servers each have a request 1, and a session can
+// have one that is the number 1 and one that is the text 1.
 func (n *normalizer) mcpKey(v, within kind.Values) string {
 	meta := within.Within("_meta")
 	session := cmp.Or(n.event.Subject, meta.Text("sessionId"), meta.Text("session_id"))
@@ -56,11 +86,8 @@ func (n *normalizer) mcpKey(v, within kind.Values) string {
 	if session == "" {
 		n.warn("the message names neither a session nor a trace: calls with the same JSON-RPC id look the same")
 	}
-	id := v.Text("id")
-	if id == "" {
-		id = string(v["id"])
-	}
-	return "mcp:" + session + ":" + id
+	sum := sha256.Sum256(encode([]jsontext.Value{kind.TextValue(n.event.Source), kind.TextValue(session), v["id"]}))
+	return "mcp:" + cmp.Or(v.Text("id"), string(v["id"])) + ":" + hex.EncodeToString(sum[:16])
 }
 
 // mcpTrace is the trace that a message belongs to: the event says so, or its metadata.
@@ -68,7 +95,7 @@ func (n *normalizer) mcpTrace(meta kind.Values) (trace, id string) {
 	if n.trace != "" {
 		return n.trace, n.span
 	}
-	return traceparent(meta.Text("traceparent"))
+	return Traceparent(meta.Text("traceparent"))
 }
 
 // mcpEvidence begins evidence about the call that a message belongs to. The request
@@ -105,6 +132,7 @@ func (n *normalizer) mcpCall(v, params kind.Values) {
 	if b == nil {
 		return
 	}
+	note(&n.exchange.calls, n.mcpKey(v, params))
 	b.text("tool_name", words(params["name"]))
 	b.choice("status", "dispatched")
 	b.time("started_at", n.event.Time)
@@ -113,169 +141,5 @@ func (n *normalizer) mcpCall(v, params kind.Values) {
 	if responses := either(params, "inputResponses"); responses != nil {
 		b.attributes(map[string]jsontext.Value{"input_responses": responses})
 	}
-	b.report(true)
-}
-
-// mcpResult reads a result. It does not say which method it answers, so its shape
-// decides.
-func (n *normalizer) mcpResult(v, result kind.Values) {
-	has := func(name string) bool { return either(result, name) != nil }
-	switch {
-	case result["tools"].Kind() == '[':
-		n.mcpManifest(result)
-	case has("supportedVersions") && has("capabilities"), has("protocolVersion") && has("capabilities"):
-		n.mcpServerInfo(result)
-	case result.Text("resultType") == "input_required":
-		n.mcpInputRequired(v, result)
-	case result.Within("_meta")[mcpTask] != nil:
-		n.warn("the result of a task does not name the call that started it")
-	case result.Within("task").Text("taskId") != "":
-		n.mcpTaskStarted(v, result)
-	case isElicited(result):
-		n.mcpElicited(v, result)
-	case result["content"].Kind() == '[' || has("structuredContent") || has("isError") || has("toolResult"):
-		n.mcpToolResult(v, result)
-	}
-}
-
-// mcpToolResult reads what a tool replied.
-func (n *normalizer) mcpToolResult(v, result kind.Values) {
-	b := n.mcpReply(v, result)
-	if b == nil {
-		return
-	}
-	failed := result["isError"].Kind() == 't'
-	b.time("ended_at", n.event.Time)
-	b.boolean("is_error", failed)
-	reply := kind.Values{}
-	for name, part := range result {
-		if name != "_meta" && name != "resultType" {
-			reply[name] = part
-		}
-	}
-	b.digested("result", "result_digest", encode(reply))
-	if failed {
-		b.choice("status", "failed")
-		b.texts("error", map[string]string{"type": "tool_error", "message": contentText(result["content"])})
-	} else {
-		b.choice("status", "succeeded")
-	}
-	b.report(true)
-}
-
-// contentText is the texts of content blocks, one per line.
-func contentText(v jsontext.Value) string {
-	var lines []string
-	for _, block := range list(v) {
-		if text := object(block).Text("text"); text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// mcpFailure reads an error of the protocol, as opposed to one of a tool.
-func (n *normalizer) mcpFailure(v, failure kind.Values) {
-	b := n.mcpReply(v, failure)
-	if b == nil {
-		return
-	}
-	code := string(failure["code"])
-	if code == urlElicitationRequired {
-		b.choice("status", "awaiting_approval")
-		b.report(true)
-		return
-	}
-	b.time("ended_at", n.event.Time)
-	b.choice("status", "failed")
-	b.boolean("is_error", true)
-	b.texts("error", map[string]string{"type": code, "message": failure.Text("message")})
-	b.report(true)
-}
-
-// mcpTaskStarted reads that a tool works on, in a task that the client may ask about.
-func (n *normalizer) mcpTaskStarted(v, result kind.Values) {
-	b := n.mcpReply(v, result)
-	if b == nil {
-		return
-	}
-	b.choice("status", "dispatched")
-	b.attributes(map[string]jsontext.Value{"mcp_task_id": result.Within("task")["taskId"]})
-	b.report(true)
-}
-
-// mcpInputRequired reads that a server needs something before it does what it was asked.
-// Each question to the user is a step of its own.
-func (n *normalizer) mcpInputRequired(v, result kind.Values) {
-	b := n.mcpReply(v, result)
-	if b == nil {
-		return
-	}
-	b.choice("status", "awaiting_approval")
-	b.report(true)
-	requests := result.Within("inputRequests")
-	for _, name := range sorted(requests) {
-		if request := object(requests[name]); request.Text("method") == "elicitation/create" {
-			n.mcpElicitation(n.mcpKey(v, result)+":elicitation:"+name, request.Within("params"))
-		}
-	}
-}
-
-// mcpElicitation reads a question to the user.
-func (n *normalizer) mcpElicitation(key string, params kind.Values) {
-	if !n.timed() {
-		return
-	}
-	b := n.mcpQuestion(key)
-	b.text("name", "elicitation/create")
-	b.choice("status", "waiting")
-	b.time("started_at", n.event.Time)
-	asked := kind.Values{}
-	for name, v := range params {
-		if name != "_meta" {
-			asked[name] = v
-		}
-	}
-	b.digested("input", "input_digest", encode(asked))
-	b.report(true)
-}
-
-// mcpQuestion begins a step that waits for the user.
-func (n *normalizer) mcpQuestion(key string) *body {
-	b := n.body("primitive-step-runs")
-	b.key("idempotency_key", key)
-	b.key("connector_key", n.event.Source)
-	b.text("otel_trace_id", n.trace)
-	b.choice("primitive_type", "user_input")
-	return b
-}
-
-// isElicited reports whether a result is a user's answer.
-func isElicited(result kind.Values) bool {
-	switch result.Text("action") {
-	case "accept", "decline", "cancel":
-		return result["content"] == nil || result["content"].Kind() == '{' || result["content"].Kind() == 'n'
-	}
-	return false
-}
-
-// mcpElicited reads a user's answer.
-func (n *normalizer) mcpElicited(v, result kind.Values) {
-	if v["id"] == nil {
-		n.refuse("/data/id", "required", "is required")
-		return
-	}
-	b := n.mcpQuestion(n.mcpKey(v, result) + ":elicitation")
-	delete(b.values, "occurred_at") // the question says when
-	switch result.Text("action") {
-	case "accept":
-		b.choice("status", "succeeded")
-	case "decline":
-		b.choice("status", "denied")
-	case "cancel":
-		b.choice("status", "cancelled")
-	}
-	b.time("ended_at", n.event.Time)
-	b.digested("output", "output_digest", either(result, "content"))
 	b.report(true)
 }

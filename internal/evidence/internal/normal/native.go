@@ -9,8 +9,8 @@ import (
 // nativePrefix begins the type of an event that is a record.
 const nativePrefix = "agent-evidence."
 
-// readNative reads a record as it is posted. It is checked here, so that what is wrong
-// with it is reported with the event.
+// readNative reads a record as it is posted. What is wrong with it is wrong with the
+// event.
 func (n *normalizer) readNative() {
 	name, ok := strings.CutPrefix(n.event.Type, nativePrefix)
 	k, known := kind.Find(name)
@@ -40,5 +40,10 @@ func (n *normalizer) readNative() {
 	if b.values["occurred_at"] == nil {
 		b.time("occurred_at", n.event.Time)
 	}
-	b.report(false)
+	for !b.fits() {
+		if !b.shrink() {
+			return
+		}
+	}
+	n.add(Report{Draft: draft})
 }

@@ -1,11 +1,12 @@
 package normal
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
@@ -45,17 +46,23 @@ var Formats = []Format{FormatSpan, FormatLog, FormatOpenInference, FormatMCP, Fo
 // versions are the mappings by format.
 var versions = map[Format]string{
 	FormatSpan: "otel/1", FormatLog: "otel/1", FormatOpenInference: "openinference/1",
-	FormatMCP: "mcp/1", FormatA2A: "a2a/1", FormatOPA: "opa/1", FormatNative: "native/1",
+	FormatMCP: "mcp/2", FormatA2A: "a2a/1", FormatOPA: "opa/1", FormatNative: "native/1",
 }
 
-// Report is what an event says about one record.
+// Report is what an event says about one record, checked against its kind. Other reports
+// of the same record complete one that is partial.
 type Report struct {
-	Kind kind.Name
-	// Body is the record as it would be posted, in snake case.
-	Body jsontext.Value
-	// Partial says that other reports of the same record complete it.
-	Partial bool
+	kind.Draft
+	// Adds says that the report can only add to a record that another report made. If
+	// there is none, the event does not speak of this kind of thing, and the report is to
+	// be dropped.
+	Adds bool
 }
+
+// MaxReports is how many records one event can speak of. It bounds what a request can
+// ask to be stored: an envelope has a thousand events, and a span of a few bytes makes a
+// record.
+const MaxReports = 1_000
 
 // Result is what an event says.
 type Result struct {
@@ -63,9 +70,11 @@ type Result struct {
 	Format Format
 	// Version is that of the mapping, such as mcp/1.
 	Version string
-	// Reports are empty if the event is not understood.
+	// Reports are empty if the event is not understood, and at most MaxReports.
 	Reports  []Report
 	Warnings []string
+	// Left are those of the warnings that say what of the event is in no record.
+	Left []string
 }
 
 // Normalize reads an event of a runtime. The fields say what is wrong with an event
@@ -82,7 +91,7 @@ func Normalize(e Event, runtimeKey string) (Result, []fault.Field) {
 		e.Format = infer(e)
 	}
 	n := &normalizer{event: e, runtime: runtimeKey, result: Result{Format: e.Format, Version: versions[e.Format]}}
-	n.trace, n.span = traceparent(e.Traceparent)
+	n.trace, n.span = Traceparent(e.Traceparent)
 	n.read()
 	if len(n.fields) > 0 {
 		n.result.Reports = nil
@@ -98,6 +107,9 @@ type normalizer struct {
 	trace, span string
 	result      Result
 	fields      []fault.Field
+	exchange    exchange
+	// full says that the event speaks of more records than MaxReports.
+	full bool
 }
 
 func (n *normalizer) read() {
@@ -124,15 +136,41 @@ func (n *normalizer) each(read func(kind.Values)) {
 	case '{':
 		read(object(n.event.Data))
 	case '[':
-		for _, one := range list(n.event.Data) {
-			if one.Kind() != '{' {
-				n.refuse("/data", "type", "must be a list of objects")
-				return
-			}
-			read(object(one))
-		}
+		n.eachOf(list(n.event.Data), read)
 	default:
 		n.refuse("/data", "type", "must be an object")
+	}
+}
+
+// eachOf calls read for each object of a list. What is refused is left out, unless nothing
+// else is left.
+func (n *normalizer) eachOf(all []jsontext.Value, read func(kind.Values)) {
+	refused := map[string]int{}
+	var reasons []fault.Field
+	for _, one := range all {
+		if one.Kind() != '{' {
+			n.refuse("/data", "type", "must be a list of objects")
+			return
+		}
+		had := len(n.result.Reports)
+		if read(object(one)); n.full {
+			return
+		}
+		if len(n.fields) == 0 {
+			continue
+		}
+		why := n.fields[0]
+		if refused[why.Path+why.Message]++; refused[why.Path+why.Message] == 1 {
+			reasons = append(reasons, why)
+		}
+		n.fields, n.result.Reports = nil, n.result.Reports[:had]
+	}
+	if len(n.result.Reports) == 0 {
+		n.fields = reasons
+		return
+	}
+	for _, why := range reasons {
+		n.leaveOut(strconv.Itoa(refused[why.Path+why.Message]) + " of the list are left out: " + strings.TrimPrefix(why.Path, "/data/") + " " + why.Message)
 	}
 }
 
@@ -140,11 +178,45 @@ func (n *normalizer) refuse(path, code, message string) {
 	n.fields = append(n.fields, invalid(path, code, message))
 }
 
+// errFull ends the reading of an event that speaks of too many records.
+var errFull = errors.New("the event speaks of too many records")
+
+// add takes a report, unless there are too many: the event is then refused, and needs
+// not be read further.
+func (n *normalizer) add(r Report) {
+	if n.full {
+		return
+	}
+	if n.full = len(n.result.Reports) == MaxReports; n.full {
+		f := invalid("/data", "length", "must speak of at most "+strconv.Itoa(MaxReports)+" records: send fewer per event")
+		f.Limit = MaxReports
+		n.fields = append(n.fields, f)
+		return
+	}
+	n.result.Reports = append(n.result.Reports, r)
+}
+
+// unlessFull is the error that ends the reading of an event, if it must end.
+func (n *normalizer) unlessFull() error {
+	if n.full {
+		return errFull
+	}
+	return nil
+}
+
 // warn notes something once.
 func (n *normalizer) warn(text string) {
 	if !slices.Contains(n.result.Warnings, text) {
 		n.result.Warnings = append(n.result.Warnings, text)
 	}
+}
+
+// leaveOut notes once that a part of the event is in no record.
+func (n *normalizer) leaveOut(text string) {
+	if !slices.Contains(n.result.Left, text) {
+		n.result.Left = append(n.result.Left, text)
+	}
+	n.warn(text)
 }
 
 // timed reports whether the event has a time, without which some records cannot be.
@@ -168,22 +240,16 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// object is the members of an object; nil if the value is something else.
-func object(v jsontext.Value) kind.Values {
-	var out kind.Values
-	if v.Kind() != '{' || json.Unmarshal(v, &out) != nil {
-		return nil
-	}
-	return out
-}
+// object is the members of an object; nil if the value is something else. The data of an
+// event was checked as a whole: neither it nor a part of it is checked again.
+func object(v jsontext.Value) kind.Values { return kind.Values{"": v}.Within("") }
 
 // list is the elements of a list; nil if the value is something else.
 func list(v jsontext.Value) []jsontext.Value {
-	var out []jsontext.Value
-	if v.Kind() != '[' || json.Unmarshal(v, &out) != nil {
+	if v.Kind() != '[' {
 		return nil
 	}
-	return out
+	return kind.Elements(v)
 }
 
 // either is the first of several spellings that is there.
@@ -199,8 +265,8 @@ func either(v kind.Values, names ...string) jsontext.Value {
 // words is a text; empty if the value is something else.
 func words(v jsontext.Value) string { return kind.Values{"": v}.Text("") }
 
-// traceparent reads the ids of W3C's header; both are empty if it is not one.
-func traceparent(text string) (trace, id string) {
+// Traceparent reads the ids of W3C's header; both are empty if it is not one.
+func Traceparent(text string) (trace, id string) {
 	parts := strings.Split(text, "-")
 	if len(parts) < 4 || len(parts[0]) != 2 || strings.EqualFold(parts[0], "ff") {
 		return "", ""

@@ -1,6 +1,7 @@
 package normal_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/fault"
 )
 
 func TestA2A(t *testing.T) {
@@ -81,6 +83,15 @@ func TestOPA(t *testing.T) {
 		}
 	})
 
+	t.Run("of a list, what is refused is left out", func(t *testing.T) {
+		t.Parallel()
+		got := normalized(t, event(normal.FormatOPA, `[{"decision_id":"a","result":true},{"result":true},{},{"decision_id":"b","result":false}]`))
+		require.Len(t, got.Reports, 2)
+		require.Equal(t, []string{"2 of the list are left out: decision_id is required"}, got.Left)
+		require.Equal(t, got.Left, got.Warnings)
+		require.Equal(t, []string{"/data/decision_id"}, refused(t, event(normal.FormatOPA, `[{"result":true},{}]`)), "nothing is left")
+	})
+
 	t.Run("an entry without an id is refused", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, []string{"/data/decision_id"}, refused(t, event(normal.FormatOPA, `{"result":true}`)))
@@ -98,7 +109,7 @@ func TestNative(t *testing.T) {
 	t.Run("a record as it is posted", func(t *testing.T) {
 		t.Parallel()
 		got := normalized(t, native("tool-invocations", `{"invocationId":"i","toolName":"t","status":"succeeded","color":"red","origin":"platform"}`))
-		require.Equal(t, kind.Name("tool-invocation-evidence"), got.Reports[0].Kind)
+		require.Equal(t, kind.Name("tool-invocation-evidence"), got.Reports[0].Kind.Name)
 		v := only(t, got, "tool-invocation-evidence")
 		require.Equal(t, "i", v.Text("invocation_id"))
 		require.Equal(t, "agent-1", v.Text("runtime_key"))
@@ -205,6 +216,27 @@ func TestLimits(t *testing.T) {
 		require.Contains(t, got.Warnings, "arguments is left out: the record is too large")
 	})
 
+	t.Run("an event speaks of a limited number of records", func(t *testing.T) {
+		t.Parallel()
+		many := func(one string, n int) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+		decision := `{"decision_id":"d","result":true}`
+		require.Len(t, normalized(t, event(normal.FormatOPA, `[`+many(decision, normal.MaxReports)+`]`)).Reports, normal.MaxReports)
+
+		question := `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}`
+		span := `{"traceId":"` + trace + `","spanId":"0000000000000001","name":"a","startTimeUnixNano":"1794930850458655176","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}}]}`
+		log := `{"traceId":"` + trace + `","eventName":"gen_ai.evaluation.result","timeUnixNano":"1794930850458655176","attributes":[{"key":"gen_ai.evaluation.name","value":{"stringValue":"n"}}]}`
+		for format, data := range map[normal.Format]string{
+			normal.FormatOPA:  `[` + many(decision, normal.MaxReports+1) + `]`,
+			normal.FormatMCP:  `[` + many(question, normal.MaxReports+1) + `]`,
+			normal.FormatSpan: `{"resourceSpans":[{"scopeSpans":[{"spans":[` + many(span, normal.MaxReports/2+1) + `]}]}]}`,
+			normal.FormatLog:  `{"resourceLogs":[{"scopeLogs":[{"logRecords":[` + many(log, normal.MaxReports+1) + `]}]}]}`,
+		} {
+			got, fields := normal.Normalize(event(format, data), "agent-1")
+			require.Empty(t, got.Reports, format)
+			require.Equal(t, []fault.Field{{In: "body", Path: "/data", Code: "length", Message: "must speak of at most 1000 records: send fewer per event", Limit: normal.MaxReports}}, fields, format)
+		}
+	})
+
 	t.Run("a time that cannot be is left out", func(t *testing.T) {
 		t.Parallel()
 		e := event(normal.FormatMCP, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}`)
@@ -216,13 +248,19 @@ func TestLimits(t *testing.T) {
 		}
 	})
 
-	t.Run("values may be nested as deep as JSON can be", func(t *testing.T) {
+	t.Run("what is nested too deep is left out, and its digest stays", func(t *testing.T) {
 		t.Parallel()
-		deep := strings.Repeat("[", 9990) + strings.Repeat("]", 9990)
-		require.True(t, jsontext.Value(deep).IsValid())
-		normalized(t, event(normal.FormatMCP, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":`+deep+`}}`))
-		text, err := json.Marshal(deep)
-		require.NoError(t, err)
-		normalized(t, flat(`"attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.call.arguments":`+string(text)+`,"x":`+deep+`}`))
+		for levels, fits := range map[int]bool{kind.MaxDepth - 1: true, kind.MaxDepth: false, 9990: false} {
+			deep := strings.Repeat("[", levels) + strings.Repeat("]", levels)
+			require.True(t, jsontext.Value(deep).IsValid())
+			got := normalized(t, event(normal.FormatMCP, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":`+deep+`}}`))
+			v := only(t, got, "tool-invocation-evidence")
+			require.Equal(t, fits, v["arguments"] != nil)
+			require.Equal(t, !fits, slices.Contains(got.Warnings, "arguments is left out: it is nested too deep"))
+			require.Contains(t, v, "arguments_digest")
+			text, err := json.Marshal(deep)
+			require.NoError(t, err)
+			normalized(t, flat(`"attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.call.arguments":`+string(text)+`,"x":`+deep+`}`))
+		}
 	})
 }

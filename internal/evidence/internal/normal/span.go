@@ -25,7 +25,10 @@ func (n *normalizer) readSpans() {
 	}
 	s := spans{n: n}
 	var decoder span.Decoder
-	if err := decoder.Traces(body, &s.bad, func(r *span.Record) error { s.take(r); return nil }); err != nil {
+	switch err := decoder.Traces(body, &s.bad, func(r *span.Record) error { s.take(r); return n.unlessFull() }); {
+	case n.full:
+		return
+	case err != nil:
 		n.refuse("/data", "format", "cannot be read as spans of OTLP/JSON")
 		return
 	}
@@ -117,7 +120,7 @@ func (s *spans) finish() {
 			n.refuse("/data", "format", s.bad.Reason)
 			return
 		}
-		n.warn(strconv.Itoa(s.bad.Count) + " spans are left out: " + s.bad.Reason)
+		n.leaveOut(strconv.Itoa(s.bad.Count) + " spans are left out: " + s.bad.Reason)
 	}
 	if s.unknown > 0 {
 		n.warn(strconv.Itoa(s.unknown) + " spans follow no convention that says what kind of step they are")
@@ -154,6 +157,9 @@ func (s *spans) handoffs() {
 		to := &s.agents[i]
 		if from := s.above(to, by); from != nil && from.name != to.name {
 			s.n.handoff(from, to)
+		}
+		if s.n.full {
+			return
 		}
 	}
 }

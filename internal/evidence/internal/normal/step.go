@@ -94,7 +94,7 @@ func (b *body) spanTimes(r *span.Record, duration string) {
 	switch {
 	case r.End == 0:
 	case r.End < r.Start || r.End > latest:
-		b.n.warn("ended_at is left out: it is before started_at")
+		b.n.leaveOut("ended_at is left out: it is before started_at")
 	default:
 		b.time("ended_at", time.UnixMicro(r.End))
 		b.number(duration, float64(r.End-r.Start)/1000)
@@ -140,7 +140,7 @@ func (n *normalizer) toolOfSpan(r *span.Record) {
 	b := n.body("tool-invocation-evidence")
 	tool := cmp.Or(plain(string(r.Tool)), plain(string(r.Name)))
 	if tool == "" {
-		n.warn("the call of a tool without a name is left out")
+		n.leaveOut("the call of a tool without a name is left out")
 		return
 	}
 	b.spanTimes(r, "latency_ms")

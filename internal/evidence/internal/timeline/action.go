@@ -17,7 +17,7 @@ func (g *graph) action(i int, now time.Time) *Action {
 	}
 	decided, approved := g.decided(i)
 	effects := g.effects(i)
-	f := facts{now: now, first: r, decision: g.last(g.binding(decided)), approval: g.last(approved)}
+	f := facts{now: now, first: r, decision: g.last(g.weighty(g.binding(decided))), approval: g.last(approved)}
 	if r.Kind == calls {
 		f.call = r
 		f.status = r.Values.Text("status")

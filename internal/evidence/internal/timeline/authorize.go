@@ -1,9 +1,14 @@
 package timeline
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// authorized is done by a decision that allows the action. An approval alone does not
-// allow anything: it has to be presented to a decision.
+// authorized is done by a decision of the platform that allows the action. An approval
+// alone does not allow anything: it has to be presented to a decision. A decision that was
+// made elsewhere is only said to have been made: that it denied the action counts, and
+// that it allowed it does not.
 func (f *facts) authorized() Mark {
 	if f.decision == nil {
 		return f.undecided()
@@ -11,7 +16,7 @@ func (f *facts) authorized() Mark {
 	m := Mark{Stage: StageAuthorized, At: moment(f.decision.At), By: refOf(f.decision), Note: reason(f.decision)}
 	switch f.decision.Values.Text("decision") {
 	case "allow":
-		m.State, m.Note = StateDone, f.reservation()
+		return f.allowed(m)
 	case "deny":
 		m.State = StateDenied
 		if f.sent() {
@@ -25,17 +30,53 @@ func (f *facts) authorized() Mark {
 	return m
 }
 
-// reservation is what to know about a decision that allows an action.
-func (f *facts) reservation() string {
-	v := f.decision.Values
-	until, sent := v.Time("expires_at"), f.sentAt()
+// allowed is how an action stands whose last decision allows it.
+func (f *facts) allowed(m Mark) Mark {
+	said := elsewhere(f.decision)
+	until, sent := f.decision.Values.Time("expires_at"), f.sentAt()
 	switch {
-	case f.sent() && sent != nil && !until.IsZero() && sent.After(until):
-		return "the decision had expired when the action was dispatched"
-	case v.Text("origin") == "reported":
+	case said == "":
+		m.State, m.Note = StateDone, ""
+		if f.sent() && sent != nil && !until.IsZero() && sent.After(until) {
+			m.Note = "the decision had expired when the action was dispatched"
+		}
+	case f.stopped() == "denied":
+		m.State, m.At, m.By, m.Note = StateDenied, nil, refOf(f.first), said
+	case f.harmless(), f.stopped() == "cancelled":
+		m.State, m.Note = StateNotNeeded, said
+	default:
+		m.State, m.Note = StateMissing, said
+		f.lacks(StageAuthorized, said)
+	}
+	return m
+}
+
+// elsewhere says who claims that a decision was made; empty if the platform made it.
+func elsewhere(d *Record) string {
+	switch d.Origin {
+	case platform:
+		return ""
+	case "ingested":
+		return "decided elsewhere, as telemetry says"
+	default:
 		return "decided elsewhere, as a client reports"
 	}
-	return ""
+}
+
+// platform is the origin of what the platform itself decided.
+const platform = "platform"
+
+// weighty leaves out decisions that grant nothing: permission that was given elsewhere, if
+// there is any other decision.
+func (g *graph) weighty(list []int) []int {
+	out := slices.DeleteFunc(slices.Clone(list), func(i int) bool {
+		r := &g.recs[i]
+		return r.Origin != platform && r.Values.Text("decision") == "allow"
+	})
+	if len(out) == 0 {
+		return list
+	}
+	return out
 }
 
 // undecided is an action without a decision.

@@ -11,7 +11,7 @@ import (
 
 // describe is a record as an entry, without its place.
 func describe(r *Record) Entry {
-	e := Entry{Resource: r.Kind, ID: r.ID, At: r.At, EndedAt: ended(r), Span: r.Span}
+	e := Entry{Resource: r.Kind, ID: r.ID, At: r.At, EndedAt: ended(r), Span: r.Span, Origin: r.Origin}
 	e.Status = status(r)
 	e.Title, e.Summary = words(r)
 	e.Title, e.Summary = short(cmp.Or(e.Title, one(r.Kind))), short(e.Summary)
@@ -48,7 +48,7 @@ func words(r *Record) (title, summary string) {
 	case calls:
 		return v.Text("tool_name"), list(v.Text("connector_key"), v.Text("side_effect_class"), message(r))
 	case decisions:
-		return "", list(v.Text("engine"), reason(r))
+		return "", list(v.Text("engine"), elsewhere(r), reason(r))
 	case approvals:
 		return v.Text("title"), v.Text("reason")
 	case ledger:

@@ -30,10 +30,10 @@ func at(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 
 func ptr[T any](v T) *T { return &v }
 
-// rec is a record that occurred so many seconds after the start.
+// rec is a record of the platform that occurred so many seconds after the start.
 func rec(t testing.TB, k kind.Name, id int64, s int, values string) timeline.Record {
 	t.Helper()
-	r := timeline.Record{Kind: k, ID: id, At: at(s)}
+	r := timeline.Record{Kind: k, ID: id, At: at(s), Origin: "platform"}
 	require.NoError(t, json.Unmarshal([]byte(values), &r.Values), values)
 	return r
 }
@@ -42,7 +42,7 @@ func rec(t testing.TB, k kind.Name, id int64, s int, values string) timeline.Rec
 func span(t testing.TB, id, parent string, s int, values string) timeline.Record {
 	t.Helper()
 	r := rec(t, step, 0, s, values)
-	r.Span, r.Parent = id, parent
+	r.Span, r.Parent, r.Origin = id, parent, ""
 	return r
 }
 

@@ -1,6 +1,7 @@
 package timeline_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,10 @@ func TestMarks(t *testing.T) {
 		},
 		"an effect that was verified and undone": {
 			[]timeline.Record{allow, reply, cause(`{"side_effect_class":"delete","tool_invocation_evidence_id":1,"state":"compensated","state_history":[{"state":"verified","at":"2026-11-02T10:00:45Z"}]}`)},
+			"done done done done done", nil,
+		},
+		"an effect that was undone and looked for": {
+			[]timeline.Record{allow, reply, cause(`{"side_effect_class":"delete","tool_invocation_evidence_id":1,"state":"compensated","verification":{"result":"absent"}}`)},
 			"done done done done done", nil,
 		},
 		"the tool replied with an error": {
@@ -181,8 +186,67 @@ func TestADecisionIsReadWithItsReservations(t *testing.T) {
 		return a.Marks[1].Note
 	}
 	require.Equal(t, "the decision had expired when the action was dispatched", note(`{"decision":"allow","tool_invocation_evidence_id":1,"expires_at":"2026-11-02T10:01:01Z"}`))
-	require.Equal(t, "decided elsewhere, as a client reports", note(`{"decision":"allow","tool_invocation_evidence_id":1,"origin":"reported"}`))
 	require.Empty(t, note(`{"decision":"allow","tool_invocation_evidence_id":1,"expires_at":"2026-11-02T10:02:01Z"}`))
+}
+
+func TestADecisionThatWasMadeElsewhereGrantsNothing(t *testing.T) {
+	t.Parallel()
+	const reports, telemetry = "decided elsewhere, as a client reports", "decided elsewhere, as telemetry says"
+	decide := func(id int64, s int, origin, what string) timeline.Record {
+		r := rec(t, decision, id, s, `{"engine":"opa","decision":"`+what+`","tool_invocation_evidence_id":1}`)
+		r.Origin = origin
+		return r
+	}
+	invoke := func(status, class string) timeline.Record {
+		return rec(t, call, 1, 50, `{"status":"`+status+`","side_effect_class":"`+class+`"}`)
+	}
+	for name, c := range map[string]struct {
+		records     []timeline.Record
+		state, note string
+		by          int64 // 0 if no record says so
+		missing     []string
+	}{
+		"a client's":                     {[]timeline.Record{decide(2, 1, "reported", "allow"), invoke("dispatched", "create")}, "missing", reports, 2, []string{"authorized: " + reports}},
+		"an engine's":                    {[]timeline.Record{decide(2, 1, "ingested", "allow"), invoke("dispatched", "create")}, "missing", telemetry, 2, []string{"authorized: " + telemetry}},
+		"one of unknown origin":          {[]timeline.Record{decide(2, 1, "", "allow"), invoke("dispatched", "create")}, "missing", reports, 2, []string{"authorized: " + reports}},
+		"before the action":              {[]timeline.Record{decide(2, 1, "reported", "allow"), invoke("requested", "create")}, "missing", reports, 2, []string{"authorized: " + reports}},
+		"where none is needed":           {[]timeline.Record{decide(2, 1, "reported", "allow"), invoke("dispatched", "read")}, "not_needed", reports, 2, nil},
+		"and the action was cancelled":   {[]timeline.Record{decide(2, 1, "reported", "allow"), invoke("cancelled", "create")}, "not_needed", reports, 2, nil},
+		"and the runtime denied it":      {[]timeline.Record{decide(2, 1, "reported", "allow"), invoke("denied", "create")}, "denied", reports, 1, nil},
+		"after the platform's":           {[]timeline.Record{decide(2, 1, "platform", "allow"), decide(3, 2, "reported", "allow"), invoke("dispatched", "create")}, "done", "", 2, nil},
+		"after the platform denied":      {[]timeline.Record{decide(2, 1, "platform", "deny"), decide(3, 2, "reported", "allow"), invoke("requested", "create")}, "denied", "", 2, nil},
+		"after the platform asked":       {[]timeline.Record{decide(2, 1, "platform", "require_approval"), decide(3, 2, "reported", "allow"), invoke("requested", "create")}, "missing", "an approval is required and there is none", 0, []string{"authorized: an approval is required and there is none"}},
+		"but what it denied is denied":   {[]timeline.Record{decide(2, 1, "reported", "deny"), invoke("dispatched", "create")}, "denied", "", 2, []string{"authorized: dispatched although it was denied"}},
+		"though the platform allowed it": {[]timeline.Record{decide(2, 1, "platform", "allow"), decide(3, 2, "ingested", "deny"), invoke("dispatched", "create")}, "denied", "", 3, []string{"authorized: dispatched although it was denied"}},
+		"unless the platform did later":  {[]timeline.Record{decide(2, 1, "ingested", "deny"), decide(3, 2, "platform", "allow"), invoke("dispatched", "create")}, "done", "", 3, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tl := timeline.Build(c.records, now)
+			a := action(t, tl)
+			m := a.Marks[1]
+			require.Equal(t, c.state, m.State)
+			require.Equal(t, c.note, m.Note)
+			if c.by == 0 {
+				require.Nil(t, m.By)
+			} else {
+				require.Equal(t, c.by, m.By.ID)
+			}
+			var lacks []string
+			for _, s := range a.Missing {
+				if strings.HasPrefix(s, "authorized: ") {
+					lacks = append(lacks, s)
+				}
+			}
+			require.Equal(t, c.missing, lacks)
+		})
+	}
+
+	entries := timeline.Build([]timeline.Record{decide(2, 1, "platform", "allow"), decide(3, 2, "ingested", "allow"), decide(4, 3, "reported", "allow")}, now).Entries
+	for i, want := range []string{"opa", "opa, " + telemetry, "opa, " + reports} {
+		require.Equal(t, want, entries[i].Summary)
+		require.Equal(t, []string{"platform", "ingested", "reported"}[i], entries[i].Origin)
+	}
 }
 
 func TestEachAttemptHasItsOwnDecision(t *testing.T) {

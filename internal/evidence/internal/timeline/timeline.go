@@ -27,6 +27,8 @@ type Record struct {
 	At     time.Time // when it occurred
 	// Span and Parent are ids of spans. Either may be empty.
 	Span, Parent string
+	// Origin is who says so: platform, ingested or reported; empty for a span.
+	Origin string
 }
 
 // Ref names a record.
@@ -79,7 +81,8 @@ type Action struct {
 	Marks []Mark `json:"marks"`
 	// Missing says in sentences what would be expected and is not there.
 	Missing []string `json:"missing"`
-	// Decision and Approval are the last of those about the action.
+	// Decision is the one that the action's authorization rests on, and Approval the
+	// last of those about the action.
 	Decision *Ref  `json:"decision,omitzero"`
 	Approval *Ref  `json:"approval,omitzero"`
 	Ledger   []Ref `json:"ledger"`
@@ -97,6 +100,8 @@ type Entry struct {
 	Status   string     `json:"status"`
 	Summary  string     `json:"summary"`
 	Span     string     `json:"span,omitzero"`
+	// Origin is that of the record.
+	Origin string `json:"origin,omitzero"`
 	// Parent is the index of the entry that this one is below, or -1.
 	Parent int     `json:"parent"`
 	Action *Action `json:"action,omitzero"`

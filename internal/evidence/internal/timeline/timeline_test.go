@@ -193,7 +193,7 @@ func TestATimelineIsWrittenInSnakeCase(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(timeline.Build([]timeline.Record{rec(t, call, 1, 0, `{"invocation_id":"x","tool_name":"find","status":"succeeded","side_effect_class":"read","ended_at":"2026-11-02T10:00:01Z"}`)}, now))
 	require.NoError(t, err)
-	require.JSONEq(t, `{"entries":[{"resource":"tool-invocation-evidence","id":1,"at":"2026-11-02T10:00:00Z","ended_at":"2026-11-02T10:00:01Z","depth":0,"title":"find","status":"succeeded","summary":"read","parent":-1,
+	require.JSONEq(t, `{"entries":[{"resource":"tool-invocation-evidence","id":1,"at":"2026-11-02T10:00:00Z","ended_at":"2026-11-02T10:00:01Z","depth":0,"title":"find","status":"succeeded","summary":"read","origin":"platform","parent":-1,
 		"action":{"invocation_id":"x","tool":"find","connector":"","side_effect_class":"read","missing":[],"ledger":[],"failures":[],"marks":[
 			{"stage":"requested","state":"done","at":"2026-11-02T10:00:00Z","by":{"resource":"tool-invocation-evidence","id":1}},
 			{"stage":"authorized","state":"not_needed"},

@@ -61,10 +61,12 @@ func (f *facts) checks() (c checks) {
 
 // outcome is whether the effect of one entry was verified: it has to have been in that
 // state, whatever a report says of a check. Nothing is expected of an entry that was
-// not dispatched, that failed, or that changes nothing.
+// not dispatched, that failed, or that changes nothing. One that was undone should be absent.
 func outcome(l *Record) string {
 	state, result := l.Values.Text("state"), l.Values.Within("verification").Text("result")
 	switch {
+	case state == "compensated" && result == "absent":
+		return StateDone
 	case state == "not_applied" || state == "conflicting" || result == "absent" || result == "different":
 		return StateFailed
 	case state == "verified" || reached(l, "verified") != nil:
@@ -83,7 +85,7 @@ func checkedAt(l *Record) *time.Time {
 	if at := l.Values.Within("verification").Time("observed_at"); !at.IsZero() {
 		return &at
 	}
-	for _, state := range []string{"verified", "not_applied", "conflicting"} {
+	for _, state := range []string{"compensated", "verified", "not_applied", "conflicting"} {
 		if at := reached(l, state); at != nil {
 			return at
 		}
@@ -98,6 +100,8 @@ func finding(l *Record) string {
 	v := l.Values.Within("verification")
 	text := ""
 	switch state := l.Values.Text("state"); {
+	case v.Text("result") == "absent" && state == "compensated":
+		text = "undone: the effect is absent"
 	case v.Text("result") == "absent" || state == "not_applied":
 		text = "the effect is absent"
 	case v.Text("result") == "different" || state == "conflicting":

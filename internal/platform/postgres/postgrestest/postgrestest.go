@@ -118,7 +118,7 @@ func clone(ctx context.Context, tmpl, name string) error {
 // template makes the migrated database that the others are cloned from, once
 // for each content of the migrations.
 var template = sync.OnceValues(func() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	sum := sha256.New()
 	names, err := fs.Glob(db.Postgres(), "*.sql")

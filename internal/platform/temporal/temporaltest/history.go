@@ -44,7 +44,8 @@ func Histories(t *testing.T, workflow any, scenes map[string]Scene) {
 	for _, f := range files {
 		t.Run(f.Name(), func(t *testing.T) {
 			t.Parallel()
-			replayer := worker.NewWorkflowReplayer()
+			replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true})
+			require.NoError(t, err)
 			for _, w := range workflows {
 				replayer.RegisterWorkflow(w)
 			}

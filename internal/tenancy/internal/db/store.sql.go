@@ -624,8 +624,8 @@ func (q *Queries) InsertCertificate(ctx context.Context, arg InsertCertificatePa
 }
 
 const insertKey = `-- name: InsertKey :one
-INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, parent_id, no_delete)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+INSERT INTO api_keys (org_id, key_id, name, environment, scopes, hash, pepper_version, last4, owner_id, created_by, creator, over_owners, asserted, created_at, expires_at, parent_id, made_with, succeeds, no_delete)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 RETURNING id
 `
 
@@ -646,6 +646,8 @@ type InsertKeyParams struct {
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time
 	ParentID      *int64
+	MadeWith      *int64
+	Succeeds      *int64
 	NoDelete      bool
 }
 
@@ -668,6 +670,8 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) (int64, er
 		arg.CreatedAt,
 		arg.ExpiresAt,
 		arg.ParentID,
+		arg.MadeWith,
+		arg.Succeeds,
 		arg.NoDelete,
 	)
 	var id int64
@@ -839,6 +843,56 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]ListAud
 			&i.BeforeDigest,
 			&i.AfterDigest,
 			&i.DigestFormat,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listKeyLineage = `-- name: ListKeyLineage :many
+WITH RECURSIVE chain AS (
+  SELECT k.id, k.made_with, k.succeeds, k.owner_id, k.created_by FROM api_keys k WHERE k.org_id = $1 AND k.id = ANY ($2::bigint[])
+  UNION
+  SELECT m.id, m.made_with, m.succeeds, m.owner_id, m.created_by FROM api_keys m JOIN chain c ON m.id IN (c.made_with, c.succeeds) WHERE m.org_id = $1
+)
+SELECT id, made_with, succeeds, owner_id, created_by FROM chain
+`
+
+type ListKeyLineageParams struct {
+	OrgID principal.OrgID
+	Ids   []int64
+}
+
+type ListKeyLineageRow struct {
+	ID        int64
+	MadeWith  *int64
+	Succeeds  *int64
+	OwnerID   *uuid.UUID
+	CreatedBy *uuid.UUID
+}
+
+// Keys, the keys that they were made with or that they replaced, and so on, also those that
+// are revoked.
+func (q *Queries) ListKeyLineage(ctx context.Context, arg ListKeyLineageParams) ([]ListKeyLineageRow, error) {
+	rows, err := q.db.Query(ctx, listKeyLineage, arg.OrgID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListKeyLineageRow{}
+	for rows.Next() {
+		var i ListKeyLineageRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.MadeWith,
+			&i.Succeeds,
+			&i.OwnerID,
+			&i.CreatedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -1024,6 +1078,74 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 			&i.Version,
 			&i.Status,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listNamedMembers = `-- name: ListNamedMembers :many
+SELECT user_id FROM members
+WHERE org_id = $1 AND (lower(email) = ANY ($2::text[]) OR user_id::text = ANY ($2::text[]))
+ORDER BY user_id
+`
+
+type ListNamedMembersParams struct {
+	OrgID principal.OrgID
+	Names []string
+}
+
+// The members that texts name, by the id or by the e-mail address, also those who have left.
+func (q *Queries) ListNamedMembers(ctx context.Context, arg ListNamedMembersParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, listNamedMembers, arg.OrgID, arg.Names)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var user_id uuid.UUID
+		if err := rows.Scan(&user_id); err != nil {
+			return nil, err
+		}
+		items = append(items, user_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listRoles = `-- name: ListRoles :many
+SELECT user_id, role FROM members
+WHERE org_id = $1 AND user_id = ANY ($2::uuid[]) AND removed_at IS NULL
+`
+
+type ListRolesParams struct {
+	OrgID principal.OrgID
+	Users []uuid.UUID
+}
+
+type ListRolesRow struct {
+	UserID uuid.UUID
+	Role   string
+}
+
+// The roles that people have now; those who have left have none.
+func (q *Queries) ListRoles(ctx context.Context, arg ListRolesParams) ([]ListRolesRow, error) {
+	rows, err := q.db.Query(ctx, listRoles, arg.OrgID, arg.Users)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListRolesRow{}
+	for rows.Next() {
+		var i ListRolesRow
+		if err := rows.Scan(&i.UserID, &i.Role); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

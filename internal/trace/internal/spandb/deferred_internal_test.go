@@ -173,17 +173,19 @@ func TestDrain(t *testing.T) {
 		for _, sql := range []string{
 			"CREATE TABLE slept (zero UInt8) ENGINE = Null",
 			"CREATE MATERIALIZED VIEW sleeping TO slept AS SELECT sleepEachRow(0.1) AS zero FROM spans",
+			"CREATE MATERIALIZED VIEW sleeping_on TO slept AS SELECT sleepEachRow(0.1) AS zero FROM spans",
+			"CREATE MATERIALIZED VIEW sleeping_long TO slept AS SELECT sleepEachRow(0.1) AS zero FROM spans",
 		} {
 			require.NoError(t, d.ch.Writer().Exec(t.Context(), sql))
 		}
 		ended := func(name string) {
-			require.Eventually(t, func() bool { busy, err := d.ch.Underway(t.Context(), name); return err == nil && !busy }, 10*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { busy, err := d.ch.Underway(t.Context(), name); return err == nil && !busy }, 3*time.Minute, 10*time.Millisecond)
 		}
 		parts, name := d.block(25).parts(), clickhouse.Token()
 		d.timeout = 300 * time.Millisecond
 		first := make(chan error, 1)
 		go func() { first <- d.insertParts(context.WithoutCancel(t.Context()), parts, name, name) }()
-		require.Eventually(t, func() bool { busy, err := d.ch.Underway(t.Context(), name); return err == nil && busy }, 5*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { busy, err := d.ch.Underway(t.Context(), name); return err == nil && busy }, 3*time.Minute, 5*time.Millisecond)
 
 		require.ErrorIs(t, d.insertParts(t.Context(), parts, name, clickhouse.Token()), clickhouse.ErrUnderway, "the server refuses it, whoever asks")
 		d.put(parts, name)

@@ -130,7 +130,7 @@ type SummaryQuery struct {
 func (q SummaryQuery) sql() (string, *arguments) {
 	n := forOrg(q.Org)
 	// Of the versions of a span the newest counts, wherever it starts.
-	from := "(\n  SELECT " + summaryRows + "\n  FROM spans\n  " + q.Of.sql() + "\n  ORDER BY version DESC\n  LIMIT 1 BY trace_id, span_id)"
+	from := "(\n  SELECT " + summaryRows + "\n  FROM spans\n  " + q.Of.SQL() + "\n  ORDER BY version DESC\n  LIMIT 1 BY trace_id, span_id)"
 	q.Filter.values(n, q.idle)
 	if q.rooted {
 		return summaryOf(from, q.Filter.having(), tellsService), n

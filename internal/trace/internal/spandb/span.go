@@ -26,7 +26,7 @@ type SpansQuery struct {
 
 func (q SpansQuery) sql() (string, *arguments) {
 	n := forOrg(q.Org)
-	place := q.Of.sql()
+	place := q.Of.SQL()
 	limit, rows, order := q.Limit, " AND span_id != "+noSpan, ""
 	if q.TraceRow {
 		limit, rows, order = limit+1, "", "span_id != "+noSpan+", "
@@ -52,7 +52,7 @@ type rowsQuery struct {
 }
 
 func (q rowsQuery) sql() (string, *arguments) {
-	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.sql() + "\nORDER BY start_time, span_id, version DESC\nLIMIT " + strconv.Itoa(q.limit) +
+	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.SQL() + "\nORDER BY start_time, span_id, version DESC\nLIMIT " + strconv.Itoa(q.limit) +
 		"\nSETTINGS query_plan_optimize_lazy_materialization = 1, query_plan_max_limit_for_lazy_materialization = " + strconv.Itoa(q.limit), forOrg(q.org)
 }
 
@@ -64,7 +64,7 @@ type spanQuery struct {
 }
 
 func (q spanQuery) sql() (string, *arguments) {
-	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.sql() + " AND span_id = " + literal(q.span[:]) + "\nORDER BY version DESC\nLIMIT 1", forOrg(q.org)
+	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.SQL() + " AND span_id = " + literal(q.span[:]) + "\nORDER BY version DESC\nLIMIT 1", forOrg(q.org)
 }
 
 // FindSpan reads a span of a trace with its payload; ok is false if the trace

@@ -59,9 +59,9 @@ type Scope []Bounds
 // range takes their place: it is shorter to write and reads more.
 const maxPairs = 4000
 
-// sql is the clause that finds the traces' rows. trace_id is in the key, so
+// SQL is the clause that finds the traces' rows. trace_id is in the key, so
 // that looking at it first is right whatever else the statement does.
-func (s Scope) sql() string {
+func (s Scope) SQL() string {
 	pairs, low, high := 0, s[0].First, s[0].last
 	for _, b := range s {
 		pairs += int(b.last/minute - b.First/minute + 1)

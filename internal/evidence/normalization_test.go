@@ -1,0 +1,121 @@
+package evidence_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+type normalization struct {
+	ID      int64  `json:"id"`
+	State   string `json:"state"`
+	Read    int64  `json:"read"`
+	Changed int64  `json:"changed"`
+	Refused int64  `json:"refused"`
+}
+
+// normalize has events read again, and waits until they are.
+func normalize(t testing.TB, us *testkit.Client, events string) (n normalization) {
+	t.Helper()
+	_, err := us.Call(t.Context(), http.MethodPost, "/api/agent-evidence/normalizations", map[string]any{"events": events}, &n)
+	require.NoError(t, err)
+	// The workflow engine does not say when it is done.
+	require.Eventually(t, func() bool {
+		_, err := us.Call(t.Context(), http.MethodGet, fmt.Sprintf("/api/agent-evidence/normalizations/%d", n.ID), nil, &n)
+		return err == nil && n.State == "completed"
+	}, 3*time.Minute, 20*time.Millisecond)
+	return n
+}
+
+func TestEventsAreReadAgain(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	k.Work(t)
+	us := k.Org(t)
+	ctx := t.Context()
+	old, err := json.Marshal(message("old", "s", map[string]any{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": map[string]any{"name": "refund"}}))
+	require.NoError(t, err)
+	raw, err := k.App.Evidence.ReceiveOld(ctx, us.Org, old)
+	require.NoError(t, err)
+	reply := message("reply", "s", map[string]any{"jsonrpc": "2.0", "id": 7, "result": map[string]any{"content": []any{}}})
+	untimed := event("4", "agent-evidence.benchmarks", map[string]any{"benchmarkKey": "b", "metrics": map[string]any{"m": 1}, "idempotencyKey": "b", "note": "as sent"})
+	delete(untimed, "time")
+	_, err = us.Ingest(ctx, envelope(reply, untimed, explanation("1"), event("2", "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": "low"}), event("3", "com.example.weather", map[string]any{"rain": true})))
+	require.NoError(t, err)
+
+	n := normalize(t, us, "outdated")
+	require.EqualValues(t, 2, n.Read, "the one of an old release, and the one that is not understood")
+	require.EqualValues(t, 1, n.Changed)
+	event, err := us.GetEvidence(ctx, "raw-events", raw)
+	require.NoError(t, err)
+	require.Equal(t, "normalized", event["status"])
+	calls, _, err := us.ListEvidence(ctx, invocations, "")
+	require.NoError(t, err)
+	require.Len(t, calls, 1, "the request joins the reply that was there before it")
+	require.Equal(t, "refund", calls[0]["tool_name"])
+	require.Equal(t, "succeeded", calls[0]["status"])
+
+	all := func() (out []testkit.Evidence) {
+		for _, kind := range []string{"raw-events", invocations, "eval-explanations", "benchmarks", "failures", "runtimes"} {
+			list, _, err := us.ListEvidence(ctx, kind, "")
+			require.NoError(t, err)
+			out = append(out, list...)
+		}
+		return out
+	}
+	_, err = us.UpdateEvidence(ctx, invocations, calls[0].ID(), map[string]any{"attributes": map[string]any{"ticket": "T-1"}})
+	require.NoError(t, err)
+	before := all()
+	n = normalize(t, us, "all")
+	require.EqualValues(t, 6, n.Read)
+	require.Zero(t, n.Changed)
+	require.Zero(t, n.Refused)
+	require.Equal(t, before, all(), "reading everything again changes nothing")
+}
+
+// TestReadingAgainWhileAnotherEnds asks to read events again and again, while each time
+// that is under way ends: it begins anew, or joins the one that is there.
+func TestReadingAgainWhileAnotherEnds(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	us := k.Org(t)
+	owner, err := pgx.Connect(t.Context(), k.App.Config.Postgres.OwnerURL.Reveal())
+	require.NoError(t, err)
+	_, err = owner.Exec(t.Context(), "ALTER TABLE evidence_normalizations NO FORCE ROW LEVEL SECURITY")
+	require.NoError(t, err)
+	ending, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		for ending.Err() == nil {
+			_, err := owner.Exec(t.Context(), "UPDATE evidence_normalizations SET state = 'completed', completed_at = now() WHERE state = 'running'")
+			if err != nil {
+				ended <- err
+				return
+			}
+		}
+		ended <- owner.Close(t.Context())
+	}()
+	var asking errgroup.Group
+	for range 4 {
+		asking.Go(func() error {
+			for range 50 {
+				if _, err := us.Call(t.Context(), http.MethodPost, "/api/agent-evidence/normalizations", map[string]any{"events": "outdated"}, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, asking.Wait())
+	stop()
+	require.NoError(t, <-ended)
+}

@@ -1,0 +1,39 @@
+package engine
+
+import "time"
+
+// Limits of policies. Together with the limits of a question they bound what a decision
+// costs, whatever a tenant writes.
+const (
+	MaxText       = 10 << 10  // bytes of a policy's text
+	MaxStatements = 50        // statements of a policy
+	MaxSetBytes   = 400 << 10 // bytes of a set: its texts, and what they apply to
+	MaxSet        = 2000      // policies of a set
+	MaxFacts      = 8         // facts of a policy
+	MaxSetFacts   = 100       // different facts of a set: a question may ask for all of them
+
+	maxNesting = 32 // brackets around an expression, and if inside if
+	maxUnary   = 8  // signs in a row
+	maxPath    = 32 // attributes in a row: `has a.b.c` grows with the square of its length
+
+	minWindow  = time.Minute
+	MaxWindow  = 30 * 24 * time.Hour
+	maxExpires = 30 * 24 * time.Hour
+	maxMin     = 5 // approvals that a statement may ask for
+
+	// What a decision says: so many reasons and errors, and so many bytes of each error.
+	maxTold    = 20
+	maxMessage = 200
+)
+
+// Limits of a question.
+const (
+	maxBytes  = 256 << 10 // of its JSON
+	maxDepth  = 32
+	maxValues = 4096
+
+	// maxCost is what an evaluation may cost at worst, in bytes compared: some hundredths
+	// of a second. Only policies that compare long texts with long patterns, or whole
+	// records with each other, by the hundred come near it.
+	maxCost = 1 << 25
+)
