@@ -197,6 +197,9 @@ func (g *Guard) ask(ctx context.Context, tool Tool, args any) (decision, error) 
 		if d, err = g.evaluate(ctx, tool, args, d.ApprovalID); err != nil {
 			return decision{}, err
 		}
+		if d.Decision == "require_approval" { // the person agreed to less, or too late
+			return decision{}, &ApprovalError{Tool: tool.Name, Approval: d.ApprovalID, Why: d.why()}
+		}
 	}
 	if d.Decision != "allow" || !d.Allowed {
 		return decision{}, fmt.Errorf("%s: %w: %s", tool.Name, ErrDenied, d.why())

@@ -90,6 +90,20 @@ func (s scene) entries(t testing.TB) int {
 	return len(all)
 }
 
+// pending is the approval that a person is asked for.
+func (s scene) pending(t testing.TB) (id int64) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		all, _, err := s.ListEvidence(t.Context(), "approvals", "?state=pending")
+		if err != nil || len(all) != 1 {
+			return false
+		}
+		id = all[0].ID()
+		return true
+	}, 3*time.Minute, 50*time.Millisecond)
+	return id
+}
+
 func finds(f guard.Finding) func(context.Context, string) (guard.Finding, error) {
 	return func(context.Context, string) (guard.Finding, error) { return f, nil }
 }
@@ -230,18 +244,7 @@ func TestAnActionWaitsForAPerson(t *testing.T) {
 	require.ErrorIs(t, err, guard.ErrApproval)
 	require.False(t, called)
 
-	pending := func() (id int64) {
-		require.Eventually(t, func() bool {
-			all, _, err := s.ListEvidence(ctx, "approvals", "?state=pending")
-			if err != nil || len(all) != 1 {
-				return false
-			}
-			id = all[0].ID()
-			return true
-		}, 3*time.Minute, 50*time.Millisecond)
-		return id
-	}
-	_, err = s.ann.DecideApproval(ctx, pending(), map[string]any{"decision": "rejected", "comment": "Not today."})
+	_, err = s.ann.DecideApproval(ctx, s.pending(t), map[string]any{"decision": "rejected", "comment": "Not today."})
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() {
@@ -251,7 +254,7 @@ func TestAnActionWaitsForAPerson(t *testing.T) {
 		}
 		done <- err
 	}()
-	id := pending()
+	id := s.pending(t)
 	_, err = s.ann.DecideApproval(ctx, id, map[string]any{"decision": "approved"})
 	require.NoError(t, err)
 	require.NoError(t, <-done)
@@ -260,6 +263,32 @@ func TestAnActionWaitsForAPerson(t *testing.T) {
 	called, err = do(ctx, s.guard(nil), guard.Tool{Name: "refund"}, nil)
 	require.ErrorIs(t, err, guard.ErrApproval, "an approval is for one use")
 	require.False(t, called)
+}
+
+func TestAnApprovalOfLessIsNotEnough(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	ctx := t.Context()
+	type outcome struct {
+		called bool
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		called, err := do(ctx, s.guard(func(c *guard.Config) { c.ApprovalWait = time.Minute }), guard.Tool{Name: "refund"}, nil)
+		done <- outcome{called, err}
+	}()
+	first := s.pending(t)
+	_, err := s.ann.DecideApproval(ctx, first, map[string]any{"decision": "approved", "constraints": map[string]any{"maxAmount": "100"}})
+	require.NoError(t, err)
+
+	got := <-done
+
+	require.False(t, got.called)
+	var again *guard.ApprovalError
+	require.ErrorAs(t, got.err, &again)
+	require.Equal(t, s.pending(t), again.Approval, "the action waits for another approval")
+	require.NotEqual(t, first, again.Approval)
 }
 
 // An agent whose key cannot read waits for nothing, and says why.

@@ -318,8 +318,9 @@ func (s *Service) lookAtRun(ctx context.Context, org principal.OrgID, run int64)
 	})
 }
 
-// errNoFeedback is returned for feedback that is not stored, or not yet.
-var errNoFeedback = fault.New(fault.NotFound, "feedback_not_found", "The feedback does not exist.")
+// errNoFeedback is returned for feedback that is not stored, or not yet. No caller sees it,
+// so it has no reason.
+var errNoFeedback = fault.New(fault.NotFound, "", "The feedback does not exist.")
 
 // lookAtFeedback opens an item if a user does not like an answer.
 func (s *Service) lookAtFeedback(ctx context.Context, org principal.OrgID, id int64) error {

@@ -61,7 +61,7 @@ func (b *updateBody) Check(context.Context) error {
 	case b.State == revoked && b.Comment == "":
 		return fault.Invalid("body", "/comment", "required", "is required to revoke")
 	case b.Constraints != (constraintsBody{}) && (b.Decision == "" || b.rejects()):
-		return fault.Invalid("body", "/constraints", "mutually_exclusive", "can only be sent by somebody who approves")
+		return fault.Invalid("body", "/constraints", "mutually_exclusive", "can only be sent with an approving vote")
 	case b.Comment != "" && b.Decision == "" && b.State == "":
 		return fault.Invalid("body", "/decision", "required", "is required with comment, or state")
 	}

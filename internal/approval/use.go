@@ -51,7 +51,7 @@ func (s *Service) UseTx(ctx context.Context, tx postgres.Tx, id int64, a Action)
 		return Refusal{}, err
 	}
 	if own {
-		return Refusal{"self_approval", "somebody who approved this has asked for it, too"}, nil
+		return Refusal{"self_approval", "an approver of this action also requested it"}, nil
 	}
 	uses := r.Values.Integer("uses") + 1
 	set := evidence.Values{"uses": evidence.Integer(uses)}
@@ -70,7 +70,7 @@ func (s *Service) usable(r *evidence.Record, a Action, standing []vote) Refusal 
 	case r.State() != approved:
 		return Refusal{"approval_" + r.State(), "the approval is " + r.State()}
 	case !evidence.Seen(r):
-		return Refusal{"approval_unseen", "the approval was asked for with a digest only: nobody saw the action. Name the policy decision in the request"}
+		return Refusal{"approval_unseen", "the approval was requested with a digest only, so its approvers did not see the action. Name the policy decision in the request"}
 	}
 	if no := covers(r, a); no != (Refusal{}) {
 		return no

@@ -67,6 +67,7 @@ func Laws() []Law {
 		{"later", "a statement that is sent later has no answer, so that nobody reads one that is always empty", later},
 		{"domain-doc", "every domain explains itself in doc.go", domainDoc},
 		{"domain-page", "every domain with operations has a page under docs", domainPage},
+		{"reasons", "every reason of an error is in " + reasonsPage + ", which says what to do about it", reasons},
 		{"picture", "the picture in " + PictureFile + " shows the real imports", picture},
 	}
 }

@@ -50,6 +50,7 @@ var clean = map[string]string{
 	"internal/trace/store_span.go":             code("trace", "internal/platform/clickhouse", "internal/dataset"),
 	"internal/trace/internal/spandb/db.go":     code("spandb", "internal/platform/clickhouse", "github.com/ClickHouse/clickhouse-go/v2"),
 	"docs/dataset.md":                          "# Datasets\n",
+	"docs/errors.md":                           "| 409 `CONFLICT` | `dataset_sealed` | open it |\n",
 	"db/clickhouse/migrations/0002_traces.sql": "CREATE TABLE IF NOT EXISTS {{ .Local \"spans\" }} {{ .OnCluster }} (\n",
 	"internal/dataset/store.sql": `-- name: Dataset :one
 -- One dataset of the organization.
@@ -229,6 +230,8 @@ var seeds = []seed{
 	{law: "later", file: "internal/dataset/store_lot.go", content: stored("rows, err := tx.Later().Query(1)")},
 	{law: "domain-doc", file: "internal/score/score.go", content: code("score"), at: "internal/score/doc.go"},
 	{law: "domain-page", file: "internal/tenancy/http.go", content: code("tenancy", "internal/httpapi"), at: "docs/tenancy.md"},
+	{law: "reasons", file: "internal/dataset/lot.go", content: use("dataset", arch.Module+"/internal/fault", "var ErrLost = fault.New(fault.Conflict, \"lot_lost\", \"The lot is lost.\")")},
+	{law: "reasons", file: "docs/errors.md", content: "`dataset_sealed` is meant", also: map[string]string{"internal/dataset/lot.go": use("dataset", arch.Module+"/internal/fault", "var ErrSold = fault.New(fault.Conflict, \"dataset_sold\", \"The dataset is sold.\")")}, at: "internal/dataset/lot.go"},
 	{law: "picture", file: "ARCHITECTURE.md", content: "# Architecture\n\n<!-- arrows:begin -->\n<!-- arrows:end -->\n"},
 	{law: "picture", file: "ARCHITECTURE.md", content: "# Architecture\n"},
 }
@@ -248,6 +251,7 @@ var innocent = map[string]string{
 	"internal/app/commands.go":                 use("app", "net/http", "var self = &http.Client{}"),
 	"internal/dataset/http_list.go":            use("dataset", "net/http", "var clients []*http.Client"),
 	"internal/dataset/store_name.go":           stored("if err := db.New(tx.Later()).InsertOrganization(1); err != nil { return }\n\tdb.New(tx).RenameDataset(1)"),
+	"internal/dataset/seal.go":                 use("dataset", arch.Module+"/internal/fault", "var ErrSealed = fault.New(fault.Conflict, \"dataset_sealed\", \"The dataset is sealed.\")"),
 	"internal/dataset/address.go":              use("dataset", "net", "func host(a string) { net.SplitHostPort(a) }"),
 	"internal/platform/postgres/dial.go":       use("postgres", "net", "var d net.Dialer"),
 	"internal/app/app_test.go":                 code("app_test", "internal/app", "internal/testkit"),

@@ -11,7 +11,7 @@ func driftFailure(r Record) *report {
 	name := r.Values.Text("connector_key")
 	return newReport("failures", kind.Values{
 		"failure_key": kind.TextValue(driftPrefix + name), "failure_mode": kind.TextValue("manifest_drift"), "severity": kind.TextValue("high"),
-		"title": kind.TextValue(name + " is not what it was when it was looked at"), "detected_by": kind.TextValue("rule"),
+		"title": kind.TextValue(name + " has changed since it was reviewed"), "detected_by": kind.TextValue("rule"),
 	}, record.Platform, Links{ConnectorID: r.ID, ConnectorKey: name})
 }
 

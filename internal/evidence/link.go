@@ -115,9 +115,12 @@ func (s *Service) check(ctx context.Context, org principal.OrgID, red *redact.Re
 				delete(r.draft.Values, name)
 			}
 		}
-		sent := maps.Clone(r.draft.Values)
-		clean.Draft(red, &r.draft, r.strict)
+		var sent kind.Values
 		if r.draft.Kind.Name == Effects {
+			sent = maps.Clone(r.draft.Values)
+		}
+		clean.Draft(red, &r.draft, r.strict)
+		if sent != nil {
 			r.blurred = effect.Blurred(sent, r.draft.Values)
 		}
 		r.name = clean.Text(red, r.name)

@@ -30,7 +30,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "createPolicy", Method: http.MethodPost, Path: path, Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
 		Summary: "Create a policy",
-		Description: "Parses the source and runs the tests, and then saves the policy. 400 `invalid_policy` names the place of each problem, a name that nothing has for example, 400 `tests_failed` the tests that failed. " +
+		Description: "Parses the source and runs the tests, and then saves the policy. 400 `invalid_policy` gives the position of each problem, such as an unknown name; 400 `tests_failed` lists the tests that failed. " +
 			"The source is Cedar; a forbid with `@effect(\"require_approval\")` asks for an approval. 409 `policy_set_too_large` if the active policies together would exceed their limits.",
 	}, s.postPolicy)
 	httpapi.Register(e, httpapi.Op{

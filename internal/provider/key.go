@@ -99,7 +99,8 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, k Key, text secr
 		return Key{}, err
 	}
 	k.Status, k.Version, k.Last4 = KeyActive, 1, last4(text)
-	k.CreatedAt, k.UpdatedAt = s.now(), s.now()
+	at := s.now()
+	k.CreatedAt, k.UpdatedAt = at, at
 	var err error
 	if k.ID, err = s.store.insertTx(ctx, tx, k); err != nil {
 		return Key{}, err

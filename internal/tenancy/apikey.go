@@ -23,7 +23,7 @@ var (
 	ErrScopeEscalation  = fault.New(fault.Forbidden, "scope_escalation", "An API key cannot have a scope that its creator does not have.")
 	ErrDeleteEscalation = fault.New(fault.Forbidden, "delete_escalation", "An API key that may not delete cannot make one that may. Send canDelete: false.")
 	ErrNotAPerson       = fault.New(fault.Forbidden, "not_a_person", "A service key does not belong to a person, so it cannot have personal keys. Use a personal key, or X-On-Behalf-Of with a key that has admin:org.")
-	ErrTooManyKeys      = fault.New(fault.Conflict, "too_many_api_keys", "A member has at most 20 personal keys that work. Delete some that nobody uses.")
+	ErrTooManyKeys      = fault.New(fault.Conflict, "too_many_api_keys", "A member has at most 20 personal keys that work. Delete some that are no longer used.")
 	ErrKeyEnded         = fault.New(fault.Conflict, "invalid_transition", "The API key has expired or was rotated, so it cannot be changed.")
 )
 

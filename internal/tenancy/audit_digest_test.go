@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -203,6 +204,7 @@ func breaks(entries []digestRow) (out []string) {
 func TestDigestsAreOfWhatGetShows(t *testing.T) {
 	t.Parallel()
 	k := keeping(t, "127.0.0.0/8")
+	k.Clock.Step(time.Millisecond) // the precision of what GET shows
 	asOwner(t, k)
 	doc := openDocument(t, k)
 	for _, op := range k.App.Edge.Ops() {
@@ -255,6 +257,7 @@ func TestDigestsAreOfWhatGetShows(t *testing.T) {
 func TestWhatChangesByItselfBreaksNoChain(t *testing.T) {
 	t.Parallel()
 	k := keeping(t)
+	k.Clock.Step(time.Millisecond)
 	asOwner(t, k)
 	doc := openDocument(t, k)
 	ctx := t.Context()

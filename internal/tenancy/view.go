@@ -24,7 +24,7 @@ var ErrViewNameTaken = fault.New(fault.Conflict, "view_name_taken", "The list al
 const maxViews = 1000
 
 // ErrTooManyViews is returned when the organization has as many views as it may.
-var ErrTooManyViews = fault.New(fault.Conflict, "too_many_views", "The organization already has 1000 views, personal ones included. Delete some that nobody uses.")
+var ErrTooManyViews = fault.New(fault.Conflict, "too_many_views", "The organization already has 1000 views, personal ones included. Delete some that are no longer used.")
 
 // View is a named filter over a list, of the organization or of one person.
 type View struct {
@@ -78,7 +78,8 @@ func (s *Service) CreateViewTx(ctx context.Context, tx postgres.Tx, v View, pers
 	if n >= maxViews {
 		return View{}, ErrTooManyViews
 	}
-	v.CreatedBy, v.Version, v.CreatedAt, v.UpdatedAt = principal.ActorOf(ctx), 1, s.now(), s.now()
+	at := s.now()
+	v.CreatedBy, v.Version, v.CreatedAt, v.UpdatedAt = principal.ActorOf(ctx), 1, at, at
 	if v.ID, err = s.store.insertViewTx(ctx, tx, v); err != nil {
 		return View{}, err
 	}

@@ -105,10 +105,14 @@ func (k *Kit) Key(t testing.TB, of *Client, scopes ...principal.Scope) *Client {
 }
 
 // Clock is real time that a test can move forward.
-type Clock struct{ ahead atomic.Int64 }
+type Clock struct{ ahead, step atomic.Int64 }
 
 // Now is the time that the application sees.
-func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Add(c.step.Load()))) }
+
+// Step has every reading of the clock move it forward, so that two readings where one is
+// meant are never the same by luck.
+func (c *Clock) Step(d time.Duration) { c.step.Store(int64(d)) }
 
 // Advance moves the application's time forward.
 func (c *Clock) Advance(d time.Duration) { c.ahead.Add(int64(d)) }

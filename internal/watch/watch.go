@@ -209,8 +209,8 @@ func (s *Service) CheckTx(ctx context.Context, tx postgres.Tx, id int64) (Watch,
 	if !w.Status.open() {
 		return w, transitions.In(ErrEnded, w.Status)
 	}
-	after := w
-	after.NextAt, after.UpdatedAt, after.Changes = s.now(), s.now(), w.Changes+1
+	after, at := w, s.now()
+	after.NextAt, after.UpdatedAt, after.Changes = at, at, w.Changes+1
 	if err := s.store.updateTx(ctx, tx, w, after); err != nil {
 		return w, err
 	}

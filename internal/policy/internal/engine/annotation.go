@@ -96,7 +96,7 @@ func (n *notes) statement(id string, effect Effect) Statement {
 	if v, ok := n.value("obligations"); ok {
 		s.Obligations = n.obliges(v)
 		if s.Effect == Forbid {
-			n.refuse("obligations", "a forbid obliges nobody; put it on a permit, or on a statement that requires an approval")
+			n.refuse("obligations", "a forbid cannot have obligations; put them on a permit, or on a statement that requires an approval")
 		}
 	}
 	if v, ok := n.value("history"); ok {

@@ -33,7 +33,7 @@ func TestProblems(t *testing.T) {
 		"too much time":                   {approval + `@expires_in("2592001") ` + statement, "is not a number of seconds from 1 to 2592000"},
 		"an empty reason":                 {`@reason ` + statement, "1:1: @reason: a reason has 1 to 1000 bytes"},
 		"an unknown obligation":           {approval + `@obligations("log_full, pray") ` + statement, `"pray" is none of redact_arguments, `},
-		"an obligation of a forbid":       {`@obligations("log_full") ` + statement, "1:1: @obligations: a forbid obliges nobody"},
+		"an obligation of a forbid":       {`@obligations("log_full") ` + statement, "1:1: @obligations: a forbid cannot have obligations"},
 		"a parameter without value":       {approval + `@obligations("limit(5)") ` + statement, `limit: "5" is not a parameter of the form name=value`},
 		"a fact without a name":           {`@history("count(a/b, 1h)") ` + statement, "is not of the form name = count(connector/tool, 24h)"},
 		"a fact that cannot be":           {`@history("n = median(a/b, 1h)") ` + statement, `n: "median(a/b, 1h)" is not one of count(`},

@@ -43,7 +43,7 @@ var Context = []Attribute{
 		Values: []string{"", "registered", "under_review", "approved", "blocked", "retired"},
 	},
 	{
-		Name: "connector_trust", Type: typeText, About: "How far what the connector says about itself is believed; empty if nobody has said.",
+		Name: "connector_trust", Type: typeText, About: "Trust level of the connector; empty if the connector is unknown.",
 		Values: []string{"", "untrusted", "reviewed", "trusted"},
 	},
 	{Name: "arguments", Type: typeRecord, About: "Arguments of the call, whatever they are."},
