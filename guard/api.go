@@ -21,6 +21,7 @@ type decision struct {
 	ApprovalID      int64     `json:"approval_id"`
 	SideEffectClass string    `json:"side_effect_class"`
 	Reversibility   string    `json:"reversibility"`
+	CreatedAt       time.Time `json:"created_at"`
 	ExpiresAt       time.Time `json:"expires_at"`
 	Reasons         []struct {
 		Code    string `json:"code"`
@@ -29,6 +30,8 @@ type decision struct {
 	Obligations []struct {
 		Type string `json:"type"`
 	} `json:"obligations"`
+
+	until time.Time // by the clock of this machine
 }
 
 // harmless reports whether the action changes nothing.
@@ -86,9 +89,11 @@ func (g *Guard) evaluate(ctx context.Context, tool Tool, args any, approval int6
 		body["approvalId"] = approval
 	}
 	tool.locate(body)
+	asked := time.Now()
 	if err := g.api.call(ctx, http.MethodPost, "/api/agent-evidence/policy/evaluate", newName(), body, &d); err != nil {
 		return decision{}, fmt.Errorf("%s: %w: %w", tool.Name, ErrUnavailable, err)
 	}
+	d.until = asked.Add(d.ExpiresAt.Sub(d.CreatedAt))
 	return d, nil
 }
 

@@ -221,7 +221,7 @@ func cleared(tool Tool, d decision, noted effect) error {
 	if noted.DuplicateOfID != 0 && !tool.Idempotent {
 		return fmt.Errorf("%s: %w: see side effect %d", tool.Name, ErrRepeated, noted.DuplicateOfID)
 	}
-	if !time.Now().Before(d.ExpiresAt) {
+	if !time.Now().Before(d.until) {
 		return fmt.Errorf("%s: %w: the decision has expired", tool.Name, ErrUnavailable)
 	}
 	return nil

@@ -20,6 +20,7 @@ import (
 // scene is an organization with an agent that pays.
 type scene struct {
 	*testkit.Client
+	kit *testkit.Kit
 	ann *testkit.Client
 	url string
 }
@@ -35,7 +36,7 @@ func set(t testing.TB) scene {
 	t.Helper()
 	k := testkit.New(t)
 	operator := k.Org(t)
-	s := scene{Client: operator.Agent(t), url: k.URL}
+	s := scene{Client: operator.Agent(t), kit: k, url: k.URL}
 	_, s.ann = operator.Person(t, "admin")
 	s.ann.Connector(t, "bank", map[string]string{"pay": "transact", "refund": "transact", "wire": "transact", "look_up": "read"})
 	var page struct {
@@ -289,6 +290,16 @@ func TestAnApprovalOfLessIsNotEnough(t *testing.T) {
 	require.ErrorAs(t, got.err, &again)
 	require.Equal(t, s.pending(t), again.Approval, "the action waits for another approval")
 	require.NotEqual(t, first, again.Approval)
+}
+
+// The clocks of an agent and of the platform differ.
+func TestADecisionHoldsByTheClockOfTheAgent(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.kit.Clock.Advance(-5 * time.Minute)
+	called, err := do(t.Context(), s.guard(nil), guard.Tool{Name: "pay", Verify: finds(guard.Confirmed)}, nil)
+	require.NoError(t, err)
+	require.True(t, called)
 }
 
 // An agent whose key cannot read waits for nothing, and says why.

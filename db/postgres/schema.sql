@@ -3146,10 +3146,10 @@ CREATE INDEX evidence_leases_until ON public.evidence_leases USING btree (until)
 
 CREATE UNIQUE INDEX evidence_normalizations_running ON public.evidence_normalizations USING btree (org_id) WHERE (state = 'running'::text);
 
-CREATE INDEX evidence_records_pending ON ONLY public.evidence_records USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
-ALTER INDEX public.evidence_records_pending ALTER COLUMN 2 SET STATISTICS 0;
+CREATE INDEX evidence_records_action ON ONLY public.evidence_records USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
+ALTER INDEX public.evidence_records_action ALTER COLUMN 2 SET STATISTICS 0;
 
-CREATE INDEX evidence_records_0_org_id_expr_idx ON public.evidence_records_0 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+CREATE INDEX evidence_records_0_org_id_expr_idx ON public.evidence_records_0 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
 ALTER INDEX public.evidence_records_0_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_id ON ONLY public.evidence_records USING btree (org_id, id);
@@ -3240,7 +3240,7 @@ CREATE INDEX evidence_records_trace ON ONLY public.evidence_records USING btree 
 
 CREATE INDEX evidence_records_0_org_id_trace_id_kind_id_idx ON public.evidence_records_0 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
 
-CREATE INDEX evidence_records_1_org_id_expr_idx ON public.evidence_records_1 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+CREATE INDEX evidence_records_1_org_id_expr_idx ON public.evidence_records_1 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
 ALTER INDEX public.evidence_records_1_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_1_org_id_id_idx ON public.evidence_records_1 USING btree (org_id, id);
@@ -3287,7 +3287,7 @@ CREATE INDEX evidence_records_1_org_id_kind_tool_id_id_idx ON public.evidence_re
 
 CREATE INDEX evidence_records_1_org_id_trace_id_kind_id_idx ON public.evidence_records_1 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
 
-CREATE INDEX evidence_records_2_org_id_expr_idx ON public.evidence_records_2 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+CREATE INDEX evidence_records_2_org_id_expr_idx ON public.evidence_records_2 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
 ALTER INDEX public.evidence_records_2_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_2_org_id_id_idx ON public.evidence_records_2 USING btree (org_id, id);
@@ -3334,7 +3334,7 @@ CREATE INDEX evidence_records_2_org_id_kind_tool_id_id_idx ON public.evidence_re
 
 CREATE INDEX evidence_records_2_org_id_trace_id_kind_id_idx ON public.evidence_records_2 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
 
-CREATE INDEX evidence_records_3_org_id_expr_idx ON public.evidence_records_3 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+CREATE INDEX evidence_records_3_org_id_expr_idx ON public.evidence_records_3 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
 ALTER INDEX public.evidence_records_3_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_3_org_id_id_idx ON public.evidence_records_3 USING btree (org_id, id);
@@ -3381,7 +3381,7 @@ CREATE INDEX evidence_records_3_org_id_kind_tool_id_id_idx ON public.evidence_re
 
 CREATE INDEX evidence_records_3_org_id_trace_id_kind_id_idx ON public.evidence_records_3 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
 
-CREATE INDEX evidence_records_4_org_id_expr_idx ON public.evidence_records_4 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+CREATE INDEX evidence_records_4_org_id_expr_idx ON public.evidence_records_4 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
 ALTER INDEX public.evidence_records_4_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_4_org_id_id_idx ON public.evidence_records_4 USING btree (org_id, id);
@@ -3428,7 +3428,7 @@ CREATE INDEX evidence_records_4_org_id_kind_tool_id_id_idx ON public.evidence_re
 
 CREATE INDEX evidence_records_4_org_id_trace_id_kind_id_idx ON public.evidence_records_4 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
 
-CREATE INDEX evidence_records_5_org_id_expr_idx ON public.evidence_records_5 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+CREATE INDEX evidence_records_5_org_id_expr_idx ON public.evidence_records_5 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
 ALTER INDEX public.evidence_records_5_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_5_org_id_id_idx ON public.evidence_records_5 USING btree (org_id, id);
@@ -3475,7 +3475,7 @@ CREATE INDEX evidence_records_5_org_id_kind_tool_id_id_idx ON public.evidence_re
 
 CREATE INDEX evidence_records_5_org_id_trace_id_kind_id_idx ON public.evidence_records_5 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
 
-CREATE INDEX evidence_records_6_org_id_expr_idx ON public.evidence_records_6 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+CREATE INDEX evidence_records_6_org_id_expr_idx ON public.evidence_records_6 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
 ALTER INDEX public.evidence_records_6_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_6_org_id_id_idx ON public.evidence_records_6 USING btree (org_id, id);
@@ -3522,7 +3522,7 @@ CREATE INDEX evidence_records_6_org_id_kind_tool_id_id_idx ON public.evidence_re
 
 CREATE INDEX evidence_records_6_org_id_trace_id_kind_id_idx ON public.evidence_records_6 USING btree (org_id, trace_id, kind, id) WHERE (trace_id IS NOT NULL);
 
-CREATE INDEX evidence_records_7_org_id_expr_idx ON public.evidence_records_7 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE ((kind = 'approvals'::text) AND (state = 'pending'::text));
+CREATE INDEX evidence_records_7_org_id_expr_idx ON public.evidence_records_7 USING btree (org_id, ((body ->> 'input_digest'::text))) WHERE (kind = 'approvals'::text);
 ALTER INDEX public.evidence_records_7_org_id_expr_idx ALTER COLUMN 2 SET STATISTICS 0;
 
 CREATE UNIQUE INDEX evidence_records_7_org_id_id_idx ON public.evidence_records_7 USING btree (org_id, id);
@@ -3604,7 +3604,7 @@ CREATE INDEX outbox_subject ON public.outbox USING btree (org_id, topic, subject
 
 CREATE INDEX policy_actions_at ON public.policy_actions USING btree (at);
 
-CREATE INDEX policy_actions_of ON public.policy_actions USING btree (org_id, actor, connector, tool, at);
+CREATE INDEX policy_actions_of ON public.policy_actions USING btree (org_id, actor, connector, tool, at) INCLUDE (decision_id);
 
 CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_id, name) WHERE (deleted_at IS NULL);
 
@@ -3674,7 +3674,7 @@ ALTER INDEX public.evidence_keys_expires ATTACH PARTITION public.evidence_keys_7
 
 ALTER INDEX public.evidence_keys_pkey ATTACH PARTITION public.evidence_keys_7_pkey;
 
-ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_0_org_id_expr_idx;
+ALTER INDEX public.evidence_records_action ATTACH PARTITION public.evidence_records_0_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_0_org_id_id_idx;
 
@@ -3722,7 +3722,7 @@ ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_0_pkey;
 
-ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_1_org_id_expr_idx;
+ALTER INDEX public.evidence_records_action ATTACH PARTITION public.evidence_records_1_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_1_org_id_id_idx;
 
@@ -3770,7 +3770,7 @@ ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_1_pkey;
 
-ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_2_org_id_expr_idx;
+ALTER INDEX public.evidence_records_action ATTACH PARTITION public.evidence_records_2_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_2_org_id_id_idx;
 
@@ -3818,7 +3818,7 @@ ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_2_pkey;
 
-ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_3_org_id_expr_idx;
+ALTER INDEX public.evidence_records_action ATTACH PARTITION public.evidence_records_3_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_3_org_id_id_idx;
 
@@ -3866,7 +3866,7 @@ ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_3_pkey;
 
-ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_4_org_id_expr_idx;
+ALTER INDEX public.evidence_records_action ATTACH PARTITION public.evidence_records_4_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_4_org_id_id_idx;
 
@@ -3914,7 +3914,7 @@ ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_4_pkey;
 
-ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_5_org_id_expr_idx;
+ALTER INDEX public.evidence_records_action ATTACH PARTITION public.evidence_records_5_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_5_org_id_id_idx;
 
@@ -3962,7 +3962,7 @@ ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_5_pkey;
 
-ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_6_org_id_expr_idx;
+ALTER INDEX public.evidence_records_action ATTACH PARTITION public.evidence_records_6_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_6_org_id_id_idx;
 
@@ -4010,7 +4010,7 @@ ALTER INDEX public.evidence_records_trace ATTACH PARTITION public.evidence_recor
 
 ALTER INDEX public.evidence_records_pkey ATTACH PARTITION public.evidence_records_6_pkey;
 
-ALTER INDEX public.evidence_records_pending ATTACH PARTITION public.evidence_records_7_org_id_expr_idx;
+ALTER INDEX public.evidence_records_action ATTACH PARTITION public.evidence_records_7_org_id_expr_idx;
 
 ALTER INDEX public.evidence_records_id ATTACH PARTITION public.evidence_records_7_org_id_id_idx;
 

@@ -348,6 +348,61 @@ func TestNobodyApprovesWhatTheyAskedFor(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestAnotherApprovalOfTheActionHelpsNobody asks for an action in one request and approves it in
+// another.
+func TestAnotherApprovalOfTheActionHelpsNobody(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	ctx := t.Context()
+	post := func(decision testkit.Evidence) int64 {
+		r, err := s.PostEvidence(ctx, "approvals", map[string]any{"title": "Refund", "reason": "The goods came back.", "policyDecisionId": decision.ID()})
+		require.NoError(t, err)
+		return r.ID()
+	}
+
+	d, err := s.Evaluate(ctx, refund("1.00", nil))
+	require.NoError(t, err)
+	other := post(d)
+	hers, err := s.ann.Evaluate(ctx, refund("1.00", nil))
+	require.NoError(t, err)
+	require.Equal(t, d.Number("approval_id"), hers.Number("approval_id"))
+	_, err = s.ann.DecideApproval(ctx, other, yes)
+	require.Equal(t, "self_approval", reason(err), "she asked for the same action")
+	_, err = s.bob.DecideApproval(ctx, other, yes)
+	require.NoError(t, err)
+
+	d, err = s.Evaluate(ctx, refund("2.00", map[string]any{"mode": "dry_run", "subjectUser": s.annID}))
+	require.NoError(t, err)
+	_, err = s.ann.DecideApproval(ctx, post(d), yes)
+	require.Equal(t, "self_approval", reason(err), "a dry run named her")
+
+	d, err = s.Evaluate(ctx, refund("3.00", nil))
+	require.NoError(t, err)
+	two, err := s.PostEvidence(ctx, "approvals", map[string]any{"title": "Refund", "reason": "Two people.", "policyDecisionId": d.ID(), "minApprovals": 2})
+	require.NoError(t, err)
+	_, err = s.ann.DecideApproval(ctx, two.ID(), yes)
+	require.NoError(t, err)
+	s.asked(t, "3.00", map[string]any{"subjectUser": s.annID})
+	_, err = s.bob.DecideApproval(ctx, two.ID(), yes)
+	require.NoError(t, err)
+	decision, code := s.used(t, "3.00", two.ID())
+	require.Equal(t, []string{"require_approval", "self_approval"}, []string{decision, code}, "she was named while the other still voted")
+}
+
+// TestPermissionComesBeforeState votes on an approval that is decided already.
+func TestPermissionComesBeforeState(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	ctx := t.Context()
+	id := s.asked(t, "1.00", nil, testkit.OnBehalfOf(s.annID))
+	_, err := s.bob.DecideApproval(ctx, id, map[string]any{"decision": "rejected", "comment": "No."})
+	require.NoError(t, err)
+	_, err = s.ann.DecideApproval(ctx, id, yes)
+	require.Equal(t, "self_approval", reason(err))
+	_, err = s.bob.DecideApproval(ctx, id, yes)
+	require.Equal(t, "invalid_transition", reason(err))
+}
+
 // TestWhoeverAsksLaterApprovesNothing asks for an action while others still vote on it.
 func TestWhoeverAsksLaterApprovesNothing(t *testing.T) {
 	t.Parallel()

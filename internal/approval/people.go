@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
-	"github.com/assayhq/assay/internal/evidence"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/tenancy"
 )
@@ -78,11 +78,11 @@ func (s *Service) standingTx(ctx context.Context, tx postgres.Tx, votes []vote) 
 	return out, err
 }
 
-// askers are all who asked for an approval.
-func askers(r *evidence.Record) []asker {
+// askers are who asked for an action, as its approvals name them.
+func askers(requesters jsontext.Value) []asker {
 	var all []asker
-	if v := r.Values["requesters"]; len(v) > 0 {
-		_ = json.Unmarshal(v, &all) // only the platform sets it
+	if len(requesters) > 0 {
+		_ = json.Unmarshal(requesters, &all) // only the platform sets it
 	}
 	return all
 }

@@ -125,7 +125,7 @@ func (s *Service) ownTx(ctx context.Context, tx postgres.Tx, r *evidence.Record,
 	if err := json.Unmarshal(evidence.Requester(ctx, a.Request), &now); err != nil {
 		return false, err
 	}
-	return s.askedTx(ctx, tx, approvers, separation, append(askers(r), now))
+	return s.askedTx(ctx, tx, approvers, separation, append(askers(r.Values["requesters"]), now))
 }
 
 // Handlers end approvals whose time is over.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/evidence"
@@ -38,6 +39,12 @@ func (s *Service) ChangeTx(ctx context.Context, tx postgres.Tx, id int64, c Chan
 	if err != nil {
 		return evidence.Record{}, err
 	}
+	var by ballot
+	if c.Decision != "" {
+		if by, err = s.ballotTx(ctx, tx, &r, c.Decision); err != nil {
+			return evidence.Record{}, err
+		}
+	}
 	if c.Expected != 0 && c.Expected != r.Version {
 		return evidence.Record{}, evidence.ErrVersionConflict.With("currentVersion", r.Version)
 	}
@@ -46,7 +53,7 @@ func (s *Service) ChangeTx(ctx context.Context, tx postgres.Tx, id int64, c Chan
 		return evidence.Record{}, ErrExpired
 	}
 	if c.Decision != "" {
-		if err := s.voteTx(ctx, tx, &r, c, set); err != nil {
+		if err := s.voteTx(ctx, tx, &r, c, by, set); err != nil {
 			return evidence.Record{}, err
 		}
 	}
@@ -75,52 +82,68 @@ func over(r *evidence.Record, now time.Time) bool {
 	return (r.State() == pending || r.State() == approved) && !r.Values.Time("expires_at").After(now)
 }
 
+// ballot is a caller who may vote: the people who stand behind the caller, and the separation
+// of duties that holds for the vote.
+type ballot struct {
+	people     []uuid.UUID
+	separation string
+	requesters jsontext.Value // all who asked for the action so far
+}
+
+// ballotTx refuses a vote of somebody who may not decide, whatever the state of the approval.
+func (s *Service) ballotTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, decision string) (b ballot, err error) {
+	caller := principal.From(ctx)
+	if !slices.ContainsFunc(requirements(r), func(q Requirement) bool { return q.has(caller.User.String(), caller.Role) }) {
+		return b, ErrNotApprover
+	}
+	if b.separation, err = s.separationTx(ctx, tx); err != nil {
+		return b, err
+	}
+	if b.people, err = s.tenancy.PeopleTx(ctx, tx); err != nil || decision != approved { // anybody may say no
+		return b, err
+	}
+	all, err := s.evidence.AskersTx(ctx, tx, r)
+	if err != nil {
+		return b, err
+	}
+	if b.requesters, err = json.Marshal(all); err != nil {
+		return b, err
+	}
+	asked, err := s.askedTx(ctx, tx, hands{b.people, []int64{caller.Key}}, b.separation, askers(b.requesters))
+	if asked {
+		err = ErrSelfApproval
+	}
+	return b, err
+}
+
 // voteTx counts the caller's vote.
-func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, c Change, set evidence.Values) error {
+func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, c Change, by ballot, set evidence.Values) error {
 	if r.State() != pending {
 		return r.Kind.Moves.Check(ErrNotPending, r.State(), c.Decision)
 	}
-	caller := principal.From(ctx)
-	all := requirements(r)
-	if !slices.ContainsFunc(all, func(q Requirement) bool { return q.has(caller.User.String(), caller.Role) }) {
-		return ErrNotApprover
+	if err := s.onceTx(ctx, tx, r.ID, by.people, by.separation); err != nil {
+		return err
 	}
-	separation, err := s.separationTx(ctx, tx)
+	caller, yes := principal.From(ctx), c.Decision == approved
+	err := s.store.voteTx(ctx, tx, r.ID, cast{*caller.User, yes, by.people}, by.separation, s.now())
 	if err != nil {
-		return err
-	}
-	mine, err := s.tenancy.PeopleTx(ctx, tx)
-	if err != nil {
-		return err
-	}
-	yes := c.Decision == approved
-	if yes { // anybody may say no
-		asked, err := s.askedTx(ctx, tx, hands{mine, []int64{caller.Key}}, separation, askers(r))
-		if err != nil {
-			return err
-		}
-		if asked {
-			return ErrSelfApproval
-		}
-	}
-	if err := s.onceTx(ctx, tx, r.ID, mine, separation); err != nil {
-		return err
-	}
-	if err := s.store.voteTx(ctx, tx, r.ID, cast{*caller.User, yes, mine}, separation, s.now()); err != nil {
 		return err
 	}
 	added := vote{
 		Actor: voter{"user", *caller.User, caller.Key, caller.Asserted}, Role: caller.Role, Decision: c.Decision, Comment: c.Comment,
-		At: evidence.Time(s.now()), Separation: separation,
+		At: evidence.Time(s.now()), Separation: by.separation,
 	}
 	if set["votes"], err = json.Marshal(append(votesOf(r), added)); err != nil {
 		return err
+	}
+	if yes {
+		set["requesters"] = by.requesters // none of them has approved it, when it is used
 	}
 	standing, err := s.standingTx(ctx, tx, votesOf(r))
 	if err != nil {
 		return err
 	}
-	if !yes || met(all, append(standing, added)) {
+	if !yes || met(requirements(r), append(standing, added)) {
 		set["state"], set["decision"], set["decided_at"] = evidence.Text(c.Decision), evidence.Text(c.Decision), evidence.Time(s.now())
 	}
 	return nil

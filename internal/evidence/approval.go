@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -118,15 +119,7 @@ func (s *Service) completeTx(ctx context.Context, tx postgres.Tx, r *Record) err
 // it, whoever asked for the decision, and those who asked for the approval that the decision is
 // about.
 func (s *Service) askersTx(ctx context.Context, tx postgres.Tx, r, d *Record) (jsontext.Value, error) {
-	all := kind.Elements(r.Values["requesters"])
-	asker := kind.Values{"type": kind.TextValue("system"), "asserted": jsontext.Value(strconv.FormatBool(d.Actor.Asserted))}
-	switch d.Actor.Type {
-	case principal.ActorUser:
-		asker["type"], asker["user_id"] = kind.TextValue("user"), kind.TextValue(d.Actor.ID)
-	case principal.ActorServiceKey:
-		asker["type"], asker["api_key_id"] = kind.TextValue("api_key"), jsontext.Value(d.Actor.ID)
-	}
-	all = append(all, asker.JSON())
+	all := append(kind.Elements(r.Values["requesters"]), d.Values["requested_by"])
 	if id := d.Values.Integer("approval_id"); id != 0 {
 		asked, err := s.FindTx(ctx, tx, Approvals, id)
 		if err != nil && !fault.IsNotFound(err) {
@@ -135,6 +128,23 @@ func (s *Service) askersTx(ctx context.Context, tx postgres.Tx, r, d *Record) (j
 		all = append(all, kind.Elements(asked.Values["requesters"])...)
 	}
 	return json.Marshal(all)
+}
+
+// AskersTx are all who asked for the action of an approval so far, whichever approval of it
+// they got.
+func (s *Service) AskersTx(ctx context.Context, tx postgres.Tx, r *Record) ([]jsontext.Value, error) {
+	all := kind.Elements(r.Values["requesters"])
+	digest := r.Values.Text("input_digest")
+	if digest == "" {
+		return all, nil
+	}
+	found, err := s.store.AskersTx(ctx, tx, digest)
+	for _, one := range found {
+		if !slices.ContainsFunc(all, func(known jsontext.Value) bool { return string(known) == string(one) }) {
+			all = append(all, one)
+		}
+	}
+	return all, err
 }
 
 // EndTx has an approval looked at when its time is over.

@@ -159,7 +159,11 @@ func (e *event) normalize(p Producer, d Defaults) {
 			return
 		}
 		e.defaults(&r.Draft, p, d)
-		e.reports = append(e.reports, &report{draft: r.Draft, origin: record.Ingested, index: e.Index, adds: r.Adds, untimed: e.untimed && bytes.Equal(r.Values["occurred_at"], kind.TimeValue(e.Time))})
+		one := &report{draft: r.Draft, origin: record.Ingested, index: e.Index, adds: r.Adds, untimed: e.untimed && bytes.Equal(r.Values["occurred_at"], kind.TimeValue(e.Time))}
+		if r.Draft.Kind.Name == "raw-events" {
+			one.origin = record.Reported // a sender says that it received it, and nobody reads it
+		}
+		e.reports = append(e.reports, one)
 	}
 	if len(e.reports) == 0 {
 		e.Fate = Unmapped

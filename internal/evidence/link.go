@@ -28,7 +28,9 @@ type report struct {
 	header string
 	// index is the event of an ingest that the report comes from.
 	index int
-	links Links
+	// sender is who sent the report, if it is not the caller.
+	sender *principal.Caller
+	links  Links
 	// number is that of the trace.
 	number int64
 	identity

@@ -178,8 +178,9 @@ func (s *Service) reread(index int, r Record) (*event, bool) {
 	})
 	e.raw = &report{draft: kind.Draft{Kind: r.Kind, Values: kind.Values{}}, links: r.Links, index: index}
 	e.raw.Key = r.Key
+	sender := r.Actor.Caller()
 	for _, one := range e.reports {
-		one.fills = true
+		one.fills, one.sender = true, &sender
 	}
 	return e, true
 }

@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/testkit"
 )
 
@@ -80,6 +83,35 @@ func TestEventsAreReadAgain(t *testing.T) {
 	require.Zero(t, n.Changed)
 	require.Zero(t, n.Refused)
 	require.Equal(t, before, all(), "reading everything again changes nothing")
+}
+
+// TestWhatIsReadAgainComesFromItsSender reads requests for approvals again: who sent them
+// asks, and not the platform, and what a client says that it received is not read.
+func TestWhatIsReadAgainComesFromItsSender(t *testing.T) {
+	t.Parallel()
+	k := testkit.New(t)
+	k.Work(t)
+	us := k.Org(t)
+	ctx := t.Context()
+	digest := "sha256:" + strings.Repeat("ab", 32)
+	member, ann := us.Person(t, principal.Admin)
+	user := uuid.MustParse(member.ID)
+	old, err := json.Marshal(event("old", "agent-evidence.approvals", map[string]any{"title": "Old", "reason": "r", "inputDigest": digest}))
+	require.NoError(t, err)
+	_, err = k.App.Evidence.ReceiveOld(principal.With(ctx, principal.Caller{Org: us.Org, User: &user}), us.Org, old)
+	require.NoError(t, err)
+	_, err = ann.Ingest(ctx, envelope(event("posted", "agent-evidence.raw-events", map[string]any{
+		"eventId": "hidden", "source": "s", "type": "agent-evidence.approvals", "format": "native", "payload": map[string]any{"title": "Posted", "reason": "r", "inputDigest": digest},
+	})))
+	require.NoError(t, err)
+
+	normalize(t, us, "all")
+
+	all, _, err := us.ListEvidence(ctx, "approvals", "")
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, "Old", all[0]["title"])
+	require.Equal(t, member.ID, all[0]["requested_by"].(map[string]any)["user_id"])
 }
 
 // TestReadingAgainWhileAnotherEnds asks to read events again and again, while each time

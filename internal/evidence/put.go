@@ -23,6 +23,9 @@ import (
 // record is the record that a report is the first about.
 func (s *Service) record(ctx context.Context, r *report, id int64) Record {
 	now := s.now()
+	if r.sender != nil {
+		ctx = principal.With(ctx, *r.sender)
+	}
 	out := Record{
 		Kind: r.draft.Kind, ID: id, Links: r.links, Number: r.number, IdempotencyKey: r.name, Origin: r.origin, Actor: principal.ActorOf(ctx), Values: r.draft.Values,
 		OccurredAt: r.occurred, CreatedAt: now, UpdatedAt: now, Version: 1, Key: r.Key,

@@ -127,6 +127,13 @@ WHERE org_id = @org_id AND kind = 'approvals' AND state = 'pending' AND origin =
 ORDER BY id DESC
 LIMIT 1;
 
+-- name: ListAskers :many
+-- Who asked for approvals of an action, in whatever state these are.
+SELECT DISTINCT asker::text
+FROM evidence_records r, json_array_elements(r.body -> 'requesters') AS asker
+WHERE r.org_id = @org_id AND r.kind = 'approvals' AND r.body ->> 'input_digest' = @digest::text
+LIMIT 1000;
+
 -- name: FindDecisionOf :one
 -- The newest decision of the platform about a call of a runtime that somebody may act on.
 SELECT id FROM evidence_records

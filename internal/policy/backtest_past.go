@@ -33,7 +33,7 @@ func (t *backtest) past(ctx context.Context, all []again) error {
 				break
 			}
 			one.question.History[f] = engine.FactValue{Sum: "0"}
-			open, of = append(open, pastQuestion{decision: one.record.ID, actor: actorOf(&one.question), fact: f, since: at.Add(-f.Window), until: at}), append(of, one)
+			open, of = append(open, pastQuestion{decision: one.record.ID, actor: short(actorOf(&one.question)), fact: f, since: at.Add(-f.Window), until: at}), append(of, one)
 		}
 	}
 	for from := 0; from < len(open); from += pastChunk {

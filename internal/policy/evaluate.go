@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,13 +16,6 @@ import (
 	"github.com/assayhq/assay/internal/policy/internal/engine"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
-)
-
-// The codes of reasons that the engine does not give.
-const (
-	runtimeSuspended      = "runtime_suspended"
-	connectorBlocked      = "connector_blocked"
-	obligationUnsupported = "obligation_unsupported"
 )
 
 // decisionTime is how long a decision holds.
@@ -108,16 +100,6 @@ func (a *Ask) keep() error {
 	return json.Unmarshal(a.Input, &a.stored)
 }
 
-// answer is a decision on its way to the record.
-type answer struct {
-	engine.Verdict
-	set        string // digest of the policies
-	class      string
-	reversible string
-	parties    evidence.Parties
-	approval   int64
-}
-
 // EvaluateTx decides whether an action may be taken, and records the decision. What the
 // decision uses, an approval for example, is used if and only if it is recorded.
 // It fails with errStale if with is not the organization's policies any more.
@@ -151,6 +133,7 @@ func (s *Service) EvaluateTx(ctx context.Context, tx postgres.Tx, a Ask, with *c
 	if r.Values, err = s.values(&a, out); err != nil {
 		return evidence.Record{}, err
 	}
+	r.Values["requested_by"] = evidence.Requester(ctx, a.act.Request)
 	r.Values["duration_us"] = evidence.Integer(s.clock().Sub(started).Microseconds())
 	if r, err = s.evidence.MakeTx(ctx, tx, r, evidence.Decisions); err != nil {
 		return evidence.Record{}, err
@@ -175,109 +158,6 @@ func (s *Service) holdsTx(ctx context.Context, tx postgres.Tx, a *Ask, made evid
 		err = ErrDecisionExpired
 	}
 	return err
-}
-
-// decideTx asks the policies as they are now about the action as it is now. First is a read
-// that goes along, or nil.
-func (s *Service) decideTx(ctx context.Context, tx postgres.Tx, a *Ask, with *compiled, first func(postgres.Querier) error) (answer, error) {
-	q, set := &a.Question, with.set
-	var revision int64
-	reads := []func(postgres.Querier) error{func(on postgres.Querier) (err error) {
-		revision, _, err = s.store.revision(ctx, on, tx.Org)
-		return err
-	}}
-	if first != nil {
-		reads = append(reads, first)
-	}
-	parties, err := s.evidence.PartiesTx(ctx, tx, a.runtime, a.connector, reads...)
-	if err != nil {
-		return answer{}, err
-	}
-	if revision != with.revision {
-		return answer{}, errStale
-	}
-	out := answer{parties: parties, set: set.Digest()}
-	out.class, out.reversible = parties.Tool(q.ToolName)
-	known(q, out)
-	if stopped := stop(parties); stopped != (engine.Reason{}) {
-		out.Verdict = engine.Verdict{Decision: engine.Deny, Reasons: []engine.Reason{stopped}}
-		return out, nil
-	}
-	if q.History, err = s.factsTx(ctx, tx, a, set.Facts(*q)); err != nil {
-		return answer{}, err
-	}
-	out.Verdict = set.Evaluate(*q)
-	a.act.Requirements = requirements(out.Approval)
-	if out.Decision == engine.NeedsApproval && a.Approval != 0 && !a.DryRun {
-		if err := s.presentTx(ctx, tx, a, set, &out); err != nil {
-			return answer{}, err
-		}
-	}
-	out.support(a.Supported)
-	return out, nil
-}
-
-// presentTx decides again with the approval that the caller presents, if it covers the
-// action. It is not used for an action that would be denied all the same.
-func (s *Service) presentTx(ctx context.Context, tx postgres.Tx, a *Ask, set *engine.Set, out *answer) error {
-	q := a.Question
-	q.ApprovalSatisfied = true
-	with := *out
-	with.Verdict = set.Evaluate(q)
-	with.support(a.Supported)
-	if with.Decision != engine.Allow {
-		*out = with
-		return nil
-	}
-	no, err := s.approvals.UseTx(ctx, tx, a.Approval, a.act)
-	if err != nil {
-		return err
-	}
-	if no != (approval.Refusal{}) {
-		out.Reasons = append(out.Reasons, engine.Reason{Code: no.Code, Message: no.Message})
-		return nil
-	}
-	with.approval = a.Approval
-	*out = with
-	return nil
-}
-
-// known completes a question with what is known about the parties.
-func known(q *engine.Question, out answer) {
-	q.SideEffectClass, q.Reversibility = out.class, out.reversible
-	q.ConnectorState, q.ConnectorTrust = out.parties.Connector.Values.Text("state"), out.parties.Connector.Values.Text("trust_level")
-	if e := out.parties.Runtime.Values.Text("environment"); e != "" {
-		q.Environment = e
-	}
-}
-
-// stop is why nothing is asked: somebody has stopped the runtime or the connector.
-func stop(p evidence.Parties) engine.Reason {
-	switch state := p.Runtime.Values.Text("state"); state {
-	case "suspended", "retired":
-		return engine.Reason{Code: runtimeSuspended, Message: "the runtime is " + state}
-	}
-	switch state := p.Connector.Values.Text("state"); state {
-	case "blocked", "retired":
-		return engine.Reason{Code: connectorBlocked, Message: "the connector is " + state}
-	}
-	return engine.Reason{}
-}
-
-// support denies what the caller could not do as it must. People are not asked about it either.
-func (a *answer) support(supported []string) {
-	if supported == nil || a.Decision == engine.Deny {
-		return
-	}
-	for _, o := range a.Obligations {
-		if !slices.Contains(supported, o.Type) {
-			a.Decision = engine.Deny
-			a.Reasons = append(a.Reasons, engine.Reason{Code: obligationUnsupported, Message: "the caller cannot honour the obligation " + o.Type})
-		}
-	}
-	if a.Decision == engine.Deny {
-		a.Obligations = nil
-	}
 }
 
 // requirements are what the policies demand of an approval.

@@ -25,28 +25,36 @@ type action struct {
 
 // factsTx finds out what policies want to know about the past of the one who acts. Two
 // questions about the same actor are then decided one after the other, so that both cannot
-// be the last one that is allowed.
-func (s *Service) factsTx(ctx context.Context, tx postgres.Tx, a *Ask, facts []engine.Fact) (map[engine.Fact]engine.FactValue, error) {
-	if len(facts) == 0 {
-		return nil, nil
-	}
+// be the last one that is allowed. It fails with errStale if a party or the policies changed
+// while this one waited: a stop holds for the questions that wait, too.
+func (s *Service) factsTx(ctx context.Context, tx postgres.Tx, a *Ask, with *compiled, seen evidence.Parties, facts []engine.Fact) (map[engine.Fact]engine.FactValue, error) {
 	if err := s.store.lockActorTx(ctx, tx, a.actor); err != nil {
 		return nil, err
 	}
-	now := s.now()
+	at := s.now()
 	out := make(map[engine.Fact]engine.FactValue, len(facts))
 	open := make([]pastQuestion, len(facts))
 	for i, f := range facts {
 		out[f] = engine.FactValue{Sum: "0"}
 		// Until later than now: the clock of another server may be ahead.
-		open[i] = pastQuestion{actor: a.actor, fact: f, since: now.Add(-f.Window), until: now.Add(engine.MaxWindow)}
+		open[i] = pastQuestion{actor: a.actor, fact: f, since: at.Add(-f.Window), until: at.Add(engine.MaxWindow)}
 		open[i].fact.Connector, open[i].fact.Tool = a.clean.Text(f.Connector), a.clean.Text(f.Tool) // as they are stored
 	}
-	found, err := s.store.facts(ctx, tx, tx.Org, open)
+	var found map[int]engine.FactValue
+	now, err := s.lookTx(ctx, tx, a, with, func(on postgres.Querier) (err error) {
+		found, err = s.store.facts(ctx, on, tx.Org, open)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if now.Runtime.Version != seen.Runtime.Version || now.Connector.Version != seen.Connector.Version {
+		return nil, errStale
+	}
 	for i, v := range found {
 		out[facts[i]] = v
 	}
-	return out, err
+	return out, nil
 }
 
 // keepActions is how long actions are remembered: a little longer than policies look back.
@@ -71,11 +79,24 @@ func actorOf(q *engine.Question) string {
 func recordedActor(q *engine.Question, clean evidence.Cleaner) string {
 	actor := actorOf(q)
 	stored := clean.Text(actor)
-	if stored == actor {
+	if stored != actor {
+		sum := sha256.Sum256([]byte(actor))
+		stored += "#" + hex.EncodeToString(sum[:2])
+	}
+	return short(stored)
+}
+
+// longActor is how long the name of an actor is in the index of actions, in bytes.
+const longActor = 256
+
+// short is a name that the index of actions can hold.
+func short(actor string) string {
+	if len(actor) <= longActor {
 		return actor
 	}
 	sum := sha256.Sum256([]byte(actor))
-	return stored + "#" + hex.EncodeToString(sum[:2])
+	digest := "#" + hex.EncodeToString(sum[:])
+	return strings.ToValidUTF8(actor[:longActor-len(digest)], "") + digest
 }
 
 // remembered is the action of a question that was allowed, as it can be stored.

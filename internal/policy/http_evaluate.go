@@ -189,6 +189,13 @@ func (s *Service) evaluate(ctx context.Context, a Ask) (out *decisionOutput, err
 		return nil, err
 	}
 	err = s.withPolicies(ctx, org, func(set *compiled) error {
+		if len(set.set.Facts(a.Question)) > 0 {
+			done, err := s.turns.take(ctx, actorOfOrg{org, a.actor})
+			if err != nil {
+				return err
+			}
+			defer done()
+		}
 		out, err = change.Do(ctx, s.log, func(tx postgres.Tx) (*decisionOutput, error) {
 			r, err := s.EvaluateTx(ctx, tx, a, set)
 			if err != nil {

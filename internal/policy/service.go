@@ -31,6 +31,7 @@ type Service struct {
 	now       func() time.Time
 	clock     func() time.Time // now, not rounded to what is shown
 	sets      *setCache
+	turns     turns
 }
 
 // New makes the service.

@@ -103,17 +103,22 @@ SELECT pg_advisory_xact_lock(@number::bigint);
 -- name: ListFacts :many
 -- How often actors were allowed to use tools between some times, apart from one decision each, and
 -- the sums of arguments. One that is not listed is zero. At most so many actions are looked at
--- for each.
+-- for each, and their arguments only for sums.
 SELECT f.position::int AS position, count(*)::bigint AS number, coalesce(sum((a.numbers ->> f.argument)::numeric), 0)::text AS total,
        coalesce(bool_or(json_typeof(a.numbers -> f.argument) = 'null' OR json_typeof(a.numbers -> '') = 'null'), false)::boolean AS unknown
 FROM (
   SELECT unnest(@positions::int[]) AS position, unnest(@decisions::bigint[]) AS decision, unnest(@actors::text[]) AS actor, unnest(@connectors::text[]) AS connector,
-         unnest(@tools::text[]) AS tool, unnest(@arguments::text[]) AS argument, unnest(@since::timestamptz[]) AS since, unnest(@until::timestamptz[]) AS until
+         unnest(@tools::text[]) AS tool, unnest(@arguments::text[]) AS argument, unnest(@since::timestamptz[]) AS since, unnest(@until::timestamptz[]) AS until,
+         unnest(@most::int[]) AS most
 ) f
 CROSS JOIN LATERAL (
-  SELECT p.numbers FROM policy_actions p
-  WHERE p.org_id = @org_id AND p.actor = f.actor AND p.connector = f.connector AND p.tool = f.tool AND p.at > f.since AND p.at <= f.until AND p.decision_id <> f.decision
-  LIMIT @row_limit
+  (SELECT p.numbers FROM policy_actions p
+   WHERE f.argument <> '' AND p.org_id = @org_id AND p.actor = f.actor AND p.connector = f.connector AND p.tool = f.tool AND p.at > f.since AND p.at <= f.until AND p.decision_id <> f.decision
+   LIMIT f.most)
+  UNION ALL
+  (SELECT NULL::json FROM policy_actions p
+   WHERE f.argument = '' AND p.org_id = @org_id AND p.actor = f.actor AND p.connector = f.connector AND p.tool = f.tool AND p.at > f.since AND p.at <= f.until AND p.decision_id <> f.decision
+   LIMIT f.most)
 ) a
 GROUP BY f.position;
 

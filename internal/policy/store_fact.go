@@ -37,8 +37,13 @@ type pastQuestion struct {
 
 // facts answers questions, by their positions. One that is missing is zero.
 func (s store) facts(ctx context.Context, q db.DBTX, org principal.OrgID, open []pastQuestion) (map[int]engine.FactValue, error) {
-	p := db.ListFactsParams{OrgID: org, RowLimit: maxActions + 1}
+	p := db.ListFactsParams{OrgID: org}
 	for i, one := range open {
+		most := int32(maxActions + 1)
+		if one.fact.Measure == engine.Formerly {
+			most = 1
+		}
+		p.Most = append(p.Most, most)
 		p.Positions, p.Decisions, p.Actors = append(p.Positions, int32(i)), append(p.Decisions, one.decision), append(p.Actors, one.actor)
 		p.Connectors, p.Tools, p.Arguments = append(p.Connectors, one.fact.Connector), append(p.Tools, one.fact.Tool), append(p.Arguments, one.fact.Argument)
 		p.Since, p.Until = append(p.Since, one.since), append(p.Until, one.until)

@@ -51,6 +51,20 @@ func KeyActor(key int64) Actor {
 	return Actor{Type: ActorServiceKey, ID: strconv.FormatInt(key, 10)}
 }
 
+// Caller is the actor as the caller of something that is done for it later.
+func (a Actor) Caller() Caller {
+	c := Caller{Asserted: a.Asserted}
+	switch a.Type {
+	case ActorUser:
+		if user, err := uuid.Parse(a.ID); err == nil {
+			c.User = &user
+		}
+	case ActorServiceKey:
+		c.Key, _ = strconv.ParseInt(a.ID, 10, 64)
+	}
+	return c
+}
+
 // asserted is the mark of an asserted actor's text.
 const asserted = "/asserted"
 

@@ -1,14 +1,15 @@
 -- +goose Up
 
--- The approval of an action that is asked for twice is found by the action.
-CREATE INDEX evidence_records_pending ON evidence_records (org_id, (body ->> 'input_digest')) WHERE kind = 'approvals' AND state = 'pending';
+-- Approvals are found by their action: one that is pending is not asked for twice, and who asked
+-- for one approves no other.
+CREATE INDEX evidence_records_action ON evidence_records (org_id, (body ->> 'input_digest')) WHERE kind = 'approvals';
 -- Samples of what an index holds would outlive an organization.
 -- +goose StatementBegin
 DO $$
 DECLARE
   i regclass;
 BEGIN
-  FOR i IN SELECT 'evidence_records_pending'::regclass UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = 'evidence_records_pending'::regclass LOOP
+  FOR i IN SELECT 'evidence_records_action'::regclass UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = 'evidence_records_action'::regclass LOOP
     EXECUTE format('ALTER INDEX %s ALTER COLUMN 2 SET STATISTICS 0', i);
   END LOOP;
 END

@@ -15,7 +15,7 @@ CREATE TABLE policy_actions (
 );
 SELECT tenant_table('policy_actions');
 REVOKE UPDATE ON policy_actions FROM assay_app;
-CREATE INDEX policy_actions_of ON policy_actions (org_id, actor, connector, tool, at);
+CREATE INDEX policy_actions_of ON policy_actions (org_id, actor, connector, tool, at) INCLUDE (decision_id);
 CREATE INDEX policy_actions_at ON policy_actions (at);
 CREATE POLICY sweep ON policy_actions FOR DELETE
   USING (nullif(current_setting('app.sweep', true), '') = 'policy_actions');

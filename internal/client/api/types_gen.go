@@ -3663,6 +3663,8 @@ type EvidencePolicyDecisions struct {
 	Reasons []map[string]any `json:"reasons"`
 	// Fields in which something was redacted. Members: `path`, `rule`.
 	Redactions []map[string]any `json:"redactions"`
+	// Who asked.
+	RequestedBy map[string]any `json:"requested_by"`
 	// What each rule that asks for an approval demands.
 	Requirements []map[string]any `json:"requirements"`
 	// Kind of the record.

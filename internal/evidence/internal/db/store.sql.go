@@ -877,6 +877,39 @@ func (q *Queries) KeepHistory(ctx context.Context, arg KeepHistoryParams) error 
 	return err
 }
 
+const listAskers = `-- name: ListAskers :many
+SELECT DISTINCT asker::text
+FROM evidence_records r, json_array_elements(r.body -> 'requesters') AS asker
+WHERE r.org_id = $1 AND r.kind = 'approvals' AND r.body ->> 'input_digest' = $2::text
+LIMIT 1000
+`
+
+type ListAskersParams struct {
+	OrgID  principal.OrgID
+	Digest string
+}
+
+// Who asked for approvals of an action, in whatever state these are.
+func (q *Queries) ListAskers(ctx context.Context, arg ListAskersParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, listAskers, arg.OrgID, arg.Digest)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var asker string
+		if err := rows.Scan(&asker); err != nil {
+			return nil, err
+		}
+		items = append(items, asker)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listMovedByPeople = `-- name: ListMovedByPeople :many
 WITH moves AS (
   SELECT r.id, h.version, h.actor, h.state AS was, lag(h.state, 1, r.state) OVER (PARTITION BY r.id ORDER BY h.version DESC) AS became

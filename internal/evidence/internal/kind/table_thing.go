@@ -156,6 +156,7 @@ var decided = []Kind{
 			{Name: "amount", Type: Text, Max: 64, Server: true, Doc: "Amount of money that the action moves."},
 			{Name: "frame_digest", Type: Digest, Server: true, Doc: "Digest of the action without its amount."},
 			{Name: "requirements", Type: Objects, Server: true, Doc: "What each rule that asks for an approval demands."},
+			{Name: "requested_by", Type: Object, Server: true, Doc: "Who asked."},
 			{Name: "invocation_id", Type: Text, Max: maxName, Doc: "Call of a tool that it is about."},
 			{Name: "tool_invocation_evidence_id", Type: Ref, Of: "tool-invocation-evidence", Doc: "Tool invocation that it is about."},
 			{Name: "approval_id", Type: Ref, Of: "approvals", Doc: "Approval that was asked for or presented."},

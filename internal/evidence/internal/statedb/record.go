@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/assayhq/assay/internal/evidence/internal/db"
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
@@ -196,6 +198,19 @@ func (s DB) PendingApprovalTx(ctx context.Context, tx postgres.Tx, digest string
 		return 0, fmt.Errorf("find pending approval: %w", err)
 	}
 	return id, nil
+}
+
+// AskersTx returns everybody who asked for approvals of an action.
+func (s DB) AskersTx(ctx context.Context, tx postgres.Tx, digest string) ([]jsontext.Value, error) {
+	rows, err := db.New(tx).ListAskers(ctx, db.ListAskersParams{OrgID: tx.Org, Digest: digest})
+	if err != nil {
+		return nil, fmt.Errorf("list who asked for approvals: %w", err)
+	}
+	out := make([]jsontext.Value, len(rows))
+	for i, r := range rows {
+		out[i] = jsontext.Value(r)
+	}
+	return out, nil
 }
 
 // DecisionOfTx returns the platform's newest decision about a call of a runtime; 0 if there

@@ -343,12 +343,17 @@ SELECT f.position::int AS position, count(*)::bigint AS number, coalesce(sum((a.
        coalesce(bool_or(json_typeof(a.numbers -> f.argument) = 'null' OR json_typeof(a.numbers -> '') = 'null'), false)::boolean AS unknown
 FROM (
   SELECT unnest($1::int[]) AS position, unnest($2::bigint[]) AS decision, unnest($3::text[]) AS actor, unnest($4::text[]) AS connector,
-         unnest($5::text[]) AS tool, unnest($6::text[]) AS argument, unnest($7::timestamptz[]) AS since, unnest($8::timestamptz[]) AS until
+         unnest($5::text[]) AS tool, unnest($6::text[]) AS argument, unnest($7::timestamptz[]) AS since, unnest($8::timestamptz[]) AS until,
+         unnest($9::int[]) AS most
 ) f
 CROSS JOIN LATERAL (
-  SELECT p.numbers FROM policy_actions p
-  WHERE p.org_id = $9 AND p.actor = f.actor AND p.connector = f.connector AND p.tool = f.tool AND p.at > f.since AND p.at <= f.until AND p.decision_id <> f.decision
-  LIMIT $10
+  (SELECT p.numbers FROM policy_actions p
+   WHERE f.argument <> '' AND p.org_id = $10 AND p.actor = f.actor AND p.connector = f.connector AND p.tool = f.tool AND p.at > f.since AND p.at <= f.until AND p.decision_id <> f.decision
+   LIMIT f.most)
+  UNION ALL
+  (SELECT NULL::json FROM policy_actions p
+   WHERE f.argument = '' AND p.org_id = $10 AND p.actor = f.actor AND p.connector = f.connector AND p.tool = f.tool AND p.at > f.since AND p.at <= f.until AND p.decision_id <> f.decision
+   LIMIT f.most)
 ) a
 GROUP BY f.position
 `
@@ -362,8 +367,8 @@ type ListFactsParams struct {
 	Arguments  []string
 	Since      []time.Time
 	Until      []time.Time
+	Most       []int32
 	OrgID      principal.OrgID
-	RowLimit   int32
 }
 
 type ListFactsRow struct {
@@ -375,7 +380,7 @@ type ListFactsRow struct {
 
 // How often actors were allowed to use tools between some times, apart from one decision each, and
 // the sums of arguments. One that is not listed is zero. At most so many actions are looked at
-// for each.
+// for each, and their arguments only for sums.
 func (q *Queries) ListFacts(ctx context.Context, arg ListFactsParams) ([]ListFactsRow, error) {
 	rows, err := q.db.Query(ctx, listFacts,
 		arg.Positions,
@@ -386,8 +391,8 @@ func (q *Queries) ListFacts(ctx context.Context, arg ListFactsParams) ([]ListFac
 		arg.Arguments,
 		arg.Since,
 		arg.Until,
+		arg.Most,
 		arg.OrgID,
-		arg.RowLimit,
 	)
 	if err != nil {
 		return nil, err
