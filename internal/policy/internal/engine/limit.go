@@ -34,6 +34,9 @@ const (
 
 	// maxCost is what an evaluation may cost at worst, in bytes compared: some hundredths
 	// of a second. Only policies that compare long texts with long patterns, or whole
-	// records with each other, by the hundred come near it.
+	// records with each other, by the hundred come near it, and questions in many forms to a
+	// set of the greatest size.
 	maxCost = 1 << 25
+	// stepCost is what a part of an expression costs, whatever it does.
+	stepCost = 64
 )

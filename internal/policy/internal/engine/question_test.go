@@ -151,6 +151,27 @@ func TestExpensivePolicies(t *testing.T) {
 	require.Equal(t, engine.NoPermit, one(t, `permit (principal, action, resource) when { context.arguments.x like "*b*c" };`).Evaluate(q).Reasons[0].Code)
 }
 
+// TestManySteps shows that what is cheap counts, too: a question that names more is asked in
+// more forms.
+func TestManySteps(t *testing.T) {
+	t.Parallel()
+	sources := []engine.Source{{Key: "all", Mode: engine.Enforce, Text: permitAll}}
+	for i := range 39 {
+		sources = append(sources, engine.Source{
+			Key: fmt.Sprintf("p%02d", i), Mode: engine.Enforce,
+			Text: "forbid (principal, action, resource) when { principal has a || action has a || resource has a || context.arguments.amount" + strings.Repeat("+1", 4900) + " == 2 };",
+		})
+	}
+	set := compiled(t, sources...)
+	q := refund(`1`)
+
+	require.Equal(t, engine.Allow, set.Evaluate(q).Decision)
+	q.Subject, q.Action, q.Resource = engine.Entity{Type: "User", ID: "ann"}, engine.Entity{ID: "pay"}, engine.Entity{Type: "Order", ID: "A-17"}
+	v := set.Evaluate(q)
+	require.Equal(t, engine.Deny, v.Decision)
+	require.Contains(t, v.Reasons[0].Message, "too expensive")
+}
+
 // TestExpensiveShadow shows that a policy in shadow that costs too much is not asked: it
 // denies nothing, and others are asked all the same.
 func TestExpensiveShadow(t *testing.T) {

@@ -167,6 +167,7 @@ func (r *reads) walk(e ast.IsNode) {
 
 // cost is what a statement costs at worst.
 type cost struct {
+	steps    int // parts of expressions
 	patterns int // bytes of patterns, each compared with a text
 	values   int // values of the question that are compared with others, or put together
 }
@@ -175,6 +176,7 @@ func costOf(p *ast.Policy) cost {
 	var c cost
 	for _, one := range p.Conditions {
 		ast.Inspect(ast.NewNode(one.Body), func(e ast.IsNode) bool {
+			c.steps++
 			switch e := e.(type) {
 			case ast.NodeTypeLike:
 				c.patterns += len(e.Value.MarshalCedar())

@@ -61,7 +61,7 @@ func (s *statement) costs(p *prepared) int {
 	if len(s.source.facts) > 0 { // its history makes a context of its own
 		values++
 	}
-	return s.cost.patterns*p.longest + values*p.bytes
+	return s.cost.steps*stepCost + s.cost.patterns*p.longest + values*p.bytes
 }
 
 // decide is the order of decision, over what several policies say together.
