@@ -55,7 +55,7 @@ func set(t testing.TB) scene {
 }
 
 func (s scene) guard(more func(*guard.Config)) *guard.Guard {
-	c := guard.Config{URL: s.url, Key: s.Key.Reveal(), Runtime: "payer"}
+	c := guard.Config{URL: s.url, Key: s.Key.Reveal(), Runtime: "payer", Timeout: 3 * time.Minute}
 	if more != nil {
 		more(&c)
 	}
@@ -249,7 +249,7 @@ func TestAnActionWaitsForAPerson(t *testing.T) {
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() {
-		called, err := do(ctx, s.guard(func(c *guard.Config) { c.ApprovalWait = time.Minute }), guard.Tool{Name: "refund", Invocation: "waits"}, nil)
+		called, err := do(ctx, s.guard(func(c *guard.Config) { c.ApprovalWait = 3 * time.Minute }), guard.Tool{Name: "refund", Invocation: "waits"}, nil)
 		if !called {
 			err = errors.Join(err, errors.New("not called"))
 		}
@@ -276,7 +276,7 @@ func TestAnApprovalOfLessIsNotEnough(t *testing.T) {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		called, err := do(ctx, s.guard(func(c *guard.Config) { c.ApprovalWait = time.Minute }), guard.Tool{Name: "refund"}, nil)
+		called, err := do(ctx, s.guard(func(c *guard.Config) { c.ApprovalWait = 3 * time.Minute }), guard.Tool{Name: "refund"}, nil)
 		done <- outcome{called, err}
 	}()
 	first := s.pending(t)
@@ -308,7 +308,7 @@ func TestAnAgentThatCannotReadDoesNotWait(t *testing.T) {
 	s := set(t)
 	key, err := s.CreateKey(t.Context(), testkit.NewKey{Name: "writer", Scopes: []string{"traces:write"}})
 	require.NoError(t, err)
-	g := s.guard(func(c *guard.Config) { c.Key, c.ApprovalWait = key.Key.Reveal(), time.Minute })
+	g := s.guard(func(c *guard.Config) { c.Key, c.ApprovalWait = key.Key.Reveal(), 3*time.Minute })
 	called, err := do(t.Context(), g, guard.Tool{Name: "refund"}, nil)
 	require.False(t, called)
 	require.ErrorIs(t, err, guard.ErrApproval)

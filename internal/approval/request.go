@@ -79,7 +79,7 @@ func (s *Service) joinTx(ctx context.Context, tx postgres.Tx, r evidence.Record,
 		}
 	}
 	if len(all) >= maxRequesters {
-		return r, nil
+		return evidence.Record{}, evidence.ErrTooManyRequesters
 	}
 	text, err := json.Marshal(append(all, by))
 	if err != nil {
@@ -88,6 +88,6 @@ func (s *Service) joinTx(ctx context.Context, tx postgres.Tx, r evidence.Record,
 	return s.evidence.MoveTx(ctx, tx, r, evidence.Values{"requesters": text})
 }
 
-// maxRequesters is how many different callers an approval remembers. Whoever comes later
-// and presents it is checked then.
+// maxRequesters is how many different callers an approval remembers. Whoever comes later is
+// refused: somebody who is not remembered could approve it.
 const maxRequesters = 100

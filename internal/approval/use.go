@@ -64,8 +64,9 @@ func (s *Service) UseTx(ctx context.Context, tx postgres.Tx, id int64, a Action)
 
 // usable compares an approval as it is with an action. Standing are the votes that count now.
 func (s *Service) usable(r *evidence.Record, a Action, standing []vote) Refusal {
+	at := s.now()
 	switch {
-	case over(r, s.now()) || r.State() == approved && outlived(a.Requirements, r, s.now()):
+	case over(r, at) || r.State() == approved && outlived(a.Requirements, r, at):
 		return Refusal{"approval_expired", "the approval has expired"}
 	case r.State() != approved:
 		return Refusal{"approval_" + r.State(), "the approval is " + r.State()}

@@ -48,12 +48,12 @@ func (s *Service) ChangeTx(ctx context.Context, tx postgres.Tx, id int64, c Chan
 	if c.Expected != 0 && c.Expected != r.Version {
 		return evidence.Record{}, evidence.ErrVersionConflict.With("currentVersion", r.Version)
 	}
-	set := evidence.Values{}
-	if over(&r, s.now()) && (c.Decision != "" || c.State != "") {
+	set, at := evidence.Values{}, s.now()
+	if over(&r, at) && (c.Decision != "" || c.State != "") {
 		return evidence.Record{}, ErrExpired
 	}
 	if c.Decision != "" {
-		if err := s.voteTx(ctx, tx, &r, c, by, set); err != nil {
+		if err := s.voteTx(ctx, tx, &r, c, by, at, set); err != nil {
 			return evidence.Record{}, err
 		}
 	}
@@ -116,8 +116,8 @@ func (s *Service) ballotTx(ctx context.Context, tx postgres.Tx, r *evidence.Reco
 	return b, err
 }
 
-// voteTx counts the caller's vote.
-func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, c Change, by ballot, set evidence.Values) error {
+// voteTx counts the caller's vote, which is cast at one moment.
+func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, c Change, by ballot, at time.Time, set evidence.Values) error {
 	if r.State() != pending {
 		return r.Kind.Moves.Check(ErrNotPending, r.State(), c.Decision)
 	}
@@ -125,13 +125,13 @@ func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record
 		return err
 	}
 	caller, yes := principal.From(ctx), c.Decision == approved
-	err := s.store.voteTx(ctx, tx, r.ID, cast{*caller.User, yes, by.people}, by.separation, s.now())
+	err := s.store.voteTx(ctx, tx, r.ID, cast{*caller.User, yes, by.people}, by.separation, at)
 	if err != nil {
 		return err
 	}
 	added := vote{
 		Actor: voter{"user", *caller.User, caller.Key, caller.Asserted}, Role: caller.Role, Decision: c.Decision, Comment: c.Comment,
-		At: evidence.Time(s.now()), Separation: by.separation,
+		At: evidence.Time(at), Separation: by.separation,
 	}
 	if set["votes"], err = json.Marshal(append(votesOf(r), added)); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record
 		return err
 	}
 	if !yes || met(requirements(r), append(standing, added)) {
-		set["state"], set["decision"], set["decided_at"] = evidence.Text(c.Decision), evidence.Text(c.Decision), evidence.Time(s.now())
+		set["state"], set["decision"], set["decided_at"] = evidence.Text(c.Decision), evidence.Text(c.Decision), evidence.Time(at)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (c approvalArg) decide(e *Environment, in api.UpdateApproval) error {
 		func(raw []byte) error {
 			a, err := approval.Read(raw)
 			if err == nil {
-				_, err = fmt.Fprintf(e.Out, "The approval is %s.\n", a.State)
+				_, err = fmt.Fprintln(e.Out, a.Outcome())
 			}
 			return err
 		}))

@@ -2,11 +2,7 @@ package evidence
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
-	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,8 +76,7 @@ type Outcome struct {
 type event struct {
 	Outcome
 	normal.Event
-	schema  string // of its data
-	untimed bool   // its sender does not say when it happened
+	untimed bool // its sender does not say when it happened
 	result  normal.Result
 	reports []*report
 	raw     *report
@@ -89,51 +84,11 @@ type event struct {
 	first *event
 }
 
-// readEvent reads the attributes of an event.
+// readEvent reads an event of an envelope.
 func readEvent(index int, text jsontext.Value) *event {
-	e := &event{Outcome: Outcome{Index: index, Fate: Accepted}}
-	if len(text) > kind.MaxBody {
-		e.reject("", "length", "must have at most 262144 bytes")
-		return e
-	}
-	var members kind.Values
-	if text.Kind() != '{' || json.Unmarshal(text, &members) != nil {
-		e.reject("", "type", "must be an object, in which each name occurs once")
-		return e
-	}
-	get := func(name string, most int, required bool) string {
-		raw := members[name]
-		s := members.Text(name)
-		switch {
-		case len(raw) == 0 || raw.Kind() == 'n' || s == "" && raw.Kind() == '"':
-			if required {
-				e.reject("/"+name, "required", "is required")
-			}
-		case raw.Kind() != '"':
-			e.reject("/"+name, "type", "must be a string")
-		case utf8.RuneCountInString(s) > most || strings.ContainsRune(s, 0):
-			e.reject("/"+name, "length", fmt.Sprintf("must be text of at most %d characters", most))
-		}
-		return s
-	}
-	e.Event = normal.Event{
-		ID: get("id", 256, true), Source: get("source", 1024, true), Type: get("type", 256, true), Subject: get("subject", 256, false),
-		Traceparent: get("traceparent", 64, false), Format: normal.Format(get("format", 64, false)), Data: members["data"],
-	}
-	e.Outcome.ID, e.schema = e.Event.ID, get("dataschema", 1024, false)
-	if at := get("time", 64, false); at != "" {
-		t, err := time.Parse(time.RFC3339, at)
-		if err != nil || t.Year() < 2000 || t.Year() > 9999 {
-			e.reject("/time", "format", "must be a time such as 2026-01-31T12:00:00Z, not before 2000")
-		}
-		e.Time = t.UTC()
-	}
-	if k := e.Data.Kind(); len(e.Data) == 0 || k == 'n' {
-		e.reject("/data", "required", "is required")
-	}
-	if e.Format != "" && !slices.Contains(normal.Formats, e.Format) {
-		e.reject("/format", "enum", "is not a format that can be read")
-	}
+	read, fields := normal.Read(text)
+	e := &event{Outcome: Outcome{Index: index, ID: read.ID, Fate: Accepted}, Event: read}
+	e.refuse("", fields)
 	return e
 }
 
@@ -266,7 +221,7 @@ func (e *event) note(v kind.Values) error {
 func (e *event) context(d Defaults) kind.Values {
 	out := kind.Values{}
 	for name, text := range map[string]string{
-		"subject": e.Subject, "traceparent": e.Traceparent, "dataschema": e.schema,
+		"subject": e.Subject, "traceparent": e.Traceparent, "dataschema": e.Schema,
 		"default_trace_id": d.TraceID, "default_conversation_id": d.ConversationID, "default_release_id": d.ReleaseID,
 	} {
 		if text != "" {

@@ -27,7 +27,10 @@ func called(traceID, call, failure string) testkit.OTLPSpan {
 
 func TestSpansThatArriveAreEvidence(t *testing.T) {
 	t.Parallel()
-	k := testkit.New(t)
+	cfg := testkit.Config(t)
+	// No write takes as long as this: what was sent is read once the clock says so.
+	cfg.Evidence.Settle, cfg.Trace.InsertTimeout = 10*time.Minute, 25*time.Second
+	k := testkit.NewWith(t, cfg)
 	k.Work(t)
 	us, others := k.Org(t), k.Org(t)
 	ctx := t.Context()
@@ -39,6 +42,7 @@ func TestSpansThatArriveAreEvidence(t *testing.T) {
 	}
 	us.SendOTLP(t, testkit.Spans(done, failed, inference))
 	others.SendOTLP(t, testkit.Spans(called(theirs, "call_1", "")))
+	k.Clock.Advance(11 * time.Minute)
 
 	var calls []testkit.Evidence
 	// The workflow engine does not say when it has looked.
@@ -75,6 +79,7 @@ func TestSpansThatArriveAreEvidence(t *testing.T) {
 
 	// What comes later to the same trace is found too.
 	us.SendOTLP(t, testkit.Spans(called(ours, "call_4", "")))
+	k.Clock.Advance(11 * time.Minute)
 	require.Eventually(t, func() bool {
 		found, _, err := us.ListEvidence(ctx, invocations, "?invocationId=call_4")
 		return err == nil && len(found) == 1
@@ -83,7 +88,7 @@ func TestSpansThatArriveAreEvidence(t *testing.T) {
 
 func TestSpansAndEventsOfACallAreOneRecord(t *testing.T) {
 	t.Parallel()
-	k := testkit.New(t)
+	k := testkit.Large(t) // a write that waits is not read
 	us := k.Org(t)
 	ctx := t.Context()
 	id := testkit.NewTraceID()
@@ -136,7 +141,7 @@ func TestSpansAndEventsOfACallAreOneRecord(t *testing.T) {
 
 func TestFailuresAndMemoriesOfSpans(t *testing.T) {
 	t.Parallel()
-	k := testkit.New(t)
+	k := testkit.Large(t) // a write that waits is not read
 	us := k.Org(t)
 	ctx := t.Context()
 	id, plain := testkit.NewTraceID(), testkit.NewTraceID()
@@ -185,7 +190,7 @@ func TestFailuresAndMemoriesOfSpans(t *testing.T) {
 func TestAFollowerReadsOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	cfg := testkit.Config(t)
-	cfg.Evidence.Settle = 0
+	cfg.Evidence.Settle, cfg.Trace.InsertTimeout = 0, 25*time.Second
 	k := testkit.NewWith(t, cfg)
 	us := k.Org(t)
 	ctx := t.Context()
@@ -219,7 +224,7 @@ func TestAFollowerReadsOnWhereItStopped(t *testing.T) {
 
 func TestScoresThatSpansCarryAreExplanations(t *testing.T) {
 	t.Parallel()
-	k := testkit.New(t)
+	k := testkit.Large(t) // a write that waits is not read
 	us := k.Org(t)
 	ctx := t.Context()
 	id, at := testkit.NewTraceID(), time.Now().Add(-time.Minute).UnixNano()

@@ -104,6 +104,10 @@ func (s *Service) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repo
 	if err := s.effectsTx(ctx, tx, reports, claims); err != nil {
 		return nil, nil, err
 	}
+	seen, err := s.occurrencesTx(ctx, tx, reports, claims)
+	if err != nil {
+		return nil, nil, err
+	}
 	reports = slices.Clone(reports)
 	slices.SortStableFunc(reports, func(a, b *report) int { return bytes.Compare(a.Key[:], b.Key[:]) })
 	out, made, counted := make(map[*report]Record, len(reports)), make(map[int64]bool, len(reports)), map[key]bool{}
@@ -112,9 +116,8 @@ func (s *Service) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repo
 		if r.reused = r.reuses(claims); r.reused {
 			continue
 		}
-		var before Record
-		there := false
-		if !c.Fresh || made[c.ID] {
+		before, there := seen.failures[c.ID]
+		if !there && (!c.Fresh || made[c.ID]) {
 			if before, there, err = s.lockTx(ctx, tx, r.draft.Kind, c.ID); err != nil {
 				return nil, nil, err
 			}
@@ -132,14 +135,15 @@ func (s *Service) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repo
 		case r.stub || told:
 			out[r] = before
 		default:
-			after, shown, err := s.refreshTx(ctx, tx, before, r)
+			after, shown, err := s.refreshTx(ctx, tx, before, r, seen)
 			if err != nil {
 				return nil, nil, err
 			}
 			out[r], found = after, append(found, shown...)
 		}
+		seen.keep(out[r])
 	}
-	return out, found, nil
+	return out, found, seen.writeTx(ctx, tx, s)
 }
 
 // claimsTx claims the keys of reports. A record that has none gets an id alone.

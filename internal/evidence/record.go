@@ -12,11 +12,13 @@ var (
 	ErrUnknownResource = fault.New(fault.NotFound, "unknown_resource", "There is no such kind of evidence. GET /api/agent-evidence lists the kinds.")
 	ErrNotFound        = record.ErrNotFound
 	ErrVersionConflict = record.ErrVersionConflict
-	ErrNoNormalization = record.ErrNoNormalization
-	ErrKeyReused       = fault.New(fault.Conflict, "idempotency_key_reused", "This idempotencyKey was used for a record with other content. Use a new key for a new record.")
-	ErrNotWritable     = fault.New(fault.Forbidden, "kind_not_writable", "Records of this kind are made by an action, and cannot be posted.")
-	ErrNotChangeable   = fault.New(fault.Forbidden, "kind_not_changeable", "Records of this kind cannot be changed here.")
-	ErrTransition      = fault.New(fault.Conflict, "invalid_transition", "The record cannot change to that state from its current one.")
+	// ErrTooManyRequesters is returned where it matters who asked for an action, and too many did.
+	ErrTooManyRequesters = record.ErrTooManyRequesters
+	ErrNoNormalization   = record.ErrNoNormalization
+	ErrKeyReused         = fault.New(fault.Conflict, "idempotency_key_reused", "This idempotencyKey was used for a record with other content. Use a new key for a new record.")
+	ErrNotWritable       = fault.New(fault.Forbidden, "kind_not_writable", "Records of this kind are made by an action, and cannot be posted.")
+	ErrNotChangeable     = fault.New(fault.Forbidden, "kind_not_changeable", "Records of this kind cannot be changed here.")
+	ErrTransition        = fault.New(fault.Conflict, "invalid_transition", "The record cannot change to that state from its current one.")
 )
 
 type (

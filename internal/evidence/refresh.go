@@ -5,8 +5,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/evidence/internal/review"
@@ -17,7 +15,7 @@ import (
 // refreshTx applies a report to a thing that is there already, and returns the failures
 // that this shows. What was decided about the thing stays: no report lifts a suspension or
 // makes a connector trusted.
-func (s *Service) refreshTx(ctx context.Context, tx postgres.Tx, before Record, r *report) (after Record, found []*report, err error) {
+func (s *Service) refreshTx(ctx context.Context, tx postgres.Tx, before Record, r *report, seen *occurrences) (after Record, found []*report, err error) {
 	after = before
 	after.Values = maps.Clone(before.Values)
 	after.UpdatedAt = s.now()
@@ -26,7 +24,7 @@ func (s *Service) refreshTx(ctx context.Context, tx postgres.Tx, before Record, 
 		if r.fills { // it counted then
 			return before, nil, nil
 		}
-		after, err = s.recurTx(ctx, tx, before, after, r)
+		after, err = s.recurTx(ctx, tx, before, after, r, seen)
 		return after, nil, err
 	case "runtimes", "connectors":
 		if r.fills { // what it was some time ago
@@ -55,7 +53,7 @@ func (s *Service) refreshTx(ctx context.Context, tx postgres.Tx, before Record, 
 		if before.Kind.Name == "connectors" || after.UpdatedAt.Sub(before.Values.Time("last_seen_at")) < heardEvery {
 			return before, nil, nil
 		}
-		return after, nil, s.store.TouchTx(ctx, tx, after)
+		return after, nil, s.store.TouchTx(ctx, tx, after.Kind, after)
 	}
 	if before.Kind.Name == "connectors" && review.Drifted(before.Values, after.Values) {
 		if before.State() == "approved" {
@@ -77,21 +75,4 @@ func (s *Service) saveTx(ctx context.Context, tx postgres.Tx, before Record, aft
 		return err
 	}
 	return s.auditTx(ctx, tx, did, &before, after)
-}
-
-// recurTx counts another occurrence of a failure. One that was fixed is open again.
-func (s *Service) recurTx(ctx context.Context, tx postgres.Tx, before, after Record, r *report) (Record, error) {
-	at := r.occurred
-	if at.IsZero() {
-		at = after.UpdatedAt
-	}
-	after.Values["occurrences"] = kind.IntegerValue(before.Values.Integer("occurrences") + 1)
-	if at.After(before.Values.Time("last_seen_at")) {
-		after.Values["last_seen_at"] = kind.TimeValue(at)
-	}
-	if was := before.State(); was != "fixed" && was != "verified" {
-		return after, s.store.TouchTx(ctx, tx, after)
-	}
-	after.Values["state"], after.Values["regressed"] = kind.TextValue("open"), jsontext.Value("true")
-	return after, s.saveTx(ctx, tx, before, &after, "regressed")
 }

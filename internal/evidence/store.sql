@@ -1,7 +1,7 @@
--- name: NewIDs :many
--- Ids for new records.
+-- name: NewIDs :one
+-- Ids for new records, in one row.
 -- all orgs: ids come from one sequence.
-SELECT nextval('evidence_ids')::bigint AS id FROM generate_series(1, @number::integer);
+SELECT array_agg(nextval('evidence_ids'))::bigint[] AS ids FROM generate_series(1, @number::integer);
 
 -- name: ClaimKeys :many
 -- Claims keys for ids. Whoever claimed one before keeps it: the id that is returned is
@@ -110,6 +110,13 @@ SELECT * FROM evidence_records
 WHERE org_id = @org_id AND kind = @kind AND id = @id
 FOR UPDATE;
 
+-- name: LockRecords :many
+-- Records of a kind, kept from changing until the transaction ends.
+SELECT * FROM evidence_records
+WHERE org_id = @org_id AND kind = @kind AND id = ANY (@ids::bigint[])
+ORDER BY id
+FOR UPDATE;
+
 -- name: FindThings :many
 -- Records of a kind by their keys.
 SELECT * FROM evidence_records
@@ -128,11 +135,15 @@ ORDER BY id DESC
 LIMIT 1;
 
 -- name: ListAskers :many
--- Who asked for approvals of an action, in whatever state these are.
-SELECT DISTINCT asker::text
-FROM evidence_records r, json_array_elements(r.body -> 'requesters') AS asker
-WHERE r.org_id = @org_id AND r.kind = 'approvals' AND r.body ->> 'input_digest' = @digest::text
-LIMIT 1000;
+-- Who asked for approvals of an action, in whatever state these are, and of how many: so many
+-- at most are read.
+WITH asked AS (
+  SELECT r.body -> 'requesters' AS askers FROM evidence_records r
+  WHERE r.org_id = @org_id AND r.kind = 'approvals' AND r.body ->> 'input_digest' = @digest::text
+  LIMIT @most::integer
+)
+SELECT DISTINCT asker::text, (SELECT count(*) FROM asked) AS approvals
+FROM asked, json_array_elements(asked.askers) AS asker;
 
 -- name: FindDecisionOf :one
 -- The newest decision of the platform about a call of a runtime that somebody may act on.
@@ -172,10 +183,11 @@ UPDATE evidence_records
 SET state = sqlc.narg('state'), decision = sqlc.narg('decision'), decision_id = sqlc.narg('decision_id'), side_effect_class = sqlc.narg('side_effect_class'), body = @body, updated_at = @updated_at, version = version + 1
 WHERE org_id = @org_id AND kind = @kind AND id = @id AND version = @expected_version;
 
--- name: TouchRecord :exec
--- Notes counters and times of a record that are not a change of it.
-UPDATE evidence_records SET body = @body
-WHERE org_id = @org_id AND kind = @kind AND id = @id;
+-- name: TouchRecords :exec
+-- Notes counters and times of records that are not a change of them.
+UPDATE evidence_records r SET body = t.body::json
+FROM (SELECT unnest(@ids::bigint[]) AS id, unnest(@bodies::text[]) AS body) AS t
+WHERE r.org_id = @org_id AND r.kind = @kind AND r.id = t.id;
 
 -- name: InsertNormalization :one
 -- Notes that events are to be read again, unless they are being read.

@@ -241,6 +241,7 @@ func recall(r *evidence.Record) again {
 
 // decide compares what the draft decides with what was decided.
 func (t *backtest) decide(one *again) {
+	_ = one.question.Check() // reads the question once; each set says what is wrong with it
 	to := one.by(t.draft, one.approved)
 	t.out.Decided[to]++
 	if to == one.recorded {

@@ -129,6 +129,27 @@ func TestBacktestIsHonest(t *testing.T) {
 		require.Equal(t, stat.StatusInsufficient, out.FalseAllow.Status)
 	})
 
+	t.Run("an approval of less does not say that the action was right", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, k)
+		p := s.only(t, above("0.0"))
+		for amount, most := range map[string]string{"500": "10", "30": "30.00", "20": ""} {
+			decision := object{"decision": "approved"}
+			if most != "" {
+				decision["constraints"] = object{"maxAmount": most}
+			}
+			_, err := s.ann.DecideApproval(t.Context(), s.ask(t, call("refund", amount, nil)).Number("approval_id"), decision)
+			require.NoError(t, err)
+		}
+
+		out := s.backtest(t, p, object{"source": `forbid (principal, action, resource) when { context.amount.greaterThan(decimal("100.0")) };` + permitAll})
+
+		require.Equal(t, 2, out.Truth.Approvals)
+		require.Equal(t, 2, out.FalseBlock.N)
+		require.Zero(t, *out.FalseBlock.Value, "the refund of 500 that it blocks was not approved")
+		require.Contains(t, strings.Join(out.Assumptions, "\n"), "less than the amount")
+	})
+
 	t.Run("without a trace, decisions about the same action of the same runtime depend on each other", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t, k)

@@ -93,7 +93,7 @@ func TestBacktest(t *testing.T) {
 		require.Equal(t, 5, same.Unchanged)
 		require.Equal(t, "dry_run", same.Skips[0].Reason)
 		require.Zero(t, same.Drifted)
-		require.Len(t, same.Assumptions, 8)
+		require.Len(t, same.Assumptions, 9)
 
 		draft := s.backtest(t, p, object{"source": above("50.0")})
 		require.Nil(t, draft.PolicyVersion)

@@ -60,6 +60,8 @@ func (t *backtest) approvals(ctx context.Context, ids []int64, out map[int64]ver
 		switch {
 		case r.State() == "revoked":
 			return // somebody changed their mind
+		case r.Values.Text("decision") == "approved" && lessened(r):
+			return // a smaller action was right, which says nothing about this one
 		case r.Values.Text("decision") == "approved":
 			v.right++
 		default:
@@ -70,6 +72,13 @@ func (t *backtest) approvals(ctx context.Context, ids []int64, out map[int64]ver
 	})
 	t.out.Truth.Truncated = t.out.Truth.Truncated || more
 	return err
+}
+
+// lessened reports whether people approved less than what was asked for.
+func lessened(r *evidence.Record) bool {
+	limit, narrowed := evidence.Amount(r.Values.Within("constraints").Text("max_amount"))
+	asked, ok := evidence.Amount(r.Values.Text("amount"))
+	return narrowed && (!ok || limit.Cmp(asked) < 0)
 }
 
 // failures adds failures that a person found to be true. What a program has triaged is its own

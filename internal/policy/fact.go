@@ -102,7 +102,11 @@ func short(actor string) string {
 // remembered is the action of a question that was allowed, as it can be stored.
 func (a *Ask) remembered(decision int64, at time.Time) action {
 	arguments := a.stored.Within("tool_invocation")["arguments"]
-	return action{decision, a.actor, a.connector, a.clean.Text(a.Question.ToolName), numbers(arguments), at}
+	connector, tool := a.Question.ConnectorKey, a.Question.ToolName
+	if c, t, ok := engine.SplitTool(connector + "/" + tool); ok {
+		connector, tool = c, t // as facts name it
+	}
+	return action{decision, a.actor, a.clean.Text(connector), a.clean.Text(tool), numbers(arguments), at}
 }
 
 const (

@@ -116,6 +116,7 @@ func assumptions() []string {
 		"Facts about the past count what was allowed at the time, not what the draft would have allowed.",
 		"A decision that rested on an approval is made again with that approval.",
 		"People judged the actions that were brought before them, which are not a random sample of all.",
+		"An approval of less than the amount that was asked for does not say whether the action was right, and is left out.",
 		"A failure counts only if a person triaged it with a personal key. Triage by a service key does not count, even on behalf of a member.",
 		"Decisions of one trace are taken to depend on each other, and without a trace those of one runtime about the same action, whatever its amount; others are taken to be independent.",
 		"Judged decisions that were skipped could have been mistakes or not: the intervals allow for both. Dry runs, and decisions for which no policy was asked, are left out.",

@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -93,43 +92,9 @@ func (b *evaluateBody) Check(context.Context) error {
 	return nil
 }
 
-// settle makes a question mean the same however it is put: a subject that is a runtime is the
-// runtime, and a resource that is a tool names the connector. So what is known about both, that
-// they are stopped for example, and the past of the runtime hold for all ways to ask.
-func (b *evaluateBody) settle() error {
-	if b.Subject.ID != "" && is(b.Subject.Type, "Runtime") {
-		if b.RuntimeKey != "" && b.RuntimeKey != b.Subject.ID {
-			return fault.Invalid("body", "/subject/id", "mutually_exclusive", "is another runtime than runtimeKey")
-		}
-		b.RuntimeKey = b.Subject.ID
-	}
-	connector, name, _ := strings.Cut(b.Resource.ID, "/")
-	if name == "" || !is(b.Resource.Type, "Tool") {
-		return nil
-	}
-	call := &b.ToolInvocation
-	if call.ToolName != "" {
-		if call.ConnectorKey != connector || call.ToolName != name {
-			return fault.Invalid("body", "/resource/id", "mutually_exclusive", "is another tool than toolInvocation")
-		}
-		return nil
-	}
-	call.ConnectorKey, call.ToolName = connector, name
-	var said struct {
-		Arguments httpapi.Object `json:"arguments"`
-	}
-	if len(b.Context) > 0 && json.Unmarshal(jsontext.Value(b.Context), &said) == nil {
-		call.Arguments = said.Arguments
-	}
-	return nil
-}
-
-// is reports whether an entity has a type, which is also the one that it has if none is given.
-func is(given, want string) bool { return given == "" || strings.EqualFold(given, want) }
-
-// ask is the question that a body puts.
-func (b *evaluateBody) ask() (Ask, error) {
-	if err := b.settle(); err != nil {
+// toAsk is the question that a body puts.
+func (s *Service) toAsk(ctx context.Context, b *evaluateBody) (Ask, error) {
+	if err := s.settle(ctx, b); err != nil {
 		return Ask{}, err
 	}
 	call := b.ToolInvocation
@@ -174,7 +139,7 @@ type decisionOutput struct {
 }
 
 func (s *Service) postEvaluation(ctx context.Context, in *evaluateInput) (*decisionOutput, error) {
-	a, err := in.Body.ask()
+	a, err := s.toAsk(ctx, &in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +154,7 @@ func (s *Service) evaluate(ctx context.Context, a Ask) (out *decisionOutput, err
 		return nil, err
 	}
 	err = s.withPolicies(ctx, org, func(set *compiled) error {
-		if len(set.set.Facts(a.Question)) > 0 {
+		if set.set.LooksBack(a.Question) {
 			done, err := s.turns.take(ctx, actorOfOrg{org, a.actor})
 			if err != nil {
 				return err
@@ -242,7 +207,7 @@ type accessAnswer struct {
 
 func (s *Service) postAccess(ctx context.Context, in *accessInput) (*accessOutput, error) {
 	b := evaluateBody{Subject: in.Body.Subject, Action: in.Body.Action, Resource: in.Body.Resource, Context: in.Body.Context}
-	a, err := b.ask()
+	a, err := s.toAsk(ctx, &b)
 	if err != nil {
 		return nil, err
 	}

@@ -23,9 +23,6 @@ func (s store) lockActorTx(ctx context.Context, tx postgres.Tx, actor string) er
 	return nil
 }
 
-// maxActions is how many actions a fact counts. Of more, the sum is not known.
-const maxActions = 100_000
-
 // pastQuestion asks for a fact about an actor between two times. What a decision allowed is not
 // part of its own past.
 type pastQuestion struct {
@@ -39,7 +36,7 @@ type pastQuestion struct {
 func (s store) facts(ctx context.Context, q db.DBTX, org principal.OrgID, open []pastQuestion) (map[int]engine.FactValue, error) {
 	p := db.ListFactsParams{OrgID: org}
 	for i, one := range open {
-		most := int32(maxActions + 1)
+		most := int32(engine.MaxCount + 1)
 		if one.fact.Measure == engine.Formerly {
 			most = 1
 		}
@@ -59,9 +56,10 @@ func (s store) facts(ctx context.Context, q db.DBTX, org principal.OrgID, open [
 	return out, nil
 }
 
-// factValue is what a fact was found to be. A sum that is not known is empty.
+// factValue is what a fact was found to be. A sum that is not known is empty, and a count that
+// is not known is larger than counts can be.
 func factValue(number int64, total string, unknown bool) engine.FactValue {
-	if unknown || number > maxActions {
+	if unknown || number > engine.MaxCount {
 		total = ""
 	}
 	return engine.FactValue{Count: number, Sum: total, Formerly: number > 0}

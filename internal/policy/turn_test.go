@@ -16,6 +16,10 @@ import (
 const often = `@id("often") @history("refunds = count(payments/refund, 24h)")
 forbid (principal, action, resource) when { context.tool_name == "refund" && context.history.refunds >= 1000 };` + permitAll
 
+// oftenTransacts looks at the past once it is known what the tool does.
+const oftenTransacts = `@id("often") @history("refunds = count(payments/refund, 24h)")
+forbid (principal, action, resource) when { context.side_effect_class == "transact" && context.history.refunds >= 1000 };` + permitAll
+
 // TestQuestionsThatWait shows what holds for questions that wait until others about the same
 // actor are decided: what people have done meanwhile.
 func TestQuestionsThatWait(t *testing.T) {
@@ -68,6 +72,23 @@ func TestQuestionsThatWait(t *testing.T) {
 		s := newScene(t, k)
 		s.only(t, often)
 		s.ask(t, call("look_up", "1", nil)) // the runtime is known
+		runtime := s.things(t, "runtimes")[0]
+
+		for _, d := range held(t, s, func() {
+			began := time.Now()
+			_, err := s.ann.UpdateEvidence(t.Context(), "runtimes", runtime.ID(), object{"state": "suspended"})
+			require.NoError(t, err)
+			require.Less(t, time.Since(began), 25*time.Second, "those who wait hold no connection")
+		}) {
+			require.Equal(t, []string{"runtime_suspended"}, codes(d))
+		}
+	})
+
+	t.Run("so is one whose policy looks back only at tools of a class", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, k)
+		s.only(t, oftenTransacts)
+		s.ask(t, call("look_up", "1", nil))
 		runtime := s.things(t, "runtimes")[0]
 
 		for _, d := range held(t, s, func() {

@@ -3,6 +3,7 @@ package testkit
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -33,6 +34,7 @@ func Config(t testing.TB) app.Config {
 	var cfg app.Config
 	_, err := config.Load(&cfg, nil, environ(t, pg, ch))
 	require.NoError(t, err)
+	cfg.Trace.Announce = 25 * time.Second
 	return cfg
 }
 

@@ -13,6 +13,10 @@ type Config struct {
 	GroupInterval time.Duration `setting:"group_interval" default:"200ms" help:"Minimum time between two small writes to ClickHouse. Longer creates fewer parts, shorter gives faster responses."`
 	InsertTimeout time.Duration `setting:"insert_timeout" default:"6s" help:"Maximum duration of a write to ClickHouse before its data goes to object storage. Must be below the senders' timeout, usually 10 seconds."`
 	GRPCAddr      string        `setting:"grpc_addr" default:":4317" help:"Address of the OTLP/gRPC listener; empty disables it."`
+
+	// Announce is how long telemetry waits until it is published that it arrives, if not as
+	// long as in the product: a test cannot be sure of a second.
+	Announce time.Duration
 }
 
 // Validate says what to change when the configuration cannot work.

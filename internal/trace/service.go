@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -35,11 +36,14 @@ type Service struct {
 	now      func() time.Time
 }
 
+// announce is how long telemetry waits until it is published that it arrives.
+const announce = time.Second
+
 // New makes the service.
 func New(p Parts) *Service {
 	s := &Service{
 		cfg: p.Config, store: newStore(p.Stores, p.Config, p.Now), tenancy: p.Tenancy, datasets: p.Datasets, scores: p.Scores, log: p.Log,
-		now: p.Now, herald: herald.New(p.Postgres, p.Log),
+		now: p.Now, herald: herald.New(p.Postgres, p.Log, cmp.Or(p.Config.Announce, announce)),
 	}
 	s.settings = &settingsCache{now: p.Now, days: p.Config.RetentionDays}
 	if p.Tenancy != nil {

@@ -165,7 +165,7 @@ func TestAJudgeThatChangesIsNoticed(t *testing.T) {
 func TestAWatchGoesOnAfterItsWorkerAndPaysForNothingTwice(t *testing.T) {
 	t.Parallel()
 	k, model := installation(t)
-	require.NoError(t, model.SetFaults(simulated.Faults{Latency: simulated.Latency{Fixed: 100 * time.Millisecond}}))
+	require.NoError(t, model.SetFaults(simulated.Faults{Latency: simulated.Latency{Fixed: 500 * time.Millisecond}}))
 	c, j := judged(t, k, model)
 	d := answers(t, c, 40)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

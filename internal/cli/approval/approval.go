@@ -62,11 +62,24 @@ func List(raw []byte, notes []string) (terminal.List, error) {
 	if err := json.Unmarshal(raw, &page); err != nil {
 		return terminal.List{}, err
 	}
-	out := terminal.List{Heads: []string{"ID", "STATE", "EXPIRES", "DOES", "TITLE"}, Whole: true, Empty: "No approval is in this state.", Notes: notes}
+	out := terminal.List{Heads: []string{"ID", "STATE", "EXPIRES", "DOES", "USES", "TITLE"}, Whole: true, Empty: "No approval is in this state.", Notes: notes}
 	for _, a := range page.Records {
-		out.Rows = append(out.Rows, []string{strconv.FormatInt(a.ID, 10), a.State, terminal.Moment(a.ExpiresAt), a.Class, a.Title})
+		out.Rows = append(out.Rows, []string{strconv.FormatInt(a.ID, 10), a.State, terminal.Moment(a.ExpiresAt), a.Class, a.uses(), a.Title})
 	}
 	return out, nil
+}
+
+// uses is how often the approval was used, of how often it may be.
+func (a Approval) uses() string { return fmt.Sprintf("%d of %d", a.Uses, a.MaxUses) }
+
+// Outcome says what a decision has led to. Whoever posts a request chooses how often the approval
+// can be used, so that a person who agrees to more than one action is told.
+func (a Approval) Outcome() string {
+	text := "The approval is " + a.State + "."
+	if a.MaxUses > 1 && (a.State == "approved" || a.State == "pending") {
+		text += fmt.Sprintf(" It can be used %d times.", a.MaxUses)
+	}
+	return text
 }
 
 // Draw shows all of an approval. Its texts were written by agents: nothing of them moves
@@ -83,7 +96,7 @@ func Draw(w io.Writer, a Approval) error {
 	line("Why", a.Reason)
 	line("Does", strings.TrimSuffix(a.Class+", "+a.Reversible, ", "))
 	line("Expires", terminal.Moment(a.ExpiresAt))
-	line("Uses", fmt.Sprintf("%d of %d", a.Uses, a.MaxUses))
+	line("Uses", a.uses())
 	line("At most", a.Constraints.MaxAmount)
 	for _, r := range a.Requirements {
 		line("Needs", needs(r.Min, r.Groups)+" ("+r.Rule+")")

@@ -33,6 +33,13 @@ func TestAListOfApprovals(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, l.Rows, 1)
 	require.Equal(t, "7", l.Rows[0][0])
-	require.Equal(t, "transact", l.Rows[0][3])
+	require.Equal(t, []string{"transact", "0 of 1"}, l.Rows[0][3:5])
 	require.NotEmpty(t, l.Notes)
+}
+
+func TestWhoeverAgreesSeesToHowManyActions(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "The approval is approved.", approval.Approval{State: "approved", MaxUses: 1}.Outcome())
+	require.Equal(t, "The approval is approved. It can be used 1000 times.", approval.Approval{State: "approved", MaxUses: 1000}.Outcome())
+	require.Equal(t, "The approval is rejected.", approval.Approval{State: "rejected", MaxUses: 1000}.Outcome())
 }

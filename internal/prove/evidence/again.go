@@ -30,8 +30,12 @@ func (l *load) readAgain(ctx context.Context, before []stored, disturbed bool) (
 	faults := []func() error{
 		func() error {
 			worker.Kill()
-			worker, err = s.Start(ctx, "worker", "worker")
-			return err
+			next, err := s.Start(ctx, "worker", "worker")
+			if err != nil {
+				return err
+			}
+			worker = next
+			return nil
 		},
 		func() error {
 			return errors.Join(s.Engines(ctx, "kill", "clickhouse"), s.Engines(ctx, "up", "clickhouse"))

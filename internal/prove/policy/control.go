@@ -30,8 +30,8 @@ var controls = []control{
 		parts: []rig.Guard{
 			{
 				Name: "approve_own", File: "internal/approval/vote.go",
-				Text:    "		if asked {\n",
-				Instead: "		if asked && !sabotage(\"approve_own\") {\n",
+				Text:    "	if asked {\n",
+				Instead: "	if asked && !sabotage(\"approve_own\") {\n",
 			},
 			{
 				Name: "approve_own", File: "internal/approval/use.go",
@@ -43,7 +43,7 @@ var controls = []control{
 	{
 		name: "go_on", noticed: func(ctx context.Context, s *system) (int, error) { return s.suspend(ctx, 2) },
 		parts: []rig.Guard{{
-			Name: "go_on", File: "internal/policy/evaluate.go",
+			Name: "go_on", File: "internal/policy/decide.go",
 			Text:    "	if stopped := stop(parties); stopped != (engine.Reason{}) {\n",
 			Instead: "	if stopped := stop(parties); stopped != (engine.Reason{}) && !sabotage(\"go_on\") {\n",
 		}},

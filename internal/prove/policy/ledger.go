@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -132,9 +133,33 @@ func (s *system) payers(ctx context.Context) (t tenant, err error) {
 	return t, s.Post(ctx, t.ann.Organization, "/api/policies", "payable", map[string]any{"policyKey": "payable", "source": payable, "state": "active"}, nil)
 }
 
-// payOne makes one payment. An error of the bank is expected, and so is an agent that
-// dies; a payment that the policies do not allow is not.
+// tries is how often a payment is tried that was not sent.
+const tries = 3
+
+// payOne makes one payment. If a server was away until the decision had expired, nothing was
+// sent, and it is made under another name.
 func payOne(ctx context.Context, g *guard.Guard, b *bank, h habit, key string, amount int) (err error) {
+	for i := range tries {
+		name := key
+		if i > 0 {
+			name = fmt.Sprintf("%s again %d", key, i)
+		}
+		if err = payOnce(ctx, g, b, h, name, amount); !unsent(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// unsent reports whether guard says that it has sent nothing for want of a decision that
+// still holds.
+func unsent(err error) bool {
+	return errors.Is(err, guard.ErrUnavailable) || errors.Is(err, guard.ErrDenied) && strings.Contains(err.Error(), `"expired"`)
+}
+
+// payOnce tries to make a payment. An error of the bank is expected, and so is an agent that
+// dies; a payment that the policies do not allow is not.
+func payOnce(ctx context.Context, g *guard.Guard, b *bank, h habit, key string, amount int) (err error) {
 	defer func() {
 		why := recover()
 		if died, ok := why.(error); why != nil && (!ok || !errors.Is(died, errBank)) {

@@ -54,7 +54,8 @@ func (m *mint) make(ctx context.Context, with, to held, path string, body map[st
 		ID  int64  `json:"id"`
 		Key string `json:"key"`
 	}
-	m.err = m.Once(ctx, with.rig, http.MethodPost, path, "", body, &made, opts...)
+	// Without an Idempotency-Key: what is repeated under one does not show the key.
+	m.err = m.Insist(ctx, with.rig, http.MethodPost, path, "", body, &made, opts...)
 	to.rig, to.id = rig.Organization{ID: with.rig.ID, Key: made.Key}, made.ID
 	return to
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +34,11 @@ func (s *system) overuse(ctx context.Context, n, evaluations, faults int) (overu
 			g.Go(func() error {
 				defer answered.Add(1)
 				at := s.replicas[j%replicas]
-				return at.Post(ctx, s.tenants[0].Organization, evaluate, fmt.Sprintf("use %d %d %s", i, j, s.Removed), question, nil)
+				err := at.Post(ctx, s.tenants[0].Organization, evaluate, fmt.Sprintf("use %d %d %s", i, j, s.Removed), question, nil)
+				if expired(err) {
+					return nil
+				}
+				return err
 			})
 		}
 		if kill {
@@ -63,6 +68,13 @@ func (s *system) overuse(ctx context.Context, n, evaluations, faults int) (overu
 	}
 	say("approvals %d, each presented %d times to %d servers, faults %d, overused %d", n, evaluations, replicas, done, overused)
 	return overused, nil
+}
+
+// expired reports whether the answer to a question was lost and asked for again too late.
+// Its decision was made, and counts.
+func expired(err error) bool {
+	var no *rig.Refusal
+	return errors.As(err, &no) && no.Status == http.StatusConflict && strings.Contains(no.Text, "decision_expired")
 }
 
 // approved is an approval for so many uses that somebody has given, and the question that

@@ -97,7 +97,7 @@ func (s *system) approveOwn(ctx context.Context) (own int, err error) {
 	tried, given, refused := 0, 0, 0
 	for i, separation := range []string{"requester", "key_owner"} {
 		t := s.tenants[i]
-		if err := s.Once(ctx, t.ann.Organization, http.MethodPatch, "/api/organizations/current", "", map[string]any{"separationOfDuties": separation}, nil); err != nil {
+		if err := s.Insist(ctx, t.ann.Organization, http.MethodPatch, "/api/organizations/current", "separation "+s.Removed, map[string]any{"separationOfDuties": separation}, nil); err != nil {
 			return 0, err
 		}
 		askers, hands, err := s.cast(ctx, t)
@@ -152,9 +152,8 @@ func (s *system) relaxAlone(ctx context.Context, hands []hand) error {
 		var out struct {
 			Separation string `json:"separation_of_duties"`
 		}
-		err := s.Once(ctx, h.key.rig, http.MethodPatch, "/api/organizations/current", "", map[string]any{"separationOfDuties": "off"}, &out)
-		var no *rig.Refusal
-		if err != nil && !errors.As(err, &no) {
+		err := s.Insist(ctx, h.key.rig, http.MethodPatch, "/api/organizations/current", fmt.Sprintf("relax %s %s", h.name, s.Removed), map[string]any{"separationOfDuties": "off"}, &out)
+		if err != nil && !refused(err) {
 			return err
 		}
 		if err == nil && out.Separation == "off" {
@@ -162,6 +161,12 @@ func (s *system) relaxAlone(ctx context.Context, hands []hand) error {
 		}
 	}
 	return nil
+}
+
+// refused reports whether an answer says no.
+func refused(err error) bool {
+	var no *rig.Refusal
+	return errors.As(err, &no) && no.Status < http.StatusInternalServerError
 }
 
 // approves reports whether an action that somebody asks for is allowed after somebody
@@ -173,14 +178,14 @@ func (s *system) approves(ctx context.Context, order string, a asker, h hand, po
 	if posted {
 		asks["mode"] = "dry_run"
 	}
-	if err := s.Once(ctx, a.key.rig, http.MethodPost, evaluate, "", refund(order, "1.00", asks), &d, a.opts...); err != nil {
+	if err := s.Insist(ctx, a.key.rig, http.MethodPost, evaluate, "ask "+order, refund(order, "1.00", asks), &d, a.opts...); err != nil {
 		return false, err
 	}
 	if posted { // the request and the use no longer say who asked
 		var made struct {
 			ID int64 `json:"id"`
 		}
-		if err := s.Once(ctx, a.key.rig, http.MethodPost, approvals, "", map[string]any{"title": "A refund", "reason": "Asked before.", "policyDecisionId": d.ID}, &made); err != nil {
+		if err := s.Insist(ctx, a.key.rig, http.MethodPost, approvals, "request "+order, map[string]any{"title": "A refund", "reason": "Asked before.", "policyDecisionId": d.ID}, &made); err != nil {
 			return false, err
 		}
 		d.ApprovalID, a.more, a.opts = made.ID, nil, nil
@@ -188,7 +193,7 @@ func (s *system) approves(ctx context.Context, order string, a asker, h hand, po
 	if d.ApprovalID == 0 {
 		return false, fmt.Errorf("the decision is %s", d.Decision)
 	}
-	err := s.Once(ctx, h.key.rig, http.MethodPatch, fmt.Sprintf("%s/%d", approvals, d.ApprovalID), "", map[string]any{"decision": "approved"}, nil)
+	err := s.Insist(ctx, h.key.rig, http.MethodPatch, fmt.Sprintf("%s/%d", approvals, d.ApprovalID), "approve "+order, map[string]any{"decision": "approved"}, nil)
 	var no *rig.Refusal
 	if errors.As(err, &no) && no.Status == http.StatusForbidden {
 		return false, nil
@@ -198,7 +203,7 @@ func (s *system) approves(ctx context.Context, order string, a asker, h hand, po
 	}
 	more := map[string]any{"approvalId": d.ApprovalID}
 	maps.Copy(more, a.more)
-	if err := s.Once(ctx, a.key.rig, http.MethodPost, evaluate, "", refund(order, "1.00", more), &d, a.opts...); err != nil {
+	if err := s.Insist(ctx, a.key.rig, http.MethodPost, evaluate, "use "+order, refund(order, "1.00", more), &d, a.opts...); err != nil {
 		return false, err
 	}
 	return d.Decision == "allow", nil
@@ -207,19 +212,19 @@ func (s *system) approves(ctx context.Context, order string, a asker, h hand, po
 // twoHands has one person give two votes, with several keys.
 func (s *system) twoHands(ctx context.Context, t tenant, hands []hand) (own int, err error) {
 	var d decision
-	if err := s.Once(ctx, t.Organization, http.MethodPost, evaluate, "", refund("two hands "+s.Removed, "1.00", nil), &d); err != nil {
+	order := "two hands " + s.Removed
+	if err := s.Insist(ctx, t.Organization, http.MethodPost, evaluate, "ask "+order, refund(order, "1.00", nil), &d); err != nil {
 		return 0, err
 	}
 	var made struct {
 		ID int64 `json:"id"`
 	}
-	if err := s.Once(ctx, t.Organization, http.MethodPost, approvals, "", map[string]any{"title": "A refund", "reason": "Two people.", "policyDecisionId": d.ID, "minApprovals": 2}, &made); err != nil {
+	if err := s.Insist(ctx, t.Organization, http.MethodPost, approvals, "request "+order, map[string]any{"title": "A refund", "reason": "Two people.", "policyDecisionId": d.ID, "minApprovals": 2}, &made); err != nil {
 		return 0, err
 	}
 	for _, h := range hands {
-		err := s.Once(ctx, h.key.rig, http.MethodPatch, fmt.Sprintf("%s/%d", approvals, made.ID), "", map[string]any{"decision": "approved"}, nil)
-		var no *rig.Refusal
-		if err != nil && !errors.As(err, &no) {
+		err := s.Insist(ctx, h.key.rig, http.MethodPatch, fmt.Sprintf("%s/%d", approvals, made.ID), "approve with "+h.name, map[string]any{"decision": "approved"}, nil)
+		if err != nil && !refused(err) {
 			return 0, err
 		}
 	}

@@ -44,9 +44,9 @@ func (s *System) As(o Organization, key string) api.Client {
 }
 
 // Insist repeats a request until it is answered: servers and engines come back.
-func (s *System) Insist(ctx context.Context, o Organization, method, path, key string, in, out any) error {
+func (s *System) Insist(ctx context.Context, o Organization, method, path, key string, in, out any, opts ...api.Option) error {
 	for limit := time.Now().Add(Patience); ; {
-		err := s.Once(ctx, o, method, path, key, in, out)
+		err := s.Once(ctx, o, method, path, key, in, out, opts...)
 		var no *Refusal
 		switch {
 		case err == nil:

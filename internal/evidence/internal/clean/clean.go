@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -44,7 +45,7 @@ const strictRule = "strict"
 // which rule. Strict also leaves out what has a digest, which stays.
 func Draft(red *redact.Redactor, d *kind.Draft, strict bool) {
 	var where []map[string]string
-	for _, name := range slices.Sorted(maps.Keys(d.Values)) {
+	for name := range d.Values {
 		if f := d.Kind.Field(name); f != nil && (f.Type == kind.Enum || f.Type == kind.Time || f.Type == kind.Digest) || name == "span_id" {
 			continue
 		}
@@ -61,6 +62,7 @@ func Draft(red *redact.Redactor, d *kind.Draft, strict bool) {
 	if len(where) == 0 {
 		return
 	}
+	slices.SortStableFunc(where, func(a, b map[string]string) int { return strings.Compare(a["path"], b["path"]) })
 	if text, err := json.Marshal(where, json.Deterministic(true)); err == nil {
 		d.Values["redactions"] = text
 	}

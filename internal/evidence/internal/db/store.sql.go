@@ -878,31 +878,41 @@ func (q *Queries) KeepHistory(ctx context.Context, arg KeepHistoryParams) error 
 }
 
 const listAskers = `-- name: ListAskers :many
-SELECT DISTINCT asker::text
-FROM evidence_records r, json_array_elements(r.body -> 'requesters') AS asker
-WHERE r.org_id = $1 AND r.kind = 'approvals' AND r.body ->> 'input_digest' = $2::text
-LIMIT 1000
+WITH asked AS (
+  SELECT r.body -> 'requesters' AS askers FROM evidence_records r
+  WHERE r.org_id = $1 AND r.kind = 'approvals' AND r.body ->> 'input_digest' = $2::text
+  LIMIT $3::integer
+)
+SELECT DISTINCT asker::text, (SELECT count(*) FROM asked) AS approvals
+FROM asked, json_array_elements(asked.askers) AS asker
 `
 
 type ListAskersParams struct {
 	OrgID  principal.OrgID
 	Digest string
+	Most   int32
 }
 
-// Who asked for approvals of an action, in whatever state these are.
-func (q *Queries) ListAskers(ctx context.Context, arg ListAskersParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, listAskers, arg.OrgID, arg.Digest)
+type ListAskersRow struct {
+	Asker     string
+	Approvals int64
+}
+
+// Who asked for approvals of an action, in whatever state these are, and of how many: so many
+// at most are read.
+func (q *Queries) ListAskers(ctx context.Context, arg ListAskersParams) ([]ListAskersRow, error) {
+	rows, err := q.db.Query(ctx, listAskers, arg.OrgID, arg.Digest, arg.Most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []string{}
+	items := []ListAskersRow{}
 	for rows.Next() {
-		var asker string
-		if err := rows.Scan(&asker); err != nil {
+		var i ListAskersRow
+		if err := rows.Scan(&i.Asker, &i.Approvals); err != nil {
 			return nil, err
 		}
-		items = append(items, asker)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -1007,6 +1017,72 @@ func (q *Queries) LockRecord(ctx context.Context, arg LockRecordParams) (Evidenc
 	return i, err
 }
 
+const lockRecords = `-- name: LockRecords :many
+SELECT org_id, kind, id, name, idempotency_key, origin, actor, state, decision, runtime_id, runtime_key, connector_id, connector_key, trace_id, evaluation_run_id, raw_event_id, step_id, tool_id, invocation_id, decision_id, effect_id, explanation_id, report_id, failure_key, failure_mode, side_effect_class, body, occurred_at, created_at, updated_at, version FROM evidence_records
+WHERE org_id = $1 AND kind = $2 AND id = ANY ($3::bigint[])
+ORDER BY id
+FOR UPDATE
+`
+
+type LockRecordsParams struct {
+	OrgID principal.OrgID
+	Kind  string
+	Ids   []int64
+}
+
+// Records of a kind, kept from changing until the transaction ends.
+func (q *Queries) LockRecords(ctx context.Context, arg LockRecordsParams) ([]EvidenceRecord, error) {
+	rows, err := q.db.Query(ctx, lockRecords, arg.OrgID, arg.Kind, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []EvidenceRecord{}
+	for rows.Next() {
+		var i EvidenceRecord
+		if err := rows.Scan(
+			&i.OrgID,
+			&i.Kind,
+			&i.ID,
+			&i.Name,
+			&i.IdempotencyKey,
+			&i.Origin,
+			&i.Actor,
+			&i.State,
+			&i.Decision,
+			&i.RuntimeID,
+			&i.RuntimeKey,
+			&i.ConnectorID,
+			&i.ConnectorKey,
+			&i.TraceID,
+			&i.EvaluationRunID,
+			&i.RawEventID,
+			&i.StepID,
+			&i.ToolID,
+			&i.InvocationID,
+			&i.DecisionID,
+			&i.EffectID,
+			&i.ExplanationID,
+			&i.ReportID,
+			&i.FailureKey,
+			&i.FailureMode,
+			&i.SideEffectClass,
+			&i.Body,
+			&i.OccurredAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Version,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const moveCursor = `-- name: MoveCursor :exec
 UPDATE evidence_cursors SET at_ms = $1, trace_id = $2, until = now()
 WHERE org_id = $3 AND holder = $4 AND at_ms = $5 AND trace_id = $6
@@ -1105,30 +1181,17 @@ func (q *Queries) MoveRecord(ctx context.Context, arg MoveRecordParams) (int64, 
 	return result.RowsAffected(), nil
 }
 
-const newIDs = `-- name: NewIDs :many
-SELECT nextval('evidence_ids')::bigint AS id FROM generate_series(1, $1::integer)
+const newIDs = `-- name: NewIDs :one
+SELECT array_agg(nextval('evidence_ids'))::bigint[] AS ids FROM generate_series(1, $1::integer)
 `
 
-// Ids for new records.
+// Ids for new records, in one row.
 // all orgs: ids come from one sequence.
 func (q *Queries) NewIDs(ctx context.Context, number int32) ([]int64, error) {
-	rows, err := q.db.Query(ctx, newIDs, number)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []int64{}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+	row := q.db.QueryRow(ctx, newIDs, number)
+	var ids []int64
+	err := row.Scan(&ids)
+	return ids, err
 }
 
 const passKeys = `-- name: PassKeys :exec
@@ -1226,25 +1289,26 @@ func (q *Queries) TakeLease(ctx context.Context, arg TakeLeaseParams) error {
 	return err
 }
 
-const touchRecord = `-- name: TouchRecord :exec
-UPDATE evidence_records SET body = $1
-WHERE org_id = $2 AND kind = $3 AND id = $4
+const touchRecords = `-- name: TouchRecords :exec
+UPDATE evidence_records r SET body = t.body::json
+FROM (SELECT unnest($3::bigint[]) AS id, unnest($4::text[]) AS body) AS t
+WHERE r.org_id = $1 AND r.kind = $2 AND r.id = t.id
 `
 
-type TouchRecordParams struct {
-	Body  []byte
-	OrgID principal.OrgID
-	Kind  string
-	ID    int64
+type TouchRecordsParams struct {
+	OrgID  principal.OrgID
+	Kind   string
+	Ids    []int64
+	Bodies []string
 }
 
-// Notes counters and times of a record that are not a change of it.
-func (q *Queries) TouchRecord(ctx context.Context, arg TouchRecordParams) error {
-	_, err := q.db.Exec(ctx, touchRecord,
-		arg.Body,
+// Notes counters and times of records that are not a change of them.
+func (q *Queries) TouchRecords(ctx context.Context, arg TouchRecordsParams) error {
+	_, err := q.db.Exec(ctx, touchRecords,
 		arg.OrgID,
 		arg.Kind,
-		arg.ID,
+		arg.Ids,
+		arg.Bodies,
 	)
 	return err
 }

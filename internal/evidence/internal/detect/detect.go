@@ -44,10 +44,9 @@ func matches(k *kind.Kind, v kind.Values) (out []*Rule) {
 	if len(v) == 0 {
 		return nil
 	}
-	r := record{values: v, words: map[string][][]string{}}
-	for i := range Rules {
-		rule := &Rules[i]
-		if rule.Kind != k.Name || slices.ContainsFunc(out, func(m *Rule) bool { return m.About == rule.About }) {
+	r := record{values: v, fields: map[string]field{}, words: map[string][][]string{}}
+	for _, rule := range rulesOf[k.Name] {
+		if slices.ContainsFunc(out, func(m *Rule) bool { return m.About == rule.About }) {
 			continue
 		}
 		if !slices.ContainsFunc(rule.When, func(c Condition) bool { return !r.holds(c) }) {
@@ -60,8 +59,15 @@ func matches(k *kind.Kind, v kind.Values) (out []*Rule) {
 // record is a record that is asked many questions.
 type record struct {
 	values kind.Values
-	// words are those of fields that were asked for already.
-	words map[string][][]string
+	// fields are those that were asked for already, and words what their texts have.
+	fields map[string]field
+	words  map[string][][]string
+}
+
+// field is a field as conditions compare it, if it is there.
+type field struct {
+	text  string
+	there bool
 }
 
 func (r record) holds(c Condition) bool {
@@ -70,15 +76,21 @@ func (r record) holds(c Condition) bool {
 
 // field reports whether a condition holds for one of its fields.
 func (r record) field(name string, c Condition) bool {
-	v := r.at(name)
-	if v == nil {
+	f, known := r.fields[name]
+	if !known {
+		if v := r.at(name); v != nil {
+			f = field{plain(v), true}
+		}
+		r.fields[name] = f
+	}
+	if !f.there {
 		return false
 	}
 	switch c.Op {
 	case Exists:
 		return true
 	case Equals, OneOf:
-		return slices.Contains(c.Values, plain(v))
+		return slices.Contains(c.Values, f.text)
 	case ContainsAny:
 		return slices.ContainsFunc(c.Values, func(phrase string) bool { return r.contains(name, phrase) })
 	}
@@ -94,8 +106,8 @@ func (r record) contains(name, phrase string) bool {
 		}
 		r.words[name] = lists
 	}
-	want := words(phrase)
-	if strings.Contains(phrase, "{tool}") {
+	want, ok := phrases[phrase]
+	if !ok {
 		called := r.values.Text("tool_name")
 		if called == "" {
 			return false

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/assayhq/assay/internal/evidence/internal/kind"
 )
@@ -30,6 +31,31 @@ type Condition struct {
 	// of the tool.
 	Values []string
 }
+
+// rulesOf are the rules by the kind that they are about, in their order.
+var rulesOf = func() map[kind.Name][]*Rule {
+	out := map[kind.Name][]*Rule{}
+	for i := range Rules {
+		out[Rules[i].Kind] = append(out[Rules[i].Kind], &Rules[i])
+	}
+	return out
+}()
+
+// phrases are the words of what rules look for in texts, but for what depends on the name of
+// a tool.
+var phrases = func() map[string][]string {
+	out := map[string][]string{}
+	for i := range Rules {
+		for _, c := range Rules[i].When {
+			for _, phrase := range c.Values {
+				if c.Op == ContainsAny && !strings.Contains(phrase, "{tool}") {
+					out[phrase] = words(phrase)
+				}
+			}
+		}
+	}
+	return out
+}()
 
 // Op compares a field with values.
 type Op string

@@ -29,9 +29,14 @@ func indexed(kinds []Kind) []Kind {
 	return kinds
 }
 
+// indexed reports whether the index is that of the fields.
+func (k *Kind) indexed() bool {
+	return k.index != nil && len(k.Fields) > 0 && k.index.of == &k.Fields[0]
+}
+
 // spelled finds the field that a quoted name means, in snake case or camel case.
 func (k *Kind) spelled(quoted jsontext.Value) *Field {
-	if k.index == nil || len(k.Fields) == 0 || k.index.of != &k.Fields[0] {
+	if !k.indexed() {
 		name := unquote(quoted)
 		if f := k.Field(name); f != nil {
 			return f

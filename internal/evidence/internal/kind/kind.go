@@ -96,6 +96,12 @@ func (k *Kind) Field(name string) *Field {
 	if name == "" {
 		return nil
 	}
+	if k.indexed() {
+		if f := k.index.by[name]; f != nil && f.Name == name {
+			return f
+		}
+		return nil
+	}
 	for _, list := range [][]Field{k.Fields, Common} {
 		if i := slices.IndexFunc(list, func(f Field) bool { return f.Name == name }); i >= 0 {
 			return &list[i]

@@ -39,6 +39,17 @@ const (
 // The whole body is checked to be JSON once, and taken apart afterwards without
 // checking it again.
 func Read(k *Kind, body jsontext.Value, partial bool) (Draft, []fault.Field) {
+	if len(body) <= MaxBody && body.Kind() == '{' && !body.IsValid() {
+		r := reader{}
+		r.add("format", "cannot be read as JSON: a name may occur once, and text must be UTF-8")
+		return Draft{Kind: k, Partial: partial}, r.fields
+	}
+	return ReadChecked(k, body.Clone(), partial)
+}
+
+// ReadChecked is Read for a body that is known to be JSON. The values are parts of the body,
+// which must not be changed afterwards.
+func ReadChecked(k *Kind, body jsontext.Value, partial bool) (Draft, []fault.Field) {
 	r := reader{}
 	d := Draft{Kind: k, Partial: partial}
 	switch {
@@ -48,9 +59,6 @@ func Read(k *Kind, body jsontext.Value, partial bool) (Draft, []fault.Field) {
 	case body.Kind() != '{':
 		r.add("type", "must be an object")
 		return d, r.fields
-	case !body.IsValid():
-		r.add("format", "cannot be read as JSON: a name may occur once, and text must be UTF-8")
-		return d, r.fields
 	case r.deeper(body, MaxDepth):
 		return d, r.fields
 	case k.Class != Stream && HasNUL(body):
@@ -59,7 +67,7 @@ func Read(k *Kind, body jsontext.Value, partial bool) (Draft, []fault.Field) {
 	}
 	d.Values = make(Values, 24) // about what a report has
 	rest := Values{}
-	eachMember(body.Clone(), func(name, value jsontext.Value) bool {
+	eachMember(body, func(name, value jsontext.Value) bool {
 		if value.Kind() == 'n' {
 			return true
 		}

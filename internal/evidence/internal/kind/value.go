@@ -76,6 +76,9 @@ func appendTime(out []byte, t time.Time) []byte {
 // Sum is the SHA-256 of the canonical form of a value, or of the value as it is if it has
 // none.
 func Sum(v jsontext.Value) [sha256.Size]byte {
+	if canonical, ok := simple(v); ok {
+		return sha256.Sum256(canonical)
+	}
 	canonical := v.Clone()
 	if canonical.Canonicalize() != nil {
 		canonical = v

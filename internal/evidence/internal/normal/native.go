@@ -22,7 +22,7 @@ func (n *normalizer) readNative() {
 		n.refuse("/type", "enum", "records of "+string(k.Name)+" cannot be sent; use "+k.Use)
 		return
 	}
-	draft, fields := kind.Read(k, n.event.Data, false)
+	draft, fields := kind.ReadChecked(k, n.event.Data, false)
 	for _, f := range fields {
 		f.Path = "/data" + f.Path
 		n.fields = append(n.fields, f)

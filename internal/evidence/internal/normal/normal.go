@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,18 +12,6 @@ import (
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/span"
 )
-
-// Event is an event as the envelope carries it. Time is when it happened, or when it
-// was received if its sender does not say.
-type Event struct {
-	ID, Source, Type, Subject string
-	// Format is empty if the sender does not say; it is then inferred from the type
-	// and the shape.
-	Format      Format
-	Time        time.Time
-	Traceparent string
-	Data        jsontext.Value
-}
 
 // Format names what the data of an event is.
 type Format string
@@ -84,7 +71,7 @@ func Normalize(e Event, runtimeKey string) (Result, []fault.Field) {
 	if e.Format != "" && !slices.Contains(Formats, e.Format) {
 		return Result{}, []fault.Field{invalid("/format", "enum", "must be one of "+formatNames())}
 	}
-	if !e.Data.IsValid() {
+	if !e.Checked && !e.Data.IsValid() {
 		return Result{}, []fault.Field{invalid("/data", "format", "cannot be read as JSON: a name may occur once, and text must be UTF-8")}
 	}
 	if e.Format == "" {

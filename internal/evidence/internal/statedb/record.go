@@ -80,6 +80,24 @@ func (s DB) LockTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id int64) 
 	return fromRow(r)
 }
 
+// LockAllTx keeps records of a kind from changing until the transaction ends, and returns
+// those that exist by their ids.
+func (s DB) LockAllTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, ids []int64) (map[int64]record.Record, error) {
+	out := make(map[int64]record.Record, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	rows, err := db.New(tx).LockRecords(ctx, db.LockRecordsParams{OrgID: tx.Org, Kind: string(k.Name), Ids: ids})
+	if err != nil {
+		return nil, fmt.Errorf("lock records of %s: %w", k.Name, err)
+	}
+	all, err := fromRows(rows)
+	for _, r := range all {
+		out[r.ID] = r
+	}
+	return out, err
+}
+
 // Targets returns the kinds and keys of those of the records that exist.
 func (s DB) Targets(ctx context.Context, org principal.OrgID, ids []int64) (map[int64]Target, error) {
 	rows, err := db.New(s.db.Org(org)).FindTargets(ctx, db.FindTargetsParams{OrgID: org, Ids: ids})
@@ -144,11 +162,17 @@ func (s DB) MoveTx(ctx context.Context, tx postgres.Tx, before, after record.Rec
 	return nil
 }
 
-// TouchTx notes counters and times that are not a change.
-func (s DB) TouchTx(ctx context.Context, tx postgres.Tx, r record.Record) error {
-	err := db.New(tx.Later()).TouchRecord(ctx, db.TouchRecordParams{OrgID: tx.Org, Kind: string(r.Kind.Name), ID: r.ID, Body: bodyOf(r)})
-	if err != nil {
-		return fmt.Errorf("touch %s: %w", r.Kind.One, err)
+// TouchTx notes counters and times of records of a kind that are not a change.
+func (s DB) TouchTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, records ...record.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	p := db.TouchRecordsParams{OrgID: tx.Org, Kind: string(k.Name)}
+	for _, r := range records {
+		p.Ids, p.Bodies = append(p.Ids, r.ID), append(p.Bodies, string(bodyOf(r)))
+	}
+	if err := db.New(tx.Later()).TouchRecords(ctx, p); err != nil {
+		return fmt.Errorf("touch records of %s: %w", k.Name, err)
 	}
 	return nil
 }
@@ -200,15 +224,22 @@ func (s DB) PendingApprovalTx(ctx context.Context, tx postgres.Tx, digest string
 	return id, nil
 }
 
-// AskersTx returns everybody who asked for approvals of an action.
+// maxAsked is how many approvals of an action are read to find out who asked for them.
+const maxAsked = 1000
+
+// AskersTx returns everybody who asked for approvals of an action. If there are too many, it
+// is not known who may approve it.
 func (s DB) AskersTx(ctx context.Context, tx postgres.Tx, digest string) ([]jsontext.Value, error) {
-	rows, err := db.New(tx).ListAskers(ctx, db.ListAskersParams{OrgID: tx.Org, Digest: digest})
+	rows, err := db.New(tx).ListAskers(ctx, db.ListAskersParams{OrgID: tx.Org, Digest: digest, Most: maxAsked + 1})
 	if err != nil {
 		return nil, fmt.Errorf("list who asked for approvals: %w", err)
 	}
 	out := make([]jsontext.Value, len(rows))
 	for i, r := range rows {
-		out[i] = jsontext.Value(r)
+		if r.Approvals > maxAsked {
+			return nil, record.ErrTooManyRequesters
+		}
+		out[i] = jsontext.Value(r.Asker)
 	}
 	return out, nil
 }

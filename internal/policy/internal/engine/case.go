@@ -52,6 +52,9 @@ func (s *Set) try(c Case) string {
 			v.Sum = "0"
 		}
 		if _, ok := v.cedar(f.Measure); !ok {
+			if f.Measure == Count {
+				return fmt.Sprintf("%d is too large for a count: it is known up to %d", v.Count, MaxCount)
+			}
 			return fmt.Sprintf("%q is not a decimal number with at most four places", v.Sum)
 		}
 		q.History[f] = v

@@ -19,12 +19,14 @@ type converter struct {
 	values  int
 	longest int // bytes of the longest text
 	bytes   int
+	lists   lists
 }
 
 var (
 	errTooMany = fmt.Errorf("the question has more than %d values", maxValues)
 	errTooDeep = fmt.Errorf("the question is nested more than %d deep", maxDepth)
 	errTooLong = fmt.Errorf("the question has more than %d bytes", maxBytes)
+	errLists   = fmt.Errorf("the question has lists that are too long: their elements must not make more than %d pairs, as in one list of 2048 values. Send shorter lists, or only what policies need of them", maxPairs)
 	errRecord  = errors.New("this is not a JSON object")
 )
 
@@ -44,7 +46,7 @@ func (c *converter) record(raw jsontext.Value) (types.RecordMap, error) {
 	default:
 		return nil, errRecord
 	}
-	m, err := c.object(d, 1)
+	m, _, err := c.object(d, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -54,38 +56,38 @@ func (c *converter) record(raw jsontext.Value) (types.RecordMap, error) {
 	return m, nil
 }
 
-// value reads any value; nil for null, which Cedar does not have.
-func (c *converter) value(d *jsontext.Decoder, depth int) (types.Value, error) {
+// value reads any value; nil for null, which Cedar does not have. Pairs is what it takes to
+// compare the value with another.
+func (c *converter) value(d *jsontext.Decoder, depth int) (v types.Value, pairs int, err error) {
 	if c.values++; c.values > maxValues {
-		return nil, errTooMany
+		return nil, 0, errTooMany
 	}
 	if depth > maxDepth {
-		return nil, errTooDeep
+		return nil, 0, errTooDeep
 	}
 	switch d.PeekKind() {
 	case '{':
-		m, err := c.object(d, depth)
+		m, pairs, err := c.object(d, depth)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		return types.NewRecord(m), nil
+		return types.NewRecord(m), pairs, nil
 	case '[':
 		return c.array(d, depth)
 	}
 	t, err := d.ReadToken()
 	if err != nil {
-		return nil, fmt.Errorf("the question is not JSON: %w", err)
+		return nil, 0, fmt.Errorf("the question is not JSON: %w", err)
 	}
 	switch t.Kind() {
 	case 't', 'f':
-		return types.Boolean(t.Bool()), nil
+		v = types.Boolean(t.Bool())
 	case '"':
-		return c.text(t.String()), nil
+		v = c.text(t.String())
 	case '0':
-		return c.number(t.String()), nil
-	default:
-		return nil, nil //nolint:nilnil // null has no value
+		v = c.number(t.String())
 	}
+	return v, 1, nil
 }
 
 func (c *converter) text(s string) types.String {
@@ -93,45 +95,52 @@ func (c *converter) text(s string) types.String {
 	return types.String(s)
 }
 
-func (c *converter) object(d *jsontext.Decoder, depth int) (types.RecordMap, error) {
+func (c *converter) object(d *jsontext.Decoder, depth int) (out types.RecordMap, pairs int, err error) {
 	if _, err := d.ReadToken(); err != nil {
-		return nil, fmt.Errorf("the question is not JSON: %w", err)
+		return nil, 0, fmt.Errorf("the question is not JSON: %w", err)
 	}
-	out := types.RecordMap{}
+	out, pairs = types.RecordMap{}, 1
 	for d.PeekKind() != '}' {
 		name, err := d.ReadToken()
 		if err != nil {
-			return nil, fmt.Errorf("the question is not JSON: %w", err)
+			return nil, 0, fmt.Errorf("the question is not JSON: %w", err)
 		}
 		key := types.String(name.String())
-		v, err := c.value(d, depth+1)
+		v, more, err := c.value(d, depth+1)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		if v != nil {
+		if pairs += more; v != nil {
 			out[key] = v
 		}
 	}
-	_, err := d.ReadToken()
-	return out, err
+	_, err = d.ReadToken()
+	return out, pairs, err
 }
 
-func (c *converter) array(d *jsontext.Decoder, depth int) (types.Value, error) {
+func (c *converter) array(d *jsontext.Decoder, depth int) (set types.Value, pairs int, err error) {
 	if _, err := d.ReadToken(); err != nil {
-		return nil, fmt.Errorf("the question is not JSON: %w", err)
+		return nil, 0, fmt.Errorf("the question is not JSON: %w", err)
 	}
 	var out []types.Value
+	before, each := c.values, 0
 	for d.PeekKind() != ']' {
-		v, err := c.value(d, depth+1)
+		v, more, err := c.value(d, depth+1)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if v != nil {
 			out = append(out, v)
+			each += more
 		}
 	}
-	_, err := d.ReadToken()
-	return types.NewSet(out...), err
+	if _, err := d.ReadToken(); err != nil {
+		return nil, 0, err
+	}
+	if pairs, err = c.lists.add(len(out), each, c.values-before); err != nil {
+		return nil, 0, err
+	}
+	return types.NewSet(out...), pairs, nil
 }
 
 // number is a Long if it is written as one, a decimal if Cedar can hold it exactly, and

@@ -46,11 +46,15 @@ type FactValue struct {
 	Formerly bool
 }
 
-// cedar is the value for policies; false for a sum that Cedar cannot hold.
+// MaxCount is how many calls a fact counts. How many more there are is not known.
+const MaxCount = 100_000
+
+// cedar is the value for policies; false for a count that is too large, and for a sum that Cedar
+// cannot hold.
 func (v FactValue) cedar(m Measure) (types.Value, bool) {
 	switch m {
 	case Count:
-		return types.Long(v.Count), true
+		return types.Long(v.Count), v.Count <= MaxCount
 	case Formerly:
 		return types.Boolean(v.Formerly), true
 	default:
@@ -111,7 +115,7 @@ func fact(call string) (Fact, string) {
 		}
 	}
 	var ok bool
-	if f.Connector, f.Tool, ok = strings.Cut(parts[0], "/"); !ok || f.Connector == "" || f.Tool == "" {
+	if f.Connector, f.Tool, ok = SplitTool(parts[0]); !ok || f.Connector == "" {
 		return Fact{}, fmt.Sprintf("%q is not a tool of the form connector/tool", parts[0])
 	}
 	text := parts[len(parts)-1]

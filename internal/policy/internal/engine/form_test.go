@@ -121,3 +121,18 @@ forbid (principal, action == Action::"tool.call", resource); forbid (principal, 
 	q.RuntimeKey = "refund-agent"
 	require.Equal(t, "rule1", set.Evaluate(q).Reasons[0].RuleID, "the runtime acts for the person")
 }
+
+// TestListedRuntimes shows that a list of the runtimes that may act cannot be got around by
+// another name.
+func TestListedRuntimes(t *testing.T) {
+	t.Parallel()
+	set := one(t, `forbid (principal, action, resource) unless { ["refund-agent", "support-agent"].contains(context.runtime_key) };`+permitAll)
+	for key, want := range map[string]engine.Decision{"refund-agent": engine.Allow, "another": engine.Deny, "": engine.Deny} {
+		q := refund(`1`)
+		q.RuntimeKey = key
+		require.Equal(t, want, set.Evaluate(q).Decision, key)
+		q.Subject = engine.Entity{Type: "Runtime", ID: "refund-agent"}
+		q.Context = jsontext.Value(`{"runtime_key":"refund-agent"}`)
+		require.Equal(t, want, set.Evaluate(q).Decision, key)
+	}
+}

@@ -117,11 +117,20 @@ func (n need) meets(q *Question, action types.EntityUID) bool {
 		return false
 	}
 	for name, texts := range n.texts {
+		if q.early && late[name] {
+			continue
+		}
 		if !slices.Contains(texts, q.text(name)) {
 			return false
 		}
 	}
 	return true
+}
+
+// late are the attributes that the platform looks up, after others have been decided on. It can
+// replace the environment that the caller names.
+var late = map[types.String]bool{
+	environment: true, "side_effect_class": true, "reversibility": true, "connector_state": true, "connector_trust": true,
 }
 
 // text is an attribute that every question has.

@@ -31,6 +31,10 @@ const (
 	maxBytes  = 256 << 10 // of its JSON
 	maxDepth  = 32
 	maxValues = 4096
+	// maxPairs is how many pairs the elements of lists can make, those of lists inside others
+	// with them. A set of Cedar finds its elements by a hash that whoever asks can make collide,
+	// and then looks at one after the other.
+	maxPairs = 1 << 22
 
 	// maxCost is what an evaluation may cost at worst, in bytes compared: some hundredths
 	// of a second. Only policies that compare long texts with long patterns, or whole
@@ -39,4 +43,7 @@ const (
 	maxCost = 1 << 25
 	// stepCost is what a part of an expression costs, whatever it does.
 	stepCost = 64
+	// pairCost is what it costs to compare an element of a set with one of another: to find it
+	// takes longer than to compare its bytes.
+	pairCost = 16
 )

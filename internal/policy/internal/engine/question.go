@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,29 +49,31 @@ type Question struct {
 
 	// Only restricts the question to policies with these keys.
 	Only []string
+
+	read  *conversion
+	early bool // what the platform says about the action is not known yet
 }
 
 // Check returns why a question cannot be answered: something in it is not an object, is
-// too long, too deep or too much.
-func (q Question) Check() error {
-	_, err := q.prepare()
+// too long, too deep or too much. What it has read of the question stays with it: the
+// properties, the context and the arguments must not change any more.
+func (q *Question) Check() (err error) {
+	if q.read == nil {
+		q.read, err = q.convert()
+	}
 	return err
 }
 
-// prepared is a question in the terms of Cedar.
-type prepared struct {
-	Question
-	properties [3]types.Record // of the subject, the action and the resource
-	request    cedar.Request
-	entities   types.EntityMap
-	context    types.RecordMap // without history
-	longest    int
-	bytes      int
+// conversion is what a question has in JSON, as values of Cedar. It does not change, and copies
+// of the question share it.
+type conversion struct {
+	converter
+	properties         [3]types.Record // of the subject, the action and the resource
+	context, arguments types.RecordMap
 }
 
-func (q Question) prepare() (*prepared, error) {
-	var c converter
-	p := &prepared{Question: q}
+func (q *Question) convert() (*conversion, error) {
+	var c conversion
 	for i, one := range []struct {
 		what       string
 		properties jsontext.Value
@@ -83,21 +86,41 @@ func (q Question) prepare() (*prepared, error) {
 		if err != nil {
 			return nil, fmt.Errorf("properties of the %s: %w", one.what, err)
 		}
-		p.properties[i] = types.NewRecord(properties)
+		c.properties[i] = types.NewRecord(properties)
 	}
+	var err error
+	if c.context, err = c.record(q.Context); err != nil {
+		return nil, fmt.Errorf("context: %w", err)
+	}
+	if c.arguments, err = c.record(q.Arguments); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	return &c, nil
+}
+
+// prepared is a question in the terms of Cedar.
+type prepared struct {
+	Question
+	properties [3]types.Record // of the subject, the action and the resource
+	request    cedar.Request
+	entities   types.EntityMap
+	context    types.RecordMap // without history
+	longest    int
+	bytes      int
+	lists      lists
+}
+
+func (q Question) prepare() (*prepared, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	c := q.read.converter
+	p := &prepared{Question: q, properties: q.read.properties, context: maps.Clone(q.read.context), lists: c.lists}
 	p.identify()
 	for uid := range p.entities {
 		c.text(string(uid.ID))
 	}
-	var err error
-	if p.context, err = c.record(q.Context); err != nil {
-		return nil, fmt.Errorf("context: %w", err)
-	}
-	arguments, err := c.record(q.Arguments)
-	if err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-	p.given(&c, arguments)
+	p.given(&c, q.read.arguments)
 	p.longest, p.bytes = c.longest, c.bytes
 	return p, nil
 }

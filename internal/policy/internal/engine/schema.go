@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strings"
 )
 
 // Attribute is something that every policy can read, and its type in Cedar.
@@ -130,12 +129,7 @@ func (m *Mentions) add(list *[]string, name string) {
 
 // tool notes the connectors that the id of a tool can begin with: keys may have slashes.
 func (m *Mentions) tool(id string) {
-	for at := 0; ; at++ {
-		next := strings.IndexByte(id[at:], '/')
-		if next < 0 {
-			return
-		}
-		at += next
-		m.add(&m.Connectors, id[:at])
+	for connector := range Splits(id) {
+		m.add(&m.Connectors, connector)
 	}
 }

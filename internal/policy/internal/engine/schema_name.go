@@ -34,23 +34,20 @@ func (r *reviewer) tool(id string, at token) {
 	if r.names == nil {
 		return
 	}
-	key, name, ok := strings.Cut(id, "/")
+	key, name, ok := SplitTool(id)
 	if !ok {
 		r.remark(at, UnknownTool, id, false, "the id of a tool is connector/tool, and %q has no connector", id)
 		return
 	}
 	var others []string
 	known := false
-	for at := len(key); at < len(id); at++ { // keys may have slashes
-		if id[at] != '/' {
-			continue
-		}
-		tools, there := r.names.Tools[id[:at]]
-		if there && (tools == nil || slices.Contains(tools, id[at+1:])) {
+	for connector, tool := range Splits(id) {
+		tools, there := r.names.Tools[connector]
+		if there && (tools == nil || slices.Contains(tools, tool)) {
 			return
 		}
 		if there && !known {
-			key, name, others, known = id[:at], id[at+1:], tools, true
+			key, name, others, known = connector, tool, tools, true
 		}
 	}
 	if !known {

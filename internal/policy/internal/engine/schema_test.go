@@ -203,7 +203,7 @@ func TestReview(t *testing.T) {
 		t.Parallel()
 		m := engine.MentionsOf(`@history("n = count(mail/send, 1h)") permit (principal == Runtime::"r", action, resource == Tool::"a/b/c")
 when { context.history.n > 1 && context.connector_key == "crm" && context.runtime_key == "s" };` + rule(`context.tool_name == "x"`))
-		require.Equal(t, engine.Mentions{Connectors: []string{"a", "a/b", "crm", "mail"}, Runtimes: []string{"r", "s"}, Tool: true}, m)
+		require.Equal(t, engine.Mentions{Connectors: []string{"a/b", "a", "crm", "mail"}, Runtimes: []string{"r", "s"}, Tool: true}, m)
 	})
 }
 

@@ -166,8 +166,15 @@ func (s *statement) applies(q *Question) bool {
 	in := func(keys map[string]bool, key string) bool { return len(keys) == 0 || keys[key] }
 	p := s.source
 	return in(p.runtimes, q.RuntimeKey) && in(p.connectors, q.ConnectorKey) &&
-		(in(p.environmentSet, q.Environment) || q.Environment == "" && s.Effect != Permit) &&
+		(q.early || in(p.environmentSet, q.Environment) || q.Environment == "" && s.Effect != Permit) &&
 		(len(q.Only) == 0 || slices.Contains(q.Only, p.Key))
+}
+
+// LooksBack reports whether the answer to a question may depend on facts, whatever the platform
+// will find out about the action.
+func (s *Set) LooksBack(q Question) bool {
+	q.early = true
+	return len(s.Facts(q)) > 0
 }
 
 // Facts are the facts that the answer to a question depends on, each once.

@@ -55,15 +55,6 @@ func afford(p *prepared, forms []form) (unasked []string, err error) {
 	return unasked, nil
 }
 
-// costs is what a statement can cost at a question.
-func (s *statement) costs(p *prepared) int {
-	values := s.cost.values
-	if len(s.source.facts) > 0 { // its history makes a context of its own
-		values++
-	}
-	return s.cost.steps*stepCost + s.cost.patterns*p.longest + values*p.bytes
-}
-
 // decide is the order of decision, over what several policies say together.
 func decide(satisfied bool, all ...found) (Decision, string) {
 	var forbids, broken, approvals, grants int

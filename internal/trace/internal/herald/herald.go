@@ -25,10 +25,8 @@ const Topic = "trace.arrived"
 const Period = 10 * time.Minute
 
 const (
-	// saying is how long telemetry waits for the message. If it cannot be published, the
-	// telemetry is stored all the same, and the next attempt is made after a pause.
-	saying = time.Second
-	pause  = 10 * time.Second
+	// pause is the time to the next attempt after one that failed.
+	pause = 10 * time.Second
 	// maxKnown is how many organizations a process remembers.
 	maxKnown = 100_000
 )
@@ -50,6 +48,7 @@ func (a Arrived) Until() time.Time { return a.From().Add(Period) }
 type Herald struct {
 	db     *postgres.DB
 	log    *change.Log
+	saying time.Duration
 	flight singleflight.Group
 
 	mu    sync.RWMutex
@@ -63,37 +62,59 @@ type said struct {
 	again time.Time
 }
 
-// New makes a herald.
-func New(db *postgres.DB, log *change.Log) *Herald {
-	return &Herald{db: db, log: log, known: map[principal.OrgID]said{}}
+// New makes a herald. Telemetry waits for a message as long as saying. If it cannot be
+// published, the telemetry is stored all the same, and the next attempt is made after a
+// pause.
+func New(db *postgres.DB, log *change.Log, saying time.Duration) *Herald {
+	return &Herald{db: db, log: log, saying: saying, known: map[principal.OrgID]said{}}
 }
 
 // Say says that telemetry arrives at a time, unless it was said for the same period. When
 // it returns, the message is stored.
 func (h *Herald) Say(ctx context.Context, org principal.OrgID, at time.Time) {
 	a := Arrived{Org: org, Period: at.UnixNano() / int64(Period)}
-	h.mu.RLock()
-	last, ok := h.known[org]
-	h.mu.RUnlock()
-	if ok && (last.period >= a.Period || at.Before(last.again)) {
+	if !h.due(a, at) {
 		return
 	}
-	_, err, _ := h.flight.Do(org.String()+strconv.FormatInt(a.Period, 10), func() (any, error) { return nil, h.publish(context.WithoutCancel(ctx), a) })
-	last = said{period: a.Period}
-	if err != nil {
-		slog.WarnContext(ctx, "that telemetry arrives is not published", "org_id", org.String(), "error", err)
-		last = said{again: at.Add(pause)}
-	}
+	_, _, _ = h.flight.Do(org.String()+strconv.FormatInt(a.Period, 10), func() (any, error) {
+		if !h.due(a, at) { // another has said it meanwhile
+			return nil, nil
+		}
+		err := h.publish(context.WithoutCancel(ctx), a)
+		if err != nil {
+			slog.WarnContext(ctx, "that telemetry arrives is not published", "org_id", org.String(), "error", err)
+		}
+		h.note(a, at, err)
+		return nil, nil
+	})
+}
+
+// due tells whether a message is to be published at a time.
+func (h *Herald) due(a Arrived, at time.Time) bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	last, ok := h.known[a.Org]
+	return !ok || last.period < a.Period && !at.Before(last.again)
+}
+
+// note remembers what became of a message.
+func (h *Herald) note(a Arrived, at time.Time, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	last := h.known[a.Org]
+	if err != nil {
+		last.again = at.Add(pause)
+	} else {
+		last = said{period: max(last.period, a.Period)}
+	}
 	if len(h.known) >= maxKnown {
 		clear(h.known)
 	}
-	h.known[org] = last
+	h.known[a.Org] = last
 }
 
 func (h *Herald) publish(ctx context.Context, a Arrived) error {
-	ctx, cancel := context.WithTimeout(ctx, saying)
+	ctx, cancel := context.WithTimeout(ctx, h.saying)
 	defer cancel()
 	return postgres.InTx(ctx, h.db, a.Org, func(tx postgres.Tx) error {
 		return h.log.PublishTx(ctx, tx, Topic, strconv.FormatInt(a.Period, 10), a)

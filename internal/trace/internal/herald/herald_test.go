@@ -47,7 +47,7 @@ func TestAPeriodIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	db := open(t, postgrestest.New(t))
 	us, them := organization(t, db), organization(t, db)
-	h := herald.New(db, change.New(db, time.Now))
+	h := herald.New(db, change.New(db, time.Now), 25*time.Second)
 	at := time.Unix(0, 0).Add(1000 * herald.Period)
 	var all sync.WaitGroup
 	for range 20 {
@@ -83,7 +83,7 @@ func TestTelemetryDoesNotWaitForAStoreThatIsAway(t *testing.T) {
 		}
 	}()
 	away := open(t, postgres.Config{URL: secret.Text("postgres://assay_app@" + l.Addr().String() + "/assay?sslmode=disable"), MaxConns: 5, ConnWait: 2 * time.Second})
-	h := herald.New(away, change.New(away, time.Now))
+	h := herald.New(away, change.New(away, time.Now), time.Second)
 	at := time.Unix(0, 0).Add(1000 * herald.Period)
 
 	began := time.Now()
