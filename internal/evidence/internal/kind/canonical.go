@@ -32,20 +32,17 @@ func (w *writer) value(i int) (end int, ok bool) {
 	if i >= len(w.text) {
 		return 0, false
 	}
-	switch c := w.text[i]; {
-	case c == '"':
+	if w.depth++; w.depth > MaxDepth {
+		return 0, false
+	}
+	defer func() { w.depth-- }()
+	switch w.text[i] {
+	case '"':
 		return w.quoted(i, false)
-	case c == '{' || c == '[':
-		if w.depth++; w.depth > MaxDepth {
-			return 0, false
-		}
-		if c == '{' {
-			end, ok = w.object(i)
-		} else {
-			end, ok = w.list(i)
-		}
-		w.depth--
-		return end, ok
+	case '{':
+		return w.object(i)
+	case '[':
+		return w.list(i)
 	}
 	end = skipWord(w.text, i)
 	word := w.text[i:end]
@@ -90,16 +87,16 @@ func (w *writer) list(i int) (end int, ok bool) {
 }
 
 // parts writes what is between the bracket at i and the one that ends it.
-func (w *writer) parts(i int, close byte, part func(i int) (end int, ok bool)) (end int, ok bool) {
+func (w *writer) parts(i int, end byte, part func(i int) (end int, ok bool)) (behind int, ok bool) {
 	i = skipSpace(w.text, i+1)
-	for n := 0; i < len(w.text) && (n > 0 || w.text[i] != close); n++ {
+	for n := 0; i < len(w.text) && (n > 0 || w.text[i] != end); n++ {
 		if n > 0 {
 			w.out = append(w.out, ',')
 		}
 		if i, ok = part(i); !ok {
 			return 0, false
 		}
-		if i = skipSpace(w.text, i); i < len(w.text) && w.text[i] == close {
+		if i = skipSpace(w.text, i); i < len(w.text) && w.text[i] == end {
 			break
 		}
 		if i >= len(w.text) || w.text[i] != ',' {
@@ -107,7 +104,7 @@ func (w *writer) parts(i int, close byte, part func(i int) (end int, ok bool)) (
 		}
 		i = skipSpace(w.text, i+1)
 	}
-	w.out = append(w.out, close)
+	w.out = append(w.out, end)
 	return i + 1, i < len(w.text)
 }
 
