@@ -72,8 +72,8 @@ func List(raw []byte, notes []string) (terminal.List, error) {
 // uses is how often the approval was used, of how often it may be.
 func (a Approval) uses() string { return fmt.Sprintf("%d of %d", a.Uses, a.MaxUses) }
 
-// Outcome says what a decision has led to. Whoever posts a request chooses how often the approval
-// can be used, so that a person who agrees to more than one action is told.
+// Outcome is the result of a decision. Whoever posts a request chooses how often the approval can
+// be used, so the number is shown to the person who has agreed to it.
 func (a Approval) Outcome() string {
 	text := "The approval is " + a.State + "."
 	if a.MaxUses > 1 && (a.State == "approved" || a.State == "pending") {
