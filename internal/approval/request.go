@@ -78,7 +78,7 @@ func (s *Service) joinTx(ctx context.Context, tx postgres.Tx, r evidence.Record,
 			return r, nil
 		}
 	}
-	if len(all) >= maxRequesters {
+	if len(all) >= evidence.MaxRequesters {
 		return evidence.Record{}, evidence.ErrTooManyRequesters
 	}
 	text, err := json.Marshal(append(all, by))
@@ -87,7 +87,3 @@ func (s *Service) joinTx(ctx context.Context, tx postgres.Tx, r evidence.Record,
 	}
 	return s.evidence.MoveTx(ctx, tx, r, evidence.Values{"requesters": text})
 }
-
-// maxRequesters is how many different callers an approval remembers. Whoever comes later is
-// refused: somebody who is not remembered could approve it.
-const maxRequesters = 100

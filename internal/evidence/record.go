@@ -21,6 +21,9 @@ var (
 	ErrTransition        = fault.New(fault.Conflict, "invalid_transition", "The record cannot change to that state from its current one.")
 )
 
+// MaxRequesters is how many different callers may ask for an action that needs an approval.
+const MaxRequesters = record.MaxRequesters
+
 type (
 	// Record is a record of evidence.
 	Record = record.Record

@@ -135,15 +135,16 @@ ORDER BY id DESC
 LIMIT 1;
 
 -- name: ListAskers :many
--- Who asked for approvals of an action, in whatever state these are, and of how many: so many
--- at most are read.
+-- Different callers who asked for approvals of an action, in whatever state these are, and for
+-- how many. Both are read up to a number.
 WITH asked AS (
   SELECT r.body -> 'requesters' AS askers FROM evidence_records r
   WHERE r.org_id = @org_id AND r.kind = 'approvals' AND r.body ->> 'input_digest' = @digest::text
   LIMIT @most::integer
 )
 SELECT DISTINCT asker::text, (SELECT count(*) FROM asked) AS approvals
-FROM asked, json_array_elements(asked.askers) AS asker;
+FROM asked, json_array_elements(asked.askers) AS asker
+LIMIT @askers::integer;
 
 -- name: FindDecisionOf :one
 -- The newest decision of the platform about a call of a runtime that somebody may act on.

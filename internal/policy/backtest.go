@@ -205,13 +205,13 @@ func (t *backtest) page(ctx context.Context, page []evidence.Record) error {
 	}
 	return admission.From(ctx).Work(ctx, func(pause func() error) error {
 		for i := range all {
-			one := &all[i]
+			one := all[i] // a copy: what is read of its question goes with it
 			if one.skipped != "" {
 				t.out.Skipped[one.skipped]++
 			} else {
-				t.decide(one)
+				t.decide(&one)
 			}
-			t.judge(one, truths[one.record.ID])
+			t.judge(&one, truths[one.record.ID])
 			if err := pause(); err != nil {
 				return err
 			}

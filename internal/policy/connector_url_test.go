@@ -105,6 +105,22 @@ func TestConnectorsWithSlashes(t *testing.T) {
 		_, err = s.Evaluate(t.Context(), said)
 		require.Equal(t, "/resource/id", refusal(t, err).Fields[0].Path, "it is another tool")
 	})
+
+	t.Run("what an agent names decides nothing", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, k)
+		s.only(t, `forbid (principal, action, resource) when { context.connector_key == "`+mcp+`" };`+permitAll)
+		require.Equal(t, "allow", s.ask(t, invoked("https:", "x"))["decision"])
+		require.Equal(t, "deny", s.ask(t, tool(mcp+"/refund"))["decision"], "nobody has decided about a connector")
+		made := s.ann.Connector(t, mcp, map[string]string{"refund": "transact"})
+		require.Equal(t, "deny", s.ask(t, tool(mcp+"/refund"))["decision"])
+		require.Equal(t, "deny", s.ask(t, tool(mcp+"/refunds/make"))["decision"])
+		_, err := s.ann.UpdateEvidence(t.Context(), "connectors", made.ID(), object{"state": "retired"})
+		require.NoError(t, err)
+		require.Equal(t, []string{"connector_blocked"}, codes(s.ask(t, tool(mcp+"/refunds/make"))))
+		s.ann.Connector(t, mcp+"/refunds", map[string]string{"make": "transact"})
+		require.Equal(t, "allow", s.ask(t, tool(mcp+"/refunds/make"))["decision"])
+	})
 }
 
 // TestACountThatIsNotKnown shows that a bound above what is counted denies.

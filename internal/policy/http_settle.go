@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -54,9 +55,10 @@ func (s *Service) settle(ctx context.Context, b *evaluateBody) error {
 // is reports whether an entity has a type, which is also the one that it has if none is given.
 func is(given, want string) bool { return given == "" || strings.EqualFold(given, want) }
 
-// splitTool finds the connector in the id of a tool with more than one slash: the one that the
-// organization has, or all before the last slash if it has none of them. If it has several, the
-// question has to say which is meant: what is forbidden for one may be allowed for another.
+// splitTool finds the connector in the id of a tool with more than one slash: the one that
+// people of the organization have decided about, or all before the last slash if there is none.
+// If there are several, the question has to say which is meant: what is forbidden for one may be
+// allowed for another.
 func (s *Service) splitTool(ctx context.Context, id string) (connector, tool string, err error) {
 	org := principal.From(ctx).Org
 	clean, err := s.evidence.Cleaner(ctx, org)
@@ -67,26 +69,35 @@ func (s *Service) splitTool(ctx context.Context, id string) (connector, tool str
 	tools := map[string][2]string{} // by the keys of connectors as they are stored
 	var keys []string
 	for c, t := range engine.Splits(id) {
-		// What is too long, or refused later, is the key of none.
-		if key := clean.Text(c); len(c) <= maxKey && !strings.Contains(c, "\x00") && tools[key] == [2]string{} {
+		if utf8.RuneCountInString(c) > maxKey || strings.Contains(c, "\x00") {
+			continue // the key of none
+		}
+		if key := clean.Text(c); tools[key] == [2]string{} {
 			tools[key], keys = [2]string{c, t}, append(keys, key)
 		}
 	}
 	if len(keys) == 0 {
 		return connector, tool, nil
 	}
-	l := evidence.ListOf(evidence.Connectors)
-	l.Restrict("connectorKey", keys)
-	l.Limit = 2
-	known, _, _, err := s.evidence.List(ctx, org, l)
-	switch {
-	case err != nil:
-		return "", "", err
-	case len(known) == 0:
-		return connector, tool, nil
-	case len(known) > 1:
-		return "", "", fault.Invalid("body", "/resource/id", "format", "can be a tool of more than one connector. Say which in toolInvocation, or give one of the connectors another key")
+	for _, states := range decided {
+		l := evidence.ListOf(evidence.Connectors)
+		l.Restrict("connectorKey", keys)
+		l.Restrict("state", states)
+		l.Limit = 2
+		known, _, _, err := s.evidence.List(ctx, org, l)
+		switch {
+		case err != nil:
+			return "", "", err
+		case len(known) > 1:
+			return "", "", fault.Invalid("body", "/resource/id", "format", "can be a tool of more than one connector. Ask with POST /api/policy/evaluate and say which in toolInvocation, or retire one of the connectors")
+		case len(known) == 1:
+			found := tools[known[0].Values.Text("connector_key")]
+			return found[0], found[1], nil
+		}
 	}
-	found := tools[known[0].Values.Text("connector_key")]
-	return found[0], found[1], nil
+	return connector, tool, nil
 }
+
+// decided are the states of connectors that people have decided about. One that is retired counts
+// if no other does. Whatever an agent names is registered: that decides nothing.
+var decided = [][]string{{"under_review", "approved", "blocked"}, {"retired"}}

@@ -51,7 +51,8 @@ func TestQuestionsThatWait(t *testing.T) {
 		}
 		require.Eventually(t, func() bool {
 			var waits bool
-			err := owner.QueryRow(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))").Scan(&waits)
+			err := owner.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+				AND ((classid::bigint << 32) | objid::bigint) = $1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`, actor).Scan(&waits)
 			return err == nil && waits
 		}, 3*time.Minute, 5*time.Millisecond)
 		do()

@@ -127,10 +127,10 @@ func outOfBounds(body []byte, at int, code, message string, limit any) error {
 }
 
 func syntaxError(dec *jsontext.Decoder, err error) error {
-	pointer := dec.StackPointer()
+	pointer, at := dec.StackPointer(), dec.InputOffset()
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
-		pointer = syntactic.JSONPointer
+		pointer, at = syntactic.JSONPointer, syntactic.ByteOffset
 	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -140,7 +140,7 @@ func syntaxError(dec *jsontext.Decoder, err error) error {
 	case strings.Contains(err.Error(), "UTF-8"):
 		return notJSON(pointer, "format", "is not valid UTF-8", nil)
 	default:
-		return notJSON(pointer, "format", "is not JSON at byte "+strconv.FormatInt(dec.InputOffset(), 10), nil)
+		return notJSON(pointer, "format", "is not JSON at byte "+strconv.FormatInt(at, 10), nil)
 	}
 }
 

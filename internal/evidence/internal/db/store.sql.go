@@ -880,14 +880,16 @@ func (q *Queries) KeepHistory(ctx context.Context, arg KeepHistoryParams) error 
 const listAskers = `-- name: ListAskers :many
 WITH asked AS (
   SELECT r.body -> 'requesters' AS askers FROM evidence_records r
-  WHERE r.org_id = $1 AND r.kind = 'approvals' AND r.body ->> 'input_digest' = $2::text
-  LIMIT $3::integer
+  WHERE r.org_id = $2 AND r.kind = 'approvals' AND r.body ->> 'input_digest' = $3::text
+  LIMIT $4::integer
 )
 SELECT DISTINCT asker::text, (SELECT count(*) FROM asked) AS approvals
 FROM asked, json_array_elements(asked.askers) AS asker
+LIMIT $1::integer
 `
 
 type ListAskersParams struct {
+	Askers int32
 	OrgID  principal.OrgID
 	Digest string
 	Most   int32
@@ -898,10 +900,15 @@ type ListAskersRow struct {
 	Approvals int64
 }
 
-// Who asked for approvals of an action, in whatever state these are, and of how many: so many
-// at most are read.
+// Different callers who asked for approvals of an action, in whatever state these are, and for
+// how many. Both are read up to a number.
 func (q *Queries) ListAskers(ctx context.Context, arg ListAskersParams) ([]ListAskersRow, error) {
-	rows, err := q.db.Query(ctx, listAskers, arg.OrgID, arg.Digest, arg.Most)
+	rows, err := q.db.Query(ctx, listAskers,
+		arg.Askers,
+		arg.OrgID,
+		arg.Digest,
+		arg.Most,
+	)
 	if err != nil {
 		return nil, err
 	}

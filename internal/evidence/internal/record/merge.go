@@ -15,6 +15,10 @@ import (
 // them can have. Whoever reads the record, or decides by it, reads all of it.
 const MaxSize = 2 * kind.MaxBody
 
+// MaxRequesters is how many different callers may ask for an action that needs an approval.
+// Whoever comes later is refused: somebody who is not remembered could approve it.
+const MaxRequesters = 1000
+
 // Merge adds a later report to a record: what it says replaces what was there, unless it
 // only fills what is missing. The state changes only as the table of moves has it.
 func Merge(before, report Record, fills bool) Record {

@@ -225,14 +225,17 @@ func (s DB) PendingApprovalTx(ctx context.Context, tx postgres.Tx, digest string
 }
 
 // maxAsked is how many approvals of an action are read to find out who asked for them.
-const maxAsked = 1000
+const maxAsked = 10_000
 
-// AskersTx returns everybody who asked for approvals of an action. If there are too many, it
-// is not known who may approve it.
+// AskersTx returns everybody who asked for approvals of an action. If there are too many
+// approvals or callers, it is not known who may approve it.
 func (s DB) AskersTx(ctx context.Context, tx postgres.Tx, digest string) ([]jsontext.Value, error) {
-	rows, err := db.New(tx).ListAskers(ctx, db.ListAskersParams{OrgID: tx.Org, Digest: digest, Most: maxAsked + 1})
+	rows, err := db.New(tx).ListAskers(ctx, db.ListAskersParams{OrgID: tx.Org, Digest: digest, Most: maxAsked + 1, Askers: record.MaxRequesters + 1})
 	if err != nil {
 		return nil, fmt.Errorf("list who asked for approvals: %w", err)
+	}
+	if len(rows) > record.MaxRequesters {
+		return nil, record.ErrTooManyRequesters
 	}
 	out := make([]jsontext.Value, len(rows))
 	for i, r := range rows {
