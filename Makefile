@@ -183,7 +183,7 @@ smoke-correction: ; $(MAKE) prove-correction CORRECTION='-reps 8 -items 2000'
 smoke-neighbours: ; $(MAKE) prove-neighbours NEIGHBOURS='-alone 10s -each 12s -only "gzip bombs,slow readers" -controls read_first'
 smoke-bench:      ; go test -p 1 -count=1 -timeout 30m -v -run TestBench ./internal/bench/... | $(FIGURES)
 
-CI := check-gen lint dev-test race contract licences vuln stat-oracle docs-check clients first-hour figures schemathesis $(SMOKE)
+CI := check-gen contract lint dev-test licences vuln race stat-oracle docs-check clients first-hour figures schemathesis $(SMOKE)
 
 ci: $(CI) ## Everything that must pass before a change lands.
 	@if [ -s $(NOT_CHECKED) ]; then cat $(NOT_CHECKED); fi
