@@ -95,6 +95,7 @@ func TestConnectorsWithSlashes(t *testing.T) {
 		require.Equal(t, "/resource/id", refusal(t, err).Fields[0].Path)
 		_, err = s.access(t, "payments/refunds/make")
 		require.Equal(t, "/resource/id", refusal(t, err).Fields[0].Path)
+		require.Contains(t, refusal(t, err).Fields[0].Message, "POST /api/agent-evidence/policy/evaluate", "AuthZEN has no toolInvocation")
 
 		said := tool("payments/refunds/make")
 		said["toolInvocation"] = invoked("payments", "refunds/make")["toolInvocation"]

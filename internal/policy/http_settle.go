@@ -89,7 +89,7 @@ func (s *Service) splitTool(ctx context.Context, id string) (connector, tool str
 		case err != nil:
 			return "", "", err
 		case len(known) > 1:
-			return "", "", fault.Invalid("body", "/resource/id", "format", "can be a tool of more than one connector. Ask with POST /api/policy/evaluate and say which in toolInvocation, or retire one of the connectors")
+			return "", "", fault.Invalid("body", "/resource/id", "format", "can be a tool of more than one connector. Ask with POST /api/agent-evidence/policy/evaluate and say which in toolInvocation, or retire one of the connectors")
 		case len(known) == 1:
 			found := tools[known[0].Values.Text("connector_key")]
 			return found[0], found[1], nil
