@@ -219,12 +219,12 @@ func flatten(prefix string, v any, set func(name, value string)) {
 var ofCommands = []string{Prefix + "URL", Prefix + "API_KEY", Prefix + "PROFILE"}
 
 // unknown refuses names that nothing reads, so that a misspelling is an error
-// and not a default. Variables of the development engines and the passwords
+// and not a default. Variables of the development engines, of tests and the passwords
 // that the compose file takes are not settings.
 func unknown(where string, left map[string]string, settings []Setting, nameOf func(Setting) string) []error {
 	var errs []error
 	for name := range left {
-		if strings.HasPrefix(name, Prefix+"DEV_") || strings.HasSuffix(name, "_PASSWORD") || name == Prefix+"CACHE" || name == Prefix+"CONFIG" || name == Prefix+"BENCH" || slices.Contains(ofCommands, name) {
+		if strings.HasPrefix(name, Prefix+"DEV_") || strings.HasPrefix(name, Prefix+"TEST_") || strings.HasSuffix(name, "_PASSWORD") || name == Prefix+"CACHE" || name == Prefix+"CONFIG" || name == Prefix+"BENCH" || slices.Contains(ofCommands, name) {
 			continue
 		}
 		known := make([]string, len(settings))

@@ -115,7 +115,7 @@ func TestProblems(t *testing.T) {
 		"a misspelt variable is named with the right one": {"", []string{"ASSAY_STORE_URLL=x"}, []string{"ASSAY_STORE_URLL in the environment is not a setting: did you mean ASSAY_STORE_URL?"}},
 		"a misspelt name in the file too":                 {"store: {max_conn: 1}", nil, []string{"store.max_conn in the file is not a setting: did you mean store.max_conns?"}},
 		"an unknown name leads to the list":               {"nothing: {like: it}", nil, []string{"nothing.like in the file is not a setting: run `assay config` for the list"}},
-		"variables of development are left alone":         {"", []string{"ASSAY_DEV_DIR=/x", "ASSAY_CACHE=/y", "ASSAY_CONFIG=/z"}, nil},
+		"variables of development are left alone":         {"", []string{"ASSAY_DEV_DIR=/x", "ASSAY_TEST_OWN=1", "ASSAY_CACHE=/y", "ASSAY_CONFIG=/z"}, nil},
 		"a duration needs a unit":                         {"store: {wait: 30}", nil, []string{`store.wait (ASSAY_STORE_WAIT, from the file): "30" is not a duration: use a number and a unit, such as 30s or 5m`}},
 		"a number is a number":                            {"", []string{"ASSAY_STORE_MAX_CONNS=many"}, []string{`store.max_conns (ASSAY_STORE_MAX_CONNS, from the environment): "many" is not a whole number`}},
 		"a share is a number":                             {"store: {ratio: half}", nil, []string{`"half" is not a number`}},

@@ -1,0 +1,119 @@
+package suite
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheTable(t *testing.T) {
+	steps, err := ReadSteps(strings.NewReader("12 system packages\n7 lint\n480 test\n501 total\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget, err := ReadSteps(strings.NewReader("# comment\n\n5 system packages\n   60 lint\n300 test\n400 total\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := ReadRuns(strings.NewReader(`{"Action":"start","Package":"m/a"}
+{"Action":"run","Package":"m/a","Test":"TestSlow"}
+{"Action":"pass","Package":"m/a","Test":"TestSlow/part","Elapsed":9}
+{"Action":"pass","Package":"m/a","Test":"TestSlow","Elapsed":2.25}
+{"Action":"fail","Package":"m/b","Test":"TestSlower","Elapsed":3.5}
+{"Action":"pass","Package":"m/a","Elapsed":4}
+{"Action":"fail","Package":"m/b","Elapsed":3.75}
+{"Action":"output","Package":"m/c","Outp`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	boots, err := ReadBoots(strings.NewReader("own m/a TestSlow\nshared m/b TestSlower\nown m/b TestSlower\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := Table{Steps: steps, Budget: budget, Tests: map[string][]Run{"test.json": runs}, Boots: boots}
+	var out strings.Builder
+	if err := table.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{
+		"seconds budget",
+		"12 5 system packages over budget",
+		"7 60 lint",
+		"480 300 test over budget",
+		"501 400 total over budget",
+		"", "test.json: the slowest of 2 packages",
+		"4.0 m/a",
+		"3.8 m/b",
+		"", "test.json: the slowest of 2 tests",
+		"3.5 m/b TestSlower",
+		"2.2 m/a TestSlow",
+		"", "boots of the application: 3 (2 own, 1 shared)",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got, want := table.Over(), "test (480 of 300 s), total (501 of 400 s), system packages (12 of 5 s)"; got != want {
+		t.Errorf("over budget: %s, want %s", got, want)
+	}
+	if got := (Table{Steps: steps}).Over(); got != "" {
+		t.Errorf("over budget without one: %s", got)
+	}
+}
+
+func TestALineThatIsNoStepIsAnError(t *testing.T) {
+	for _, line := range []string{"lint", "lint 60", "60", "1m lint"} {
+		if steps, err := ReadSteps(strings.NewReader(line)); err == nil {
+			t.Errorf("%q is %v", line, steps)
+		}
+	}
+}
+
+// A step that is renamed would have no budget from then on.
+func TestEveryStepHasABudgetAndTheyAddUp(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	cmd := exec.CommandContext(t.Context(), "make", "-s", "ci-steps")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(root, ".ci", "budget"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	budget, err := ReadSteps(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, sum, total := strings.Fields(string(out)), 0, 0
+	for _, b := range budget {
+		switch {
+		case b.Name == "total":
+			total = b.Seconds
+			continue
+		case !slices.Contains(steps, b.Name) && !strings.Contains(string(run), "\nphase '"+b.Name+"'\n") && !strings.Contains(string(run), "\tphase '"+b.Name+"'\n"):
+			t.Errorf("no step is called %q", b.Name)
+		}
+		sum += b.Seconds
+	}
+	for _, step := range steps {
+		if _, ok := find(budget, step); !ok {
+			t.Errorf("%s has no budget in .ci/budget", step)
+		}
+	}
+	if len(steps) == 0 || sum > total {
+		t.Errorf("%d steps may take %d s together, and the whole %d s", len(steps), sum, total)
+	}
+}
