@@ -9,7 +9,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-evidence prove-policy prove-events prove-neighbours prove-erasure prove-decisions prove-correction stat-oracle docs-check clients first-hour figures schemathesis smoke ci ci-steps
+.PHONY: help up down status build gen check-gen lint test race race-all test-own dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-evidence prove-policy prove-events prove-neighbours prove-erasure prove-decisions prove-correction stat-oracle docs-check clients first-hour figures schemathesis schemathesis-all bench bench-all profile sabotage ci ci-steps nightly nightly-steps
+
+# Engines are killed and times are measured: one step at a time.
+.NOTPARALLEL:
 
 help: ## List the commands.
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -41,32 +44,41 @@ check-gen: gen ## Fail if something generated is not what is committed.
 		{ echo "$$changed"; echo 'Generated files are not up to date: run `make gen` and commit the result.'; exit 1; }
 
 lint: ## Vet and lint; every exception is argued in .golangci.yml.
-	$$(dev/tool golangci-lint) run ./...
-	$$(dev/tool workflowcheck) ./internal/...
+	dev/lint
 	dev/lint-ci
 
-test: ## Run the tests on the real engines.
-	go test ./...
+# lint has vetted; symbols for debuggers take a third of the linker's time.
+TESTS := $$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg
+FLAGS := -vet=off -ldflags=-w -p 2 -timeout 60m
+BOOTS := $(CURDIR)/bin/boots
 
-# What the race detector would only slow down: pure computations, generators, the
-# commands of a user, and what has a step of its own (contract, smoke).
-PURE := agreement|arch|cli|consensus|correction|evidence/internal/(detect|effect|kind|normal|pattern|review|timeline)|gen|metric|policy/internal/engine|redact|schema|stat
-UNRACED := /internal/($(PURE)|bench|prove/access|prove/correction)(/|$$)
+test: ## Run the tests on the real engines; the results of tests that need none are taken from Go's cache.
+	@# Compiled first: else tests would run beside the compiler.
+	@mkdir -p bin; rm -f bin/test-pure.json bin/test.json $(BOOTS)
+	go build ./...
+	packages=$$(dev/suite packages pure); $(TESTS) --jsonfile bin/test-pure.json -- $(FLAGS) $$packages
+	packages=$$(dev/suite packages world); ASSAY_TEST_BOOTS=$(BOOTS) $(TESTS) --jsonfile bin/test.json -- $(FLAGS) -count=1 $$packages
 
-# Tests that move many megabytes or compute for long take ten times longer with the detector,
-# and find no races that smaller ones do not. One that is renamed runs with it again.
-BULKY := ^(TestAnAlignmentOfManyAnswersIsLinear|TestAPageEndsWhenItIsLarge|TestARunOfMoreThanAMillionResultsIsRead|TestASourceHasALimit|TestAnswersAndPagesHaveALimit|TestLargeItemsAreReadInPages|TestLists|TestMemoryIsBounded|TestPagesEndWhenTheyHaveEnoughBytes|TestRecordsDoNotGrowWithoutEnd|TestResultsOfAClientAreBounded|TestWhatBecomesOfTheCorpus)$$
+test-own: ## Run the tests with an application for each kit: what sharing one hides shows here.
+	$(MAKE) test ASSAY_TEST_OWN=1
 
-race: ## Run the tests, with the race detector where anything could race.
-	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -vet=off -ldflags=-w -p 2 $$(go list ./internal/... | grep -E '/internal/(($(PURE))(/|$$)|bench(/traffic)?$$)')
-	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -vet=off -ldflags=-w -p 2 -run '$(BULKY)' ./internal/annotation ./internal/app ./internal/client ./internal/dataset ./internal/evaluation ./internal/evidence ./internal/judge ./internal/probe ./internal/result
-	@# Compiled first: on a machine that never did, tests with time limits would run beside the compiler.
-	@# lint has vetted; symbols for debuggers take a third of the linker's time.
+race: ## Look for data races in packages that share memory, and in a server that answers the access proof.
+	@mkdir -p bin; rm -f bin/race.json
 	go build -race ./...
-	$$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg -- -race -vet=off -ldflags=-w -p 2 -timeout 60m -skip '^TestContract$$|$(BULKY)' $$(go list ./... | grep -vE '$(UNRACED)')
+	packages=$$(dev/suite packages raced); $(TESTS) --jsonfile bin/race.json -- -race $(FLAGS) -count=1 $$packages
+	$(MAKE) prove-access ACCESS=-race
 
-dev-test: ## Test the engines' launcher and hold compose.yaml against it.
-	cd dev && go vet ./... && go test ./...
+race-all: ## Run all tests with the race detector.
+	@mkdir -p bin; rm -f bin/race-all.json
+	go build -race ./...
+	packages=$$(dev/suite packages all); $(TESTS) --jsonfile bin/race-all.json -- -race $(FLAGS) -count=1 $$packages
+
+profile: ## Print where the seconds of tests go, and what is built more than once; PACKAGES names some.
+	dev/profile $(PACKAGES)
+
+dev-test: ## Test the engines' launcher and what chooses and times the checks; hold compose.yaml against the launcher.
+	@# Tests read files outside their module, which the cache of results does not know.
+	cd dev && go vet ./... && go test -count=1 ./...
 
 contract: ## Validate the OpenAPI document; fail if it departs from the base interface or breaks clients without saying so.
 	$$(dev/tool openapi-validator) api/openapi.json
@@ -88,7 +100,7 @@ prove-engines: build ## Kill every engine and the application under load; nothin
 	go run ./internal/prove/engines -rounds $(or $(ROUNDS),3)
 
 prove-access: ## Try every operation as every kind of caller, and every id as a stranger.
-	go run ./internal/prove/access
+	go run ./internal/prove/access $(ACCESS)
 
 prove-ingest: ## Send telemetry while everything it needs breaks; nothing acknowledged is lost or late.
 	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
@@ -136,12 +148,20 @@ prove-erasure: ## Delete organizations while everything breaks; every byte of ev
 stat-oracle: ## Compare the statistics with scipy, statsmodels, scikit-learn and others on random inputs.
 	internal/stat/oracle/run
 
-# What a bench prints, a line as soon as it is there.
-FIGURES := grep --line-buffered -vE '^(=== |--- PASS|PASS|ok |\?|[0-9]{4}/[0-9]{2}/)'
+# What a bench prints, a line as soon as it is there. A folder without a bench is an error.
+FIGURES := awk '/no tests to run/ { none = 1 } !/^(=== |--- PASS|PASS|ok |\?|[0-9]+\/[0-9]+\/[0-9]+ )/ { print; fflush() } END { exit none }'
 
 bench-evidence: TIMEOUT := 45m
 bench-%: ## Measure ratios, whole: rls, edge, body, page, importing, csv, ingest, read, storage, runs, judge, queue, evidence or policy.
 	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout $(or $(TIMEOUT),15m) | $(FIGURES)
+
+# Each guards a promise that no test can: that isolation costs little (rls), that no body
+# takes more memory than its limit allows (body), and that a deep page is not a slow one (page).
+bench: ## Measure what is promised, shortened.
+	go test -p 1 -count=1 -v -run TestBench ./internal/bench/rls ./internal/bench/body ./internal/bench/page | $(FIGURES)
+
+bench-all: ## Run every bench, shortened.
+	packages=$$(dev/suite packages bench); go test -p 1 -count=1 -timeout 30m -v -run TestBench $$packages | $(FIGURES)
 
 docs-check: build ## Run every command of the documents.
 	$(ENGINES) docs/check
@@ -156,37 +176,53 @@ first-hour: ## Follow the page for new users from an empty server to a gate, and
 figures: ## Compute the figures of runs anew from their files, with numpy and scipy, and compare.
 	e2e/figures/run
 
-schemathesis: ## Send requests made from the OpenAPI document to a server; every response must keep to it.
+schemathesis: ## Send a few requests made from the OpenAPI document for each operation; every response must keep to it.
+	EXAMPLES=3 e2e/schemathesis/run
+
+schemathesis-all: ## The same with many requests.
 	e2e/schemathesis/run
 
-# Every proof and bench, shortened. A proof without a control proves nothing: each runs
-# one at least.
-SMOKE := smoke-engines smoke-access smoke-ingest smoke-runs smoke-judge smoke-people smoke-evidence smoke-policy smoke-events smoke-decisions smoke-correction smoke-neighbours smoke-bench
-.PHONY: $(SMOKE)
+# The proof that breaks everything under load.
+DRILL := smoke-engines smoke-ingest
+.PHONY: $(DRILL)
 
-# They kill engines of their own, and measure: one at a time.
-.NOTPARALLEL:
+smoke-engines: ; $(MAKE) prove-engines ROUNDS=1
+smoke-ingest:  ; $(MAKE) prove-ingest INGEST='-faults 4 -spans 5000 -away 0s'
 
-smoke: $(SMOKE) ## Run every proof and bench, shortened.
-
-smoke-engines:    ; $(MAKE) prove-engines ROUNDS=1
-smoke-access:     ; $(MAKE) prove-access
-smoke-ingest:     ; $(MAKE) prove-ingest INGEST='-faults 4 -spans 5000 -away 0s'
-smoke-runs:       ; $(MAKE) prove-runs RUNS='-runs 12 -faults 8 -controls forget_done -large 10000'
-smoke-judge:      ; $(MAKE) prove-judge JUDGE='-runs 2 -faults 5 -caps 1 -controls lose_verdict,tell_key'
-smoke-people:     ; $(MAKE) prove-people PEOPLE='-items 300 -faults 2'
-smoke-evidence:   ; $(MAKE) prove-evidence EVIDENCE='-faults 4 -events 3000'
-smoke-policy:     ; $(MAKE) prove-policy POLICY='-approvals 4 -evaluations 60 -faults 3 -trials 15 -payments 36 -cases 2000 -seed 1'
-smoke-events:     ; $(MAKE) prove-events EVENTS='-faults 3 -acked 300 -events 200000 -rounds 41'
-smoke-decisions:  ; $(MAKE) prove-decisions DECISIONS='-draws 400'
-smoke-correction: ; $(MAKE) prove-correction CORRECTION='-reps 8 -items 2000'
-smoke-neighbours: ; $(MAKE) prove-neighbours NEIGHBOURS='-alone 10s -each 12s -only "gzip bombs,slow readers" -controls read_first'
-smoke-bench:      ; go test -p 1 -count=1 -timeout 30m -v -run TestBench ./internal/bench/... | $(FIGURES)
-
-CI := check-gen contract lint dev-test licences vuln race stat-oracle docs-check clients first-hour figures schemathesis $(SMOKE)
+CI := check-gen contract lint dev-test licences vuln test race docs-check clients first-hour figures schemathesis bench $(DRILL)
 
 ci: $(CI) ## Everything that must pass before a change lands.
 	@if [ -s $(NOT_CHECKED) ]; then cat $(NOT_CHECKED); fi
 
-ci-steps: # What ci consists of, for a caller that times each step.
+# Every proof, with all of its controls. engines and access are whole.
+# The others have the size that is stated here, because whole ones together take most
+# of a day; `make prove-NAME` alone is whole.
+NIGHT := night-engines night-access night-ingest night-runs night-judge night-people night-evidence night-policy night-events night-decisions night-correction night-neighbours night-erasure
+.PHONY: $(NIGHT)
+
+night-engines:    ; $(MAKE) prove-engines
+night-access:     ; $(MAKE) prove-access
+night-ingest:     ; $(MAKE) prove-ingest INGEST='-faults 12 -spans 20000 -away 15s'
+night-runs:       ; $(MAKE) prove-runs RUNS='-runs 24 -faults 12 -large 20000'
+night-judge:      ; $(MAKE) prove-judge JUDGE='-runs 4 -faults 10 -caps 1'
+night-people:     ; $(MAKE) prove-people PEOPLE='-items 500 -faults 4'
+night-evidence:   ; $(MAKE) prove-evidence EVIDENCE='-faults 8 -events 8000'
+night-policy:     ; $(MAKE) prove-policy POLICY='-approvals 6 -evaluations 100 -faults 4 -trials 40 -payments 60'
+night-events:     ; $(MAKE) prove-events EVENTS='-faults 6 -acked 500 -events 1000000'
+night-decisions:  ; $(MAKE) prove-decisions DECISIONS='-draws 2000'
+night-correction: ; $(MAKE) prove-correction CORRECTION='-reps 8 -items 2000'
+night-neighbours: ; $(MAKE) prove-neighbours NEIGHBOURS='-alone 10s -each 6s'
+night-erasure:    ; $(MAKE) prove-erasure ERASURE='-rounds 3'
+
+sabotage: ## Seed faults, each into a copy of the checkout; the checks must find them.
+	dev/sabotage
+
+NIGHTLY := race-all test-own stat-oracle schemathesis-all bench-all $(NIGHT) sabotage
+
+nightly: $(NIGHTLY) ## Everything that `make ci` leaves out, whole or at its stated size.
+
+# What they consist of, for a caller that times each step.
+ci-steps:
 	@echo $(CI)
+nightly-steps:
+	@echo $(NIGHTLY)

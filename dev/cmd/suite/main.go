@@ -1,7 +1,7 @@
 // Command suite tells which packages a step of the checks tests, and where the
 // time of the checks went.
 //
-//	suite packages KIND                      print the packages of a kind: pure, world, raced or all
+//	suite packages KIND                      print the packages of a kind: pure, world, raced, all or bench
 //	suite table VERDICT STEPS BOOTS TEST…    print where the time of a run went, and how it ended
 //	suite timed FILE COMMAND…                run a command and add a line about it to FILE
 //	suite profile GRAPH PROCESSES BOOTS      print where the time of tests went, see dev/profile

@@ -37,29 +37,31 @@ type Package struct {
 	App   bool // its tests link the whole application
 	World bool // its tests reach engines or start other programs, so the cache of test results knows too little
 	Share bool // its code or its tests share memory between goroutines
-	Apart bool // a bench or a proof
+	Bench bool
+	Proof bool
 }
 
-// Select returns the paths of the packages of a kind, without benches and proofs.
-// A kind without packages is an error: what is meant to be tested is then not.
+// Select returns the paths of the packages of a kind. A kind without packages is an error: what is meant to be tested is then not.
 //
 //	pure     tests whose results Go may take from its cache
 //	world    all others
-//	raced    what shares memory and does not link the whole application
-//	all      pure and world
+//	raced    those of both that share memory and do not link the whole application
+//	all      pure and world: neither benches nor proofs
+//	bench    benches
 func Select(packages []Package, kind string) ([]string, error) {
 	match := map[string]func(Package) bool{
 		"pure":  func(p Package) bool { return !p.World },
 		"world": func(p Package) bool { return p.World },
 		"raced": func(p Package) bool { return p.Share && !p.App },
 		"all":   func(Package) bool { return true },
+		"bench": func(p Package) bool { return p.Bench },
 	}[kind]
 	if match == nil {
-		return nil, fmt.Errorf("no packages are called %q; there are: pure, world, raced, all", kind)
+		return nil, fmt.Errorf("no packages are called %q; there are: pure, world, raced, all, bench", kind)
 	}
 	var paths []string
 	for _, p := range packages {
-		if match(p) && !p.Apart {
+		if match(p) && !p.Proof && p.Bench == (kind == "bench") {
 			paths = append(paths, p.Path)
 		}
 	}
@@ -112,7 +114,7 @@ func Load(ctx context.Context, root string) (packages []Package, err error) {
 		if !isTest {
 			continue
 		}
-		p := Package{Path: path, Apart: slices.Contains(proofs, strings.TrimPrefix(path, module+"/"))}
+		p := Package{Path: path, Proof: slices.Contains(proofs, strings.TrimPrefix(path, module+"/"))}
 		for _, dep := range binary.Deps {
 			plain, _, _ := strings.Cut(dep, " ")
 			p.App = p.App || plain == module+"/"+application
@@ -156,7 +158,7 @@ func (p *Package) read(l listed) error {
 		}
 		p.Share = p.Share || shares(file)
 		if strings.HasSuffix(name, "_test.go") {
-			p.Apart = p.Apart || slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
+			p.Bench = p.Bench || slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
 				f, ok := d.(*ast.FuncDecl)
 				return ok && f.Recv == nil && f.Name.Name == benchmark
 			})

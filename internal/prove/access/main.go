@@ -15,6 +15,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -24,12 +25,18 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
+var raced = flag.Bool("race", false, "look for data races in the server meanwhile")
+
 func main() {
 	rig.Main("access", func(ctx context.Context) error { return prove(ctx, os.Stdout) })
 }
 
 func prove(ctx context.Context, out io.Writer) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=60m", "-v", "github.com/assayhq/assay/internal/prove/access")
+	args := []string{"test", "-count=1", "-timeout=60m", "-v"}
+	if *raced {
+		args = append(args, "-race")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "github.com/assayhq/assay/internal/prove/access")...) //nolint:gosec // the arguments are those above
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
