@@ -6,6 +6,8 @@ export GOTOOLCHAIN := local
 export GOFLAGS := -buildvcs=false -trimpath
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# What all checkouts of a machine share, beside Go's own caches.
+CACHE := $(or $(ASSAY_CACHE),$(HOME)/.cache/assay)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
@@ -44,7 +46,8 @@ check-gen: gen ## Fail if something generated is not what is committed.
 		{ echo "$$changed"; echo 'Generated files are not up to date: run `make gen` and commit the result.'; exit 1; }
 
 lint: ## Vet and lint; every exception is argued in .golangci.yml.
-	dev/lint
+	GOLANGCI_LINT_CACHE=$(CACHE)/golangci-lint $$(dev/tool golangci-lint) run ./...
+	$$(dev/tool workflowcheck) ./internal/...
 	dev/lint-ci
 
 # lint has vetted; symbols for debuggers take a third of the linker's time.
