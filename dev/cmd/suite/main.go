@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/assayhq/assay/dev/internal/suite"
 )
@@ -55,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 			fmt.Println(path)
 		}
 		return err
-	case verb == "table" && len(args) > 2:
+	case verb == "table" && len(args) >= 3:
 		return table(args[0], args[1], args[2], args[3:])
 	case verb == "timed" && len(args) > 1:
 		return suite.Timed(args[0], args[1:])
@@ -76,7 +77,7 @@ func table(verdict, steps, boots string, tests []string) error {
 		var runs []suite.Run
 		err = errors.Join(err, load(file, suite.ReadRuns, &runs))
 		if len(runs) > 0 {
-			t.Tests[filepath.Base(file)] = runs
+			t.Tests[strings.TrimSuffix(filepath.Base(file), ".json")] = runs
 		}
 	}
 	if err := errors.Join(err, t.Write(os.Stdout)); err != nil {

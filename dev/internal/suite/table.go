@@ -47,6 +47,7 @@ func ReadSteps(r io.Reader) ([]Step, error) {
 type Run struct {
 	Package, Test string
 	Seconds       float64
+	Failed        bool
 }
 
 // ReadRuns reads what `go test -json` wrote: how long packages and tests took.
@@ -65,7 +66,7 @@ func ReadRuns(r io.Reader) ([]Run, error) {
 			return nil, err
 		}
 		if (event.Action == "pass" || event.Action == "fail") && event.Package != "" && !strings.Contains(event.Test, "/") {
-			runs = append(runs, Run{event.Package, event.Test, event.Elapsed})
+			runs = append(runs, Run{event.Package, event.Test, event.Elapsed, event.Action == "fail"})
 		}
 	}
 }
@@ -110,18 +111,23 @@ func (t Table) Write(w io.Writer) error {
 	}
 	for _, file := range slices.Sorted(maps.Keys(t.Tests)) {
 		var tests, packages []Run
+		failed := 0
 		for _, r := range t.Tests[file] {
-			if r.Test != "" {
-				tests = append(tests, r)
-			} else {
+			switch {
+			case r.Test == "":
 				packages = append(packages, r)
+				continue
+			case r.Failed:
+				failed++
 			}
+			tests = append(tests, r)
 		}
-		say("\t\t\n\t\t%s: the slowest of %d packages\n", file, len(packages))
+		say("\t\t\n\t\t%s: %d tests, %d passed, %d failed\n", file, len(tests), len(tests)-failed, failed)
+		say("\t\tthe slowest of %d packages\n", len(packages))
 		for _, r := range longest(packages) {
 			say("%.1f\t\t  %s\n", r.Seconds, r.Package)
 		}
-		say("\t\t\n\t\t%s: the slowest of %d tests\n", file, len(tests))
+		say("\t\tthe slowest tests\n")
 		for _, r := range longest(tests) {
 			say("%.1f\t\t  %s %s\n", r.Seconds, r.Package, r.Test)
 		}

@@ -34,7 +34,7 @@ func TestTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := Table{Steps: steps, Budget: budget, Tests: map[string][]Run{"test.json": runs}, Boots: boots}
+	table := Table{Steps: steps, Budget: budget, Tests: map[string][]Run{"test": runs}, Boots: boots}
 	var out strings.Builder
 	if err := table.Write(&out); err != nil {
 		t.Fatal(err)
@@ -49,10 +49,11 @@ func TestTheTable(t *testing.T) {
 		"7 60 lint",
 		"480 300 test over budget",
 		"501 400 total over budget",
-		"", "test.json: the slowest of 2 packages",
+		"", "test: 2 tests, 1 passed, 1 failed",
+		"the slowest of 2 packages",
 		"4.0 m/a",
 		"3.8 m/b",
-		"", "test.json: the slowest of 2 tests",
+		"the slowest tests",
 		"3.5 m/b TestSlower",
 		"2.2 m/a TestSlow",
 		"", "boots of the application: 3 (2 own, 1 shared)",
