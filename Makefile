@@ -87,7 +87,6 @@ dev-test: ## Test the engines' launcher and what chooses and times the checks; h
 contract: ## Validate the OpenAPI document; fail if it departs from the base interface or breaks clients without saying so.
 	$$(dev/tool openapi-validator) api/openapi.json
 	go run ./internal/gen/contract
-	go test -run '^TestContract$$' ./internal/app
 
 licences: ## Check the licences of what is linked into the binary.
 	go run ./internal/gen/licences
