@@ -1,4 +1,4 @@
-package main
+package engines
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ type system struct {
 
 func start(ctx context.Context) (s *system, err error) {
 	s = &system{}
-	if s.System, err = rig.New(ctx, "bin/assay"); err != nil {
+	if s.System, err = rig.New(ctx, "bin/assay", 0); err != nil {
 		return s, err
 	}
 	if err := s.Up(ctx); err != nil {

@@ -1,4 +1,4 @@
-package main
+package erasure
 
 import (
 	"context"
@@ -77,11 +77,10 @@ func (s *system) round(ctx context.Context, n int, f *figures) error {
 	if err := s.Engines(ctx, "up", "clickhouse"); err != nil {
 		return err
 	}
-	if err := s.Dies(ctx, s.worker, point, 2*patience); err != nil {
+	if err := s.Dies(ctx, s.Worker, point, 2*rig.Patience); err != nil {
 		return err
 	}
-	f.points[string(point)] = true
-	if err := s.startWorker(ctx); err != nil {
+	if err := s.StartWorker(ctx); err != nil {
 		return err
 	}
 	if err := s.certified(ctx, org); err != nil {
@@ -120,7 +119,7 @@ func (s *system) round(ctx context.Context, n int, f *figures) error {
 // shortLived lets ClickHouse delete replaced parts soon: it would keep them for
 // minutes.
 func (s *system) shortLived(ctx context.Context) error {
-	for _, name := range []string{"ASSAY_CLICKHOUSE_URL", "ASSAY_DEV_CLICKHOUSE_SHARD2_URL"} {
+	for _, name := range s.shards {
 		ch, err := clickhouse.Connect(secret.Text(s.Engine[name]))
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package erasure
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func (s *system) searchRedis(ctx context.Context, word string, f rig.Finds) erro
 // settleClickHouse waits until the parts that were replaced are gone from the
 // disks.
 func (s *system) settleClickHouse(ctx context.Context) error {
-	for _, name := range []string{"ASSAY_CLICKHOUSE_URL", "ASSAY_DEV_CLICKHOUSE_SHARD2_URL"} {
+	for _, name := range s.shards {
 		ch, err := clickhouse.Connect(secret.Text(s.Engine[name]))
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package evidence
 
 import (
 	"context"
@@ -143,5 +143,5 @@ func (b *ledger) late(p place, r ref) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seen.lost++
-	b.seen.example("event %s was acknowledged, and %s %d cannot be read", p.id(), r.Resource, r.ID)
+	b.seen.Example("event %s was acknowledged, and %s %d cannot be read", p.id(), r.Resource, r.ID)
 }

@@ -1,4 +1,4 @@
-package main
+package people
 
 import (
 	"fmt"
@@ -58,7 +58,7 @@ func (b *book) give(item int64, who int, until time.Time) {
 	b.given++
 	if b.answered[item][who] || b.skips[item][who] {
 		b.found.givenTwice++
-		b.found.example("item %d was given to person %d again", item, who)
+		b.found.Example("item %d was given to person %d again", item, who)
 	}
 	note(b.holds, item, who, until)
 	have := len(b.answered[item])
@@ -69,7 +69,7 @@ func (b *book) give(item int64, who int, until time.Time) {
 	}
 	if have > b.required {
 		b.found.givenTwice++
-		b.found.example("%d people have item %d, which needs %d", have, item, b.required)
+		b.found.Example("%d people have item %d, which needs %d", have, item, b.required)
 	}
 }
 
@@ -158,7 +158,7 @@ func (b *book) search(who int, where string, shown []byte) {
 			b.seen++
 		} else {
 			b.found.leaks++
-			b.found.example("%s showed person %d what person %d said about item %d, which is not complete", where, who, other, item)
+			b.found.Example("%s showed person %d what person %d said about item %d, which is not complete", where, who, other, item)
 		}
 		b.mu.Unlock()
 	}

@@ -1,4 +1,4 @@
-package main
+package people
 
 import (
 	"context"
@@ -43,11 +43,7 @@ type load struct {
 	wrong   []error
 }
 
-// newLoad makes a blind task.
-func (s *system) newLoad(ctx context.Context, items int) (*load, error) {
-	return s.newTask(ctx, "work", items, perItem)
-}
-
+// newTask makes a blind task.
 func (s *system) newTask(ctx context.Context, name string, items, required int) (*load, error) {
 	l := &load{s: s, items: items, book: newBook(required)}
 	var task struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // Patience is how long anything may take that has to happen.
-const Patience = 2 * time.Minute
+const Patience = 4 * time.Minute
 
 // Refusal is an answer that no repetition changes.
 type Refusal struct {

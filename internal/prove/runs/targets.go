@@ -1,11 +1,13 @@
-package main
+package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +43,8 @@ var quick = simulated.Latency{Fixed: 5 * time.Millisecond, Median: 8 * time.Mill
 
 func startTargets(ctx context.Context) (t *targets, err error) {
 	t = &targets{oracle: rig.NewOracle(callerWaits, func(r *http.Request) string { return r.Header.Get("Idempotency-Key") })}
+	// Runs need no server.
+	t.oracle.Excuses = func(_ string, c rig.Crash) bool { return !strings.HasPrefix(c.What, rig.OfServer) }
 	if t.provider, err = simulated.New(simulated.Options{Faults: simulated.Faults{Latency: quick}}); err != nil {
 		return t, err
 	}
@@ -62,10 +66,12 @@ func (t *targets) serve(ctx context.Context, h http.Handler) (string, error) {
 	return "http://" + l.Addr().String(), nil
 }
 
-func (t *targets) stop() {
+func (t *targets) stop() error {
+	var errs []error
 	for _, s := range t.servers {
-		_ = s.Close()
+		errs = append(errs, s.Close())
 	}
+	return errors.Join(errs...)
 }
 
 // spoil makes both misbehave.
