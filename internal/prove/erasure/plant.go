@@ -92,15 +92,11 @@ func (p *planter) send(ctx context.Context, method, path string, body jsontext.V
 	if once {
 		key = p.word + " " + strconv.Itoa(p.number)
 	}
-	status, text, err := p.Call(ctx, p.org, method, path, key, body)
-	if err != nil {
-		return nil, err
-	}
-	if status >= http.StatusBadRequest {
-		return nil, fmt.Errorf("%s %s: %d %s\n%s", method, path, status, text, body)
+	if err := p.Insist(ctx, p.org, method, path, key, body, &answer); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, body)
 	}
 	p.planted += strings.Count(string(body), p.word)
-	return answer, json.Unmarshal(text, &answer)
+	return answer, nil
 }
 
 // trace and log are telemetry with W in every place that takes a text.

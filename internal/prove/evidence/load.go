@@ -22,6 +22,7 @@ type manners struct {
 	look          int // read back at once
 	// anew gives events another id when they are sent again, as no sender may.
 	anew bool
+	pace time.Duration // between two batches of a sender
 }
 
 // load is senders with what they know.

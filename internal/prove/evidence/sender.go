@@ -29,6 +29,9 @@ func (s *sender) run(ctx context.Context) error {
 		if more, err := s.load.goOn(ctx, s, batch); !more {
 			return err
 		}
+		if err := rig.Sleep(ctx, s.load.pace); err != nil {
+			return err
+		}
 		if err := s.batch(ctx, place{org: s.org, sender: s.number, batch: batch}); err != nil {
 			return err
 		}

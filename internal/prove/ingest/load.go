@@ -23,6 +23,8 @@ type loadOptions struct {
 	sample int
 	// ahead is how far the clock of every sixteenth batch runs before ours.
 	ahead time.Duration
+	// pace is the pause between two batches of a sender.
+	pace time.Duration
 }
 
 // load is a number of senders with their oracles.

@@ -55,6 +55,27 @@ func (v *verdict) hold(u unit, r api.JudgeResult) {
 // verdict ends the load, and compares what ClickHouse has and what the provider was
 // asked with what was said.
 func (p *proof) verdict(ctx context.Context) (verdict, error) {
+	v, err := p.results(ctx)
+	if err != nil {
+		return v, err
+	}
+	crashes := p.s.Downs()
+	repeated, again := p.s.provider.oracle.Repeated(crashes)
+	v.repeated = repeated
+	v.extra += len(again)
+	for _, text := range again {
+		v.Example("%s", text)
+	}
+	if len(again) > 0 {
+		for _, c := range crashes {
+			v.Example("%s was down from %s to %s", c.What, c.Began.Format(rig.Clock), c.End.Format(rig.Clock))
+		}
+	}
+	return v, nil
+}
+
+// results is the verdict that does not ask when the provider was asked.
+func (p *proof) results(ctx context.Context) (verdict, error) {
 	l := p.load
 	l.end()
 	if err := l.complaint(); err != nil {
@@ -73,13 +94,7 @@ func (p *proof) verdict(ctx context.Context) (verdict, error) {
 // called holds the calls of the provider against the cases: each is asked once, and
 // repaired once where its answer cannot be used.
 func (p *proof) called() {
-	v, oracle, crashes := &p.load.verdict, p.s.provider.oracle, p.s.Downs()
-	repeated, again := oracle.Repeated(crashes)
-	v.repeated, v.extra = repeated, len(again)
-	for _, text := range again {
-		v.Example("%s", text)
-	}
-	asked := oracle.Asked()
+	v, asked := &p.load.verdict, p.s.provider.oracle.Asked()
 	look := func(u unit) {
 		v.calls += asked[u.name] + asked[u.name+repair]
 		if n := asked[u.name+repair]; n > 0 && !u.repaired {
@@ -98,11 +113,6 @@ func (p *proof) called() {
 	}
 	for _, one := range p.load.singles {
 		look(one.unit)
-	}
-	if len(again) > 0 {
-		for _, c := range crashes {
-			v.Example("%s was down from %s to %s", c.What, c.Began.Format(rig.Clock), c.End.Format(rig.Clock))
-		}
 	}
 }
 

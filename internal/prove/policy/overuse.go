@@ -23,7 +23,7 @@ func (s *system) overuse(ctx context.Context, n, evaluations, faults int) (overu
 	done := 0
 	for i := range n {
 		uses := 1 + i%3
-		id, question, err := s.approved(ctx, s.tenants[0], fmt.Sprintf("overuse %d %s", i, s.Removed), uses)
+		id, question, err := s.approved(ctx, s.tenants[0], fmt.Sprintf("overuse %d %s", i, s.tag()), uses)
 		if err != nil {
 			return 0, err
 		}
@@ -34,7 +34,7 @@ func (s *system) overuse(ctx context.Context, n, evaluations, faults int) (overu
 			g.Go(func() error {
 				defer answered.Add(1)
 				at := s.replicas[j%len(s.replicas)]
-				err := at.Post(ctx, s.tenants[0].Organization, evaluate, fmt.Sprintf("use %d %d %s", i, j, s.Removed), question, nil)
+				err := at.Post(ctx, s.tenants[0].Organization, evaluate, fmt.Sprintf("use %d %d %s", i, j, s.tag()), question, nil)
 				if expired(err) {
 					return nil
 				}
@@ -66,7 +66,7 @@ func (s *system) overuse(ctx context.Context, n, evaluations, faults int) (overu
 		}
 		overused += allowed - uses
 	}
-	rig.Say("approvals %d, each presented %d times to %d servers, faults %d, overused %d", n, evaluations, len(s.replicas), done, overused)
+	s.say("approvals %d, each presented %d times to %d servers, faults %d, overused %d", n, evaluations, len(s.replicas), done, overused)
 	return overused, nil
 }
 

@@ -40,7 +40,7 @@ func (s *system) suspend(ctx context.Context, trials int) (late int, err error) 
 	for i := range trials {
 		at := fmt.Sprintf("/api/agent-evidence/runtimes/%d", found.Records[0].ID)
 		set := func(state string) error {
-			return s.replicas[i%len(s.replicas)].Insist(ctx, t.ann.Organization, http.MethodPatch, at, "", map[string]any{"state": state}, nil)
+			return s.replicas[i%len(s.replicas)].Insist(ctx, t.ann.Organization, http.MethodPatch, at, fmt.Sprintf("%s %d %s", state, i, s.tag()), map[string]any{"state": state}, nil)
 		}
 		before, err := everywhere()
 		if err != nil {
@@ -66,6 +66,6 @@ func (s *system) suspend(ctx context.Context, trials int) (late int, err error) 
 			return 0, err
 		}
 	}
-	rig.Say("suspensions %d, on %d servers, late denials %d", trials, len(s.replicas), late)
+	s.say("suspensions %d, on %d servers, late denials %d", trials, len(s.replicas), late)
 	return late, nil
 }

@@ -32,6 +32,18 @@ type system struct {
 	options
 	replicas []*rig.System // one for each server
 	tenants  []tenant
+	// turn is how often the drill has begun anew, and quiet that nothing is said of it.
+	turn  int
+	quiet bool
+}
+
+// tag makes the names of things unique among builds and turns.
+func (s *system) tag() string { return fmt.Sprint(s.Removed, s.turn) }
+
+func (s *system) say(format string, args ...any) {
+	if !s.quiet {
+		rig.Say(format, args...)
+	}
 }
 
 func start(ctx context.Context, o options) (s *system, err error) {

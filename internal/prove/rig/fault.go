@@ -103,12 +103,17 @@ func (s *System) killed(ctx context.Context, what string, p *Process, again func
 // keep their state in it. When the workflow engine is back, work whose heartbeats it
 // missed is done again.
 func (s *System) KillEngine(name string) Fault {
+	return s.EngineAway(name, func(ctx context.Context) error { return s.Moment(ctx, 2*time.Second) })
+}
+
+// EngineAway is an engine that is killed and brought back when something has happened.
+func (s *System) EngineAway(name string, meanwhile func(context.Context) error) Fault {
 	return Fault{name + " killed", func(ctx context.Context) error {
 		back := s.Crashed(OfEngine + name)
 		if err := s.Engines(ctx, "kill", name); err != nil {
 			return err
 		}
-		if err := s.Moment(ctx, 2*time.Second); err != nil {
+		if err := meanwhile(ctx); err != nil {
 			return err
 		}
 		if err := s.Engines(ctx, append([]string{"up"}, s.engines...)...); err != nil {

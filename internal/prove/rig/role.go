@@ -1,9 +1,12 @@
 package rig
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 )
 
 // Base is the system itself, for those that have it in them.
@@ -39,6 +42,30 @@ func (s *System) Restart(ctx context.Context) error {
 		}
 	}
 	return s.StartServer(ctx)
+}
+
+// AwaitReady waits until the API says that the application is ready, or that it is not,
+// and returns how long that took.
+func (s *System) AwaitReady(ctx context.Context, want bool) (time.Duration, error) {
+	began := time.Now()
+	var last error
+	for time.Since(began) < Patience {
+		status, body, err := s.Call(ctx, Organization{}, http.MethodGet, "/api/health/ready", "", nil)
+		if (err == nil && status == http.StatusOK && bytes.Contains(body, []byte(`"status":"ready"`))) == want {
+			return time.Since(began), nil
+		}
+		if last = err; err == nil {
+			last = fmt.Errorf("%d %s", status, http.StatusText(status))
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-s.Server.Exited():
+			return 0, s.Server.Ended()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return 0, fmt.Errorf("ready=%t was not seen in %s: %w", want, Patience, last)
 }
 
 // Replica is the same system with a server at another address.

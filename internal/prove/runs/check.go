@@ -260,14 +260,9 @@ func (s *system) untilUp(ctx context.Context, ask func() error) error {
 // verdict ends the load, and compares what ClickHouse has and what targets were
 // asked with what runs say.
 func (p *proof) verdict(ctx context.Context) (verdict, error) {
-	p.load.end()
-	if err := p.load.complaint(); err != nil {
-		return p.load.verdict, errors.Join(err, p.load.verdict.guilty())
-	}
-	v := &p.load.verdict
-	v.runs = len(p.load.all)
-	if err := p.stored(ctx, v); err != nil {
-		return *v, err
+	v, err := p.results(ctx)
+	if err != nil {
+		return v, err
 	}
 	crashes := p.s.Downs()
 	repeated, again := p.s.targets.oracle.Repeated(crashes)
@@ -286,7 +281,19 @@ func (p *proof) verdict(ctx context.Context) (verdict, error) {
 			v.Example("%s was down from %s to %s", c.What, c.Began.Format(rig.Clock), c.End.Format(rig.Clock))
 		}
 	}
-	return *v, nil
+	return v, nil
+}
+
+// results ends the load, and compares what ClickHouse has with what runs say.
+func (p *proof) results(ctx context.Context) (verdict, error) {
+	p.load.end()
+	v := &p.load.verdict
+	if err := p.load.complaint(); err != nil {
+		return *v, errors.Join(err, v.guilty())
+	}
+	v.runs = len(p.load.all)
+	err := p.stored(ctx, v)
+	return *v, err
 }
 
 // stored counts the results of every run in ClickHouse.

@@ -135,7 +135,7 @@ func (j *journey) start(ctx context.Context) error {
 
 func (j *journey) target() map[string]any {
 	t := j.load.s.targets
-	wait := int(callerWaits.Milliseconds())
+	wait := int(t.waits.Milliseconds())
 	switch j.kind {
 	case kindRecorded:
 		return map[string]any{"type": "recorded"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -54,13 +55,13 @@ func start(ctx context.Context, o options) (s *system, err error) {
 	if err := errors.Join(s.StartServer(ctx), s.StartWorker(ctx)); err != nil {
 		return s, err
 	}
-	return s, s.settleIn(ctx, orgs)
+	return s, s.settleIn(ctx, orgs, callerWaits)
 }
 
 // settleIn starts what runs ask, connects the check to the stores and admits
 // organizations.
-func (s *system) settleIn(ctx context.Context, orgs []rig.Organization) (err error) {
-	if s.targets, err = startTargets(ctx); err != nil {
+func (s *system) settleIn(ctx context.Context, orgs []rig.Organization, waits time.Duration) (err error) {
+	if s.targets, err = startTargets(ctx, waits); err != nil {
 		return err
 	}
 	s.OnStop(s.targets.stop)
