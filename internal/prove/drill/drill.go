@@ -145,9 +145,11 @@ func (d *drill) check(ctx context.Context) (sum rig.Figures, err error) {
 	found := make([]rig.Figures, len(parts))
 	one := func(ctx context.Context, i int) (err error) {
 		began := time.Now()
-		found[i], err = d.loads[i].Check(ctx)
+		if found[i], err = d.loads[i].Check(ctx); err != nil {
+			return err
+		}
 		rig.Say("checked %-10s %5.1f s  %s", parts[i].name, time.Since(began).Seconds(), found[i])
-		return err
+		return nil
 	}
 	last := len(parts) - 1
 	if err := d.each(ctx, last, one); err != nil {

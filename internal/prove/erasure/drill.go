@@ -6,24 +6,23 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"sync/atomic"
 
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// drill erases one organization after the other.
+// drill erases organizations while their runs are under way.
 type drill struct {
 	s      *system
-	stop   atomic.Bool
 	done   sync.WaitGroup
-	words  []string // of organizations that were erased
-	theirs string   // the neighbour's
+	orgs   []rig.Organization // that were deleted
+	words  []string           // theirs
+	theirs string             // the neighbour's
 	err    error
 }
 
-// organizations is how many are erased at most: the certificate of each takes as long as
-// the looks that are between.
-const organizations = 4
+// organizations is how many are erased. All are deleted early, because a certificate takes
+// some looks, and a minute more for every death of the worker.
+const organizations = 2
 
 // Join is the load of the drill.
 func Join(ctx context.Context, base *rig.System) (_ rig.Load, err error) {
@@ -43,14 +42,14 @@ func Join(ctx context.Context, base *rig.System) (_ rig.Load, err error) {
 func (d *drill) Begin(ctx context.Context) {
 	d.done.Go(func() {
 		for range organizations {
-			if d.err = d.one(ctx); d.err != nil || d.stop.Load() {
+			if d.err = d.one(ctx); d.err != nil {
 				return
 			}
 		}
 	})
 }
 
-// one makes an organization whose run is under way, and erases it.
+// one makes an organization whose run is under way, and deletes it.
 func (d *drill) one(ctx context.Context) (err error) {
 	s, word := d.s, newCanary()
 	s.canary.Store(&word)
@@ -75,17 +74,18 @@ func (d *drill) one(ctx context.Context) (err error) {
 	if err != nil && (!errors.As(err, &no) || no.Status != http.StatusUnauthorized) {
 		return err
 	}
-	if err := s.certified(ctx, org); err != nil {
-		return err
-	}
-	d.words = append(d.words, word)
+	d.orgs, d.words = append(d.orgs, org), append(d.words, word)
 	return nil
 }
 
-// Finish waits until the organization is erased.
-func (d *drill) Finish(context.Context) error {
-	d.stop.Store(true)
+// Finish waits until the organizations are erased.
+func (d *drill) Finish(ctx context.Context) error {
 	d.done.Wait()
+	for _, org := range d.orgs {
+		if err := d.s.certified(ctx, org); err != nil {
+			return err
+		}
+	}
 	return d.err
 }
 

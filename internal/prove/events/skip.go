@@ -31,6 +31,7 @@ type load struct {
 // newLoad has both replicas at work in a database whose tables are there.
 func newLoad(ctx context.Context, cfg postgres.Config, folder string, writers int) (l *load, err error) {
 	l = &load{url: cfg.URL.Reveal(), folder: folder, writers: writers}
+	cfg.ConnWait = rig.Patience // a check is in no hurry
 	if l.pg, err = postgres.Open(ctx, cfg); err != nil {
 		return l, err
 	}
@@ -137,8 +138,11 @@ type verdict struct{ acked, stored, gone, lost, skipped, twice, controlled int }
 
 // check waits until the followers have seen everything and counts.
 func (l *load) check(ctx context.Context) (v verdict, err error) {
-	stored, err := written(ctx, l.pg)
-	if err != nil {
+	var stored map[string]int
+	if err := rig.UntilUp(ctx, func() (err error) {
+		stored, err = written(ctx, l.pg)
+		return err
+	}); err != nil {
 		return v, err
 	}
 	acked, err := read(l.folder, "acked-")
@@ -168,7 +172,10 @@ func (l *load) check(ctx context.Context) (v verdict, err error) {
 			return v, err
 		}
 	}
-	v.controlled, err = l.plain.skipped(ctx, stored)
+	err = rig.UntilUp(ctx, func() (err error) {
+		v.controlled, err = l.plain.skipped(ctx, stored)
+		return err
+	})
 	return v, err
 }
 

@@ -38,8 +38,11 @@ func (d drill) Steps() (int, error) { return d.size(), d.complaint() }
 func (d drill) Finish(context.Context) error { return d.finish() }
 
 func (d drill) Check(ctx context.Context) (rig.Figures, error) {
-	found, err := d.read(ctx)
-	if err != nil {
+	var found []stored
+	if err := rig.UntilUp(ctx, func() (err error) {
+		found, err = d.read(ctx)
+		return err
+	}); err != nil {
 		return rig.Figures{}, err
 	}
 	v := d.verdict(found)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/prove/rig"
@@ -145,17 +144,8 @@ func (p *proof) stored(ctx context.Context) error {
 		}
 		return p.s.scores.QueryRow(ctx, "SELECT count() FROM scores FINAL WHERE kind != 'run_item' AND source = 'judge' AND has(?, JSONExtractString(detail, 'input'))", names).Scan(&singles)
 	}
-	for limit := time.Now().Add(rig.Patience); ; {
-		err := query()
-		if err == nil {
-			break
-		}
-		if time.Now().After(limit) {
-			return err
-		}
-		if err := rig.Sleep(ctx, 200*time.Millisecond); err != nil {
-			return err
-		}
+	if err := rig.UntilUp(ctx, query); err != nil {
+		return err
 	}
 	for _, j := range p.load.runs {
 		c := found[j.org.ID+"/"+j.run]

@@ -98,8 +98,11 @@ func (d *drill) Finish(context.Context) error {
 // Check holds each task against what people know.
 func (d *drill) Check(ctx context.Context) (f rig.Figures, err error) {
 	for _, l := range d.tasks {
-		v, err := l.verdict(ctx)
-		if err != nil {
+		var v verdict
+		if err := rig.UntilUp(ctx, func() (err error) {
+			v, err = l.verdict(ctx)
+			return err
+		}); err != nil {
 			return f, err
 		}
 		f.Done += v.annotations + v.skips + v.decisions

@@ -61,6 +61,19 @@ func (s *System) Insist(ctx context.Context, o Organization, method, path, key s
 	}
 }
 
+// UntilUp repeats a question to an engine that may be away, or only just back.
+func UntilUp(ctx context.Context, ask func() error) error {
+	for limit := time.Now().Add(Patience); ; {
+		err := ask()
+		if err == nil || time.Now().After(limit) {
+			return err
+		}
+		if e := Sleep(ctx, 200*time.Millisecond); e != nil {
+			return errors.Join(err, e)
+		}
+	}
+}
+
 // Once makes a request without repeating it. An answer that refuses it is a Refusal.
 func (s *System) Once(ctx context.Context, o Organization, method, path, key string, in, out any, opts ...api.Option) error {
 	status, answer, err := s.Call(ctx, o, method, path, key, in, opts...)

@@ -232,7 +232,7 @@ func (j *journey) compare(v *verdict, end api.Run, t tally, p api.RunProgress, c
 // chunks adds up the counters of a run's chunks, which the API only shows while
 // it runs.
 func (s *system) chunks(ctx context.Context, o *organization, run string) (t tally, err error) {
-	err = s.untilUp(ctx, func() error {
+	err = rig.UntilUp(ctx, func() error {
 		return pgx.BeginFunc(ctx, s.rows, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, "SELECT set_config('app.org', $1, true)", o.ID); err != nil {
 				return err
@@ -242,19 +242,6 @@ func (s *system) chunks(ctx context.Context, o *organization, run string) (t tal
 		})
 	})
 	return t, err
-}
-
-// untilUp repeats a question while the engine is away.
-func (s *system) untilUp(ctx context.Context, ask func() error) error {
-	for limit := time.Now().Add(patience); ; {
-		err := ask()
-		if err == nil || time.Now().After(limit) {
-			return err
-		}
-		if e := rig.Sleep(ctx, 200*time.Millisecond); e != nil {
-			return errors.Join(err, e)
-		}
-	}
 }
 
 // verdict ends the load, and compares what ClickHouse has and what targets were
@@ -300,7 +287,7 @@ func (p *proof) results(ctx context.Context) (verdict, error) {
 func (p *proof) stored(ctx context.Context, v *verdict) error {
 	type count struct{ rows, units uint64 }
 	found := map[string]count{}
-	err := p.s.untilUp(ctx, func() error {
+	err := rig.UntilUp(ctx, func() error {
 		rows, err := p.s.results.Query(ctx, "SELECT toString(org_id), toString(run_id), count(), uniqExact(item_id, epoch) FROM run_results FINAL WHERE metric = '' GROUP BY 1, 2")
 		if err != nil {
 			return err
