@@ -116,7 +116,7 @@ func (s *System) EngineAway(name string, meanwhile func(context.Context) error) 
 		if err := meanwhile(ctx); err != nil {
 			return err
 		}
-		if err := s.Engines(ctx, append([]string{"up"}, s.engines...)...); err != nil {
+		if err := s.bring(ctx); err != nil {
 			return err
 		}
 		if name == "clickhouse" {

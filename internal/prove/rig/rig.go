@@ -66,7 +66,7 @@ func New(ctx context.Context, binary string, seed uint64) (*System, error) {
 // where they are.
 func (s *System) Up(ctx context.Context, names ...string) error {
 	s.engines = names
-	if err := s.Engines(ctx, append([]string{"up"}, names...)...); err != nil {
+	if err := s.bring(ctx); err != nil {
 		return err
 	}
 	file, err := os.ReadFile(filepath.Join(s.State, "env"))
@@ -117,6 +117,12 @@ func ByThreads() (restore func()) {
 		return func() {}
 	}
 	return func() { _ = os.WriteFile(autogroup, was, 0) }
+}
+
+// bring brings up the engines that take part. The launcher gives up sooner than a busy
+// machine answers it.
+func (s *System) bring(ctx context.Context) error {
+	return UntilUp(ctx, func() error { return s.Engines(ctx, append([]string{"up"}, s.engines...)...) })
 }
 
 // Engines runs the launcher on this system's own engines.
