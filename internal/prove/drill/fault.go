@@ -105,12 +105,16 @@ func (d *drill) all(ctx context.Context, only string, until time.Time) (done int
 	if err := over(ctx); err != nil {
 		return 0, err
 	}
-	for done < len(list) || time.Now().Before(until) {
-		f := list[done%len(list)]
-		done++
-		if late := time.Until(until) < rest && done > len(list); late && ofWorker(f) {
-			continue
+	all := len(list)
+	for turn := 0; turn < all || time.Now().Before(until); turn++ {
+		if turn >= all && time.Until(until) < rest {
+			list = slices.DeleteFunc(list, ofWorker)
 		}
+		if len(list) == 0 {
+			break
+		}
+		f := list[turn%len(list)]
+		done++
 		if err := d.Moment(ctx, 2*time.Second); err != nil {
 			return done, err
 		}

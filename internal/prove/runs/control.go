@@ -76,7 +76,7 @@ func (s *system) Restart(ctx context.Context) error {
 // killed has a run executed whose worker is killed when most of a chunk is done.
 func killed(found func(verdict) int) func(context.Context, *system) (int, error) {
 	return func(ctx context.Context, s *system) (int, error) {
-		p := newProof(s, uint64(len(s.Removed)))
+		p := newProof(s, 0)
 		j := p.load.plan(0)
 		j.items, j.concurrency = 60, 2
 		p.load.done.Go(p.load.start(ctx, j))
