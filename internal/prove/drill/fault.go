@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/assayhq/assay/internal/evaluation"
@@ -21,22 +22,22 @@ func (d *drill) list() (list []rig.Fault) {
 	list = []rig.Fault{
 		{Name: "server killed", Run: d.KillServer},
 		d.engine("postgres"),
-		d.at(rig.OfWorker, evaluation.ChunkAnswered),
+		d.at(evaluation.ChunkAnswered),
 		d.engine("clickhouse"),
-		d.at(rig.OfServer, evidence.BeforeEvents),
+		d.at(evidence.BeforeEvents),
 		{Name: "worker killed", Run: d.KillWorker},
 		d.engine("temporal"),
-		d.at(rig.OfServer, trace.AfterInsert),
+		d.at(trace.AfterInsert),
 		d.engine("redis"),
-		d.at(rig.OfWorker, evaluation.ChunkStored),
-		d.at(rig.OfServer, judge.Answered),
+		d.at(evaluation.ChunkStored),
+		d.at(judge.Answered),
 	}
 	for _, l := range d.loads {
 		if b, ok := l.(rig.Breaker); ok {
 			list = append(list, b.Faults()...)
 		}
 	}
-	return append(list, d.at(rig.OfWorker, evaluation.RunConcluding), d.at(rig.OfServer, trace.BetweenTables))
+	return append(list, d.at(evaluation.RunConcluding), d.at(trace.BetweenTables))
 }
 
 // engine is an engine that is killed. The application has to notice: readiness that stays
@@ -62,47 +63,57 @@ func ofWorker(f rig.Fault) bool {
 		func(word string) bool { return strings.HasSuffix(f.Name, word) })
 }
 
-// reached is how long a role has to come to a point. One that does not, because its work
-// waits for something slow, is killed where it is.
+// reached is how long somebody has to come to a point. Who does not, because work waits
+// for something slow, is killed where it is.
 const reached = 15 * time.Second
 
-// at is a role that dies at a point, or soon.
-func (d *drill) at(role string, point failpoint.Point) rig.Fault {
+// at is the death of the server or the worker, whichever comes to a point first, or soon of
+// both.
+func (d *drill) at(point failpoint.Point) rig.Fault {
 	return rig.Fault{Name: "point " + string(point), Run: func(ctx context.Context) error {
-		p, again := d.Worker, d.StartWorker
-		if role == rig.OfServer {
-			p, again = d.Server, d.StartServer
-		}
 		if err := d.Arm(point); err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-d.Server.Exited():
+			return errors.Join(d.Dies(ctx, d.Server, point, rig.Patience), d.StartServer(ctx))
+		case <-d.Worker.Exited():
+			return errors.Join(d.Dies(ctx, d.Worker, point, rig.Patience), d.StartWorker(ctx))
 		case <-time.After(reached):
-			if err := d.Arm(""); err != nil {
-				return err
-			}
-			p.Kill()
-			return again(ctx)
-		case <-p.Exited():
 		}
-		if err := d.Dies(ctx, p, point, rig.Patience); err != nil {
+		// Both begin anew: the point may be reached while the trap is taken away.
+		if err := d.Arm(""); err != nil {
 			return err
 		}
-		return again(ctx)
+		return d.Restart(ctx)
 	}}
+}
+
+// alive is an error if a role has ended that should not have.
+func (d *drill) alive() error {
+	for _, p := range []*rig.Process{d.Server, d.Worker} {
+		select {
+		case <-p.Exited():
+			return p.Ended()
+		default:
+		}
+	}
+	return nil
 }
 
 // all kills everything in turn until a time, and everything once. After each kill the
 // application is ready by itself, and every load goes on.
 func (d *drill) all(ctx context.Context, only string, until time.Time) (done int, err error) {
 	list := slices.DeleteFunc(d.list(), func(f rig.Fault) bool { return !strings.Contains(f.Name, only) })
-	over := func(ctx context.Context) error {
-		_, err := d.AwaitReady(ctx, true)
-		return errors.Join(err, d.goesOn(ctx))
+	over := func(ctx context.Context) (last string, err error) {
+		if _, err := d.AwaitReady(ctx, true); err != nil {
+			return "", err
+		}
+		return d.goesOn(ctx)
 	}
-	if err := over(ctx); err != nil {
+	if _, err := over(ctx); err != nil {
 		return 0, err
 	}
 	all := len(list)
@@ -123,30 +134,36 @@ func (d *drill) all(ctx context.Context, only string, until time.Time) (done int
 			return done, fmt.Errorf("fault %d, %s: %w", done, f.Name, err)
 		}
 		took := time.Since(began)
-		if err := over(ctx); err != nil {
+		last, err := over(ctx)
+		if err != nil {
 			return done, fmt.Errorf("after fault %d, %s: %w", done, f.Name, err)
 		}
-		rig.Say("fault %2d  %s  %-34s %5.1f s, all go on %4.1f s later", done, began.Format(rig.Clock), f.Name, took.Seconds(), (time.Since(began) - took).Seconds())
+		rig.Say("fault %2d  %s  %-34s %5.1f s, all go on %4.1f s later, %s last", done, began.Format(rig.Clock), f.Name, took.Seconds(), (time.Since(began) - took).Seconds(), last)
 	}
 	return done, nil
 }
 
-// goesOn waits until every load has done something more.
-func (d *drill) goesOn(ctx context.Context) error {
-	return d.each(ctx, len(d.loads), func(ctx context.Context, i int) error {
+// goesOn waits until every load has done something more, and says which was the last.
+func (d *drill) goesOn(ctx context.Context) (last string, err error) {
+	var mu sync.Mutex
+	err = d.each(ctx, len(d.loads), func(ctx context.Context, i int) error {
 		l, ok := d.loads[i].(rig.Stepper)
 		if !ok {
 			return nil
 		}
 		before, wrong := l.Steps()
 		for limit, now := time.Now().Add(rig.Patience), before; now == before; now, wrong = l.Steps() {
-			if err := errors.Join(wrong, rig.Sleep(ctx, 100*time.Millisecond)); err != nil {
+			if err := errors.Join(wrong, d.alive(), rig.Sleep(ctx, 100*time.Millisecond)); err != nil {
 				return err
 			}
 			if time.Now().After(limit) {
 				return fmt.Errorf("it stands still at %d", before)
 			}
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		last = parts[i].name
 		return wrong
 	})
+	return last, err
 }
