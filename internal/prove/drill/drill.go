@@ -161,7 +161,7 @@ func (d *drill) check(ctx context.Context) (sum rig.Figures, err error) {
 	for i, f := range found {
 		sum.Done, sum.Lost, sum.Doubled, sum.Wrong = sum.Done+f.Done, sum.Lost+f.Lost, sum.Doubled+f.Doubled, sum.Wrong+f.Wrong
 		if f.Bad() > 0 || f.Done == 0 {
-			err = errors.Join(err, fmt.Errorf("%s: %s", parts[i].name, f))
+			err = errors.Join(err, fmt.Errorf("%s: %s\n%s", parts[i].name, f, f.Examples))
 		}
 	}
 	return sum, err

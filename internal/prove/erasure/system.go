@@ -147,7 +147,7 @@ func (s *system) serveTarget(ctx context.Context) error {
 
 // await asks until something is so.
 func (s *system) await(ctx context.Context, what string, so func() (bool, error)) error {
-	for until := time.Now().Add(rig.Patience); ; {
+	for until := time.Now().Add(3 * rig.Patience); ; { // an erasure hears late of a worker that died
 		ok, err := so()
 		if err != nil || ok {
 			return err

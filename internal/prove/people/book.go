@@ -145,7 +145,8 @@ func words(who int, item int64) string { return fmt.Sprintf("planted-%d-%d.", wh
 
 var planted = regexp.MustCompile(`planted-(\d+)-(\d+)\.`)
 
-// search looks for what others said in what a person was shown.
+// search looks for what others said in what a person was shown. An item that was given to
+// nobody is of another task, and in that one's book.
 func (b *book) search(who int, where string, shown []byte) {
 	for _, m := range planted.FindAllSubmatch(shown, -1) {
 		other, _ := strconv.Atoi(string(m[1]))
@@ -154,9 +155,11 @@ func (b *book) search(who int, where string, shown []byte) {
 			continue
 		}
 		b.mu.Lock()
-		if b.may(item) {
+		switch {
+		case b.holds[item] == nil:
+		case b.may(item):
 			b.seen++
-		} else {
+		default:
 			b.found.leaks++
 			b.found.Example("%s showed person %d what person %d said about item %d, which is not complete", where, who, other, item)
 		}

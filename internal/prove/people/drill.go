@@ -109,7 +109,9 @@ func (d *drill) Check(ctx context.Context) (f rig.Figures, err error) {
 		f.Lost += v.lost
 		f.Doubled += v.givenTwice + v.decidedTwice
 		f.Wrong += v.miscounted + v.leaks
-		f.Examples = append(f.Examples, v.Examples...)
+		for _, e := range v.Examples {
+			f.Example("%s", e)
+		}
 	}
 	return f, nil
 }

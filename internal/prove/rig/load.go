@@ -37,13 +37,9 @@ type Figures struct {
 	Examples
 }
 
-// String is a line, and one for each example.
+// String is a line, without the examples.
 func (f Figures) String() string {
-	text := fmt.Sprintf("done %d lost %d doubled %d wrong %d", f.Done, f.Lost, f.Doubled, f.Wrong)
-	if len(f.Examples) > 0 {
-		text += "\n" + f.Examples.String()
-	}
-	return text
+	return fmt.Sprintf("done %d lost %d doubled %d wrong %d", f.Done, f.Lost, f.Doubled, f.Wrong)
 }
 
 // Bad counts what is not as it must be.
