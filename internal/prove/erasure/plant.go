@@ -92,8 +92,18 @@ func (p *planter) send(ctx context.Context, method, path string, body jsontext.V
 	if once {
 		key = p.word + " " + strconv.Itoa(p.number)
 	}
-	if err := p.Insist(ctx, p.org, method, path, key, body, &answer); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, body)
+	for limit := time.Now().Add(rig.Patience); ; {
+		err := p.Insist(ctx, p.org, method, path, key, body, &answer)
+		if err == nil {
+			break
+		}
+		// A trace that was deferred cannot be found yet.
+		if !strings.Contains(err.Error(), "trace_not_found") || time.Now().After(limit) {
+			return nil, fmt.Errorf("%w\n%s", err, body)
+		}
+		if err := rig.Sleep(ctx, time.Second); err != nil {
+			return nil, err
+		}
 	}
 	p.planted += strings.Count(string(body), p.word)
 	return answer, nil
