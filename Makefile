@@ -11,7 +11,7 @@ CACHE := $(or $(ASSAY_CACHE),$(HOME)/.cache/assay)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race race-all test-own dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-evidence prove-policy prove-events prove-neighbours prove-erasure prove-decisions prove-correction stat-oracle docs-check clients first-hour figures schemathesis schemathesis-all bench bench-all profile sabotage ci ci-steps nightly nightly-steps
+.PHONY: help up down status build gen check-gen lint test race race-all test-own dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-evidence prove-policy prove-events prove-neighbours prove-erasure prove-decisions prove-correction drill failpoints stat-oracle docs-check clients first-hour figures schemathesis schemathesis-all bench bench-all profile sabotage ci ci-steps nightly nightly-steps
 
 # Engines are killed and times are measured: one step at a time.
 .NOTPARALLEL:
@@ -53,7 +53,7 @@ lint: ## Vet and lint; every exception is argued in .golangci.yml.
 
 # lint has vetted; symbols for debuggers take a third of the linker's time.
 TESTS := $$(dev/tool gotestsum) --format pkgname --format-hide-empty-pkg
-FLAGS := -vet=off -ldflags=-w -p 2 -timeout 60m
+FLAGS := -vet=off -ldflags=-w -p 2 -parallel 4 -timeout 60m
 BOOTS := $(CURDIR)/bin/boots
 
 test: ## Run the tests on the real engines; the results of tests that need none are taken from Go's cache.
@@ -66,11 +66,9 @@ test: ## Run the tests on the real engines; the results of tests that need none 
 test-own: ## Run the tests with an application for each kit: what sharing one hides shows here.
 	$(MAKE) test ASSAY_TEST_OWN=1
 
-race: ## Look for data races in packages that share memory, and in a server that answers the access proof.
+race: ## Look for data races in packages that share memory.
 	@mkdir -p bin; rm -f bin/race.json
-	go build -race ./...
 	packages=$$(dev/suite packages raced); $(TESTS) --jsonfile bin/race.json -- -race $(FLAGS) -count=1 $$packages
-	$(MAKE) prove-access ACCESS=-race
 
 race-all: ## Run all tests with the race detector.
 	@mkdir -p bin; rm -f bin/race-all.json
@@ -99,54 +97,50 @@ vuln: ## Look for known vulnerabilities; says so when their database cannot be r
 	if [ $$code != 0 ] && grep -q 'fetching vulnerabilities' <<<"$$out"; then \
 		echo 'NOT CHECKED: known vulnerabilities, because govulncheck could not reach its database' | tee $(NOT_CHECKED); else exit $$code; fi
 
+failpoints: # The application that proofs kill at its worst moments.
+	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
+
+drill: failpoints ## Do everything at once while everything is killed in turn for some minutes; nothing is lost, doubled or wrong.
+	go run ./internal/prove drill $(DRILL)
+
 prove-engines: build ## Kill every engine and the application under load; nothing acknowledged is lost.
-	go run ./internal/prove/engines -rounds $(or $(ROUNDS),3)
+	go run ./internal/prove engines -rounds $(or $(ROUNDS),3)
 
 prove-access: ## Try every operation as every kind of caller, and every id as a stranger.
 	go run ./internal/prove/access $(ACCESS)
 
-prove-ingest: ## Send telemetry while everything it needs breaks; nothing acknowledged is lost or late.
-	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
-	go run ./internal/prove/ingest $(INGEST)
+prove-ingest: failpoints ## Send telemetry while everything it needs breaks; nothing acknowledged is lost or late.
+	go run ./internal/prove ingest $(INGEST)
 
-prove-runs: ## Execute runs while everything they need breaks; every item gets one result.
-	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
-	go run ./internal/prove/runs $(RUNS)
+prove-runs: failpoints ## Execute runs while everything they need breaks; every item gets one result.
+	go run ./internal/prove runs $(RUNS)
 
-prove-judge: ## Judge cases while everything breaks and the provider misbehaves; each verdict is paid and recorded once, and the provider key stays secret.
-	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
-	go run ./internal/prove/judge $(JUDGE)
+prove-judge: failpoints ## Judge cases while everything breaks and the provider misbehaves; each verdict is paid and recorded once, and the provider key stays secret.
+	go run ./internal/prove judge $(JUDGE)
 
-prove-people: ## Annotate and adjudicate while the server and PostgreSQL are killed; no slot is given twice, no label lost, no item decided twice, and nothing shown early.
-	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
-	go run ./internal/prove/people $(PEOPLE)
+prove-people: failpoints ## Annotate and adjudicate while the server and PostgreSQL are killed; no slot is given twice, no label lost, no item decided twice, and nothing shown early.
+	go run ./internal/prove people $(PEOPLE)
 
-prove-evidence: ## Ingest events of agents while everything they need is killed; none is lost, none has its effect twice, and a request and its result become one record.
-	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
-	go run ./internal/prove/evidence $(EVIDENCE)
+prove-evidence: failpoints ## Ingest events of agents while everything they need is killed; none is lost, none has its effect twice, and a request and its result become one record.
+	go run ./internal/prove evidence $(EVIDENCE)
 
-prove-policy: ## Present approvals, approve, suspend and pay while servers are killed; no approval is used too often or given to oneself, no denial is late, and no payment unseen.
-	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
-	go run ./internal/prove/policy $(POLICY)
+prove-policy: failpoints ## Present approvals, approve, suspend and pay while servers are killed; no approval is used too often or given to oneself, no denial is late, and no payment unseen.
+	go run ./internal/prove policy $(POLICY)
 
 prove-events: ## Follow events while writers commit late and everything is killed; none is skipped, and they cost others nothing.
-	go build -o bin/prove-events ./internal/prove/events
-	bin/prove-events $(EVENTS)
+	go run ./internal/prove events $(EVENTS)
 
-prove-neighbours: ## Attack as one organization in every way we know; a quiet one beside it sees no error and waits little longer.
-	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
-	go build -o bin/prove-neighbours ./internal/prove/neighbours
-	bin/prove-neighbours $(NEIGHBOURS)
+prove-neighbours: failpoints ## Attack as one organization in every way we know; a quiet one beside it sees no error and waits little longer.
+	go run ./internal/prove neighbours $(NEIGHBOURS)
 
 prove-decisions: ## Draw results whose truth is known; gates, comparisons and intervals are wrong as seldom as they say.
-	go run ./internal/prove/decisions $(DECISIONS)
+	go run ./internal/prove decisions $(DECISIONS)
 
 prove-correction: ## Judge answers of known quality through the whole product; corrected figures contain the truth as often as they say.
 	go test -count=1 -timeout 60m -v ./internal/prove/correction -args $(CORRECTION) 2>&1 | grep -E '^(correction|ok|FAIL|---|    correction_test)'
 
-prove-erasure: ## Delete organizations while everything breaks; every byte of every store is searched for what they had.
-	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
-	go run ./internal/prove/erasure $(ERASURE)
+prove-erasure: failpoints ## Delete organizations while everything breaks; every byte of every store is searched for what they had.
+	go run ./internal/prove erasure $(ERASURE)
 
 stat-oracle: ## Compare the statistics with scipy, statsmodels, scikit-learn and others on random inputs.
 	internal/stat/oracle/run
@@ -185,14 +179,7 @@ schemathesis: ## Send a few requests made from the OpenAPI document for each ope
 schemathesis-all: ## The same with many requests.
 	e2e/schemathesis/run
 
-# The proof that breaks everything under load.
-DRILL := smoke-engines smoke-ingest
-.PHONY: $(DRILL)
-
-smoke-engines: ; $(MAKE) prove-engines ROUNDS=1
-smoke-ingest:  ; $(MAKE) prove-ingest INGEST='-faults 4 -spans 5000 -away 0s'
-
-CI := check-gen contract lint dev-test licences vuln test race docs-check clients first-hour figures schemathesis bench $(DRILL)
+CI := check-gen contract lint dev-test licences vuln test race prove-access docs-check clients first-hour figures schemathesis bench drill
 
 ci: $(CI) ## Everything that must pass before a change lands.
 	@if [ -s $(NOT_CHECKED) ]; then cat $(NOT_CHECKED); fi
@@ -204,7 +191,7 @@ NIGHT := night-engines night-access night-ingest night-runs night-judge night-pe
 .PHONY: $(NIGHT)
 
 night-engines:    ; $(MAKE) prove-engines
-night-access:     ; $(MAKE) prove-access
+night-access:     ; $(MAKE) prove-access ACCESS=-race
 night-ingest:     ; $(MAKE) prove-ingest INGEST='-faults 12 -spans 20000 -away 15s'
 night-runs:       ; $(MAKE) prove-runs RUNS='-runs 24 -faults 12 -large 20000'
 night-judge:      ; $(MAKE) prove-judge JUDGE='-runs 4 -faults 10 -caps 1'

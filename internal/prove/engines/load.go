@@ -1,4 +1,4 @@
-package main
+package engines
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 type load struct {
 	s       *system
 	writers int
+	pace    time.Duration // between two writes of a writer
 	count   atomic.Int64
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
@@ -40,7 +41,7 @@ func (l *load) begin(ctx context.Context) {
 	ctx, l.cancel = context.WithCancel(ctx)
 	for w := range l.writers {
 		l.done.Go(func() {
-			for n := 0; ctx.Err() == nil; n++ {
+			for n := 0; rig.Sleep(ctx, l.pace) == nil; n++ {
 				l.write(ctx, w, n)
 			}
 		})

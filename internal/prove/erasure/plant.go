@@ -1,4 +1,4 @@
-package main
+package erasure
 
 import (
 	"context"
@@ -92,15 +92,21 @@ func (p *planter) send(ctx context.Context, method, path string, body jsontext.V
 	if once {
 		key = p.word + " " + strconv.Itoa(p.number)
 	}
-	status, text, err := p.Call(ctx, p.org, method, path, key, body)
-	if err != nil {
-		return nil, err
-	}
-	if status >= http.StatusBadRequest {
-		return nil, fmt.Errorf("%s %s: %d %s\n%s", method, path, status, text, body)
+	for limit := time.Now().Add(rig.Patience); ; {
+		err := p.Insist(ctx, p.org, method, path, key, body, &answer)
+		if err == nil {
+			break
+		}
+		// A trace that was deferred cannot be found yet.
+		if !strings.Contains(err.Error(), "trace_not_found") || time.Now().After(limit) {
+			return nil, fmt.Errorf("%w\n%s", err, body)
+		}
+		if err := rig.Sleep(ctx, time.Second); err != nil {
+			return nil, err
+		}
 	}
 	p.planted += strings.Count(string(body), p.word)
-	return answer, json.Unmarshal(text, &answer)
+	return answer, nil
 }
 
 // trace and log are telemetry with W in every place that takes a text.

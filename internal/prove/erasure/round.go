@@ -1,4 +1,4 @@
-package main
+package erasure
 
 import (
 	"context"
@@ -77,11 +77,10 @@ func (s *system) round(ctx context.Context, n int, f *figures) error {
 	if err := s.Engines(ctx, "up", "clickhouse"); err != nil {
 		return err
 	}
-	if err := s.Dies(ctx, s.worker, point, 2*patience); err != nil {
+	if err := s.Dies(ctx, s.Worker, point, 2*rig.Patience); err != nil {
 		return err
 	}
-	f.points[string(point)] = true
-	if err := s.startWorker(ctx); err != nil {
+	if err := s.StartWorker(ctx); err != nil {
 		return err
 	}
 	if err := s.certified(ctx, org); err != nil {
@@ -120,7 +119,7 @@ func (s *system) round(ctx context.Context, n int, f *figures) error {
 // shortLived lets ClickHouse delete replaced parts soon: it would keep them for
 // minutes.
 func (s *system) shortLived(ctx context.Context) error {
-	for _, name := range []string{"ASSAY_CLICKHOUSE_URL", "ASSAY_DEV_CLICKHOUSE_SHARD2_URL"} {
+	for _, name := range s.shards {
 		ch, err := clickhouse.Connect(secret.Text(s.Engine[name]))
 		if err != nil {
 			return err
@@ -198,25 +197,25 @@ func (s *system) restore(ctx context.Context) error {
 	return s.exec(ctx, s.Engine["ASSAY_CLICKHOUSE_URL"], "RENAME TABLE "+events+"_away TO "+events)
 }
 
-// searchLast searches some times: Temporal deletes a history some seconds after
-// it is asked to.
-func (s *system) searchLast(ctx context.Context, word string) (f rig.Finds, err error) {
-	for range 3 {
-		if f, err = s.search(ctx, word); err != nil || f.Sum() == 0 {
+// searchLast searches for some time: Temporal deletes a history some seconds after it is
+// asked to.
+func (s *system) searchLast(ctx context.Context, words ...string) (f rig.Finds, err error) {
+	for limit := time.Now().Add(rig.Patience); ; {
+		if f, err = s.search(ctx, words...); err != nil || f.Sum() == 0 || time.Now().After(limit) {
 			return f, err
 		}
-		if err := rig.Sleep(ctx, 15*time.Second); err != nil {
+		if err := rig.Sleep(ctx, 5*time.Second); err != nil {
 			return f, err
 		}
 	}
-	return f, nil
 }
 
 // certified waits until the certificate is complete, and the workflow has ended.
 func (s *system) certified(ctx context.Context, org rig.Organization) error {
 	return s.await(ctx, "the certificate is complete", func() (bool, error) {
-		out, err := s.Assay(ctx, "admin", "certificate", org.ID).Output()
-		if err != nil {
+		// An engine that is away has none, and a command is dear.
+		out, failed := s.Assay(ctx, "admin", "certificate", org.ID).Output()
+		if err := rig.Sleep(ctx, time.Second); err != nil || failed != nil {
 			return false, err
 		}
 		var cert struct {

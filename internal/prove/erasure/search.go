@@ -1,4 +1,4 @@
-package main
+package erasure
 
 import (
 	"context"
@@ -12,23 +12,23 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// search looks for a word in everything that the engines and the application
+// search looks for words in everything that the engines and the application
 // have written.
-func (s *system) search(ctx context.Context, word string) (rig.Finds, error) {
+func (s *system) search(ctx context.Context, words ...string) (rig.Finds, error) {
 	f := rig.Finds{}
 	if err := s.settleClickHouse(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.SearchPostgres(ctx, []string{word}, f); err != nil {
+	if err := s.SearchPostgres(ctx, words, f); err != nil {
 		return nil, err
 	}
-	if err := s.searchRedis(ctx, word, f); err != nil {
+	if err := s.searchRedis(ctx, words, f); err != nil {
 		return nil, err
 	}
-	return f, s.SearchFiles([]string{word}, f)
+	return f, s.SearchFiles(words, f)
 }
 
-func (s *system) searchRedis(ctx context.Context, word string, f rig.Finds) error {
+func (s *system) searchRedis(ctx context.Context, words []string, f rig.Finds) error {
 	opts, err := redis.ParseURL(s.Engine["ASSAY_REDIS_URL"])
 	if err != nil {
 		return err
@@ -41,7 +41,9 @@ func (s *system) searchRedis(ctx context.Context, word string, f rig.Finds) erro
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return err
 		}
-		f["redis keys"] += strings.Count(keys.Val()+" "+value, word)
+		for _, w := range words {
+			f["redis keys"] += strings.Count(keys.Val()+" "+value, w)
+		}
 	}
 	return keys.Err()
 }
@@ -49,7 +51,7 @@ func (s *system) searchRedis(ctx context.Context, word string, f rig.Finds) erro
 // settleClickHouse waits until the parts that were replaced are gone from the
 // disks.
 func (s *system) settleClickHouse(ctx context.Context) error {
-	for _, name := range []string{"ASSAY_CLICKHOUSE_URL", "ASSAY_DEV_CLICKHOUSE_SHARD2_URL"} {
+	for _, name := range s.shards {
 		ch, err := clickhouse.Connect(secret.Text(s.Engine[name]))
 		if err != nil {
 			return err

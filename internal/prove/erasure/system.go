@@ -1,4 +1,4 @@
-package main
+package erasure
 
 import (
 	"context"
@@ -19,9 +19,6 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// patience is how long anything may take that has to happen.
-const patience = 3 * time.Minute
-
 // pair is the cluster of the two servers, and pairDatabase where its tables are.
 const (
 	pair         = "pair"
@@ -32,20 +29,19 @@ const (
 // application that runs ask.
 type system struct {
 	*rig.System
+	options
 	fixed     []string // environment of the application that is the same in every round
+	shards    []string // names of the addresses of ClickHouse
 	neighbour rig.Organization
-	server    *rig.Process
-	worker    *rig.Process
 
-	target   *http.Server
 	address  string
 	canary   atomic.Pointer[string] // what the target answers
 	answered atomic.Int64
 }
 
 func start(ctx context.Context, o options) (s *system, err error) {
-	s = &system{}
-	if s.System, err = rig.New(ctx, o.binary); err != nil {
+	s = &system{options: o, shards: []string{"ASSAY_CLICKHOUSE_URL", "ASSAY_DEV_CLICKHOUSE_SHARD2_URL"}}
+	if s.System, err = rig.New(ctx, o.Binary, o.Seed); err != nil {
 		return s, err
 	}
 	if err := s.Up(ctx); err != nil {
@@ -54,13 +50,10 @@ func start(ctx context.Context, o options) (s *system, err error) {
 	if err := s.serveTarget(ctx); err != nil {
 		return s, err
 	}
-	master, err := secret.NewMasterKey()
-	if err != nil {
+	if err := s.Keyed("ASSAY_TRACE_GRPC_ADDR=", "ASSAY_TRACE_INSERT_TIMEOUT=1s", "ASSAY_ERASURE_SETTLE="+o.settle.String(), "ASSAY_ERASURE_PURGE_INTERVAL=10s",
+		"ASSAY_DATASET_KEEP_DELETED=1h", "ASSAY_EVALUATION_KEEP_DELETED=1h", "ASSAY_EVALUATION_CHUNK_TIME=5s"); err != nil {
 		return s, err
 	}
-	s.Env = append(s.Env, "ASSAY_TRACE_GRPC_ADDR=", "ASSAY_EGRESS_ALLOW=127.0.0.0/8", "ASSAY_SECRET_MASTER_KEY="+master.Reveal(),
-		"ASSAY_TRACE_INSERT_TIMEOUT=1s", "ASSAY_ERASURE_SETTLE="+o.settle.String(), "ASSAY_ERASURE_PURGE_INTERVAL=10s",
-		"ASSAY_DATASET_KEEP_DELETED=1h", "ASSAY_EVALUATION_KEEP_DELETED=1h", "ASSAY_EVALUATION_CHUNK_TIME=5s")
 	s.fixed = s.Env
 	orgs, err := s.Prepare(ctx)
 	if err != nil {
@@ -72,7 +65,7 @@ func start(ctx context.Context, o options) (s *system, err error) {
 
 // makePair makes the tables of the cluster: each server makes its own.
 func (s *system) makePair(ctx context.Context) error {
-	for _, name := range []string{"ASSAY_CLICKHOUSE_URL", "ASSAY_DEV_CLICKHOUSE_SHARD2_URL"} {
+	for _, name := range s.shards {
 		u, err := inDatabase(s.Engine[name], "system")
 		if err != nil {
 			return err
@@ -101,7 +94,7 @@ func inDatabase(text, database string) (string, error) {
 
 // use starts the application on one shard or on two.
 func (s *system) use(ctx context.Context, shards int) error {
-	s.halt()
+	s.Halt()
 	s.Env = slices.Clone(s.fixed)
 	if shards == 2 {
 		s.Env = append(s.Env, "ASSAY_CLICKHOUSE_CLUSTER="+pair)
@@ -113,16 +106,7 @@ func (s *system) use(ctx context.Context, shards int) error {
 			s.Env = append(s.Env, name+"="+u)
 		}
 	}
-	var err error
-	if s.server, err = s.Serve(ctx, "server", patience); err != nil {
-		return err
-	}
-	return s.startWorker(ctx)
-}
-
-func (s *system) startWorker(ctx context.Context) (err error) {
-	s.worker, err = s.Start(ctx, "worker", "worker")
-	return err
+	return errors.Join(s.StartServer(ctx), s.StartWorker(ctx))
 }
 
 // exec runs statements on one server of ClickHouse.
@@ -148,7 +132,7 @@ func (s *system) serveTarget(ctx context.Context) error {
 		return err
 	}
 	s.address = "http://" + l.Addr().String()
-	s.target = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	target := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rig.Sleep(r.Context(), 100*time.Millisecond) != nil {
 			return
 		}
@@ -156,40 +140,14 @@ func (s *system) serveTarget(ctx context.Context) error {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.MarshalWrite(w, map[string]any{"output": "The answer is " + *s.canary.Load()})
 	})}
-	go func() { _ = s.target.Serve(l) }() // it ends with the proof
+	go func() { _ = target.Serve(l) }() // it ends with the proof
+	s.OnStop(target.Close)
 	return nil
-}
-
-func (s *system) halt() {
-	for _, p := range []*rig.Process{s.worker, s.server} {
-		if p != nil {
-			p.Kill()
-		}
-	}
-	s.worker, s.server = nil, nil
-}
-
-// Logs returns the ends of the logs as an error.
-func (s *system) Logs() error {
-	return errors.Join(s.Tail("the log of serve", "serve"), s.Tail("the log of worker", "worker"))
-}
-
-// Stop ends everything and removes what was written, unless it is to be kept.
-func (s *system) Stop(keep bool) error {
-	s.halt()
-	if s.target != nil {
-		_ = s.target.Close()
-	}
-	err := s.Down()
-	if keep {
-		return errors.Join(err, fmt.Errorf("the state is kept in %s", s.State))
-	}
-	return errors.Join(err, s.Remove())
 }
 
 // await asks until something is so.
 func (s *system) await(ctx context.Context, what string, so func() (bool, error)) error {
-	for until := time.Now().Add(patience); ; {
+	for until := time.Now().Add(3 * rig.Patience); ; { // an erasure hears late of a worker that died
 		ok, err := so()
 		if err != nil || ok {
 			return err

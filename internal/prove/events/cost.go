@@ -1,4 +1,4 @@
-package main
+package events
 
 import (
 	"context"
@@ -116,17 +116,8 @@ func (s *side) write(ctx context.Context) error {
 
 // newSide makes a database with events of a thousand organizations.
 func newSide(ctx context.Context, s *rig.System, name string, events int) (*side, error) {
-	cfg := config(s, 4)
-	admin, err := pgx.Connect(ctx, cfg.OwnerURL.Reveal())
+	cfg, err := newDatabase(ctx, s, name)
 	if err != nil {
-		return nil, err
-	}
-	_, err = admin.Exec(ctx, "CREATE DATABASE "+name)
-	if err := errors.Join(err, admin.Close(ctx)); err != nil {
-		return nil, err
-	}
-	cfg.URL, cfg.OwnerURL = at(cfg.URL, name), at(cfg.OwnerURL, name)
-	if _, err := postgres.Migrate(ctx, cfg, db.Postgres()); err != nil {
 		return nil, err
 	}
 	pg, err := postgres.Open(ctx, cfg)
@@ -139,6 +130,22 @@ func newSide(ctx context.Context, s *rig.System, name string, events int) (*side
 		return nil, err
 	}
 	return out, fill(ctx, cfg, events)
+}
+
+// newDatabase makes a database with all tables.
+func newDatabase(ctx context.Context, s *rig.System, name string) (postgres.Config, error) {
+	cfg := config(s, 4)
+	admin, err := pgx.Connect(ctx, cfg.OwnerURL.Reveal())
+	if err != nil {
+		return cfg, err
+	}
+	_, err = admin.Exec(ctx, "CREATE DATABASE "+name)
+	if err := errors.Join(err, admin.Close(ctx)); err != nil {
+		return cfg, err
+	}
+	cfg.URL, cfg.OwnerURL = at(cfg.URL, name), at(cfg.OwnerURL, name)
+	_, err = postgres.Migrate(ctx, cfg, db.Postgres())
+	return cfg, err
 }
 
 // fill adds events to the week of now, a million a statement. Row security does

@@ -1,4 +1,4 @@
-package main
+package events
 
 import (
 	"context"
@@ -42,7 +42,11 @@ func start(url, folder string, writers int) (*replica, error) {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	r := &replica{cmd: exec.Command(os.Args[0], "-replica", folder, "-writers", strconv.Itoa(writers)), exited: make(chan struct{})}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	r := &replica{cmd: exec.Command(program, "events", "-replica", folder, "-writers", strconv.Itoa(writers)), exited: make(chan struct{})}
 	r.cmd.Env = append(os.Environ(), "ASSAY_POSTGRES_URL="+url)
 	r.cmd.Stdout, r.cmd.Stderr = log, log
 	if err := r.cmd.Start(); err != nil {

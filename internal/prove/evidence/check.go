@@ -1,4 +1,4 @@
-package main
+package evidence
 
 import (
 	"bytes"
@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // verdict is what became of the events of a load.
 type verdict struct {
-	events, answers, repeats, pairs    int
-	unanswered, refused, looks         int64
-	lost, doubled, missing, unmerged   int
-	examples                           []string
+	events, answers, repeats, pairs  int
+	unanswered, refused, looks       int64
+	lost, doubled, missing, unmerged int
+	rig.Examples
 	checkedRecords, checkedOccurrences int
 }
 
@@ -28,33 +30,27 @@ func (v verdict) String() string {
 func (v verdict) guilty() error {
 	switch {
 	case v.lost+v.doubled+v.missing+v.unmerged > 0:
-		return fmt.Errorf("%s\n%s", v, strings.Join(v.examples, "\n"))
+		return fmt.Errorf("%s\n%s", v, v.Examples)
 	case v.repeats == 0 || v.unanswered == 0 || v.pairs == 0 || v.looks == 0:
 		return fmt.Errorf("the load could not have shown anything: %s", v)
 	}
 	return nil
 }
 
-func (v *verdict) example(format string, args ...any) {
-	if len(v.examples) < 20 {
-		v.examples = append(v.examples, fmt.Sprintf(format, args...))
-	}
-}
-
 func (v *verdict) lose(n int, format string, args ...any) {
 	v.lost += n
-	v.example(format, args...)
+	v.Example(format, args...)
 }
 
 func (v *verdict) double(n int, format string, args ...any) {
 	v.doubled += n
-	v.example(format, args...)
+	v.Example(format, args...)
 }
 
 // verdict compares what senders know with what is stored.
 func (l *load) verdict(all []stored) verdict {
 	v := l.seen
-	v.examples = slices.Clone(v.examples)
+	v.Examples = slices.Clone(v.Examples)
 	v.events, v.repeats = len(l.entries), l.repeats
 	v.unanswered, v.refused, v.looks = l.unanswered.Load(), l.refused.Load(), l.looks.Load()
 	for org, s := range all {
@@ -186,7 +182,7 @@ func (c *check) merged(p place) {
 				c.lose(1, "%s %d of event %s is not what was sent: %s %s", r.Resource, r.ID, p.id(), r.ToolName, r.Arguments)
 			case p.shape() == reply && (!whole || r.Status != "succeeded" || !bytes.Contains(r.Result, []byte(p.text()))):
 				c.unmerged++
-				c.example("%s %d of the request %s and the reply %s is %s with the arguments %s and the result %s", r.Resource, r.ID, asked.id(), p.id(), r.Status, r.Arguments, r.Result)
+				c.Example("%s %d of the request %s and the reply %s is %s with the arguments %s and the result %s", r.Resource, r.ID, asked.id(), p.id(), r.Status, r.Arguments, r.Result)
 			}
 		}
 	}

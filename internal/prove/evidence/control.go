@@ -1,4 +1,4 @@
-package main
+package evidence
 
 import (
 	"context"
@@ -9,23 +9,16 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// control is something that the proof must notice.
-type control struct {
-	name  string
-	parts []rig.Guard // what is removed from the product, if anything is
-	// noticed counts what the proof finds. It is given the load that was found to be
-	// in order, and what is stored of it.
-	noticed func(context.Context, *system, *load, []stored) (int, error)
-}
+type control = rig.Control[*system]
 
 // controls are flaws of senders and of the proof itself, and the guards of the product.
 var controls = []control{
-	{name: "unsent", noticed: unsent},
-	{name: "cut_answer", noticed: cutAnswer},
-	{name: "new_id", noticed: underFault(manners{twice: 1, anew: true}, "", func(v verdict) int { return v.doubled })},
+	{Guard: rig.Guard{Name: "unsent"}, Noticed: unsent},
+	{Guard: rig.Guard{Name: "cut_answer"}, Noticed: cutAnswer},
+	{Guard: rig.Guard{Name: "new_id"}, Noticed: underFault(manners{twice: 1, anew: true}, "", func(v verdict) int { return v.doubled })},
 	{
-		name: "forget_event", noticed: underFault(manners{twice: 1}, "", func(v verdict) int { return v.doubled }),
-		parts: []rig.Guard{{
+		Noticed: underFault(manners{twice: 1}, "", func(v verdict) int { return v.doubled }),
+		Guard: rig.Guard{
 			Name: "forget_event", File: "internal/evidence/ingest.go",
 			Text: "	h, events, err := s.holdEvents(ctx, org, accepted(events), in.Atomic)\n",
 			Instead: `	if sabotage("forget_event") {
@@ -35,19 +28,19 @@ var controls = []control{
 	}
 	h, events, err := s.holdEvents(ctx, org, accepted(events), in.Atomic)
 `,
-		}},
+		},
 	},
 	{
-		name: "count_again", noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
-		parts: []rig.Guard{{
+		Noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
+		Guard: rig.Guard{
 			Name: "count_again", File: "internal/evidence/ingest.go",
 			Text:    "			if r.Once == (key{}) {\n",
 			Instead: "			if r.Once == (key{}) && !sabotage(\"count_again\") {\n",
-		}},
+		},
 	},
 	{
-		name: "event_first", noticed: underFault(manners{}, "point", func(v verdict) int { return v.lost }),
-		parts: []rig.Guard{{
+		Noticed: underFault(manners{}, "point", func(v verdict) int { return v.lost }),
+		Guard: rig.Guard{
 			Name: "event_first", File: "internal/evidence/ingest.go",
 			Text: "	if err := s.keep(ctx, org, fresh, claims); err != nil {\n",
 			Instead: `	if sabotage("event_first") {
@@ -58,79 +51,37 @@ var controls = []control{
 	}
 	if err := s.keep(ctx, org, fresh, claims); err != nil {
 `,
-		}},
+		},
 	},
 	{
-		name: "overwrite", noticed: underFault(manners{}, "", func(v verdict) int { return v.unmerged }),
-		parts: []rig.Guard{{
+		Noticed: underFault(manners{}, "", func(v verdict) int { return v.unmerged }),
+		Guard: rig.Guard{
 			Name: "overwrite", File: "internal/evidence/internal/statedb/key.go",
 			Text:    "	if n > 0 {\n",
 			Instead: "	if n > 0 && !sabotage(\"overwrite\") {\n",
-		}},
+		},
 	},
 	{
-		name: "nameless", noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
-		parts: []rig.Guard{{
+		Noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
+		Guard: rig.Guard{
 			Name: "nameless", File: "internal/evidence/ingest.go",
 			Text:    "		if r.Alone {\n",
 			Instead: "		if r.Alone && !sabotage(\"nameless\") {\n",
-		}},
+		},
 	},
 	{
-		name: "replaced", noticed: readReplaced,
-		parts: []rig.Guard{{
+		Noticed: readReplaced,
+		Guard: rig.Guard{
 			Name: "replaced", File: "internal/evidence/report.go",
 			Text:    "				if record.Same(was.Values, out[i].Values) && was.Links == out[i].Links {\n",
 			Instead: "				if record.Same(was.Values, out[i].Values) && was.Links == out[i].Links && !sabotage(\"replaced\") {\n",
-		}},
+		},
 	},
 }
 
-// guards are those of all controls.
-func guards() (all []rig.Guard) {
-	for _, c := range controls {
-		all = append(all, c.parts...)
-	}
-	return all
-}
-
-// needsBuild tells whether a control removes something from the product.
-func needsBuild(chosen []control) bool {
-	for _, c := range chosen {
-		if len(c.parts) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// control runs controls. Each must be noticed.
-func (s *system) control(ctx context.Context, unguarded *rig.Unguarded, chosen []control, l *load, found []stored) (err error) {
-	for _, c := range chosen {
-		if len(c.parts) > 0 {
-			s.server.Kill()
-			if s.Binary, err = unguarded.Binary(); err != nil {
-				return err
-			}
-			s.Removed = c.name
-			if err := s.startServer(ctx); err != nil {
-				return err
-			}
-		}
-		n, err := c.noticed(ctx, s, l, found)
-		if err != nil {
-			return fmt.Errorf("control %s: %w", c.name, err)
-		}
-		say("control %-12s noticed %d", c.name, n)
-		if n == 0 {
-			return fmt.Errorf("control %s: %w", c.name, rig.ErrUnnoticed)
-		}
-	}
-	return nil
-}
-
 // unsent adds an event to the ledger that was not sent.
-func unsent(_ context.Context, _ *system, l *load, found []stored) (int, error) {
+func unsent(_ context.Context, s *system) (int, error) {
+	l, found := s.sound, s.found
 	before := l.verdict(found).lost
 	p := place{batch: l.last}
 	for p.shape() != unmapped {
@@ -142,16 +93,16 @@ func unsent(_ context.Context, _ *system, l *load, found []stored) (int, error) 
 }
 
 // cutAnswer takes a result out of an answer.
-func cutAnswer(_ context.Context, _ *system, l *load, _ []stored) (int, error) {
+func cutAnswer(_ context.Context, s *system) (int, error) {
 	var a answer
-	if err := json.Unmarshal(l.answer, &a); err != nil {
+	if err := json.Unmarshal(s.sound.answer, &a); err != nil {
 		return 0, err
 	}
-	if n := a.missing(l.items); n > 0 {
+	if n := a.missing(s.sound.items); n > 0 {
 		return 0, fmt.Errorf("the whole answer lacks %d results", n)
 	}
 	a.Results = a.Results[:len(a.Results)-1]
-	return a.missing(l.items), nil
+	return a.missing(s.sound.items), nil
 }
 
 // controlEvents is how many events a control sends at a time.
@@ -162,9 +113,9 @@ const controlEvents = 20 * batchEvents
 const chances = 8
 
 // underFault sends events, with a fault if one is named, until something is found.
-func underFault(m manners, only string, counted func(verdict) int) func(context.Context, *system, *load, []stored) (int, error) {
+func underFault(m manners, only string, counted func(verdict) int) func(context.Context, *system) (int, error) {
 	m.orgs, m.senders = 1, 2
-	return func(ctx context.Context, s *system, _ *load, _ []stored) (n int, err error) {
+	return func(ctx context.Context, s *system) (n int, err error) {
 		for range chances {
 			v, err := s.sendSome(ctx, m, only)
 			if err != nil {
@@ -205,7 +156,7 @@ func (s *system) sendSome(ctx context.Context, m manners, only string) (verdict,
 }
 
 // readReplaced has the events of a few batches read again.
-func readReplaced(ctx context.Context, s *system, _ *load, _ []stored) (int, error) {
+func readReplaced(ctx context.Context, s *system) (int, error) {
 	l, err := s.newLoad(ctx, manners{orgs: 1, senders: 2})
 	if err != nil {
 		return 0, err

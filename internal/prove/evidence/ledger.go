@@ -1,4 +1,4 @@
-package main
+package evidence
 
 import (
 	"fmt"
@@ -139,7 +139,7 @@ func (b *ledger) acknowledge(items []item, text jsontext.Value, known bool) erro
 	b.seen.answers++
 	if n := a.missing(items); n > 0 {
 		b.seen.missing += n
-		b.seen.example("an answer lacks %d of %d results: %.300s", n, len(items), text)
+		b.seen.Example("an answer lacks %d of %d results: %.300s", n, len(items), text)
 		return nil
 	}
 	for i, r := range a.Results {
@@ -159,7 +159,7 @@ func (b *ledger) note(it item, r result, known bool) {
 		b.repeats++
 	} else if known {
 		b.seen.doubled++
-		b.seen.example("event %s was acknowledged, and is %s when it comes again", it.ID, r.Status)
+		b.seen.Example("event %s was acknowledged, and is %s when it comes again", it.ID, r.Status)
 	}
 	e := b.entries[it.place]
 	if e == nil {
@@ -168,7 +168,7 @@ func (b *ledger) note(it item, r result, known bool) {
 	}
 	if e.raw != r.Raw {
 		b.seen.doubled++
-		b.seen.example("event %s is the raw event %d and then %d", it.ID, e.raw, r.Raw)
+		b.seen.Example("event %s is the raw event %d and then %d", it.ID, e.raw, r.Raw)
 	}
 	switch {
 	case len(r.Records) == 0:
@@ -176,7 +176,7 @@ func (b *ledger) note(it item, r result, known bool) {
 		e.refs = r.Records
 	case !slices.Equal(e.refs, r.Records):
 		b.seen.doubled++
-		b.seen.example("event %s made the records %v and then %v", it.ID, e.refs, r.Records)
+		b.seen.Example("event %s made the records %v and then %v", it.ID, e.refs, r.Records)
 	}
 }
 

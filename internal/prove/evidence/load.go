@@ -1,4 +1,4 @@
-package main
+package evidence
 
 import (
 	"context"
@@ -22,6 +22,7 @@ type manners struct {
 	look          int // read back at once
 	// anew gives events another id when they are sent again, as no sender may.
 	anew bool
+	pace time.Duration // between two batches of a sender
 }
 
 // load is senders with what they know.
@@ -143,16 +144,6 @@ func (l *load) complaint() error {
 	return errors.Join(errs...)
 }
 
-// counts are those of the load so far.
-type counts struct {
-	events              int
-	unanswered, refused int64
-}
-
-func (l *load) counts() counts {
-	return counts{l.size(), l.unanswered.Load(), l.refused.Load()}
-}
-
 // settle waits until every sender has had a batch acknowledged that it began to send
 // after now.
 func (l *load) settle(ctx context.Context) error {
@@ -184,8 +175,8 @@ func (l *load) await(ctx context.Context, what string, done func() bool) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-l.s.server.Exited():
-			return fmt.Errorf("waiting until %s: %w", what, l.s.server.Ended())
+		case <-l.s.Server.Exited():
+			return fmt.Errorf("waiting until %s: %w", what, l.s.Server.Ended())
 		case <-time.After(10 * time.Millisecond):
 		}
 		if err := l.complaint(); err != nil {

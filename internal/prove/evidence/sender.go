@@ -1,4 +1,4 @@
-package main
+package evidence
 
 import (
 	"context"
@@ -27,6 +27,9 @@ var errNoAnswer = errors.New("no answer")
 func (s *sender) run(ctx context.Context) error {
 	for batch := 0; ; batch++ {
 		if more, err := s.load.goOn(ctx, s, batch); !more {
+			return err
+		}
+		if err := rig.Sleep(ctx, s.load.pace); err != nil {
 			return err
 		}
 		if err := s.batch(ctx, place{org: s.org, sender: s.number, batch: batch}); err != nil {
@@ -143,5 +146,5 @@ func (b *ledger) late(p place, r ref) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seen.lost++
-	b.seen.example("event %s was acknowledged, and %s %d cannot be read", p.id(), r.Resource, r.ID)
+	b.seen.Example("event %s was acknowledged, and %s %d cannot be read", p.id(), r.Resource, r.ID)
 }

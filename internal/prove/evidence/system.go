@@ -1,8 +1,7 @@
-package main
+package evidence
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -19,27 +18,38 @@ var engineNames = []string{"postgres", "clickhouse", "temporal"}
 type system struct {
 	*rig.System
 	options
-	server *rig.Process
 	stream driver.Conn // to the tables of the stream, past the server
 	loads  int         // so far, for their names
+	// sound is the load that was found to be in order, and found what is stored of it.
+	sound *load
+	found []stored
 }
 
 func start(ctx context.Context, o options) (s *system, err error) {
 	s = &system{options: o}
-	if s.System, err = rig.New(ctx, o.Binary); err != nil {
+	if s.System, err = rig.New(ctx, o.Binary, o.Seed); err != nil {
 		return s, err
 	}
-	if err := s.Up(ctx, engineNames...); err != nil {
-		return s, err
-	}
-	if s.stream, err = clickhouse.Connect(secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])); err != nil {
+	if err := s.Up(ctx, "postgres", "clickhouse", "temporal"); err != nil {
 		return s, err
 	}
 	s.Env = append(s.Env, "ASSAY_REDIS_URL=", "ASSAY_TRACE_GRPC_ADDR=") // they take no part
+	if err := s.open(); err != nil {
+		return s, err
+	}
 	if _, err := s.Prepare(ctx); err != nil {
 		return s, err
 	}
-	return s, s.startServer(ctx)
+	return s, s.StartServer(ctx)
+}
+
+// open connects the check to the tables.
+func (s *system) open() (err error) {
+	s.stream, err = clickhouse.Connect(secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"]))
+	if err == nil {
+		s.OnStop(s.stream.Close)
+	}
+	return err
 }
 
 // organizations makes some that have no evidence yet, so that everything in them is of
@@ -54,29 +64,4 @@ func (s *system) organizations(ctx context.Context, n int) (all []rig.Organizati
 		all = append(all, o)
 	}
 	return all, nil
-}
-
-// startServer starts the API and waits until it listens.
-func (s *system) startServer(ctx context.Context) (err error) {
-	s.server, err = s.Serve(ctx, "server", rig.Patience)
-	return err
-}
-
-// Logs returns the end of the log as an error.
-func (s *system) Logs() error { return s.Tail("the log of serve", "serve") }
-
-// Stop ends everything and removes what was written, unless it is to be kept.
-func (s *system) Stop(keep bool) error {
-	if s.server != nil {
-		s.server.Kill()
-	}
-	var errs []error
-	if s.stream != nil {
-		errs = append(errs, s.stream.Close())
-	}
-	errs = append(errs, s.Down())
-	if keep {
-		return errors.Join(append(errs, fmt.Errorf("the state is kept in %s", s.State))...)
-	}
-	return errors.Join(append(errs, s.Remove())...)
 }

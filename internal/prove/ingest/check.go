@@ -1,10 +1,11 @@
-package main
+package ingest
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // verdict is what is left of a load in the end, in spans.
@@ -17,7 +18,8 @@ type verdict struct {
 	// ClickHouse fills by itself lack or have twice.
 	wrong, derived int64
 	missing        map[uint64]bool // the lost spans, of whatever table
-	examples       []string
+
+	rig.Examples
 }
 
 func (v verdict) String() string {
@@ -31,13 +33,7 @@ func (v verdict) guilty() error {
 		return nil
 	}
 	return fmt.Errorf("lost %d, duplicated %d, late %d, wrong %d, derived %d of %d acknowledged spans\n%s",
-		v.lost, v.duplicated, v.late, v.wrong, v.derived, v.acked, strings.Join(v.examples, "\n"))
-}
-
-func (v *verdict) example(format string, args ...any) {
-	if len(v.examples) < 10 {
-		v.examples = append(v.examples, fmt.Sprintf(format, args...))
-	}
+		v.lost, v.duplicated, v.late, v.wrong, v.derived, v.acked, v.Examples)
 }
 
 // verdict ends the load, waits until nothing is deferred, and compares what
@@ -92,7 +88,7 @@ func (v *verdict) table(ctx context.Context, l *load, table string, in func(i in
 		sender, number, index := fromSpanID(id)
 		if !l.sent(sender, number, index) {
 			v.wrong++
-			v.example("%s has the span %016x, which nobody sent", table, id)
+			v.Example("%s has the span %016x, which nobody sent", table, id)
 			continue
 		}
 		b := batch{salt: l.salt, sender: sender, number: number}
@@ -105,7 +101,7 @@ func (v *verdict) table(ctx context.Context, l *load, table string, in func(i in
 		}
 		if wrong {
 			v.wrong++
-			v.example("%s has the span %016x of organization %s with %d and %d tokens, which is not what was sent", table, id, org, input, output)
+			v.Example("%s has the span %016x of organization %s with %d and %d tokens, which is not what was sent", table, id, org, input, output)
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -113,7 +109,7 @@ func (v *verdict) table(ctx context.Context, l *load, table string, in func(i in
 	}
 	if sumIn != wantIn || sumOut != wantOut {
 		v.wrong++
-		v.example("the tokens sum up to %d and %d, and %d and %d were sent", sumIn, sumOut, wantIn, wantOut)
+		v.Example("the tokens sum up to %d and %d, and %d and %d were sent", sumIn, sumOut, wantIn, wantOut)
 	}
 	v.compare(l, table, in, seen, isSpans)
 	return nil
@@ -131,11 +127,11 @@ func (v *verdict) compare(l *load, table string, in func(i int) bool, seen map[u
 				switch n := seen[b.spanID(i)]; {
 				case n > 1:
 					v.duplicated++
-					v.example("%s has the span %016x %d times", table, b.spanID(i), n)
+					v.Example("%s has the span %016x %d times", table, b.spanID(i), n)
 				case n == 0 && e.outcome != intended:
 					v.missing[b.spanID(i)] = true
 					v.lost = int64(len(v.missing))
-					v.example("%s lacks the span %016x: sender %d, batch %d, outcome %d, acknowledged during fault %d", table, b.spanID(i), sender, number, e.outcome, e.during)
+					v.Example("%s lacks the span %016x: sender %d, batch %d, outcome %d, acknowledged during fault %d", table, b.spanID(i), sender, number, e.outcome, e.during)
 				case n == 1 && e.outcome == intended && strays:
 					v.stray++
 				}
@@ -167,7 +163,7 @@ func (v *verdict) views(ctx context.Context, l *load) error {
 		}
 		if rows != keys || missing > 0 {
 			v.derived += int64(rows - keys + missing)
-			v.example("%s has %d rows for %d keys and lacks %d traces", table, rows, keys, missing)
+			v.Example("%s has %d rows for %d keys and lacks %d traces", table, rows, keys, missing)
 		}
 	}
 	return nil

@@ -1,10 +1,11 @@
-package main
+package ingest
 
 import (
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -152,7 +153,7 @@ func (p *proof) moment(ctx context.Context) error {
 		return err
 	}
 	watch, event := folder, uint32(syscall.IN_CREATE)
-	if p.rand.IntN(3) > 0 {
+	if rand.IntN(3) > 0 {
 		watch, event = filepath.Join(folder, "deduplication_logs"), syscall.IN_MODIFY
 	}
 	fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)

@@ -1,33 +1,27 @@
-package main
+package ingest
 
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/assayhq/assay/internal/prove/rig"
 	"github.com/assayhq/assay/internal/trace"
 )
 
-// control is a guard that is removed, and the fault that must show it.
-type control struct {
-	name, file, text, instead string // the guard: see rig.Guard
-	fault                     func(*proof) fault
-	store                     string
-	// caught tells whether the check has noticed.
-	caught func(verdict) bool
-}
+type control = rig.Control[*system]
 
-func isLost(v verdict) bool       { return v.lost > 0 }
-func isLate(v verdict) bool       { return v.late > 0 }
-func isDuplicated(v verdict) bool { return v.duplicated > 0 }
+func isLost(v verdict) int64       { return v.lost }
+func isLate(v verdict) int64       { return v.late }
+func isDuplicated(v verdict) int64 { return v.duplicated }
 
 // controls are the guards between a sender and a loss.
 var controls = []control{
 	{
-		name: "ack_first", file: "internal/trace/internal/spandb/writer.go", caught: isLost, store: onDisk,
-		text: "	var failed error\n",
-		instead: `	var failed error
+		Noticed: met(onDisk, isLost, func(p *proof) rig.Fault { return rig.Fault{Name: "app killed", Run: p.s.KillServer} }),
+		Guard: rig.Guard{
+			Name: "ack_first", File: "internal/trace/internal/spandb/writer.go",
+			Text: "	var failed error\n",
+			Instead: `	var failed error
 	if sabotage("ack_first") {
 		copied, err := sealed.Open(sealed.Seal(b.parts()))
 		go func() {
@@ -37,53 +31,62 @@ var controls = []control{
 		return false, err
 	}
 `,
-		fault: func(p *proof) fault { return fault{"app killed", p.killApp} },
+		},
 	},
 	{
-		name: "moving_key", file: "internal/trace/ingest.go", caught: isDuplicated, store: onDisk,
-		text: "	in.redact(r)\n",
-		instead: `	if sabotage("moving_key") {
+		Noticed: met(onDisk, isDuplicated, func(p *proof) rig.Fault { return p.s.ServerAt(trace.AfterInsert) }),
+		Guard: rig.Guard{
+			Name: "moving_key", File: "internal/trace/ingest.go",
+			Text: "	in.redact(r)\n",
+			Instead: `	if sabotage("moving_key") {
 		r.Start += in.stamp.Ingested % 1000
 	}
 	in.redact(r)
 `,
-		fault: func(p *proof) fault { return p.atInsert(trace.AfterInsert) },
+		},
 	},
 	{
-		name: "silent_defer", file: "internal/trace/internal/spandb/writer.go", caught: isLate, store: onDisk,
-		text: "	failpoint.Hit(AfterDefer)\n",
-		instead: `	failpoint.Hit(AfterDefer)
+		Noticed: met(onDisk, isLate, func(p *proof) rig.Fault { return rig.Fault{Name: "network cut", Run: p.cut} }),
+		Guard: rig.Guard{
+			Name: "silent_defer", File: "internal/trace/internal/spandb/writer.go",
+			Text: "	failpoint.Hit(AfterDefer)\n",
+			Instead: `	failpoint.Hit(AfterDefer)
 	if sabotage("silent_defer") {
 		return false, nil
 	}
 `,
-		fault: func(p *proof) fault { return fault{"network cut", p.cut} },
+		},
 	},
 	{
-		name: "delete_first", file: "internal/trace/internal/spandb/drain.go", caught: isLost, store: inS3,
-		text: "	parts, err := sealed.Open(text)\n",
-		instead: `	if sabotage("delete_first") {
+		// A block that ClickHouse had stored after all is not missed: another one is.
+		// A block that ClickHouse had stored after all is not missed: another one is.
+		Noticed: met(inS3, isLost, func(p *proof) rig.Fault { return again(4, p.atDrain(trace.DrainRead)) }),
+		Guard: rig.Guard{
+			Name: "delete_first", File: "internal/trace/internal/spandb/drain.go",
+			Text: "	parts, err := sealed.Open(text)\n",
+			Instead: `	if sabotage("delete_first") {
 		_ = w.blobs.Delete(ctx, key)
 	}
 	parts, err := sealed.Open(text)
 `,
-		// A block that ClickHouse had stored after all is not missed: another one is.
-		fault: func(p *proof) fault { return again(4, p.atDrain(trace.DrainRead)) },
+		},
 	},
 	{
-		name: "ignore_store", file: "internal/trace/internal/spandb/writer.go", caught: isLost, store: inS3,
-		text: "	if err := w.blobs.Put(ctx, deferred.Key(w.now(), token), sealed.Seal(b.parts())); err != nil {\n",
-		instead: `	if err := w.blobs.Put(ctx, deferred.Key(w.now(), token), sealed.Seal(b.parts())); err != nil && !sabotage("ignore_store") {
+		Noticed: met(inS3, isLost, func(p *proof) rig.Fault { return rig.Fault{Name: "both cut", Run: p.bothCut} }),
+		Guard: rig.Guard{
+			Name: "ignore_store", File: "internal/trace/internal/spandb/writer.go",
+			Text: "	if err := w.blobs.Put(ctx, deferred.Key(w.now(), token), sealed.Seal(b.parts())); err != nil {\n",
+			Instead: `	if err := w.blobs.Put(ctx, deferred.Key(w.now(), token), sealed.Seal(b.parts())); err != nil && !sabotage("ignore_store") {
 `,
-		fault: func(p *proof) fault { return fault{"both cut", p.bothCut} },
+		},
 	},
 }
 
 // again is a fault that happens some times in a row.
-func again(times int, f fault) fault {
-	return fault{f.name, func(ctx context.Context) error {
+func again(times int, f rig.Fault) rig.Fault {
+	return rig.Fault{Name: f.Name, Run: func(ctx context.Context) error {
 		for range times {
-			if err := f.run(ctx); err != nil {
+			if err := f.Run(ctx); err != nil {
 				return err
 			}
 		}
@@ -91,70 +94,29 @@ func again(times int, f fault) fault {
 	}}
 }
 
-// named are the controls that are asked for.
-func named(names string) ([]control, error) {
-	return rig.Chosen(controls, func(c control) string { return c.name }, names)
-}
-
-// sabotage begins to build the application without guards.
-func (s *system) sabotage(ctx context.Context) *rig.Unguarded {
-	var guards []rig.Guard
-	for _, c := range controls {
-		guards = append(guards, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
-	}
-	return s.BuildUnguarded(ctx, guards, "assay-sabotaged")
-}
-
-// control runs controls. Each must be caught.
-func (p *proof) control(ctx context.Context, list []control, b *rig.Unguarded) error {
-	if len(list) == 0 {
-		return nil
-	}
-	if err := p.s.app.Stop(patience); err != nil {
-		return err
-	}
-	var err error
-	if p.s.Binary, err = b.Binary(); err != nil {
-		return err
-	}
-	for _, c := range list {
-		if err := p.s.unguarded(ctx, c); err != nil {
-			return fmt.Errorf("control %s: %w", c.name, err)
+// met has a load of its own meet a fault.
+func met(store string, counted func(verdict) int64, fault func(*proof) rig.Fault) func(context.Context, *system) (int, error) {
+	return func(ctx context.Context, s *system) (int, error) {
+		s.use(store)
+		if err := s.Restart(ctx); err != nil {
+			return 0, err
 		}
+		p := newProof(s)
+		p.load = newLoad(s, loadOptions{senders: 4, sample: 1})
+		p.load.begin(ctx)
+		defer p.load.end()
+		if err := p.load.settle(ctx); err != nil {
+			return 0, err
+		}
+		if err := fault(p).Run(ctx); err != nil {
+			return 0, err
+		}
+		if err := p.load.grow(ctx, p.load.acked()+int64(p.load.senders*batchSpans)); err != nil {
+			return 0, err
+		}
+		v, err := p.verdict(ctx)
+		return int(counted(v)), err
 	}
-	return nil
-}
-
-// unguarded runs one control with a load of its own.
-func (s *system) unguarded(ctx context.Context, c control) error {
-	s.Removed = c.name
-	s.use(c.store)
-	if err := s.startApp(ctx); err != nil {
-		return err
-	}
-	p := newProof(s, 1)
-	p.load = newLoad(s, loadOptions{senders: 4, sample: 1})
-	p.load.begin(ctx)
-	defer p.load.end()
-	if err := p.load.settle(ctx); err != nil {
-		return err
-	}
-	f := c.fault(p)
-	if err := f.run(ctx); err != nil {
-		return err
-	}
-	if err := p.load.grow(ctx, p.load.acked()+int64(p.load.senders*batchSpans)); err != nil {
-		return err
-	}
-	v, err := p.verdict(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("control %-13s %-28s lost %d duplicated %d late %d of %d\n", c.name, f.name, v.lost, v.duplicated, v.late, v.acked)
-	if !c.caught(v) {
-		return rig.ErrUnnoticed
-	}
-	return s.app.Stop(patience)
 }
 
 // bothCut takes all storage away for a moment.

@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"context"
@@ -13,56 +13,50 @@ import (
 	"github.com/assayhq/assay/internal/trace"
 )
 
-// fault is something that goes wrong and ends again.
-type fault struct {
-	name string
-	run  func(context.Context) error
-}
-
 // list is what can go wrong with a kind of object storage, the most telling
 // first: a shortened proof takes the beginning.
-func (p *proof) list(store string) []fault {
+func (p *proof) list(store string) []rig.Fault {
 	clickhouse := p.s.net.proxies["clickhouse"]
 	latency := func(ms, jitter int) toxic {
 		return toxic{"latency", "downstream", map[string]any{"latency": ms, "jitter": jitter}}
 	}
-	first := []fault{
-		p.atInsert(trace.AfterInsert),
-		{"clickhouse killed mid-insert", p.killClickHouse(0)},
+	first := []rig.Fault{
+		p.s.ServerAt(trace.AfterInsert),
+		{Name: "clickhouse killed mid-insert", Run: p.killClickHouse(0)},
 		p.atDrain(trace.DrainInserted),
 		p.storeAway(store),
 	}
 	if store == inS3 {
-		first = []fault{
+		first = []rig.Fault{
 			p.storeAway(store),
-			{"network cut", p.cut},
+			{Name: "network cut", Run: p.cut},
 			p.atDrain(trace.DrainRead),
-			{"app killed", p.killApp},
+			{Name: "app killed", Run: p.s.KillServer},
 			p.atDefer(trace.AfterDefer),
-			{"clickhouse killed mid-insert", p.killClickHouse(0)},
-			{"object storage hangs", p.storeHangs},
+			{Name: "clickhouse killed mid-insert", Run: p.killClickHouse(0)},
+			{Name: "object storage hangs", Run: p.storeHangs},
 		}
 	}
 	all := append(first,
-		p.atInsert(trace.BetweenTables),
+		p.s.ServerAt(trace.BetweenTables),
 		p.atDefer(trace.BeforeDefer),
-		p.atInsert(trace.BeforeReply),
-		fault{"clickhouse away", p.killClickHouse(4 * time.Second)},
-		p.atInsert(trace.Decoded),
-		fault{"clickhouse disk full", p.clickHouseFull},
+		p.s.ServerAt(trace.BeforeReply),
+		rig.Fault{Name: "clickhouse away", Run: p.killClickHouse(4 * time.Second)},
+		p.s.ServerAt(trace.Decoded),
+		rig.Fault{Name: "clickhouse disk full", Run: p.clickHouseFull},
 		p.atDefer(trace.AfterDefer),
-		fault{"connections reset", p.spoil(clickhouse, toxic{"reset_peer", "downstream", map[string]any{"timeout": 0}}, 0)},
-		p.atInsert(trace.BeforeInsert),
-		fault{"cut mid-insert", p.spoil(clickhouse, toxic{"limit_data", "upstream", map[string]any{"bytes": 20_000}}, 0)},
+		rig.Fault{Name: "connections reset", Run: p.spoil(clickhouse, toxic{"reset_peer", "downstream", map[string]any{"timeout": 0}}, 0)},
+		p.s.ServerAt(trace.BeforeInsert),
+		rig.Fault{Name: "cut mid-insert", Run: p.spoil(clickhouse, toxic{"limit_data", "upstream", map[string]any{"bytes": 20_000}}, 0)},
 		p.atDrain(trace.DrainRead),
-		fault{"black hole", p.spoil(clickhouse, toxic{"timeout", "downstream", map[string]any{"timeout": 0}}, 0)},
-		fault{"app killed", p.killApp},
-		fault{"latency 1 s ± 0.5 s", p.spoil(clickhouse, latency(1000, 500), 4*time.Second)},
+		rig.Fault{Name: "black hole", Run: p.spoil(clickhouse, toxic{"timeout", "downstream", map[string]any{"timeout": 0}}, 0)},
+		rig.Fault{Name: "app killed", Run: p.s.KillServer},
+		rig.Fault{Name: "latency 1 s ± 0.5 s", Run: p.spoil(clickhouse, latency(1000, 500), 4*time.Second)},
 		p.atDrain(trace.DrainInserted),
-		fault{"20 KB/s", p.spoil(clickhouse, toxic{"bandwidth", "upstream", map[string]any{"rate": 20}}, 4*time.Second)},
-		p.atInsert(trace.AfterInsert),
-		fault{"network cut", p.cut},
-		fault{"latency 3 s", p.slow(clickhouse, latency(3000, 0))},
+		rig.Fault{Name: "20 KB/s", Run: p.spoil(clickhouse, toxic{"bandwidth", "upstream", map[string]any{"rate": 20}}, 4*time.Second)},
+		p.s.ServerAt(trace.AfterInsert),
+		rig.Fault{Name: "network cut", Run: p.cut},
+		rig.Fault{Name: "latency 3 s", Run: p.slow(clickhouse, latency(3000, 0))},
 	)
 	if store == onDisk {
 		all = append(all, p.atDefer(blob.BeforeNamed))
@@ -70,42 +64,18 @@ func (p *proof) list(store string) []fault {
 	return all
 }
 
-// killApp kills the application at a random moment.
-func (p *proof) killApp(ctx context.Context) error {
-	if err := rig.Sleep(ctx, time.Duration(p.rand.IntN(400))*time.Millisecond); err != nil {
-		return err
-	}
-	if !p.s.app.Kill() {
-		return p.s.app.Ended()
-	}
-	return p.s.startApp(ctx)
-}
-
-// atInsert kills the application at a point that every block passes.
-func (p *proof) atInsert(point failpoint.Point) fault {
-	return fault{"point " + string(point), func(ctx context.Context) error {
-		if err := p.s.Arm(point); err != nil {
-			return err
-		}
-		if err := p.dies(ctx, point); err != nil {
-			return err
-		}
-		return p.s.startApp(ctx)
-	}}
-}
-
 // atDefer kills the application at a point that blocks pass while ClickHouse
 // is away. It comes up again without ClickHouse and defers on.
-func (p *proof) atDefer(point failpoint.Point) fault {
-	return fault{"point " + string(point), func(ctx context.Context) error {
+func (p *proof) atDefer(point failpoint.Point) rig.Fault {
+	return rig.Fault{Name: "point " + string(point), Run: func(ctx context.Context) error {
 		clickhouse := p.s.net.proxies["clickhouse"]
 		if err := errors.Join(clickhouse.cut(ctx), p.s.Arm(point)); err != nil {
 			return err
 		}
-		if err := p.dies(ctx, point); err != nil {
+		if err := p.s.Dies(ctx, p.s.Server, point, patience); err != nil {
 			return err
 		}
-		if err := p.s.startApp(ctx); err != nil {
+		if err := p.s.StartServer(ctx); err != nil {
 			return err
 		}
 		if err := p.deferral(ctx); err != nil {
@@ -117,8 +87,8 @@ func (p *proof) atDefer(point failpoint.Point) fault {
 
 // atDrain kills the application at a point that deferred blocks pass when
 // ClickHouse is back.
-func (p *proof) atDrain(point failpoint.Point) fault {
-	return fault{"point " + string(point), func(ctx context.Context) error {
+func (p *proof) atDrain(point failpoint.Point) rig.Fault {
+	return rig.Fault{Name: "point " + string(point), Run: func(ctx context.Context) error {
 		clickhouse := p.s.net.proxies["clickhouse"]
 		if err := clickhouse.cut(ctx); err != nil {
 			return err
@@ -129,10 +99,10 @@ func (p *proof) atDrain(point failpoint.Point) fault {
 		if err := errors.Join(p.s.Arm(point), clickhouse.mend(ctx)); err != nil {
 			return err
 		}
-		if err := p.dies(ctx, point); err != nil {
+		if err := p.s.Dies(ctx, p.s.Server, point, patience); err != nil {
 			return err
 		}
-		return p.s.startApp(ctx)
+		return p.s.StartServer(ctx)
 	}}
 }
 
@@ -180,7 +150,7 @@ func (p *proof) cut(ctx context.Context) error {
 	if err := clickhouse.cut(ctx); err != nil {
 		return err
 	}
-	if err := rig.Sleep(ctx, time.Duration(500+p.rand.IntN(2000))*time.Millisecond); err != nil {
+	if err := p.s.Moment(ctx, 2500*time.Millisecond); err != nil {
 		return err
 	}
 	return clickhouse.mend(ctx)
@@ -188,19 +158,19 @@ func (p *proof) cut(ctx context.Context) error {
 
 // storeAway takes ClickHouse and object storage away together: nothing may be
 // acknowledged. Object storage comes back first and takes what it can.
-func (p *proof) storeAway(store string) fault {
+func (p *proof) storeAway(store string) rig.Fault {
 	away, back := p.s.net.proxies[inS3].cut, p.s.net.proxies[inS3].mend
 	name := "all storage away"
 	if store == onDisk {
 		name = "object storage full"
 		v := p.s.volume(onDisk)
 		if v == nil {
-			return fault{name, func(context.Context) error { return p.cannot(name) }}
+			return rig.Fault{Name: name, Run: func(context.Context) error { return p.cannot(name) }}
 		}
 		away = func(context.Context) error { return v.fill() }
 		back = func(context.Context) error { return v.free() }
 	}
-	return fault{name, func(ctx context.Context) error {
+	return rig.Fault{Name: name, Run: func(ctx context.Context) error {
 		clickhouse := p.s.net.proxies["clickhouse"]
 		if err := clickhouse.cut(ctx); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (p *proof) flood(ctx context.Context, away time.Duration) (ratio float64, e
 	if err := p.load.settle(ctx); err != nil || away == 0 {
 		return 0, err
 	}
-	f := &flood{load: p.load, pid: p.s.app.PID()}
+	f := &flood{load: p.load, pid: p.s.Server.PID()}
 	defer f.requests.Wait()
 	for range p.s.orgs {
 		s, err := p.load.newSender(-1)

@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long anything may take that has to happen.
-const patience = 60 * time.Second
+const patience = rig.Patience
 
 type loadOptions struct {
 	senders int
@@ -23,6 +23,8 @@ type loadOptions struct {
 	sample int
 	// ahead is how far the clock of every sixteenth batch runs before ours.
 	ahead time.Duration
+	// pace is the pause between two batches of a sender.
+	pace time.Duration
 }
 
 // load is a number of senders with their oracles.
@@ -138,8 +140,8 @@ func (l *load) await(ctx context.Context, what string, done func() bool) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-l.s.app.Exited():
-			return fmt.Errorf("waiting until %s: %w", what, l.s.app.Ended())
+		case <-l.s.Server.Exited():
+			return fmt.Errorf("waiting until %s: %w", what, l.s.Server.Ended())
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(limit) {

@@ -1,14 +1,13 @@
-package main
+package ingest
 
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/prove/rig"
 	"github.com/assayhq/assay/internal/trace"
 )
 
@@ -21,9 +20,7 @@ const wholeFaults = 60
 type proof struct {
 	s      *system
 	load   *load
-	rand   *rand.Rand
 	faults int
-	points map[failpoint.Point]int
 
 	checked time.Time // until when rows were checked for doubles
 	// failures are broken promises that do not stop the proof: it tells all.
@@ -32,9 +29,7 @@ type proof struct {
 	unproven string
 }
 
-func newProof(s *system, seed uint64) *proof {
-	return &proof{s: s, rand: rand.New(rand.NewPCG(seed, seed)), points: map[failpoint.Point]int{}, checked: time.Now()}
-}
+func newProof(s *system) *proof { return &proof{s: s, checked: time.Now()} }
 
 // all does so many faults: half with object storage in a folder, half with a
 // bucket.
@@ -44,7 +39,7 @@ func (p *proof) all(ctx context.Context, n int, only string) error {
 		if err := p.use(ctx, store); err != nil {
 			return err
 		}
-		list := slices.DeleteFunc(p.list(store), func(f fault) bool { return !strings.Contains(f.name, only) })
+		list := slices.DeleteFunc(p.list(store), func(f rig.Fault) bool { return !strings.Contains(f.Name, only) })
 		if len(list) == 0 {
 			return fmt.Errorf("no fault with blobs in %s has a name with %q in it", store, only)
 		}
@@ -56,8 +51,8 @@ func (p *proof) all(ctx context.Context, n int, only string) error {
 			done++
 		}
 	}
-	if only == "" && n >= wholeFaults && len(p.points) < pointCount {
-		p.fail(fmt.Errorf("the application died at %d of %d points", len(p.points), pointCount))
+	if only == "" && n >= wholeFaults && len(p.s.Points) < pointCount {
+		p.fail(fmt.Errorf("the application died at %d of %d points", len(p.s.Points), pointCount))
 	}
 	return nil
 }
@@ -71,24 +66,24 @@ func (p *proof) use(ctx context.Context, store string) error {
 	if err := p.drained(ctx); err != nil {
 		return err
 	}
-	if err := p.s.app.Stop(patience); err != nil {
+	if err := p.s.Server.Stop(patience); err != nil {
 		return fmt.Errorf("stop the application: %w", err)
 	}
 	p.s.use(store)
-	return p.s.startApp(ctx)
+	return p.s.StartServer(ctx)
 }
 
 // one does a fault and waits until its consequences are over: everyone is
 // served, what was acknowledged can be read, nothing is deferred any more.
-func (p *proof) one(ctx context.Context, f fault) error {
+func (p *proof) one(ctx context.Context, f rig.Fault) error {
 	p.faults++
 	p.load.during.Store(int32(p.faults))
 	began, acked, deferred, refused := time.Now(), p.load.acked(), p.load.deferred(), p.load.refused.Load()
-	name := fmt.Sprintf("fault %d, %s with blobs in %s", p.faults, f.name, p.s.store.name)
+	name := fmt.Sprintf("fault %d, %s with blobs in %s", p.faults, f.Name, p.s.store.name)
 	if err := p.s.stopMerges(ctx); err != nil {
 		return err
 	}
-	if err := f.run(ctx); err != nil {
+	if err := f.Run(ctx); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	took := time.Since(began)
@@ -109,7 +104,7 @@ func (p *proof) one(ctx context.Context, f fault) error {
 		return err
 	}
 	fmt.Printf("fault %2d  %-4s  %-28s %5.1f s, all served %4.1f s later, all stored %4.1f s later  acked %6d deferred %5d refused %4d twice %d late %d\n",
-		p.faults, p.s.store.name, f.name, took.Seconds(), served.Seconds(), stored.Seconds(),
+		p.faults, p.s.store.name, f.Name, took.Seconds(), served.Seconds(), stored.Seconds(),
 		p.load.acked()-acked, p.load.deferred()-deferred, p.load.refused.Load()-refused, doubled, p.load.late.Load())
 	return p.load.complaint()
 }
@@ -149,13 +144,4 @@ func (p *proof) deferral(ctx context.Context) error {
 func (p *proof) refusal(ctx context.Context) error {
 	before := p.load.refused.Load()
 	return p.load.await(ctx, "senders are refused", func() bool { return p.load.refused.Load() >= before+int64(p.load.senders) })
-}
-
-// dies waits until the application has died at the armed point.
-func (p *proof) dies(ctx context.Context, point failpoint.Point) error {
-	err := p.s.Dies(ctx, p.s.app, point, patience/2)
-	if err == nil {
-		p.points[point]++
-	}
-	return err
 }

@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ const (
 )
 
 func (s *sender) run(ctx context.Context) {
-	for ctx.Err() == nil {
+	for rig.Sleep(ctx, s.load.pace) == nil {
 		b := s.batch(batchSpans, 400)
 		if s.load.ahead > 0 && b.number%16 == 0 {
 			b.ahead = s.load.ahead

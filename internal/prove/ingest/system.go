@@ -1,9 +1,7 @@
-package main
+package ingest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -27,23 +25,26 @@ type system struct {
 	orgs    []rig.Organization // their senders share every block
 	direct  driver.Conn        // past the proxy
 	net     *toxiproxy
-	app     *rig.Process
 	client  *http.Client
 	volumes []*volume
-	tools   []*tool
 }
 
-func start(ctx context.Context, binary string) (s *system, err error) {
-	s = &system{stores: map[string]*store{}, client: &http.Client{
+func newSystem(base *rig.System) *system {
+	return &system{System: base, stores: map[string]*store{}, client: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true},
 	}}
-	if s.System, err = rig.New(ctx, binary); err != nil {
+}
+
+func start(ctx context.Context, o rig.Options) (*system, error) {
+	base, err := rig.New(ctx, o.Binary, o.Seed)
+	s := newSystem(base)
+	if err != nil {
 		return s, err
 	}
 	if err := s.startEngines(ctx); err != nil {
 		return s, err
 	}
-	if s.direct, err = clickhouse.Connect(secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])); err != nil {
+	if err := s.open(); err != nil {
 		return s, err
 	}
 	if s.net, err = s.startToxiproxy(ctx); err != nil {
@@ -58,7 +59,7 @@ func start(ctx context.Context, binary string) (s *system, err error) {
 	if s.orgs, err = s.Prepare(ctx); err != nil {
 		return s, err
 	}
-	return s, s.startApp(ctx)
+	return s, s.StartServer(ctx)
 }
 
 // startEngines starts only what takes part: PostgreSQL and ClickHouse, whose
@@ -100,34 +101,10 @@ func (s *system) use(store string) {
 	s.Env = slices.Concat(s.fixed, s.store.env)
 }
 
-// startApp starts the application as it serves, and waits until it listens. It
-// must do that whether its engines are there or not.
-func (s *system) startApp(ctx context.Context) (err error) {
-	s.app, err = s.Serve(ctx, "application", patience)
+// open connects the check to ClickHouse.
+func (s *system) open() (err error) {
+	if s.direct, err = clickhouse.Connect(secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])); err == nil {
+		s.OnStop(s.direct.Close)
+	}
 	return err
-}
-
-// Logs returns the end of the application's log as an error.
-func (s *system) Logs() error { return s.Tail("the application's log", "serve") }
-
-// Stop ends everything and removes what was written, unless it is to be kept.
-func (s *system) Stop(keep bool) error {
-	if s.app != nil {
-		s.app.Kill()
-	}
-	var errs []error
-	if s.direct != nil {
-		errs = append(errs, s.direct.Close())
-	}
-	for _, t := range s.tools {
-		t.stop()
-	}
-	errs = append(errs, s.Down())
-	if keep {
-		return errors.Join(append(errs, fmt.Errorf("the state is kept in %s; what is mounted there has to be unmounted", s.State))...)
-	}
-	for _, v := range s.volumes {
-		errs = append(errs, v.unmount())
-	}
-	return errors.Join(append(errs, s.Remove())...)
 }

@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"bytes"
@@ -44,13 +44,14 @@ func (s *system) startTool(name string, env []string, args ...string) error {
 	if err := t.cmd.Start(); err != nil {
 		return err
 	}
-	s.tools = append(s.tools, t)
+	s.OnStop(t.stop)
 	return nil
 }
 
-func (t *tool) stop() {
-	_ = t.life.Close()
-	_ = t.cmd.Wait()
+func (t *tool) stop() error {
+	err := t.life.Close()
+	_ = t.cmd.Wait() // a shell whose child was killed says so
+	return err
 }
 
 // toxiproxy spoils connections on demand.

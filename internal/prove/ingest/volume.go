@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"context"
@@ -39,6 +39,7 @@ func (s *system) addVolume(ctx context.Context, name, folder string, size int64)
 			continue
 		}
 		s.volumes = append(s.volumes, v)
+		s.OnRemove(v.unmount)
 		return v.command(ctx, "chown", fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), folder)
 	}
 	return os.Remove(image)

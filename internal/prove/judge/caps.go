@@ -1,4 +1,4 @@
-package main
+package judge
 
 import (
 	"context"
@@ -71,8 +71,8 @@ func (s *system) spend(ctx context.Context, n int) (over int, err error) {
 			spent *= perToken
 		}
 		kills++
-		s.worker.Kill()
-		if err := s.startWorker(ctx); err != nil {
+		s.Worker.Kill()
+		if err := s.StartWorker(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -85,7 +85,7 @@ func (s *system) spend(ctx context.Context, n int) (over int, err error) {
 	tokens, dearest := s.provider.charged(whose)
 	spent, one := tokens*perToken, dearest*perToken
 	most := capUSD + capCaller*one + float64(kills)*(capUSD/64+capRuns*capWidth*one)
-	say("cap    US$ %.2f, spent %.2f by %d callers, %.2f a call, workers killed %d", capUSD, spent, capCaller, one, kills)
+	rig.Say("cap    US$ %.2f, spent %.2f by %d callers, %.2f a call, workers killed %d", capUSD, spent, capCaller, one, kills)
 	if spent < capUSD {
 		return 0, fmt.Errorf("cases ended with %.4f spent of the cap of %.4f", spent, capUSD)
 	}

@@ -1,11 +1,9 @@
-package main
+package judge
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/assayhq/assay/internal/client/api"
 	"github.com/assayhq/assay/internal/prove/rig"
@@ -20,7 +18,8 @@ type verdict struct {
 	wrong    int // verdicts that are not what they must be, and runs that say something else
 	repeated int // answers that were asked for again
 	extra    int // calls that no crash excuses
-	examples []string
+
+	rig.Examples
 }
 
 func (v verdict) String() string {
@@ -33,13 +32,7 @@ func (v verdict) guilty() error {
 	if v.missing+v.doubled+v.wrong+v.extra == 0 && v.verdicts > 0 {
 		return nil
 	}
-	return fmt.Errorf("%s\n%s", v, strings.Join(v.examples, "\n"))
-}
-
-func (v *verdict) example(format string, args ...any) {
-	if len(v.examples) < 20 {
-		v.examples = append(v.examples, fmt.Sprintf(format, args...))
-	}
+	return fmt.Errorf("%s\n%s", v, v.Examples)
 }
 
 // hold holds a verdict against what it must be.
@@ -49,18 +42,39 @@ func (v *verdict) hold(u unit, r api.JudgeResult) {
 		code = r.Error.Code
 		if r.Error.Message == "" {
 			v.wrong++
-			v.example("%s has the code %q and no words", u.name, code)
+			v.Example("%s has the code %q and no words", u.name, code)
 		}
 	}
 	if why := u.wrong(r.Status, r.Score, code); why != "" {
 		v.wrong++
-		v.example("%s", why)
+		v.Example("%s", why)
 	}
 }
 
 // verdict ends the load, and compares what ClickHouse has and what the provider was
 // asked with what was said.
 func (p *proof) verdict(ctx context.Context) (verdict, error) {
+	v, err := p.results(ctx)
+	if err != nil {
+		return v, err
+	}
+	crashes := p.s.Downs()
+	repeated, again := p.s.provider.oracle.Repeated(crashes)
+	v.repeated = repeated
+	v.extra += len(again)
+	for _, text := range again {
+		v.Example("%s", text)
+	}
+	if len(again) > 0 {
+		for _, c := range crashes {
+			v.Example("%s was down from %s to %s", c.What, c.Began.Format(rig.Clock), c.End.Format(rig.Clock))
+		}
+	}
+	return v, nil
+}
+
+// results is the verdict that does not ask when the provider was asked.
+func (p *proof) results(ctx context.Context) (verdict, error) {
 	l := p.load
 	l.end()
 	if err := l.complaint(); err != nil {
@@ -79,22 +93,16 @@ func (p *proof) verdict(ctx context.Context) (verdict, error) {
 // called holds the calls of the provider against the cases: each is asked once, and
 // repaired once where its answer cannot be used.
 func (p *proof) called() {
-	v, oracle, crashes := &p.load.verdict, p.s.provider.oracle, p.s.Downs()
-	repeated, again := oracle.Repeated(crashes)
-	v.repeated, v.extra = repeated, len(again)
-	for _, text := range again {
-		v.example("%s", text)
-	}
-	asked := oracle.Asked()
+	v, asked := &p.load.verdict, p.s.provider.oracle.Asked()
 	look := func(u unit) {
 		v.calls += asked[u.name] + asked[u.name+repair]
 		if n := asked[u.name+repair]; n > 0 && !u.repaired {
 			v.extra += n
-			v.example("%s was repaired %d times, and its answer could be used", u.name, n)
+			v.Example("%s was repaired %d times, and its answer could be used", u.name, n)
 		}
 		if asked[u.name] == 0 || u.repaired && asked[u.name+repair] == 0 {
 			v.missing++
-			v.example("the provider was not asked about %s as it had to be", u.name)
+			v.Example("the provider was not asked about %s as it had to be", u.name)
 		}
 	}
 	for _, j := range p.load.runs {
@@ -104,11 +112,6 @@ func (p *proof) called() {
 	}
 	for _, one := range p.load.singles {
 		look(one.unit)
-	}
-	if len(again) > 0 {
-		for _, c := range crashes {
-			v.example("%s was down from %s to %s", c.What, c.Began.Format(rig.Clock), c.End.Format(rig.Clock))
-		}
 	}
 }
 
@@ -141,32 +144,23 @@ func (p *proof) stored(ctx context.Context) error {
 		}
 		return p.s.scores.QueryRow(ctx, "SELECT count() FROM scores FINAL WHERE kind != 'run_item' AND source = 'judge' AND has(?, JSONExtractString(detail, 'input'))", names).Scan(&singles)
 	}
-	for limit := time.Now().Add(rig.Patience); ; {
-		err := query()
-		if err == nil {
-			break
-		}
-		if time.Now().After(limit) {
-			return err
-		}
-		if err := rig.Sleep(ctx, 200*time.Millisecond); err != nil {
-			return err
-		}
+	if err := rig.UntilUp(ctx, query); err != nil {
+		return err
 	}
 	for _, j := range p.load.runs {
 		c := found[j.org.ID+"/"+j.run]
 		if c.rows > c.cases {
 			v.doubled += int(c.rows - c.cases)
-			v.example("ClickHouse has %d verdicts of %d cases of run %s", c.rows, c.cases, j.run)
+			v.Example("ClickHouse has %d verdicts of %d cases of run %s", c.rows, c.cases, j.run)
 		}
 		if int(c.cases) < len(j.units) {
 			v.missing += len(j.units) - int(c.cases)
-			v.example("ClickHouse has verdicts of %d cases of run %s, which has %d", c.cases, j.run, len(j.units))
+			v.Example("ClickHouse has verdicts of %d cases of run %s, which has %d", c.cases, j.run, len(j.units))
 		}
 	}
 	if int(singles) > len(p.load.singles) {
 		v.doubled += int(singles) - len(p.load.singles)
-		v.example("ClickHouse has %d verdicts of %d single requests", singles, len(p.load.singles))
+		v.Example("ClickHouse has %d verdicts of %d single requests", singles, len(p.load.singles))
 	}
 	return nil
 }

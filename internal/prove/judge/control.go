@@ -1,4 +1,4 @@
-package main
+package judge
 
 import (
 	"context"
@@ -9,103 +9,90 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// control is a guard that is removed.
-type control struct {
-	name, file, text, instead string // the guard: see rig.Guard
-	// noticed counts what the proof finds without the guard.
-	noticed func(context.Context, *system, uint64) (int, error)
-}
+type control = rig.Control[*system]
 
 // controls are the guards between a case and a wrong verdict, a call too many, a cap
 // that does not hold, and a key that is known.
 var controls = []control{
 	{
-		name: "forget_done", file: "internal/evaluation/internal/chunk/rest.go", noticed: killed(func(v verdict) int { return v.extra }),
-		text:    "		if wanted[b.Key] {\n",
-		instead: "		if wanted[b.Key] && !sabotage(\"forget_done\") {\n",
+		Noticed: killed(func(v verdict) int { return v.extra }),
+		Guard: rig.Guard{
+			Name: "forget_done", File: "internal/evaluation/internal/chunk/rest.go",
+			Text:    "		if wanted[b.Key] {\n",
+			Instead: "		if wanted[b.Key] && !sabotage(\"forget_done\") {\n",
+		},
 	},
 	{
-		name: "lose_verdict", file: "internal/evaluation/internal/chunk/judge.go", noticed: undisturbed(func(v verdict) int { return v.missing }),
-		text: "	if err := e.Judges.Insert(ctx, e.Run.Org, all); err != nil {\n",
-		instead: `	if sabotage("lose_verdict") {
+		Noticed: undisturbed(func(v verdict) int { return v.missing }),
+		Guard: rig.Guard{
+			Name: "lose_verdict", File: "internal/evaluation/internal/chunk/judge.go",
+			Text: "	if err := e.Judges.Insert(ctx, e.Run.Org, all); err != nil {\n",
+			Instead: `	if sabotage("lose_verdict") {
 		all = all[1:]
 	}
 	if err := e.Judges.Insert(ctx, e.Run.Org, all); err != nil {
 `,
+		},
 	},
 	{
-		name: "pay_again", file: "internal/judge/http_result.go", noticed: undisturbed(func(v verdict) int { return v.extra }),
-		text:    "	if out, err := change.Recall[judgedOutput](ctx, s.log); out != nil || err != nil {\n",
-		instead: "	if out, err := change.Recall[judgedOutput](ctx, s.log); !sabotage(\"pay_again\") && (out != nil || err != nil) {\n",
+		Noticed: undisturbed(func(v verdict) int { return v.extra }),
+		Guard: rig.Guard{
+			Name: "pay_again", File: "internal/judge/http_result.go",
+			Text:    "	if out, err := change.Recall[judgedOutput](ctx, s.log); out != nil || err != nil {\n",
+			Instead: "	if out, err := change.Recall[judgedOutput](ctx, s.log); !sabotage(\"pay_again\") && (out != nil || err != nil) {\n",
+		},
 	},
 	{
-		name: "no_reason", file: "internal/judge/verdict.go", noticed: undisturbed(func(v verdict) int { return v.wrong }),
-		text:    "			v.Code, v.Message = failed.Code, failed.Message\n",
-		instead: "			if v.Code, v.Message = failed.Code, failed.Message; sabotage(\"no_reason\") {\n				v.Code = \"failed\"\n			}\n",
+		Noticed: undisturbed(func(v verdict) int { return v.wrong }),
+		Guard: rig.Guard{
+			Name: "no_reason", File: "internal/judge/verdict.go",
+			Text:    "			v.Code, v.Message = failed.Code, failed.Message\n",
+			Instead: "			if v.Code, v.Message = failed.Code, failed.Message; sabotage(\"no_reason\") {\n				v.Code = \"failed\"\n			}\n",
+		},
 	},
 	{
-		name: "repair_all", file: "internal/provider/object.go", noticed: undisturbed(func(v verdict) int { return v.extra }),
-		text:    "	if wrong.code == CodeTruncated {\n",
-		instead: "	if wrong.code == CodeTruncated && !sabotage(\"repair_all\") {\n",
+		Noticed: undisturbed(func(v verdict) int { return v.extra }),
+		Guard: rig.Guard{
+			Name: "repair_all", File: "internal/provider/object.go",
+			Text:    "	if wrong.code == CodeTruncated {\n",
+			Instead: "	if wrong.code == CodeTruncated && !sabotage(\"repair_all\") {\n",
+		},
 	},
 	{
-		name: "overspend", file: "internal/provider/ledger.go", noticed: overspent,
-		text: "	free := limit - l.spent\n",
-		instead: `	if sabotage("overspend") {
+		Noticed: overspent,
+		Guard: rig.Guard{
+			Name: "overspend", File: "internal/provider/ledger.go",
+			Text: "	free := limit - l.spent\n",
+			Instead: `	if sabotage("overspend") {
 		limit *= 2
 	}
 	free := limit - l.spent
 `,
+		},
 	},
 	{
-		name: "tell_key", file: "internal/platform/llm/failure.go", noticed: told,
-		text:    "	e.Message = excerpt(hidden(beginning(e.Message), to.Secret))\n",
-		instead: "	if e.Message = excerpt(beginning(e.Message)); !sabotage(\"tell_key\") {\n		e.Message = hidden(e.Message, to.Secret)\n	}\n",
+		Noticed: told,
+		Guard: rig.Guard{
+			Name: "tell_key", File: "internal/platform/llm/failure.go",
+			Text:    "	e.Message = excerpt(hidden(beginning(e.Message), to.Secret))\n",
+			Instead: "	if e.Message = excerpt(beginning(e.Message)); !sabotage(\"tell_key\") {\n		e.Message = hidden(e.Message, to.Secret)\n	}\n",
+		},
 	},
 }
 
-// guards are those of all controls.
-func guards() (all []rig.Guard) {
-	for _, c := range controls {
-		all = append(all, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
-	}
-	return all
-}
-
-// control runs controls. Each must be noticed.
-func (s *system) control(ctx context.Context, unguarded *rig.Unguarded, chosen []control) (err error) {
-	if len(chosen) == 0 {
-		return nil
-	}
-	if s.Binary, err = unguarded.Binary(); err != nil {
-		return err
-	}
-	// One long chunk, so that a crash finds much of it done.
+// Restart starts the application as it is when guards are removed: with one long chunk, so
+// that a crash finds much of it done.
+func (s *system) Restart(ctx context.Context) error {
 	s.Env = append(s.Env, "ASSAY_EVALUATION_CHUNK_TIME=30s")
-	for i, c := range chosen {
-		s.worker.Kill()
-		s.server.Kill()
-		s.Removed = c.name
-		s.provider.oracle.Forget()
-		if err := errors.Join(s.provider.peace(), s.startServer(ctx), s.startWorker(ctx)); err != nil {
-			return err
-		}
-		n, err := c.noticed(ctx, s, s.Seed+uint64(1000*(i+1)))
-		if err != nil {
-			return fmt.Errorf("control %s: %w", c.name, err)
-		}
-		say("control %-12s noticed %d", c.name, n)
-		if n == 0 {
-			return fmt.Errorf("control %s: %w", c.name, rig.ErrUnnoticed)
-		}
-	}
-	return nil
+	s.Seed += 1000
+	s.provider.oracle.Forget()
+	return errors.Join(s.provider.peace(), s.System.Restart(ctx))
 }
 
 // undisturbed has a run and some single requests judged.
-func undisturbed(found func(verdict) int) func(context.Context, *system, uint64) (int, error) {
-	return func(ctx context.Context, s *system, seed uint64) (int, error) {
-		p := newProof(s, seed)
+func undisturbed(found func(verdict) int) func(context.Context, *system) (int, error) {
+	return func(ctx context.Context, s *system) (int, error) {
+		p := newProof(s, s.Seed)
 		j := p.load.plan()
 		p.load.done.Go(func() { p.load.travel(ctx, j) })
 		for range 8 {
@@ -117,12 +104,12 @@ func undisturbed(found func(verdict) int) func(context.Context, *system, uint64)
 }
 
 // killed has a run judged whose worker is killed when most of a chunk is done.
-func killed(found func(verdict) int) func(context.Context, *system, uint64) (int, error) {
-	return func(ctx context.Context, s *system, seed uint64) (int, error) {
+func killed(found func(verdict) int) func(context.Context, *system) (int, error) {
+	return func(ctx context.Context, s *system) (int, error) {
 		if err := s.provider.slow(200 * time.Millisecond); err != nil {
 			return 0, err
 		}
-		p := newProof(s, seed)
+		p := newProof(s, s.Seed)
 		j := p.load.plan()
 		j.concurrency, j.units, j.client = 2, nil, false
 		for i := range 48 {
@@ -136,7 +123,7 @@ func killed(found func(verdict) int) func(context.Context, *system, uint64) (int
 				return 0, err
 			}
 		}
-		if err := p.killWorker(ctx); err != nil {
+		if err := s.KillWorker(ctx); err != nil {
 			return 0, err
 		}
 		v, err := p.verdict(ctx)
@@ -145,14 +132,14 @@ func killed(found func(verdict) int) func(context.Context, *system, uint64) (int
 }
 
 // overspent spends a cap that does not hold.
-func overspent(ctx context.Context, s *system, _ uint64) (int, error) { return s.spend(ctx, 0) }
+func overspent(ctx context.Context, s *system) (int, error) { return s.spend(ctx, 0) }
 
 // told looks for a key that is not taken out of what providers say.
-func told(ctx context.Context, s *system, _ uint64) (int, error) {
+func told(ctx context.Context, s *system) (int, error) {
 	found, err := s.plant(ctx, s.Removed)
 	for place, n := range found {
 		if n > 0 {
-			say("found  %d times in %s", n, place)
+			rig.Say("found  %d times in %s", n, place)
 		}
 	}
 	return found.Sum(), err

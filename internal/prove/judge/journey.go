@@ -1,4 +1,4 @@
-package main
+package judge
 
 import (
 	"context"
@@ -134,7 +134,7 @@ func (j *journey) check(ctx context.Context, end api.Run) error {
 		v.runs++
 		if end.Status != "completed" {
 			v.wrong++
-			v.example("run %s is %s and had to be completed", j.run, end.Status)
+			v.Example("run %s is %s and had to be completed", j.run, end.Status)
 		}
 		seen := map[int]int{}
 		for _, r := range verdicts {
@@ -144,23 +144,23 @@ func (j *journey) check(ctx context.Context, end api.Run) error {
 			}
 			if seen[i]++; !known || seen[i] > 1 {
 				v.doubled++
-				v.example("run %s has one verdict too many, %s of case %d", j.run, r.ID, i)
+				v.Example("run %s has one verdict too many, %s of case %d", j.run, r.ID, i)
 				continue
 			}
 			v.verdicts++
 			v.hold(j.units[i], r)
 			if score, ok := scores[*r.TestCaseID]; !ok || (score == nil) != (r.Score == nil) || score != nil && *score != *r.Score {
 				v.wrong++
-				v.example("run %s scores %s otherwise than its verdict does", j.run, j.units[i].name)
+				v.Example("run %s scores %s otherwise than its verdict does", j.run, j.units[i].name)
 			}
 		}
 		if missing := len(j.units) - len(seen); missing > 0 {
 			v.missing += missing
-			v.example("run %s has verdicts of %d cases of %d", j.run, len(seen), len(j.units))
+			v.Example("run %s has verdicts of %d cases of %d", j.run, len(seen), len(j.units))
 		}
 		if len(scores) != len(j.units) {
 			v.missing++
-			v.example("run %s has results of %d cases of %d", j.run, len(scores), len(j.units))
+			v.Example("run %s has results of %d cases of %d", j.run, len(scores), len(j.units))
 		}
 	})
 	return nil

@@ -1,4 +1,4 @@
-package main
+package judge
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 type load struct {
 	s      *system
 	seed   uint64
+	pace   time.Duration // between two cases, or runs, of one kind
 	stop   atomic.Bool
 	number atomic.Uint64
 	done   sync.WaitGroup
@@ -37,14 +38,14 @@ func newLoad(s *system, seed uint64) *load {
 func (l *load) begin(ctx context.Context, width int) {
 	for range width {
 		l.done.Go(func() {
-			for !l.stop.Load() && ctx.Err() == nil {
+			for !l.stop.Load() && rig.Sleep(ctx, l.pace) == nil {
 				l.travel(ctx, l.plan())
 			}
 		})
 	}
 	for range (width + 1) / 2 {
 		l.done.Go(func() {
-			for !l.stop.Load() && ctx.Err() == nil {
+			for !l.stop.Load() && rig.Sleep(ctx, l.pace) == nil {
 				l.ask(ctx)
 			}
 		})

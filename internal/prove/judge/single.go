@@ -1,4 +1,4 @@
-package main
+package judge
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (o *single) ask(ctx context.Context) error {
 	o.load.count(func(v *verdict) {
 		if again.ID != o.result.ID {
 			v.doubled++
-			v.example("%s is result %s and, asked again, %s", o.name, o.result.ID, again.ID)
+			v.Example("%s is result %s and, asked again, %s", o.name, o.result.ID, again.ID)
 		}
 		v.hold(o.unit, o.result)
 	})
@@ -46,7 +46,7 @@ func (o *single) find(ctx context.Context) {
 		v.singles++
 		if err != nil || kept.Status != o.result.Status || fmt.Sprint(kept.Input) != o.input() {
 			v.missing++
-			v.example("%s was result %s and cannot be read as it was: %v", o.name, o.result.ID, err)
+			v.Example("%s was result %s and cannot be read as it was: %v", o.name, o.result.ID, err)
 			return
 		}
 		v.verdicts++

@@ -1,9 +1,8 @@
-package main
+package judge
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -17,9 +16,6 @@ import (
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
-
-// engineNames are those that take part.
-var engineNames = []string{"postgres", "clickhouse", "temporal"}
 
 // tenant is an organization with its judges.
 type tenant struct {
@@ -35,63 +31,61 @@ type system struct {
 	orgs     []tenant
 	scores   driver.Conn
 	provider *provider
-	spans    *http.Server // takes the application's own traces
-	server   *rig.Process
-	worker   *rig.Process
 }
 
 func start(ctx context.Context, o options) (s *system, err error) {
 	s = &system{options: o}
-	if s.System, err = rig.New(ctx, o.Binary); err != nil {
+	if s.System, err = rig.New(ctx, o.Binary, o.Seed); err != nil {
 		return s, err
 	}
-	if err := s.Up(ctx, engineNames...); err != nil {
-		return s, err
-	}
-	if s.provider, err = startProvider(ctx); err != nil {
+	if err := s.Up(ctx, "postgres", "clickhouse", "temporal"); err != nil {
 		return s, err
 	}
 	if err := s.environment(); err != nil {
-		return s, err
-	}
-	if s.scores, err = clickhouse.Connect(secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])); err != nil {
 		return s, err
 	}
 	orgs, err := s.Prepare(ctx)
 	if err != nil {
 		return s, err
 	}
-	if err := errors.Join(s.startServer(ctx), s.startWorker(ctx)); err != nil {
+	if err := errors.Join(s.StartServer(ctx), s.StartWorker(ctx)); err != nil {
 		return s, err
 	}
-	for _, org := range orgs {
-		t, err := s.admit(ctx, org, "only-for-proofs")
-		if err != nil {
-			return s, err
-		}
-		s.orgs = append(s.orgs, t)
-	}
-	return s, nil
+	return s, s.settleIn(ctx, orgs)
 }
 
 // environment adds what the application is told beside its engines.
 func (s *system) environment() error {
-	master, err := secret.NewMasterKey()
-	if err != nil {
-		return err
-	}
 	address, err := rig.FreeAddress()
 	if err != nil {
 		return err
 	}
-	s.spans = &http.Server{Addr: address, ReadHeaderTimeout: 10 * time.Second, Handler: s.keepSpans()}
-	go func() { _ = s.spans.ListenAndServe() }() // it ends with the proof
-	s.Env = append(s.Env,
-		"ASSAY_REDIS_URL=", // it takes no part
-		"ASSAY_TRACE_GRPC_ADDR=", "ASSAY_EGRESS_ALLOW=127.0.0.0/8", "ASSAY_SECRET_MASTER_KEY="+master.Reveal(),
-		"ASSAY_TELEMETRY_TRACES_URL=http://"+address+"/v1/traces", "ASSAY_TELEMETRY_TRACE_RATIO=1", "ASSAY_TELEMETRY_LOG_LEVEL=debug",
-		// Short chunks: a run has several of them.
-		"ASSAY_EVALUATION_CHUNK_TIME=2s", "ASSAY_EVALUATION_HEARTBEAT="+s.heartbeat.String())
+	spans := &http.Server{Addr: address, ReadHeaderTimeout: 10 * time.Second, Handler: s.keepSpans()}
+	go func() { _ = spans.ListenAndServe() }() // it ends with the proof
+	s.OnStop(spans.Close)
+	s.Heartbeat = s.heartbeat
+	// Redis takes no part. Short chunks: a run has several of them.
+	return s.Keyed("ASSAY_REDIS_URL=", "ASSAY_TRACE_GRPC_ADDR=", "ASSAY_EVALUATION_CHUNK_TIME=2s", "ASSAY_EVALUATION_HEARTBEAT="+s.heartbeat.String(),
+		"ASSAY_TELEMETRY_TRACES_URL=http://"+address+"/v1/traces", "ASSAY_TELEMETRY_TRACE_RATIO=1", "ASSAY_TELEMETRY_LOG_LEVEL=debug")
+}
+
+// settleIn starts the provider, connects the check to ClickHouse and admits organizations.
+func (s *system) settleIn(ctx context.Context, orgs []rig.Organization) (err error) {
+	if s.provider, err = startProvider(ctx); err != nil {
+		return err
+	}
+	s.OnStop(s.provider.server.Close)
+	if s.scores, err = clickhouse.Connect(secret.Text(s.Engine["ASSAY_CLICKHOUSE_URL"])); err != nil {
+		return err
+	}
+	s.OnStop(s.scores.Close)
+	for _, org := range orgs {
+		t, err := s.admit(ctx, org, "only-for-proofs")
+		if err != nil {
+			return err
+		}
+		s.orgs = append(s.orgs, t)
+	}
 	return nil
 }
 
@@ -150,50 +144,4 @@ func (s *system) judge(ctx context.Context, org rig.Organization, name string, k
 	}
 	err = s.Post(ctx, org, "/api/llm-judge/configs", "judge "+name, body, &made)
 	return made.ID, err
-}
-
-// startServer starts the API and waits until it listens.
-func (s *system) startServer(ctx context.Context) (err error) {
-	s.server, err = s.Serve(ctx, "server", rig.Patience)
-	return err
-}
-
-func (s *system) startWorker(ctx context.Context) (err error) {
-	s.worker, err = s.Start(ctx, "worker", "worker")
-	return err
-}
-
-// Logs returns the ends of the logs as an error.
-func (s *system) Logs() error {
-	return errors.Join(s.Tail("the log of serve", "serve"), s.Tail("the log of worker", "worker"))
-}
-
-// Stop ends everything and removes what was written, unless it is to be kept.
-func (s *system) Stop(keep bool) error {
-	for _, p := range []*rig.Process{s.worker, s.server} {
-		if p != nil {
-			p.Kill()
-		}
-	}
-	var errs []error
-	if s.scores != nil {
-		errs = append(errs, s.scores.Close())
-	}
-	for _, server := range []*http.Server{s.spans, s.serverOf()} {
-		if server != nil {
-			_ = server.Close()
-		}
-	}
-	errs = append(errs, s.Down())
-	if keep {
-		return errors.Join(append(errs, fmt.Errorf("the state is kept in %s", s.State))...)
-	}
-	return errors.Join(append(errs, s.Remove())...)
-}
-
-func (s *system) serverOf() *http.Server {
-	if s.provider == nil {
-		return nil
-	}
-	return s.provider.server
 }

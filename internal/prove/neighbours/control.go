@@ -1,4 +1,4 @@
-package main
+package neighbours
 
 import (
 	"context"
@@ -66,7 +66,11 @@ func (s *system) sabotage(ctx context.Context) (string, error) {
 	for i, c := range controls {
 		guards[i] = c.Guard
 	}
-	return s.BuildUnguarded(ctx, guards, "assay-neighbours-unguarded").Binary()
+	sources, err := rig.Removable(guards, nil)
+	if err != nil {
+		return "", err
+	}
+	return s.BuildUnguarded(ctx, sources, "assay-neighbours-unguarded").Binary()
 }
 
 // control repeats attacks without the guards against them. Each must harm.
@@ -82,9 +86,9 @@ func (p *proof) control(ctx context.Context, list []control, unguarded string) e
 
 // without runs one control, on a server and a worker of its own.
 func (p *proof) without(ctx context.Context, c control) error {
-	p.s.stopApp()
+	p.s.Halt()
 	p.s.Removed = c.Name
-	if err := p.s.startApp(ctx); err != nil {
+	if err := p.s.Restart(ctx); err != nil {
 		return err
 	}
 	living, stop := context.WithCancel(ctx)

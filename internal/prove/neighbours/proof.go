@@ -1,4 +1,4 @@
-package main
+package neighbours
 
 import (
 	"context"
@@ -208,16 +208,16 @@ func (p *proof) attack(ctx context.Context, a attack) (out outcome, err error) {
 type memories struct{ server, worker int64 }
 
 func (p *proof) memories() (m memories, err error) {
-	if m.server, err = bench.Memory(p.s.server.PID()); err != nil {
+	if m.server, err = bench.Memory(p.s.Server.PID()); err != nil {
 		return m, err
 	}
-	m.worker, err = bench.Memory(p.s.worker.PID())
+	m.worker, err = bench.Memory(p.s.Worker.PID())
 	return m, err
 }
 
 // dead says which process has ended.
 func (p *proof) dead(err error) error {
-	for _, process := range []*rig.Process{p.s.server, p.s.worker} {
+	for _, process := range []*rig.Process{p.s.Server, p.s.Worker} {
 		select {
 		case <-process.Exited():
 			return process.Ended()

@@ -1,4 +1,4 @@
-package main
+package neighbours
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package main
+package people
 
 import (
 	"fmt"
@@ -58,7 +58,7 @@ func (b *book) give(item int64, who int, until time.Time) {
 	b.given++
 	if b.answered[item][who] || b.skips[item][who] {
 		b.found.givenTwice++
-		b.found.example("item %d was given to person %d again", item, who)
+		b.found.Example("item %d was given to person %d again", item, who)
 	}
 	note(b.holds, item, who, until)
 	have := len(b.answered[item])
@@ -69,7 +69,7 @@ func (b *book) give(item int64, who int, until time.Time) {
 	}
 	if have > b.required {
 		b.found.givenTwice++
-		b.found.example("%d people have item %d, which needs %d", have, item, b.required)
+		b.found.Example("%d people have item %d, which needs %d", have, item, b.required)
 	}
 }
 
@@ -145,7 +145,8 @@ func words(who int, item int64) string { return fmt.Sprintf("planted-%d-%d.", wh
 
 var planted = regexp.MustCompile(`planted-(\d+)-(\d+)\.`)
 
-// search looks for what others said in what a person was shown.
+// search looks for what others said in what a person was shown. An item that was given to
+// nobody is of another task, and in that one's book.
 func (b *book) search(who int, where string, shown []byte) {
 	for _, m := range planted.FindAllSubmatch(shown, -1) {
 		other, _ := strconv.Atoi(string(m[1]))
@@ -154,11 +155,13 @@ func (b *book) search(who int, where string, shown []byte) {
 			continue
 		}
 		b.mu.Lock()
-		if b.may(item) {
+		switch {
+		case b.holds[item] == nil:
+		case b.may(item):
 			b.seen++
-		} else {
+		default:
 			b.found.leaks++
-			b.found.example("%s showed person %d what person %d said about item %d, which is not complete", where, who, other, item)
+			b.found.Example("%s showed person %d what person %d said about item %d, which is not complete", where, who, other, item)
 		}
 		b.mu.Unlock()
 	}

@@ -1,4 +1,4 @@
-package main
+package people
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // verdict is what became of the work.
@@ -19,7 +21,8 @@ type verdict struct {
 	decidedTwice int // items with more than one decision
 	miscounted   int // counts that are not those of the rows
 	leaks        int // words that were shown too early
-	examples     []string
+
+	rig.Examples
 }
 
 func (v verdict) String() string {
@@ -32,7 +35,7 @@ func (v verdict) String() string {
 func (v verdict) guilty() error {
 	switch {
 	case v.givenTwice+v.lost+v.decidedTwice+v.miscounted+v.leaks > 0:
-		return fmt.Errorf("%s\n%s", v, strings.Join(v.examples, "\n"))
+		return fmt.Errorf("%s\n%s", v, v.Examples)
 	case v.annotations == 0 || v.decisions == 0:
 		return fmt.Errorf("nobody worked: %s", v)
 	case v.refused == 0:
@@ -41,12 +44,6 @@ func (v verdict) guilty() error {
 		return fmt.Errorf("readers never saw what others said about a complete item, so that the search proves nothing: %s", v)
 	}
 	return nil
-}
-
-func (v *verdict) example(format string, args ...any) {
-	if len(v.examples) < 20 {
-		v.examples = append(v.examples, fmt.Sprintf(format, args...))
-	}
 }
 
 // verdict compares what people know with what is stored and what the API counts.
@@ -101,7 +98,7 @@ func (l *load) stored(ctx context.Context, v *verdict) error {
 		r, ok := have[id]
 		if !ok || r.Item != a.item || who[r.Person] != a.person || !strings.Contains(r.Answer, words(a.person, a.item)) || !strings.Contains(r.Answer, `"`+a.label+`"`) {
 			v.lost++
-			v.example("annotation %d of person %d about item %d was acknowledged, and there is %+v", id, a.person, a.item, r)
+			v.Example("annotation %d of person %d about item %d was acknowledged, and there is %+v", id, a.person, a.item, r)
 		}
 	}
 	type skip struct {
@@ -120,7 +117,7 @@ func (l *load) stored(ctx context.Context, v *verdict) error {
 		for p := range all {
 			if v.skips++; !there[item][p] {
 				v.lost++
-				v.example("person %d skipped item %d, and that is not there", p, item)
+				v.Example("person %d skipped item %d, and that is not there", p, item)
 			}
 		}
 	}
@@ -142,11 +139,11 @@ func (l *load) slots(ctx context.Context, v *verdict) error {
 	for _, r := range all {
 		if r.People > l.required {
 			v.givenTwice++
-			v.example("item %d has %d answers and needs %d", r.Item, r.People, l.required)
+			v.Example("item %d has %d answers and needs %d", r.Item, r.People, l.required)
 		}
 		if r.People < l.required && r.Status != "skipped" {
 			v.lost++
-			v.example("item %d is %s with %d answers", r.Item, r.Status, r.People)
+			v.Example("item %d is %s with %d answers", r.Item, r.Status, r.People)
 		}
 	}
 	return nil
@@ -169,14 +166,14 @@ func (l *load) decidedOnce(ctx context.Context, v *verdict) error {
 	for item, made := range have {
 		if len(made) > 1 || len(l.decisions[item]) > 1 {
 			v.decidedTwice++
-			v.example("item %d has the decisions %v, of which %v were acknowledged", item, made, l.decisions[item])
+			v.Example("item %d has the decisions %v, of which %v were acknowledged", item, made, l.decisions[item])
 		}
 	}
 	for item, made := range l.decisions {
 		for id, p := range made {
 			if by, ok := have[item][id]; !ok || by != p {
 				v.lost++
-				v.example("decision %d of person %d about item %d was acknowledged and is not there", id, p, item)
+				v.Example("decision %d of person %d about item %d was acknowledged and is not there", id, p, item)
 			}
 		}
 	}
@@ -205,7 +202,7 @@ func (l *load) counts(ctx context.Context, v *verdict) error {
 	r := found[0]
 	if task.Total != r.Rows || task.Completed != r.Done || r.Wrong > 0 || task.Status != "completed" {
 		v.miscounted++
-		v.example("the task says %+v, its items are %+v", task, r)
+		v.Example("the task says %+v, its items are %+v", task, r)
 	}
 	return nil
 }
@@ -239,7 +236,7 @@ func (l *load) summary(ctx context.Context, v *verdict) error {
 	}
 	if !maps.Equal(said.ByStatus, have) || said.OpenTotal != have["open"]+have["assigned"] || said.Decided != decisions[0].N {
 		v.miscounted++
-		v.example("the summary says %+v, the rows are %v and %d decisions", said, have, decisions[0].N)
+		v.Example("the summary says %+v, the rows are %v and %d decisions", said, have, decisions[0].N)
 	}
 	return nil
 }

@@ -1,8 +1,7 @@
-package main
+package people
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"golang.org/x/sync/errgroup"
@@ -10,27 +9,18 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// control is a guard that is removed.
-type control struct {
-	name  string
-	parts []rig.Guard
-	// also are statements that remove what the tables forbid: behind the guard stands a
-	// constraint, which would show the removal as an error.
-	also string
-	// noticed counts what the proof finds without the guard.
-	noticed func(context.Context, *system) (int, error)
-}
+type control = rig.Control[*system]
 
 // controls are the guards between people and work that is done twice or seen early.
 var controls = []control{
 	{
-		name: "decide_twice", also: "DROP INDEX adjudication_decisions_current", noticed: decidedTwice,
-		parts: []rig.Guard{
-			{
-				Name: "decide_twice", File: "internal/adjudication/store.go",
-				Text:    "	if n == 0 {\n		return ErrConflict\n",
-				Instead: "	if n == 0 && !sabotage(\"decide_twice\") {\n		return ErrConflict\n",
-			},
+		Noticed: after("DROP INDEX adjudication_decisions_current", decidedTwice),
+		Guard: rig.Guard{
+			Name: "decide_twice", File: "internal/adjudication/store.go",
+			Text:    "	if n == 0 {\n		return ErrConflict\n",
+			Instead: "	if n == 0 && !sabotage(\"decide_twice\") {\n		return ErrConflict\n",
+		},
+		More: []rig.Guard{
 			{
 				Name: "decide_twice", File: "internal/adjudication/internal/db/store.sql.go",
 				Text:    "const lockItem = `-- name: LockItem :one\n",
@@ -44,13 +34,13 @@ var controls = []control{
 		},
 	},
 	{
-		name: "share_slot", also: "ALTER TABLE annotation_items DROP CONSTRAINT annotation_items_slots", noticed: givenTwice,
-		parts: []rig.Guard{
-			{
-				Name: "share_slot", File: "internal/annotation/internal/db/store.sql.go",
-				Text:    "const take = `-- name: Take :one\n",
-				Instead: "var take = `-- name: Take :one\n",
-			},
+		Noticed: after("ALTER TABLE annotation_items DROP CONSTRAINT annotation_items_slots", givenTwice),
+		Guard: rig.Guard{
+			Name: "share_slot", File: "internal/annotation/internal/db/store.sql.go",
+			Text:    "const take = `-- name: Take :one\n",
+			Instead: "var take = `-- name: Take :one\n",
+		},
+		More: []rig.Guard{
 			{
 				Name: "share_slot", File: "internal/annotation/internal/db/store.sql.go",
 				Text:    "  FOR UPDATE OF i\n",
@@ -59,52 +49,24 @@ var controls = []control{
 		},
 	},
 	{
-		name: "show_early", noticed: shownEarly,
-		parts: []rig.Guard{{
+		Noticed: shownEarly,
+		Guard: rig.Guard{
 			Name: "show_early", File: "internal/annotation/annotation.go",
 			Text:    "a.Open && !t.Blind\n",
 			Instead: "a.Open && (!t.Blind || sabotage(\"show_early\"))\n",
-		}},
+		},
 	},
 }
 
-// guards are those of all controls.
-func guards() (all []rig.Guard) {
-	for _, c := range controls {
-		all = append(all, c.parts...)
-	}
-	return all
-}
-
-// control runs controls. Each must be noticed.
-func (s *system) control(ctx context.Context, unguarded *rig.Unguarded, chosen []control) (err error) {
-	if len(chosen) == 0 {
-		return nil
-	}
-	if s.Binary, err = unguarded.Binary(); err != nil {
-		return err
-	}
-	for _, c := range chosen {
-		s.server.Kill()
-		s.Removed = c.name
-		if c.also != "" {
-			if _, err := s.rows.Exec(ctx, c.also); err != nil {
-				return fmt.Errorf("control %s: %w", c.name, err)
-			}
+// after removes what the tables forbid: behind the guard stands a constraint, which would
+// show the removal as an error.
+func after(statement string, noticed func(context.Context, *system) (int, error)) func(context.Context, *system) (int, error) {
+	return func(ctx context.Context, s *system) (int, error) {
+		if _, err := s.rows.Exec(ctx, statement); err != nil {
+			return 0, err
 		}
-		if err := s.startServer(ctx); err != nil {
-			return err
-		}
-		n, err := c.noticed(ctx, s)
-		if err != nil {
-			return fmt.Errorf("control %s: %w", c.name, err)
-		}
-		say("control %-12s noticed %d", c.name, n)
-		if n == 0 {
-			return fmt.Errorf("control %s: %w", c.name, rig.ErrUnnoticed)
-		}
+		return noticed(ctx, s)
 	}
-	return nil
 }
 
 // controlItems is how many items a control has.

@@ -1,4 +1,4 @@
-package main
+package people
 
 import (
 	"context"
@@ -32,6 +32,11 @@ type load struct {
 	items int
 	*book
 
+	// pace is how long people think about an item, and readers between two looks, until
+	// they are to hurry.
+	pace, gaze time.Duration
+	hurry      atomic.Bool
+
 	cancel      context.CancelFunc
 	annotating  sync.WaitGroup
 	deciding    sync.WaitGroup
@@ -43,13 +48,9 @@ type load struct {
 	wrong   []error
 }
 
-// newLoad makes a blind task.
-func (s *system) newLoad(ctx context.Context, items int) (*load, error) {
-	return s.newTask(ctx, "work", items, perItem)
-}
-
+// newTask makes a blind task.
 func (s *system) newTask(ctx context.Context, name string, items, required int) (*load, error) {
-	l := &load{s: s, items: items, book: newBook(required)}
+	l := &load{s: s, items: items, book: newBook(required), gaze: 20 * time.Millisecond}
 	var task struct {
 		ID int64 `json:"id"`
 	}
@@ -159,6 +160,9 @@ func (l *load) take(ctx context.Context, p person, lease time.Duration) (got tak
 // annotate answers items until all are complete.
 func (l *load) annotate(ctx context.Context, p person, r *rand.Rand) error {
 	for {
+		if err := l.think(ctx); err != nil {
+			return err
+		}
 		leaves, skips, lease := r.IntN(100) == 0, r.IntN(50) == 0, 15*time.Minute
 		if leaves {
 			lease = walk
@@ -182,6 +186,14 @@ func (l *load) annotate(ctx context.Context, p person, r *rand.Rand) error {
 			return err
 		}
 	}
+}
+
+// think takes a while, unless there is a hurry.
+func (l *load) think(ctx context.Context) error {
+	if l.hurry.Load() {
+		return ctx.Err()
+	}
+	return rig.Sleep(ctx, l.pace)
 }
 
 // pass skips an item.
@@ -244,6 +256,9 @@ func (l *load) dispute(ctx context.Context, item int64) error {
 // take from the head of the queue, so that several decide about the same item.
 func (l *load) decide(ctx context.Context, p person, r *rand.Rand) error {
 	for {
+		if err := l.think(ctx); err != nil {
+			return err
+		}
 		last := l.answeredAll.Load()
 		var queue struct {
 			Items []struct {

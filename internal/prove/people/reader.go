@@ -1,4 +1,4 @@
-package main
+package people
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -138,7 +137,7 @@ func (l *load) look(ctx context.Context, p person, r *rand.Rand) error {
 			if err == nil {
 				l.search(p.number, "GET "+path, shown)
 			}
-			if err := errors.Join(ctx.Err(), rig.Sleep(ctx, 20*time.Millisecond)); err != nil {
+			if err := errors.Join(ctx.Err(), rig.Sleep(ctx, l.gaze)); err != nil {
 				return err
 			}
 		}

@@ -1,18 +1,13 @@
-package main
+package people
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
-
-// engineNames are those that take part.
-var engineNames = []string{"postgres", "clickhouse", "temporal"}
 
 // person is a member with a key of their own.
 type person struct {
@@ -31,34 +26,39 @@ type system struct {
 	bystander    person        // an annotator who only reads
 	rows         *pgxpool.Pool // as the owner of the tables, under the claim of the organization
 	operations   []operation
-	server       *rig.Process
 }
 
 func start(ctx context.Context, o options) (s *system, err error) {
 	s = &system{options: o}
-	if s.System, err = rig.New(ctx, o.Binary); err != nil {
+	if s.System, err = rig.New(ctx, o.Binary, o.Seed); err != nil {
 		return s, err
 	}
-	if s.operations, err = readOperations(); err != nil {
+	if err := s.Up(ctx, "postgres", "clickhouse", "temporal"); err != nil {
 		return s, err
 	}
-	if err := s.Up(ctx, engineNames...); err != nil {
+	if err := s.Keyed("ASSAY_REDIS_URL=", "ASSAY_TRACE_GRPC_ADDR="); err != nil { // they take no part
 		return s, err
 	}
-	master, err := secret.NewMasterKey()
-	if err != nil {
-		return s, err
-	}
-	s.Env = append(s.Env, "ASSAY_REDIS_URL=", "ASSAY_TRACE_GRPC_ADDR=", "ASSAY_SECRET_MASTER_KEY="+master.Reveal())
 	orgs, err := s.Prepare(ctx)
 	if err != nil {
 		return s, err
 	}
-	s.org = orgs[0]
-	if err := errors.Join(s.open(ctx), s.startServer(ctx)); err != nil {
+	if err := s.StartServer(ctx); err != nil {
 		return s, err
 	}
-	return s, s.hire(ctx)
+	return s, s.settleIn(ctx, orgs[0])
+}
+
+// settleIn brings the people into an organization, and connects the check to the tables.
+func (s *system) settleIn(ctx context.Context, org rig.Organization) (err error) {
+	s.org = org
+	if s.operations, err = readOperations(); err != nil {
+		return err
+	}
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	return s.hire(ctx)
 }
 
 // open connects the check to the tables.
@@ -68,7 +68,9 @@ func (s *system) open(ctx context.Context) error {
 		return err
 	}
 	cfg.ConnConfig.RuntimeParams["app.org"] = s.org.ID
-	s.rows, err = pgxpool.NewWithConfig(ctx, cfg)
+	if s.rows, err = pgxpool.NewWithConfig(ctx, cfg); err == nil {
+		s.OnStop(func() error { s.rows.Close(); return nil })
+	}
 	return err
 }
 
@@ -108,28 +110,4 @@ func (s *system) invite(ctx context.Context, number int, role string, scopes ...
 	p.member = member.ID
 	p.Organization, err = s.PersonalKey(ctx, s.org, "of "+member.ID, member.ID, scopes...)
 	return p, err
-}
-
-// startServer starts the API and waits until it listens.
-func (s *system) startServer(ctx context.Context) (err error) {
-	s.server, err = s.Serve(ctx, "server", rig.Patience)
-	return err
-}
-
-// Logs returns the end of the log as an error.
-func (s *system) Logs() error { return s.Tail("the log of serve", "serve") }
-
-// Stop ends everything and removes what was written, unless it is to be kept.
-func (s *system) Stop(keep bool) error {
-	if s.server != nil {
-		s.server.Kill()
-	}
-	if s.rows != nil {
-		s.rows.Close()
-	}
-	err := s.Down()
-	if keep {
-		return errors.Join(err, fmt.Errorf("the state is kept in %s", s.State))
-	}
-	return errors.Join(err, s.Remove())
 }

@@ -1,4 +1,4 @@
-package main
+package policy
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 var compared = regexp.MustCompile(`policy-oracle cases (\d+) .*differences (\d+)`)
@@ -25,6 +27,6 @@ func compare(ctx context.Context, cases int, seed uint64) (differences int, err 
 	if m == nil || string(m[1]) != strconv.Itoa(cases) {
 		return 0, fmt.Errorf("compare with the reference: it says %q", out)
 	}
-	say("%s", m[0])
+	rig.Say("%s", m[0])
 	return strconv.Atoi(string(m[2]))
 }

@@ -1,4 +1,4 @@
-package main
+package policy
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func (s *system) pay(ctx context.Context, payments int) (unseen int, err error) 
 	g.SetLimit(agents)
 	var answered atomic.Int64
 	for i := range payments {
-		h, at := habits[r.IntN(len(habits))], s.replicas[i%replicas].URL
+		h, at := habits[r.IntN(len(habits))], s.replicas[i%len(s.replicas)].URL
 		if i == payments/2 {
 			if err := s.fault(ctx, r, &answered, 0, 1); err != nil {
 				return 0, err
@@ -77,7 +77,7 @@ func (s *system) pay(ctx context.Context, payments int) (unseen int, err error) 
 	} else if !noticed {
 		unseen++
 	}
-	say("payments %d, made %d, states %v, unseen %d", payments, len(b.paid), states, unseen)
+	rig.Say("payments %d, made %d, states %v, unseen %d", payments, len(b.paid), states, unseen)
 	return unseen, nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package policy
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func (s *system) overuse(ctx context.Context, n, evaluations, faults int) (overu
 	done := 0
 	for i := range n {
 		uses := 1 + i%3
-		id, question, err := s.approved(ctx, s.tenants[0], fmt.Sprintf("overuse %d %s", i, s.Removed), uses)
+		id, question, err := s.approved(ctx, s.tenants[0], fmt.Sprintf("overuse %d %s", i, s.tag()), uses)
 		if err != nil {
 			return 0, err
 		}
@@ -33,8 +33,8 @@ func (s *system) overuse(ctx context.Context, n, evaluations, faults int) (overu
 		for j := range evaluations {
 			g.Go(func() error {
 				defer answered.Add(1)
-				at := s.replicas[j%replicas]
-				err := at.Post(ctx, s.tenants[0].Organization, evaluate, fmt.Sprintf("use %d %d %s", i, j, s.Removed), question, nil)
+				at := s.replicas[j%len(s.replicas)]
+				err := at.Post(ctx, s.tenants[0].Organization, evaluate, fmt.Sprintf("use %d %d %s", i, j, s.tag()), question, nil)
 				if expired(err) {
 					return nil
 				}
@@ -59,14 +59,14 @@ func (s *system) overuse(ctx context.Context, n, evaluations, faults int) (overu
 			return 0, err
 		}
 		if allowed != uses || counted != uses {
-			say("approval %d was for %d, %d decisions rest on it, and it says %d", id, uses, allowed, counted)
+			rig.Say("approval %d was for %d, %d decisions rest on it, and it says %d", id, uses, allowed, counted)
 		}
 		if allowed < uses {
 			return 0, fmt.Errorf("approval %d was used %d times of %d: a use was lost", id, allowed, uses)
 		}
 		overused += allowed - uses
 	}
-	say("approvals %d, each presented %d times to %d servers, faults %d, overused %d", n, evaluations, replicas, done, overused)
+	s.say("approvals %d, each presented %d times to %d servers, faults %d, overused %d", n, evaluations, len(s.replicas), done, overused)
 	return overused, nil
 }
 
@@ -129,22 +129,13 @@ func (s *system) fault(ctx context.Context, r *rand.Rand, answered *atomic.Int64
 		}
 	}
 	began := time.Now()
-	what := "server killed"
+	f := rig.Fault{Name: "server killed", Run: s.replicas[r.IntN(len(s.replicas))].KillServer}
 	if number%3 == 0 {
-		what = "postgres killed"
-		if err := s.Engines(ctx, "kill", "postgres"); err != nil {
-			return err
-		}
-		if err := s.Engines(ctx, append([]string{"up"}, engineNames...)...); err != nil {
-			return err
-		}
-	} else {
-		one := s.replicas[r.IntN(replicas)]
-		one.server.Kill()
-		if err := one.start(ctx); err != nil {
-			return err
-		}
+		f = s.KillEngine("postgres")
 	}
-	say("fault %2d  %-16s %5.1f s  after %d evaluations", number, what, time.Since(began).Seconds(), after)
+	if err := f.Run(ctx); err != nil {
+		return err
+	}
+	rig.Say("fault %2d  %-16s %5.1f s  after %d evaluations", number, f.Name, time.Since(began).Seconds(), after)
 	return nil
 }

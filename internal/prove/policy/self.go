@@ -1,4 +1,4 @@
-package main
+package policy
 
 import (
 	"context"
@@ -119,12 +119,12 @@ func (s *system) approveOwn(ctx context.Context) (own int, err error) {
 					switch {
 					case ok && self:
 						own++
-						say("%s asked and %s approved, under %s, posted %t", a.name, h.name, separation, posted)
+						rig.Say("%s asked and %s approved, under %s, posted %t", a.name, h.name, separation, posted)
 					case ok:
 						given++
 					case !self:
 						refused++
-						say("%s asked and %s could not approve, under %s, posted %t", a.name, h.name, separation, posted)
+						rig.Say("%s asked and %s could not approve, under %s, posted %t", a.name, h.name, separation, posted)
 					}
 				}
 			}
@@ -139,7 +139,7 @@ func (s *system) approveOwn(ctx context.Context) (own int, err error) {
 		}
 		own += twice
 	}
-	say("self-approvals tried %d, given to others %d, self-approved %d", tried, given, own)
+	rig.Say("self-approvals tried %d, given to others %d, self-approved %d", tried, given, own)
 	if given == 0 || refused > 0 {
 		return 0, fmt.Errorf("of those who did not ask, %d could approve and %d could not", given, refused)
 	}
@@ -230,7 +230,7 @@ func (s *system) twoHands(ctx context.Context, t tenant, hands []hand) (own int,
 	}
 	state, _, err := s.state(ctx, t.Organization, made.ID)
 	if state == "approved" {
-		say("one person gave both votes of approval %d", made.ID)
+		rig.Say("one person gave both votes of approval %d", made.ID)
 		own++
 	}
 	return own, err

@@ -1,4 +1,4 @@
-package main
+package policy
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/assayhq/assay/internal/prove/rig"
 )
 
 // suspend suspends a runtime through one server, again and again, and counts the
@@ -13,7 +15,8 @@ import (
 func (s *system) suspend(ctx context.Context, trials int) (late int, err error) {
 	t := s.tenants[0]
 	look := map[string]any{"runtimeKey": "suspended-agent", "toolInvocation": map[string]any{"connectorKey": "payments", "toolName": "look_up"}}
-	everywhere := func() (decisions [replicas]decision, err error) {
+	everywhere := func() ([]decision, error) {
+		decisions := make([]decision, len(s.replicas))
 		var g errgroup.Group
 		for i, r := range s.replicas {
 			g.Go(func() error { return r.Post(ctx, t.Organization, evaluate, "", look, &decisions[i]) })
@@ -37,7 +40,7 @@ func (s *system) suspend(ctx context.Context, trials int) (late int, err error) 
 	for i := range trials {
 		at := fmt.Sprintf("/api/agent-evidence/runtimes/%d", found.Records[0].ID)
 		set := func(state string) error {
-			return s.replicas[i%replicas].Insist(ctx, t.ann.Organization, http.MethodPatch, at, "", map[string]any{"state": state}, nil)
+			return s.replicas[i%len(s.replicas)].Insist(ctx, t.ann.Organization, http.MethodPatch, at, fmt.Sprintf("%s %d %s", state, i, s.tag()), map[string]any{"state": state}, nil)
 		}
 		before, err := everywhere()
 		if err != nil {
@@ -50,19 +53,19 @@ func (s *system) suspend(ctx context.Context, trials int) (late int, err error) 
 		if err != nil {
 			return 0, err
 		}
-		for r := range replicas {
+		for r := range s.replicas {
 			if before[r].Decision != "allow" {
 				return 0, fmt.Errorf("trial %d: the runtime is active, and the decision is %s %v", i, before[r].Decision, before[r].codes())
 			}
 			if after[r].Decision != "deny" {
 				late++
-				say("trial %d: the runtime is suspended, and server %d says %s", i, r, after[r].Decision)
+				rig.Say("trial %d: the runtime is suspended, and server %d says %s", i, r, after[r].Decision)
 			}
 		}
 		if err := set("active"); err != nil {
 			return 0, err
 		}
 	}
-	say("suspensions %d, on %d servers, late denials %d", trials, replicas, late)
+	s.say("suspensions %d, on %d servers, late denials %d", trials, len(s.replicas), late)
 	return late, nil
 }

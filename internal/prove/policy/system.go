@@ -1,17 +1,12 @@
-package main
+package policy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
-	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
-
-// engineNames are those that take part.
-var engineNames = []string{"postgres", "clickhouse", "temporal"}
 
 // scopes are those of every key.
 var scopes = []string{"admin:org", "traces:read", "traces:write"}
@@ -31,64 +26,70 @@ type tenant struct {
 	ann, bob person
 }
 
-// replica is one of the servers.
-type replica struct {
-	*rig.System
-	server *rig.Process
-}
-
-// system is one set of engines with three servers on it.
+// system is one set of engines with some servers on it.
 type system struct {
 	*rig.System
 	options
-	replicas []*replica
+	replicas []*rig.System // one for each server
 	tenants  []tenant
+	// turn is how often the drill has begun anew, and quiet that nothing is said of it.
+	turn  int
+	quiet bool
+}
+
+// tag makes the names of things unique among builds and turns.
+func (s *system) tag() string { return fmt.Sprint(s.Removed, s.turn) }
+
+func (s *system) say(format string, args ...any) {
+	if !s.quiet {
+		rig.Say(format, args...)
+	}
 }
 
 func start(ctx context.Context, o options) (s *system, err error) {
 	s = &system{options: o}
-	if s.System, err = rig.New(ctx, o.Binary); err != nil {
+	if s.System, err = rig.New(ctx, o.Binary, o.Seed); err != nil {
 		return s, err
 	}
-	if err := s.Up(ctx, engineNames...); err != nil {
+	if err := s.Up(ctx, "postgres", "clickhouse", "temporal"); err != nil {
 		return s, err
 	}
-	master, err := secret.NewMasterKey()
-	if err != nil {
+	if err := s.Keyed("ASSAY_REDIS_URL=", "ASSAY_TRACE_GRPC_ADDR="); err != nil { // they take no part
 		return s, err
 	}
-	s.Env = append(s.Env, "ASSAY_REDIS_URL=", "ASSAY_TRACE_GRPC_ADDR=", "ASSAY_SECRET_MASTER_KEY="+master.Reveal())
 	orgs, err := s.Prepare(ctx)
 	if err != nil {
 		return s, err
 	}
-	if err := s.serve(ctx); err != nil {
+	if err := s.Restart(ctx); err != nil {
 		return s, err
 	}
+	return s, s.settleIn(ctx, orgs)
+}
+
+// settleIn gives organizations what agents need.
+func (s *system) settleIn(ctx context.Context, orgs []rig.Organization) error {
 	for _, o := range orgs {
 		t, err := s.settle(ctx, o)
 		if err != nil {
-			return s, err
+			return err
 		}
 		s.tenants = append(s.tenants, t)
 	}
-	return s, nil
+	return nil
 }
 
-// serve starts the servers. The first has the system's own address.
-func (s *system) serve(ctx context.Context) error {
+// Restart starts all servers. The first has the system's own address.
+func (s *system) Restart(ctx context.Context) error {
+	s.end()
 	s.replicas = nil
 	for range replicas {
-		address, err := rig.FreeAddress()
+		r, err := s.Replica()
 		if err != nil {
 			return err
 		}
-		r := &replica{System: &rig.System{
-			State: s.State, Engine: s.Engine, Binary: s.Binary, Removed: s.Removed, URL: "http://" + address,
-			Env: append(s.Env[:len(s.Env):len(s.Env)], "ASSAY_HTTP_ADDR="+address),
-		}}
 		s.replicas = append(s.replicas, r)
-		if err := r.start(ctx); err != nil {
+		if err := r.StartServer(ctx); err != nil {
 			return err
 		}
 	}
@@ -96,9 +97,10 @@ func (s *system) serve(ctx context.Context) error {
 	return nil
 }
 
-func (r *replica) start(ctx context.Context) (err error) {
-	r.server, err = r.Serve(ctx, "server", rig.Patience)
-	return err
+func (s *system) end() {
+	for _, r := range s.replicas {
+		r.Halt()
+	}
 }
 
 // settle gives an organization its people, a key for its agent and a connector for payments.
@@ -143,19 +145,8 @@ func (s *system) invite(ctx context.Context, o rig.Organization, name, role stri
 	return p, err
 }
 
-// Logs returns the end of the log as an error.
-func (s *system) Logs() error { return s.Tail("the log of serve", "serve") }
-
 // Stop ends everything and removes what was written, unless it is to be kept.
 func (s *system) Stop(keep bool) error {
-	for _, r := range s.replicas {
-		if r.server != nil {
-			r.server.Kill()
-		}
-	}
-	err := s.Down()
-	if keep {
-		return errors.Join(err, fmt.Errorf("the state is kept in %s", s.State))
-	}
-	return errors.Join(err, s.Remove())
+	s.end()
+	return s.System.Stop(keep)
 }

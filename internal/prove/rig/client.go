@@ -14,7 +14,7 @@ import (
 )
 
 // Patience is how long anything may take that has to happen.
-const Patience = 2 * time.Minute
+const Patience = 4 * time.Minute
 
 // Refusal is an answer that no repetition changes.
 type Refusal struct {
@@ -57,6 +57,19 @@ func (s *System) Insist(ctx context.Context, o Organization, method, path, key s
 		}
 		if err := Sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
+		}
+	}
+}
+
+// UntilUp repeats a question to an engine that may be away, or only just back.
+func UntilUp(ctx context.Context, ask func() error) error {
+	for limit := time.Now().Add(Patience); ; {
+		err := ask()
+		if err == nil || time.Now().After(limit) {
+			return err
+		}
+		if e := Sleep(ctx, 200*time.Millisecond); e != nil {
+			return errors.Join(err, e)
 		}
 	}
 }

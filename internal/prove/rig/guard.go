@@ -120,16 +120,12 @@ type Unguarded struct {
 	built  chan struct{}
 }
 
-// BuildUnguarded begins to build the application under a name.
-func (s *System) BuildUnguarded(ctx context.Context, guards []Guard, name string) *Unguarded {
+// BuildUnguarded begins to build the application under a name, with guards removable:
+// see Removable.
+func (s *System) BuildUnguarded(ctx context.Context, sources map[string]string, name string) *Unguarded {
 	u := &Unguarded{built: make(chan struct{})}
 	go func() {
 		defer close(u.built)
-		sources, err := Removable(guards, nil)
-		if err != nil {
-			u.err = err
-			return
-		}
 		u.binary, u.err = s.Build(ctx, sources, name)
 	}()
 	return u

@@ -121,5 +121,6 @@ func (s *System) Dies(ctx context.Context, p *Process, point failpoint.Point, pa
 	if status.Signal() != syscall.SIGKILL || strings.TrimSpace(string(left)) != "" {
 		return fmt.Errorf("the %s ended (%s) and not at the point %s", p.name, p.cmd.ProcessState, point)
 	}
+	s.Points[point]++
 	return nil
 }

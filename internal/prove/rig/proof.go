@@ -12,10 +12,8 @@ import (
 	"time"
 )
 
-// Main reads the flags, does a proof until it ends or a signal comes, and exits
-// with 1 if it fails.
+// Main does a proof until it ends or a signal comes, and exits with 1 if it fails.
 func Main(name string, prove func(context.Context) error) {
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := prove(ctx)
 	stop()
@@ -24,6 +22,9 @@ func Main(name string, prove func(context.Context) error) {
 		os.Exit(1)
 	}
 }
+
+// Say prints one line.
+func Say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 
 // Options are those of every proof that does faults and runs controls.
 type Options struct {
@@ -34,21 +35,69 @@ type Options struct {
 }
 
 // Flags declares the options; faults is how many a whole proof does.
-func (o *Options) Flags(faults int) {
-	flag.IntVar(&o.Faults, "faults", faults, "number of faults")
-	flag.StringVar(&o.Controls, "controls", "all", "controls to run: all, none, or names separated by commas")
-	flag.StringVar(&o.Only, "only", "", "part of the names of the faults to do")
-	flag.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "seed of all random choices")
-	flag.StringVar(&o.Binary, "binary", "bin/assay-failpoints", "application built with the tag failpoints")
-	flag.BoolVar(&o.Keep, "keep", false, "keep the state of a failed proof")
+func (o *Options) Flags(flags *flag.FlagSet, faults int) {
+	flags.IntVar(&o.Faults, "faults", faults, "number of faults")
+	flags.StringVar(&o.Controls, "controls", "all", "controls to run: all, none, or names separated by commas")
+	flags.StringVar(&o.Only, "only", "", "part of the names of the faults to do")
+	flags.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "seed of all random choices")
+	flags.StringVar(&o.Binary, "binary", "bin/assay-failpoints", "application built with the tag failpoints")
+	flags.BoolVar(&o.Keep, "keep", false, "keep the state of a failed proof")
 }
 
-// Subject is a system that a proof is about.
+// Subject is a system that a proof is about. Most are a System and what the load needs.
 type Subject interface {
+	Base() *System
+	// Restart ends what runs of the application and starts it as the system now says.
+	Restart(ctx context.Context) error
 	// Logs returns the ends of the application's logs as an error.
 	Logs() error
 	// Stop ends everything and removes what was written, unless it is to be kept.
 	Stop(keep bool) error
+}
+
+// Proof declares a proof.
+type Proof[S Subject] struct {
+	Name    string
+	Options *Options
+	// Start starts what the proof is about. A subject that comes with an error is
+	// stopped too.
+	Start func(context.Context) (S, error)
+	// Run does the faults under load, checks what is left and sums it up.
+	Run func(context.Context, S) (Result, error)
+	// Controls show that the checks can fail.
+	Controls []Control[S]
+	// More is what the guards of a folder call beside sabotage.
+	More map[string]string
+}
+
+// Prove does the proof and its controls, and prints the result as the last line.
+func (p Proof[S]) Prove(ctx context.Context) error {
+	chosen, err := Chosen(p.Controls, func(c Control[S]) string { return c.Guard.Name }, p.Options.Controls)
+	if err != nil {
+		return err
+	}
+	// A missing guard is found before time is spent.
+	sources, err := Removable(Guards(p.Controls), p.More)
+	if err != nil {
+		return err
+	}
+	return Prove(ctx, p.Options.Keep, p.Start, func(ctx context.Context, s S) (Result, error) {
+		Say("seed %d, state in %s", p.Options.Seed, s.Base().State)
+		var u *Unguarded
+		if len(Guards(chosen)) > 0 {
+			u = s.Base().BuildUnguarded(ctx, sources, "assay-sabotaged-"+p.Name)
+		}
+		result, err := p.Run(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range chosen {
+			if err := c.run(ctx, s, u); err != nil {
+				return nil, fmt.Errorf("control %s: %w", c.Guard.Name, err)
+			}
+		}
+		return result.With("controls", Of(len(chosen), len(p.Controls))), nil
+	})
 }
 
 // Prove starts a subject, does the proof on it, stops it and prints the result as
@@ -59,7 +108,7 @@ func Prove[S Subject](ctx context.Context, keep bool, start func(context.Context
 	if err != nil {
 		return errors.Join(err, s.Logs(), s.Stop(keep))
 	}
-	fmt.Printf("started in %.1f s\n", time.Since(began).Seconds())
+	Say("started in %.1f s", time.Since(began).Seconds())
 	result, err := run(ctx, s)
 	if err != nil {
 		return errors.Join(err, s.Logs(), s.Stop(keep))
@@ -67,7 +116,7 @@ func Prove[S Subject](ctx context.Context, keep bool, start func(context.Context
 	if err := s.Stop(false); err != nil {
 		return err
 	}
-	fmt.Printf("took %.0f s\n%s\n", time.Since(began).Seconds(), result)
+	Say("took %.0f s\n%s", time.Since(began).Seconds(), result)
 	return nil
 }
 
@@ -84,3 +133,16 @@ func (r Result) String() string { return strings.Join(r, " ") }
 
 // Of is a figure that is a part of a whole.
 func Of(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) }
+
+// Examples are the first of what a check found wrong.
+type Examples []string
+
+// Example adds one, while there are few.
+func (e *Examples) Example(format string, args ...any) {
+	if len(*e) < 20 {
+		*e = append(*e, fmt.Sprintf(format, args...))
+	}
+}
+
+// String is a line for each.
+func (e Examples) String() string { return strings.Join(e, "\n") }

@@ -10,7 +10,10 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-type subject struct{ did []string }
+type subject struct {
+	*rig.System
+	did []string
+}
 
 func (s *subject) Logs() error { s.did = append(s.did, "logs"); return nil }
 

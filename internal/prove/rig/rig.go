@@ -4,10 +4,11 @@ package rig
 
 import (
 	"context"
-	"crypto/rand"
+	cryptorand "crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -15,6 +16,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/assayhq/assay/internal/platform/failpoint"
+	"github.com/assayhq/assay/internal/platform/secret"
 )
 
 // System is one set of engines and the application that runs on it.
@@ -26,16 +30,26 @@ type System struct {
 	Env     []string          // its environment, of which the last word counts
 	Removed string            // the guard that it runs without
 
-	launcher string
+	// Server and Worker are the roles of the application, once they are started.
+	Server, Worker *Process
+	// Heartbeat is the longest silence of a worker.
+	Heartbeat time.Duration
+	// Points are those at which the application died, and how often.
+	Points map[failpoint.Point]int
+
+	launcher       string
+	engines        []string // those that take part
+	rand           *rand.Rand
+	ends, removals []func() error
 
 	mu      sync.Mutex
 	crashes []*Crash
 }
 
-// New makes a system without engines. Even one that comes with an error is to
-// be removed.
-func New(ctx context.Context, binary string) (*System, error) {
-	s := &System{Engine: map[string]string{}, Binary: binary}
+// New makes a system without engines, whose random choices follow from a seed. Even
+// one that comes with an error is to be removed.
+func New(ctx context.Context, binary string, seed uint64) (*System, error) {
+	s := &System{Engine: map[string]string{}, Binary: binary, Points: map[failpoint.Point]int{}, rand: rand.New(rand.NewPCG(seed, 7))}
 	var err error
 	if s.State, err = os.MkdirTemp("", "assay-prove-"); err != nil {
 		return s, err
@@ -51,7 +65,8 @@ func New(ctx context.Context, binary string) (*System, error) {
 // Up starts engines, all of them if none is named, and tells the application
 // where they are.
 func (s *System) Up(ctx context.Context, names ...string) error {
-	if err := s.Engines(ctx, append([]string{"up"}, names...)...); err != nil {
+	s.engines = names
+	if err := s.bring(ctx); err != nil {
 		return err
 	}
 	file, err := os.ReadFile(filepath.Join(s.State, "env"))
@@ -63,7 +78,7 @@ func (s *System) Up(ctx context.Context, names ...string) error {
 		return err
 	}
 	pepper := make([]byte, 32)
-	_, _ = rand.Read(pepper)
+	_, _ = cryptorand.Read(pepper)
 	s.URL = "http://" + address
 	s.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
@@ -81,6 +96,14 @@ func (s *System) Up(ctx context.Context, names ...string) error {
 	return nil
 }
 
+// Keyed gives the application a master key, and lets it ask this machine. More is what
+// else it is told.
+func (s *System) Keyed(more ...string) error {
+	master, err := secret.NewMasterKey()
+	s.Env = append(append(s.Env, "ASSAY_SECRET_MASTER_KEY="+master.Reveal(), "ASSAY_EGRESS_ALLOW=127.0.0.0/8"), more...)
+	return err
+}
+
 // autogroup is whether the kernel shares the processors out by sessions.
 const autogroup = "/proc/sys/kernel/sched_autogroup_enabled"
 
@@ -94,6 +117,12 @@ func ByThreads() (restore func()) {
 		return func() {}
 	}
 	return func() { _ = os.WriteFile(autogroup, was, 0) }
+}
+
+// bring brings up the engines that take part. The launcher gives up sooner than a busy
+// machine answers it.
+func (s *System) bring(ctx context.Context) error {
+	return UntilUp(ctx, func() error { return s.Engines(ctx, append([]string{"up"}, s.engines...)...) })
 }
 
 // Engines runs the launcher on this system's own engines.

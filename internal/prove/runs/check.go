@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +25,8 @@ type verdict struct {
 	extra      int // calls that no crash excuses
 	held       int // datasets that could not be deleted
 	strayed    int // runs that ended in another way than they had to
-	examples   []string
+
+	rig.Examples
 }
 
 func (v verdict) String() string {
@@ -39,13 +39,7 @@ func (v verdict) guilty() error {
 	if v.missing+v.doubled+v.miscounted+v.extra+v.held+v.strayed == 0 && v.ended == v.runs {
 		return nil
 	}
-	return fmt.Errorf("%s\n%s", v, strings.Join(v.examples, "\n"))
-}
-
-func (v *verdict) example(format string, args ...any) {
-	if len(v.examples) < 20 {
-		v.examples = append(v.examples, fmt.Sprintf(format, args...))
-	}
+	return fmt.Errorf("%s\n%s", v, v.Examples)
 }
 
 // count changes the verdict.
@@ -123,7 +117,7 @@ func (j *journey) figures(ctx context.Context) (end api.Run, err error) {
 		if time.Now().After(limit) {
 			j.load.count(func(v *verdict) {
 				v.miscounted++
-				v.example("run %s (%s) is %s and was never added up", j.run, j.kind, end.Status)
+				v.Example("run %s (%s) is %s and was never added up", j.run, j.kind, end.Status)
 			})
 			return end, nil
 		}
@@ -150,7 +144,7 @@ func (j *journey) isRight(v *verdict, end api.Run) bool {
 		return true
 	}
 	v.strayed++
-	v.example("run %s (%s) is %s %s and had to be %s %s", j.run, j.kind, end.Status, code, want, wantCode)
+	v.Example("run %s (%s) is %s %s and had to be %s %s", j.run, j.kind, end.Status, code, want, wantCode)
 	return false
 }
 
@@ -179,7 +173,7 @@ func (j *journey) list(ctx context.Context, blame bool) (t tally, err error) {
 					} else {
 						v.miscounted++
 					}
-					v.example("run %s (%s) has the result %s of item %s, epoch %d, which is wrong or there %d times", j.run, j.kind, r.Status, r.TestCaseID, r.Epoch, n)
+					v.Example("run %s (%s) has the result %s of item %s, epoch %d, which is wrong or there %d times", j.run, j.kind, r.Status, r.TestCaseID, r.Epoch, n)
 				})
 			}
 		}
@@ -213,11 +207,11 @@ func (t *tally) add(status string, calls int, cost *float64) {
 func (j *journey) compare(v *verdict, end api.Run, t tally, p api.RunProgress, chunks tally) {
 	if missing := j.units() - t.done; end.Status == "completed" && missing != 0 {
 		v.missing += max(0, missing)
-		v.example("run %s (%s) is completed with %d results of %d", j.run, j.kind, t.done, j.units())
+		v.Example("run %s (%s) is completed with %d results of %d", j.run, j.kind, t.done, j.units())
 	}
 	differ := func(what string, said any) {
 		v.miscounted++
-		v.example("run %s (%s, %s): %s %+v and the results %+v", j.run, j.kind, end.Status, what, said, t)
+		v.Example("run %s (%s, %s): %s %+v and the results %+v", j.run, j.kind, end.Status, what, said, t)
 	}
 	exact := counted(end)
 	exact.cost = t.cost // sums of fractions differ in their last digits
@@ -238,7 +232,7 @@ func (j *journey) compare(v *verdict, end api.Run, t tally, p api.RunProgress, c
 // chunks adds up the counters of a run's chunks, which the API only shows while
 // it runs.
 func (s *system) chunks(ctx context.Context, o *organization, run string) (t tally, err error) {
-	err = s.untilUp(ctx, func() error {
+	err = rig.UntilUp(ctx, func() error {
 		return pgx.BeginFunc(ctx, s.rows, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, "SELECT set_config('app.org', $1, true)", o.ID); err != nil {
 				return err
@@ -250,56 +244,50 @@ func (s *system) chunks(ctx context.Context, o *organization, run string) (t tal
 	return t, err
 }
 
-// untilUp repeats a question while the engine is away.
-func (s *system) untilUp(ctx context.Context, ask func() error) error {
-	for limit := time.Now().Add(patience); ; {
-		err := ask()
-		if err == nil || time.Now().After(limit) {
-			return err
-		}
-		if e := rig.Sleep(ctx, 200*time.Millisecond); e != nil {
-			return errors.Join(err, e)
-		}
-	}
-}
-
 // verdict ends the load, and compares what ClickHouse has and what targets were
 // asked with what runs say.
 func (p *proof) verdict(ctx context.Context) (verdict, error) {
-	p.load.end()
-	if err := p.load.complaint(); err != nil {
-		return p.load.verdict, errors.Join(err, p.load.verdict.guilty())
-	}
-	v := &p.load.verdict
-	v.runs = len(p.load.all)
-	if err := p.stored(ctx, v); err != nil {
-		return *v, err
+	v, err := p.results(ctx)
+	if err != nil {
+		return v, err
 	}
 	crashes := p.s.Downs()
 	repeated, again := p.s.targets.oracle.Repeated(crashes)
 	v.repeated = repeated
 	for _, j := range p.load.all {
 		if j.isCancelled() {
-			again = append(again, p.s.targets.oracle.Late(prefix(j.run), j.endedAt.Add(p.s.heartbeat+5*time.Second), crashes)...)
+			again = append(again, p.s.targets.oracle.Late(prefix(j.run), j.endedAt.Add(p.s.Heartbeat+5*time.Second), crashes)...)
 		}
 	}
 	v.extra = len(again)
 	for _, text := range again {
-		v.example("%s", text)
+		v.Example("%s", text)
 	}
 	if v.extra > 0 {
 		for _, c := range crashes {
-			v.example("%s was down from %s to %s", c.What, c.Began.Format(rig.Clock), c.End.Format(rig.Clock))
+			v.Example("%s was down from %s to %s", c.What, c.Began.Format(rig.Clock), c.End.Format(rig.Clock))
 		}
 	}
-	return *v, nil
+	return v, nil
+}
+
+// results ends the load, and compares what ClickHouse has with what runs say.
+func (p *proof) results(ctx context.Context) (verdict, error) {
+	p.load.end()
+	v := &p.load.verdict
+	if err := p.load.complaint(); err != nil {
+		return *v, errors.Join(err, v.guilty())
+	}
+	v.runs = len(p.load.all)
+	err := p.stored(ctx, v)
+	return *v, err
 }
 
 // stored counts the results of every run in ClickHouse.
 func (p *proof) stored(ctx context.Context, v *verdict) error {
 	type count struct{ rows, units uint64 }
 	found := map[string]count{}
-	err := p.s.untilUp(ctx, func() error {
+	err := rig.UntilUp(ctx, func() error {
 		rows, err := p.s.results.Query(ctx, "SELECT toString(org_id), toString(run_id), count(), uniqExact(item_id, epoch) FROM run_results FINAL WHERE metric = '' GROUP BY 1, 2")
 		if err != nil {
 			return err
@@ -319,11 +307,11 @@ func (p *proof) stored(ctx context.Context, v *verdict) error {
 		c := found[j.org.ID+"/"+j.run]
 		if c.rows != c.units {
 			v.doubled += int(c.rows - c.units)
-			v.example("ClickHouse has %d rows for %d units of run %s (%s)", c.rows, c.units, j.run, j.kind)
+			v.Example("ClickHouse has %d rows for %d units of run %s (%s)", c.rows, c.units, j.run, j.kind)
 		}
 		if int(c.units) != j.results {
 			v.miscounted++
-			v.example("ClickHouse has %d results of run %s (%s), and the API listed %d", c.units, j.run, j.kind, j.results)
+			v.Example("ClickHouse has %d results of run %s (%s), and the API listed %d", c.units, j.run, j.kind, j.results)
 		}
 	}
 	return err

@@ -1,51 +1,57 @@
-package main
+package runs
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// control is a guard that is removed.
-type control struct {
-	name, file, text, instead string // the guard: see rig.Guard
-	// caught tells whether the check has noticed.
-	caught func(verdict) bool
-}
+type control = rig.Control[*system]
 
 // controls are the guards between a run and a wrong figure.
 var controls = []control{
 	{
-		name: "forget_done", file: "internal/evaluation/internal/chunk/rest.go", caught: func(v verdict) bool { return v.extra > 0 },
-		text:    "		if wanted[b.Key] {\n",
-		instead: "		if wanted[b.Key] && !sabotage(\"forget_done\") {\n",
+		Noticed: killed(func(v verdict) int { return v.extra }),
+		Guard: rig.Guard{
+			Name: "forget_done", File: "internal/evaluation/internal/chunk/rest.go",
+			Text:    "		if wanted[b.Key] {\n",
+			Instead: "		if wanted[b.Key] && !sabotage(\"forget_done\") {\n",
+		},
 	},
 	{
-		name: "count_twice", file: "internal/evaluation/internal/chunk/rest.go", caught: func(v verdict) bool { return v.miscounted > 0 },
-		text: "			e.count.Add(b)\n",
-		instead: `			e.count.Add(b)
+		Noticed: killed(func(v verdict) int { return v.miscounted }),
+		Guard: rig.Guard{
+			Name: "count_twice", File: "internal/evaluation/internal/chunk/rest.go",
+			Text: "			e.count.Add(b)\n",
+			Instead: `			e.count.Add(b)
 			if sabotage("count_twice") {
 				e.count.Add(b)
 			}
 `,
+		},
 	},
 	{
-		name: "lose_one", file: "internal/evaluation/internal/chunk/flush.go", caught: func(v verdict) bool { return v.missing > 0 },
-		text: "	failpoint.Hit(Answered)\n",
-		instead: `	failpoint.Hit(Answered)
+		Noticed: killed(func(v verdict) int { return v.missing }),
+		Guard: rig.Guard{
+			Name: "lose_one", File: "internal/evaluation/internal/chunk/flush.go",
+			Text: "	failpoint.Hit(Answered)\n",
+			Instead: `	failpoint.Hit(Answered)
 	if sabotage("lose_one") && len(ready) > 1 {
 		ready = ready[1:]
 	}
 `,
+		},
 	},
 	{
-		name: "keep_hold", file: "internal/evaluation/run.go", caught: func(v verdict) bool { return v.held > 0 },
-		text:    "ReleaseTx(ctx, tx, id, holder(r.ID))",
-		instead: "ReleaseTx(ctx, tx, id, holder(stranger(r.ID)))",
+		Noticed: killed(func(v verdict) int { return v.held }),
+		Guard: rig.Guard{
+			Name: "keep_hold", File: "internal/evaluation/run.go",
+			Text:    "ReleaseTx(ctx, tx, id, holder(r.ID))",
+			Instead: "ReleaseTx(ctx, tx, id, holder(stranger(r.ID)))",
+		},
 	},
 }
 
@@ -59,83 +65,36 @@ func stranger(run int64) int64 {
 }
 `
 
-// named are the controls that are asked for.
-func named(names string) ([]control, error) {
-	return rig.Chosen(controls, func(c control) string { return c.name }, names)
-}
-
-// control runs controls. Each must be caught.
-func (s *system) control(ctx context.Context, chosen []control) error {
-	if len(chosen) == 0 {
-		return nil
-	}
-	sources, err := sabotaged()
-	if err != nil {
-		return err
-	}
-	if s.Binary, err = s.Build(ctx, sources, "assay-sabotaged-runs"); err != nil {
-		return err
-	}
-	// One long chunk, so that a crash finds much of it done.
+// Restart starts the application as it is when guards are removed: with one long chunk, so
+// that a crash finds much of it done.
+func (s *system) Restart(ctx context.Context) error {
 	s.Env = append(s.Env, "ASSAY_EVALUATION_CHUNK_TIME=30s")
-	if err := s.targets.calm(simulated.Latency{Fixed: 400 * time.Millisecond}); err != nil {
-		return err
-	}
-	for i, c := range chosen {
-		if err := s.unguarded(ctx, c, uint64(i)); err != nil {
-			return fmt.Errorf("control %s: %w", c.name, err)
-		}
-	}
-	return nil
-}
-
-// unguarded runs one control: a run whose worker is killed when most of a chunk
-// is done.
-func (s *system) unguarded(ctx context.Context, c control, seed uint64) error {
-	s.worker.Kill()
-	s.server.Kill()
-	s.Removed = c.name
 	s.targets.oracle.Forget()
-	if err := errors.Join(s.startServer(ctx), s.startWorker(ctx)); err != nil {
-		return err
-	}
-	p := newProof(s, seed)
-	j := p.load.plan(0)
-	j.items, j.concurrency = 60, 2
-	p.load.done.Go(p.load.start(ctx, j))
-	defer p.load.end()
-	for calls := 0; calls < 40; {
-		if err := rig.Sleep(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
-		j.mu.Lock()
-		if j.isRunning {
-			calls, _ = s.targets.oracle.Of(prefix(j.run))
-		}
-		j.mu.Unlock()
-		if err := p.load.complaint(); err != nil {
-			return err
-		}
-	}
-	if err := p.killWorker(ctx); err != nil {
-		return err
-	}
-	v, err := p.verdict(ctx)
-	if err != nil {
-		return err
-	}
-	say("control %-12s missing %d miscounted %d extra %d held %d", c.name, v.missing, v.miscounted, v.extra, v.held)
-	if !c.caught(v) {
-		return rig.ErrUnnoticed
-	}
-	return nil
+	return errors.Join(s.targets.calm(simulated.Latency{Fixed: 400 * time.Millisecond}), s.System.Restart(ctx))
 }
 
-// sabotaged are the files of the product with every guard removable.
-func sabotaged() (map[string]string, error) {
-	var guards []rig.Guard
-	for _, c := range controls {
-		guards = append(guards, rig.Guard{Name: c.name, File: c.file, Text: c.text, Instead: c.instead})
+// killed has a run executed whose worker is killed when most of a chunk is done.
+func killed(found func(verdict) int) func(context.Context, *system) (int, error) {
+	return func(ctx context.Context, s *system) (int, error) {
+		p := newProof(s, 0)
+		j := p.load.plan(0)
+		j.items, j.concurrency = 60, 2
+		p.load.done.Go(p.load.start(ctx, j))
+		defer p.load.end()
+		for calls := 0; calls < 40; {
+			if err := errors.Join(rig.Sleep(ctx, 50*time.Millisecond), p.load.complaint()); err != nil {
+				return 0, err
+			}
+			j.mu.Lock()
+			if j.isRunning {
+				calls, _ = s.targets.oracle.Of(prefix(j.run))
+			}
+			j.mu.Unlock()
+		}
+		if err := s.KillWorker(ctx); err != nil {
+			return 0, err
+		}
+		v, err := p.verdict(ctx)
+		return found(v), err
 	}
-	return rig.Removable(guards, map[string]string{"internal/evaluation": strangerSource})
 }

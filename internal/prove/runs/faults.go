@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -8,71 +8,53 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// fault is something that goes wrong and ends again.
-type fault struct {
-	name string
-	run  func(context.Context) error
-}
-
 // list is what can go wrong, the most telling first: a shortened proof takes
 // the beginning.
-func (p *proof) list() []fault {
-	return []fault{
-		p.at(evaluation.ChunkAnswered),
-		{"clickhouse killed", p.killEngine("clickhouse")},
-		{"cancelled while queued", p.cancelQueued},
+func (p *proof) list() []rig.Fault {
+	return []rig.Fault{
+		p.s.WorkerAt(evaluation.ChunkAnswered),
+		p.s.KillEngine("clickhouse"),
+		{Name: "cancelled while queued", Run: p.cancelQueued},
 		p.spoil("provider limits", simulated.Rule{Fault: simulated.FaultRateLimit, Share: 0.6, RetryAfter: time.Second}),
-		p.at(evaluation.ChunkStored),
-		{"server killed", p.killServer},
-		{"cancelled while aggregating", p.cancelAggregating},
-		{"postgres killed", p.killEngine("postgres")},
-		{"worker killed", p.killWorker},
-		p.at(evaluation.RunResolved),
-		p.at(evaluation.ChunkJudged),
-		{"worker frozen", p.freezeWorker},
-		{"temporal killed", p.killEngine("temporal")},
+		p.s.WorkerAt(evaluation.ChunkStored),
+		{Name: "server killed", Run: p.s.KillServer},
+		{Name: "cancelled while aggregating", Run: p.cancelAggregating},
+		p.s.KillEngine("postgres"),
+		{Name: "worker killed", Run: p.s.KillWorker},
+		p.s.WorkerAt(evaluation.RunResolved),
+		p.s.WorkerAt(evaluation.ChunkJudged),
+		{Name: "worker frozen", Run: p.freezeWorker},
+		p.s.KillEngine("temporal"),
 		p.spoil("provider hangs", simulated.Rule{Fault: simulated.FaultHang, Share: 0.3}),
-		p.at(evaluation.ChunkRead),
+		p.s.WorkerAt(evaluation.ChunkRead),
 		p.spoil("provider is malformed", simulated.Rule{Fault: simulated.FaultMalformed, Share: 0.6}),
-		p.at(evaluation.ChunkCounted),
-		{"clickhouse killed", p.killEngine("clickhouse")},
-		p.at(evaluation.RunConcluded),
+		p.s.WorkerAt(evaluation.ChunkCounted),
+		p.s.KillEngine("clickhouse"),
+		p.s.WorkerAt(evaluation.RunConcluded),
 		p.spoil("provider fails", simulated.Rule{Fault: simulated.FaultError, Share: 0.6, Status: 503}),
-		{"worker killed", p.killWorker},
-		p.at(evaluation.RunConcluding),
+		{Name: "worker killed", Run: p.s.KillWorker},
+		p.s.WorkerAt(evaluation.RunConcluding),
 		p.spoil("provider cuts answers", simulated.Rule{Fault: simulated.FaultTruncated, Share: 0.6}),
 	}
-}
-
-// killWorker kills the worker and starts another.
-func (p *proof) killWorker(ctx context.Context) error {
-	back := p.s.Crashed("worker")
-	p.s.worker.Kill()
-	if err := p.moment(ctx, time.Second); err != nil {
-		return err
-	}
-	defer back(0)
-	return p.s.startWorker(ctx)
 }
 
 // freezeWorker stops a worker for so long that another executes its chunks, and
 // then lets it go on, as a machine does that was suspended.
 func (p *proof) freezeWorker(ctx context.Context) error {
 	back := p.s.Crashed("frozen worker")
-	frozen := p.s.worker
+	frozen := p.s.Worker
 	defer frozen.Kill()
 	if err := frozen.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	if err := p.s.startWorker(ctx); err != nil {
+	if err := p.s.StartWorker(ctx); err != nil {
 		return err
 	}
-	if err := rig.Sleep(ctx, p.s.heartbeat+2*time.Second); err != nil {
+	if err := rig.Sleep(ctx, p.s.Heartbeat+2*time.Second); err != nil {
 		return err
 	}
 	if err := frozen.Signal(syscall.SIGCONT); err != nil {
@@ -86,57 +68,9 @@ func (p *proof) freezeWorker(ctx context.Context) error {
 	return nil
 }
 
-// at kills the worker at a point that runs pass.
-func (p *proof) at(point failpoint.Point) fault {
-	return fault{"point " + string(point), func(ctx context.Context) error {
-		if err := p.s.Arm(point); err != nil {
-			return err
-		}
-		back, err := p.dies(ctx, point)
-		if err != nil {
-			return err
-		}
-		defer back(0)
-		return p.s.startWorker(ctx)
-	}}
-}
-
-// killServer kills the API, which runs do not need.
-func (p *proof) killServer(ctx context.Context) error {
-	p.s.server.Kill()
-	if err := p.moment(ctx, time.Second); err != nil {
-		return err
-	}
-	return p.s.startServer(ctx)
-}
-
-// killEngine kills an engine and brings it back after a while. When the
-// workflow engine is back, which keeps its state in PostgreSQL, chunks whose
-// heartbeats it missed are executed again.
-func (p *proof) killEngine(name string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		back := p.s.Crashed(name)
-		if err := p.s.Engines(ctx, "kill", name); err != nil {
-			return err
-		}
-		if err := p.moment(ctx, 2*time.Second); err != nil {
-			return err
-		}
-		if err := p.s.Engines(ctx, append([]string{"up"}, engineNames...)...); err != nil {
-			return err
-		}
-		if name == "clickhouse" {
-			back(2 * time.Second)
-		} else {
-			back(p.s.heartbeat + 5*time.Second)
-		}
-		return nil
-	}
-}
-
 // spoil makes what runs ask misbehave for a while.
-func (p *proof) spoil(name string, r simulated.Rule) fault {
-	return fault{name, func(ctx context.Context) error {
+func (p *proof) spoil(name string, r simulated.Rule) rig.Fault {
+	return rig.Fault{Name: name, Run: func(ctx context.Context) error {
 		if err := p.s.targets.spoil(r); err != nil {
 			return err
 		}
@@ -149,19 +83,19 @@ func (p *proof) spoil(name string, r simulated.Rule) fault {
 // does nothing.
 func (p *proof) cancelQueued(ctx context.Context) error {
 	back := p.s.Crashed("worker")
-	p.s.worker.Kill()
+	p.s.Worker.Kill()
 	j := p.load.plan(int(p.load.number.Add(1)))
 	j.kind, j.cancel, j.budget = kindModel, "queued", 0
 	p.load.done.Go(p.load.start(ctx, j))
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(patience / 2):
+	case <-time.After(patience):
 		return fmt.Errorf("run %d could not be cancelled while it was queued", j.number)
 	case <-j.cancelled:
 	}
 	defer back(0)
-	return p.s.startWorker(ctx)
+	return p.s.StartWorker(ctx)
 }
 
 // cancelAggregating cancels a run whose figures are computed and that has not
@@ -171,12 +105,12 @@ func (p *proof) cancelAggregating(ctx context.Context) error {
 		if err := p.s.Arm(evaluation.RunConcluding); err != nil {
 			return err
 		}
-		back, err := p.dies(ctx, evaluation.RunConcluding)
-		if err != nil {
+		if err := p.s.Dies(ctx, p.s.Worker, evaluation.RunConcluding, patience); err != nil {
 			return err
 		}
+		back := p.s.Crashed(rig.OfWorker)
 		cancelled, err := p.cancelIn(ctx, "aggregating")
-		err = errors.Join(err, p.s.startWorker(ctx))
+		err = errors.Join(err, p.s.StartWorker(ctx))
 		back(0)
 		if err != nil || cancelled > 0 {
 			return err

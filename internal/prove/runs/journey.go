@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -135,7 +135,7 @@ func (j *journey) start(ctx context.Context) error {
 
 func (j *journey) target() map[string]any {
 	t := j.load.s.targets
-	wait := int(callerWaits.Milliseconds())
+	wait := int(t.waits.Milliseconds())
 	switch j.kind {
 	case kindRecorded:
 		return map[string]any{"type": "recorded"}
@@ -162,7 +162,7 @@ func (j *journey) follow(ctx context.Context) error {
 		if p.ItemsDone < done || p.ItemsTotal > 0 && p.ItemsDone > p.ItemsTotal {
 			j.load.count(func(v *verdict) {
 				v.miscounted++
-				v.example("run %s says %d of %d are done, and said %d before", j.run, p.ItemsDone, p.ItemsTotal, done)
+				v.Example("run %s says %d of %d are done, and said %d before", j.run, p.ItemsDone, p.ItemsTotal, done)
 			})
 		}
 		done = p.ItemsDone
@@ -234,7 +234,7 @@ func (j *journey) release(ctx context.Context) error {
 	if rig.IsConflict(err) {
 		j.load.count(func(v *verdict) {
 			v.held++
-			v.example("run %s (%s) has ended and holds its dataset: %v", j.run, j.kind, err)
+			v.Example("run %s (%s) has ended and holds its dataset: %v", j.run, j.kind, err)
 		})
 		return nil
 	}

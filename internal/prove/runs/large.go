@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -22,12 +22,7 @@ func (s *system) large(ctx context.Context, items int) error {
 	if items == 0 {
 		return nil
 	}
-	s.server.Kill()
-	s.worker.Kill()
-	if err := s.startServer(ctx); err != nil {
-		return err
-	}
-	if err := s.startWorker(ctx); err != nil {
+	if err := s.System.Restart(ctx); err != nil {
 		return err
 	}
 	j := &journey{load: newLoad(s, s.Seed+1), org: s.orgs[0], kind: kindRecorded, items: items, repetitions: 1, concurrency: 16}
@@ -55,15 +50,15 @@ func (s *system) large(ctx context.Context, items int) error {
 	if err := j.files(ctx); err != nil {
 		return err
 	}
-	server, err := bench.PeakMemory(s.server.PID())
+	server, err := bench.PeakMemory(s.Server.PID())
 	if err != nil {
 		return err
 	}
-	worker, err := bench.PeakMemory(s.worker.PID())
+	worker, err := bench.PeakMemory(s.Worker.PID())
 	if err != nil {
 		return err
 	}
-	say("large  %d recorded items in %.1f s, files after %.1f s; most memory: server %d MB, worker %d MB", items, took.Seconds(), time.Since(began).Seconds(), server>>20, worker>>20)
+	rig.Say("large  %d recorded items in %.1f s, files after %.1f s; most memory: server %d MB, worker %d MB", items, took.Seconds(), time.Since(began).Seconds(), server>>20, worker>>20)
 	if most := max(server, worker); most > mostMemory {
 		return fmt.Errorf("a run of %d items took %d MB, and %d MB is enough for any", items, most>>20, mostMemory>>20)
 	}

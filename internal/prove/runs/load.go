@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 type load struct {
 	s      *system
 	seed   uint64
+	pace   time.Duration // between two runs
 	stop   atomic.Bool
 	number atomic.Int64
 	done   sync.WaitGroup
@@ -33,7 +34,7 @@ func newLoad(s *system, seed uint64) *load { return &load{s: s, seed: seed} }
 func (l *load) begin(ctx context.Context, width int) {
 	for range width {
 		l.done.Go(func() {
-			for !l.stop.Load() && ctx.Err() == nil {
+			for !l.stop.Load() && rig.Sleep(ctx, l.pace) == nil {
 				l.start(ctx, l.plan(int(l.number.Add(1))))()
 			}
 		})

@@ -1,11 +1,13 @@
-package main
+package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 // price is what the paying application says an answer costs, in US dollars.
 const price = 0.01
 
-// callerWaits is how long runs wait for an answer.
+// callerWaits is how long runs wait for an answer, if they meet targets that hang.
 const callerWaits = 3 * time.Second
 
 // prefix begins the keys of a run's units.
@@ -33,14 +35,17 @@ type targets struct {
 	models   string // the provider's URL
 	app      string // the application's
 	rule     atomic.Pointer[simulated.Rule]
+	waits    time.Duration // of runs for an answer
 	servers  []*http.Server
 }
 
 // quick is how long an answer takes when all is well.
 var quick = simulated.Latency{Fixed: 5 * time.Millisecond, Median: 8 * time.Millisecond, Sigma: 0.5, Max: 30 * time.Millisecond}
 
-func startTargets(ctx context.Context) (t *targets, err error) {
-	t = &targets{oracle: rig.NewOracle(callerWaits, func(r *http.Request) string { return r.Header.Get("Idempotency-Key") })}
+func startTargets(ctx context.Context, waits time.Duration) (t *targets, err error) {
+	t = &targets{waits: waits, oracle: rig.NewOracle(waits, func(r *http.Request) string { return r.Header.Get("Idempotency-Key") })}
+	// Runs need no server.
+	t.oracle.Excuses = func(_ string, c rig.Crash) bool { return !strings.HasPrefix(c.What, rig.OfServer) }
 	if t.provider, err = simulated.New(simulated.Options{Faults: simulated.Faults{Latency: quick}}); err != nil {
 		return t, err
 	}
@@ -62,10 +67,12 @@ func (t *targets) serve(ctx context.Context, h http.Handler) (string, error) {
 	return "http://" + l.Addr().String(), nil
 }
 
-func (t *targets) stop() {
+func (t *targets) stop() error {
+	var errs []error
 	for _, s := range t.servers {
-		_ = s.Close()
+		errs = append(errs, s.Close())
 	}
+	return errors.Join(errs...)
 }
 
 // spoil makes both misbehave.

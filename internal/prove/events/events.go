@@ -1,4 +1,4 @@
-// Command events proves that no follower of events skips one, and that events
+// Package events proves that no follower of events skips one, and that events
 // cost those nothing who do not read them.
 //
 // It starts a PostgreSQL of its own and two replicas, in which many writers
@@ -18,7 +18,7 @@
 //	events lost 0 skipped 0 acked N twice N control_skipped N faults N
 //	events_dispatch ratio 1.00
 //	events_write ratio 1.00
-package main
+package events
 
 import (
 	"context"
@@ -38,24 +38,25 @@ type options struct {
 	events, rounds         int
 }
 
-func main() {
+// New declares the proof and its flags.
+func New(flags *flag.FlagSet) func(context.Context) error {
 	var o options
-	flag.IntVar(&o.writers, "writers", 200, "how many writers commit at once")
-	flag.IntVar(&o.faults, "faults", 24, "how many kills")
-	flag.IntVar(&o.acked, "acked", 1000, "how many events are acknowledged between two kills, at least")
-	flag.IntVar(&o.events, "events", 10_000_000, "how many events are behind the slow follower")
-	flag.IntVar(&o.rounds, "rounds", 41, "how often each side is timed, at least")
-	replica := flag.String("replica", "", "run as the replica that writes to this folder")
-	rig.Main("events", func(ctx context.Context) error {
+	flags.IntVar(&o.writers, "writers", 200, "how many writers commit at once")
+	flags.IntVar(&o.faults, "faults", 24, "how many kills")
+	flags.IntVar(&o.acked, "acked", 1000, "how many events are acknowledged between two kills, at least")
+	flags.IntVar(&o.events, "events", 10_000_000, "how many events are behind the slow follower")
+	flags.IntVar(&o.rounds, "rounds", 41, "how often each side is timed, at least")
+	replica := flags.String("replica", "", "run as the replica that writes to this folder")
+	return func(ctx context.Context) error {
 		if *replica != "" {
 			return runReplica(ctx, *replica, o.writers)
 		}
 		return prove(ctx, o)
-	})
+	}
 }
 
 func prove(ctx context.Context, o options) (err error) {
-	s, err := rig.New(ctx, "")
+	s, err := rig.New(ctx, "", 0)
 	defer func() { err = errors.Join(err, s.Down(), s.Remove()) }()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Command judge proves that each verdict is asked for, paid and recorded once,
+// Package judge proves that each verdict is asked for, paid and recorded once,
 // whatever breaks around it.
 //
 // It starts engines, a provider of models, a server and a worker of its own. Two
@@ -25,18 +25,15 @@
 // The last line is:
 //
 //	judge verdicts N missing 0 doubled 0 wrong 0 extra_calls 0 over_cap 0 leaked 0 runs N singles N calls N reasons N faults N points 10/10 controls 7/7
-package main
+package judge
 
 import (
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/judge"
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
@@ -47,71 +44,51 @@ type options struct {
 	heartbeat         time.Duration
 }
 
-var pointCount = len(evaluation.Failpoints()) + len(judge.Failpoints())
-
-func main() {
+// New declares the proof and its flags.
+func New(flags *flag.FlagSet) func(context.Context) error {
 	var o options
-	o.Flags(46)
-	flag.IntVar(&o.runs, "runs", 30, "least number of runs")
-	flag.IntVar(&o.width, "width", 4, "number of runs under way at the same time")
-	flag.IntVar(&o.caps, "caps", 2, "number of caps that are spent; a worker is killed meanwhile at every second one")
-	flag.DurationVar(&o.heartbeat, "heartbeat", 10*time.Second, "longest silence of a worker")
-	rig.Main("judge", func(ctx context.Context) error {
-		// A missing guard is found before time is spent.
-		if _, err := rig.Removable(guards(), nil); err != nil {
-			return err
-		}
-		return rig.Prove(ctx, o.Keep, func(ctx context.Context) (*system, error) { return start(ctx, o) },
-			func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, o) })
-	})
+	o.Flags(flags, 46)
+	flags.IntVar(&o.runs, "runs", 30, "least number of runs")
+	flags.IntVar(&o.width, "width", 4, "number of runs under way at the same time")
+	flags.IntVar(&o.caps, "caps", 2, "number of caps that are spent; a worker is killed meanwhile at every second one")
+	flags.DurationVar(&o.heartbeat, "heartbeat", 10*time.Second, "longest silence of a worker")
+	return rig.Proof[*system]{
+		Name: "judge", Options: &o.Options, Controls: controls, Run: run,
+		Start: func(ctx context.Context) (*system, error) { return start(ctx, o) },
+	}.Prove
 }
 
-// say prints one line.
-func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
-
-// run does the faults under load, then the check, what needs peace, and the controls.
-func run(ctx context.Context, s *system, o options) (rig.Result, error) {
-	chosen, err := rig.Chosen(controls, func(c control) string { return c.name }, o.Controls)
+// run does the faults under load, then the check, and what needs peace.
+func run(ctx context.Context, s *system) (rig.Result, error) {
+	p := newProof(s, s.Seed)
+	p.load.begin(ctx, s.width)
+	defer p.load.end()
+	faults, err := p.all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	say("seed %d, state in %s", o.Seed, s.State)
-	var unguarded *rig.Unguarded
-	if len(chosen) > 0 {
-		unguarded = s.BuildUnguarded(ctx, guards(), "assay-sabotaged-judge")
-	}
-	p := newProof(s, o.Seed)
-	p.load.begin(ctx, o.width)
-	defer p.load.end()
-	if err := p.all(ctx, o.Faults, o.Only); err != nil {
-		return nil, err
-	}
-	if err := p.load.grow(ctx, o.runs); err != nil {
+	if err := p.load.grow(ctx, s.runs); err != nil {
 		return nil, err
 	}
 	v, err := p.verdict(ctx)
 	if err != nil {
 		return nil, err
 	}
-	say("%s", v)
+	rig.Say("%s", v)
 	failed := v.guilty()
-	if o.Only == "" && o.Faults >= len(p.list()) && len(p.points) < pointCount {
-		failed = errors.Join(failed, fmt.Errorf("only %d of %d points were reached", len(p.points), pointCount))
+	if s.Only == "" && s.Faults >= len(p.list()) && len(s.Points) < pointCount {
+		failed = errors.Join(failed, fmt.Errorf("only %d of %d points were reached", len(s.Points), pointCount))
 	}
 	if failed != nil {
 		return nil, failed
 	}
-	calm, err := s.calm(ctx, o.caps)
+	calm, err := s.calm(ctx, s.caps)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.control(ctx, unguarded, chosen); err != nil {
 		return nil, err
 	}
 	return rig.Result{"judge"}.With("verdicts", v.verdicts).With("missing", v.missing).With("doubled", v.doubled).With("wrong", v.wrong).
 		With("extra_calls", v.extra).With("over_cap", calm.over).With("leaked", calm.leaked).With("runs", v.runs).With("singles", v.singles).
-		With("calls", v.calls).With("reasons", calm.reasons).With("faults", p.faults).With("points", rig.Of(len(p.points), pointCount)).
-		With("controls", rig.Of(len(chosen), len(controls))), nil
+		With("calls", v.calls).With("reasons", calm.reasons).With("faults", faults).With("points", rig.Of(len(s.Points), pointCount)), nil
 }
 
 // peace is what was found while nothing else went wrong.

@@ -1,4 +1,4 @@
-// Command neighbours proves that no organization can slow down or stop another.
+// Package neighbours proves that no organization can slow down or stop another.
 //
 // It starts engines, a server and a worker of its own. A quiet organization
 // sends traces, reads them back, reads its dataset and runs a small evaluation:
@@ -14,7 +14,7 @@
 // The last line is:
 //
 //	neighbours attacks N within_goal N errors 0 lost 0 requests N ratio R worst NAME runs N run_ratio R server_mb N worker_mb N controls N/N
-package main
+package neighbours
 
 import (
 	"cmp"
@@ -45,15 +45,16 @@ type options struct {
 	alone, each time.Duration
 }
 
-func main() {
+// New declares the proof and its flags.
+func New(flags *flag.FlagSet) func(context.Context) error {
 	var o options
-	o.Flags(0)
-	flag.DurationVar(&o.alone, "alone", 30*time.Second, "time that the quiet organization is alone")
-	flag.DurationVar(&o.each, "each", 12*time.Second, "duration of each attack")
-	rig.Main("neighbours", func(ctx context.Context) error {
-		return rig.Prove(ctx, o.Keep, func(ctx context.Context) (*system, error) { return start(ctx, o.Binary) },
+	o.Flags(flags, 0)
+	flags.DurationVar(&o.alone, "alone", 30*time.Second, "time that the quiet organization is alone")
+	flags.DurationVar(&o.each, "each", 12*time.Second, "duration of each attack")
+	return func(ctx context.Context) error {
+		return rig.Prove(ctx, o.Keep, func(ctx context.Context) (*system, error) { return start(ctx, o) },
 			func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, o) })
-	})
+	}
 }
 
 // run does the attacks, the check and the controls.

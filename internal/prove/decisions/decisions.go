@@ -1,4 +1,4 @@
-// Command decisions proves that gates are wrong as seldom as they say.
+// Package decisions proves that gates are wrong as seldom as they say.
 //
 // It draws runs from known truths, most of them where a decision is hardest:
 // exactly at the threshold, or exactly a margin below the baseline. It then lets
@@ -9,7 +9,7 @@
 // The last line is:
 //
 //	decisions cells N draws N worst NAME rate R allowed R
-package main
+package decisions
 
 import (
 	"context"
@@ -18,8 +18,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -27,18 +25,14 @@ import (
 	"sync/atomic"
 )
 
-func main() {
-	draws := flag.Int("draws", 20000, "number of draws in each cell")
-	only := flag.String("only", "", "part of the names of the cells to draw")
-	seed := flag.Uint64("seed", 1, "seed of the random numbers")
-	flag.Parse()
-	debug.SetGCPercent(800) // what a draw needs is small, and is soon needed no more
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := prove(ctx, *draws, *only, *seed); err != nil {
-		fmt.Fprintln(os.Stderr, "prove decisions:", err)
-		stop()
-		os.Exit(1)
+// New declares the proof and its flags.
+func New(flags *flag.FlagSet) func(context.Context) error {
+	draws := flags.Int("draws", 20000, "number of draws in each cell")
+	only := flags.String("only", "", "part of the names of the cells to draw")
+	seed := flags.Uint64("seed", 1, "seed of the random numbers")
+	return func(ctx context.Context) error {
+		debug.SetGCPercent(800) // what a draw needs is small, and is soon needed no more
+		return prove(ctx, *draws, *only, *seed)
 	}
 }
 

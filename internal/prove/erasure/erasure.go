@@ -1,4 +1,4 @@
-// Command erasure proves that an erased organization is gone.
+// Package erasure proves that an erased organization is gone.
 //
 // It starts engines and an application of its own. In every round an
 // organization puts a canary, a word that nothing else has, into every kind of
@@ -23,8 +23,8 @@
 //
 // The last line is:
 //
-//	erasure found 0 rounds N shards 1,2 planted N kills N points 3/3 runs N deferred N refused N damaged N controls 1/1 control_found N
-package main
+//	erasure found 0 rounds N shards 1,2 planted N kills N points 3/3 runs N deferred N refused N damaged N slowest Ns controls 1/1
+package erasure
 
 import (
 	"context"
@@ -38,41 +38,32 @@ import (
 
 // options are what a shortened proof changes.
 type options struct {
-	rounds   int
-	settle   time.Duration
-	binary   string
-	controls string
-	keep     bool
+	rig.Options
+	rounds int
+	settle time.Duration
 }
 
-func main() {
+// New declares the proof and its flags. Its faults are those of a round.
+func New(flags *flag.FlagSet) func(context.Context) error {
 	var o options
-	flag.IntVar(&o.rounds, "rounds", 6, "number of organizations that are erased")
-	flag.DurationVar(&o.settle, "settle", 30*time.Second, "pause between two looks of an erasure")
-	flag.StringVar(&o.binary, "binary", "bin/assay-failpoints", "application built with the tag failpoints")
-	flag.StringVar(&o.controls, "controls", "all", "controls to run: all, none, or names separated by commas")
-	flag.BoolVar(&o.keep, "keep", false, "keep the state of a failed proof")
-	rig.Main("erasure", func(ctx context.Context) error {
-		return rig.Prove(ctx, o.keep, func(ctx context.Context) (*system, error) { return start(ctx, o) },
-			func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, o) })
-	})
+	o.Flags(flags, 0)
+	flags.IntVar(&o.rounds, "rounds", 6, "number of organizations that are erased")
+	flags.DurationVar(&o.settle, "settle", 30*time.Second, "pause between two looks of an erasure")
+	return rig.Proof[*system]{
+		Name: "erasure", Options: &o.Options, Controls: controls, Run: run,
+		Start: func(ctx context.Context) (*system, error) { return start(ctx, o) },
+	}.Prove
 }
 
 // figures are what all rounds add up to.
 type figures struct {
 	found, planted, kills, runs, deferred, refused, damaged int
-	points                                                  map[string]bool
 	slowest                                                 time.Duration
 }
 
-func run(ctx context.Context, s *system, o options) (rig.Result, error) {
-	chosen, err := rig.Chosen(controls, func(g rig.Guard) string { return g.Name }, o.controls)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Printf("state in %s\n", s.State)
-	f := figures{points: map[string]bool{}}
-	for n := range o.rounds {
+func run(ctx context.Context, s *system) (rig.Result, error) {
+	var f figures
+	for n := range s.rounds {
 		if err := s.round(ctx, n, &f); err != nil {
 			return nil, fmt.Errorf("round %d: %w", n+1, err)
 		}
@@ -80,16 +71,7 @@ func run(ctx context.Context, s *system, o options) (rig.Result, error) {
 	if f.found > 0 {
 		return nil, fmt.Errorf("%d canaries outlived their organization", f.found)
 	}
-	caught := 0
-	for _, g := range chosen {
-		n, err := s.control(ctx, g)
-		if err != nil {
-			return nil, fmt.Errorf("control %s: %w", g.Name, err)
-		}
-		caught += n
-	}
-	return rig.Result{"erasure"}.With("found", f.found).With("rounds", o.rounds).With("shards", "1,2").With("planted", f.planted).
-		With("kills", f.kills).With("points", rig.Of(len(f.points), len(erasure.Failpoints()))).With("runs", f.runs).With("deferred", f.deferred).
-		With("refused", f.refused).With("damaged", f.damaged).With("slowest", f.slowest.Round(time.Second)).
-		With("controls", rig.Of(len(chosen), len(controls))).With("control_found", caught), nil
+	return rig.Result{"erasure"}.With("found", f.found).With("rounds", s.rounds).With("shards", "1,2").With("planted", f.planted).
+		With("kills", f.kills).With("points", rig.Of(len(s.Points), len(erasure.Failpoints()))).With("runs", f.runs).With("deferred", f.deferred).
+		With("refused", f.refused).With("damaged", f.damaged).With("slowest", f.slowest.Round(time.Second)), nil
 }

@@ -1,4 +1,4 @@
-// Command people proves that the work of people is neither given out twice, nor lost,
+// Package people proves that the work of people is neither given out twice, nor lost,
 // nor decided twice, nor shown too early, whatever breaks around it.
 //
 // It starts engines and a server of its own. Fifty annotators answer the items of a
@@ -18,13 +18,11 @@
 // The last line is:
 //
 //	people items 2000 annotations N decisions N faults N given_twice 0 lost 0 decided_twice 0 miscounted 0 leaks 0 controls 3/3
-package main
+package people
 
 import (
 	"context"
 	"flag"
-	"fmt"
-	"os"
 
 	"github.com/assayhq/assay/internal/prove/rig"
 )
@@ -35,42 +33,27 @@ type options struct {
 	items, annotators, adjudicators int
 }
 
-func main() {
+// New declares the proof and its flags.
+func New(flags *flag.FlagSet) func(context.Context) error {
 	var o options
-	o.Flags(8)
-	flag.IntVar(&o.items, "items", 2000, "number of items that people answer")
-	flag.IntVar(&o.annotators, "annotators", 50, "number of people who answer")
-	flag.IntVar(&o.adjudicators, "adjudicators", 10, "number of people who decide")
-	rig.Main("people", func(ctx context.Context) error {
-		// A missing guard is found before time is spent.
-		if _, err := rig.Removable(guards(), nil); err != nil {
-			return err
-		}
-		return rig.Prove(ctx, o.Keep, func(ctx context.Context) (*system, error) { return start(ctx, o) },
-			func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, o) })
-	})
+	o.Flags(flags, 8)
+	flags.IntVar(&o.items, "items", 2000, "number of items that people answer")
+	flags.IntVar(&o.annotators, "annotators", 50, "number of people who answer")
+	flags.IntVar(&o.adjudicators, "adjudicators", 10, "number of people who decide")
+	return rig.Proof[*system]{
+		Name: "people", Options: &o.Options, Controls: controls, Run: run,
+		Start: func(ctx context.Context) (*system, error) { return start(ctx, o) },
+	}.Prove
 }
 
-// say prints one line.
-func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
-
-// run does the faults under load, then the check and the controls.
-func run(ctx context.Context, s *system, o options) (rig.Result, error) {
-	chosen, err := rig.Chosen(controls, func(c control) string { return c.name }, o.Controls)
-	if err != nil {
-		return nil, err
-	}
-	say("seed %d, state in %s", o.Seed, s.State)
-	var unguarded *rig.Unguarded
-	if len(chosen) > 0 {
-		unguarded = s.BuildUnguarded(ctx, guards(), "assay-sabotaged-people")
-	}
-	l, err := s.newLoad(ctx, o.items)
+// run does the faults under load, and then the check.
+func run(ctx context.Context, s *system) (rig.Result, error) {
+	l, err := s.newTask(ctx, "work", s.items, perItem)
 	if err != nil {
 		return nil, err
 	}
 	l.begin(ctx)
-	faults, err := s.faults(ctx, l, o.Faults, o.Only)
+	faults, err := s.faults(ctx, l)
 	if err != nil {
 		l.stop()
 		return nil, err
@@ -82,14 +65,10 @@ func run(ctx context.Context, s *system, o options) (rig.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	say("%s", v)
+	rig.Say("%s", v)
 	if err := v.guilty(); err != nil {
 		return nil, err
 	}
-	if err := s.control(ctx, unguarded, chosen); err != nil {
-		return nil, err
-	}
 	return rig.Result{"people"}.With("items", v.items).With("annotations", v.annotations).With("decisions", v.decisions).With("faults", faults).
-		With("given_twice", v.givenTwice).With("lost", v.lost).With("decided_twice", v.decidedTwice).With("miscounted", v.miscounted).With("leaks", v.leaks).
-		With("controls", rig.Of(len(chosen), len(controls))), nil
+		With("given_twice", v.givenTwice).With("lost", v.lost).With("decided_twice", v.decidedTwice).With("miscounted", v.miscounted).With("leaks", v.leaks), nil
 }

@@ -1,4 +1,4 @@
-// Command engines proves that the application outlives its engines.
+// Package engines proves that the application outlives its engines.
 //
 // It starts a set of engines and an application of its own, writes without
 // pause, and kills one part after another as a crash would. After each fault
@@ -8,7 +8,7 @@
 // not notice fails.
 //
 // The last line is: engines lost 0 duplicated 0 acked N faults N slowest Ns
-package main
+package engines
 
 import (
 	"context"
@@ -19,12 +19,13 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-func main() {
-	rounds := flag.Int("rounds", 3, "number of kills of each part")
-	writers := flag.Int("writers", 4, "number of concurrent writers")
-	rig.Main("engines", func(ctx context.Context) error {
+// New declares the proof and its flags.
+func New(flags *flag.FlagSet) func(context.Context) error {
+	rounds := flags.Int("rounds", 3, "number of kills of each part")
+	writers := flags.Int("writers", 4, "number of concurrent writers")
+	return func(ctx context.Context) error {
 		return rig.Prove(ctx, false, start, func(ctx context.Context, s *system) (rig.Result, error) { return run(ctx, s, *rounds, *writers) })
-	})
+	}
 }
 
 // run does the faults under load and checks what is left.
