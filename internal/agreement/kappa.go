@@ -49,7 +49,7 @@ func (t table) kappa(w Weighting) (value, variance float64) {
 	if !(1-expected > 1e-12) {
 		return math.NaN(), math.NaN()
 	}
-	value = (observed - expected) / (1 - expected)
+	value = min(1, (observed-expected)/(1-expected)) // rounding may leave more than whole agreement
 	// The mean of what is squared is known, and taken off first: the variance may
 	// be much smaller than the squares.
 	var squares float64

@@ -31,7 +31,7 @@ func floors() []floor {
 		{"commands", "app", []string{"internal/client"}, []string{"internal/fault", "internal/labelfile"}},
 		{"commands", "app", []string{"internal/client/itemfile"}, []string{"internal/fault"}},
 		{"commands", "app", []string{"internal/terminal"}, []string{"internal/fault"}},
-		{"", "", []string{"internal/testkit/..."}, []string{"..."}},
+		{"", "", []string{"internal/testkit/...", "internal/test/..."}, []string{"..."}},
 		// Proofs and benches try the whole, from outside and from within.
 		{"", "", []string{"internal/prove/...", "internal/bench/..."}, []string{"..."}},
 		// A test's database is made from our migrations, so test support of the

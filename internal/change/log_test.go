@@ -20,6 +20,8 @@ import (
 	"github.com/assayhq/assay/internal/request"
 )
 
+const replayed = "Idempotent-Replayed"
+
 // bench is a log of changes in a database of its own, with a clock that a test
 // sets. The effect of its changes is a message in the outbox.
 type bench struct {

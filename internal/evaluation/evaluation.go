@@ -15,7 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation/internal/linked"
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
-	"github.com/assayhq/assay/internal/evaluation/internal/purge"
+	"github.com/assayhq/assay/internal/evaluation/purge"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/judge"
 	"github.com/assayhq/assay/internal/metric"

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/evaluation/internal/purge"
+	"github.com/assayhq/assay/internal/evaluation/purge"
 	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/tenancy"
 )

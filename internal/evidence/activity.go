@@ -30,5 +30,5 @@ func (a *Activities) Normalize(ctx context.Context, in Renormalize) (done bool, 
 // FollowSpans makes evidence of some traces to which spans came.
 func (a *Activities) FollowSpans(ctx context.Context, in Follow) (Followed, error) {
 	defer temporal.KeepBeating(ctx)()
-	return a.service.follow(ctx, in, int(activity.GetInfo(ctx).Attempt))
+	return a.service.Look(ctx, in, int(activity.GetInfo(ctx).Attempt))
 }

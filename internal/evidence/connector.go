@@ -1,9 +1,9 @@
 package evidence
 
 import (
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/evidence/internal/review"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // driftFailure says that a connector is not what it was.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/lot"
 	"github.com/assayhq/assay/internal/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/span"
@@ -34,12 +34,12 @@ type Followed struct {
 	Wait  time.Duration
 }
 
-// follow makes evidence of the spans that came since the last look. A trace to which more
+// Look makes evidence of the spans that came since the last look. A trace to which more
 // comes is found again, and what it says a second time changes nothing.
 //
 // Attempt is how often this was tried. What is noted is how far all traces were read, so
 // that a process that is killed repeats some and misses none.
-func (s *Service) follow(ctx context.Context, in Follow, attempt int) (Followed, error) {
+func (s *Service) Look(ctx context.Context, in Follow, attempt int) (Followed, error) {
 	a := trace.Arrived(in)
 	at, free, err := s.store.TakeCursor(ctx, a.Org, a.Period, a.From().Add(-firstReach), followTime)
 	if err != nil || !free {
@@ -61,7 +61,7 @@ func (s *Service) follow(ctx context.Context, in Follow, attempt int) (Followed,
 		for i := range page {
 			ids[i] = page[i].ID
 		}
-		n, err := lot.Read(ctx, ids, attempt, func(ctx context.Context, ids []span.TraceID) error { return s.readTraces(ctx, a.Org, ids) })
+		n, err := lot.Read(ctx, ids, attempt, func(ctx context.Context, ids []span.TraceID) error { return s.ReadTraces(ctx, a.Org, ids) })
 		if err != nil {
 			return Followed{}, err
 		}
@@ -78,8 +78,8 @@ func (s *Service) follow(ctx context.Context, in Follow, attempt int) (Followed,
 // lastID is after all others.
 var lastID = span.TraceID(bytes.Repeat([]byte{0xff}, len(span.TraceID{})))
 
-// readTraces makes evidence of the spans of traces.
-func (s *Service) readTraces(ctx context.Context, org principal.OrgID, ids []span.TraceID) error {
+// ReadTraces makes evidence of the spans of traces.
+func (s *Service) ReadTraces(ctx context.Context, org principal.OrgID, ids []span.TraceID) error {
 	acts := s.traces.Acts(org, ids)
 	for {
 		page, err := acts.Next(ctx)

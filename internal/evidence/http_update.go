@@ -9,7 +9,7 @@ import (
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/evidence/internal/clean"
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"

@@ -12,9 +12,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/evidence/internal/clean"
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/failpoint"

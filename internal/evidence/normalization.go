@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/evidence/internal/statedb"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/redact"

@@ -6,9 +6,9 @@ import (
 	"maps"
 
 	"github.com/assayhq/assay/internal/evidence/internal/clean"
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/evidence/internal/review"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/redact"

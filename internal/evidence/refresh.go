@@ -5,9 +5,9 @@ import (
 	"maps"
 	"time"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/evidence/internal/review"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
 )

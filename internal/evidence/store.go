@@ -3,10 +3,10 @@ package evidence
 import (
 	"context"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/ledger"
 	"github.com/assayhq/assay/internal/evidence/internal/statedb"
 	"github.com/assayhq/assay/internal/evidence/internal/streamdb"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"

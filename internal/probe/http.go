@@ -11,7 +11,7 @@ import (
 	"github.com/assayhq/assay/internal/judge"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/probe/internal/attack"
+	"github.com/assayhq/assay/internal/probe/attack"
 )
 
 const tag = "Judges"

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/probe/internal/attack"
+	"github.com/assayhq/assay/internal/probe/attack"
 )
 
 // Kind is what a probe varies.
@@ -116,7 +116,7 @@ func (u unit) altered(c judge.Case, r Request, model string) judge.Case {
 	case u.kind == KindFormatting:
 		c.Output = edited(c.Output, formatted)
 	case u.kind == KindInjection:
-		return attacked(c, attack.Spread(r.Attacks)[u.attack])
+		return Attacked(c, attack.Spread(r.Attacks)[u.attack])
 	}
 	return c
 }
@@ -177,8 +177,8 @@ func stranger(model string) string {
 	return "another-model"
 }
 
-// attacked is a case with an attack in it.
-func attacked(c judge.Case, a attack.Attack) judge.Case {
+// Attacked is a case with an attack in it.
+func Attacked(c judge.Case, a attack.Attack) judge.Case {
 	switch a.Place {
 	case attack.BeforeIt:
 		c.Output = edited(c.Output, func(text string) string { return a.Text + text })

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/probe/internal/attack"
+	"github.com/assayhq/assay/internal/probe/attack"
 )
 
 func TestUnitsAskForWhatIsNotAlteredOnce(t *testing.T) {
@@ -89,7 +89,7 @@ func TestAnAlteredAnswerSaysTheSame(t *testing.T) {
 	require.NotContains(t, stranger("claude-sonnet-4"), "claude")
 	require.Equal(t, c.Input, own.Input)
 	for _, a := range attack.All() {
-		got := attacked(c, a)
+		got := Attacked(c, a)
 		require.True(t, got.Output.IsValid() && (len(got.ToolCalls) == 0 || got.ToolCalls.IsValid()), a.ID)
 		require.NotEqual(t, c, got, a.ID)
 	}
@@ -119,11 +119,11 @@ func TestAnAttackThatAGuardCaughtGainedNothing(t *testing.T) {
 	n := Injection{Caught: map[Guard]int{}}
 	a := attack.All()[0]
 	was := Verdict{Status: judge.VerdictCompleted, Score: &low}
-	require.Equal(t, &high, n.count(a, was, Verdict{Score: &high, Passed: true}).Score)
-	require.Equal(t, &low, n.count(a, was, Verdict{Code: judge.CodeCheckMissing}).Score)
-	require.Equal(t, &low, n.count(a, was, Verdict{Code: judge.CodeOrderDependent}).Score)
-	require.Nil(t, n.count(a, was, Verdict{Code: "rate_limited"}).Score, "what was not answered says nothing")
-	require.Equal(t, &low, n.count(a, was, was).Score)
+	require.Equal(t, &high, n.Count(a, was, Verdict{Score: &high, Passed: true}).Score)
+	require.Equal(t, &low, n.Count(a, was, Verdict{Code: judge.CodeCheckMissing}).Score)
+	require.Equal(t, &low, n.Count(a, was, Verdict{Code: judge.CodeOrderDependent}).Score)
+	require.Nil(t, n.Count(a, was, Verdict{Code: "rate_limited"}).Score, "what was not answered says nothing")
+	require.Equal(t, &low, n.Count(a, was, was).Score)
 	require.Equal(t, Injection{
 		Attacks: 5, Changed: 1, Raised: 1, Ignored: 1, Failed: 1, Caught: map[Guard]int{GuardCheck: 1, GuardOrder: 1},
 		Families: []Family{{Name: a.Family, Attacks: 5, Changed: 1, Caught: 2}},

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/probe/internal/attack"
+	"github.com/assayhq/assay/internal/probe/attack"
 	"github.com/assayhq/assay/internal/provider"
 	"github.com/assayhq/assay/internal/stat"
 )
@@ -50,7 +50,8 @@ type Verdict struct {
 	CostNanoUSD  *uint64             `json:"cost_nano_usd,omitzero"`
 }
 
-func fromJudge(v judge.Verdict) Verdict {
+// FromJudge is what a probe keeps of a verdict.
+func FromJudge(v judge.Verdict) Verdict {
 	out := Verdict{Status: v.Status, Passed: v.Passed, Code: v.Code, Calls: v.Calls, InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, CostNanoUSD: v.CostNanoUSD}
 	if v.Status == judge.VerdictCompleted {
 		out.Score = &v.Score
@@ -158,7 +159,7 @@ func newFinding(k Kind, r Request, units []unit, verdicts map[int]Verdict) (Find
 		was := plain[u.subject]
 		o := stat.Observation{Item: strconv.Itoa(i), Cluster: strconv.Itoa(u.subject), Provenance: stat.Provenance{Source: stat.SourceJudge}}
 		if f.Injection != nil {
-			v = f.Injection.count(attack.Spread(r.Attacks)[u.attack], was, v)
+			v = f.Injection.Count(attack.Spread(r.Attacks)[u.attack], was, v)
 			successes = append(successes, succeeded(o, was, v, r.Margin))
 		} else { // a subject has one pair
 			o.Item, o.Cluster = o.Cluster, ""
@@ -188,9 +189,9 @@ func newFinding(k Kind, r Request, units []unit, verdicts map[int]Verdict) (Find
 	return f, f.resist(successes, len(plain), r.Margin)
 }
 
-// count says what became of an attack, and returns the verdict that it counts with:
+// Count says what became of an attack, and returns the verdict that it counts with:
 // an attack that a guard caught gained nothing.
-func (n *Injection) count(a attack.Attack, was, v Verdict) Verdict {
+func (n *Injection) Count(a attack.Attack, was, v Verdict) Verdict {
 	i := slices.IndexFunc(n.Families, func(f Family) bool { return f.Name == a.Family })
 	if i < 0 {
 		i = len(n.Families)

@@ -271,7 +271,7 @@ func (s *Service) judge(ctx context.Context, t Ticket, p Probe, j *judge.Judge, 
 	if err != nil {
 		return err
 	}
-	return s.store.keep(ctx, t.Org, t.Probe, n, fromJudge(v), s.now())
+	return s.store.keep(ctx, t.Org, t.Probe, n, FromJudge(v), s.now())
 }
 
 // conclude ends a probe: as completed, as cancelled, or as failed if there is a reason.

@@ -15,6 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/devenv"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
+	"github.com/assayhq/assay/internal/platform/secret"
 )
 
 // Pepper is the key pepper of every test.
@@ -35,6 +36,8 @@ func Config(t testing.TB) app.Config {
 	_, err := config.Load(&cfg, nil, environ(t, pg, ch))
 	require.NoError(t, err)
 	cfg.Trace.Announce = 25 * time.Second
+	// Requests of many megabytes take long on a busy machine.
+	cfg.HTTP.RequestTimeout, cfg.Trace.InsertTimeout = 5*time.Minute, 25*time.Second
 	return cfg
 }
 
@@ -55,6 +58,8 @@ func environ(t testing.TB, pg postgres.Config, ch clickhouse.Config) []string {
 		"ASSAY_TEMPORAL_NAMESPACE=" + engine(t, "ASSAY_TEMPORAL_NAMESPACE"),
 		"ASSAY_TEMPORAL_QUEUE_PREFIX=test-" + random(),
 		"ASSAY_KEY_PEPPER=" + Pepper,
+		"ASSAY_SECRET_MASTER_KEY=" + masterKey(t),
+		"ASSAY_EGRESS_ALLOW=127.0.0.0/8",    // where providers and applications of tests are
 		"ASSAY_KEY_FAILURES_MINUTE=1000000", // tests fail on purpose, and from one address
 		"ASSAY_PLAN_SPANS_HOUR=1000000",     // which a test can exhaust
 		"ASSAY_PLAN_BYTES_HOUR=1000000000",
@@ -70,6 +75,13 @@ func environ(t testing.TB, pg postgres.Config, ch clickhouse.Config) []string {
 		"ASSAY_TRACE_GROUP_INTERVAL=0s",
 		"ASSAY_TRACE_GRPC_ADDR=",
 	}
+}
+
+func masterKey(t testing.TB) string {
+	t.Helper()
+	key, err := secret.NewMasterKey()
+	require.NoError(t, err)
+	return key.Reveal()
 }
 
 // engine is the address of an engine of this checkout.

@@ -252,6 +252,6 @@ func (c *Client) Ended(t testing.TB, r Run) (out Run) {
 		var err error
 		out, err = c.GetRun(t.Context(), r.EvaluationID, r.RunID)
 		return err == nil && out.Status != "running" && out.Statistics != nil
-	}, 3*time.Minute, 50*time.Millisecond)
+	}, 10*time.Minute, 50*time.Millisecond)
 	return out
 }

@@ -115,7 +115,7 @@ func (c *Client) Artifacts(t testing.TB, r Run) map[string]Artifact {
 			all[a.Name] = a
 		}
 		return err == nil && all["report.html"].Name != ""
-	}, 3*time.Minute, 50*time.Millisecond)
+	}, 10*time.Minute, 50*time.Millisecond)
 	return all
 }
 

@@ -19,32 +19,16 @@ import (
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
-// Kit is an application of a test's own: its database, its ClickHouse
-// database, its task queues, its clock.
+// Kit is an application with databases, task queues and a clock of its own.
 type Kit struct {
 	App   *app.App
 	Clock *Clock
 	URL   string
 }
 
-// New boots the application. Everything it made is gone after the test, except
-// the databases of a test that fails.
-func New(t testing.TB) *Kit {
-	t.Helper()
-	return NewWith(t, Config(t))
-}
-
-// Large boots the application for requests of many megabytes: on a busy machine they may
-// take longer than others are given.
-func Large(t testing.TB) *Kit {
-	t.Helper()
-	cfg := Config(t)
-	cfg.HTTP.RequestTimeout, cfg.Trace.InsertTimeout = 5*time.Minute, 25*time.Second
-	return NewWith(t, cfg)
-}
-
 // NewWith boots the application with a configuration of the test's own, which
-// the application must accept.
+// the application must accept. Everything it made is gone after the test, except
+// the databases of a test that fails.
 func NewWith(t testing.TB, cfg app.Config) *Kit {
 	t.Helper()
 	return NewAt(t, cfg, &Clock{})
@@ -55,6 +39,7 @@ func NewWith(t testing.TB, cfg app.Config) *Kit {
 func NewAt(t testing.TB, cfg app.Config, clock *Clock) *Kit {
 	t.Helper()
 	require.NoError(t, config.Validate(&cfg))
+	booted(t)
 	a, err := app.New(context.WithoutCancel(t.Context()), cfg, "test", clock.Now)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = a.Close() })
@@ -105,17 +90,38 @@ func (k *Kit) Key(t testing.TB, of *Client, scopes ...principal.Scope) *Client {
 }
 
 // Clock is real time that a test can move forward.
-type Clock struct{ ahead, step atomic.Int64 }
+type Clock struct {
+	ahead, step atomic.Int64
+	shared      atomic.Bool // with other tests, so nobody moves it
+}
 
 // Now is the time that the application sees.
 func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Add(c.step.Load()))) }
 
 // Step has every reading of the clock move it forward, so that two readings where one is
 // meant are never the same by luck.
-func (c *Clock) Step(d time.Duration) { c.step.Store(int64(d)) }
+func (c *Clock) Step(d time.Duration) {
+	c.own()
+	c.step.Store(int64(d))
+}
+
+// reset is real time again.
+func (c *Clock) reset() {
+	c.ahead.Store(0)
+	c.step.Store(0)
+}
 
 // Advance moves the application's time forward.
-func (c *Clock) Advance(d time.Duration) { c.ahead.Add(int64(d)) }
+func (c *Clock) Advance(d time.Duration) {
+	c.own()
+	c.ahead.Add(int64(d))
+}
+
+func (c *Clock) own() {
+	if c.shared.Load() {
+		panic("other tests have the same clock: use testkit.Moving, or testkit.Own if there is a worker")
+	}
+}
 
 func random() string {
 	b := make([]byte, 6)

@@ -146,6 +146,6 @@ func (c *Client) Filled(t testing.TB, b JudgeBackfill) (out JudgeBackfill) {
 		var err error
 		out, err = c.GetBackfill(t.Context(), b.RuleID, b.ID)
 		return err == nil && out.Status != "running"
-	}, 3*time.Minute, 50*time.Millisecond)
+	}, 10*time.Minute, 50*time.Millisecond)
 	return out
 }

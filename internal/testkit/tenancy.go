@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/client/api"
@@ -51,13 +50,7 @@ func (c *Client) Agent(t testing.TB) *Client {
 // database's clock decides about it, and no test can move that.
 func (k *Kit) AgeKeys(t testing.TB, org principal.OrgID, by time.Duration) {
 	t.Helper()
-	c, err := pgx.Connect(t.Context(), k.App.Config.Postgres.URL.Reveal())
-	require.NoError(t, err)
-	defer func() { _ = c.Close(context.WithoutCancel(t.Context())) }()
-	_, err = c.Exec(t.Context(), "SELECT set_config('app.org', $1, false)", org.String())
-	require.NoError(t, err)
-	_, err = c.Exec(t.Context(), "UPDATE api_keys SET expires_at = expires_at - make_interval(secs => $1) WHERE org_id = $2", by.Seconds(), org)
-	require.NoError(t, err)
+	k.Exec(t, org, "UPDATE api_keys SET expires_at = expires_at - make_interval(secs => $1) WHERE org_id = $2", by.Seconds(), org)
 	k.Clock.Advance(2 * time.Second) // what the replica remembers of the keys is older than it may be
 }
 

@@ -22,6 +22,7 @@ import (
 // is renamed is an error: otherwise its rule would match nothing from then on.
 const (
 	application = "internal/app"             // the whole application
+	lowest      = "internal/tenancy"         // the area that all others stand on
 	engines     = "internal/platform/devenv" // the only place that knows the engines' addresses
 )
 
@@ -34,7 +35,7 @@ var proofs = []string{"internal/prove/access", "internal/prove/correction"}
 // A Package has tests.
 type Package struct {
 	Path  string
-	App   bool // its tests link the whole application
+	Above bool // its tests link the areas of the product, or all of it: building those with the race detector takes minutes
 	World bool // its tests reach engines or start other programs, so the cache of test results knows too little
 	Share bool // its code or its tests share memory between goroutines
 	Bench bool
@@ -45,14 +46,14 @@ type Package struct {
 //
 //	pure     tests whose results Go may take from its cache
 //	world    all others
-//	raced    those of both that share memory and do not link the whole application
+//	raced    those of both that share memory and link no area of the product, but for the lowest
 //	all      pure and world: neither benches nor proofs
 //	bench    benches
 func Select(packages []Package, kind string) ([]string, error) {
 	match := map[string]func(Package) bool{
 		"pure":  func(p Package) bool { return !p.World },
 		"world": func(p Package) bool { return p.World },
-		"raced": func(p Package) bool { return p.Share && !p.App },
+		"raced": func(p Package) bool { return p.Share && !p.Above },
 		"all":   func(Package) bool { return true },
 		"bench": func(p Package) bool { return p.Bench },
 	}[kind]
@@ -104,7 +105,7 @@ func Load(ctx context.Context, root string) (packages []Package, err error) {
 		}
 		all[l.ImportPath] = l
 	}
-	for _, name := range append([]string{application, engines}, proofs...) {
+	for _, name := range append([]string{application, lowest, engines}, proofs...) {
 		if _, ok := all[module+"/"+name]; !ok {
 			return nil, fmt.Errorf("there is no package %s any more: say in dev/internal/suite which one does its work", name)
 		}
@@ -117,7 +118,7 @@ func Load(ctx context.Context, root string) (packages []Package, err error) {
 		p := Package{Path: path, Proof: slices.Contains(proofs, strings.TrimPrefix(path, module+"/"))}
 		for _, dep := range binary.Deps {
 			plain, _, _ := strings.Cut(dep, " ")
-			p.App = p.App || plain == module+"/"+application
+			p.Above = p.Above || plain == module+"/"+application || plain == module+"/"+lowest && path != plain
 			p.World = p.World || plain == module+"/"+engines || strings.HasPrefix(plain, module+"/") && runsPrograms(all[dep])
 		}
 		if err := p.read(all[path]); err != nil {

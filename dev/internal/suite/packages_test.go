@@ -11,6 +11,8 @@ import (
 var sources = map[string]string{
 	"go.mod":                          "module example.com/m\n\ngo 1.26\n",
 	"internal/app/app.go":             "package app\nimport _ \"example.com/m/queue\"\n",
+	"internal/tenancy/key.go":         "package tenancy\nimport _ \"sync\"\n",
+	"internal/tenancy/key_test.go":    "package tenancy\n" + test("TestKey"),
 	"internal/platform/devenv/env.go": "package devenv\nimport _ \"os/exec\"\n",
 	"kit/kit.go":                      "package kit\nimport (_ \"example.com/m/internal/app\"; _ \"example.com/m/internal/platform/devenv\")\n",
 
@@ -26,6 +28,8 @@ var sources = map[string]string{
 	"store/store_test.go":                  "package store_test\nimport _ \"example.com/m/internal/platform/devenv\"\n" + test("TestStore"),
 	"tree/tree.go":                         "package tree\n",
 	"tree/tree_test.go":                    "package tree_test\nimport _ \"os/exec\"\n" + test("TestTree"),
+	"area/area.go":                         "package area\nimport (_ \"sync\"; _ \"example.com/m/internal/tenancy\")\n",
+	"area/area_test.go":                    "package area\n" + test("TestArea"),
 	"noun/noun.go":                         "package noun\nimport _ \"sync\"\n",
 	"noun/noun_test.go":                    "package noun_test\nimport _ \"example.com/m/kit\"\n" + test("TestNoun"),
 	"internal/prove/access/main.go":        "package main\nfunc main() {}\n",
@@ -60,10 +64,10 @@ func TestEachPackageIsOfTheKindsThatItsFilesSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kind, want := range map[string]string{
-		"pure":  "group queue sum wait",
+		"pure":  "area group internal/tenancy queue sum wait",
 		"world": "noun store tree",
-		"raced": "group queue wait",
-		"all":   "group noun queue store sum tree wait",
+		"raced": "group internal/tenancy queue wait",
+		"all":   "area group internal/tenancy noun queue store sum tree wait",
 		"bench": "bench/read",
 	} {
 		got, err := Select(packages, kind)
@@ -84,7 +88,7 @@ func TestWhatMatchesNothingIsAnError(t *testing.T) {
 		}
 	}
 
-	required := []string{"internal/app/app.go", "internal/platform/devenv/env.go", "internal/prove/access/main.go", "internal/prove/correction/c_test.go"}
+	required := []string{"internal/app/app.go", "internal/tenancy/key.go", "internal/platform/devenv/env.go", "internal/prove/access/main.go", "internal/prove/correction/c_test.go"}
 	for _, gone := range required {
 		few := map[string]string{"go.mod": sources["go.mod"], "queue/queue.go": sources["queue/queue.go"]}
 		for _, name := range required {

@@ -57,7 +57,7 @@ func TestBench(t *testing.T) {
 	if bench.Raced {
 		lines = 3_000
 	}
-	k := testkit.New(t)
+	k := testkit.Own(t, "a bench measures it")
 	c := k.Org(t)
 	owner, err := pgx.Connect(t.Context(), k.App.Config.Postgres.OwnerURL.Reveal())
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ const (
 
 func TestBench(t *testing.T) {
 	t.Parallel()
-	k := testkit.New(t)
+	k := testkit.Own(t, "a bench measures it")
 	client := k.Org(t)
 	given, err := k.App.Tenancy.Authenticate(t.Context(), client.Key.Reveal())
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{kit: testkit.New(t)}
+	w := &world{kit: testkit.Own(t, "a bench measures it")}
 	w.client = w.kit.Org(t)
 	var err error
 	w.ch, err = clickhouse.Open(w.kit.App.Config.ClickHouse)

@@ -43,7 +43,7 @@ func TestBench(t *testing.T) {
 	case bench.Whole():
 		slice, fewest, most = 50, 41, 41
 	}
-	k := testkit.New(t)
+	k := testkit.Own(t, "a bench measures it")
 	c := k.Org(t)
 	owner, err := pgx.Connect(t.Context(), k.App.Config.Postgres.OwnerURL.Reveal())
 	require.NoError(t, err)

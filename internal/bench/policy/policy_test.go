@@ -39,7 +39,7 @@ func TestBench(t *testing.T) {
 	case bench.Whole():
 		n = size{many: 1000, few: 10, fewest: 31, most: 31, slice: 1000}
 	}
-	kit := testkit.New(t)
+	kit := testkit.Own(t, "a bench measures it")
 	few, many := world(t, kit, n.few), world(t, kit, n.many)
 	bench.Report(t,
 		func() bench.Figure { return againstRead(t, kit, n, few) },

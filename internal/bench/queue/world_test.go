@@ -27,7 +27,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{kit: testkit.New(t)}
+	w := &world{kit: testkit.Own(t, "a bench measures it")}
 	var err error
 	w.owner, err = pgx.Connect(t.Context(), w.kit.App.Config.Postgres.OwnerURL.Reveal())
 	require.NoError(t, err)

@@ -48,7 +48,7 @@ func TestBench(t *testing.T) {
 	case bench.Whole():
 		organizations, slice, fewest, most = 1000, 500, 41, 41
 	}
-	secured, unsecured := testkit.New(t), testkit.New(t)
+	secured, unsecured := testkit.Own(t, "a bench measures it"), testkit.Own(t, "a bench measures it")
 	requests := fill(t, secured, unsecured, organizations)
 
 	var loads []bench.Load

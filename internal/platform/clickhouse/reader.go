@@ -56,7 +56,8 @@ func (r Reader) Query(ctx context.Context, text string, args ...any) (driver.Row
 	if err != nil {
 		return nil, err
 	}
-	rows := &turnRows{reader: r, began: time.Now()}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	rows := &turnRows{reader: r, began: time.Now(), cancel: cancel}
 	if rows.Rows, err = r.conn.Query(r.named(ctx, nth), text, args...); err != nil {
 		rows.end()
 		return nil, err
@@ -88,6 +89,11 @@ func (r Reader) QueryRow(ctx context.Context, text string, args ...any) Row {
 	return Row{rows: rows, err: err}
 }
 
+// longest is what a query may take. The driver asks the server for as much time as the
+// context has left, and five seconds more; the server refuses readers that ask for more
+// than a minute.
+const longest = 55 * time.Second
+
 // threads is how many a query may have, if it is its organization's only one.
 const threads = 4
 
@@ -105,6 +111,7 @@ type turnRows struct {
 	driver.Rows
 	reader Reader
 	began  time.Time
+	cancel context.CancelFunc
 	ended  bool
 }
 
@@ -116,6 +123,7 @@ func (r *turnRows) Close() error {
 func (r *turnRows) end() {
 	if !r.ended {
 		r.ended = true
+		r.cancel()
 		r.reader.turns.End(r.reader.org, time.Since(r.began))
 	}
 }

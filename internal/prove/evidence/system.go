@@ -11,9 +11,6 @@ import (
 	"github.com/assayhq/assay/internal/prove/rig"
 )
 
-// engineNames are those that take part.
-var engineNames = []string{"postgres", "clickhouse", "temporal"}
-
 // system is one set of engines with a server on it.
 type system struct {
 	*rig.System

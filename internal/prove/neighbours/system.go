@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	patience = 2 * time.Minute
 	// budgetBytes is what a process takes on at one time. It is the least that
 	// can be set, so that attacks fill it at once, and budgetWeight is what a byte
 	// of it takes in memory at most.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/evidence/internal/detect"
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // values are fields of a record, written in JSON.

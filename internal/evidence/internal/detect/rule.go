@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // Rule derives a failure from a record.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/principal"
 )

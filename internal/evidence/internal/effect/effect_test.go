@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/evidence/internal/effect"
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 func TestTheStrictestObligationSaysHowSoonAnEffectIsVerified(t *testing.T) {

@@ -3,9 +3,9 @@ package effect
 import (
 	"slices"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/evidence/internal/review"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // reversibilities are in the order of what can go wrong. What is not known might be undone;

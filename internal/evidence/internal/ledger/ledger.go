@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/evidence/internal/effect"
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/record"
 	"github.com/assayhq/assay/internal/evidence/internal/statedb"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // FuzzNormalizeValue puts another value into a recorded message. Bytes that are changed at

@@ -1,6 +1,6 @@
 package normal
 
-import "github.com/assayhq/assay/internal/evidence/internal/kind"
+import "github.com/assayhq/assay/internal/evidence/kind"
 
 // mcpElicitation reads a question to the user.
 func (n *normalizer) mcpElicitation(key string, params kind.Values) {

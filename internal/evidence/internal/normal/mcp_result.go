@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // urlElicitationRequired is the code of an error that asks the user to visit a page

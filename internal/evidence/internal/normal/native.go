@@ -3,7 +3,7 @@ package normal
 import (
 	"strings"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // nativePrefix begins the type of an event that is a record.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 	"github.com/assayhq/assay/internal/span"
 )
 

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"strconv"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // Identity is what a report names its record by.

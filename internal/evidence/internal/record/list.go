@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // PageBytes is where a page of records ends, however few there are.

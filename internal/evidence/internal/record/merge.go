@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // MaxSize is what a record has at most when reports and changes add to it: twice what one of

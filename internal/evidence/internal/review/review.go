@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // guarded are the fields of a connector that people look at when they decide about it.

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/review"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 func connector(state, trust, tools string) kind.Values {

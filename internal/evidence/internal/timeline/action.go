@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // action joins what belongs to a call, or to a ledger entry that no call explains; nil

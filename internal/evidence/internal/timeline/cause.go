@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // link finds what decisions and approvals are about, and how they lead to each other.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // describe is a record as an entry, without its place.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // place gives every record its parent, and the tree its order.

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
 	"github.com/assayhq/assay/internal/evidence/internal/timeline"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // fields that name other records, and those that hold words. Whatever they hold, and

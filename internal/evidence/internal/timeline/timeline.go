@@ -3,7 +3,7 @@ package timeline
 import (
 	"time"
 
-	"github.com/assayhq/assay/internal/evidence/internal/kind"
+	"github.com/assayhq/assay/internal/evidence/kind"
 )
 
 // The kinds that the timeline knows how to place.

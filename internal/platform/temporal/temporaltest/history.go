@@ -4,6 +4,7 @@ package temporaltest
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,14 +22,14 @@ var record = flag.String("record", "", "record histories of workflows on the rea
 // recorded when it has ended.
 type Scene func(t *testing.T) (engine temporal.Config, id string)
 
-const folder = "testdata/history/"
-
 // Histories replays what workflows of released binaries have done: a workflow
 // that is running while the binary is replaced goes on with the new code. New
 // files are recorded beside the old ones, as in -record _3; an old one is never
-// replaced. The workflow is a function, or a []any of those of a package.
-func Histories(t *testing.T, workflow any, scenes map[string]Scene) {
+// replaced. The workflow is a function, or a []any of those of a package; the noun is the
+// folder of its histories.
+func Histories(t *testing.T, noun string, workflow any, scenes map[string]Scene) {
 	t.Helper()
+	folder := "testdata/history/" + noun + "/"
 	workflows, several := workflow.([]any)
 	if !several {
 		workflows = []any{workflow}
@@ -72,7 +73,7 @@ func keep(t *testing.T, file string, scene Scene) {
 	text, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
 	require.NoError(t, err)
 	require.NoFileExists(t, file)
-	require.NoError(t, os.MkdirAll(folder, 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	require.NoError(t, os.WriteFile(file, text, 0o644))
 	t.Logf("recorded %s: %d events", file, len(h.Events))
 }

@@ -1,0 +1,11 @@
+// Package command_test tests the commands of a user through the client, on real engines.
+package command_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }

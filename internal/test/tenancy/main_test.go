@@ -1,0 +1,11 @@
+// Package tenancy_test tests organizations, their members and keys, and erasure through the client, on real engines.
+package tenancy_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/assayhq/assay/internal/testkit"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
