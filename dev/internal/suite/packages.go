@@ -36,6 +36,7 @@ var proofs = []string{"internal/prove/access", "internal/prove/correction"}
 type Package struct {
 	Path  string
 	Above bool // its tests link the areas of the product, or all of it: building those with the race detector takes minutes
+	Whole bool // its tests link the whole application: they take longest
 	World bool // its tests reach engines or start other programs, so the cache of test results knows too little
 	Share bool // its code or its tests share memory between goroutines
 	Bench bool
@@ -118,6 +119,7 @@ func Load(ctx context.Context, root string) (packages []Package, err error) {
 		p := Package{Path: path, Proof: slices.Contains(proofs, strings.TrimPrefix(path, module+"/"))}
 		for _, dep := range binary.Deps {
 			plain, _, _ := strings.Cut(dep, " ")
+			p.Whole = p.Whole || plain == module+"/"+application
 			p.Above = p.Above || plain == module+"/"+application || plain == module+"/"+lowest && path != plain
 			p.World = p.World || plain == module+"/"+engines || strings.HasPrefix(plain, module+"/") && runsPrograms(all[dep])
 		}
@@ -126,7 +128,13 @@ func Load(ctx context.Context, root string) (packages []Package, err error) {
 		}
 		packages = append(packages, p)
 	}
-	slices.SortFunc(packages, func(a, b Package) int { return strings.Compare(a.Path, b.Path) })
+	// What takes longest begins first, so that nothing is waited for alone at the end.
+	slices.SortFunc(packages, func(a, b Package) int {
+		if a.Whole != b.Whole {
+			return map[bool]int{true: -1, false: 1}[a.Whole]
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
 	return packages, nil
 }
 

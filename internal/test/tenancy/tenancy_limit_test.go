@@ -105,6 +105,10 @@ func TestRateLimit(t *testing.T) {
 		require.Equal(t, 99, header(t, s, "X-RateLimit-Remaining"), "a missing scope counts")
 	})
 
+	t.Run("the limit is exact", func(t *testing.T) { limitIsExact(t, k) })
+
+	t.Run("telemetry has buckets of its own", func(t *testing.T) { telemetryHasBucketsOfItsOwn(t, k) })
+
 	t.Run("a request without a good key counts for nobody", func(t *testing.T) {
 		t.Parallel()
 		k := testkit.Shared(t)
@@ -175,14 +179,12 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-// TestRateLimitIsExact holds the limit against a list of the moments of all
+// limitIsExact holds the limit against a list of the moments of all
 // requests: in no hour are more admitted than the limit, and nobody is refused
 // while fewer were.
-//
-//nolint:paralleltest // it moves the clock
-func TestRateLimitIsExact(t *testing.T) {
+func limitIsExact(t *testing.T, k *testkit.Kit) {
+	t.Helper()
 	const limit = 100
-	k := testkit.Moving(t)
 	us := free(t, k)
 	random := rand.New(rand.NewPCG(1, 2))
 	steps := []time.Duration{0, 0, 0, 0, time.Second, 7 * time.Second, 36 * time.Second, 5 * time.Minute}

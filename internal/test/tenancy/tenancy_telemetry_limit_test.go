@@ -10,10 +10,9 @@ import (
 	"github.com/assayhq/assay/internal/testkit"
 )
 
-//nolint:paralleltest // it moves the clock
-func TestTelemetryHasBucketsOfItsOwn(t *testing.T) {
+func telemetryHasBucketsOfItsOwn(t *testing.T, k *testkit.Kit) {
+	t.Helper()
 	ctx := t.Context()
-	k := testkit.Moving(t)
 	us := k.Org(t)
 	caller := principal.Caller{Org: us.Org, KeyID: "telemetry"}
 	before, err := us.Me(ctx)
