@@ -33,8 +33,7 @@ var analyticTables = []string{"api_usage", "run_results", "scores", "span_events
 // so that the filter is what hides it.
 func TestTheRowFilterHolds(t *testing.T) {
 	t.Parallel()
-	k := testkit.Shared(t)
-	k.Work(t)
+	k := testkit.Working(t)
 	lists := filledLists(t, k)
 	m := lists[0].m
 	readEverything(t, k, m)
