@@ -32,14 +32,14 @@ build: ## Build bin/assay.
 	go build -ldflags '-X main.version=$(VERSION)' -o bin/assay ./cmd/assay
 
 gen: ## Write everything that is generated: schema dump, queries, hashes, OpenAPI, picture.
-	$(ENGINES) go run ./internal/gen/schema
+	$(ENGINES) go run ./internal/tool/gen/schema
 	$$(dev/tool sqlc) generate
-	go run ./internal/gen/sourcehash
+	go run ./internal/tool/gen/sourcehash
 	go run ./cmd/assay openapi > api/openapi.json.new && mv api/openapi.json.new api/openapi.json
-	go run ./internal/gen/client
+	go run ./internal/tool/gen/client
 	@# New public names are added; one that is gone stays listed until somebody removes it on purpose.
 	jq -r '.components.schemas | keys[]' api/openapi.json | LC_ALL=C sort -u - api/schemas.txt > api/schemas.txt.new && mv api/schemas.txt.new api/schemas.txt
-	go run ./internal/arch/cmd/arrows
+	go run ./internal/tool/arch/cmd/arrows
 
 check-gen: gen ## Fail if something generated is not what is committed.
 	@changed=$$(git status --porcelain -- db internal api ARCHITECTURE.md); [ -z "$$changed" ] || \
@@ -84,10 +84,10 @@ dev-test: ## Test the engines' launcher and what chooses and times the checks; h
 
 contract: ## Validate the OpenAPI document; fail if it departs from the base interface or breaks clients without saying so.
 	$$(dev/tool openapi-validator) api/openapi.json
-	go run ./internal/gen/contract
+	go run ./internal/tool/gen/contract
 
 licences: ## Check the licences of what is linked into the binary.
-	go run ./internal/gen/licences
+	go run ./internal/tool/gen/licences
 
 # What CI could not check; its last lines say so.
 NOT_CHECKED := bin/not-checked
@@ -101,61 +101,61 @@ failpoints: # The application that proofs kill at its worst moments.
 	go build -tags failpoints -o bin/assay-failpoints ./cmd/assay
 
 drill: failpoints ## Do everything at once while everything is killed in turn for some minutes; nothing is lost, doubled or wrong.
-	go run ./internal/prove drill $(DRILL)
+	go run ./internal/test/prove drill $(DRILL)
 
 prove-engines: build ## Kill every engine and the application under load; nothing acknowledged is lost.
-	go run ./internal/prove engines -rounds $(or $(ROUNDS),3)
+	go run ./internal/test/prove engines -rounds $(or $(ROUNDS),3)
 
 prove-access: ## Try every operation as every kind of caller, and every id as a stranger.
-	go run ./internal/prove/access $(ACCESS)
+	go run ./internal/test/prove/access $(ACCESS)
 
 prove-ingest: failpoints ## Send telemetry while everything it needs breaks; nothing acknowledged is lost or late.
-	go run ./internal/prove ingest $(INGEST)
+	go run ./internal/test/prove ingest $(INGEST)
 
 prove-runs: failpoints ## Execute runs while everything they need breaks; every item gets one result.
-	go run ./internal/prove runs $(RUNS)
+	go run ./internal/test/prove runs $(RUNS)
 
 prove-judge: failpoints ## Judge cases while everything breaks and the provider misbehaves; each verdict is paid and recorded once, and the provider key stays secret.
-	go run ./internal/prove judge $(JUDGE)
+	go run ./internal/test/prove judge $(JUDGE)
 
 prove-people: failpoints ## Annotate and adjudicate while the server and PostgreSQL are killed; no slot is given twice, no label lost, no item decided twice, and nothing shown early.
-	go run ./internal/prove people $(PEOPLE)
+	go run ./internal/test/prove people $(PEOPLE)
 
 prove-evidence: failpoints ## Ingest events of agents while everything they need is killed; none is lost, none has its effect twice, and a request and its result become one record.
-	go run ./internal/prove evidence $(EVIDENCE)
+	go run ./internal/test/prove evidence $(EVIDENCE)
 
 prove-policy: failpoints ## Present approvals, approve, suspend and pay while servers are killed; no approval is used too often or given to oneself, no denial is late, and no payment unseen.
-	go run ./internal/prove policy $(POLICY)
+	go run ./internal/test/prove policy $(POLICY)
 
 prove-events: ## Follow events while writers commit late and everything is killed; none is skipped, and they cost others nothing.
-	go run ./internal/prove events $(EVENTS)
+	go run ./internal/test/prove events $(EVENTS)
 
 prove-neighbours: failpoints ## Attack as one organization in every way we know; a quiet one beside it sees no error and waits little longer.
-	go run ./internal/prove neighbours $(NEIGHBOURS)
+	go run ./internal/test/prove neighbours $(NEIGHBOURS)
 
 prove-decisions: ## Draw results whose truth is known; gates, comparisons and intervals are wrong as seldom as they say.
-	go run ./internal/prove decisions $(DECISIONS)
+	go run ./internal/test/prove decisions $(DECISIONS)
 
 prove-correction: ## Judge answers of known quality through the whole product; corrected figures contain the truth as often as they say.
-	go test -count=1 -timeout 60m -v ./internal/prove/correction -args $(CORRECTION) 2>&1 | grep -E '^(correction|ok|FAIL|---|    correction_test)'
+	go test -count=1 -timeout 60m -v ./internal/test/prove/correction -args $(CORRECTION) 2>&1 | grep -E '^(correction|ok|FAIL|---|    correction_test)'
 
 prove-erasure: failpoints ## Delete organizations while everything breaks; every byte of every store is searched for what they had.
-	go run ./internal/prove erasure $(ERASURE)
+	go run ./internal/test/prove erasure $(ERASURE)
 
 stat-oracle: ## Compare the statistics with scipy, statsmodels, scikit-learn and others on random inputs.
-	internal/stat/oracle/run
+	internal/measure/stat/oracle/run
 
 # What a bench prints, a line as soon as it is there. A folder without a bench is an error.
 FIGURES := awk '/no tests to run/ { none = 1 } !/^(=== |--- PASS|PASS|ok |\?|[0-9]+\/[0-9]+\/[0-9]+ )/ { print; fflush() } END { exit none }'
 
 bench-evidence: TIMEOUT := 45m
 bench-%: ## Measure ratios, whole: rls, edge, body, page, importing, csv, ingest, read, storage, runs, judge, queue, evidence or policy.
-	@ASSAY_BENCH=whole go test ./internal/bench/$* -run TestBench -count=1 -v -timeout $(or $(TIMEOUT),15m) | $(FIGURES)
+	@ASSAY_BENCH=whole go test ./internal/test/bench/$* -run TestBench -count=1 -v -timeout $(or $(TIMEOUT),15m) | $(FIGURES)
 
 # Each guards a promise that no test can: that isolation costs little (rls), that no body
 # takes more memory than its limit allows (body), and that a deep page is not a slow one (page).
 bench: ## Measure what is promised, shortened.
-	go test -p 1 -count=1 -v -run TestBench ./internal/bench/rls ./internal/bench/body ./internal/bench/page | $(FIGURES)
+	go test -p 1 -count=1 -v -run TestBench ./internal/test/bench/rls ./internal/test/bench/body ./internal/test/bench/page | $(FIGURES)
 
 bench-all: ## Run every bench, shortened.
 	packages=$$(dev/suite packages bench); go test -p 1 -count=1 -timeout 30m -v -run TestBench $$packages | $(FIGURES)

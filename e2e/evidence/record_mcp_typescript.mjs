@@ -16,7 +16,7 @@ const { InMemoryTransport } = await load("@modelcontextprotocol/sdk/inMemory.js"
 const { z } = await load("zod");
 
 const here = dirname(new URL(import.meta.url).pathname);
-const folder = resolve(here, "../../internal/evidence/internal/normal/testdata/mcp.message");
+const folder = resolve(here, "../../internal/agent/evidence/internal/normal/testdata/mcp.message");
 let manifest = require.resolve("@modelcontextprotocol/sdk/client/index.js");
 while (!manifest.endsWith(join("@modelcontextprotocol", "sdk"))) manifest = dirname(manifest);
 const { version } = JSON.parse(readFileSync(join(manifest, "package.json"), "utf8"));

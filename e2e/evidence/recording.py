@@ -6,7 +6,7 @@ import os
 from importlib import metadata
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-TESTDATA = os.path.join(ROOT, "internal", "evidence", "internal", "normal", "testdata")
+TESTDATA = os.path.join(ROOT, "internal", "agent", "evidence", "internal", "normal", "testdata")
 TIME = "2026-11-17T12:00:00Z"
 
 

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/evidence"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/judging/rule"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
@@ -20,9 +20,9 @@ import (
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/telemetry"
 	"github.com/assayhq/assay/internal/platform/temporal"
-	"github.com/assayhq/assay/internal/rule"
+	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/tenancy"
-	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/tenancy/erasure"
 )
 
 // Config is every setting of the process: each package's own.

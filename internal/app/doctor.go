@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assayhq/assay/internal/cli"
+	"github.com/assayhq/assay/internal/command/cli"
 	"github.com/assayhq/assay/internal/platform/egress"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/tenancy"

@@ -5,18 +5,18 @@ import (
 
 	"go.temporal.io/sdk/worker"
 
-	"github.com/assayhq/assay/internal/annotation"
+	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/evidence"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/httpapi/reference"
-	"github.com/assayhq/assay/internal/probe"
-	"github.com/assayhq/assay/internal/rule"
-	"github.com/assayhq/assay/internal/trace"
-	"github.com/assayhq/assay/internal/watch"
+	"github.com/assayhq/assay/internal/judging/probe"
+	"github.com/assayhq/assay/internal/judging/rule"
+	"github.com/assayhq/assay/internal/judging/watch"
+	"github.com/assayhq/assay/internal/review/annotation"
+	"github.com/assayhq/assay/internal/telemetry/trace"
+	"github.com/assayhq/assay/internal/tenancy/erasure"
 )
 
 // Domain is what one area of the product gives to a process. Whatever it does

@@ -14,7 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/assayhq/assay/internal/cli"
+	"github.com/assayhq/assay/internal/command/cli"
 	"github.com/assayhq/assay/internal/platform/telemetry"
 )
 

@@ -8,18 +8,21 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/db"
-	"github.com/assayhq/assay/internal/adjudication"
-	"github.com/assayhq/assay/internal/annotation"
-	"github.com/assayhq/assay/internal/approval"
+	"github.com/assayhq/assay/internal/agent/approval"
+	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/policy"
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/decision"
-	"github.com/assayhq/assay/internal/erasure"
 	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/evidence"
+	"github.com/assayhq/assay/internal/evaluation/gate"
+	"github.com/assayhq/assay/internal/evaluation/result"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/panel"
+	"github.com/assayhq/assay/internal/judging/judge"
+	"github.com/assayhq/assay/internal/judging/probe"
+	"github.com/assayhq/assay/internal/judging/provider"
+	"github.com/assayhq/assay/internal/judging/rule"
+	"github.com/assayhq/assay/internal/judging/watch"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
@@ -31,16 +34,13 @@ import (
 	"github.com/assayhq/assay/internal/platform/redis"
 	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/platform/temporal"
-	"github.com/assayhq/assay/internal/policy"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/probe"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/rule"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/review/adjudication"
+	"github.com/assayhq/assay/internal/review/annotation"
+	"github.com/assayhq/assay/internal/review/annotator"
+	"github.com/assayhq/assay/internal/telemetry/score"
+	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/tenancy"
-	"github.com/assayhq/assay/internal/trace"
-	"github.com/assayhq/assay/internal/watch"
+	"github.com/assayhq/assay/internal/tenancy/erasure"
 )
 
 // App is a process with its parts connected, not yet running.
@@ -58,9 +58,9 @@ type App struct {
 	Rule     *rule.Service
 
 	Evaluation *evaluation.Service
-	Decision   *decision.Service
+	Decision   *gate.Service
 	Annotation *annotation.Service
-	Panel      *panel.Service
+	Panel      *annotator.Service
 	Evidence   *evidence.Service
 	Approval   *approval.Service
 	Policy     *policy.Service
@@ -190,10 +190,10 @@ func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
 	a.Annotation = annotation.New(annotation.Parts{
 		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Traces: a.Trace, Scores: a.Score, Evaluations: a.Evaluation, Log: log, Now: now,
 	})
-	a.Panel = panel.New(panel.Parts{Tenancy: a.Tenancy, Annotations: a.Annotation, Now: now})
+	a.Panel = annotator.New(annotator.Parts{Tenancy: a.Tenancy, Annotations: a.Annotation, Now: now})
 	a.Approval = approval.New(approval.Parts{Postgres: a.postgres, Tenancy: a.Tenancy, Evidence: a.Evidence, Log: log, Now: now})
 	a.Policy = policy.New(policy.Parts{Postgres: a.postgres, Tenancy: a.Tenancy, Evidence: a.Evidence, Approvals: a.Approval, Log: log, Now: now})
-	a.Decision = decision.New(decision.Parts{Postgres: a.postgres, Evaluations: a.Evaluation, Tenancy: a.Tenancy, Log: log, Now: now})
+	a.Decision = gate.New(gate.Parts{Postgres: a.postgres, Evaluations: a.Evaluation, Tenancy: a.Tenancy, Log: log, Now: now})
 	a.Adjudication = adjudication.New(adjudication.Parts{
 		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Traces: a.Trace, Judges: a.Judge, Evaluations: a.Evaluation, Annotations: a.Annotation, Panels: a.Panel, Log: log, Now: now,
 	})
@@ -220,7 +220,7 @@ func Document() ([]byte, error) {
 		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil),
 		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}), Judge: judge.New(judge.Parts{}), Probe: probe.New(probe.Parts{}), Watch: watch.New(watch.Parts{}),
 		Rule:       rule.New(rule.Parts{}),
-		Evaluation: evaluation.New(evaluation.Parts{}), Decision: decision.New(decision.Parts{}), Annotation: annotation.New(annotation.Parts{}), Panel: panel.New(panel.Parts{}), Evidence: evidence.New(evidence.Parts{}), Approval: approval.New(approval.Parts{}), Policy: policy.New(policy.Parts{}), Adjudication: adjudication.New(adjudication.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
+		Evaluation: evaluation.New(evaluation.Parts{}), Decision: gate.New(gate.Parts{}), Annotation: annotation.New(annotation.Parts{}), Panel: annotator.New(annotator.Parts{}), Evidence: evidence.New(evidence.Parts{}), Approval: approval.New(approval.Parts{}), Policy: policy.New(policy.Parts{}), Adjudication: adjudication.New(adjudication.Parts{}), Erasure: erasure.New(erasure.Stores{}, erasure.Config{}, nil, nil),
 	}
 	a.newEdge(httpapi.Options{}, a.domains())
 	return a.Edge.OpenAPI(), nil

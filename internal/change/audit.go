@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change/internal/db"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/core/request"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/request"
 )
 
 // Entry is one thing that was done to one resource.

@@ -12,10 +12,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/change/internal/db"
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/core/request"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/request"
 )
 
 // Remembered is how long a key's answer is kept.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change/internal/db"
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Event is something that happened: an entry of the audit log, for whoever

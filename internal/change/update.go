@@ -3,7 +3,7 @@ package change
 import (
 	"fmt"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 )
 
 // Versioned is a resource that counts its changes.

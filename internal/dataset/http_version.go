@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 func (s *Service) registerVersions(e *httpapi.Edge) {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/schema"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/schema"
 )
 
 // maxViolations bounds what one import reports; the edge shows at most this

@@ -3,8 +3,8 @@ package dataset
 import (
 	"context"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // SnapshotTx returns a frozen version that has the items as they are now: the

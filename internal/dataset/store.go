@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset/internal/db"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 type store struct{ db *postgres.DB }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset/internal/db"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 func (s store) freezeTx(ctx context.Context, tx postgres.Tx, datasetID int64, v Version) error {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // ErrVersionNotFound is returned when the dataset has no such frozen version.

@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 	"github.com/assayhq/assay/internal/platform/temporal"
 )
 
@@ -44,7 +44,7 @@ func (a *Activities) BeginRun(ctx context.Context, t Ticket) (Begun, error) {
 		return Begun{Ended: true}, nil
 	}
 	target := r.Request.Plan.Target
-	b := Begun{Units: r.Resolved.Units, Client: target.Type == plan.TargetClient, Scores: r.Request.Plan.AwaitsScores(), Asks: r.Request.Plan.Asks(), ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
+	b := Begun{Units: r.Resolved.Units, Client: target.Type == scoring.TargetClient, Scores: r.Request.Plan.AwaitsScores(), Asks: r.Request.Plan.Asks(), ChunkTime: a.s.cfg.ChunkTime, LeastTime: a.s.cfg.ChunkTime / 20, Heartbeat: a.s.cfg.Heartbeat}
 	b.Lanes = min(maxLanes, max(1, r.Request.Concurrency/laneWidth))
 	b.Width = (r.Request.Concurrency + b.Lanes - 1) / b.Lanes
 	b.FirstTime = time.Second.Microseconds()
@@ -107,7 +107,7 @@ func (a *Activities) CheckResults(ctx context.Context, t Ticket) (Waiting, error
 		last = *r.HeardAt
 	}
 	w := Waiting{Ended: r.Status != StatusRunning, Final: r.Final, Left: last.Add(a.s.cfg.ClientTimeout).Sub(a.s.now())}
-	if r.Request.Plan.Target.Type != plan.TargetClient {
+	if r.Request.Plan.Target.Type != scoring.TargetClient {
 		w.Patience = a.s.cfg.ClientTimeout
 	}
 	return w, nil

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/assayhq/assay/internal/artifact"
-	"github.com/assayhq/assay/internal/figure"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/report"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/artifact"
+	"github.com/assayhq/assay/internal/evaluation/runstat"
+	"github.com/assayhq/assay/internal/measure/report"
 )
 
 // EraseFiles removes the artifacts' files of an organization and returns how many
@@ -44,7 +44,7 @@ func (s *Service) writeArtifacts(ctx context.Context, t Ticket) error {
 	if err != nil {
 		return err
 	}
-	metrics := figure.Reported(definitions)
+	metrics := runstat.Reported(definitions)
 	found := report.NewFindings(r.ID, r.Request.ClusterKey, metrics)
 	err = s.writeResults(ctx, t.Org, r, definitions, found)
 	if err != nil {

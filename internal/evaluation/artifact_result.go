@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/assayhq/assay/internal/artifact"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/report"
-	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/artifact"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/metric"
+	"github.com/assayhq/assay/internal/measure/report"
 )
 
 // maxPage is how many results are in memory at a time, however small.
@@ -30,7 +30,7 @@ func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run, 
 	sheet := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindResults, "results.csv", "text/csv; charset=utf-8")
 	typed := s.artifacts.Create(ctx, org, r.Evaluation, r.ID, artifact.KindResults, "results.parquet", "application/vnd.apache.parquet")
 	cells, values := artifact.NewCSV(sheet, metrics), artifact.NewParquet(typed, metrics)
-	err := s.eachResult(ctx, org, r, func(one plan.Result) error {
+	err := s.eachResult(ctx, org, r, func(one scoring.Result) error {
 		found.Add(one.Reported())
 		if _, err := lines.Write(append(encode(one.Body()), '\n')); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (s *Service) writeResults(ctx context.Context, org principal.OrgID, r Run, 
 // eachResult calls fn for every result of a run, in the order of items and
 // epochs. It asks for some items at a time, of which the store knows where they
 // are, and page by page.
-func (s *Service) eachResult(ctx context.Context, org principal.OrgID, r Run, fn func(plan.Result) error) error {
+func (s *Service) eachResult(ctx context.Context, org principal.OrgID, r Run, fn func(scoring.Result) error) error {
 	items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *Service) eachResult(ctx context.Context, org principal.OrgID, r Run, fn
 	for some := range slices.Chunk(items, max(1, maxPage/r.Request.Repetitions)) {
 		f := result.Filter{Items: some, Limit: len(some) * r.Request.Repetitions}
 		for more := true; more; {
-			var page []plan.Result
+			var page []scoring.Result
 			if page, more, err = s.resultPage(ctx, org, r, f); err != nil {
 				return err
 			}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/provider"
 )
 
 // Ticket names a run in workflows and promises.
@@ -41,7 +41,7 @@ func (s *Service) begin(ctx context.Context, t Ticket) (Run, error) {
 	}
 	resolved := Resolved{
 		Dataset: d.ID, Version: v.Number, VersionDigest: v.Digest.String(), Items: len(items), Units: len(items) * r.Request.Repetitions,
-		Seed: plan.Seed(r.Request.Seed, r.ID), ConfigDigest: r.Request.Plan.Digest(v.Digest.String(), r.Request.Repetitions, r.Request.ClusterKey),
+		Seed: scoring.Seed(r.Request.Seed, r.ID), ConfigDigest: r.Request.Plan.Digest(v.Digest.String(), r.Request.Repetitions, r.Request.ClusterKey),
 	}
 	if why := tooMany(len(items), r.Request.Repetitions); why != nil {
 		return r, why
@@ -83,7 +83,7 @@ func tooMany(items, repetitions int) *RunError {
 }
 
 // ready finds out what a plan names before anything is executed.
-func (s *Service) ready(ctx context.Context, org principal.OrgID, p plan.Plan) error {
+func (s *Service) ready(ctx context.Context, org principal.OrgID, p scoring.Plan) error {
 	_, missing, err := p.Measures(s.metrics)
 	if err != nil {
 		return &RunError{CodeMetricUnresolved, err.Error()}
@@ -145,7 +145,7 @@ func (s *Service) draw(ctx context.Context, org principal.OrgID, id int64, v dat
 		}
 		above = ids[len(ids)-1]
 	}
-	plan.Shuffle(all, plan.Seed(r.Request.Seed, r.ID))
+	scoring.Shuffle(all, scoring.Seed(r.Request.Seed, r.ID))
 	if n := r.Request.SampleSize; n > 0 && n < len(all) {
 		all = all[:n]
 	}
@@ -160,7 +160,7 @@ func (s *Service) checkClusters(ctx context.Context, org principal.OrgID, set in
 	}
 	matched := false
 	err := s.eachItem(ctx, org, set, version, ids, func(item dataset.Item) bool {
-		matched = plan.Cluster(item, key) != ""
+		matched = scoring.Cluster(item, key) != ""
 		return !matched
 	})
 	if err == nil && !matched {

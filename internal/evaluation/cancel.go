@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // cancelPage is how many runs CancelAll looks up at once.

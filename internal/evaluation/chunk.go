@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation/internal/chunk"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 )
 
 // executeChunk executes the units from one number up to another, those that
@@ -25,7 +25,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, bea
 	if active, err := s.tenancy.Active(ctx, c.Org); err != nil || !active {
 		return ChunkDone{Stop: &RunError{CodeSuspended, "The organization is not active. Results so far are kept."}}, err
 	}
-	if run.Request.Plan.Target.Type == plan.TargetClient {
+	if run.Request.Plan.Target.Type == scoring.TargetClient {
 		if err := s.closeResults(ctx, c.Ticket, run); err != nil {
 			return ChunkDone{}, err
 		}
@@ -52,7 +52,7 @@ func (s *Service) executeChunk(ctx context.Context, c ChunkInput, died bool, bea
 
 // measuresOf finds the metrics of a run's plan, all of which were there when it
 // began.
-func (s *Service) measuresOf(r Run) ([]plan.Measure, error) {
+func (s *Service) measuresOf(r Run) ([]scoring.Measure, error) {
 	all, missing, err := r.Request.Plan.Measures(s.metrics)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("run %d: %s", r.ID, missing[0].Message)

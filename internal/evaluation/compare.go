@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/figure"
-	"github.com/assayhq/assay/internal/gate"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/stat"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/runstat"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/metric"
+	"github.com/assayhq/assay/internal/measure/requirement"
+	"github.com/assayhq/assay/internal/measure/stat"
 )
 
 // ErrNotEnded is returned for a comparison or a decision on a run whose results
@@ -39,7 +39,7 @@ type Versus struct {
 // always give the same digits.
 type Comparison struct {
 	Baseline, Candidate Run
-	figure.Comparison
+	runstat.Comparison
 }
 
 // Compare compares two runs of an evaluation that have ended.
@@ -99,7 +99,7 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 		after, err = s.metricRows(ctx, org, b, name)
 		return before, after, err
 	}
-	c.Comparison, err = figure.Compare(a.Rows, b.Rows, definitions, scores, figure.Options{
+	c.Comparison, err = runstat.Compare(a.Rows, b.Rows, definitions, scores, runstat.Options{
 		Confidence: v.Confidence, Margin: v.Margin, Primary: v.Primary, Slices: v.Figures == nil, Reasons: reasons(baseline, candidate, definitions, suspects),
 		Seed: stat.Seed{
 			Organization: org.String(), Resource: fmt.Sprintf("run/%d:run/%d", baseline.ID, candidate.ID),
@@ -115,8 +115,8 @@ func (s *Service) compare(ctx context.Context, org principal.OrgID, baseline, ca
 // reasons say why figures of two runs do not measure the same thing. A run that
 // was stopped may have been stopped when it looked best, and a judge that has drifted
 // may have made the difference.
-func reasons(baseline, candidate Run, metrics []metric.Definition, suspects map[string]string) figure.Reasons {
-	all := figure.Reasons(plan.Differ(baseline.Request.Plan, candidate.Request.Plan))
+func reasons(baseline, candidate Run, metrics []metric.Definition, suspects map[string]string) runstat.Reasons {
+	all := runstat.Reasons(scoring.Differ(baseline.Request.Plan, candidate.Request.Plan))
 	for name, why := range suspects {
 		if all.Metrics[name] == "" {
 			all.Metrics[name] = why
@@ -139,12 +139,12 @@ func reasons(baseline, candidate Run, metrics []metric.Definition, suspects map[
 // Ask is a figure that a gate asks for: a metric, overall or pass_rate.
 type Ask struct {
 	Figure string
-	figure.At
+	runstat.At
 }
 
 // Figures are figures of a run as a gate of so many requirements decides by them.
 // Those that the run does not have are left out.
-func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, requirements int, asks []Ask) (map[Ask]*gate.Figure, error) {
+func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, requirements int, asks []Ask) (map[Ask]*requirement.Figure, error) {
 	definitions, err := s.definitions(r)
 	if err != nil {
 		return nil, err
@@ -162,13 +162,13 @@ func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, requi
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[Ask]*gate.Figure, len(asks))
+	found := make(map[Ask]*requirement.Figure, len(asks))
 	for _, ask := range asks {
-		d, rows := figure.PassRate(), of.Passes
+		d, rows := runstat.PassRate(), of.Passes
 		switch at := slices.IndexFunc(definitions, func(d metric.Definition) bool { return d.Name == ask.Figure }); {
-		case ask.Figure == gate.PassRate:
-		case ask.Figure == gate.Overall:
-			d, rows = figure.Overall(), of.Overall
+		case ask.Figure == requirement.PassRate:
+		case ask.Figure == requirement.Overall:
+			d, rows = runstat.Overall(), of.Overall
 		case at < 0:
 			continue
 		default:
@@ -181,11 +181,11 @@ func (s *Service) Figures(ctx context.Context, org principal.OrgID, r Run, requi
 			return nil, fmt.Errorf("%s: %w", ask.Figure, err)
 		}
 		if found[ask] == nil {
-			if found[ask], err = figure.Gated(d, rows, requirements, ask.At); err != nil {
+			if found[ask], err = runstat.Gated(d, rows, requirements, ask.At); err != nil {
 				return nil, fmt.Errorf("%s: %w", ask.Figure, err)
 			}
 		}
-		if len(r.Request.Plan.Judged) > 0 && (ask.Figure == gate.Overall || ask.Figure == gate.PassRate) {
+		if len(r.Request.Plan.Judged) > 0 && (ask.Figure == requirement.Overall || ask.Figure == requirement.PassRate) {
 			found[ask].Alone.Warn(uncorrected)
 		}
 		suspend(suspects, ask.Figure, found[ask])

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/figure"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/stat"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/runstat"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/metric"
+	"github.com/assayhq/assay/internal/measure/stat"
 )
 
 // side is what a run found, as statistics need it.
 type side struct {
-	*figure.Rows
+	*runstat.Rows
 	run     Run
 	metrics []metric.Definition
 	count   result.Count
@@ -45,7 +45,7 @@ func (s *Service) mayRead(ctx context.Context, runs ...Run) (done func(), err er
 // readSide reads a run's overall scores and passes. A run that never began has
 // none.
 func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*side, error) {
-	out := &side{Rows: &figure.Rows{}, run: r}
+	out := &side{Rows: &runstat.Rows{}, run: r}
 	if r.Resolved == nil {
 		return out, nil
 	}
@@ -59,13 +59,13 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 	if out.metrics, err = s.definitions(r); err != nil {
 		return nil, err
 	}
-	out.Rows = figure.NewRows(briefs, out.metrics...)
+	out.Rows = runstat.NewRows(briefs, out.metrics...)
 	if out.count.Done < r.Resolved.Units {
 		items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
 		if err != nil {
 			return nil, err
 		}
-		facts, err := s.facts(ctx, org, r, figure.Lacking(briefs, items))
+		facts, err := s.facts(ctx, org, r, runstat.Lacking(briefs, items))
 		if err != nil {
 			return nil, err
 		}
@@ -76,10 +76,10 @@ func (s *Service) readSide(ctx context.Context, org principal.OrgID, r Run) (*si
 
 // facts are what the run's version of the dataset says about items, as far as it
 // still has them.
-func (s *Service) facts(ctx context.Context, org principal.OrgID, r Run, ids []int64) (map[int64]figure.Facts, error) {
-	all := make(map[int64]figure.Facts, len(ids))
+func (s *Service) facts(ctx context.Context, org principal.OrgID, r Run, ids []int64) (map[int64]runstat.Facts, error) {
+	all := make(map[int64]runstat.Facts, len(ids))
 	err := s.eachItem(ctx, org, r.Resolved.Dataset, r.Resolved.Version, ids, func(item dataset.Item) bool {
-		f := figure.Facts{Cluster: plan.Cluster(item, r.Request.ClusterKey), Weight: item.Weight}
+		f := runstat.Facts{Cluster: scoring.Cluster(item, r.Request.ClusterKey), Weight: item.Weight}
 		copy(f.Content[:], item.Digest[:])
 		all[item.ID] = f
 		return true

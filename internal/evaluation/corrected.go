@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assayhq/assay/internal/correction"
-	"github.com/assayhq/assay/internal/figure"
-	"github.com/assayhq/assay/internal/gate"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/stat"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/runstat"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/correction"
+	"github.com/assayhq/assay/internal/measure/requirement"
+	"github.com/assayhq/assay/internal/measure/stat"
 )
 
 // maxFresh is how many units a run has at most whose figures are corrected by labels
@@ -23,7 +23,7 @@ const maxFresh = 50_000
 func (s *Service) corrected(ctx context.Context, org principal.OrgID, r Run) (map[string]correction.Corrected, error) {
 	all := make(map[string]correction.Corrected, len(r.Request.Plan.Judged))
 	for _, j := range r.Request.Plan.Judged {
-		found, err := s.judges.Correct(ctx, org, j.Judge, j.Version, r.ID, gate.Level)
+		found, err := s.judges.Correct(ctx, org, j.Judge, j.Version, r.ID, requirement.Level)
 		if err != nil {
 			return nil, fmt.Errorf("correct %s: %w", j.Metric, err)
 		}
@@ -48,7 +48,7 @@ func (o *Outcome) correct(by map[string]correction.Corrected) {
 			if was.Missing != nil {
 				missing = was.Missing.Rows
 			}
-			o.Statistics.Gates[name] = correction.Worst(c.Headline.Estimate, c.Judge.N, missing, 0, gate.Level)
+			o.Statistics.Gates[name] = correction.Worst(c.Headline.Estimate, c.Judge.N, missing, 0, requirement.Level)
 		}
 		if delete(o.Metrics, name); c.Headline.Value != nil {
 			o.Metrics[name] = *c.Headline.Value
@@ -75,13 +75,13 @@ func (s *Service) fresh(ctx context.Context, org principal.OrgID, r Run) (Run, e
 
 // correctedFigure is the mean of a judge at the levels of a gate; nil if the metric is
 // not one of a judge's. Rows are the scores of the run, some of which are missing.
-func (s *Service) correctedFigure(ctx context.Context, org principal.OrgID, r Run, rows []stat.Observation, name string, at figure.At, requirements int) (*gate.Figure, error) {
-	i := slices.IndexFunc(r.Request.Plan.Judged, func(j plan.Judged) bool { return j.Metric == name })
+func (s *Service) correctedFigure(ctx context.Context, org principal.OrgID, r Run, rows []stat.Observation, name string, at runstat.At, requirements int) (*requirement.Figure, error) {
+	i := slices.IndexFunc(r.Request.Plan.Judged, func(j scoring.Judged) bool { return j.Metric == name })
 	if i < 0 || at.Quantile > 0 {
 		return nil, nil
 	}
 	j := r.Request.Plan.Judged[i]
-	levels := []float64{gate.Level, gate.Together(requirements)}
+	levels := []float64{requirement.Level, requirement.Together(requirements)}
 	found, err := s.judges.Correct(ctx, org, j.Judge, j.Version, r.ID, levels[:min(max(requirements, 1), 2)]...)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (s *Service) correctedFigure(ctx context.Context, org principal.OrgID, r Ru
 	worst := func(i int) stat.Estimate {
 		return correction.Worst(found[i].Headline.Estimate, found[i].Judge.N, missing, 0, levels[i])
 	}
-	f := &gate.Figure{Alone: worst(0)}
+	f := &requirement.Figure{Alone: worst(0)}
 	if f.Together = f.Alone; len(found) > 1 {
 		f.Together = worst(1)
 	}
@@ -107,22 +107,22 @@ func (s *Service) correctedFigure(ctx context.Context, org principal.OrgID, r Ru
 func (s *Service) correctDifferences(ctx context.Context, org principal.OrgID, c *Comparison) error {
 	for i := range c.Metrics {
 		m := &c.Metrics[i]
-		at := slices.IndexFunc(c.Candidate.Request.Plan.Judged, func(j plan.Judged) bool { return j.Metric == m.Name })
+		at := slices.IndexFunc(c.Candidate.Request.Plan.Judged, func(j scoring.Judged) bool { return j.Metric == m.Name })
 		if at < 0 {
 			continue
 		}
 		j := c.Candidate.Request.Plan.Judged[at]
-		m.Judge = &figure.Judged{Raw: m.Difference, Attribution: figure.AttributionUnknown}
+		m.Judge = &runstat.Judged{Raw: m.Difference, Attribution: runstat.AttributionUnknown}
 		condition, err := s.judges.Condition(ctx, org, j.Judge, j.Version)
 		if err != nil {
 			return err
 		}
 		if !m.Comparable {
-			m.Judge.Attribution = figure.AttributionEither
+			m.Judge.Attribution = runstat.AttributionEither
 			continue
 		}
 		if began, ended := c.span(); condition.Same(began, ended) {
-			m.Judge.Attribution = figure.AttributionSystem
+			m.Judge.Attribution = runstat.AttributionSystem
 		}
 		if err := s.correctDifference(ctx, org, c, m, j); err != nil {
 			return fmt.Errorf("correct %s: %w", m.Name, err)
@@ -138,7 +138,7 @@ func (s *Service) correctDifferences(ctx context.Context, org principal.OrgID, c
 // correctDifference lets one difference of a judge be the one that people would see.
 // Where the candidate has no score, people would see the worst: it counts as if the
 // baseline had been perfect there.
-func (s *Service) correctDifference(ctx context.Context, org principal.OrgID, c *Comparison, m *figure.Compared, j plan.Judged) error {
+func (s *Service) correctDifference(ctx context.Context, org principal.OrgID, c *Comparison, m *runstat.Compared, j scoring.Judged) error {
 	level := c.Confidence
 	d, err := s.judges.CorrectDifference(ctx, org, j.Judge, j.Version, c.Baseline.ID, c.Candidate.ID, level, 2*level-1)
 	if err != nil {
@@ -203,12 +203,12 @@ func (s *Service) suspects(ctx context.Context, org principal.OrgID, runs ...Run
 }
 
 // suspend takes their intervals from figures that rest on a judge that has drifted.
-func suspend(suspects map[string]string, name string, f *gate.Figure) {
+func suspend(suspects map[string]string, name string, f *requirement.Figure) {
 	if f == nil || len(suspects) == 0 {
 		return
 	}
 	why := suspects[name]
-	if name == gate.Overall || name == gate.PassRate {
+	if name == requirement.Overall || name == requirement.PassRate {
 		why = suspects[slices.Min(slices.Collect(maps.Keys(suspects)))]
 	}
 	if why != "" {

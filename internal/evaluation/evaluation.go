@@ -10,24 +10,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sync/semaphore"
 
-	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation/artifact"
 	"github.com/assayhq/assay/internal/evaluation/internal/linked"
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
 	"github.com/assayhq/assay/internal/evaluation/purge"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/judging/judge"
+	"github.com/assayhq/assay/internal/judging/provider"
+	"github.com/assayhq/assay/internal/measure/metric"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/telemetry/score"
+	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/tenancy"
-	"github.com/assayhq/assay/internal/trace"
 )
 
 // ErrNotFound is returned when the organization has no such evaluation.
@@ -55,7 +55,7 @@ type Evaluation struct {
 	// the items as they are then.
 	DatasetID      string
 	DatasetVersion int
-	Plan           plan.Plan
+	Plan           scoring.Plan
 	// Baseline is the run that it is pinned to, which drift over many releases is
 	// measured from; zero if there is none.
 	Baseline  int64
@@ -282,12 +282,12 @@ func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, str
 
 // resolve looks up what an evaluation names: how many items its dataset has, and
 // what does not exist.
-func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, error)) (items int64, warnings []plan.Warning, err error) {
+func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, error)) (items int64, warnings []scoring.Warning, err error) {
 	// Parameters that a metric no longer takes are for the next change to mend.
 	_, warnings, _ = e.Plan.Measures(s.metrics)
 	for _, id := range e.Plan.Judges {
-		if name := strconv.FormatInt(id, 10); !slices.ContainsFunc(e.Plan.Judged, func(j plan.Judged) bool { return j.Judge == id }) {
-			warnings = append(warnings, plan.Warning{Code: "judge_config_unresolved", Subject: name, Message: "The judge configuration " + name + " does not exist or is not active."})
+		if name := strconv.FormatInt(id, 10); !slices.ContainsFunc(e.Plan.Judged, func(j scoring.Judged) bool { return j.Judge == id }) {
+			warnings = append(warnings, scoring.Warning{Code: "judge_config_unresolved", Subject: name, Message: "The judge configuration " + name + " does not exist or is not active."})
 		}
 	}
 	id, err := datasetID(e.DatasetID)
@@ -296,7 +296,7 @@ func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, er
 		d, err = find(id)
 	}
 	if errors.Is(err, dataset.ErrNotFound) {
-		return 0, append(warnings, plan.Warning{Code: "dataset_unresolved", Subject: e.DatasetID, Message: "The dataset " + e.DatasetID + " does not exist. Runs fail until it does."}), nil
+		return 0, append(warnings, scoring.Warning{Code: "dataset_unresolved", Subject: e.DatasetID, Message: "The dataset " + e.DatasetID + " does not exist. Runs fail until it does."}), nil
 	}
 	return d.ItemCount, warnings, err
 }

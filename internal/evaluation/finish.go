@@ -7,16 +7,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/assayhq/assay/internal/correction"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation/internal/linked"
-	"github.com/assayhq/assay/internal/figure"
-	"github.com/assayhq/assay/internal/gate"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/runstat"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/correction"
+	"github.com/assayhq/assay/internal/measure/metric"
+	"github.com/assayhq/assay/internal/measure/requirement"
+	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/stat"
 )
 
 // Outcome is what came out of a run. It is made from the results themselves,
@@ -36,7 +36,7 @@ type Outcome struct {
 	OutputTokens int64 `json:"output_tokens"`
 	CostNanoUSD  int64 `json:"cost_nano_usd"`
 
-	Statistics figure.Statistics `json:"statistics"`
+	Statistics runstat.Statistics `json:"statistics"`
 }
 
 // conclude ends a run: as completed, or as failed if there is a reason. A run
@@ -51,7 +51,7 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 			return err
 		}
 	}
-	if r.Request.Plan.Target.Type == plan.TargetClient || r.Request.Plan.AwaitsScores() {
+	if r.Request.Plan.Target.Type == scoring.TargetClient || r.Request.Plan.AwaitsScores() {
 		if err := s.awaitPosted(ctx, t); err != nil {
 			return err
 		}
@@ -113,9 +113,9 @@ func (s *Service) joinTraces(ctx context.Context, org principal.OrgID, r Run) er
 // aggregate computes a run's figures from its results. Some are computed while
 // others are read. Stopped says that the run did not come to its end.
 func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, stopped bool) (Outcome, error) {
-	o := Outcome{Metrics: map[string]float64{}, Statistics: figure.Statistics{Metrics: map[string]stat.Estimate{}, Gates: map[string]stat.Estimate{}, Corrected: map[string]correction.Corrected{}}}
+	o := Outcome{Metrics: map[string]float64{}, Statistics: runstat.Statistics{Metrics: map[string]stat.Estimate{}, Gates: map[string]stat.Estimate{}, Corrected: map[string]correction.Corrected{}}}
 	if r.Resolved == nil {
-		o.Statistics.Overall, o.Statistics.PassRate = figure.None(), figure.None()
+		o.Statistics.Overall, o.Statistics.PassRate = runstat.None(), runstat.None()
 		return o, nil
 	}
 	measures, err := s.measuresOf(r)
@@ -134,17 +134,17 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 	all := found.count
 	o.Items, o.Passed, o.Failed, o.Errored, o.Skipped = all.Passed+all.Failed, all.Passed, all.Failed, all.Errored, all.Skipped
 	o.Calls, o.InputTokens, o.OutputTokens, o.CostNanoUSD = all.Calls, all.InputTokens, all.OutputTokens, all.CostNanoUSD
-	var begun *figure.Begun
+	var begun *runstat.Begun
 	if stopped && all.Done < r.Resolved.Units {
 		items, err := s.store.items(ctx, org, r.ID, 0, r.Resolved.Items)
 		if err != nil {
 			return o, err
 		}
-		begun = found.Begun(items, r.Request.Plan.Target.Type != plan.TargetClient)
+		begun = found.Begun(items, r.Request.Plan.Target.Type != scoring.TargetClient)
 	}
 	g, reading := errgroup.WithContext(ctx)
 	g.SetLimit(2) // of a large run, more would not fit in memory
-	g.Go(func() error { return o.Statistics.SumUp(found.Rows, begun, figure.Resolvable(r.Request.Margin)) })
+	g.Go(func() error { return o.Statistics.SumUp(found.Rows, begun, runstat.Resolvable(r.Request.Margin)) })
 	estimates, gates := make([]stat.Estimate, len(measures)), make([]stat.Estimate, len(measures))
 	for i, m := range measures {
 		g.Go(func() error {
@@ -154,8 +154,8 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 			}
 			if begun != nil {
 				estimates[i], err = begun.Estimate(m.Definition, rows)
-			} else if estimates[i], err = figure.Estimate(m.Definition, rows); err == nil {
-				gates[i], err = figure.Gate(m.Definition, rows, gate.Level, figure.At{Below: m.Better == metric.Lower})
+			} else if estimates[i], err = runstat.Estimate(m.Definition, rows); err == nil {
+				gates[i], err = runstat.Gate(m.Definition, rows, requirement.Level, runstat.At{Below: m.Better == metric.Lower})
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", m.Name, err)
@@ -169,7 +169,7 @@ func (s *Service) aggregate(ctx context.Context, org principal.OrgID, r Run, sto
 	o.Overall = o.Statistics.Overall.Value
 	for i, e := range estimates {
 		o.Statistics.Metrics[measures[i].Name] = e
-		if begun == nil && figure.Range(measures[i].Definition) != nil {
+		if begun == nil && runstat.Range(measures[i].Definition) != nil {
 			o.Statistics.Gates[measures[i].Name] = gates[i]
 		}
 		if e.Value != nil {

@@ -8,13 +8,13 @@ import (
 	"strconv"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/measure/metric"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 const tag = "Evaluations"
@@ -114,19 +114,19 @@ type createInput struct {
 }
 
 type createBody struct {
-	Name            string               `json:"name" minLength:"1" maxLength:"200" doc:"Name of the evaluation." example:"Support answers"`
-	Description     string               `json:"description,omitempty" maxLength:"10000" doc:"Free text."`
-	DatasetID       plan.DatasetText     `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
-	DatasetVersion  int                  `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the items as they are when a run starts."`
-	Metrics         plan.MetricsInput    `json:"metrics" doc:"Names of the metrics, from GET /api/evaluation-metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
-	MetricNames     plan.MetricList      `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
-	MetricParams    httpapi.Object       `json:"metricParams,omitempty" doc:"Parameters of metrics, keyed by the metric's name."`
-	ExternalMetrics []plan.ExternalInput `json:"externalMetrics,omitempty" maxItems:"50" doc:"Metrics of your own, whose scores you send. They are measured besides those of metrics."`
-	Target          *plan.TargetInput    `json:"target,omitempty" doc:"Where outputs come from; absent for outputs recorded in the items."`
-	JudgeConfigIDs  []httpapi.IDInput    `json:"judgeConfigIds,omitempty" maxItems:"50" doc:"Judge configurations for metrics that need a judge."`
-	PassRule        *plan.PassRuleInput  `json:"passRule,omitempty" doc:"When an item passes; absent for a mean of at least 0.5 over its scores between 0 and 1."`
-	Tags            httpapi.Tags         `json:"tags,omitempty" doc:"Labels to filter by."`
-	Metadata        httpapi.Object       `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
+	Name            string                  `json:"name" minLength:"1" maxLength:"200" doc:"Name of the evaluation." example:"Support answers"`
+	Description     string                  `json:"description,omitempty" maxLength:"10000" doc:"Free text."`
+	DatasetID       scoring.DatasetText     `json:"datasetId" doc:"The dataset whose items are measured. It is looked up when a run starts."`
+	DatasetVersion  int                     `json:"datasetVersion,omitempty" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; absent for the items as they are when a run starts."`
+	Metrics         scoring.MetricsInput    `json:"metrics" doc:"Names of the metrics, from GET /api/evaluation-metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
+	MetricNames     scoring.MetricList      `json:"metricNames,omitempty" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
+	MetricParams    httpapi.Object          `json:"metricParams,omitempty" doc:"Parameters of metrics, keyed by the metric's name."`
+	ExternalMetrics []scoring.ExternalInput `json:"externalMetrics,omitempty" maxItems:"50" doc:"Metrics of your own, whose scores you send. They are measured besides those of metrics."`
+	Target          *scoring.TargetInput    `json:"target,omitempty" doc:"Where outputs come from; absent for outputs recorded in the items."`
+	JudgeConfigIDs  []httpapi.IDInput       `json:"judgeConfigIds,omitempty" maxItems:"50" doc:"Judge configurations for metrics that need a judge."`
+	PassRule        *scoring.PassRuleInput  `json:"passRule,omitempty" doc:"When an item passes; absent for a mean of at least 0.5 over its scores between 0 and 1."`
+	Tags            httpapi.Tags            `json:"tags,omitempty" doc:"Labels to filter by."`
+	Metadata        httpapi.Object          `json:"metadata,omitempty" doc:"Free-form object; its field names are kept as sent."`
 }
 
 type updateInput struct {
@@ -137,22 +137,22 @@ type updateInput struct {
 }
 
 type updateBody struct {
-	Name            httpapi.Set[string]                 `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"Name of the evaluation."`
-	Description     httpapi.Patch[string]               `json:"description,omitzero" maxLength:"10000" doc:"Free text; null removes it."`
-	DatasetID       httpapi.Set[plan.DatasetText]       `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
-	DatasetVersion  httpapi.Patch[int]                  `json:"datasetVersion,omitzero" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
-	Metrics         httpapi.Set[plan.MetricsInput]      `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
-	MetricNames     httpapi.Set[plan.MetricList]        `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
-	MetricParams    httpapi.Patch[httpapi.Object]       `json:"metricParams,omitzero" doc:"Parameters of metrics, keyed by the metric's name; null removes them."`
-	ExternalMetrics httpapi.Patch[[]plan.ExternalInput] `json:"externalMetrics,omitzero" maxItems:"50" doc:"Metrics of your own, whose scores you send, replaced as a whole; null removes them."`
-	Target          httpapi.Patch[plan.TargetInput]     `json:"target,omitzero" doc:"Where outputs come from, replaced as a whole; null for outputs recorded in the items."`
-	JudgeConfigIDs  httpapi.Patch[[]httpapi.IDInput]    `json:"judgeConfigIds,omitzero" maxItems:"50" doc:"Judge configurations for metrics that need a judge; null removes them."`
-	PassRule        httpapi.Patch[plan.PassRuleInput]   `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
-	Tags            httpapi.Patch[httpapi.Tags]         `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
-	Metadata        httpapi.Patch[httpapi.Object]       `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
-	BaselineRunID   httpapi.Patch[httpapi.IDInput]      `json:"baselineRunId,omitzero" doc:"The run to pin the evaluation to: drift over releases is measured from it. It must be a completed run; null removes it."`
-	Archived        httpapi.Set[bool]                   `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
-	ExpectedVersion int64                               `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
+	Name            httpapi.Set[string]                    `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"Name of the evaluation."`
+	Description     httpapi.Patch[string]                  `json:"description,omitzero" maxLength:"10000" doc:"Free text; null removes it."`
+	DatasetID       httpapi.Set[scoring.DatasetText]       `json:"datasetId,omitzero" doc:"The dataset whose items are measured."`
+	DatasetVersion  httpapi.Patch[int]                     `json:"datasetVersion,omitzero" minimum:"1" maximum:"2147483647" doc:"Frozen version of the dataset; null for the items as they are when a run starts."`
+	Metrics         httpapi.Set[scoring.MetricsInput]      `json:"metrics,omitzero" doc:"Names of the metrics. The object that responses have here is accepted and ignored: metricNames then has the names."`
+	MetricNames     httpapi.Set[scoring.MetricList]        `json:"metricNames,omitzero" doc:"Names of the metrics, as responses have them: the same as metrics with a list."`
+	MetricParams    httpapi.Patch[httpapi.Object]          `json:"metricParams,omitzero" doc:"Parameters of metrics, keyed by the metric's name; null removes them."`
+	ExternalMetrics httpapi.Patch[[]scoring.ExternalInput] `json:"externalMetrics,omitzero" maxItems:"50" doc:"Metrics of your own, whose scores you send, replaced as a whole; null removes them."`
+	Target          httpapi.Patch[scoring.TargetInput]     `json:"target,omitzero" doc:"Where outputs come from, replaced as a whole; null for outputs recorded in the items."`
+	JudgeConfigIDs  httpapi.Patch[[]httpapi.IDInput]       `json:"judgeConfigIds,omitzero" maxItems:"50" doc:"Judge configurations for metrics that need a judge; null removes them."`
+	PassRule        httpapi.Patch[scoring.PassRuleInput]   `json:"passRule,omitzero" doc:"When an item passes, replaced as a whole; null for the default rule."`
+	Tags            httpapi.Patch[httpapi.Tags]            `json:"tags,omitzero" doc:"Labels to filter by; null removes them."`
+	Metadata        httpapi.Patch[httpapi.Object]          `json:"metadata,omitzero" doc:"Free-form object, replaced as a whole; null empties it."`
+	BaselineRunID   httpapi.Patch[httpapi.IDInput]         `json:"baselineRunId,omitzero" doc:"The run to pin the evaluation to: drift over releases is measured from it. It must be a completed run; null removes it."`
+	Archived        httpapi.Set[bool]                      `json:"archived,omitzero" doc:"Whether the evaluation is archived."`
+	ExpectedVersion int64                                  `json:"expectedVersion,omitzero" minimum:"1" doc:"The version that the change is based on; an alternative to If-Match."`
 }
 
 type evaluationOutput struct {
@@ -207,19 +207,19 @@ func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutpu
 
 func (s *Service) postEvaluation(ctx context.Context, in *createInput) (*evaluationOutput, error) {
 	b := in.Body
-	metrics, err := plan.FromMetrics(ctx, b.Metrics, b.MetricNames)
+	metrics, err := scoring.FromMetrics(ctx, b.Metrics, b.MetricNames)
 	if err != nil {
 		return nil, err
 	}
 	if metrics == nil {
 		return nil, fault.Invalid("body", "/metricNames", "required", "is required if metrics is an object")
 	}
-	params, err := plan.FromParams(b.MetricParams)
+	params, err := scoring.FromParams(b.MetricParams)
 	if err != nil {
 		return nil, err
 	}
-	p := plan.Plan{Metrics: metrics, Params: params, Target: plan.FromTarget(b.Target), Judges: plan.FromJudges(b.JudgeConfigIDs), PassRule: plan.FromPassRule(b.PassRule)}
-	p.Declare(plan.FromExternal(b.ExternalMetrics))
+	p := scoring.Plan{Metrics: metrics, Params: params, Target: scoring.FromTarget(b.Target), Judges: scoring.FromJudges(b.JudgeConfigIDs), PassRule: scoring.FromPassRule(b.PassRule)}
+	p.Declare(scoring.FromExternal(b.ExternalMetrics))
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*evaluationOutput, error) {
 		e, err := s.CreateTx(ctx, tx, Evaluation{
 			Name: b.Name, Description: b.Description, DatasetID: string(b.DatasetID), DatasetVersion: b.DatasetVersion, Plan: p,
@@ -287,11 +287,11 @@ func (s *Service) patchEvaluation(ctx context.Context, in *updateInput) (*evalua
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := plan.FromMetrics(ctx, in.Body.Metrics.Value, in.Body.MetricNames.Value)
+	metrics, err := scoring.FromMetrics(ctx, in.Body.Metrics.Value, in.Body.MetricNames.Value)
 	if err != nil {
 		return nil, err
 	}
-	params, err := plan.FromParams(in.Body.MetricParams.Value)
+	params, err := scoring.FromParams(in.Body.MetricParams.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -321,13 +321,13 @@ func (s *Service) deleteEvaluation(ctx context.Context, in *Path) (*httpapi.Dele
 func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]metric.Params, s *Service) {
 	b.Name.Apply(&e.Name)
 	b.Description.Apply(&e.Description)
-	b.DatasetID.Apply((*plan.DatasetText)(&e.DatasetID))
+	b.DatasetID.Apply((*scoring.DatasetText)(&e.DatasetID))
 	b.DatasetVersion.Apply(&e.DatasetVersion)
 	if metrics != nil {
 		e.Plan.Metrics = metrics
 	}
 	if b.ExternalMetrics.Sent {
-		e.Plan.Declare(plan.FromExternal(b.ExternalMetrics.Value))
+		e.Plan.Declare(scoring.FromExternal(b.ExternalMetrics.Value))
 	} else {
 		e.Plan.Declare(e.Plan.External)
 	}
@@ -335,17 +335,17 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 		e.Plan.Params = params
 	}
 	if b.Target.Null {
-		e.Plan.Target = plan.FromTarget(nil)
+		e.Plan.Target = scoring.FromTarget(nil)
 	} else if b.Target.Sent {
-		e.Plan.Target = plan.FromTarget(&b.Target.Value)
+		e.Plan.Target = scoring.FromTarget(&b.Target.Value)
 	}
 	if b.JudgeConfigIDs.Sent {
-		e.Plan.Judges = plan.FromJudges(b.JudgeConfigIDs.Value)
+		e.Plan.Judges = scoring.FromJudges(b.JudgeConfigIDs.Value)
 	}
 	if b.PassRule.Null {
-		e.Plan.PassRule = plan.FromPassRule(nil)
+		e.Plan.PassRule = scoring.FromPassRule(nil)
 	} else if b.PassRule.Sent {
-		e.Plan.PassRule = plan.FromPassRule(&b.PassRule.Value)
+		e.Plan.PassRule = scoring.FromPassRule(&b.PassRule.Value)
 	}
 	if b.Tags.Sent {
 		e.Tags = httpapi.OrEmpty(b.Tags.Value)
@@ -364,11 +364,11 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 }
 
 type metricsOutput struct {
-	Body plan.MetricsBody
+	Body scoring.MetricsBody
 }
 
 func (s *Service) getMetrics(context.Context, *struct{}) (*metricsOutput, error) {
-	return &metricsOutput{Body: plan.ToMetrics(s.metrics.All())}, nil
+	return &metricsOutput{Body: scoring.ToMetrics(s.metrics.All())}, nil
 }
 
 func fromID(id *httpapi.IDInput) int64 {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/assayhq/assay/internal/figure"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/runstat"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 func (s *Service) registerCompare(e *httpapi.Edge) {
@@ -29,7 +29,7 @@ type compareInput struct {
 }
 
 type compareOutput struct {
-	Body figure.ComparisonBody
+	Body runstat.ComparisonBody
 }
 
 func (s *Service) getComparison(ctx context.Context, in *compareInput) (*compareOutput, error) {
@@ -51,6 +51,6 @@ func (s *Service) getComparison(ctx context.Context, in *compareInput) (*compare
 }
 
 // body is the comparison on the wire.
-func (c Comparison) body() figure.ComparisonBody {
+func (c Comparison) body() runstat.ComparisonBody {
 	return c.Comparison.Body(c.Candidate.Evaluation, c.Baseline.ID, c.Candidate.ID)
 }

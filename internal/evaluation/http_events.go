@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 func (s *Service) registerEvents(e *httpapi.Edge) {

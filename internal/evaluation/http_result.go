@@ -7,13 +7,13 @@ import (
 	"net/http"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/plan"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
 )
 
 func (s *Service) registerResults(e *httpapi.Edge) {
@@ -53,7 +53,7 @@ type resultsOutput struct {
 }
 
 type resultsBody struct {
-	Results []plan.ResultBody `json:"results" doc:"The results of this page."`
+	Results []scoring.ResultBody `json:"results" doc:"The results of this page."`
 	httpapi.CursorPaging
 }
 
@@ -63,8 +63,8 @@ type putResultsInput struct {
 }
 
 type putResultsBody struct {
-	Results []plan.SentBody `json:"results,omitempty" maxItems:"1000" doc:"The results; all are stored or none."`
-	Final   bool            `json:"final,omitempty" doc:"Whether these are the last results: completes the run."`
+	Results []scoring.SentBody `json:"results,omitempty" maxItems:"1000" doc:"The results; all are stored or none."`
+	Final   bool               `json:"final,omitempty" doc:"Whether these are the last results: completes the run."`
 }
 
 type putResultsOutput struct {
@@ -80,12 +80,12 @@ type putResultsAnswer struct {
 type putScoresInput struct {
 	RunPath
 	TestCaseID string `path:"testCaseId" maxLength:"32" doc:"The dataset item."`
-	Body       plan.SentScores
+	Body       scoring.SentScores
 }
 
 type putScoresOutput struct {
 	Location string `header:"Location" doc:"Path of the run's results."`
-	Body     plan.ScoredBody
+	Body     scoring.ScoredBody
 }
 
 func (s *Service) postScores(ctx context.Context, in *putScoresInput) (*putScoresOutput, error) {
@@ -105,7 +105,7 @@ func (s *Service) postScores(ctx context.Context, in *putScoresInput) (*putScore
 		if err := s.PutTx(ctx, tx, p, in.Body.Final); err != nil {
 			return nil, err
 		}
-		return &putScoresOutput{Location: fmt.Sprintf("/api/evaluations/%d/runs/%d/results", evaluation, run), Body: plan.ToScored(o)}, nil
+		return &putScoresOutput{Location: fmt.Sprintf("/api/evaluations/%d/runs/%d/results", evaluation, run), Body: scoring.ToScored(o)}, nil
 	})
 }
 
@@ -131,7 +131,7 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 		Statuses: in.Status, Metric: in.Metric, MinScore: in.MinScore.OrNil(), MaxScore: in.MaxScore.OrNil(),
 		Limit: in.Limit, Offset: in.Offset, After: result.Key{Item: after.At, Epoch: int(after.Tie)},
 	}
-	var results []plan.Result
+	var results []scoring.Result
 	var more bool
 	err = admission.From(ctx).Read(ctx, result.PageBytes, func() (bytes int, err error) {
 		results, more, err = s.Results(ctx, org, evaluation, run, f)
@@ -152,7 +152,7 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 	}
 	var out resultsOutput
 	var next string
-	out.Body.Results = make([]plan.ResultBody, len(results))
+	out.Body.Results = make([]scoring.ResultBody, len(results))
 	for i, r := range results {
 		out.Body.Results[i] = r.Body()
 		if more {
@@ -167,7 +167,7 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 // epochs.
 const resultCursor = httpapi.Cursor[uint16]("results")
 
-func toResultCursor(r plan.Result) string {
+func toResultCursor(r scoring.Result) string {
 	return resultCursor.Text(httpapi.Place[uint16]{At: r.Key.Item, Tie: uint16(r.Key.Epoch)})
 }
 
@@ -176,7 +176,7 @@ func (s *Service) postResults(ctx context.Context, in *putResultsInput) (*putRes
 	if err != nil {
 		return nil, err
 	}
-	sent := make([]plan.Sent, len(in.Body.Results))
+	sent := make([]scoring.Sent, len(in.Body.Results))
 	for i, b := range in.Body.Results {
 		sent[i] = b.Result()
 	}

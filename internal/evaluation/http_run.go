@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/figure"
-	"github.com/assayhq/assay/internal/gate"
+	"github.com/assayhq/assay/internal/evaluation/runstat"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/measure/requirement"
+	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/stat"
 )
 
 func (s *Service) registerRuns(e *httpapi.Edge) {
@@ -106,42 +106,42 @@ func (b *startBody) Check(context.Context) error {
 
 // runBody is a run on the wire.
 type runBody struct {
-	ID             httpapi.ID                      `json:"id" doc:"Id of the run."`
-	RunID          httpapi.ID                      `json:"run_id" doc:"The same as id."`
-	EvaluationID   httpapi.ID                      `json:"evaluation_id" doc:"The evaluation that was run."`
-	Status         Status                          `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run; a run is running from the moment it is started."`
-	Phase          Phase                           `json:"phase" volatile:"true" enum:"queued,executing,scoring,aggregating,done" doc:"What the run is doing: it is scoring while judges and services score the results that a client sent."`
-	StartedAt      httpapi.Time                    `json:"started_at" doc:"When the run was started."`
-	CompletedAt    httpapi.Null[httpapi.Time]      `json:"completed_at" doc:"When the run ended, in any status; null while it is running."`
-	Overall        *float64                        `json:"overall" volatile:"true" doc:"Overall score; null until the run has ended or if it has no overall score."`
-	Metrics        map[string]float64              `json:"metrics" volatile:"true" doc:"Mean score by metric; empty until the run has ended."`
-	Items          int                             `json:"items" volatile:"true" doc:"Results that passed or failed."`
-	Passed         int                             `json:"passed" volatile:"true" doc:"Results that passed."`
-	Failed         int                             `json:"failed" volatile:"true" doc:"Results that failed."`
-	Errored        int                             `json:"errored" volatile:"true" doc:"Failed results that have no scores because of an error."`
-	Skipped        int                             `json:"skipped" volatile:"true" doc:"Results that were skipped; they are not part of items."`
-	DatasetID      string                          `json:"dataset_id" doc:"The dataset whose items were measured."`
-	DatasetVersion *int                            `json:"dataset_version" volatile:"true" doc:"Version of the dataset; null while the run is queued, unless it was given."`
-	ReleaseID      *string                         `json:"release_id" doc:"The release that was measured; null if none was given."`
-	Environment    *string                         `json:"environment" enum:"development,test,staging,production" doc:"Where the measured application runs; null if it was not given."`
-	BaselineRunID  httpapi.Null[httpapi.ID]        `json:"baseline_run_id" doc:"The run to compare with; null if none was given."`
-	ResumesRunID   httpapi.Null[httpapi.ID]        `json:"resumes_run_id" doc:"The run that it goes on with and whose answers it keeps; null if it began anew."`
-	SampleSize     *int                            `json:"sample_size" doc:"Number of items drawn at random; null for all items."`
-	Seed           *int64                          `json:"seed" volatile:"true" doc:"Seed of the order and the sample; null while the run is queued, unless it was given."`
-	Repetitions    int                             `json:"repetitions" doc:"How often each item is executed."`
-	ClusterKey     *string                         `json:"cluster_key" doc:"Key by which items are grouped; null if items are independent."`
-	Concurrency    int                             `json:"concurrency" doc:"Number of items worked on at once."`
-	BudgetUSD      *float64                        `json:"budget_usd" doc:"Cost at which the run stops; null if it has no budget."`
-	Margin         *float64                        `json:"margin" doc:"The largest difference of the overall score that does not matter; null if none was declared."`
-	ConfigDigest   *string                         `json:"config_digest" volatile:"true" doc:"Digest of configuration, dataset version and repetitions: runs with equal digests had equal conditions for every item that both have. Null while the run is queued."`
-	Calls          int64                           `json:"calls" volatile:"true" doc:"Requests to the target, retries included."`
-	Usage          httpapi.Usage                   `json:"usage" volatile:"true" doc:"Tokens of all requests to the target."`
-	CostUSD        float64                         `json:"cost_usd" volatile:"true" doc:"Known cost of the run in US dollars."`
-	Statistics     httpapi.Null[figure.Statistics] `json:"statistics" volatile:"true" doc:"The figures with their intervals; null until the run has ended."`
-	Error          httpapi.Null[runErrorBody]      `json:"error" doc:"Why the run failed; null if it did not."`
-	Verdict        *gate.Verdict                   `json:"verdict" volatile:"true" enum:"PASS,FAIL,INCONCLUSIVE" doc:"What the newest decision about the run was, or FAIL once one failed; null before the first."`
-	Metadata       httpapi.Object                  `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
-	CreatedBy      httpapi.Actor                   `json:"created_by" doc:"Who started the run."`
+	ID             httpapi.ID                       `json:"id" doc:"Id of the run."`
+	RunID          httpapi.ID                       `json:"run_id" doc:"The same as id."`
+	EvaluationID   httpapi.ID                       `json:"evaluation_id" doc:"The evaluation that was run."`
+	Status         Status                           `json:"status" enum:"running,completed,failed,cancelled" doc:"Status of the run; a run is running from the moment it is started."`
+	Phase          Phase                            `json:"phase" volatile:"true" enum:"queued,executing,scoring,aggregating,done" doc:"What the run is doing: it is scoring while judges and services score the results that a client sent."`
+	StartedAt      httpapi.Time                     `json:"started_at" doc:"When the run was started."`
+	CompletedAt    httpapi.Null[httpapi.Time]       `json:"completed_at" doc:"When the run ended, in any status; null while it is running."`
+	Overall        *float64                         `json:"overall" volatile:"true" doc:"Overall score; null until the run has ended or if it has no overall score."`
+	Metrics        map[string]float64               `json:"metrics" volatile:"true" doc:"Mean score by metric; empty until the run has ended."`
+	Items          int                              `json:"items" volatile:"true" doc:"Results that passed or failed."`
+	Passed         int                              `json:"passed" volatile:"true" doc:"Results that passed."`
+	Failed         int                              `json:"failed" volatile:"true" doc:"Results that failed."`
+	Errored        int                              `json:"errored" volatile:"true" doc:"Failed results that have no scores because of an error."`
+	Skipped        int                              `json:"skipped" volatile:"true" doc:"Results that were skipped; they are not part of items."`
+	DatasetID      string                           `json:"dataset_id" doc:"The dataset whose items were measured."`
+	DatasetVersion *int                             `json:"dataset_version" volatile:"true" doc:"Version of the dataset; null while the run is queued, unless it was given."`
+	ReleaseID      *string                          `json:"release_id" doc:"The release that was measured; null if none was given."`
+	Environment    *string                          `json:"environment" enum:"development,test,staging,production" doc:"Where the measured application runs; null if it was not given."`
+	BaselineRunID  httpapi.Null[httpapi.ID]         `json:"baseline_run_id" doc:"The run to compare with; null if none was given."`
+	ResumesRunID   httpapi.Null[httpapi.ID]         `json:"resumes_run_id" doc:"The run that it goes on with and whose answers it keeps; null if it began anew."`
+	SampleSize     *int                             `json:"sample_size" doc:"Number of items drawn at random; null for all items."`
+	Seed           *int64                           `json:"seed" volatile:"true" doc:"Seed of the order and the sample; null while the run is queued, unless it was given."`
+	Repetitions    int                              `json:"repetitions" doc:"How often each item is executed."`
+	ClusterKey     *string                          `json:"cluster_key" doc:"Key by which items are grouped; null if items are independent."`
+	Concurrency    int                              `json:"concurrency" doc:"Number of items worked on at once."`
+	BudgetUSD      *float64                         `json:"budget_usd" doc:"Cost at which the run stops; null if it has no budget."`
+	Margin         *float64                         `json:"margin" doc:"The largest difference of the overall score that does not matter; null if none was declared."`
+	ConfigDigest   *string                          `json:"config_digest" volatile:"true" doc:"Digest of configuration, dataset version and repetitions: runs with equal digests had equal conditions for every item that both have. Null while the run is queued."`
+	Calls          int64                            `json:"calls" volatile:"true" doc:"Requests to the target, retries included."`
+	Usage          httpapi.Usage                    `json:"usage" volatile:"true" doc:"Tokens of all requests to the target."`
+	CostUSD        float64                          `json:"cost_usd" volatile:"true" doc:"Known cost of the run in US dollars."`
+	Statistics     httpapi.Null[runstat.Statistics] `json:"statistics" volatile:"true" doc:"The figures with their intervals; null until the run has ended."`
+	Error          httpapi.Null[runErrorBody]       `json:"error" doc:"Why the run failed; null if it did not."`
+	Verdict        *requirement.Verdict             `json:"verdict" volatile:"true" enum:"PASS,FAIL,INCONCLUSIVE" doc:"What the newest decision about the run was, or FAIL once one failed; null before the first."`
+	Metadata       httpapi.Object                   `json:"metadata" doc:"Free-form object; its field names are kept as sent."`
+	CreatedBy      httpapi.Actor                    `json:"created_by" doc:"Who started the run."`
 }
 
 type runErrorBody struct {
@@ -229,7 +229,7 @@ func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, erro
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*runOutput, error) {
 		b := in.Body
 		r, err := s.StartTx(ctx, tx, id, Request{
-			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID), Baseline: gate.Baseline(b.Baseline),
+			DatasetVersion: b.DatasetVersion, ReleaseID: b.ReleaseID, Environment: b.Environment, BaselineRun: fromID(b.BaselineRunID), Baseline: requirement.Baseline(b.Baseline),
 			SampleSize: b.SampleSize, Seed: b.Seed, Repetitions: b.Repetitions, ClusterKey: b.ClusterKey, Concurrency: b.Concurrency,
 			BudgetUSD: b.BudgetUSD, Margin: b.Margin, Metadata: b.Metadata.OrEmpty(), Resumes: fromID(b.ResumeRunID),
 		})

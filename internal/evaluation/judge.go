@@ -4,14 +4,14 @@ import (
 	"context"
 	"strings"
 
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // judgeNames are the keys and ids of the judges that a plan names.
-func judgeNames(p plan.Plan) (keys []string, ids []int64) {
+func judgeNames(p scoring.Plan) (keys []string, ids []int64) {
 	for _, name := range p.Metrics {
 		if key, ok := strings.CutPrefix(name, judge.MetricPrefix); ok {
 			keys = append(keys, key)
@@ -43,10 +43,10 @@ func (s *Service) judgedTx(ctx context.Context, tx postgres.Tx, e Evaluation) (E
 }
 
 // toJudged are the judges that can be used, as a plan has them.
-func toJudged(found []judge.Config) (all []plan.Judged) {
+func toJudged(found []judge.Config) (all []scoring.Judged) {
 	for _, c := range found {
 		if c.Status == judge.StatusActive {
-			all = append(all, plan.Judged{Metric: c.Metric(), Judge: c.ID, Version: c.Current.Number, Binary: c.Current.Spec.Binary(), Summary: c.Name})
+			all = append(all, scoring.Judged{Metric: c.Metric(), Judge: c.ID, Version: c.Current.Number, Binary: c.Current.Spec.Binary(), Summary: c.Name})
 		}
 	}
 	return all

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/core/schema"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/schema"
 )
 
 // ErrTooCostly is returned for results that take more work to score than one
@@ -41,7 +41,7 @@ type Posted struct {
 // hears in this way that all of their scores were sent.
 func (r Run) takes(sent int) error {
 	switch {
-	case r.Request.Plan.Target.Type != plan.TargetClient && (sent > 0 || !r.Request.Plan.AwaitsScores()):
+	case r.Request.Plan.Target.Type != scoring.TargetClient && (sent > 0 || !r.Request.Plan.AwaitsScores()):
 		return ErrNotClient
 	case r.Status != StatusRunning:
 		return transitions.In(ErrTransition, r.Status)
@@ -54,13 +54,13 @@ func (r Run) takes(sent int) error {
 // Post scores what a client sent and stores it, for PutTx to accept. The same item
 // again replaces what it said before. All this happens outside of transactions:
 // scoring is work, and ClickHouse may take its time.
-func (s *Service) Post(ctx context.Context, org principal.OrgID, evaluation, run int64, sent []plan.Sent) (Posted, error) {
+func (s *Service) Post(ctx context.Context, org principal.OrgID, evaluation, run int64, sent []scoring.Sent) (Posted, error) {
 	p := Posted{evaluation: evaluation, run: run}
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	if err != nil {
 		return p, err
 	}
-	if r.Status == StatusRunning && r.Resolved == nil && r.Request.Plan.Target.Type == plan.TargetClient {
+	if r.Status == StatusRunning && r.Resolved == nil && r.Request.Plan.Target.Type == scoring.TargetClient {
 		if err := s.beginning.Acquire(ctx, 1); err != nil { // it has the ids of all items in memory
 			return p, fmt.Errorf("wait to begin: %w", err)
 		}
@@ -155,7 +155,7 @@ func (s *Service) awaitPosted(ctx context.Context, t Ticket) error {
 
 // score makes outcomes of what a client sent. It reads some items at a time, and
 // stops when the caller is gone or has spent what one request may.
-func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []plan.Sent) ([]result.Outcome, error) {
+func (s *Service) score(ctx context.Context, org principal.OrgID, r Run, sent []scoring.Sent) ([]result.Outcome, error) {
 	measures, err := s.measuresOf(r)
 	if err != nil {
 		return nil, err

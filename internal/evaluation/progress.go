@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
-	"github.com/assayhq/assay/internal/figure"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/stat"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/runstat"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/stat"
 )
 
 // Progress is how far a run is.
@@ -47,7 +47,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	for _, c := range chunks {
 		p.Count = p.Count.Plus(c)
 	}
-	if r.Request.Plan.Target.Type == plan.TargetClient && r.Resolved != nil {
+	if r.Request.Plan.Target.Type == scoring.TargetClient && r.Resolved != nil {
 		if p.Count, err = s.received(ctx, org, r, p.Count); err != nil {
 			return Progress{}, err
 		}
@@ -63,7 +63,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	if p.Estimate, err = s.soFar(r, chunks); err != nil {
 		return Progress{}, err
 	}
-	if left := p.Total - p.Count.Done; r.Status == StatusRunning && p.Count.Done > 0 && left >= 0 && r.Request.Plan.Target.Type != plan.TargetClient {
+	if left := p.Total - p.Count.Done; r.Status == StatusRunning && p.Count.Done > 0 && left >= 0 && r.Request.Plan.Target.Type != scoring.TargetClient {
 		eta := s.now().Sub(r.StartedAt) / time.Duration(p.Count.Done) * time.Duration(left)
 		p.ETA = &eta
 	}
@@ -106,5 +106,5 @@ func (s *Service) soFar(r Run, chunks []result.Count) (*stat.Estimate, error) {
 	if n == 0 || r.Request.Repetitions > 1 || r.Request.ClusterKey != "" {
 		return nil, nil
 	}
-	return figure.SoFar(prefix.Passed, n)
+	return runstat.SoFar(prefix.Passed, n)
 }

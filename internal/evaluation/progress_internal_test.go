@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/semaphore"
 
-	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/evaluation/result"
 )
 
 func TestTheEstimateSoFarIsOfTheFirstUnits(t *testing.T) {

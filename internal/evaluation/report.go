@@ -6,11 +6,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/artifact"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/report"
-	"github.com/assayhq/assay/internal/stat"
+	"github.com/assayhq/assay/internal/evaluation/artifact"
+	"github.com/assayhq/assay/internal/measure/report"
+	"github.com/assayhq/assay/internal/measure/stat"
 )
 
 // writeReport writes the report of a run.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 )
 
 // ErrNotClient is returned for results of a run that makes its own.
@@ -16,7 +16,7 @@ var ErrNotClient = fault.New(fault.Conflict, "not_a_client_run", "Results can on
 // Results returns a page of a run's results, in the order of items and epochs, and
 // whether there are others after it. Results of a running run are there as soon
 // as they are stored.
-func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, run int64, f result.Filter) ([]plan.Result, bool, error) {
+func (s *Service) Results(ctx context.Context, org principal.OrgID, evaluation, run int64, f result.Filter) ([]scoring.Result, bool, error) {
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	if err != nil || r.Resolved == nil {
 		return nil, false, err
@@ -40,7 +40,7 @@ func (s *Service) CountResults(ctx context.Context, org principal.OrgID, evaluat
 }
 
 // resultPage reads outcomes with their items, as many as both have room for.
-func (s *Service) resultPage(ctx context.Context, org principal.OrgID, r Run, f result.Filter) ([]plan.Result, bool, error) {
+func (s *Service) resultPage(ctx context.Context, org principal.OrgID, r Run, f result.Filter) ([]scoring.Result, bool, error) {
 	page, more, err := s.results.Page(ctx, r.at(org), f)
 	if err != nil || len(page) == 0 {
 		return nil, false, err
@@ -55,38 +55,38 @@ func (s *Service) resultPage(ctx context.Context, org principal.OrgID, r Run, f 
 	if err != nil {
 		return nil, false, err
 	}
-	out := make([]plan.Result, 0, len(page))
+	out := make([]scoring.Result, 0, len(page))
 	for _, o := range page {
 		if read < len(ids) && o.Item == ids[read] {
 			return out, true, nil
 		}
-		out = append(out, plan.Result{Outcome: o, Item: items[o.Item]})
+		out = append(out, scoring.Result{Outcome: o, Item: items[o.Item]})
 	}
 	return out, more, nil
 }
 
 // Answer returns the result of one item of a run in one repetition. It returns
 // ErrRunNotFound or ErrResultNotFound.
-func (s *Service) Answer(ctx context.Context, org principal.OrgID, run, item int64, epoch int) (plan.Result, error) {
+func (s *Service) Answer(ctx context.Context, org principal.OrgID, run, item int64, epoch int) (scoring.Result, error) {
 	r, err := s.store.findRun(ctx, s.db.Org(org), org, run)
 	if err == nil {
 		_, err = s.Find(ctx, org, r.Evaluation)
 	}
 	if err != nil {
-		return plan.Result{}, err
+		return scoring.Result{}, err
 	}
 	if r.Resolved == nil {
-		return plan.Result{}, ErrResultNotFound
+		return scoring.Result{}, ErrResultNotFound
 	}
 	o, err := s.results.Find(ctx, r.at(org), result.Key{Item: item, Epoch: epoch})
 	if errors.Is(err, result.ErrNotFound) {
-		return plan.Result{}, ErrResultNotFound
+		return scoring.Result{}, ErrResultNotFound
 	}
 	if err != nil {
-		return plan.Result{}, err
+		return scoring.Result{}, err
 	}
 	items, _, err := s.datasets.ItemsByID(ctx, org, r.Resolved.Dataset, r.Resolved.Version, []int64{item})
-	return plan.Result{Outcome: o, Item: items[item]}, err
+	return scoring.Result{Outcome: o, Item: items[item]}, err
 }
 
 // drawn is which of some items are in the run's sample.

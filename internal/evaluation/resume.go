@@ -5,11 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
 )
 
 // ErrNotResumable is returned for a run that cannot be resumed.
@@ -25,7 +25,7 @@ func (s *Service) resumedTx(ctx context.Context, tx postgres.Tx, evaluation int6
 		return want, fault.Invalid("body", "/resumeRunId", "unknown_reference", "does not name a run of this evaluation: use the id of one of its runs")
 	case err != nil:
 		return want, err
-	case r.Status == StatusRunning || r.Status == StatusCompleted || r.Resolved == nil || r.Request.Plan.Target.Type == plan.TargetClient && !r.Request.Plan.Asks():
+	case r.Status == StatusRunning || r.Status == StatusCompleted || r.Resolved == nil || r.Request.Plan.Target.Type == scoring.TargetClient && !r.Request.Plan.Asks():
 		return want, transitions.In(ErrNotResumable, r.Status)
 	case r.Outcome == nil:
 		return want, transitions.In(ErrNotEnded, r.Status) // its last answers may be on their way

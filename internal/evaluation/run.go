@@ -11,13 +11,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation/internal/chunk"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/gate"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/requirement"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
 )
 
 // ErrRunNotFound is returned when the evaluation has no such run.
@@ -33,22 +33,22 @@ const (
 // Request is what a run is asked for: the caller's wishes, and the evaluation as
 // it is when the run begins.
 type Request struct {
-	DatasetID      string         `json:"dataset_id"`
-	DatasetVersion int            `json:"dataset_version,omitzero"`
-	ReleaseID      string         `json:"release_id,omitzero"`
-	Environment    string         `json:"environment,omitzero"`
-	BaselineRun    int64          `json:"baseline_run,omitzero"`
-	Baseline       gate.Baseline  `json:"-"` // instead of BaselineRun, which it becomes
-	SampleSize     int            `json:"sample_size,omitzero"`
-	Seed           *int64         `json:"seed,omitzero"`
-	Repetitions    int            `json:"repetitions"`
-	ClusterKey     string         `json:"cluster_key,omitzero"`
-	Concurrency    int            `json:"concurrency"`
-	BudgetUSD      *float64       `json:"budget_usd,omitzero"`
-	Margin         *float64       `json:"margin,omitzero"`
-	Metadata       jsontext.Value `json:"metadata,omitzero"`
-	Resumes        int64          `json:"resumes,omitzero"` // the run whose answers are kept
-	Plan           plan.Plan      `json:"plan"`
+	DatasetID      string               `json:"dataset_id"`
+	DatasetVersion int                  `json:"dataset_version,omitzero"`
+	ReleaseID      string               `json:"release_id,omitzero"`
+	Environment    string               `json:"environment,omitzero"`
+	BaselineRun    int64                `json:"baseline_run,omitzero"`
+	Baseline       requirement.Baseline `json:"-"` // instead of BaselineRun, which it becomes
+	SampleSize     int                  `json:"sample_size,omitzero"`
+	Seed           *int64               `json:"seed,omitzero"`
+	Repetitions    int                  `json:"repetitions"`
+	ClusterKey     string               `json:"cluster_key,omitzero"`
+	Concurrency    int                  `json:"concurrency"`
+	BudgetUSD      *float64             `json:"budget_usd,omitzero"`
+	Margin         *float64             `json:"margin,omitzero"`
+	Metadata       jsontext.Value       `json:"metadata,omitzero"`
+	Resumes        int64                `json:"resumes,omitzero"` // the run whose answers are kept
+	Plan           scoring.Plan         `json:"plan"`
 }
 
 // Resolved is what a run works on, fixed when it begins.
@@ -96,7 +96,7 @@ type Run struct {
 	Resolved   *Resolved // nil while queued
 	Outcome    *Outcome  // nil until the run has ended
 	Error      *RunError
-	Verdict    gate.Verdict // of the newest gate, or FAIL once one failed; empty before the first
+	Verdict    requirement.Verdict // of the newest gate, or FAIL once one failed; empty before the first
 	CreatedBy  principal.Actor
 	StartedAt  time.Time
 	UpdatedAt  time.Time
@@ -179,7 +179,7 @@ func (s *Service) baselineTx(ctx context.Context, tx postgres.Tx, e Evaluation, 
 		return 0, fault.Invalid("body", "/baseline", "mutually_exclusive", "names a run, and so does baselineRunId: send one of them")
 	case want.Baseline != "":
 		id, err := s.store.baseline(ctx, tx, tx.Org, e, Run{ID: math.MaxInt64, Request: want}, want.Baseline)
-		if none := (*gate.NoBaseline)(nil); errors.As(err, &none) {
+		if none := (*requirement.NoBaseline)(nil); errors.As(err, &none) {
 			return 0, fault.Invalid("body", "/baseline", "unknown_reference", "names no run: "+none.Error())
 		}
 		return id, err
@@ -213,13 +213,13 @@ func (r Run) branch() string {
 
 // Baseline finds the run that a run of an evaluation is to be compared with, among
 // those before it.
-func (s *Service) Baseline(ctx context.Context, org principal.OrgID, e Evaluation, run Run, b gate.Baseline) (int64, error) {
+func (s *Service) Baseline(ctx context.Context, org principal.OrgID, e Evaluation, run Run, b requirement.Baseline) (int64, error) {
 	return s.store.baseline(ctx, s.db.Org(org), org, e, run, b)
 }
 
 // SetVerdictTx records what a gate decided about a run, which stays as it is until
 // the transaction ends. A run that failed one stays failed.
-func (s *Service) SetVerdictTx(ctx context.Context, tx postgres.Tx, run int64, v gate.Verdict) error {
+func (s *Service) SetVerdictTx(ctx context.Context, tx postgres.Tx, run int64, v requirement.Verdict) error {
 	return s.store.setVerdictTx(ctx, tx, run, v, s.now())
 }
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 )
 
 // ErrNoExternal is returned for scores of a run that computes all of its own.
@@ -23,7 +23,7 @@ var ErrUnanswered = fault.New(fault.Conflict, "no_answer", "The result has no an
 // PostScores adds scores to a result, for PutTx to accept, and returns what it is
 // then. Other scores of the result stay; the same metric again replaces what it
 // said before.
-func (s *Service) PostScores(ctx context.Context, org principal.OrgID, evaluation, run int64, of result.Key, scores map[string]plan.SentScore) (Posted, result.Outcome, error) {
+func (s *Service) PostScores(ctx context.Context, org principal.OrgID, evaluation, run int64, of result.Key, scores map[string]scoring.SentScore) (Posted, result.Outcome, error) {
 	p := Posted{evaluation: evaluation, run: run}
 	r, err := s.FindRun(ctx, org, evaluation, run)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Service) PostScores(ctx context.Context, org principal.OrgID, evaluatio
 	if err != nil {
 		return p, result.Outcome{}, err
 	}
-	if err := plan.CheckScores(measures, scores); err != nil {
+	if err := scoring.CheckScores(measures, scores); err != nil {
 		return p, result.Outcome{}, err
 	}
 	if err := s.announce(ctx, org, &p); err != nil {
@@ -48,7 +48,7 @@ func (s *Service) PostScores(ctx context.Context, org principal.OrgID, evaluatio
 	inserting, cancel := context.WithTimeout(ctx, insertTime)
 	defer cancel()
 	o, err := s.results.Amend(inserting, r.at(org), of, func(o *result.Outcome) error {
-		if !plan.Rescore(o, r.Request.Plan.PassRule, measures, scores) {
+		if !scoring.Rescore(o, r.Request.Plan.PassRule, measures, scores) {
 			return ErrUnanswered
 		}
 		return nil

@@ -1,8 +1,8 @@
 package evaluation
 
 import (
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/state"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/state"
 )
 
 // Status of a run, and of an evaluation as its runs show it.

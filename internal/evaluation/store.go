@@ -8,11 +8,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation/internal/db"
-	"github.com/assayhq/assay/internal/gate"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/requirement"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // store reads and writes the domain's rows.
@@ -163,7 +163,7 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Evalu
 }
 
 func fromRow(r db.FindEvaluationRow) (Evaluation, error) {
-	measured, err := decode[plan.Plan](r.Plan)
+	measured, err := decode[scoring.Plan](r.Plan)
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -220,26 +220,26 @@ func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, er
 }
 
 // baseline is the run before another one that a baseline names.
-func (s store) baseline(ctx context.Context, q db.DBTX, org principal.OrgID, e Evaluation, run Run, b gate.Baseline) (int64, error) {
-	none := &gate.NoBaseline{Baseline: b, Branch: run.branch()}
-	if b == gate.BaselinePinned && e.Baseline == 0 {
+func (s store) baseline(ctx context.Context, q db.DBTX, org principal.OrgID, e Evaluation, run Run, b requirement.Baseline) (int64, error) {
+	none := &requirement.NoBaseline{Baseline: b, Branch: run.branch()}
+	if b == requirement.BaselinePinned && e.Baseline == 0 {
 		return 0, none
-	} else if b == gate.BaselinePinned {
+	} else if b == requirement.BaselinePinned {
 		return e.Baseline, nil
 	}
 	kind, name := b.Measured()
 	p := db.NewestRunParams{
-		OrgID: org, EvaluationID: e.ID, Before: run.ID, Completed: b != gate.BaselineLatest, Passed: b == gate.BaselinePassed, Unfailed: kind != "",
-		Sample: strconv.Itoa(run.Request.SampleSize), Seed: strconv.FormatInt(plan.Seed(run.Request.Seed, run.ID), 10),
+		OrgID: org, EvaluationID: e.ID, Before: run.ID, Completed: b != requirement.BaselineLatest, Passed: b == requirement.BaselinePassed, Unfailed: kind != "",
+		Sample: strconv.Itoa(run.Request.SampleSize), Seed: strconv.FormatInt(scoring.Seed(run.Request.Seed, run.ID), 10),
 	}
 	switch {
-	case kind == gate.KindRelease:
+	case kind == requirement.KindRelease:
 		p.Release = &name
-	case kind == gate.KindTag:
+	case kind == requirement.KindTag:
 		p.Tag = &name
-	case kind == gate.KindBranch:
+	case kind == requirement.KindBranch:
 		p.Branch = &name
-	case b != gate.BaselineLatest:
+	case b != requirement.BaselineLatest:
 		p.Branch = postgres.OrNull(none.Branch)
 	}
 	id, err := db.New(q).NewestRun(ctx, p)
@@ -296,7 +296,7 @@ func fromRunRow(r db.FindRunRow) (Run, error) {
 		return Run{}, err
 	}
 	if r.Verdict != nil {
-		out.Verdict = gate.Verdict(*r.Verdict)
+		out.Verdict = requirement.Verdict(*r.Verdict)
 	}
 	if r.ErrorCode != nil {
 		out.Error = &RunError{Code: *r.ErrorCode}
@@ -355,7 +355,7 @@ func (s store) setOutcomeTx(ctx context.Context, tx postgres.Tx, run int64, o Ou
 	return nil
 }
 
-func (s store) setVerdictTx(ctx context.Context, tx postgres.Tx, run int64, v gate.Verdict, at time.Time) error {
+func (s store) setVerdictTx(ctx context.Context, tx postgres.Tx, run int64, v requirement.Verdict, at time.Time) error {
 	text := string(v)
 	n, err := db.New(tx).SetVerdict(ctx, db.SetVerdictParams{OrgID: tx.Org, ID: run, Verdict: &text, UpdatedAt: at})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/evaluation/purge"
-	"github.com/assayhq/assay/internal/provider"
+	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 

@@ -1,6 +1,6 @@
 package httpapi
 
-import "github.com/assayhq/assay/internal/principal"
+import "github.com/assayhq/assay/internal/core/principal"
 
 // Actor is who did something, in every response.
 type Actor struct {

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Account is what one request draws from the budget of its process, in the name

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // credential returns the API key of the values of the Authorization header: a

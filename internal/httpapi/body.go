@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 )
 
 // Body limits, counted after decompression.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // documents describe the interface.

@@ -22,7 +22,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/go-json-experiment/json"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Version is the version of the interface, not of the binary.

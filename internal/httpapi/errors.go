@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"golang.org/x/time/rate"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/request"
 	"github.com/assayhq/assay/internal/httpapi/shape"
-	"github.com/assayhq/assay/internal/request"
 )
 
 // statuses is the one place where a kind of fault becomes an HTTP status.

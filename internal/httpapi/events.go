@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-json-experiment/json"
 
-	"github.com/assayhq/assay/internal/request"
+	"github.com/assayhq/assay/internal/core/request"
 )
 
 // The pace of a stream of events.

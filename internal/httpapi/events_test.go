@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // countdown is what the events of these tests show.

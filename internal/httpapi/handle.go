@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/request"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/core/request"
 )
 
 // This file is what a protocol needs that shares the interface's callers,

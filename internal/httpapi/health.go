@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Check is one thing that must work for the process to be ready.

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Op is one row of the route table. Router, OpenAPI, reference page and the

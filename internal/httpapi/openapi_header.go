@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // headers are the response headers that operations share. Those of one

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 )
 
 // Created bounds a list by when its entries were made.

@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // document is the part of a rendered document that these tests read.

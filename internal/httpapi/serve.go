@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/assayhq/assay/internal/request"
+	"github.com/assayhq/assay/internal/core/request"
 )
 
 // Run serves the listener until ctx ends, then finishes what it accepted:

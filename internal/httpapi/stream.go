@@ -9,7 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/assayhq/assay/internal/request"
+	"github.com/assayhq/assay/internal/core/request"
 )
 
 // Stream is the output of an operation whose body is written while it is made.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Faults of acting for a user.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 func TestKeyCache(t *testing.T) {

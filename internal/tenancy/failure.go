@@ -6,9 +6,9 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/request"
 	"github.com/assayhq/assay/internal/platform/ratelimit"
-	"github.com/assayhq/assay/internal/request"
 )
 
 // ErrTooManyFailures is what a caller sees who has presented too many keys that

@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // RegisterHTTP adds the domain's operations to the route table.

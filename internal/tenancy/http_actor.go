@@ -3,9 +3,9 @@ package tenancy
 import (
 	"context"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // Actors are actors as responses show them, in the same order, with the names

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // myKeysPath is where people find their own keys.

@@ -3,8 +3,8 @@ package tenancy
 import (
 	"context"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 type usageInput struct {

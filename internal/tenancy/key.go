@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/platform/secret"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/ratelimit"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // Spend counts one request of the caller's key against its hour, and against the

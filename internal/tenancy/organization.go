@@ -7,11 +7,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
-	"github.com/assayhq/assay/internal/price"
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/tenancy/price"
 )
 
 // ErrVersionConflict is returned when a resource has changed since the caller

@@ -1,8 +1,8 @@
 package tenancy
 
 import (
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/state"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/state"
 )
 
 // ErrTransition is returned for a move of an organization that the table does

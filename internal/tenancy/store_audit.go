@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy/internal/db"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // insertUsage writes a block of metered requests.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Usage is what one key did over some days. Latencies are in milliseconds.

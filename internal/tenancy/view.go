@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // ErrViewNotFound is returned when there is no such view, or it is another

@@ -30,7 +30,7 @@ const (
 // of their own.
 const benchmark = "TestBench"
 
-var proofs = []string{"internal/prove/access", "internal/prove/correction"}
+var proofs = []string{"internal/test/prove/access", "internal/test/prove/correction"}
 
 // A Package has tests.
 type Package struct {

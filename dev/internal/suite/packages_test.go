@@ -16,27 +16,27 @@ var sources = map[string]string{
 	"internal/platform/devenv/env.go": "package devenv\nimport _ \"os/exec\"\n",
 	"kit/kit.go":                      "package kit\nimport (_ \"example.com/m/internal/app\"; _ \"example.com/m/internal/platform/devenv\")\n",
 
-	"sum/sum.go":                           "package sum\n",
-	"sum/sum_test.go":                      "package sum_test\n" + test("TestSum"),
-	"queue/queue.go":                       "package queue\nimport _ \"sync/atomic\"\n",
-	"queue/queue_test.go":                  "package queue_test\n" + test("TestQueue"),
-	"group/group.go":                       "package group\n",
-	"group/group_test.go":                  "package group_test\n" + test("TestGroup") + "func start() { go start() }\n",
-	"wait/wait.go":                         "package wait\nfunc Wait(c interface{ Done() <-chan struct{} }) { <-c.Done() }\n",
-	"wait/wait_test.go":                    "package wait\n" + test("TestWait"),
-	"store/store.go":                       "package store\n",
-	"store/store_test.go":                  "package store_test\nimport _ \"example.com/m/internal/platform/devenv\"\n" + test("TestStore"),
-	"tree/tree.go":                         "package tree\n",
-	"tree/tree_test.go":                    "package tree_test\nimport _ \"os/exec\"\n" + test("TestTree"),
-	"area/area.go":                         "package area\nimport (_ \"sync\"; _ \"example.com/m/internal/tenancy\")\n",
-	"area/area_test.go":                    "package area\n" + test("TestArea"),
-	"noun/noun.go":                         "package noun\nimport _ \"sync\"\n",
-	"noun/noun_test.go":                    "package noun_test\nimport _ \"example.com/m/kit\"\n" + test("TestNoun"),
-	"internal/prove/access/main.go":        "package main\nfunc main() {}\n",
-	"internal/prove/access/access_test.go": "package main\n" + test("TestAccess"),
-	"internal/prove/correction/c_test.go":  "package correction\n" + test("TestCorrection"),
-	"bench/read/read_test.go":              "package read\n" + test("TestBench"),
-	"untested/untested.go":                 "package untested\nimport _ \"sync\"\n",
+	"sum/sum.go":                                "package sum\n",
+	"sum/sum_test.go":                           "package sum_test\n" + test("TestSum"),
+	"queue/queue.go":                            "package queue\nimport _ \"sync/atomic\"\n",
+	"queue/queue_test.go":                       "package queue_test\n" + test("TestQueue"),
+	"group/group.go":                            "package group\n",
+	"group/group_test.go":                       "package group_test\n" + test("TestGroup") + "func start() { go start() }\n",
+	"wait/wait.go":                              "package wait\nfunc Wait(c interface{ Done() <-chan struct{} }) { <-c.Done() }\n",
+	"wait/wait_test.go":                         "package wait\n" + test("TestWait"),
+	"store/store.go":                            "package store\n",
+	"store/store_test.go":                       "package store_test\nimport _ \"example.com/m/internal/platform/devenv\"\n" + test("TestStore"),
+	"tree/tree.go":                              "package tree\n",
+	"tree/tree_test.go":                         "package tree_test\nimport _ \"os/exec\"\n" + test("TestTree"),
+	"area/area.go":                              "package area\nimport (_ \"sync\"; _ \"example.com/m/internal/tenancy\")\n",
+	"area/area_test.go":                         "package area\n" + test("TestArea"),
+	"noun/noun.go":                              "package noun\nimport _ \"sync\"\n",
+	"noun/noun_test.go":                         "package noun_test\nimport _ \"example.com/m/kit\"\n" + test("TestNoun"),
+	"internal/test/prove/access/main.go":        "package main\nfunc main() {}\n",
+	"internal/test/prove/access/access_test.go": "package main\n" + test("TestAccess"),
+	"internal/test/prove/correction/c_test.go":  "package correction\n" + test("TestCorrection"),
+	"bench/read/read_test.go":                   "package read\n" + test("TestBench"),
+	"untested/untested.go":                      "package untested\nimport _ \"sync\"\n",
 }
 
 func test(name string) string {
@@ -88,7 +88,7 @@ func TestWhatMatchesNothingIsAnError(t *testing.T) {
 		}
 	}
 
-	required := []string{"internal/app/app.go", "internal/tenancy/key.go", "internal/platform/devenv/env.go", "internal/prove/access/main.go", "internal/prove/correction/c_test.go"}
+	required := []string{"internal/app/app.go", "internal/tenancy/key.go", "internal/platform/devenv/env.go", "internal/test/prove/access/main.go", "internal/test/prove/correction/c_test.go"}
 	for _, gone := range required {
 		few := map[string]string{"go.mod": sources["go.mod"], "queue/queue.go": sources["queue/queue.go"]}
 		for _, name := range required {

@@ -7,11 +7,11 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/assayhq/assay/internal/artifact"
+	"github.com/assayhq/assay/internal/evaluation/artifact"
+	"github.com/assayhq/assay/internal/evaluation/result"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/temporal"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/telemetry/score"
 )
 
 // Activities remove deleted evaluations from every store.

@@ -16,9 +16,9 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/request"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/request"
 )
 
 // rpcCodes is the one place where a kind of fault becomes a code of gRPC.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // The library reads a message of an RPC whole before anyone learns its length,

@@ -15,11 +15,11 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/core/request"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/httpapi/shape"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/request"
 )
 
 // errMethod is for a caller of an RPC that no operation has.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 )
 
 // Limits of the JSON that the interface takes. Without them a small body could

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // What a caller sees whose request does not fit.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 const (

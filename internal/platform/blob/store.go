@@ -24,7 +24,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 )
 
 var (

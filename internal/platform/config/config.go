@@ -16,7 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/platform/secret"
 )
 

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 )
 
 // The faults of this package never say which address was dialled, which name

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
 )
 
 // maxURL is what common servers and proxies accept in a request line.

@@ -7,8 +7,8 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/admission"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // admitter gives every activity the account of the organization that its input

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // seen is the check of an effect that is there.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/app"
-	"github.com/assayhq/assay/internal/evidence"
-	"github.com/assayhq/assay/internal/span"
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/telemetry/span"
+	"github.com/assayhq/assay/internal/telemetry/trace"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // called is a span of the call of a tool.

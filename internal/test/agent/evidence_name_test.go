@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // explanation is a report that names its record by nothing.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/evidence/kind"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/state"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/core/state"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // reporter is a client that may send telemetry, and nothing else.

@@ -13,7 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/platform/config"
 	"github.com/assayhq/assay/internal/platform/secret"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func settings(t testing.TB) []config.Setting {

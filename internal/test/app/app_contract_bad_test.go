@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // canary is in the values that are sent, and must be in no answer.

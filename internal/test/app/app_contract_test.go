@@ -26,10 +26,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/app"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/testkit/specimen"
+	"github.com/assayhq/assay/internal/test/testkit"
+	"github.com/assayhq/assay/internal/test/testkit/specimen"
 )
 
 // requestsPerOperation is the least number of bad requests that every

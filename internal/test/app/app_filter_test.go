@@ -17,10 +17,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/testkit/specimen"
+	"github.com/assayhq/assay/internal/test/testkit"
+	"github.com/assayhq/assay/internal/test/testkit/specimen"
 )
 
 // analyticTables are the tables of ClickHouse that reading looks into.

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/testkit/specimen"
+	"github.com/assayhq/assay/internal/test/testkit"
+	"github.com/assayhq/assay/internal/test/testkit/specimen"
 )
 
 // TestLists reads every list of the document page by page. A new list is read

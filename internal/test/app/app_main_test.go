@@ -18,7 +18,7 @@ import (
 	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/platform/devenv"
 	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata anew")

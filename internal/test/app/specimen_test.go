@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/testkit/specimen"
+	"github.com/assayhq/assay/internal/test/testkit"
+	"github.com/assayhq/assay/internal/test/testkit/specimen"
 )
 
 // routes are the operations of the document: by "METHOD path", the id and

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/platform/config"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // TestTestsShareAnApplication shows what tests share, and that nobody moves a clock that

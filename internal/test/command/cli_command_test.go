@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/cli"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/command/cli"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // TestTheWholeWay goes from a file of items to a report with commands alone.

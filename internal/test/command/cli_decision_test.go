@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assayhq/assay/internal/gate"
-	"github.com/assayhq/assay/internal/stat"
+	"github.com/assayhq/assay/internal/measure/requirement"
+	"github.com/assayhq/assay/internal/measure/stat"
 )
 
 // decide answers as the server does, with the figures of the run and the
@@ -34,33 +34,33 @@ func (s *evaluations) decide(body []byte) string {
 	}
 	_, _ = json.Unmarshal(body, &asked), json.Unmarshal(text, &run)
 	type ruling struct {
-		Requirement string         `json:"requirement"`
-		Figure      string         `json:"figure"`
-		Verdict     gate.Verdict   `json:"verdict"`
-		Reason      gate.Reason    `json:"reason"`
-		Alpha       float64        `json:"alpha"`
-		Margin      *float64       `json:"margin"`
-		Estimate    *stat.Estimate `json:"estimate"`
-		Matched     int            `json:"n_matched"`
-		Reasons     []string       `json:"reasons"`
-		Reach       *float64       `json:"reach"`
-		Resolution  *string        `json:"resolution"`
+		Requirement string              `json:"requirement"`
+		Figure      string              `json:"figure"`
+		Verdict     requirement.Verdict `json:"verdict"`
+		Reason      requirement.Reason  `json:"reason"`
+		Alpha       float64             `json:"alpha"`
+		Margin      *float64            `json:"margin"`
+		Estimate    *stat.Estimate      `json:"estimate"`
+		Matched     int                 `json:"n_matched"`
+		Reasons     []string            `json:"reasons"`
+		Reach       *float64            `json:"reach"`
+		Resolution  *string             `json:"resolution"`
 	}
 	var out struct {
-		Verdict  gate.Verdict `json:"verdict"`
-		Problem  *string      `json:"problem"`
-		Baseline *string      `json:"baseline_run_id"`
-		Rulings  []ruling     `json:"rulings"`
-		Drift    []any        `json:"drift"`
+		Verdict  requirement.Verdict `json:"verdict"`
+		Problem  *string             `json:"problem"`
+		Baseline *string             `json:"baseline_run_id"`
+		Rulings  []ruling            `json:"rulings"`
+		Drift    []any               `json:"drift"`
 	}
-	var all []gate.Verdict
+	var all []requirement.Verdict
 	for _, text := range asked.Requirements {
-		r, _ := gate.Parse(text)
-		var d gate.Decision
+		r, _ := requirement.Parse(text)
+		var d requirement.Decision
 		one := ruling{Requirement: text, Figure: r.Figure, Alpha: 0.025, Reasons: []string{}}
 		switch {
 		case run.Status != "completed":
-			d = r.Skip(gate.ReasonNotChecked)
+			d = r.Skip(requirement.ReasonNotChecked)
 		case r.Claim != "":
 			baseline := "41"
 			out.Baseline = &baseline
@@ -70,9 +70,9 @@ func (s *evaluations) decide(body []byte) string {
 			for name, e := range run.Statistics.Metrics {
 				figures[name] = e
 			}
-			var f *gate.Figure
+			var f *requirement.Figure
 			if e, ok := figures[r.Figure]; ok {
-				f = &gate.Figure{Alone: e, Together: e}
+				f = &requirement.Figure{Alone: e, Together: e}
 			}
 			d = r.Decide(f, asked.MaxMissing)
 		}
@@ -89,13 +89,13 @@ func (s *evaluations) decide(body []byte) string {
 		}
 		out.Problem = &problem
 	}
-	out.Verdict, _, _ = gate.Sum(all)
+	out.Verdict, _, _ = requirement.Sum(all)
 	answer, _ := json.Marshal(out)
 	return string(answer)
 }
 
 // claim decides on the comparison that the routes have.
-func (s *evaluations) claim(r gate.Requirement, maxMissing float64, matched *int, reasons *[]string, resolution **string) gate.Decision {
+func (s *evaluations) claim(r requirement.Requirement, maxMissing float64, matched *int, reasons *[]string, resolution **string) requirement.Decision {
 	type compared struct {
 		Name       string
 		Statistics stat.Comparison
@@ -119,5 +119,5 @@ func (s *evaluations) claim(r gate.Requirement, maxMissing float64, matched *int
 	if found.Resolution != nil {
 		*resolution = &found.Resolution.Sentence
 	}
-	return r.DecideClaim(&gate.Difference{Alone: found, Together: found}, maxMissing)
+	return r.DecideClaim(&requirement.Difference{Alone: found, Together: found}, maxMissing)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/assayhq/assay/internal/cli"
+	"github.com/assayhq/assay/internal/command/cli"
 )
 
 // result is what a command leaves behind.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestHold(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/artifact"
 	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/evaluation/artifact"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // hostile are texts that try to be more than text.

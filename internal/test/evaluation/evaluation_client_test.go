@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/stat"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // waiting is a run that waits for its client, and the items that it is about.

@@ -12,14 +12,14 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/assayhq/assay/internal/app"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/evaluation/purge"
-	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/blob"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestDeleteEvaluation(t *testing.T) {

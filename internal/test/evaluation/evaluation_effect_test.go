@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // paid reports a payment that belongs to a trace, and what became of it.

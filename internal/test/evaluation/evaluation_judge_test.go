@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/stat"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/judging/judge"
+	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // judgedItems are items with recorded answers: every fifth is bad, and people have

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/platform/temporal"
-	"github.com/assayhq/assay/internal/stat"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // application serves a target and returns its description.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/stat"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestStartRun(t *testing.T) {

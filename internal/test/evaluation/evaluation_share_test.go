@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/app"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // busyKit has a worker with few slots, and chunks of a second.

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/stat"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestPassRatesAreSlicedByLabels(t *testing.T) {

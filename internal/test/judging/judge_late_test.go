@@ -8,7 +8,7 @@ import (
 
 	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // asking is a judge that asks a simulated provider over the network, in an

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/judging/judge"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestEveryStarterJudges(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/judging/judge"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestAJudgeIsCreatedTriedAndListed(t *testing.T) {

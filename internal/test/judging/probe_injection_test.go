@@ -14,18 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/probe"
-	"github.com/assayhq/assay/internal/probe/attack"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/judging/judge"
+	"github.com/assayhq/assay/internal/judging/probe"
+	"github.com/assayhq/assay/internal/judging/probe/attack"
+	"github.com/assayhq/assay/internal/judging/provider"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 var update = flag.Bool("update", false, "write what was measured to testdata")
 
 // Every attack of the corpus is tried on every starter with a model that ignores what
 // the material demands, one that obeys it and forgets its own task, and one that obeys
-// it within the form that it was asked for. The table is what docs/probe.md shows.
+// it within the form that it was asked for. The table is what docs/judge-bias.md shows.
 func TestWhatBecomesOfTheCorpus(t *testing.T) {
 	t.Parallel()
 	k := testkit.Shared(t)
@@ -66,7 +66,7 @@ func TestWhatBecomesOfTheCorpus(t *testing.T) {
 	want, err := os.ReadFile(file)
 	require.NoError(t, err, "run the test with -update")
 	require.Equal(t, string(want), table.String())
-	page, err := os.ReadFile("../../../docs/probe.md")
+	page, err := os.ReadFile("../../../docs/judge-bias.md")
 	require.NoError(t, err)
 	require.Contains(t, string(page), table.String(), "the page shows what was measured")
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/probe"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/judging/probe"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // ended waits for the end of a probe.

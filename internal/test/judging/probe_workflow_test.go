@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/judging/probe"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/probe"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestTheWorkflowAsksForEveryStretchAndConcludes(t *testing.T) {

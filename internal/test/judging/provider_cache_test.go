@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 //nolint:paralleltest // it moves the clock

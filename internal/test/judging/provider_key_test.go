@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/app"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/provider"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/tenancy"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 const hiddenSecret = "sk-very-hidden-0123456789abcdef"

@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/platform/llm"
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 const verdict = `{"type":"object","properties":{"reason":{"type":"string","maxLength":200},"points":{"type":"integer","minimum":1,"maximum":5},"verdict":{"enum":["pass","fail","abstain"]}},

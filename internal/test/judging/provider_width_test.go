@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestOneKeyHoldsNoOther(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/judging/watch"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/watch"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestWatchHistories(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/panel"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/review/annotator"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // ran is a completed run over answers with judges, and the ids of its test cases.
@@ -93,7 +93,7 @@ func TestAgreedItemsAreAudited(t *testing.T) {
 	_, ada := s.Person(t, principal.Annotator)
 	var drawn, others []int64
 	for _, i := range items {
-		switch is := panel.Drawn(s.Org, task.ID, i.ID); {
+		switch is := annotator.Drawn(s.Org, task.ID, i.ID); {
 		case is && len(drawn) < 2:
 			drawn = append(drawn, i.ID)
 		case !is && len(others) < 3:

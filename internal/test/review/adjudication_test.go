@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/adjudication"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/review/adjudication"
+	"github.com/assayhq/assay/internal/telemetry/score"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // scene is an organization with somebody who decides.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/adjudication"
+	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/review/adjudication"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 var promoted = map[string]any{"justification": "It is typical."}

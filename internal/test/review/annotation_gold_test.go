@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/annotation"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/review/annotation"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // verdicts is a task about good and bad answers.

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/annotation"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/review/annotation"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestSeveralPeopleAnswerAnItem(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/score"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/telemetry/score"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // said is what the scores of a trace say, by metric, when nothing is left to be

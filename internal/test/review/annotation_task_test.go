@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/annotation"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/review/annotation"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestTasksChangeStatusByTheTable(t *testing.T) {

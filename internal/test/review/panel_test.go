@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/annotation"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/review/annotation"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestAgreementOfATask(t *testing.T) {

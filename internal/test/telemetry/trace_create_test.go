@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/telemetry/trace"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // detailsOf are what a refusal says beside its message.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/telemetry/trace"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestWritesWhileClickHouseIsAway(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/telemetry/trace"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestAddSpans(t *testing.T) {

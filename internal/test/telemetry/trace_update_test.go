@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/telemetry/trace"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 func TestUpdateTrace(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/assayhq/assay/internal/erasure"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/platform/temporal/temporaltest"
-	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/tenancy/erasure"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // TestErasureWaitsForWhatIsUnderWay lets other replicas finish: they know a

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/fault"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/secret"
-	"github.com/assayhq/assay/internal/principal"
 	"github.com/assayhq/assay/internal/tenancy"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // soon is a time after now on the application's clock, as a request has it.

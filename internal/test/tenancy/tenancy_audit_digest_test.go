@@ -17,9 +17,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/testkit"
-	"github.com/assayhq/assay/internal/testkit/specimen"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/test/testkit"
+	"github.com/assayhq/assay/internal/test/testkit/specimen"
 )
 
 // document is the OpenAPI document, all that a caller needs to compute digests.

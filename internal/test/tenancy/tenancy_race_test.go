@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/fault"
-	"github.com/assayhq/assay/internal/testkit"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/test/testkit"
 )
 
 // atOnce does the same thing ten times at the same time and returns how many

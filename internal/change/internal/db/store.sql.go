@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/google/uuid"
 )
 

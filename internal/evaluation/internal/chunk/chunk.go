@@ -17,11 +17,11 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
 	"github.com/assayhq/assay/internal/evaluation/internal/suspect"
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/judging/judge"
+	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/platform/failpoint"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/result"
 )
 
 // Parts are what a chunk is executed with.
@@ -46,10 +46,10 @@ type Parts struct {
 type Work struct {
 	Run        result.Run
 	Resumed    *result.Run // the run whose answers it keeps, if there is one
-	Plan       plan.Plan
-	Measures   []plan.Measure // the plan's metrics
-	Dataset    int64          // whose items the units are of,
-	Version    int            // and in which version
+	Plan       scoring.Plan
+	Measures   []scoring.Measure // the plan's metrics
+	Dataset    int64             // whose items the units are of,
+	Version    int               // and in which version
 	ClusterKey string
 	BudgetUSD  *float64 // of the whole run; nil without a limit
 
@@ -77,8 +77,8 @@ const CodeBudgetExceeded = "budget_exceeded"
 type execution struct {
 	Parts
 	Work
-	target  plan.Asker
-	scorers plan.Scorers
+	target  scoring.Asker
+	scorers scoring.Scorers
 	pace    *provider.Pace
 
 	mu    sync.Mutex

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/assayhq/assay/internal/evaluation/result"
 	"github.com/assayhq/assay/internal/platform/failpoint"
-	"github.com/assayhq/assay/internal/result"
 )
 
 // When outcomes are stored.

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/judge"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/score"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/judging/judge"
+	"github.com/assayhq/assay/internal/judging/provider"
+	"github.com/assayhq/assay/internal/measure/metric"
+	"github.com/assayhq/assay/internal/telemetry/score"
 )
 
 // idBlock is how many numbers for verdicts are taken at once.
@@ -32,7 +32,7 @@ func (e *execution) prepareJudges(ctx context.Context) error {
 
 // judged has a judge score answers. Its verdicts are stored before the outcomes that
 // they belong to.
-func (e *execution) judged(by *judge.Judge) plan.Scorer {
+func (e *execution) judged(by *judge.Judge) scoring.Scorer {
 	return func(ctx context.Context, run int64, i dataset.Item, epoch int, a provider.Answer) (metric.Score, uint64, error) {
 		c := judge.CaseOf(i, a.Output)
 		c.ToolCalls = a.ToolsJSON
@@ -49,7 +49,7 @@ func (e *execution) judged(by *judge.Judge) plan.Scorer {
 			return metric.Score{}, cost, err
 		}
 		r := by.Result(id, score.RunItem(run, i.ID, epoch), v)
-		r.Prompt, r.Dataset, r.DatasetVersion, r.Split, r.Cluster, r.At = by.Prompt(c), e.Dataset, e.Version, i.Split, plan.Cluster(i, e.ClusterKey), e.Now()
+		r.Prompt, r.Dataset, r.DatasetVersion, r.Split, r.Cluster, r.At = by.Prompt(c), e.Dataset, e.Version, i.Split, scoring.Cluster(i, e.ClusterKey), e.Now()
 		r.By = principal.Actor{Type: principal.ActorSystem}
 		e.mu.Lock()
 		key := result.Key{Item: i.ID, Epoch: epoch}

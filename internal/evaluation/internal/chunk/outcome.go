@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/evaluation/internal/suspect"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/platform/admission"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/result"
 )
 
 // answered is the outcome of a unit that a target was asked about, not yet scored.
@@ -36,7 +36,7 @@ func (e *execution) scored(ctx, asking context.Context, j job, a provider.Answer
 	}
 	o.ScoringNanoUSD += cost
 	panicked, err := e.assess(ctx, j, o, func(pause func() error) error {
-		return plan.Assess(pause, o, e.Plan.PassRule, e.Measures, plan.CaseOf(j.content, a), scores)
+		return scoring.Assess(pause, o, e.Plan.PassRule, e.Measures, scoring.CaseOf(j.content, a), scores)
 	})
 	if panicked {
 		e.fail(o, errPanic)
@@ -53,13 +53,13 @@ func (e *execution) rescore(ctx, asking context.Context, j job) (result.Outcome,
 	if err != nil || e.suspects.GaveUp(j.name()) {
 		return kept, err
 	}
-	scores, cost, err := e.score(asking, e.scorers.Lacking(&kept), j, plan.AnswerOf(&kept))
+	scores, cost, err := e.score(asking, e.scorers.Lacking(&kept), j, scoring.AnswerOf(&kept))
 	if err != nil {
 		return kept, err
 	}
 	complete := func(o *result.Outcome) error {
 		_, err := e.assess(ctx, j, o, func(pause func() error) error {
-			return plan.Reassess(pause, o, e.Plan.PassRule, e.Measures, j.content, nil, scores)
+			return scoring.Reassess(pause, o, e.Plan.PassRule, e.Measures, j.content, nil, scores)
 		})
 		o.ScoringNanoUSD = kept.ScoringNanoUSD + cost
 		return err
@@ -111,7 +111,7 @@ func (e *execution) failed(j job, f *provider.Failure) result.Outcome {
 
 // unscored is what is known of a unit before it is executed.
 func (e *execution) unscored(j job) result.Outcome {
-	o := result.Outcome{Key: j.Key, Cluster: plan.Cluster(j.content, e.ClusterKey), Weight: j.content.Weight}
+	o := result.Outcome{Key: j.Key, Cluster: scoring.Cluster(j.content, e.ClusterKey), Weight: j.content.Weight}
 	copy(o.Content[:], j.content.Digest[:])
 	return o
 }
@@ -119,5 +119,5 @@ func (e *execution) unscored(j job) result.Outcome {
 // fail makes an outcome an error. What an attempt before this one may have stored
 // is replaced whole.
 func (e *execution) fail(o *result.Outcome, f *provider.Failure) {
-	o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, f.Code, f.Message, plan.Unscored(e.Measures)
+	o.Status, o.ErrorCode, o.ErrorMessage, o.Scores = result.StatusErrored, f.Code, f.Message, scoring.Unscored(e.Measures)
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/assayhq/assay/internal/dataset"
+	"github.com/assayhq/assay/internal/evaluation/result"
 	"github.com/assayhq/assay/internal/platform/admission"
-	"github.com/assayhq/assay/internal/result"
 )
 
 // readBatch is how many items are read at once, unless they fill a page.

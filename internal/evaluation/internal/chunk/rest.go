@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/metric"
 )
 
 // left is the units without an outcome, and those whose outcome is to be completed;
@@ -46,7 +46,7 @@ func (e *execution) left(ctx context.Context) ([]result.Key, error) {
 }
 
 // sent reports whether a client sent the answers. They are only scored here.
-func (e *execution) sent() bool { return e.Plan.Target.Type == plan.TargetClient }
+func (e *execution) sent() bool { return e.Plan.Target.Type == scoring.TargetClient }
 
 // shared reports whether others score the outcomes meanwhile. Those that a client sent
 // are all there, with all scores that were sent, before anybody is asked about them.

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/assayhq/assay/internal/evaluation/internal/progress"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/provider"
-	"github.com/assayhq/assay/internal/result"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/judging/provider"
+	"github.com/assayhq/assay/internal/measure/metric"
 )
 
 // answer executes units until there are none. Calls are made with a context of
@@ -111,7 +111,7 @@ func (e *execution) halt(f *provider.Failure) {
 // score has an answer scored by those who are asked. It is paid: whatever they do, it
 // is kept, unless it is this worker that ends. Then the next one asks all of them, which
 // is what errLeaving says.
-func (e *execution) score(asking context.Context, by plan.Scorers, j job, a provider.Answer) (map[string]metric.Score, uint64, error) {
+func (e *execution) score(asking context.Context, by scoring.Scorers, j job, a provider.Answer) (map[string]metric.Score, uint64, error) {
 	scores, cost, err := by.Score(asking, e.Run.ID, j.content, j.Epoch, a)
 	var f *provider.Failure
 	switch {

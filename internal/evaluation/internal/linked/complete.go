@@ -7,11 +7,11 @@ import (
 	"runtime/debug"
 
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/plan"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
 	"github.com/assayhq/assay/internal/platform/admission"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/span"
-	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/telemetry/span"
+	"github.com/assayhq/assay/internal/telemetry/trace"
 )
 
 // complete reads results and returns those that their traces say more about.
@@ -107,5 +107,5 @@ func (j Join) assessOne(ctx context.Context, pause func() error, o *result.Outco
 			*o, err = before, nil
 		}
 	}()
-	return plan.Reassess(pause, o, j.Rule, j.Measures, item, k.effects[o.Trace], k.scores[o.Trace])
+	return scoring.Reassess(pause, o, j.Rule, j.Measures, item, k.effects[o.Trace], k.scores[o.Trace])
 }

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/metric"
-	"github.com/assayhq/assay/internal/plan"
-	"github.com/assayhq/assay/internal/principal"
-	"github.com/assayhq/assay/internal/result"
-	"github.com/assayhq/assay/internal/score"
-	"github.com/assayhq/assay/internal/span"
-	"github.com/assayhq/assay/internal/trace"
+	"github.com/assayhq/assay/internal/evaluation/result"
+	"github.com/assayhq/assay/internal/evaluation/scoring"
+	"github.com/assayhq/assay/internal/measure/metric"
+	"github.com/assayhq/assay/internal/telemetry/score"
+	"github.com/assayhq/assay/internal/telemetry/span"
+	"github.com/assayhq/assay/internal/telemetry/trace"
 )
 
 const (
@@ -48,8 +48,8 @@ type Join struct {
 	Run      result.Run
 	Dataset  int64 // whose items the run is about,
 	Version  int   // and in which version
-	Rule     plan.PassRule
-	Measures []plan.Measure
+	Rule     scoring.PassRule
+	Measures []scoring.Measure
 	Effects  Effects
 	// Wait is how long the traces of the last items may take to come.
 	Wait time.Duration
@@ -195,7 +195,7 @@ func (j Join) known(ctx context.Context, some []result.Traced) ([]result.Traced,
 
 // effects are what traces did to the world; nil if no metric of the run asks for it.
 func (j Join) effects(ctx context.Context, ids []span.TraceID) (map[span.TraceID]metric.Effects, error) {
-	if !slices.ContainsFunc(j.Measures, func(m plan.Measure) bool { return slices.Contains(m.Needs, metric.NeedEffects) }) {
+	if !slices.ContainsFunc(j.Measures, func(m scoring.Measure) bool { return slices.Contains(m.Needs, metric.NeedEffects) }) {
 		return nil, nil
 	}
 	return j.Effects(ctx, j.Org, ids)
@@ -206,7 +206,7 @@ func (j Join) effects(ctx context.Context, ids []span.TraceID) (map[span.TraceID
 func (j Join) given(ctx context.Context, ids []span.TraceID) (scores, error) {
 	of := map[string]string{} // the metric by what feedback is kept under
 	var kept []string
-	for _, name := range plan.Awaited(j.Measures) {
+	for _, name := range scoring.Awaited(j.Measures) {
 		of[trace.FeedbackMetric(name)] = name
 		kept = append(kept, trace.FeedbackMetric(name))
 	}
@@ -229,7 +229,7 @@ func (j Join) given(ctx context.Context, ids []span.TraceID) (scores, error) {
 		}
 		name := of[s.Metric]
 		if _, newer := all[id][name]; !newer {
-			all[id][name] = plan.FromTrace(j.Measures, name, *s.Value, s.Comment)
+			all[id][name] = scoring.FromTrace(j.Measures, name, *s.Value, s.Comment)
 		}
 	}
 	return all, err

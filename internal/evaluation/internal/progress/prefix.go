@@ -1,6 +1,6 @@
 package progress
 
-import "github.com/assayhq/assay/internal/result"
+import "github.com/assayhq/assay/internal/evaluation/result"
 
 // Prefix adds up the finished chunks that come first in the random order of a run.
 func Prefix(chunks []result.Count) (prefix result.Count) {

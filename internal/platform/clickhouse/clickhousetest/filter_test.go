@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
 	"github.com/assayhq/assay/internal/platform/secret"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // TestTheReaderSeesOneOrganization asks without any condition of the query's own,

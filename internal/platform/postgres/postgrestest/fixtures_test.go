@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/db"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/postgres/postgrestest"
-	"github.com/assayhq/assay/internal/principal"
 )
 
 // The fixtures are of one organization, whose key is this one.

@@ -7,7 +7,7 @@ package db
 import (
 	"time"
 
-	"github.com/assayhq/assay/internal/principal"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 type DeletionCertificate struct {

@@ -1,0 +1,199 @@
+package approval
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/tenancy"
+)
+
+// Change is what a caller wants of an approval.
+type Change struct {
+	// Decision is approved or rejected; empty if the caller does not vote.
+	Decision string
+	Comment  string
+	// State is cancelled or revoked; empty if it stays.
+	State string
+	// MaxAmount narrows what is approved; empty leaves it as it is.
+	MaxAmount string
+	// ExpiresAt shortens the time; zero leaves it.
+	ExpiresAt time.Time
+	Expected  int64
+}
+
+// ChangeTx decides on an approval, takes it back or narrows it.
+func (s *Service) ChangeTx(ctx context.Context, tx postgres.Tx, id int64, c Change) (evidence.Record, error) {
+	r, err := s.evidence.LockTx(ctx, tx, evidence.Approvals, id)
+	if fault.IsNotFound(err) {
+		return evidence.Record{}, ErrNotFound
+	}
+	if err != nil {
+		return evidence.Record{}, err
+	}
+	var by ballot
+	if c.Decision != "" {
+		if by, err = s.ballotTx(ctx, tx, &r, c.Decision); err != nil {
+			return evidence.Record{}, err
+		}
+	}
+	if c.Expected != 0 && c.Expected != r.Version {
+		return evidence.Record{}, evidence.ErrVersionConflict.With("currentVersion", r.Version)
+	}
+	set, at := evidence.Values{}, s.now()
+	if over(&r, at) && (c.Decision != "" || c.State != "") {
+		return evidence.Record{}, ErrExpired
+	}
+	if c.Decision != "" {
+		if err := s.voteTx(ctx, tx, &r, c, by, at, set); err != nil {
+			return evidence.Record{}, err
+		}
+	}
+	if c.State != "" {
+		set["state"] = evidence.Text(c.State)
+		if c.Comment != "" {
+			set["comment"] = evidence.Text(c.Comment)
+		}
+	}
+	if err := narrow(&r, c, set); err != nil {
+		return evidence.Record{}, err
+	}
+	if len(set) == 0 {
+		return r, nil
+	}
+	if !c.ExpiresAt.IsZero() {
+		if err := s.evidence.EndTx(ctx, tx, id, c.ExpiresAt); err != nil {
+			return evidence.Record{}, err
+		}
+	}
+	return s.evidence.MoveTx(ctx, tx, r, set)
+}
+
+// over reports whether the time of an approval that could still be used is over.
+func over(r *evidence.Record, now time.Time) bool {
+	return (r.State() == pending || r.State() == approved) && !r.Values.Time("expires_at").After(now)
+}
+
+// ballot is a caller who may vote: the people who stand behind the caller, and the separation
+// of duties that holds for the vote.
+type ballot struct {
+	people     []uuid.UUID
+	separation string
+	requesters jsontext.Value // all who asked for the action so far
+}
+
+// ballotTx refuses a vote of somebody who may not decide, whatever the state of the approval.
+func (s *Service) ballotTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, decision string) (b ballot, err error) {
+	caller := principal.From(ctx)
+	if !slices.ContainsFunc(requirements(r), func(q Requirement) bool { return q.has(caller.User.String(), caller.Role) }) {
+		return b, ErrNotApprover
+	}
+	if b.separation, err = s.separationTx(ctx, tx); err != nil {
+		return b, err
+	}
+	if b.people, err = s.tenancy.PeopleTx(ctx, tx); err != nil || decision != approved { // anybody may say no
+		return b, err
+	}
+	all, err := s.evidence.AskersTx(ctx, tx, r)
+	if err != nil {
+		return b, err
+	}
+	if b.requesters, err = json.Marshal(all); err != nil {
+		return b, err
+	}
+	asked, err := s.askedTx(ctx, tx, hands{b.people, []int64{caller.Key}}, b.separation, askers(b.requesters))
+	if asked {
+		err = ErrSelfApproval
+	}
+	return b, err
+}
+
+// voteTx counts the caller's vote, which is cast at one moment.
+func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, c Change, by ballot, at time.Time, set evidence.Values) error {
+	if r.State() != pending {
+		return r.Kind.Moves.Check(ErrNotPending, r.State(), c.Decision)
+	}
+	if err := s.onceTx(ctx, tx, r.ID, by.people, by.separation); err != nil {
+		return err
+	}
+	caller, yes := principal.From(ctx), c.Decision == approved
+	err := s.store.voteTx(ctx, tx, r.ID, cast{*caller.User, yes, by.people}, by.separation, at)
+	if err != nil {
+		return err
+	}
+	added := vote{
+		Actor: voter{"user", *caller.User, caller.Key, caller.Asserted}, Role: caller.Role, Decision: c.Decision, Comment: c.Comment,
+		At: evidence.Time(at), Separation: by.separation,
+	}
+	if set["votes"], err = json.Marshal(append(votesOf(r), added)); err != nil {
+		return err
+	}
+	if yes {
+		set["requesters"] = by.requesters // none of them has approved it, when it is used
+	}
+	standing, err := s.standingTx(ctx, tx, votesOf(r))
+	if err != nil {
+		return err
+	}
+	if !yes || met(requirements(r), append(standing, added)) {
+		set["state"], set["decision"], set["decided_at"] = evidence.Text(c.Decision), evidence.Text(c.Decision), evidence.Time(at)
+	}
+	return nil
+}
+
+// onceTx refuses a vote of somebody who has voted before. Under key_owner, whoever made
+// the keys of two voters counts as both of them.
+func (s *Service) onceTx(ctx context.Context, tx postgres.Tx, id int64, mine []uuid.UUID, separation string) error {
+	votes, err := s.store.votesTx(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	for _, v := range votes {
+		switch {
+		case v.user == mine[0]:
+			return ErrVotedBefore
+		case separation == tenancy.SeparationKeyOwner && shared(v.people, mine):
+			return ErrSameHand
+		}
+	}
+	return nil
+}
+
+// narrow makes an approval smaller: less money, less time.
+func narrow(r *evidence.Record, c Change, set evidence.Values) error {
+	if (c.MaxAmount != "" || !c.ExpiresAt.IsZero()) && r.State() != pending && r.State() != approved {
+		return ErrNotPending
+	}
+	if c.MaxAmount != "" {
+		limit, ok := evidence.Amount(c.MaxAmount)
+		if !ok {
+			return fault.Invalid("body", "/constraints/maxAmount", "pattern", "must be an amount from 0, such as 100.00")
+		}
+		asked, ok := evidence.Amount(r.Values.Text("amount"))
+		if !ok {
+			return fault.Invalid("body", "/constraints/maxAmount", "not_applicable", "cannot be set: the action has no amount")
+		}
+		if was, ok := evidence.Amount(r.Values.Within("constraints").Text("max_amount")); ok && was.Cmp(asked) < 0 {
+			asked = was
+		}
+		if limit.Cmp(asked) > 0 {
+			return fault.Invalid("body", "/constraints/maxAmount", "max", "must be at most what was asked for or set before: an approver can only narrow")
+		}
+		set["constraints"] = evidence.Values{"max_amount": evidence.Text(c.MaxAmount)}.JSON()
+	}
+	if !c.ExpiresAt.IsZero() {
+		if c.ExpiresAt.After(r.Values.Time("expires_at")) {
+			return fault.Invalid("body", "/expiresAt", "max", "must not be later than it is: an approver can only shorten the time")
+		}
+		set["expires_at"] = evidence.Time(c.ExpiresAt)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/agent/evidence/internal/effect"
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/measure/metric"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/telemetry/span"
+)
+
+// TopicEffectDue is published for the moment until which a side effect must be verified.
+const TopicEffectDue = "side_effect.due"
+
+// EffectDue names the side effect.
+type EffectDue struct {
+	ID int64 `json:"id"`
+}
+
+// effectsTx completes the side effects among reports that are about to be stored as new
+// records. An id may have been claimed for one that is not there yet.
+func (s *Service) effectsTx(ctx context.Context, tx postgres.Tx, reports []*report, claims map[key]claim) error {
+	seen := map[int64]bool{}
+	var all []*Record
+	for _, r := range reports {
+		c := claims[r.Key]
+		if r.draft.Kind.Name != Effects || seen[c.ID] || r.reuses(claims) {
+			continue
+		}
+		seen[c.ID] = true
+		if !c.Fresh {
+			_, err := s.FindTx(ctx, tx, Effects, c.ID)
+			if err == nil {
+				continue
+			}
+			if !fault.IsNotFound(err) {
+				return err
+			}
+		}
+		all = append(all, &Record{Kind: r.draft.Kind, ID: c.ID, Links: r.links, Values: r.draft.Values})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return s.store.ledger().CompleteTx(ctx, tx, all, s.now(), s.expiry())
+}
+
+// effectTx notes the state of a side effect before it is stored, and has it looked at when
+// it should have been verified. Before is nil for a new one, which effectsTx has completed.
+func (s *Service) effectTx(ctx context.Context, tx postgres.Tx, before, after *Record) error {
+	if after.Kind.Name != Effects {
+		return nil
+	}
+	if before != nil {
+		if err := effect.Look(ctx, before.Values, after.Values); err != nil {
+			return err
+		}
+		if err := s.store.ledger().UndoTx(ctx, tx, before, after); err != nil {
+			return err
+		}
+		if err := s.store.ledger().ReviveTx(ctx, tx, before, after, s.expiry()); err != nil {
+			return err
+		}
+	}
+	if before == nil || before.State() != after.State() {
+		if err := effect.Pass(after.Values, s.now(), principal.ActorOf(ctx)); err != nil {
+			return err
+		}
+		if until := after.Values.Time("verify_by"); before != nil && effect.Unsettled(before.Values) && !until.IsZero() && s.now().After(until) {
+			after.Values["overdue"] = jsontext.Value("true") // the message may come later
+		}
+	}
+	if !effect.Dispatched(after.Values) || before != nil && effect.Dispatched(before.Values) {
+		return nil
+	}
+	if before != nil {
+		if err := s.store.ledger().CompleteTx(ctx, tx, []*Record{after}, s.now(), s.expiry()); err != nil {
+			return err
+		}
+	}
+	if after.Values["verify_by"] == nil {
+		return nil
+	}
+	wait := max(0, after.Values.Time("verify_by").Sub(s.now()))
+	return s.log.PublishLaterTx(ctx, tx, wait, TopicEffectDue, strconv.FormatInt(after.ID, 10), EffectDue{after.ID})
+}
+
+// Caused says what traces did to the world. A trace that did nothing is not in the map.
+func (s *Service) Caused(ctx context.Context, org principal.OrgID, traces []span.TraceID) (map[span.TraceID]metric.Effects, error) {
+	return s.store.ledger().Count(ctx, org, traces)
+}
+
+// effectDue looks at a side effect when it should have been verified.
+func (s *Service) effectDue(ctx context.Context, m change.Message) error {
+	var in EffectDue
+	if err := json.Unmarshal(m.Payload, &in); err != nil {
+		return fmt.Errorf("read side effect: %w", err)
+	}
+	return s.overdue(ctx, m.Org, in.ID)
+}
+
+// overdue marks a side effect that was not verified in time, which opens a failure.
+func (s *Service) overdue(ctx context.Context, org principal.OrgID, id int64) error {
+	return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+		r, err := s.LockTx(ctx, tx, Effects, id)
+		if fault.IsNotFound(err) {
+			return nil
+		}
+		if err != nil || !effect.Unsettled(r.Values) || r.Values.Time("verify_by").After(s.now()) || r.Values["overdue"] != nil {
+			return err
+		}
+		_, err = s.MoveTx(ctx, tx, r, Values{"overdue": jsontext.Value("true")})
+		return err
+	})
+}
+
+// Amount reads an amount of money exactly: a decimal from 0, without an exponent.
+func Amount(text string) (*big.Rat, bool) { return effect.Amount(text) }

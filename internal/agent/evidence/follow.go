@@ -1,0 +1,175 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/assayhq/assay/internal/agent/evidence/internal/lot"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/platform/admission"
+	"github.com/assayhq/assay/internal/telemetry/span"
+	"github.com/assayhq/assay/internal/telemetry/trace"
+)
+
+const (
+	// pageOfTraces is how many traces are read before it is noted how far that is.
+	pageOfTraces = 200
+	// followTime is how long the other workflows of an organization wait for the one that
+	// reads. If it takes longer, what both do is done twice and has the effect of once.
+	followTime = lot.Longest + 2*time.Minute
+	// firstReach is how far before the first period of an organization reading begins: the
+	// messages of its first periods may come in any order.
+	firstReach = time.Hour
+)
+
+// Followed says whether all that came in a period has been read, and when to look again if
+// it has not.
+type Followed struct {
+	Ended bool
+	Wait  time.Duration
+}
+
+// Look makes evidence of the spans that came since the last look. A trace to which more
+// comes is found again, and what it says a second time changes nothing.
+//
+// Attempt is how often this was tried. What is noted is how far all traces were read, so
+// that a process that is killed repeats some and misses none.
+func (s *Service) Look(ctx context.Context, in Follow, attempt int) (Followed, error) {
+	a := trace.Arrived(in)
+	at, free, err := s.store.TakeCursor(ctx, a.Org, a.Period, a.From().Add(-firstReach), followTime)
+	if err != nil || !free {
+		return Followed{Wait: s.cfg.Poll}, err
+	}
+	until := s.traces.ArrivedBy(s.cfg.Settle)
+	next, more := at, false
+	if until.UnixMilli() > at.At {
+		page, err := s.traces.Arrivals(ctx, a.Org, at, until, pageOfTraces)
+		if err != nil {
+			return Followed{}, err
+		}
+		// All that came until then is read, unless the page ends before.
+		next = trace.Arrival{At: until.UnixMilli(), ID: lastID}
+		if more = len(page) == pageOfTraces; more {
+			next = page[len(page)-1]
+		}
+		ids := make([]span.TraceID, len(page))
+		for i := range page {
+			ids[i] = page[i].ID
+		}
+		n, err := lot.Read(ctx, ids, attempt, func(ctx context.Context, ids []span.TraceID) error { return s.ReadTraces(ctx, a.Org, ids) })
+		if err != nil {
+			return Followed{}, err
+		}
+		if n < len(page) {
+			next, more = page[n-1], true
+		}
+	}
+	if err := s.store.MoveCursor(ctx, a.Org, a.Period, at, next); err != nil || more {
+		return Followed{}, err
+	}
+	return Followed{Ended: !time.UnixMilli(next.At).Before(a.Until()), Wait: s.cfg.Poll}, nil
+}
+
+// lastID is after all others.
+var lastID = span.TraceID(bytes.Repeat([]byte{0xff}, len(span.TraceID{})))
+
+// ReadTraces makes evidence of the spans of traces.
+func (s *Service) ReadTraces(ctx context.Context, org principal.OrgID, ids []span.TraceID) error {
+	acts := s.traces.Acts(org, ids)
+	for {
+		page, err := acts.Next(ctx)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		var reports []*report
+		err = admission.From(ctx).Work(ctx, func(pause func() error) error {
+			for i := range page {
+				for _, r := range normal.Stored(&page[i]) {
+					reports = append(reports, &report{draft: r.Draft, origin: record.Ingested, fills: true})
+				}
+				if err := pause(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(reports, MaxReports) {
+			if err := s.takeSpans(ctx, org, some); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// takeSpans stores what spans say, in addition to what is known: what was reported in
+// another way is not replaced.
+func (s *Service) takeSpans(ctx context.Context, org principal.OrgID, reports []*report) error {
+	red, err := s.traces.Redactor(ctx, org)
+	if err != nil {
+		return err
+	}
+	if err := s.check(ctx, org, red, reports); err != nil {
+		return err
+	}
+	reports = sound(reports)
+	wanted := make(map[key]want, len(reports))
+	for _, r := range reports {
+		r.Content = nil // a span that is sent again may say more
+		if r.draft.Kind.Class == kind.Stream {
+			wanted[r.Key] = want{}
+		}
+	}
+	h, err := s.hold(ctx, org, key{}, wanted, func(map[key]claim) error { return nil })
+	if err != nil {
+		return err
+	}
+	return s.under(ctx, h, func(ctx context.Context) error {
+		runtimes, err := s.attach(ctx, org, reports)
+		if err != nil {
+			return err
+		}
+		for name := range runtimes {
+			if err := s.hear(ctx, org, red, Producer{RuntimeKey: name}, runtimes); err != nil {
+				return err
+			}
+		}
+		return s.keepSpans(ctx, org, reports, h.claims)
+	})
+}
+
+// keepSpans stores what spans say, and the failures that it shows. Steps stay in the trace:
+// they are only looked at.
+func (s *Service) keepSpans(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim) error {
+	var streamed, lasting []*report
+	for _, r := range reports {
+		switch {
+		case r.draft.Kind.Name == "primitive-step-runs":
+			step := s.record(ctx, r, claims[r.Key].ID)
+			for _, f := range failures(nil, &step) {
+				delete(f.draft.Values, referring[step.Kind.Name])
+				f.draft.Values["span_id"] = step.Values["span_id"]
+				lasting = append(lasting, f)
+			}
+		case r.draft.Kind.Class == kind.Stream:
+			streamed = append(streamed, r)
+		default:
+			lasting = append(lasting, r)
+		}
+	}
+	made, err := s.keepStream(ctx, org, streamed, claims)
+	if err != nil {
+		return err
+	}
+	for i := range made {
+		lasting = append(lasting, failures(nil, &made[i])...)
+	}
+	return s.keepFound(ctx, org, lasting)
+}

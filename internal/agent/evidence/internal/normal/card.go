@@ -1,0 +1,81 @@
+package normal
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
+)
+
+// isCard reports whether an object is the card of an agent.
+func isCard(v kind.Values) bool {
+	return v.Text("name") != "" && v["skills"].Kind() == '[' && either(v, "supportedInterfaces", "supported_interfaces", "url", "capabilities") != nil
+}
+
+// agentCard makes a connector of an agent that others can call. Its skills are its tools;
+// what they do to the world the card does not say.
+func (n *normalizer) agentCard(v kind.Values) {
+	if plain(n.event.Source) == "" {
+		n.refuse("/source", "required", "is required")
+		return
+	}
+	b := n.body("connectors")
+	b.key("connector_key", n.event.Source)
+	b.choice("type", "a2a_agent")
+	b.text("name", v.Text("name"))
+	b.text("server_version", v.Text("version"))
+	first := kind.Values{}
+	if interfaces := list(either(v, "supportedInterfaces", "supported_interfaces")); len(interfaces) > 0 {
+		first = object(interfaces[0])
+	}
+	b.text("endpoint", cmp.Or(first.Text("url"), v.Text("url")))
+	b.text("protocol_version", cmp.Or(words(either(first, "protocolVersion", "protocol_version")), words(either(v, "protocolVersion", "protocol_version"))))
+	b.values["manifest_digest"] = kind.TextValue(kind.DigestOf(unsigned(v)))
+	b.skills(list(v["skills"]))
+	b.auth(v)
+	b.attributes(map[string]jsontext.Value{"description": v["description"], "capabilities": v["capabilities"], "provider": v["provider"]})
+	b.report(false)
+}
+
+// unsigned is a card without its signatures, which differ each time it is signed, and
+// with its skills in an order of their own.
+func unsigned(v kind.Values) jsontext.Value {
+	out := kind.Values{}
+	for name, member := range v {
+		if name != "signatures" {
+			out[name] = member
+		}
+	}
+	out["skills"] = encode(sortedBy("id", list(v["skills"])))
+	return encode(out)
+}
+
+// skills puts what an agent can do.
+func (b *body) skills(skills []jsontext.Value) {
+	if len(skills) > MaxTools {
+		b.n.leaveOut("tools is left out: the agent has more than 1000")
+		return
+	}
+	out := make([]jsontext.Value, 0, len(skills))
+	for _, raw := range skills {
+		skill := object(raw)
+		name := b.fit("tools.name", &kind.Field{Max: 256}, cmp.Or(skill.Text("id"), skill.Text("name")))
+		if name == "" {
+			b.n.leaveOut("a skill without an id is left out")
+			continue
+		}
+		out = append(out, encode(map[string]string{"name": name, "side_effect_class": "unknown"}))
+	}
+	b.any("tools", encode(out))
+}
+
+// auth puts how callers authenticate, if the card says it.
+func (b *body) auth(v kind.Values) {
+	schemes := object(either(v, "securitySchemes", "security_schemes"))
+	if len(schemes) == 0 {
+		return
+	}
+	b.texts("auth", map[string]string{"type": strings.Join(sorted(schemes), ", ")})
+}

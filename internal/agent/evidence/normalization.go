@@ -1,0 +1,219 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/statedb"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/tenancy/redact"
+)
+
+// Again says which events are read again.
+type Again string
+
+// What can be read again.
+const (
+	Outdated Again = "outdated" // those that no mapping of this release has read
+	Every    Again = "all"
+)
+
+// Normalization is stored events that are read again with the mappings of this release.
+type Normalization = statedb.Normalization
+
+// TopicNormalize is published when events are to be read again.
+const TopicNormalize = "evidence.normalize"
+
+// normalizeTx has events read again, unless they are being read: an organization has one
+// normalization at a time.
+func (s *Service) normalizeTx(ctx context.Context, tx postgres.Tx, events Again) (Normalization, error) {
+	n, made, err := s.store.InsertNormalizationTx(ctx, tx, string(events), principal.ActorOf(ctx), s.now())
+	if err != nil || !made {
+		return n, err
+	}
+	id := strconv.FormatInt(n.ID, 10)
+	if err := s.log.AuditTx(ctx, tx, change.Entry{Action: "evidence_normalization.created", Resource: "evidence_normalization", ID: id, After: toNormalizationBody(n)}); err != nil {
+		return Normalization{}, err
+	}
+	return n, s.log.PublishTx(ctx, tx, TopicNormalize, id, Renormalize{Org: tx.Org, ID: n.ID})
+}
+
+// pageOfEvents is how many events are read again at once, each of up to 256 KiB.
+const pageOfEvents = 100
+
+// advance reads a page of events again, and reports whether it was the last.
+func (s *Service) advance(ctx context.Context, org principal.OrgID, id int64) (done bool, err error) {
+	n, err := s.store.Normalization(ctx, org, id)
+	if err != nil || n.State != "running" {
+		return err == nil, err
+	}
+	// Events that come meanwhile are read by the mappings of this release as they come.
+	page, last, err := s.store.stream.EventsAfter(ctx, org, n.Position, n.ID, n.Events == string(Outdated), pageOfEvents)
+	if err != nil {
+		return false, err
+	}
+	if last == 0 {
+		return true, s.store.EndNormalization(ctx, org, id, s.now())
+	}
+	read, changed, refused, err := s.again(ctx, org, page)
+	if err != nil {
+		return false, err
+	}
+	if read < len(page) {
+		last = page[read-1].ID
+	}
+	before := n.Position
+	n.Position, n.UpdatedAt = last, s.now()
+	n.Read, n.Changed, n.Refused = int64(read), changed, refused
+	return false, s.store.MoveNormalization(ctx, org, n, before)
+}
+
+// again reads stored events again, as many as report no more than a request may. What they
+// say is added to what is known: a record is found by the names that it had the first time,
+// and nothing that it says is replaced.
+func (s *Service) again(ctx context.Context, org principal.OrgID, page []Record) (read int, changed, refused int64, err error) {
+	red, err := s.traces.Redactor(ctx, org)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	reports := 0
+	stored := make(map[*event]Record, len(page))
+	var events []*event
+	for i, r := range page {
+		e, ok := s.reread(i, r)
+		if ok {
+			if reports += len(e.reports); reports > MaxReports && i > 0 {
+				break
+			}
+		}
+		read = i + 1
+		switch {
+		case !ok:
+		case e.Fate == Rejected:
+			refused++
+		case len(e.reports) > 0:
+			stored[e] = r
+			events = append(events, e)
+		}
+	}
+	if events, err = s.checkAgain(ctx, org, red, events, &refused); err != nil || len(events) == 0 {
+		return read, 0, refused, err
+	}
+	asked := len(events)
+	h, events, err := s.holdEvents(ctx, org, events, false)
+	if err != nil {
+		return 0, 0, refused, err
+	}
+	refused += int64(asked - len(events))
+	err = s.under(ctx, h, func(ctx context.Context) error {
+		for _, e := range events {
+			e.RawEvent = stored[e].ID
+		}
+		if _, err := s.attach(ctx, org, reportsOf(events)); err != nil {
+			return err
+		}
+		if err := s.keep(ctx, org, events, h.claims); err != nil {
+			return err
+		}
+		var rows []*Record
+		for _, e := range accepted(events) {
+			if r, news := e.mapped(stored[e], s.now()); news {
+				rows = append(rows, &r)
+			}
+		}
+		changed = int64(len(rows))
+		return s.store.stream.Append(ctx, org, rows, uint16(s.cfg.RetentionDays))
+	})
+	return read, changed, refused, err
+}
+
+// checkAgain leaves out the events of which a report refers to something that is gone.
+func (s *Service) checkAgain(ctx context.Context, org principal.OrgID, red *redact.Redactor, events []*event, refused *int64) ([]*event, error) {
+	var reports []*report
+	for _, e := range events {
+		reports = append(reports, e.reports...)
+	}
+	if err := s.check(ctx, org, red, reports); err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		e.checked()
+	}
+	sound := accepted(events)
+	*refused += int64(len(events) - len(sound))
+	return sound, nil
+}
+
+// reread is a stored event as it was received. It is not read again if its payload was not
+// stored, or if it has made records and something of it was redacted: their names may
+// have been among that.
+func (s *Service) reread(index int, r Record) (*event, bool) {
+	v := r.Values
+	var made []Ref
+	if records := v["records"]; records != nil && json.Unmarshal(records, &made) != nil {
+		return nil, false
+	}
+	if v["payload"] == nil || len(made) > 0 && v["redactions"] != nil {
+		return nil, false
+	}
+	at := v.Within("attributes")
+	e := &event{Outcome: Outcome{Index: index, ID: v.Text("event_id"), Fate: Accepted, RawEvent: r.ID}, Event: normal.Event{
+		ID: v.Text("event_id"), Source: v.Text("source"), Type: v.Text("type"), Subject: at.Text("subject"), Traceparent: at.Text("traceparent"),
+		Format: normal.Format(v.Text("format")), Time: r.OccurredAt, Data: v["payload"],
+	}}
+	e.untimed = at["untimed"].Kind() == 't'
+	e.normalize(Producer{RuntimeKey: r.RuntimeKey}, Defaults{
+		TraceID: at.Text("default_trace_id"), ConversationID: at.Text("default_conversation_id"), ReleaseID: at.Text("default_release_id"),
+		EvaluationRunID: at.Integer("default_evaluation_run_id"),
+	})
+	e.raw = &report{draft: kind.Draft{Kind: r.Kind, Values: kind.Values{}}, links: r.Links, index: index}
+	e.raw.Key = r.Key
+	sender := r.Actor.Caller()
+	for _, one := range e.reports {
+		one.fills, one.sender = true, &sender
+	}
+	return e, true
+}
+
+// mapped is the stored event with what became of it now, and whether that is news.
+func (e *event) mapped(r Record, now time.Time) (Record, bool) {
+	before := r.Values
+	r.Values = maps.Clone(before)
+	if e.Fate == Unmapped {
+		return r, false // what it adds to is not there
+	}
+	var made []Ref
+	if records := before["records"]; records != nil && json.Unmarshal(records, &made) != nil {
+		return r, false
+	}
+	for _, ref := range e.Records {
+		if !slices.Contains(made, ref) {
+			made = append(made, ref)
+		}
+	}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return r, false
+	}
+	r.Values["records"] = text
+	if e.note(r.Values) != nil {
+		return r, false
+	}
+	for _, name := range []string{"status", "records", "format", "normalizer_version", "errors"} {
+		if !bytes.Equal(before[name], r.Values[name]) {
+			r.Version, r.UpdatedAt = r.Version+1, now
+			return r, true
+		}
+	}
+	return r, false
+}

@@ -1,0 +1,248 @@
+package evidence
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/agent/evidence/internal/effect"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/platform/postgres"
+)
+
+// ErrNotReady is returned for approving a connector without a readiness report that passed.
+var ErrNotReady = fault.New(fault.Conflict, "connector_not_ready", "The connector has no readiness report that passed. Say in override.justification why it is approved all the same.")
+
+// edit is a change of a record that a caller wants.
+type edit struct {
+	draft kind.Draft
+	// cleared are fields that are to have no value.
+	cleared []string
+	ignored []string
+	// override is why a rule does not apply this once.
+	override string
+	// expected is the version that is to be changed; zero means any.
+	expected int64
+}
+
+// readEdit checks a change. May lists fields that only the platform sets on reports and
+// the caller may set here.
+func readEdit(k *kind.Kind, body jsontext.Value, may ...string) (edit, error) {
+	if len(body) == 0 {
+		return edit{}, nil
+	}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(body, &members); err != nil {
+		return edit{}, fault.Invalid("body", "", "type", "must be an object")
+	}
+	var e edit
+	var fields []fault.Field
+	refuse := func(name, code, message string) {
+		fields = append(fields, fault.Field{In: "body", Path: "/" + name, Code: code, Message: message})
+	}
+	for _, name := range []string{"expectedVersion", "expected_version"} {
+		if v, ok := members[name]; ok {
+			if e.expected = (kind.Values{"": v}).Integer(""); e.expected < 1 {
+				refuse(name, "type", "must be an integer from 1")
+			}
+			delete(members, name)
+		}
+	}
+	if v, ok := members["override"]; ok && k.Name == "connectors" {
+		if e.override = (kind.Values{"": v}).Within("").Text("justification"); e.override == "" || len(e.override) > maxJustification || kind.HasNUL(v) {
+			refuse("override", "required", "must have a justification of at most 2000 bytes")
+		}
+		delete(members, "override")
+	}
+	changed := editable(k, may)
+	for name, value := range members {
+		f := changed.Field(name)
+		if f == nil {
+			f = changed.Field(kind.Snake(name))
+		}
+		switch {
+		case f == nil || f.Server:
+		case record.Columns[f.Name]:
+			e.ignored = append(e.ignored, name)
+			delete(members, name)
+		case !k.Changeable(f.Name):
+			refuse(name, "not_changeable", "cannot be changed: it says which record this is, or what it is about")
+			delete(members, name)
+		case value.Kind() == 'n' && (f.Required || f.Name == k.Lifecycle):
+			refuse(name, "type", "cannot be null")
+		case value.Kind() == 'n':
+			e.cleared = append(e.cleared, f.Name)
+		}
+	}
+	d, bad := kind.Read(changed, kind.Values(members).JSON(), true)
+	if fields = append(fields, bad...); len(fields) > 0 {
+		return edit{}, errInvalid.WithFields(fields...)
+	}
+	d.Kind = k
+	e.draft, e.ignored = d, append(e.ignored, d.Ignored...)
+	slices.Sort(e.ignored)
+	return e, nil
+}
+
+// maxJustification is the length of a reason to set a rule aside.
+const maxJustification = 2000
+
+// editable is a kind as changes see it: any state can be asked for, because the table of
+// moves decides, and so can fields that reports may not set and the caller may.
+func editable(k *kind.Kind, may []string) *kind.Kind {
+	out := *k
+	out.Born = k.States()
+	out.Fields = slices.Clone(k.Fields)
+	for i := range out.Fields {
+		f := &out.Fields[i]
+		if slices.Contains(may, f.Name) || f.Name == k.Lifecycle {
+			f.Server = false
+		}
+	}
+	return &out
+}
+
+// apply makes the change, if the table of moves allows it.
+func (e edit) apply(r *Record) error {
+	before := r.State()
+	was := r.Values
+	r.Values = maps.Clone(was)
+	for _, name := range e.cleared {
+		delete(r.Values, name)
+	}
+	maps.Copy(r.Values, e.draft.Values)
+	record.Join(was, r.Values)
+	if r.Values.Size() > record.MaxSize && r.Values.Size() > was.Size() {
+		return fault.Invalid("body", "", "length", "would make the record larger than 524288 bytes")
+	}
+	if r.Kind.Name == "connectors" && e.draft.Values["tools"] != nil {
+		r.Values["tools"] = review.Edited(was["tools"], e.draft.Values["tools"])
+	}
+	if after := r.State(); before != after {
+		if err := r.Kind.Moves.Check(ErrTransition, before, after); err != nil {
+			return err
+		}
+	}
+	if r.Kind.Name == Effects {
+		return effect.Move(was, r.Values, e.draft.Values["verification"] != nil)
+	}
+	return nil
+}
+
+// readyTx refuses to approve a connector whose newest readiness report is not there, has
+// failed, or is about another manifest, unless a person says why it may be.
+func (s *Service) readyTx(ctx context.Context, tx postgres.Tx, before Record, after *Record, e edit) error {
+	if after.Kind.Name != "connectors" || after.State() != "approved" || before.State() == "approved" {
+		return nil
+	}
+	if e.override != "" {
+		after.Values["override"] = kind.Values{
+			"justification": kind.TextValue(e.override), "by": kind.TextValue(principal.ActorOf(ctx).String()), "at": kind.TimeValue(s.now()),
+		}.JSON()
+		return nil
+	}
+	delete(after.Values, "override")
+	id := after.Values.Integer("latest_readiness_report_id")
+	if id == 0 {
+		return ErrNotReady
+	}
+	report, there, err := s.lockTx(ctx, tx, kind.Must("connector-readiness-reports"), id)
+	if err != nil {
+		return err
+	}
+	expired := !report.Values.Time("expires_at").IsZero() && report.Values.Time("expires_at").Before(s.now())
+	if !there || expired || report.State() == "failed" || report.Values.Text("manifest_digest") != after.Values.Text("manifest_digest") {
+		return ErrNotReady
+	}
+	return nil
+}
+
+// updateTx changes a thing that lasts.
+func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id, expected int64, e edit) (Record, error) {
+	return change.Update(change.Edit[Record]{
+		Expected: expected, Conflict: ErrVersionConflict,
+		Lock: func() (Record, error) {
+			r, there, err := s.lockTx(ctx, tx, k, id)
+			if err == nil && !there {
+				err = ErrNotFound
+			}
+			return r, err
+		},
+		Apply: e.apply,
+		Save: func(before Record, after *Record) error {
+			if err := s.readyTx(ctx, tx, before, after, e); err != nil {
+				return err
+			}
+			after.UpdatedAt, after.Version = s.now(), before.Version+1
+			if err := s.effectTx(ctx, tx, &before, after); err != nil {
+				return err
+			}
+			if err := s.store.MoveTx(ctx, tx, before, *after, moverOf(ctx)); err != nil {
+				return err
+			}
+			_, err := s.putTx(ctx, tx, failures(before.Values, after))
+			return err
+		},
+		Audit: func(before, after Record) error { return s.auditTx(ctx, tx, "updated", &before, &after) },
+	})
+}
+
+// updateStream changes a record of the stream. Others who add to it wait until the
+// change is stored.
+func (s *Service) updateStream(ctx context.Context, org principal.OrgID, k *kind.Kind, id, expected int64, e edit) (after Record, err error) {
+	found, err := s.Find(ctx, org, k, id)
+	if err != nil {
+		return Record{}, err
+	}
+	h, err := s.hold(ctx, org, key{}, map[key]want{found.Key: {ID: id}}, func(map[key]claim) error { return nil })
+	if err != nil {
+		return Record{}, err
+	}
+	var refused error // by what is stored: there is nothing under way, and the lease ends
+	err = s.under(ctx, h, func(ctx context.Context) error {
+		all, err := s.store.stream.Some(ctx, org, []kind.Name{k.Name}, []int64{id})
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			refused = ErrNotFound
+			return nil
+		}
+		before := all[0]
+		after = before
+		if expected != 0 && expected != before.Version {
+			refused = ErrVersionConflict.With("currentVersion", before.Version)
+			return nil
+		}
+		if refused = e.apply(&after); refused != nil || record.Same(before.Values, after.Values) {
+			return nil
+		}
+		after.UpdatedAt, after.Version = s.now(), before.Version+1
+		if err := s.store.stream.Append(ctx, org, []*Record{&after}, uint16(s.cfg.RetentionDays)); err != nil {
+			return err
+		}
+		return s.keepFound(ctx, org, failures(before.Values, &after))
+	})
+	if refused != nil {
+		err = refused
+	}
+	after.Number = found.Number // the trace of a record does not change
+	return after, err
+}
+
+// moverOf is who moves a record: a key that names a person with X-On-Behalf-Of moves it itself, so
+// that only people count as people.
+func moverOf(ctx context.Context) principal.Actor {
+	if c := principal.From(ctx); c.ActsFor {
+		return principal.KeyActor(c.Key)
+	}
+	return principal.ActorOf(ctx)
+}

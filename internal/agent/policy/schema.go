@@ -1,0 +1,189 @@
+package policy
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/platform/admission"
+)
+
+const (
+	// maxKnown is how many connectors, tools and runtimes an editor is given, each.
+	maxKnown = 1000
+	// knownPage is how many records are read at once, and knownBytes how much that usually is.
+	knownPage  = 200
+	knownBytes = 1 << 20
+)
+
+// Known is what an organization has that policies can name, newest first.
+type Known struct {
+	Connectors []KnownConnector
+	Runtimes   []string
+	Truncated  bool // there are others
+}
+
+// KnownConnector is a connector with its tools.
+type KnownConnector struct {
+	Key, State, Trust string
+	// Whole says that the connector says which tools it has, and that these are all.
+	Whole bool
+	Tools []KnownTool
+}
+
+// KnownTool is a tool, with what policies see of it.
+type KnownTool struct{ Name, Class, Reversibility string }
+
+// Known finds out what policies can name, up to its limits.
+func (s *Service) Known(ctx context.Context, org principal.OrgID) (out Known, err error) {
+	tools := 0
+	more, err := s.things(ctx, org, evidence.ListOf(evidence.Connectors), func(r *evidence.Record) bool {
+		c := connectorOf(r)
+		if rest := maxKnown - tools; len(c.Tools) > rest {
+			c.Tools, c.Whole, out.Truncated = c.Tools[:rest], false, true
+		}
+		tools += len(c.Tools)
+		out.Connectors = append(out.Connectors, c)
+		return tools < maxKnown && len(out.Connectors) < maxKnown
+	})
+	if err != nil {
+		return Known{}, err
+	}
+	out.Truncated = out.Truncated || more
+	more, err = s.things(ctx, org, evidence.ListOf(evidence.Runtimes), func(r *evidence.Record) bool {
+		out.Runtimes = append(out.Runtimes, r.Values.Text("runtime_key"))
+		return len(out.Runtimes) < maxKnown
+	})
+	out.Truncated = out.Truncated || more
+	return out, err
+}
+
+// things reads runtimes or connectors, newest first, until one is enough. It reports whether
+// others follow.
+func (s *Service) things(ctx context.Context, org principal.OrgID, l evidence.List, each func(*evidence.Record) bool) (more bool, err error) {
+	l.Limit = knownPage
+	for more = true; more; {
+		var page []evidence.Record
+		err := admission.From(ctx).Read(ctx, knownBytes, func() (size int, err error) {
+			page, more, _, err = s.evidence.List(ctx, org, l)
+			for i := range page {
+				size += len(page[i].Values["tools"])
+			}
+			return size, err
+		})
+		if err != nil {
+			return false, err
+		}
+		for i := range page {
+			l.Below = page[i].ID
+			if !each(&page[i]) {
+				return more || i+1 < len(page), nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// connectorOf is a connector as policies see it.
+func connectorOf(r *evidence.Record) KnownConnector {
+	v := r.Values
+	all := objects(v["tools"])
+	c := KnownConnector{
+		Key: v.Text("connector_key"), State: v.Text("state"), Trust: v.Text("trust_level"), Tools: make([]KnownTool, len(all)),
+		// What was read page by page may lack a page, and what nobody has reviewed may be wrong.
+		Whole: len(all) > 0 && v.Within("attributes")["manifest_pages"].Kind() != 't' && (v.Text("state") == "approved" || v.Text("trust_level") == "reviewed" || v.Text("trust_level") == "trusted"),
+	}
+	for i, t := range all {
+		alone := evidence.Parties{Connector: evidence.Record{Values: evidence.Values{"trust_level": v["trust_level"], "tools": jsontext.Value("[" + string(t.JSON()) + "]")}}}
+		c.Tools[i].Name = t.Text("name")
+		c.Tools[i].Class, c.Tools[i].Reversibility = alone.Tool(c.Tools[i].Name)
+	}
+	return c
+}
+
+// add adds connectors and runtimes to names.
+func (k *Known) add(names *engine.Names) {
+	for _, c := range k.Connectors {
+		var tools []string
+		for _, t := range c.Tools {
+			if c.Whole {
+				tools = append(tools, t.Name)
+			}
+		}
+		names.Tools[c.Key] = tools
+	}
+	for _, key := range k.Runtimes {
+		names.Runtimes[key] = true
+	}
+}
+
+// names finds out which of the names that a policy mentions the organization has, and others that
+// may have been meant.
+func (s *Service) names(ctx context.Context, org principal.OrgID, m engine.Mentions) (*engine.Names, error) {
+	names := &engine.Names{Tools: map[string][]string{}, Runtimes: map[string]bool{}}
+	if len(m.Connectors)+len(m.Runtimes) == 0 && !m.Tool {
+		return names, nil
+	}
+	known, err := s.Known(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	known.add(names)
+	if !known.Truncated {
+		return names, nil
+	}
+	names.Partial = true
+	var rest Known
+	if len(m.Connectors) > 0 {
+		l := evidence.ListOf(evidence.Connectors)
+		l.Restrict("connectorKey", m.Connectors)
+		_, err = s.things(ctx, org, l, func(r *evidence.Record) bool {
+			rest.Connectors = append(rest.Connectors, connectorOf(r))
+			return true
+		})
+	}
+	if err == nil && len(m.Runtimes) > 0 {
+		l := evidence.ListOf(evidence.Runtimes)
+		l.Restrict("runtimeKey", m.Runtimes)
+		_, err = s.things(ctx, org, l, func(r *evidence.Record) bool {
+			rest.Runtimes = append(rest.Runtimes, r.Values.Text("runtime_key"))
+			return true
+		})
+	}
+	rest.add(names)
+	return names, err
+}
+
+// review looks for names in a policy that are not known, and for uses of them that cannot work.
+func (s *Service) review(ctx context.Context, org principal.OrgID, source string, tests []engine.Case) (remarks []engine.Remark, err error) {
+	var m engine.Mentions
+	work := admission.From(ctx).Work
+	if err := work(ctx, func(func() error) error { m = engine.MentionsOf(source); return nil }); err != nil {
+		return nil, err
+	}
+	names, err := s.names(ctx, org, m)
+	if err != nil {
+		return nil, err
+	}
+	err = work(ctx, func(func() error) error { remarks = engine.Review(source, tests, names); return nil })
+	return remarks, err
+}
+
+// ids are the tools of all connectors as policies name them; none if some are not known.
+func (k *Known) ids() (tools, runtimes []string) {
+	if k.Truncated {
+		return nil, nil
+	}
+	for _, c := range k.Connectors {
+		if !c.Whole {
+			return nil, k.Runtimes
+		}
+		for _, t := range c.Tools {
+			tools = append(tools, c.Key+"/"+t.Name)
+		}
+	}
+	return tools, k.Runtimes
+}

@@ -1,3 +1,0 @@
-// Package cli has the commands of a user: traces, runs, comparisons and gates.
-// They run on the user's machine and ask a server through internal/client.
-package cli

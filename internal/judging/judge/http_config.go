@@ -1,0 +1,352 @@
+package judge
+
+import (
+	"context"
+	"encoding/hex"
+
+	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/judging/provider"
+)
+
+type criterionInput struct {
+	Key         string        `json:"key" pattern:"^[a-z][a-z0-9_-]{0,63}$" doc:"Name of the criterion."`
+	Description string        `json:"description" minLength:"1" maxLength:"4000" doc:"What is rated."`
+	Weight      float64       `json:"weight,omitempty" minimum:"0" maximum:"1000" default:"1" doc:"Share in the score, relative to the other criteria."`
+	Anchors     []anchorInput `json:"anchors,omitempty" maxItems:"20" doc:"What deserves which rating."`
+}
+
+type anchorInput struct {
+	Rating      string `json:"rating" minLength:"1" maxLength:"64" doc:"Rating on the scale: a label, or a number as text."`
+	Description string `json:"description" minLength:"1" maxLength:"4000" doc:"What deserves the rating."`
+}
+
+type scaleInput struct {
+	Type   ScaleType    `json:"type" doc:"Type of the scale."`
+	Min    *float64     `json:"min,omitempty" doc:"Worst rating of a numeric or likert scale; 1 on a likert scale and 0 on a numeric one if it is not sent."`
+	Max    *float64     `json:"max,omitempty" doc:"Best rating of a numeric or likert scale; 5 on a likert scale and 1 on a numeric one if it is not sent."`
+	Labels []labelInput `json:"labels,omitempty" maxItems:"20" doc:"Labels of a categorical scale."`
+}
+
+type labelInput struct {
+	Name        string  `json:"name" minLength:"1" maxLength:"64" doc:"Label."`
+	Score       float64 `json:"score" minimum:"0" maximum:"1" doc:"Score that the label stands for."`
+	Description string  `json:"description,omitempty" maxLength:"4000" doc:"What deserves the label."`
+}
+
+type exampleInput struct {
+	Dataset httpapi.IDInput `json:"datasetId" doc:"A calibration dataset."`
+	Item    httpapi.IDInput `json:"datasetItemId" doc:"An item of the dataset, in the split train."`
+	Note    string          `json:"note,omitempty" maxLength:"2000" doc:"Why people gave the label, shown to the judge as its reasoning."`
+}
+
+// configBody is a judge on the wire.
+type configBody struct {
+	ID          httpapi.ID `json:"id" doc:"Id of the judge."`
+	Key         string     `json:"key" doc:"Name for programs; the judge's metric is judge:<key>."`
+	Name        string     `json:"name" doc:"Name for people."`
+	Description *string    `json:"description" doc:"What the judge is for."`
+	Status      Status     `json:"status" doc:"A draft can be tried; an active judge can be used by evaluations; a retired one gives no verdicts."`
+	SpecFields
+	LabelKey      string       `json:"label_key" doc:"Label of dataset items that holds what people say."`
+	LabelSampling Sampling     `json:"label_sampling" doc:"How the items that people labelled were chosen."`
+	SpendCapUSD   *float64     `json:"spend_cap_usd" doc:"What the judge may cost in all, in US dollars; null without a limit."`
+	ConfigVersion int          `json:"config_version" doc:"Number of the current version; results name the version that gave them."`
+	Digest        string       `json:"digest" doc:"Digest of everything that can change a verdict."`
+	CreatedAt     httpapi.Time `json:"created_at" doc:"When the judge was created."`
+	UpdatedAt     httpapi.Time `json:"updated_at" doc:"When the judge last changed."`
+	Version       int64        `json:"version" doc:"Counts changes of the judge, including those that make no new config_version; see If-Match."`
+}
+
+// SpecFields are what can change a verdict, on the wire.
+type SpecFields struct {
+	Provider      string          `json:"provider" doc:"Provider of the model."`
+	KeyID         *int64          `json:"provider_key_id" doc:"Provider key that is used; null if the provider needs none."`
+	Model         string          `json:"model" doc:"Model that judges."`
+	Params        httpapi.Object  `json:"params" doc:"Parameters of the model."`
+	Template      string          `json:"prompt_template" doc:"Instructions to the judge."`
+	Criteria      []criterionBody `json:"criteria" doc:"What is rated."`
+	Scale         scaleBody       `json:"scale" doc:"Scale of ratings."`
+	Pairwise      bool            `json:"pairwise" doc:"Whether the judge compares the output with the expected output."`
+	PassThreshold float64         `json:"pass_threshold" doc:"Score from which an answer passes."`
+	AllowAbstain  bool            `json:"allow_abstain" doc:"Whether the judge may abstain."`
+	FewShot       []exampleBody   `json:"few_shot" doc:"Labelled items that are shown to the judge."`
+	Repeats       int             `json:"repeats" doc:"Opinions per verdict."`
+}
+
+type criterionBody struct {
+	Key         string       `json:"key" doc:"Name of the criterion."`
+	Description string       `json:"description" doc:"What is rated."`
+	Weight      float64      `json:"weight" doc:"Share in the score, relative to the other criteria."`
+	Anchors     []anchorBody `json:"anchors" doc:"What deserves which rating."`
+}
+
+type anchorBody struct {
+	Rating      string `json:"rating" doc:"Rating on the scale."`
+	Description string `json:"description" doc:"What deserves the rating."`
+}
+
+type scaleBody struct {
+	Type   ScaleType   `json:"type" doc:"Type of the scale."`
+	Min    *float64    `json:"min" doc:"Worst rating of a numeric or likert scale; null on others."`
+	Max    *float64    `json:"max" doc:"Best rating of a numeric or likert scale; null on others."`
+	Labels []labelBody `json:"labels" doc:"Labels of a categorical scale."`
+}
+
+type labelBody struct {
+	Name        string  `json:"name" doc:"Label."`
+	Score       float64 `json:"score" doc:"Score that the label stands for."`
+	Description *string `json:"description" doc:"What deserves the label."`
+}
+
+type exampleBody struct {
+	Dataset httpapi.ID `json:"dataset_id" doc:"The calibration dataset."`
+	Item    httpapi.ID `json:"dataset_item_id" doc:"The item."`
+	Label   string     `json:"label" doc:"What people said about the item when the version was made."`
+	Note    *string    `json:"note" doc:"Why people gave the label."`
+}
+
+type listVersionsInput struct {
+	Path
+	httpapi.CursorPage
+}
+
+type listVersionsOutput struct{ Body listVersionsBody }
+
+type listVersionsBody struct {
+	Versions []versionBody `json:"versions" doc:"The versions of this page, newest first."`
+	httpapi.CursorPaging
+}
+
+// versionBody is a version on the wire.
+type versionBody struct {
+	ID            httpapi.ID `json:"id" doc:"Id of the version within the judge: its number."`
+	ConfigVersion int        `json:"config_version" doc:"Number of the version."`
+	SpecFields
+	Digest    string        `json:"digest" doc:"Digest of everything that can change a verdict."`
+	CreatedBy httpapi.Actor `json:"created_by" doc:"Who made the version."`
+	CreatedAt httpapi.Time  `json:"created_at" doc:"When the version was made."`
+}
+
+const versionCursor = httpapi.IDCursor("judge versions")
+
+func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*listVersionsOutput, error) {
+	id, err := in.Number()
+	if err != nil {
+		return nil, err
+	}
+	below, err := versionCursor.Below(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	org := principal.From(ctx).Org
+	versions, total, err := s.Versions(ctx, org, id, int(min(below, 1<<31-1)), in.Limit, in.Offset)
+	if err != nil {
+		return nil, err
+	}
+	var out listVersionsOutput
+	versions, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, versions, total, func(v Version) string { return versionCursor.Text(int64(v.Number)) })
+	actors := make([]principal.Actor, len(versions))
+	for i, v := range versions {
+		actors[i] = v.CreatedBy
+	}
+	by, err := s.tenancy.Actors(ctx, org, actors...)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Versions = make([]versionBody, len(versions))
+	for i, v := range versions {
+		out.Body.Versions[i] = versionBody{ID: httpapi.ID(v.Number), ConfigVersion: v.Number, SpecFields: toSpecFields(v.Spec), Digest: toDigest(v.Digest), CreatedBy: by[i], CreatedAt: httpapi.Time(v.CreatedAt)}
+	}
+	return &out, nil
+}
+
+// config is the judge that a body asks for.
+func (b createBody) config() (Config, error) {
+	var spec Spec
+	c := Config{Key: b.Key, Name: b.Name, Description: b.Description, Status: b.Status, LabelKey: b.LabelKey, Sampling: b.LabelSampling}
+	if b.Starter != "" {
+		from, ok := starterOf(b.Starter)
+		if !ok {
+			return c, fault.Invalid("body", "/starter", "unknown_reference", "is not in the starter library: GET /api/llm-judge/starters lists it")
+		}
+		spec = from.Spec
+		if c.Name == "" {
+			c.Name = from.Name
+		}
+		if c.Description == "" {
+			c.Description = from.Summary
+		}
+	} else {
+		spec = Spec{Scale: Scale{Type: ScaleBinary}, AllowAbstain: true, Repeats: 1}
+		if b.Template == "" {
+			return c, fault.Invalid("body", "/promptTemplate", "required", "is required without a starter")
+		}
+	}
+	if c.Name == "" {
+		c.Name = c.Key
+	}
+	if c.LabelKey == "" {
+		c.LabelKey = c.Key
+	}
+	spec.Provider, spec.KeyID, spec.Model, spec.Params = b.Provider, b.KeyID, b.Model, b.Params.Text()
+	if b.Template != "" {
+		spec.Template = b.Template
+	}
+	if b.Criteria != nil {
+		spec.Criteria = fromCriteria(b.Criteria)
+	}
+	if b.Scale != nil {
+		spec.Scale = b.Scale.scale()
+	}
+	spec.Pairwise = spec.Pairwise || b.Pairwise
+	if b.AllowAbstain != nil {
+		spec.AllowAbstain = *b.AllowAbstain
+	}
+	if b.Repeats != 0 {
+		spec.Repeats = b.Repeats
+	}
+	if b.Starter == "" {
+		spec.PassThreshold = 0.5
+		if spec.Scale.Type == ScaleBinary && len(spec.Criteria) > 0 {
+			spec.PassThreshold = 1
+		}
+	}
+	if b.PassThreshold != nil {
+		spec.PassThreshold = *b.PassThreshold
+	}
+	spec.Examples = fromExamples(b.FewShot)
+	c.Current.Spec, c.CapNanoUSD = spec, nano(b.SpendCapUSD)
+	return c, nil
+}
+
+// apply makes the sent changes.
+func (b updateBody) apply(c *Config) {
+	s := &c.Current.Spec
+	b.Name.Apply(&c.Name)
+	b.Description.Apply(&c.Description)
+	b.Status.Apply(&c.Status)
+	b.LabelKey.Apply(&c.LabelKey)
+	b.LabelSampling.Apply(&c.Sampling)
+	if b.Provider.Sent && b.Provider.Value != s.Provider {
+		s.Provider, s.KeyID = b.Provider.Value, 0
+	}
+	b.KeyID.Apply(&s.KeyID)
+	b.Model.Apply(&s.Model)
+	b.Template.Apply(&s.Template)
+	b.PassThreshold.Apply(&s.PassThreshold)
+	b.AllowAbstain.Apply(&s.AllowAbstain)
+	b.Repeats.Apply(&s.Repeats)
+	if b.SpendCapUSD.Sent {
+		c.CapNanoUSD = nano(b.SpendCapUSD.Pointer())
+	}
+	if b.Params.Sent {
+		s.Params = b.Params.Value.Text()
+	}
+	if b.Criteria.Sent {
+		s.Criteria = fromCriteria(b.Criteria.Value)
+	}
+	if b.Scale.Sent {
+		s.Scale = b.Scale.Value.scale()
+	}
+	if b.FewShot.Sent {
+		s.Examples = fromExamples(b.FewShot.Value)
+	}
+}
+
+// nano is an amount of US dollars in billionths, nil if there is none.
+func nano(usd *float64) *int64 {
+	if usd == nil {
+		return nil
+	}
+	n := int64(provider.NanoUSD(*usd))
+	return &n
+}
+
+func fromCriteria(all []criterionInput) (out []Criterion) {
+	for _, c := range all {
+		one := Criterion{Key: c.Key, Description: c.Description, Weight: c.Weight}
+		for _, a := range c.Anchors {
+			one.Anchors = append(one.Anchors, Anchor(a))
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func fromExamples(all []exampleInput) (out []Example) {
+	for _, x := range all {
+		out = append(out, Example{Dataset: int64(x.Dataset), Item: int64(x.Item), Note: x.Note})
+	}
+	return out
+}
+
+func (b scaleInput) scale() Scale {
+	s := Scale{Type: b.Type}
+	switch b.Type {
+	case ScaleLikert:
+		s.Min, s.Max = 1, 5
+	case ScaleNumeric:
+		s.Min, s.Max = 0, 1
+	}
+	if b.Min != nil {
+		s.Min = *b.Min
+	}
+	if b.Max != nil {
+		s.Max = *b.Max
+	}
+	for _, l := range b.Labels {
+		s.Labels = append(s.Labels, Label(l))
+	}
+	return s
+}
+
+func toConfigBody(c Config) configBody {
+	return configBody{
+		ID: httpapi.ID(c.ID), Key: c.Key, Name: c.Name, Description: httpapi.OrNull(c.Description), Status: c.Status, SpecFields: toSpecFields(c.Current.Spec),
+		LabelKey: c.LabelKey, LabelSampling: c.Sampling, ConfigVersion: c.Current.Number, Digest: toDigest(c.Current.Digest),
+		SpendCapUSD: dollars(c.CapNanoUSD), CreatedAt: httpapi.Time(c.CreatedAt), UpdatedAt: httpapi.Time(c.UpdatedAt), Version: c.Changes,
+	}
+}
+
+// dollars is an amount of billionths in US dollars, nil if there is none.
+func dollars(nano *int64) *float64 {
+	if nano == nil {
+		return nil
+	}
+	usd := float64(*nano) / 1e9
+	return &usd
+}
+
+func toDigest(d [32]byte) string { return "sha256:" + hex.EncodeToString(d[:]) }
+
+func toSpecFields(s Spec) SpecFields {
+	out := SpecFields{
+		Provider: s.Provider, KeyID: httpapi.OrNull(s.KeyID), Model: s.Model, Params: httpapi.Object(s.Params), Template: s.Template,
+		Criteria: []criterionBody{}, Scale: toScaleBody(s.Scale), Pairwise: s.Pairwise, PassThreshold: s.PassThreshold, AllowAbstain: s.AllowAbstain,
+		FewShot: []exampleBody{}, Repeats: s.Repeats,
+	}
+	for _, c := range s.Criteria {
+		one := criterionBody{Key: c.Key, Description: c.Description, Weight: c.Weight, Anchors: []anchorBody{}}
+		for _, a := range c.Anchors {
+			one.Anchors = append(one.Anchors, anchorBody(a))
+		}
+		out.Criteria = append(out.Criteria, one)
+	}
+	for _, x := range s.Examples {
+		out.FewShot = append(out.FewShot, exampleBody{Dataset: httpapi.ID(x.Dataset), Item: httpapi.ID(x.Item), Label: x.Label, Note: httpapi.OrNull(x.Note)})
+	}
+	return out
+}
+
+func toScaleBody(s Scale) scaleBody {
+	b := scaleBody{Type: s.Type, Labels: []labelBody{}}
+	if s.Type == ScaleNumeric || s.Type == ScaleLikert {
+		b.Min, b.Max = &s.Min, &s.Max
+	}
+	for _, l := range s.Labels {
+		b.Labels = append(b.Labels, labelBody{l.Name, l.Score, httpapi.OrNull(l.Description)})
+	}
+	return b
+}

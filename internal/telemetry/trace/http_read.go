@@ -1,0 +1,231 @@
+package trace
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/telemetry/span"
+	"github.com/assayhq/assay/internal/telemetry/trace/internal/spandb"
+)
+
+func (s *Service) registerReads(e *httpapi.Edge) {
+	httpapi.Register(e, httpapi.Op{
+		ID: "listTraces", Method: http.MethodGet, Path: "/api/traces", Tag: tag, Scope: principal.TracesRead, Status: 200,
+		Summary: "List traces",
+		Description: "Returns traces by their start, newest first, as soon as their first span is stored. Inputs and outputs are previews. " +
+			"Filters look at the spans of the first day of a trace. The search for rare matches stops after some seconds: " +
+			"the page is then short, possibly empty, and `next_cursor` continues the search.",
+	}, s.getTraces)
+	httpapi.Register(e, httpapi.Op{
+		ID: "getTrace", Method: http.MethodGet, Path: "/api/traces/{id}", Tag: tag, Scope: principal.TracesRead, Status: 200,
+		Summary: "Get a trace",
+		Description: "Returns the trace with at most 1,000 spans, fewer if their payloads are large. If `spans_truncated` is true, list the spans to get the others. " +
+			"The first read assigns the trace its `trace_ref`.",
+	}, s.getTrace)
+	httpapi.Register(e, httpapi.Op{
+		ID: "listTraceSpans", Method: http.MethodGet, Path: "/api/traces/{id}/spans", Tag: tag, Scope: principal.TracesRead, Status: 200,
+		Summary:     "List the spans of a trace",
+		Description: "Returns spans in the order of their start. A page with large payloads may be shorter than its limit.",
+	}, s.getSpans)
+	s.registerMetrics(e)
+	s.registerExport(e)
+	s.registerConversations(e)
+	s.registerUsers(e)
+}
+
+// FilterQuery are the filters of lists of traces.
+type FilterQuery struct {
+	Status         []statusText            `query:"status,explode" doc:"Only traces with this status; repeat the parameter to allow several."`
+	Search         string                  `query:"search" maxLength:"200" doc:"Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive."`
+	ConversationID string                  `query:"conversationId" maxLength:"1024" doc:"Only traces of this conversation."`
+	UserID         string                  `query:"userId" maxLength:"1024" doc:"Only traces of this end user."`
+	Environment    string                  `query:"environment" maxLength:"1024" doc:"Only traces of this environment."`
+	AgentName      string                  `query:"agentName" maxLength:"1024" doc:"Only traces of this agent."`
+	ReleaseID      string                  `query:"releaseId" maxLength:"1024" doc:"Only traces of this release."`
+	MinDurationMS  httpapi.Filter[float64] `query:"minDurationMs" minimum:"0" maximum:"315360000000" doc:"Only traces that have ended and took at least this many milliseconds."`
+	HasError       httpapi.Filter[bool]    `query:"hasError" doc:"Whether a span, or the trace itself, ended with an error."`
+	Tag            string                  `query:"tag" maxLength:"1024" doc:"Only traces with this label."`
+	StartAfter     time.Time               `query:"startAfter" doc:"Only traces that start after this time."`
+	StartBefore    time.Time               `query:"startBefore" doc:"Only traces that start before this time."`
+}
+
+func (f FilterQuery) filter() Filter {
+	out := Filter{
+		Search: strings.TrimSpace(f.Search), ConversationID: f.ConversationID, UserID: f.UserID, Environment: f.Environment,
+		AgentName: f.AgentName, ReleaseID: f.ReleaseID, Tag: f.Tag, HasError: f.HasError.OrNil(),
+		StartAfter: f.StartAfter, StartBefore: f.StartBefore,
+	}
+	for _, status := range f.Status {
+		out.Status = append(out.Status, Status(status))
+	}
+	if f.MinDurationMS.Sent {
+		least := time.Duration(f.MinDurationMS.Value * float64(time.Millisecond))
+		out.MinDuration = &least
+	}
+	return out
+}
+
+type listTracesInput struct {
+	httpapi.CursorPage
+	FilterQuery
+}
+
+type listTracesOutput struct {
+	Body listTracesBody
+}
+
+type listTracesBody struct {
+	Traces        []TraceBody                `json:"traces" doc:"Traces of this page."`
+	DeferredSince httpapi.Null[httpapi.Time] `json:"deferred_since" volatile:"true" doc:"Time since which received telemetry waits for ClickHouse: it is stored safely, and missing here until ClickHouse takes it. Null if nothing waits."`
+	httpapi.CursorPaging
+}
+
+type traceDetailOutput struct {
+	Body traceDetailBody
+}
+
+type traceDetailBody struct {
+	TraceBody
+	Spans          []spanBody      `json:"spans" volatile:"true" doc:"Spans in the order of their start."`
+	SpansTruncated bool            `json:"spans_truncated" volatile:"true" doc:"Whether the trace has more spans than these."`
+	Events         []spanEventBody `json:"events" volatile:"true" doc:"Log records that name the trace and none of its spans; empty if spans_truncated is true."`
+	Feedback       []feedbackBody  `json:"feedback" volatile:"true" doc:"The newest 100 entries, newest first."`
+}
+
+type listSpansInput struct {
+	TracePath
+	httpapi.CursorPage
+}
+
+type listSpansOutput struct {
+	Body listSpansBody
+}
+
+type listSpansBody struct {
+	Spans []spanBody `json:"spans" doc:"Spans of this page."`
+	httpapi.CursorPaging
+}
+
+func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTracesOutput, error) {
+	org, f := principal.From(ctx).Org, in.filter()
+	after, err := fromCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	var found Listed
+	var total int64
+	err = spandb.Together(ctx, func(ctx context.Context) (err error) {
+		found, err = s.List(ctx, org, f, Page{Limit: in.Limit, Offset: in.Offset, After: after})
+		return err
+	}, func(ctx context.Context) (err error) {
+		if in.IncludeTotal {
+			total, err = s.Count(ctx, org, f)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out listTracesOutput
+	out.Body.Traces = toTraceBodies(found.Traces)
+	if since := s.store.DeferredSince(); !since.IsZero() {
+		out.Body.DeferredSince = httpapi.NullTime(&since)
+	}
+	next := ""
+	if found.More {
+		next = toCursor(found.Next)
+	}
+	out.Body.CursorPaging = in.Paging(next, total)
+	return &out, nil
+}
+
+func (s *Service) getTrace(ctx context.Context, in *TracePath) (*traceDetailOutput, error) {
+	org := principal.From(ctx).Org
+	id, err := s.resolve(ctx, org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.Read(ctx, org, id)
+	if err != nil {
+		return nil, err
+	}
+	by := make([]principal.Actor, len(d.Feedback))
+	for i, f := range d.Feedback {
+		by[i] = f.CreatedBy
+	}
+	actors, err := s.tenancy.Actors(ctx, org, by...)
+	if err != nil {
+		return nil, err
+	}
+	return &traceDetailOutput{Body: toTraceDetailBody(d, actors)}, nil
+}
+
+func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*listSpansOutput, error) {
+	org := principal.From(ctx).Org
+	after, err := spanCursor.Place(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.resolve(ctx, org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Spans(ctx, org, id, SpanPage{Limit: in.Limit, Offset: in.Offset, After: spandb.SpanPosition{Start: after.At, Span: after.Tie}})
+	if err != nil {
+		return nil, err
+	}
+	var total int64
+	if in.IncludeTotal {
+		if total, err = s.CountSpans(ctx, org, id); err != nil {
+			return nil, err
+		}
+	}
+	next := ""
+	if found.More {
+		next = spanCursor.Text(httpapi.Place[span.ID]{At: found.Next.Start, Tie: found.Next.Span})
+	}
+	var out listSpansOutput
+	out.Body.Spans, out.Body.CursorPaging = toSpanBodies(found.Spans), in.Paging(next, total)
+	return &out, nil
+}
+
+func toTraceBodies(traces []Trace) []TraceBody {
+	out := make([]TraceBody, len(traces))
+	for i, t := range traces {
+		out[i] = toTraceBody(t)
+	}
+	return out
+}
+
+// toTraceDetailBody shows a trace; by is who gave each piece of its feedback.
+func toTraceDetailBody(d Detail, by []httpapi.Actor) traceDetailBody {
+	b := traceDetailBody{
+		TraceBody: toTraceBody(d.Trace), Spans: toSpanBodies(d.Spans), SpansTruncated: d.Truncated,
+		Events: toEventBodies(d.Events), Feedback: make([]feedbackBody, len(d.Feedback)),
+	}
+	for i, f := range d.Feedback {
+		b.Feedback[i] = toFeedbackBody(f, by[i])
+	}
+	return b
+}
+
+// The cursors of traces and of spans: by their start, and those of one moment by
+// their ids.
+const (
+	traceCursor = httpapi.Cursor[span.TraceID]("traces")
+	spanCursor  = httpapi.Cursor[span.ID]("spans")
+)
+
+func toCursor(p spandb.Position) string {
+	return traceCursor.Text(httpapi.Place[span.TraceID]{At: p.Start, Tie: p.ID})
+}
+
+// fromCursor is the zero position if there is no cursor.
+func fromCursor(text string) (spandb.Position, error) {
+	p, err := traceCursor.Place(text)
+	return spandb.Position{Start: p.At, ID: p.Tie}, err
+}

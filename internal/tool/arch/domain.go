@@ -1,0 +1,175 @@
+package arch
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+)
+
+// clickhouseDomains keep volume: spans, outcomes of runs, scores and, for usage,
+// keys.
+var clickhouseDomains = []string{"internal/agent/evidence", "internal/evaluation/result", "internal/telemetry/score", "internal/telemetry/trace", "internal/tenancy", "internal/tenancy/erasure"}
+
+// domainOf returns the folder of the domain that a folder belongs to, or "". A domain is
+// the package of an area's door, or a package behind it.
+func domainOf(dir string) string {
+	d, ok := behind(dir)
+	if !ok || !d.area || matchesAny(pure, dir) {
+		return ""
+	}
+	root := "internal/" + d.name
+	name, _, _ := strings.Cut(strings.TrimPrefix(dir, root+"/"), "/")
+	if dir == root || name == "internal" {
+		return root
+	}
+	return root + "/" + name
+}
+
+// generatedQueries reports whether a folder is a domain's generated query
+// package: it is the store's private part, and the compiler keeps it so.
+func generatedQueries(dir string) bool {
+	d := domainOf(dir)
+	return d != "" && dir == d+"/internal/db"
+}
+
+// layerRule reserves some imports for the files of one layer.
+type layerRule struct {
+	files   []string // beginnings of file names
+	dirs    []string // packages that belong to the layer as a whole
+	imports []string // import paths; everything below them counts too
+	ours    []string // folders from the root; {domain} is the file's own
+}
+
+var layers = [...]layerRule{
+	{
+		files:   []string{"http"},
+		imports: []string{"github.com/danielgtaylor/huma", "github.com/go-chi/chi"},
+		ours:    []string{"internal/httpapi"},
+	},
+	{
+		files:   []string{"http", "outbound"},
+		imports: []string{"net/http"},
+	},
+	{
+		files:   []string{"store"},
+		dirs:    []string{"internal/agent/evidence/internal/statedb", "internal/agent/evidence/internal/streamdb", "internal/telemetry/trace/internal/actdb", "internal/telemetry/trace/internal/sealed", "internal/telemetry/trace/internal/spandb"},
+		imports: []string{"github.com/jackc/pgx", "github.com/ClickHouse", "database/sql"},
+		ours:    []string{"internal/platform/clickhouse", "{domain}/internal/db"},
+	},
+	{
+		files:   []string{"workflow", "activity"},
+		imports: []string{"go.temporal.io"},
+	},
+}
+
+// layer checks one layer rule. Tests are free: they may look at a domain from
+// any side.
+func layer(rule layerRule) func(*tree, report) {
+	return func(t *tree, bad report) {
+		for _, f := range t.files {
+			domain := domainOf(f.dir)
+			if domain == "" || f.test || generatedQueries(f.dir) || hasPrefix(f.name, rule.files) || slices.Contains(rule.dirs, f.dir) {
+				continue
+			}
+			for _, i := range f.imports {
+				if rule.reserves(i, domain) {
+					bad(f.path, i.line, "imports %s, which only %s may", i.path, rule.name())
+				}
+			}
+		}
+	}
+}
+
+// name is what belongs to the layer.
+func (r layerRule) name() string {
+	var parts []string
+	for _, f := range r.files {
+		parts = append(parts, f+"*.go")
+	}
+	return strings.Join(append(parts, r.dirs...), " and ")
+}
+
+func (r layerRule) reserves(i imported, domain string) bool {
+	for _, p := range r.imports {
+		if matches(p+"/...", i.path) {
+			return true
+		}
+	}
+	for _, p := range r.ours {
+		if matches(strings.ReplaceAll(p, "{domain}", domain)+"/...", i.ours) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefix(name string, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(name, b) })
+}
+
+// inbound checks that http*.go of a domain answers requests and makes none. A
+// file that makes requests is named outbound*.go.
+func inbound(t *tree, bad report) {
+	for _, f := range t.files {
+		if domainOf(f.dir) == "" || f.test || !strings.HasPrefix(f.name, "http") {
+			continue
+		}
+		for _, i := range f.imports {
+			if matches("internal/platform/egress/...", i.ours) || matches("internal/platform/llm/...", i.ours) {
+				bad(f.path, i.line, "imports %s; move the call to outbound*.go", i.path)
+			}
+		}
+	}
+}
+
+func clickhouse(t *tree, bad report) {
+	for _, f := range t.files {
+		domain := domainOf(f.dir)
+		if domain == "" || f.test || slices.Contains(clickhouseDomains, domain) {
+			continue
+		}
+		for _, i := range f.imports {
+			if matches("internal/platform/clickhouse/...", i.ours) || matches("github.com/ClickHouse/...", i.path) {
+				bad(f.path, i.line, "%s imports %s; ask %s instead", domain, i.path, strings.Join(clickhouseDomains, ", "))
+			}
+		}
+	}
+}
+
+func domainDoc(t *tree, bad report) {
+	for _, dir := range t.domainDirs() {
+		if p := dir + "/doc.go"; !t.exists(p) {
+			bad(p, 0, "is missing: say what the area is, its states and its words")
+		}
+	}
+}
+
+// pages are the pages of domains that people look for under another word.
+var pages = map[string]string{
+	"internal/evaluation/gate":  "gates",
+	"internal/judging/probe":    "judge-bias",
+	"internal/judging/rule":     "judge-rules",
+	"internal/judging/watch":    "judge-drift",
+	"internal/review/annotator": "annotator-agreement",
+}
+
+func domainPage(t *tree, bad report) {
+	for _, dir := range t.domainDirs() {
+		page := "docs/" + cmp.Or(pages[dir], path.Base(dir)) + ".md"
+		if t.exists(dir+"/http.go") && !t.exists(page) {
+			bad(page, 0, "is missing: %s/http.go has operations that a user must find", dir)
+		}
+	}
+}
+
+// domainDirs returns the folders of the domains that have code.
+func (t *tree) domainDirs() []string {
+	var dirs []string
+	for _, f := range t.files {
+		if f.dir == domainOf(f.dir) && !slices.Contains(dirs, f.dir) {
+			dirs = append(dirs, f.dir)
+		}
+	}
+	return dirs
+}

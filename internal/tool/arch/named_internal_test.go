@@ -1,0 +1,42 @@
+package arch
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// named lists the places of the repository that the laws know by name.
+func named() []string {
+	all := slices.Concat(pure, clickhouseDomains, outboundDirs, clockDirs, notCounted, slices.Collect(maps.Keys(sleeping)), slices.Collect(maps.Keys(pages)))
+	for _, d := range doors() {
+		all = append(all, "internal/"+d.name+"/...")
+		all = append(all, d.may...)
+	}
+	for _, o := range outside {
+		all = append(all, o.dir)
+	}
+	for _, l := range layers {
+		all = append(all, l.dirs...)
+	}
+	for _, m := range makers {
+		all = append(all, m.dir)
+	}
+	return all
+}
+
+// A place that moved would take its law, or its exception, with it in silence.
+func TestTheLawsNameWhatExists(t *testing.T) {
+	t.Parallel()
+	tree, err := load(os.DirFS("../../.."))
+	require.NoError(t, err)
+	for _, pattern := range named() {
+		require.True(t, pattern == "..." || slices.ContainsFunc(tree.files, func(f *file) bool {
+			return f.path == pattern || matches(pattern, f.dir)
+		}), "there is no %s", strings.TrimSuffix(pattern, "/..."))
+	}
+}
