@@ -11,13 +11,13 @@ import (
 // Actors are actors as responses show them, in the same order, with the names
 // that they have now. Every domain that shows who did something asks here.
 func (s *Service) Actors(ctx context.Context, org principal.OrgID, actors ...principal.Actor) ([]httpapi.Actor, error) {
-	names, err := s.store.nameActors(ctx, s.db.Org(org), org, actors)
+	names, err := s.names(ctx, org, actors)
 	return toActors(actors, names), err
 }
 
 // ActorsTx is Actors within a transaction, for the response to a change.
 func (s *Service) ActorsTx(ctx context.Context, tx postgres.Tx, actors ...principal.Actor) ([]httpapi.Actor, error) {
-	names, err := s.store.nameActors(ctx, tx, tx.Org, actors)
+	names, err := s.namesTx(ctx, tx, actors)
 	return toActors(actors, names), err
 }
 

@@ -73,7 +73,7 @@ func (s *Service) getNormalization(ctx context.Context, in *normalizationPath) (
 	if !ok {
 		return nil, ErrNoNormalization
 	}
-	n, err := s.store.Normalization(ctx, principal.From(ctx).Org, id)
+	n, err := s.Normalization(ctx, principal.From(ctx).Org, id)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assayhq/assay/internal/agent/approval"
 	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 	"github.com/assayhq/assay/internal/core/fault"
@@ -183,7 +184,7 @@ func (t *backtest) acceptable(ctx context.Context, spec Spec) error {
 type again struct {
 	record   *evidence.Record
 	question engine.Question
-	known    *knowledge
+	recalled *knowledge
 	recorded engine.Decision
 	skipped  string // why it cannot be
 	approved bool   // an approval was used
@@ -208,10 +209,12 @@ func (t *backtest) page(ctx context.Context, page []evidence.Record) error {
 			one := all[i] // a copy: what is read of its question goes with it
 			if one.skipped != "" {
 				t.out.Skipped[one.skipped]++
-			} else {
-				t.decide(&one)
+			} else if err := t.decide(ctx, &one); err != nil {
+				return err
 			}
-			t.judge(&one, truths[one.record.ID])
+			if err := t.judge(ctx, &one, truths[one.record.ID]); err != nil {
+				return err
+			}
 			if err := pause(); err != nil {
 				return err
 			}
@@ -224,7 +227,7 @@ func (t *backtest) page(ctx context.Context, page []evidence.Record) error {
 func recall(r *evidence.Record) again {
 	out := again{record: r, recorded: engine.Decision(r.Values.Text("decision"))}
 	var complete bool
-	out.question, out.known, complete = recalled(r)
+	out.question, out.recalled, complete = recalled(r)
 	out.approved = out.recorded == engine.Allow && r.Values.Integer("approval_id") != 0
 	switch {
 	case r.Values.Text("mode") != "enforce":
@@ -240,9 +243,12 @@ func recall(r *evidence.Record) again {
 }
 
 // decide compares what the draft decides with what was decided.
-func (t *backtest) decide(one *again) {
+func (t *backtest) decide(ctx context.Context, one *again) error {
 	_ = one.question.Check() // reads the question once; each set says what is wrong with it
-	to := one.by(t.draft, one.approved)
+	to, err := one.by(ctx, t.draft, one.approved)
+	if err != nil {
+		return err
+	}
 	t.out.Decided[to]++
 	if to == one.recorded {
 		t.out.Unchanged++
@@ -253,18 +259,39 @@ func (t *backtest) decide(one *again) {
 			t.out.Examples = append(t.out.Examples, Changed{one.record.ID, shift})
 		}
 	}
-	if one.by(t.today, one.approved) != one.recorded {
+	today, err := one.by(ctx, t.today, one.approved)
+	if err == nil && today != one.recorded {
 		t.out.Drifted++
 	}
+	return err
 }
 
 // by is what a set decides, for a caller that can do as much as the one that asked.
-func (one *again) by(set *engine.Set, approved bool) engine.Decision {
-	q := one.question
-	q.ApprovalSatisfied = approved
-	out := answer{Verdict: set.Evaluate(q)}
-	out.support(one.known.Supported)
-	return out.Decision
+func (one *again) by(ctx context.Context, set *engine.Set, approved bool) (engine.Decision, error) {
+	a := asked{Request: Request{Supported: one.recalled.Supported}, question: one.question}
+	if approved {
+		a.Approval = one.record.Values.Integer("approval_id")
+	}
+	out, err := decide(ctx, set, &a, recordedWorld{one})
+	return out.Decision, err
+}
+
+// recordedWorld is the world in which a decision was made, as far as the record has it.
+type recordedWorld struct{ *again }
+
+func (w recordedWorld) known(context.Context) (known, error) {
+	q := &w.question
+	return known{class: q.SideEffectClass, reversible: q.Reversibility, environment: q.Environment, connectorState: q.ConnectorState, connectorTrust: q.ConnectorTrust}, nil
+}
+
+// history has what was looked up at the time, or since: see past.
+func (w recordedWorld) history(context.Context, []engine.Fact) (map[engine.Fact]engine.FactValue, error) {
+	return w.question.History, nil
+}
+
+// use allows what was approved then.
+func (recordedWorld) use(context.Context, int64, approval.Action) (approval.Refusal, error) {
+	return approval.Refusal{}, nil
 }
 
 // stopped reports whether a decision was made without asking the policies.

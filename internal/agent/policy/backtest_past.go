@@ -23,7 +23,7 @@ func (t *backtest) past(ctx context.Context, all []again) error {
 		}
 		one.question.History = map[engine.Fact]engine.FactValue{}
 		for _, f := range append(t.draft.Facts(one.question), t.today.Facts(one.question)...) {
-			if v, ok := one.known.History[f.String()]; ok {
+			if v, ok := one.recalled.History[f.String()]; ok {
 				one.question.History[f] = v.value()
 				continue
 			}

@@ -117,20 +117,20 @@ func (t *backtest) failures(ctx context.Context, ids []int64, out map[int64]verd
 // judge compares what the draft decides by itself, without an approval that was given, with
 // what people found. Asking somebody is never a mistake. Of a decision that cannot be made again
 // it is not known whether the draft is mistaken, unless no policy was to be asked.
-func (t *backtest) judge(one *again, found verdicts) {
+func (t *backtest) judge(ctx context.Context, one *again, found verdicts) error {
 	truth := &t.out.Truth
 	if found.right+found.wrong == 0 {
-		return
+		return nil
 	}
 	if found.right > 0 && found.wrong > 0 {
 		truth.Disputed++
-		return
+		return nil
 	}
 	row := stat.Observation{Item: strconv.FormatInt(one.record.ID, 10), Cluster: clusterOf(one.record), Provenance: stat.Provenance{Source: stat.SourceHuman}}
 	if one.skipped != "" {
 		truth.Skipped[one.skipped]++
 		if one.skipped == skipDryRun || one.skipped == skipStopped {
-			return
+			return nil
 		}
 		row.Missing = stat.CauseSystem
 	}
@@ -140,10 +140,17 @@ func (t *backtest) judge(one *again, found verdicts) {
 	if found.wrong > 0 {
 		list, mistake = &t.lets, engine.Allow
 	}
-	if one.skipped == "" && one.by(t.draft, false) == mistake {
-		row.Score = 1
+	if one.skipped == "" {
+		alone, err := one.by(ctx, t.draft, false)
+		if err != nil {
+			return err
+		}
+		if alone == mistake {
+			row.Score = 1
+		}
 	}
 	*list = append(*list, row)
+	return nil
 }
 
 // clusterOf names the decisions that one depends on: those of its trace, or, without a trace, those

@@ -3,11 +3,10 @@ package policy
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/assayhq/assay/internal/agent/approval"
-	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
-	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // The codes of reasons that the engine does not give.
@@ -17,44 +16,55 @@ const (
 	obligationUnsupported = "obligation_unsupported"
 )
 
+// world is what a decision meets beside the request. The present is one, where what a
+// decision uses is used; the past that a back-test recalls is another.
+type world interface {
+	// known returns what is known about the parties of the action.
+	known(context.Context) (known, error)
+	// history answers what the policies ask about the actor's past: every fact has a value.
+	history(context.Context, []engine.Fact) (map[engine.Fact]engine.FactValue, error)
+	// use uses an approval for an action, or says why it does not cover it. It is asked at
+	// most once, and only for an action that is allowed with the approval.
+	use(ctx context.Context, id int64, act approval.Action) (approval.Refusal, error)
+}
+
+// known is what is known about the runtime and the connector of an action.
+type known struct {
+	class, reversible              string // of what the tool does
+	runtimeState, environment      string // of the runtime
+	connectorState, connectorTrust string
+}
+
 // answer is a decision on its way to the record.
 type answer struct {
 	engine.Verdict
-	set        string // digest of the policies
-	class      string
-	reversible string
-	parties    evidence.Parties
-	approval   int64
+	known
+	set      string // digest of the policies
+	approval int64  // that was used, or asked for
 }
 
-// decideTx asks the policies as they are now about the action as it is now. First is a read
-// that goes along, or nil.
-func (s *Service) decideTx(ctx context.Context, tx postgres.Tx, a *Ask, with *compiled, first func(postgres.Querier) error) (answer, error) {
-	q, set := &a.Question, with.set
-	var reads []func(postgres.Querier) error
-	if first != nil {
-		reads = append(reads, first)
-	}
-	parties, err := s.lookTx(ctx, tx, a, with, reads...)
+// decide asks a set of policies about an action in a world. What it learns on the way is left
+// in a.
+func decide(ctx context.Context, set *engine.Set, a *asked, w world) (answer, error) {
+	k, err := w.known(ctx)
 	if err != nil {
 		return answer{}, err
 	}
-	out := answer{parties: parties, set: set.Digest()}
-	out.class, out.reversible = parties.Tool(q.ToolName)
-	known(q, out)
-	if stopped := stop(parties); stopped != (engine.Reason{}) {
+	out := answer{known: k, set: set.Digest()}
+	k.complete(&a.question)
+	if stopped := k.stopped(); stopped != (engine.Reason{}) {
 		out.Verdict = engine.Verdict{Decision: engine.Deny, Reasons: []engine.Reason{stopped}}
 		return out, nil
 	}
-	if facts := set.Facts(*q); len(facts) > 0 {
-		if q.History, err = s.factsTx(ctx, tx, a, with, parties, facts); err != nil {
+	if facts := set.Facts(a.question); len(facts) > 0 {
+		if a.question.History, err = w.history(ctx, facts); err != nil {
 			return answer{}, err
 		}
 	}
-	out.Verdict = set.Evaluate(*q)
+	out.Verdict = set.Evaluate(a.question)
 	a.act.Requirements = requirements(out.Approval)
 	if out.Decision == engine.NeedsApproval && a.Approval != 0 && !a.DryRun {
-		if err := s.presentTx(ctx, tx, a, set, &out); err != nil {
+		if err := present(ctx, set, a, w, &out); err != nil {
 			return answer{}, err
 		}
 	}
@@ -62,24 +72,10 @@ func (s *Service) decideTx(ctx context.Context, tx postgres.Tx, a *Ask, with *co
 	return out, nil
 }
 
-// lookTx reads the parties of an action, and makes sure that the policies are those of the
-// organization. The other reads need no round trip of their own.
-func (s *Service) lookTx(ctx context.Context, tx postgres.Tx, a *Ask, with *compiled, others ...func(postgres.Querier) error) (evidence.Parties, error) {
-	var revision int64
-	parties, err := s.evidence.PartiesTx(ctx, tx, a.runtime, a.connector, append(others, func(on postgres.Querier) (err error) {
-		revision, _, err = s.store.revision(ctx, on, tx.Org)
-		return err
-	})...)
-	if err == nil && revision != with.revision {
-		err = errStale
-	}
-	return parties, err
-}
-
-// presentTx decides again with the approval that the caller presents, if it covers the
+// present decides again with the approval that the caller presents, if it covers the
 // action. It is not used for an action that would be denied all the same.
-func (s *Service) presentTx(ctx context.Context, tx postgres.Tx, a *Ask, set *engine.Set, out *answer) error {
-	q := a.Question
+func present(ctx context.Context, set *engine.Set, a *asked, w world, out *answer) error {
+	q := a.question
 	q.ApprovalSatisfied = true
 	with := *out
 	with.Verdict = set.Evaluate(q)
@@ -88,7 +84,7 @@ func (s *Service) presentTx(ctx context.Context, tx postgres.Tx, a *Ask, set *en
 		*out = with
 		return nil
 	}
-	no, err := s.approvals.UseTx(ctx, tx, a.Approval, a.act)
+	no, err := w.use(ctx, a.Approval, a.act)
 	if err != nil {
 		return err
 	}
@@ -101,24 +97,24 @@ func (s *Service) presentTx(ctx context.Context, tx postgres.Tx, a *Ask, set *en
 	return nil
 }
 
-// known completes a question with what is known about the parties.
-func known(q *engine.Question, out answer) {
-	q.SideEffectClass, q.Reversibility = out.class, out.reversible
-	q.ConnectorState, q.ConnectorTrust = out.parties.Connector.Values.Text("state"), out.parties.Connector.Values.Text("trust_level")
-	if e := out.parties.Runtime.Values.Text("environment"); e != "" {
-		q.Environment = e
+// complete puts what is known about the parties into a question.
+func (k known) complete(q *engine.Question) {
+	q.SideEffectClass, q.Reversibility = k.class, k.reversible
+	q.ConnectorState, q.ConnectorTrust = k.connectorState, k.connectorTrust
+	if k.environment != "" {
+		q.Environment = k.environment
 	}
 }
 
-// stop is why nothing is asked: somebody has stopped the runtime or the connector.
-func stop(p evidence.Parties) engine.Reason {
-	switch state := p.Runtime.Values.Text("state"); state {
+// stopped is why nothing is asked: somebody has stopped the runtime or the connector.
+func (k known) stopped() engine.Reason {
+	switch k.runtimeState {
 	case "suspended", "retired":
-		return engine.Reason{Code: runtimeSuspended, Message: "the runtime is " + state}
+		return engine.Reason{Code: runtimeSuspended, Message: "the runtime is " + k.runtimeState}
 	}
-	switch state := p.Connector.Values.Text("state"); state {
+	switch k.connectorState {
 	case "blocked", "retired":
-		return engine.Reason{Code: connectorBlocked, Message: "the connector is " + state}
+		return engine.Reason{Code: connectorBlocked, Message: "the connector is " + k.connectorState}
 	}
 	return engine.Reason{}
 }
@@ -137,4 +133,13 @@ func (a *answer) support(supported []string) {
 	if a.Decision == engine.Deny {
 		a.Obligations = nil
 	}
+}
+
+// requirements are what the policies demand of an approval.
+func requirements(a engine.Approval) []approval.Requirement {
+	out := make([]approval.Requirement, len(a.Requirements))
+	for i, r := range a.Requirements {
+		out[i] = approval.Requirement{Rule: r.PolicyKey + "/" + r.RuleID, Groups: r.Groups, Min: r.Min, ExpiresIn: int64(r.ExpiresIn / time.Second)}
+	}
+	return out
 }

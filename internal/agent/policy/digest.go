@@ -14,9 +14,9 @@ import (
 
 // sum is the digest of all that is asked: two requests that differ in anything, the mode or
 // the approval for example, are not the same request under one name.
-func (a *Ask) sum() ([]byte, error) {
+func (a *asked) sum() ([]byte, error) {
 	return sumOf([]any{
-		a.Input, a.Question.RuntimeKey, a.Question.Only, a.InvocationID, a.Approval, a.Supported == nil, a.Supported, a.DryRun, a.Trace.String(), a.SpanID, a.SubjectUser,
+		a.input, a.Runtime, a.Only, a.Call.ID, a.Approval, a.Supported == nil, a.Supported, a.DryRun, a.trace.String(), a.Span, a.SubjectUser,
 	})
 }
 

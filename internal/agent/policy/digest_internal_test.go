@@ -28,7 +28,7 @@ func TestDigestsTellApart(t *testing.T) {
 		require.NotEqual(t, of(pair[0]), of(pair[1]), "%s", pair)
 	}
 
-	none, silent := Ask{Supported: []string{}, Input: jsontext.Value("{}")}, Ask{Input: jsontext.Value("{}")}
+	none, silent := asked{Request: Request{Supported: []string{}}, input: jsontext.Value("{}")}, asked{input: jsontext.Value("{}")}
 	a, err := none.sum()
 	require.NoError(t, err)
 	b, err := silent.sum()

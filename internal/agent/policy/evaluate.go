@@ -9,13 +9,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/agent/approval"
 	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
 // decisionTime is how long a decision holds.
@@ -24,55 +22,63 @@ const decisionTime = time.Minute
 // ErrDecisionExpired is returned when a request is repeated after its decision has ended.
 var ErrDecisionExpired = fault.New(fault.Conflict, "decision_expired", "The decision under this idempotency key no longer holds: it has expired, or its runtime or connector was stopped. Ask again with a new key.")
 
-// Ask is a question about an action, as a caller puts it.
-type Ask struct {
-	Question engine.Question
-	// InvocationID names the call.
-	InvocationID string
-	// Approval is the one that the caller presents; 0 if there is none.
-	Approval int64
-	// Supported are the obligations that the caller can honour; nil means that it does
-	// not say.
-	Supported []string
-	// DryRun asks for a decision that nobody acts on.
-	DryRun         bool
-	IdempotencyKey string
-	Trace          span.TraceID
-	SpanID         string
-	SubjectUser    string
+// Decide decides whether an action may be taken, and records the decision. What the decision
+// uses, an approval for example, is used if and only if it is recorded.
+func (s *Service) Decide(ctx context.Context, org principal.OrgID, r Request) (made evidence.Record, err error) {
+	err = s.decide(ctx, org, r, func(d *recording) error {
+		return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
+			made, err = d.recordTx(ctx, tx)
+			return err
+		})
+	})
+	return made, err
+}
 
-	// Input is the question as it was put, for the record.
-	Input jsontext.Value
+// recording is a decision that is to be recorded.
+type recording struct {
+	*Service
+	asked asked
+	with  *compiled
+}
 
-	// Found before the transaction.
-	act     approval.Action
-	number  int64
-	content []byte           // digest of all that was asked
-	clean   evidence.Cleaner // for what is recorded
-	kept    evidence.Values  // what is recorded of the question
-	stored  evidence.Values  // the input of kept, read once
-	actor   string           // whose past counts
-
-	// The parties by the keys by which reports know them.
-	runtime, connector string
+// decide lets commit record a decision in a transaction, and again if the policies change
+// meanwhile.
+func (s *Service) decide(ctx context.Context, org principal.OrgID, r Request, commit func(*recording) error) error {
+	a, err := s.normalize(ctx, org, r)
+	if err != nil {
+		return err
+	}
+	if err := s.prepare(ctx, org, a); err != nil {
+		return err
+	}
+	return s.withPolicies(ctx, org, func(with *compiled) error {
+		if with.set.LooksBack(a.question) {
+			done, err := s.turns.take(ctx, actorOfOrg{org, a.actor})
+			if err != nil {
+				return err
+			}
+			defer done()
+		}
+		return commit(&recording{s, *a, with})
+	})
 }
 
 // prepare finds out who asks and which trace the question belongs to, and removes from what
 // is recorded what the organization does not want to have stored. Policies and digests see
 // the question as it was put.
-func (s *Service) prepare(ctx context.Context, org principal.OrgID, a *Ask) (err error) {
+func (s *Service) prepare(ctx context.Context, org principal.OrgID, a *asked) (err error) {
 	if a.content, err = a.sum(); err != nil {
 		return err
 	}
 	if a.clean, err = s.evidence.Cleaner(ctx, org); err != nil {
 		return err
 	}
-	q := &a.Question
+	q := &a.question
 	a.runtime, a.connector, a.actor = a.clean.Text(q.RuntimeKey), a.clean.Text(q.ConnectorKey), recordedActor(q, a.clean)
 	if a.act, err = bound(q); err != nil {
 		return err
 	}
-	if a.number, err = s.evidence.Link(ctx, org, a.Trace); err != nil {
+	if a.number, err = s.evidence.Link(ctx, org, a.trace); err != nil {
 		return err
 	}
 	a.act.Request = evidence.Values{}
@@ -86,92 +92,82 @@ func (s *Service) prepare(ctx context.Context, org principal.OrgID, a *Ask) (err
 }
 
 // keep is what is recorded of the question.
-func (a *Ask) keep() error {
-	a.kept = evidence.Values{"input": a.Input}
+func (a *asked) keep() error {
+	a.kept = evidence.Values{"input": a.input}
 	for name, text := range map[string]string{
-		"invocation_id": a.InvocationID, "tool_name": a.Question.ToolName, "amount": a.act.Money(), "span_id": a.SpanID, "subject_user": a.SubjectUser,
+		"invocation_id": a.Call.ID, "tool_name": a.Call.Tool, "amount": a.act.Money(), "span_id": a.Span, "subject_user": a.SubjectUser,
 	} {
 		if text != "" {
 			a.kept[name] = evidence.Text(text)
 		}
 	}
 	a.clean.Values(evidence.Decisions, a.kept)
-	a.Input = a.kept["input"]
-	return json.Unmarshal(a.Input, &a.stored)
+	a.input = a.kept["input"]
+	return json.Unmarshal(a.input, &a.stored)
 }
 
-// EvaluateTx decides whether an action may be taken, and records the decision. What the
-// decision uses, an approval for example, is used if and only if it is recorded.
-// It fails with errStale if with is not the organization's policies any more.
-func (s *Service) EvaluateTx(ctx context.Context, tx postgres.Tx, a Ask, with *compiled) (evidence.Record, error) {
-	started := s.clock()
+// recordTx decides in a transaction, and records the decision. It fails with errStale if
+// with is not the organization's policies any more.
+func (d *recording) recordTx(ctx context.Context, tx postgres.Tx) (evidence.Record, error) {
+	started, a := d.clock(), &d.asked
 	var id int64
-	first := s.evidence.NewID(ctx, &id)
+	world := &presentWorld{Service: d.Service, tx: tx, asked: a, with: d.with, first: d.evidence.NewID(ctx, &id)}
 	if a.IdempotencyKey != "" {
 		var made *evidence.Record
 		var err error
-		if id, made, err = s.evidence.ReserveTx(ctx, tx, evidence.Decisions, a.IdempotencyKey, a.content); err != nil {
+		if id, made, err = d.evidence.ReserveTx(ctx, tx, evidence.Decisions, a.IdempotencyKey, a.content); err != nil {
 			return evidence.Record{}, err
 		}
 		if made != nil {
-			return *made, s.holdsTx(ctx, tx, &a, made.Values)
+			return *made, d.holdsTx(ctx, tx, made.Values)
 		}
-		first = nil
+		world.first = nil
 	}
-	out, err := s.decideTx(ctx, tx, &a, with, first)
+	out, err := decide(ctx, d.with.set, a, world)
 	if err != nil {
 		return evidence.Record{}, err
 	}
 	r := evidence.Record{ID: id, Number: a.number, IdempotencyKey: a.IdempotencyKey, Links: evidence.Links{
-		RuntimeID: out.parties.Runtime.ID, RuntimeKey: a.runtime, ConnectorID: out.parties.Connector.ID, ConnectorKey: a.connector, Trace: a.Trace,
+		RuntimeID: world.parties.Runtime.ID, RuntimeKey: a.runtime, ConnectorID: world.parties.Connector.ID, ConnectorKey: a.connector, Trace: a.trace,
 	}}
 	if out.Decision == engine.NeedsApproval && !a.DryRun {
-		if out.approval, err = s.requestTx(ctx, tx, &a, r, out); err != nil {
+		if out.approval, err = d.requestTx(ctx, tx, r, out); err != nil {
 			return evidence.Record{}, err
 		}
 	}
-	if r.Values, err = s.values(&a, out); err != nil {
+	if r.Values, err = d.values(out); err != nil {
 		return evidence.Record{}, err
 	}
 	r.Values["requested_by"] = evidence.Requester(ctx, a.act.Request)
-	r.Values["duration_us"] = evidence.Integer(s.clock().Sub(started).Microseconds())
-	if r, err = s.evidence.MakeTx(ctx, tx, r, evidence.Decisions); err != nil {
+	r.Values["duration_us"] = evidence.Integer(d.clock().Sub(started).Microseconds())
+	if r, err = d.evidence.MakeTx(ctx, tx, r, evidence.Decisions); err != nil {
 		return evidence.Record{}, err
 	}
 	if out.Decision == engine.Allow && !a.DryRun {
-		err = s.store.rememberTx(ctx, tx, a.remembered(r.ID, s.now()))
+		err = d.store.rememberTx(ctx, tx, a.remembered(r.ID, d.now()))
 	}
 	return r, err
 }
 
 // holdsTx refuses to repeat a decision that has expired, and one that allows what somebody has
 // stopped since: whoever gets it may act on it.
-func (s *Service) holdsTx(ctx context.Context, tx postgres.Tx, a *Ask, made evidence.Values) error {
-	if !s.now().Before(made.Time("expires_at")) {
+func (d *recording) holdsTx(ctx context.Context, tx postgres.Tx, made evidence.Values) error {
+	if !d.now().Before(made.Time("expires_at")) {
 		return ErrDecisionExpired
 	}
 	if made.Text("decision") != string(engine.Allow) {
 		return nil
 	}
-	parties, err := s.evidence.PartiesTx(ctx, tx, a.runtime, a.connector)
-	if err == nil && stop(parties) != (engine.Reason{}) {
+	parties, err := d.evidence.PartiesTx(ctx, tx, d.asked.runtime, d.asked.connector)
+	if err == nil && d.asked.knownOf(parties).stopped() != (engine.Reason{}) {
 		err = ErrDecisionExpired
 	}
 	return err
 }
 
-// requirements are what the policies demand of an approval.
-func requirements(a engine.Approval) []approval.Requirement {
-	out := make([]approval.Requirement, len(a.Requirements))
-	for i, r := range a.Requirements {
-		out[i] = approval.Requirement{Rule: r.PolicyKey + "/" + r.RuleID, Groups: r.Groups, Min: r.Min, ExpiresIn: int64(r.ExpiresIn / time.Second)}
-	}
-	return out
-}
-
 // requestTx asks people.
-func (s *Service) requestTx(ctx context.Context, tx postgres.Tx, a *Ask, decision evidence.Record, out answer) (int64, error) {
-	q := a.Question
+func (d *recording) requestTx(ctx context.Context, tx postgres.Tx, made evidence.Record, out answer) (int64, error) {
+	a, q := &d.asked, &d.asked.question
 	what := q.ConnectorKey + "/" + q.ToolName
 	if q.ToolName == "" {
 		_, _, resource := q.Entities()
@@ -181,17 +177,17 @@ func (s *Service) requestTx(ctx context.Context, tx postgres.Tx, a *Ask, decisio
 	if len(out.Reasons) > 0 && out.Reasons[0].Message != "" {
 		reason = out.Reasons[0].Message
 	}
-	r := evidence.Record{Number: decision.Number, Links: decision.Links, Values: evidence.Values{
-		"title": evidence.Text(title(a.clean.Text(who(&q) + " asks to use " + what))), "reason": evidence.Text(reason), "request": a.Input, "policy_decision_id": evidence.Integer(decision.ID),
-		"side_effect_class": evidence.Text(out.class), "reversibility": evidence.Text(out.reversible), "expires_at": evidence.Time(s.now().Add(out.Approval.ExpiresIn)),
+	r := evidence.Record{Number: made.Number, Links: made.Links, Values: evidence.Values{
+		"title": evidence.Text(title(a.clean.Text(who(q) + " asks to use " + what))), "reason": evidence.Text(reason), "request": a.input, "policy_decision_id": evidence.Integer(made.ID),
+		"side_effect_class": evidence.Text(out.class), "reversibility": evidence.Text(out.reversible), "expires_at": evidence.Time(d.now().Add(out.Approval.ExpiresIn)),
 	}}
 	for _, name := range []string{"invocation_id", "amount"} {
 		if v := a.kept[name]; v != nil {
 			r.Values[name] = v
 		}
 	}
-	made, err := s.approvals.RequestTx(ctx, tx, a.act, r)
-	return made.ID, err
+	requested, err := d.approvals.RequestTx(ctx, tx, a.act, r)
+	return requested.ID, err
 }
 
 // maxTitle bounds the title of an approval, as the kind does for those that are posted.
@@ -215,8 +211,8 @@ func who(q *engine.Question) string {
 }
 
 // values are the fields of a decision.
-func (s *Service) values(a *Ask, out answer) (evidence.Values, error) {
-	mode := "enforce"
+func (d *recording) values(out answer) (evidence.Values, error) {
+	a, mode := &d.asked, "enforce"
 	if a.DryRun {
 		mode = "dry_run"
 	}
@@ -227,7 +223,7 @@ func (s *Service) values(a *Ask, out answer) (evidence.Values, error) {
 	v := evidence.Values{
 		"decision": evidence.Text(string(out.Decision)), "engine": evidence.Text("cedar"), "mode": evidence.Text(mode),
 		"input_digest": evidence.Text(a.act.Digest), "frame_digest": evidence.Text(a.act.Frame), "policy_set_digest": evidence.Text(out.set),
-		"side_effect_class": evidence.Text(out.class), "reversibility": evidence.Text(out.reversible), "expires_at": evidence.Time(s.now().Add(decisionTime)),
+		"side_effect_class": evidence.Text(out.class), "reversibility": evidence.Text(out.reversible), "expires_at": evidence.Time(d.now().Add(decisionTime)),
 	}
 	maps.Copy(v, a.kept)
 	v["input"] = question
@@ -238,7 +234,7 @@ func (s *Service) values(a *Ask, out answer) (evidence.Values, error) {
 }
 
 // lists are the fields that are lists.
-func lists(v evidence.Values, a *Ask, out answer) error {
+func lists(v evidence.Values, a *asked, out answer) error {
 	type reason struct {
 		Code    string `json:"code"`
 		Message string `json:"message,omitempty"`

@@ -12,7 +12,6 @@ import (
 
 	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
-	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // action is one that was allowed, for policies that look back.
@@ -21,40 +20,6 @@ type action struct {
 	actor, connector, tool string
 	numbers                jsontext.Value
 	at                     time.Time
-}
-
-// factsTx finds out what policies want to know about the past of the one who acts. Two
-// questions about the same actor are then decided one after the other, so that both cannot
-// be the last one that is allowed. It fails with errStale if a party or the policies changed
-// while this one waited: a stop holds for the questions that wait, too.
-func (s *Service) factsTx(ctx context.Context, tx postgres.Tx, a *Ask, with *compiled, seen evidence.Parties, facts []engine.Fact) (map[engine.Fact]engine.FactValue, error) {
-	if err := s.store.lockActorTx(ctx, tx, a.actor); err != nil {
-		return nil, err
-	}
-	at := s.now()
-	out := make(map[engine.Fact]engine.FactValue, len(facts))
-	open := make([]pastQuestion, len(facts))
-	for i, f := range facts {
-		out[f] = engine.FactValue{Sum: "0"}
-		// Until later than now: the clock of another server may be ahead.
-		open[i] = pastQuestion{actor: a.actor, fact: f, since: at.Add(-f.Window), until: at.Add(engine.MaxWindow)}
-		open[i].fact.Connector, open[i].fact.Tool = a.clean.Text(f.Connector), a.clean.Text(f.Tool) // as they are stored
-	}
-	var found map[int]engine.FactValue
-	now, err := s.lookTx(ctx, tx, a, with, func(on postgres.Querier) (err error) {
-		found, err = s.store.facts(ctx, on, tx.Org, open)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if now.Runtime.Version != seen.Runtime.Version || now.Connector.Version != seen.Connector.Version {
-		return nil, errStale
-	}
-	for i, v := range found {
-		out[facts[i]] = v
-	}
-	return out, nil
 }
 
 // keepActions is how long actions are remembered: a little longer than policies look back.
@@ -100,9 +65,9 @@ func short(actor string) string {
 }
 
 // remembered is the action of a question that was allowed, as it can be stored.
-func (a *Ask) remembered(decision int64, at time.Time) action {
+func (a *asked) remembered(decision int64, at time.Time) action {
 	arguments := a.stored.Within("tool_invocation")["arguments"]
-	connector, tool := a.Question.ConnectorKey, a.Question.ToolName
+	connector, tool := a.question.ConnectorKey, a.question.ToolName
 	if c, t, ok := engine.SplitTool(connector + "/" + tool); ok {
 		connector, tool = c, t // as facts name it
 	}

@@ -8,13 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
-	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
 func (s *Service) registerEvaluations(e *httpapi.Edge) {
@@ -40,8 +38,8 @@ type entityBody struct {
 	Properties httpapi.Object `json:"properties,omitzero" doc:"Attributes that policies can read."`
 }
 
-func (b entityBody) entity() engine.Entity {
-	return engine.Entity{Type: b.Type, ID: b.ID, Properties: jsontext.Value(b.Properties)}
+func (b entityBody) entity() Entity {
+	return Entity{Type: b.Type, ID: b.ID, Properties: jsontext.Value(b.Properties)}
 }
 
 // actionBody is what is done.
@@ -50,8 +48,8 @@ type actionBody struct {
 	Properties httpapi.Object `json:"properties,omitzero" doc:"Attributes that policies can read."`
 }
 
-func (b actionBody) entity() engine.Entity {
-	return engine.Entity{ID: b.Name, Properties: jsontext.Value(b.Properties)}
+func (b actionBody) entity() Entity {
+	return Entity{ID: b.Name, Properties: jsontext.Value(b.Properties)}
 }
 
 // invocationBody is a call of a tool.
@@ -81,53 +79,18 @@ type evaluateBody struct {
 
 // Check refuses a question that says too little.
 func (b *evaluateBody) Check(context.Context) error {
-	switch {
-	case b.ToolInvocation.ToolName == "" && b.Resource.ID == "":
-		return fault.Invalid("body", "/toolInvocation", "one_of_required", "give toolInvocation, or resource with an id")
-	case b.RuntimeKey == "" && b.Subject.ID == "":
-		return fault.Invalid("body", "/runtimeKey", "one_of_required", "give runtimeKey, or subject with an id")
-	case len(b.PolicyKeys) > 0 && b.Mode != "dry_run":
-		return fault.Invalid("body", "/policyKeys", "mutually_exclusive", "can only be sent with the mode dry_run")
-	}
-	return nil
+	r := b.request()
+	return r.Check()
 }
 
-// toAsk is the question that a body puts.
-func (s *Service) toAsk(ctx context.Context, b *evaluateBody) (Ask, error) {
-	if err := s.settle(ctx, b); err != nil {
-		return Ask{}, err
-	}
+func (b *evaluateBody) request() Request {
 	call := b.ToolInvocation
-	a := Ask{
-		Question: engine.Question{
-			Subject: b.Subject.entity(), Action: b.Action.entity(), Resource: b.Resource.entity(), Context: jsontext.Value(b.Context),
-			RuntimeKey: b.RuntimeKey, ConnectorKey: call.ConnectorKey, ToolName: call.ToolName,
-			Arguments: jsontext.Value(call.Arguments), Only: b.PolicyKeys, Environment: environmentOf(jsontext.Value(b.Context)),
-		},
-		InvocationID: call.InvocationID, Approval: int64(b.ApprovalID), Supported: b.SupportedObligations, DryRun: b.Mode == "dry_run",
-		IdempotencyKey: b.IdempotencyKey, SpanID: b.SpanID, SubjectUser: b.SubjectUser,
+	return Request{
+		Subject: b.Subject.entity(), Action: b.Action.entity(), Resource: b.Resource.entity(), Context: jsontext.Value(b.Context),
+		Call:    Call{Connector: call.ConnectorKey, Tool: call.ToolName, Arguments: jsontext.Value(call.Arguments), ID: call.InvocationID},
+		Runtime: b.RuntimeKey, Only: b.PolicyKeys, Approval: int64(b.ApprovalID), Supported: b.SupportedObligations, DryRun: b.Mode == "dry_run",
+		IdempotencyKey: b.IdempotencyKey, SubjectUser: b.SubjectUser, Trace: b.TraceID, Span: b.SpanID,
 	}
-	if b.TraceID != "" {
-		id, ok := span.ParseTraceID(b.TraceID)
-		if !ok {
-			return Ask{}, fault.Invalid("body", "/traceId", "pattern", "must be 32 hexadecimal digits that are not all zero")
-		}
-		a.Trace = id
-	}
-	if b.SpanID != "" {
-		if _, ok := span.ParseID(b.SpanID); !ok {
-			return Ask{}, fault.Invalid("body", "/spanId", "pattern", "must be 16 hexadecimal digits that are not all zero")
-		}
-	}
-	if err := a.Question.Check(); err != nil {
-		return Ask{}, fault.Invalid("body", "", "max", err.Error())
-	}
-	text, err := json.Marshal(inputOf(&a.Question), json.Deterministic(true))
-	if evidence.HasNUL(text) {
-		return Ask{}, fault.Invalid("body", "", "pattern", "must not contain the character U+0000")
-	}
-	a.Input = text
-	return a, err
 }
 
 type evaluateInput struct{ Body evaluateBody }
@@ -139,30 +102,15 @@ type decisionOutput struct {
 }
 
 func (s *Service) postEvaluation(ctx context.Context, in *evaluateInput) (*decisionOutput, error) {
-	a, err := s.toAsk(ctx, &in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return s.evaluate(ctx, a)
+	return s.answer(ctx, in.Body.request())
 }
 
-// evaluate decides, and decides again if the policies change meanwhile. The answer that is
-// remembered for an Idempotency-Key is repeated only while the decision holds.
-func (s *Service) evaluate(ctx context.Context, a Ask) (out *decisionOutput, err error) {
-	org := principal.From(ctx).Org
-	if err := s.prepare(ctx, org, &a); err != nil {
-		return nil, err
-	}
-	err = s.withPolicies(ctx, org, func(set *compiled) error {
-		if set.set.LooksBack(a.Question) {
-			done, err := s.turns.take(ctx, actorOfOrg{org, a.actor})
-			if err != nil {
-				return err
-			}
-			defer done()
-		}
+// answer decides. The answer that is remembered for an Idempotency-Key is repeated only while
+// the decision holds.
+func (s *Service) answer(ctx context.Context, r Request) (out *decisionOutput, err error) {
+	err = s.decide(ctx, principal.From(ctx).Org, r, func(d *recording) error {
 		out, err = change.Do(ctx, s.log, func(tx postgres.Tx) (*decisionOutput, error) {
-			r, err := s.EvaluateTx(ctx, tx, a, set)
+			r, err := d.recordTx(ctx, tx)
 			if err != nil {
 				return nil, err
 			}
@@ -172,7 +120,7 @@ func (s *Service) evaluate(ctx context.Context, a Ask) (out *decisionOutput, err
 			if err := json.Unmarshal([]byte(first.Body), &made); err != nil {
 				return err
 			}
-			return s.holdsTx(ctx, tx, &a, made)
+			return d.holdsTx(ctx, tx, made)
 		})
 		return err
 	})
@@ -206,12 +154,8 @@ type accessAnswer struct {
 }
 
 func (s *Service) postAccess(ctx context.Context, in *accessInput) (*accessOutput, error) {
-	b := evaluateBody{Subject: in.Body.Subject, Action: in.Body.Action, Resource: in.Body.Resource, Context: in.Body.Context}
-	a, err := s.toAsk(ctx, &b)
-	if err != nil {
-		return nil, err
-	}
-	out, err := s.evaluate(ctx, a)
+	b := in.Body
+	out, err := s.answer(ctx, Request{Subject: b.Subject.entity(), Action: b.Action.entity(), Resource: b.Resource.entity(), Context: jsontext.Value(b.Context)})
 	if err != nil {
 		return nil, err
 	}

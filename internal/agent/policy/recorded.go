@@ -60,9 +60,9 @@ func inputOf(q *engine.Question) input {
 }
 
 // record is the question with what was known.
-func (a *Ask) record(out answer) (jsontext.Value, error) {
+func (a *asked) record(out answer) (jsontext.Value, error) {
 	k := knowledge{
-		Environment: out.parties.Runtime.Values.Text("environment"), ConnectorState: a.Question.ConnectorState, ConnectorTrust: a.Question.ConnectorTrust,
+		Environment: out.environment, ConnectorState: out.connectorState, ConnectorTrust: out.connectorTrust,
 		History: map[string]pastFact{},
 	}
 	if a.Supported != nil {
@@ -73,7 +73,7 @@ func (a *Ask) record(out answer) (jsontext.Value, error) {
 			k.Supported = append(k.Supported, o)
 		}
 	}
-	for f, v := range a.Question.History {
+	for f, v := range a.question.History {
 		k.History[f.String()] = pastFact{v.Count, v.Sum}
 	}
 	known, err := json.Marshal(k, json.Deterministic(true))

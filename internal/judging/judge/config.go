@@ -279,3 +279,11 @@ func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, be
 	}
 	return s.log.AuditTx(ctx, tx, e)
 }
+
+// versionOf is a version of a judge, the current one for zero.
+func (s *Service) versionOf(ctx context.Context, org principal.OrgID, c Config, number int) (Version, error) {
+	if number == 0 || number == c.Current.Number {
+		return c.Current, nil
+	}
+	return s.store.version(ctx, s.db.Org(org), org, c.ID, number)
+}

@@ -46,14 +46,6 @@ func (in *AlignmentFilter) thresholds() Thresholds {
 	return Thresholds{TPR: in.MinTPR, TNR: in.MinTNR, Kappa: in.MinKappa, MinSamples: in.MinSamples}
 }
 
-// versionOf is a version of a judge, the current one for zero.
-func (s *Service) versionOf(ctx context.Context, org principal.OrgID, c Config, number int) (Version, error) {
-	if number == 0 || number == c.Current.Number {
-		return c.Current, nil
-	}
-	return s.store.version(ctx, s.db.Org(org), org, c.ID, number)
-}
-
 type alignmentOutput struct{ Body alignmentListBody }
 
 type alignmentListBody struct {

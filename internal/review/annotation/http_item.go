@@ -336,7 +336,7 @@ func (s *Service) postItems(ctx context.Context, in *addItemsInput) (*addItemsOu
 				return nil, err
 			}
 			out.Body.Annotation = httpapi.NullOf(&bodies[0])
-			now, err := s.store.findItem(ctx, tx, tx.Org, item)
+			now, err := s.itemTx(ctx, tx, item)
 			if err != nil {
 				return nil, err
 			}
@@ -373,7 +373,7 @@ func (s *Service) putItem(ctx context.Context, in *updateItemInput) (*itemOutput
 		if err != nil {
 			return nil, err
 		}
-		now, err := s.store.findItem(ctx, tx, tx.Org, item)
+		now, err := s.itemTx(ctx, tx, item)
 		if err != nil {
 			return nil, err
 		}

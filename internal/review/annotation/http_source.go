@@ -77,8 +77,7 @@ func (s *Service) fromSource(ctx context.Context, org principal.OrgID, t *Task, 
 	if err := httpapi.Require(ctx, from.Scope()); err != nil {
 		return nil, err
 	}
-	r := gather.Reader{Postgres: s.db, Datasets: s.datasets, Evaluations: s.evaluations, Scores: s.scores, Traces: s.traces, MaxItem: maxItem}
-	found, err := r.Items(ctx, org, &from)
+	found, err := s.sources().Items(ctx, org, &from)
 	if err != nil {
 		return nil, err
 	}

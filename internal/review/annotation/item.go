@@ -385,6 +385,10 @@ func (t Task) open(person uuid.UUID) error {
 	return t.admits(person)
 }
 
+func (s *Service) itemTx(ctx context.Context, tx postgres.Tx, item int64) (Item, error) {
+	return s.store.findItem(ctx, tx, tx.Org, item)
+}
+
 // Item returns an item with all answers that were submitted, whoever gave them. It is
 // for areas that decide about answers: what it returns must not reach somebody who
 // still answers a blind task.

@@ -7,6 +7,7 @@ import (
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/review/annotation/internal/gather"
 	"github.com/assayhq/assay/internal/telemetry/score"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/tenancy"
@@ -43,4 +44,9 @@ func New(p Parts) *Service {
 		db: p.Postgres, store: store{p.Postgres}, tenancy: p.Tenancy, datasets: p.Datasets, traces: p.Traces, scores: p.Scores, evaluations: p.Evaluations, log: p.Log,
 		now: func() time.Time { return p.Now().Truncate(time.Millisecond) },
 	}
+}
+
+// sources reads what items of a task are made of.
+func (s *Service) sources() gather.Reader {
+	return gather.Reader{Postgres: s.db, Datasets: s.datasets, Evaluations: s.evaluations, Scores: s.scores, Traces: s.traces, MaxItem: maxItem}
 }

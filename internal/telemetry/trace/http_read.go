@@ -132,7 +132,7 @@ func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTrac
 	}
 	var out listTracesOutput
 	out.Body.Traces = toTraceBodies(found.Traces)
-	if since := s.store.DeferredSince(); !since.IsZero() {
+	if since := s.DeferredSince(); !since.IsZero() {
 		out.Body.DeferredSince = httpapi.NullTime(&since)
 	}
 	next := ""

@@ -73,3 +73,7 @@ func (s *Service) RunDrain(ctx context.Context) error {
 
 // Drain inserts what is deferred now and returns how many blocks that were.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.store.Drain(ctx) }
+
+// DeferredSince is when the oldest telemetry was deferred that cannot be read yet; zero if
+// there is none.
+func (s *Service) DeferredSince() time.Time { return s.store.DeferredSince() }

@@ -2,6 +2,7 @@ package arch
 
 import (
 	"cmp"
+	"go/ast"
 	"path"
 	"slices"
 	"strings"
@@ -120,6 +121,21 @@ func inbound(t *tree, bad report) {
 				bad(f.path, i.line, "imports %s; move the call to outbound*.go", i.path)
 			}
 		}
+	}
+}
+
+// httpService finds what http*.go asks of a store or a database by itself.
+func httpService(t *tree, bad report) {
+	for _, f := range t.files {
+		if domainOf(f.dir) == "" || f.test || !strings.HasPrefix(f.name, "http") {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && isName(s.X, "s") && (s.Sel.Name == "store" || s.Sel.Name == "db") {
+				bad(f.path, t.line(s.Pos()), "asks s.%s: make it a method of the service that takes plain values", s.Sel.Name)
+			}
+			return true
+		})
 	}
 }
 

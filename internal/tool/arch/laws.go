@@ -30,14 +30,12 @@ type Law struct {
 	check func(*tree, report)
 }
 
-// report adds a violation of the law being checked.
-type report func(file string, line int, format string, args ...any)
-
 // Laws returns every law.
 func Laws() []Law {
 	return []Law{
 		{"layer-http", "in a domain only http*.go speaks HTTP, so that rules can be called without a request", layer(layers[0])},
 		{"layer-outbound", "in a domain only http*.go and outbound*.go know net/http, so that requests made are found as easily as requests answered", layer(layers[1])},
+		{"http-service", "http*.go asks its own service and not its store, so that a rule has every caller and not only HTTP", httpService},
 		{"inbound", "http*.go of a domain answers requests and makes none", inbound},
 		{"layer-store", "in a domain only store*.go and the packages that are a store speak to a database driver, so that every query is found in one place", layer(layers[2])},
 		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[3])},
@@ -56,7 +54,9 @@ func Laws() []Law {
 		{"clock", "the time is handed in, so that a test can set it", clock},
 		{"names", "a package is named after what it is about", names},
 		{"size", "a file fits in a reader's head: 600 lines, a test file 900", size},
-		{"package-size", "a package fits in a reader's week: 5,000 lines without tests and generated files", packageSize},
+		{"knots", "files of a package that all need each other have 1,500 lines together, so that a change needs a part of the package", knots},
+		{"methods", "a type has 40 methods: more are several types in one", methods},
+		{"functions", "a function has 80 lines, so that it fits on a screen", functions},
 		{"query-org", "every query of PostgreSQL names org_id or says why it sees all organizations, and every statement of ClickHouse names it after each table", queryOrg},
 		{"query-doc", "every query says in a sentence what it answers", queryDoc},
 		{"query-insert", "every INSERT lists org_id", queryInsert},

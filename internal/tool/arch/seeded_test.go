@@ -1,6 +1,7 @@
 package arch_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -107,13 +108,18 @@ type seed struct {
 	also                   map[string]string // more files, which keep the laws
 }
 
-// almostFull are files of a package that has room for a few lines more.
-func almostFull(dir, name string) map[string]string {
-	files := map[string]string{}
-	for i := range 8 {
-		files[dir+"/long_"+string(rune('a'+i))+".go"] = "package " + name + "\n" + long[:len(long)*599/1000]
+// knotFile is a file of 550 lines with a function that calls others.
+func knotFile(name string, calls ...string) string {
+	return "package change\n\nfunc " + name + "() { " + strings.Join(calls, "(); ") + "() }\n" + long[:8*550]
+}
+
+// withMethods is a type with so many methods.
+func withMethods(n int) string {
+	text := "package dataset\n\ntype all struct{}\n"
+	for i := range n {
+		text += fmt.Sprintf("\nfunc (a *all) m%d() {}\n", i)
 	}
-	return files
+	return text
 }
 
 var long = strings.Repeat("// line\n", 1000)
@@ -206,7 +212,6 @@ var seeds = []seed{
 	{law: "names", file: "internal/platform/helpers/strings.go", content: code("text")},
 	{law: "size", file: "internal/app/long.go", content: "package app\n" + long[:len(long)*601/1000]},
 	{law: "size", file: "internal/app/long_test.go", content: "package app_test\n" + long},
-	{law: "package-size", file: "internal/tenancy/plan.go", content: "package tenancy\n" + long[:len(long)*200/1000], at: "internal/tenancy", also: almostFull("internal/tenancy", "tenancy")},
 	{law: "budget", file: "internal/dataset/http_raw.go", content: "package dataset\nimport \"github.com/danielgtaylor/huma/v2\"\nfunc add() { huma.Register() }\n"},
 	{law: "budget", file: "internal/dataset/workflow_worker.go", content: "package dataset\nimport \"go.temporal.io/sdk/worker\"\nvar w = worker.New(nil)\n"},
 	{law: "budget", file: "internal/dataset/activity.go", content: "package dataset\ntype Purge struct{ ID int }\ntype Activities struct{}\nfunc (a *Activities) Purge(ctx int, p Purge) error { return nil }\n"},
@@ -235,6 +240,13 @@ var seeds = []seed{
 	{law: "reasons", file: "internal/dataset/lot.go", content: use("dataset", arch.Module+"/internal/core/fault", "var ErrLost = fault.New(fault.Conflict, \"lot_lost\", \"The lot is lost.\")")},
 	{law: "reasons", file: "docs/errors.md", content: "`dataset_sealed` is meant", also: map[string]string{"internal/dataset/lot.go": use("dataset", arch.Module+"/internal/core/fault", "var ErrSold = fault.New(fault.Conflict, \"dataset_sold\", \"The dataset is sold.\")")}, at: "internal/dataset/lot.go"},
 	{law: "picture", file: "ARCHITECTURE.md", content: "# Architecture\n\n<!-- arrows:begin -->\n<!-- arrows:end -->\n"},
+	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (s *Service) get() { s.store.item() }\n"},
+	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (s *Service) get() { use(s.db) }\n"},
+	{law: "knots", file: "internal/change/one.go", content: knotFile("One", "Two", "Three"), at: "internal/change", also: map[string]string{
+		"internal/change/two.go": knotFile("Two", "Three"), "internal/change/three.go": knotFile("Three", "One"),
+	}},
+	{law: "methods", file: "internal/dataset/item.go", content: withMethods(41), at: "internal/dataset"},
+	{law: "functions", file: "internal/dataset/item.go", content: "package dataset\n\nfunc long() {\n" + long[:8*80] + "}\n"},
 	{law: "documents", file: "AGENTS.md", content: "see `internal/dataset/item.go`\n"},
 	{law: "documents", file: "CONTRIBUTING.md", content: "`internal/dataset`: `http.go` and `outbound.go`\n"},
 	{law: "documents", file: "README.md", content: "  internal/dataset/item.go  stores\n"},
@@ -258,6 +270,10 @@ var innocent = map[string]string{
 	"internal/dataset/http_list.go":                    use("dataset", "net/http", "var clients []*http.Client"),
 	"internal/dataset/store_name.go":                   stored("if err := db.New(tx.Later()).InsertOrganization(1); err != nil { return }\n\tdb.New(tx).RenameDataset(1)"),
 	"internal/dataset/seal.go":                         use("dataset", arch.Module+"/internal/core/fault", "var ErrSealed = fault.New(fault.Conflict, \"dataset_sealed\", \"The dataset is sealed.\")"),
+	"internal/change/large.go":                         knotFile("Large", "Larger"),
+	"internal/change/larger.go":                        knotFile("Larger", "Small"),
+	"internal/change/small.go":                         knotFile("Small", "Large")[:2400],
+	"internal/dataset/many.go":                         withMethods(40),
 	"internal/dataset/address.go":                      use("dataset", "net", "func host(a string) { net.SplitHostPort(a) }"),
 	"internal/platform/postgres/dial.go":               use("postgres", "net", "var d net.Dialer"),
 	"internal/app/app_test.go":                         code("app_test", "internal/app"),

@@ -2,7 +2,6 @@ package arch
 
 import (
 	"go/ast"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -185,25 +184,6 @@ func names(t *tree, bad report) {
 		}
 	}
 }
-
-// packageSize counts what a reader has to know of a package: its files without
-// tests and without what is generated.
-func packageSize(t *tree, bad report) {
-	lines := map[string]int{}
-	for _, f := range t.files {
-		if !f.test && !f.gen {
-			lines[f.dir] += f.lines
-		}
-	}
-	for _, dir := range slices.Sorted(maps.Keys(lines)) {
-		if n := lines[dir]; n > maxPackageLines {
-			bad(dir, 0, "has %d lines, more than %d: split it by noun", n, maxPackageLines)
-		}
-	}
-}
-
-// maxPackageLines is how many lines a package may have by hand.
-const maxPackageLines = 5000
 
 const (
 	maxLines     = 600

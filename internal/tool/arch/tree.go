@@ -44,6 +44,9 @@ type imported struct {
 	line  int
 }
 
+// report adds a violation of the law being checked.
+type report func(file string, line int, format string, args ...any)
+
 // load parses every Go file below the root of fsys. Hidden folders, testdata
 // and installed packages are not part of the tree. A file that does not parse
 // is an error: a law that cannot read a file cannot vouch for it.
@@ -89,7 +92,7 @@ func (t *tree) parse(p string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	syntax, err := parser.ParseFile(t.fset, p, src, parser.ParseComments|parser.SkipObjectResolution)
+	syntax, err := parser.ParseFile(t.fset, p, src, parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
