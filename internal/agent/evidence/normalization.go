@@ -34,12 +34,13 @@ type Normalization = statedb.Normalization
 // TopicNormalize is published when events are to be read again.
 const TopicNormalize = "evidence.normalize"
 
-// normalizeTx has events read again, unless they are being read: an organization has one
-// normalization at a time.
+// Normalization returns one of the organization.
 func (s *Service) Normalization(ctx context.Context, org principal.OrgID, id int64) (Normalization, error) {
 	return s.store.Normalization(ctx, org, id)
 }
 
+// normalizeTx has events read again, unless they are being read: an organization has one
+// normalization at a time.
 func (s *Service) normalizeTx(ctx context.Context, tx postgres.Tx, events Again) (Normalization, error) {
 	n, made, err := s.store.InsertNormalizationTx(ctx, tx, string(events), principal.ActorOf(ctx), s.now())
 	if err != nil || !made {

@@ -52,7 +52,7 @@ func knotOf(files []*file) int {
 				note(called, m.Name.Name, i)
 			}
 		}
-		for name := range f.syntax.Scope.Objects { //nolint:staticcheck // deprecated for what needs types, which this does not
+		for name := range f.syntax.Scope.Objects {
 			note(declared, name, i)
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {

@@ -3,6 +3,7 @@ package arch
 import (
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,35 @@ func TestTheLawsNameWhatExists(t *testing.T) {
 		require.True(t, pattern == "..." || slices.ContainsFunc(tree.files, func(f *file) bool {
 			return f.path == pattern || matches(pattern, f.dir)
 		}), "there is no %s", strings.TrimSuffix(pattern, "/..."))
+	}
+}
+
+// linterPath is a pattern of the linter's settings for files, and linterImport one for
+// packages of ours.
+var (
+	linterPath   = regexp.MustCompile(`(?m)^ +- (?:path: )?(\S*(?:internal|_test|dev)\S*)$`)
+	linterImport = regexp.MustCompile(`(?m)^ +- pkg: (\^github\\.com/assayhq\S*)$`)
+)
+
+// A pattern that matches nothing excludes nothing, or checks nothing, in silence.
+func TestTheLinterNamesWhatExists(t *testing.T) {
+	t.Parallel()
+	tree, err := load(os.DirFS("../../.."))
+	require.NoError(t, err)
+	settings, err := os.ReadFile("../../../.golangci.yml")
+	require.NoError(t, err)
+	paths, imports := linterPath.FindAllSubmatch(settings, -1), linterImport.FindAllSubmatch(settings, -1)
+	require.GreaterOrEqual(t, len(paths), 5)
+	require.NotEmpty(t, imports)
+	for _, m := range paths {
+		pattern := regexp.MustCompile(string(m[1]))
+		require.True(t, slices.ContainsFunc(tree.files, func(f *file) bool { return pattern.MatchString(f.path) }), "%s matches no file", pattern)
+	}
+	for _, m := range imports {
+		pattern := regexp.MustCompile(string(m[1]))
+		require.True(t, slices.ContainsFunc(tree.files, func(f *file) bool {
+			return slices.ContainsFunc(f.imports, func(i imported) bool { return pattern.MatchString(i.path) })
+		}), "%s matches no import", pattern)
 	}
 }
 

@@ -115,11 +115,12 @@ func knotFile(name string, calls ...string) string {
 
 // withMethods is a type with so many methods.
 func withMethods(n int) string {
-	text := "package dataset\n\ntype all struct{}\n"
+	var b strings.Builder
+	b.WriteString("package dataset\n\ntype all struct{}\n")
 	for i := range n {
-		text += fmt.Sprintf("\nfunc (a *all) m%d() {}\n", i)
+		fmt.Fprintf(&b, "\nfunc (a *all) m%d() {}\n", i)
 	}
-	return text
+	return b.String()
 }
 
 var long = strings.Repeat("// line\n", 1000)
