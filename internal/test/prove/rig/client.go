@@ -45,6 +45,7 @@ func (s *System) As(o Organization, key string) api.Client {
 
 // Insist repeats a request until it is answered: servers and engines come back.
 func (s *System) Insist(ctx context.Context, o Organization, method, path, key string, in, out any, opts ...api.Option) error {
+	var before error // of the attempt before, which may have had its effect
 	for limit := time.Now().Add(Patience); ; {
 		err := s.Once(ctx, o, method, path, key, in, out, opts...)
 		var no *Refusal
@@ -53,8 +54,12 @@ func (s *System) Insist(ctx context.Context, o Organization, method, path, key s
 			return nil
 		case errors.As(err, &no) && no.Status < 500 && no.Status != http.StatusTooManyRequests && !bytes.Contains([]byte(no.Text), []byte("idempotency_in_progress")),
 			time.Now().After(limit):
+			if before != nil {
+				return fmt.Errorf("%s %s, repeated after %v: %w", method, path, before, err)
+			}
 			return fmt.Errorf("%s %s: %w", method, path, err)
 		}
+		before = err
 		if err := Sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
