@@ -36,9 +36,9 @@ var controls = []control{
 	{
 		Noticed: func(ctx context.Context, s *system) (int, error) { return s.suspend(ctx, 2) },
 		Guard: rig.Guard{
-			Name: "go_on", In: "policy.Service.decideTx",
-			Text:    "	if stopped := stop(parties); stopped != (engine.Reason{}) {\n",
-			Instead: "	if stopped := stop(parties); stopped != (engine.Reason{}) && !sabotage(\"go_on\") {\n",
+			Name: "go_on", In: "policy.decide",
+			Text:    "	if stopped := k.stopped(); stopped != (engine.Reason{}) {\n",
+			Instead: "	if stopped := k.stopped(); stopped != (engine.Reason{}) && !sabotage(\"go_on\") {\n",
 		},
 	},
 	{
