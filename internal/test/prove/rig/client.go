@@ -55,7 +55,7 @@ func (s *System) Insist(ctx context.Context, o Organization, method, path, key s
 		case errors.As(err, &no) && no.Status < 500 && no.Status != http.StatusTooManyRequests && !bytes.Contains([]byte(no.Text), []byte("idempotency_in_progress")),
 			time.Now().After(limit):
 			if before != nil {
-				return fmt.Errorf("%s %s, repeated after %v: %w", method, path, before, err)
+				return fmt.Errorf("%s %s: %w (the attempt before: %w)", method, path, err, before)
 			}
 			return fmt.Errorf("%s %s: %w", method, path, err)
 		}
