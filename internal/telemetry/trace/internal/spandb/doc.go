@@ -7,8 +7,8 @@
 //
 // Reading: a statement is a struct whose sql method is a pure function, so that
 // the text of every query stands in testdata/sql. What describes a trace as a
-// whole is made from its rows: by ClickHouse for lists, and by Summarize for a
-// trace whose spans are read anyway.
+// whole is made from its rows by Summarize; of traces with very many rows, and
+// for totals, by ClickHouse.
 //
 // The package does not know PostgreSQL: numbers of traces, deletions and feedback
 // belong to package trace.

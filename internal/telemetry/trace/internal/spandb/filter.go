@@ -1,6 +1,7 @@
 package spandb
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -157,6 +158,30 @@ func spellings(word string) []string {
 // stringArray writes words as an array. They hold no character that would need
 // to be escaped.
 func stringArray(list []string) string { return "['" + strings.Join(list, "', '") + "']" }
+
+// matches holds a trace as a whole against the filter, as having does.
+func (f Filter) matches(m *Summary, idle int64) bool {
+	for _, c := range []struct{ wanted, is string }{
+		{f.ConversationID, m.conversation}, {f.UserID, m.user}, {f.Environment, m.environment}, {f.AgentName, m.agent}, {f.ReleaseID, m.release},
+	} {
+		if c.wanted != "" && c.wanted != c.is {
+			return false
+		}
+	}
+	status, end, failed := StatusRunning, m.first-1, m.errors > 0 || m.ended && m.failed // a trace that is running has no duration
+	switch {
+	case m.ended && m.failed:
+		status, end = StatusFailed, m.end
+	case m.ended:
+		status, end = StatusCompleted, m.end
+	case m.Ingested < idle:
+		status, end = StatusCompleted, max(m.lastEnd, m.last)
+	}
+	return (f.Tag == "" || slices.Contains(m.tags, f.Tag)) &&
+		(len(f.Status) == 0 || slices.Contains(f.Status, status)) &&
+		(f.HasError == nil || *f.HasError == failed) &&
+		(f.MinDuration == nil || end-m.first >= f.MinDuration.Microseconds())
+}
 
 // having is the condition that a trace as a whole must meet; its names are
 // those of summarySQL.

@@ -52,6 +52,7 @@ func TestReadsGoByTheKey(t *testing.T) {
 		backwards bool
 	}{
 		"bounds":       {q: boundsQuery{org: org, ids: of.ids()}, marks: 2},
+		"folded":       {q: foldedQuery{org: org, of: of, limit: 100}, marks: 2},
 		"summary":      {q: SummaryQuery{Org: org, Of: of}, marks: 2},
 		"rows":         {q: rowsQuery{org: org, of: of, limit: 100}, marks: 2},
 		"spans":        {q: SpansQuery{Org: org, Of: of, Limit: 100}, marks: 4},

@@ -227,6 +227,17 @@ const MaxSummaries = 2000
 
 // Summaries returns what the traces of the scope say, of those that match.
 func (s DB) Summaries(ctx context.Context, q SummaryQuery) ([]Summary, error) {
+	if len(q.Of) == 0 {
+		return nil, nil
+	}
+	if out, ok, err := s.fold(ctx, q); ok || err != nil {
+		return out, err
+	}
+	return s.aggregate(ctx, q)
+}
+
+// aggregate has ClickHouse make the summaries.
+func (s DB) aggregate(ctx context.Context, q SummaryQuery) ([]Summary, error) {
 	out, below, err := s.summaries(ctx, q)
 	if err != nil || len(below) == 0 {
 		return out, err
@@ -255,9 +266,6 @@ func (s DB) Summaries(ctx context.Context, q SummaryQuery) ([]Summary, error) {
 // summaries also returns the traces whose texts come from a service below their
 // root.
 func (s DB) summaries(ctx context.Context, q SummaryQuery) (out []Summary, below map[span.TraceID]bool, err error) {
-	if len(q.Of) == 0 {
-		return nil, nil, nil
-	}
 	out, below = make([]Summary, 0, len(q.Of)), map[span.TraceID]bool{}
 	err = s.read(ctx, q, func(rows scanner) error {
 		var m Summary

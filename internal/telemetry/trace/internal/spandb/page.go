@@ -73,19 +73,7 @@ func (s DB) first(ctx context.Context, q SpansQuery) ([]StoredSpan, error) {
 		}
 		return rows, err
 	}
-	newest := map[span.ID]uint64{}
-	for i := range rows {
-		newest[rows[i].ID] = max(newest[rows[i].ID], rows[i].version)
-	}
-	seen := map[span.ID]bool{}
-	rows = slices.DeleteFunc(rows, func(r StoredSpan) bool {
-		if r.version < newest[r.ID] || seen[r.ID] || !q.TraceRow && r.ID == (span.ID{}) {
-			return true
-		}
-		seen[r.ID] = true
-		return false
-	})
-	return rows, nil
+	return slices.DeleteFunc(newest(rows), func(r StoredSpan) bool { return !q.TraceRow && r.ID == (span.ID{}) }), nil
 }
 
 // cut ends the page at its limit, and before the payload at which reading them

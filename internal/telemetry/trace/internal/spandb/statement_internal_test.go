@@ -47,6 +47,7 @@ func statements() map[string]statement {
 		"arrivals":            arrivalsQuery{org: org, after: Arrival{At: start / 1000, ID: span.TraceID{1}}, until: start/1000 + 15_000, limit: 100},
 		"match":               matchQuery{candidatesQuery{org: org, filter: everything, in: in, idle: 1000}, two.ids()},
 		"bounds":              boundsQuery{org: org, ids: two.ids()},
+		"folded":              foldedQuery{org: org, of: two, limit: 100},
 		"summary":             SummaryQuery{Org: org, Of: two},
 		"summary_rooted":      SummaryQuery{Org: org, Of: one, rooted: true},
 		"summary_long":        SummaryQuery{Org: org, Of: long},

@@ -14,9 +14,8 @@ import (
 	"github.com/assayhq/assay/internal/telemetry/span/payload"
 )
 
-// Summary is what the spans of a trace say together. It is made by ClickHouse
-// for lists and by Summarize for a trace whose spans are read anyway; both give
-// the same.
+// Summary is what the spans of a trace say together. Summarize makes it from
+// rows; where there are many, ClickHouse does. Both give the same.
 type Summary struct {
 	ID                   span.TraceID
 	first, last, lastEnd int64 // microseconds since 1970
