@@ -23,7 +23,6 @@ var knotted = map[string]int{
 	"internal/review/annotation":                2609,
 	"internal/telemetry/span":                   3434,
 	"internal/telemetry/trace":                  1593,
-	"internal/telemetry/trace/internal/spandb":  3265,
 	"internal/tenancy":                          2231,
 	"internal/test/prove/ingest":                1518,
 	"internal/test/prove/judge":                 1719,

@@ -3,19 +3,49 @@ package spandb
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
+
+	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
 // A filter works in two steps. Conditions on single rows find the traces that
 // may match, in a window of time and with the help of indexes; what a trace
 // says as a whole is then held against the filter exactly.
 
-// reach is how long after its start a trace is found by what a later span of
-// it says.
-const reach = day
+// Filter says which traces are meant; a zero field says nothing.
+type Filter struct {
+	Status         []Status // any of them
+	Search         string
+	ConversationID string
+	UserID         string
+	Environment    string
+	AgentName      string
+	ReleaseID      string
+	Tag            string
+	HasError       *bool
+	// MinDuration is held against traces that have ended.
+	MinDuration *time.Duration
+	// StartAfter and StartBefore exclude the times themselves.
+	StartAfter, StartBefore time.Time
+}
 
-// Window is a range of microseconds since 1970, both ends included.
-type Window struct{ Low, High int64 }
+// Filters reports whether the filter asks for more than a time.
+func (f Filter) Filters() bool {
+	return len(f.narrow()) > 0 || f.having() != ""
+}
+
+// window is the time in which the traces that are meant start.
+func (f Filter) window(now time.Time) Window {
+	w := Window{Low: span.Earliest, High: now.UnixMicro() + ClockAhead}
+	if !f.StartAfter.IsZero() {
+		w.Low = max(w.Low, f.StartAfter.UnixMicro()+1)
+	}
+	if !f.StartBefore.IsZero() {
+		w.High = min(w.High, f.StartBefore.UnixMicro()-1)
+	}
+	return w
+}
 
 // values gives the statement everything that the filter compares with. idle is
 // when, in milliseconds since 1970, something of a trace must have come for the
@@ -38,13 +68,6 @@ func (f Filter) values(n *arguments, idle int64) {
 	}
 	n.set("search", f.Search)
 	n.set("words", words(f.Search))
-}
-
-// set gives the statement the window.
-func (w Window) set(n *arguments) {
-	n.set("from", w.Low)
-	n.set("to", w.High+reach)
-	n.set("since", w.Low/minute*60)
 }
 
 // narrow returns the conditions of the traces that start in the window and may
@@ -97,9 +120,6 @@ func (f Filter) statuses(rows func(string) string) (selects []string) {
 	}
 	return selects
 }
-
-// within bounds the start of a row by the arguments from and to.
-const within = "start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC')"
 
 // searches finds the text in what was written and answered, in attributes and
 // in names.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/admission"
@@ -54,35 +53,6 @@ type rowsQuery struct {
 func (q rowsQuery) sql() (string, *arguments) {
 	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.SQL() + "\nORDER BY start_time, span_id, version DESC\nLIMIT " + strconv.Itoa(q.limit) +
 		"\nSETTINGS query_plan_optimize_lazy_materialization = 1, query_plan_max_limit_for_lazy_materialization = " + strconv.Itoa(q.limit), forOrg(q.org)
-}
-
-// spanQuery reads one span, the newest version first.
-type spanQuery struct {
-	org  principal.OrgID
-	of   Scope
-	span span.ID
-}
-
-func (q spanQuery) sql() (string, *arguments) {
-	return "SELECT " + spanColumnsSQL + "\nFROM spans\n" + q.of.SQL() + " AND span_id = " + literal(q.span[:]) + "\nORDER BY version DESC\nLIMIT 1", forOrg(q.org)
-}
-
-// FindSpan reads a span of a trace with its payload; ok is false if the trace
-// does not have it.
-func (s DB) FindSpan(ctx context.Context, org principal.OrgID, of Bounds, id span.ID) (found StoredSpan, ok bool, err error) {
-	rows, err := s.spans(ctx, spanQuery{org: org, of: Scope{of}, span: id})
-	if err != nil || len(rows) == 0 {
-		return StoredSpan{}, false, err
-	}
-	found = rows[0]
-	key := textKey{trace: of.ID, SourcedText: SourcedText{Span: id, start: found.start}}
-	err = s.payloads(ctx, textsQuery{org: org, texts: []textKey{key}}, func(p *storedPayload) error {
-		if p.key.version == found.version {
-			found.payloadText = p.payloadText
-		}
-		return nil
-	})
-	return found, true, err
 }
 
 // Before reports whether the span arrived before a time, in milliseconds since
@@ -207,26 +177,6 @@ func (q payloadsQuery) sql() (string, *arguments) {
 }
 
 const payloadColumnsSQL = "trace_id, toUnixTimestamp64Micro(start_time), span_id, version, input, output, system, tools, events, links"
-
-// textsQuery reads single payloads: what traces as a whole were given and gave.
-type textsQuery struct {
-	org   principal.OrgID
-	texts []textKey
-}
-
-// textKey is a payload by its key.
-type textKey struct {
-	trace span.TraceID
-	SourcedText
-}
-
-func (q textsQuery) sql() (string, *arguments) {
-	keys := make([]string, len(q.texts))
-	for i, t := range q.texts {
-		keys[i] = "(" + literal(t.trace[:]) + ", fromUnixTimestamp64Micro(" + strconv.FormatInt(t.start, 10) + ", 'UTC'), " + literal(t.Span[:]) + ")"
-	}
-	return "SELECT " + payloadColumnsSQL + "\nFROM span_payloads\nWHERE org_id = @org AND (trace_id, start_time, span_id) IN (" + strings.Join(keys, ", ") + ")", forOrg(q.org)
-}
 
 // payloadKey names one version of a span's payload.
 type payloadKey struct {

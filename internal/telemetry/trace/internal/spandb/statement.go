@@ -1,6 +1,8 @@
 package spandb
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"math/bits"
@@ -39,6 +41,35 @@ func forOrg(org principal.OrgID) *arguments {
 }
 
 func (n *arguments) set(name string, value any) { n.args = append(n.args, chgo.Named(name, value)) }
+
+// reach is how long after its start a trace is found by what a later span of
+// it says.
+const reach = day
+
+// Window is a range of microseconds since 1970, both ends included.
+type Window struct{ Low, High int64 }
+
+// set gives the statement the window.
+func (w Window) set(n *arguments) {
+	n.set("from", w.Low)
+	n.set("to", w.High+reach)
+	n.set("since", w.Low/minute*60)
+}
+
+// within bounds the start of a row by the arguments from and to.
+const within = "start_time >= fromUnixTimestamp64Micro(@from, 'UTC') AND start_time <= fromUnixTimestamp64Micro(@to, 'UTC')"
+
+// Position is a place in the list of traces, which is newest first: the list
+// goes on with what is below it.
+type Position struct {
+	Start int64 // microseconds since 1970
+	ID    span.TraceID
+}
+
+// Compare orders positions by their start, and those of one moment by their ids.
+func (p Position) Compare(q Position) int {
+	return cmp.Or(cmp.Compare(p.Start, q.Start), bytes.Compare(p.ID[:], q.ID[:]))
+}
 
 // Bounds say when the spans of a trace start.
 type Bounds struct {

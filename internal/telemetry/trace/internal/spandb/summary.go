@@ -3,13 +3,11 @@ package spandb
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/telemetry/span"
 	"github.com/assayhq/assay/internal/telemetry/span/payload"
 )
@@ -312,35 +310,4 @@ func JSONValue(text string) jsontext.Value {
 		return v
 	}
 	return textValue(text)
-}
-
-// FillTexts replaces the previews of traces by what they are the beginning of.
-func (s DB) FillTexts(ctx context.Context, org principal.OrgID, of []Summary, traces []Trace) error {
-	var q textsQuery
-	for i := range of {
-		for _, t := range []SourcedText{of[i].Input, of[i].Output} {
-			if t != (SourcedText{}) {
-				q.texts = append(q.texts, textKey{trace: of[i].ID, SourcedText: t})
-			}
-		}
-	}
-	if len(q.texts) == 0 {
-		return nil
-	}
-	q.org = org
-	found := map[payloadKey]payloadText{}
-	err := s.payloads(ctx, q, func(p *storedPayload) error {
-		found[p.key] = p.payloadText
-		return nil
-	})
-	for i := range traces {
-		t, m := &traces[i], &of[i]
-		if p, ok := found[payloadKey{trace: m.ID, span: m.Input.Span, version: m.Input.version}]; ok {
-			t.Input = m.Input.InputOf(p.Input)
-		}
-		if p, ok := found[payloadKey{trace: m.ID, span: m.Output.Span, version: m.Output.version}]; ok {
-			t.Output = m.Output.OutputOf(p.Output)
-		}
-	}
-	return err
 }

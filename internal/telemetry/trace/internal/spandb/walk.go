@@ -11,57 +11,11 @@ import (
 	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
-// Filter says which traces are meant; a zero field says nothing.
-type Filter struct {
-	Status         []Status // any of them
-	Search         string
-	ConversationID string
-	UserID         string
-	Environment    string
-	AgentName      string
-	ReleaseID      string
-	Tag            string
-	HasError       *bool
-	// MinDuration is held against traces that have ended.
-	MinDuration *time.Duration
-	// StartAfter and StartBefore exclude the times themselves.
-	StartAfter, StartBefore time.Time
-}
-
-// Filters reports whether the filter asks for more than a time.
-func (f Filter) Filters() bool {
-	return len(f.narrow()) > 0 || f.having() != ""
-}
-
 // Page says which part of a list is meant.
 type Page struct {
 	Limit, Offset int
 	// After is where the page before ended; the zero position is the start.
 	After Position
-}
-
-// Position is a place in the list of traces, which is newest first: the list
-// goes on with what is below it.
-type Position struct {
-	Start int64 // microseconds since 1970
-	ID    span.TraceID
-}
-
-// Compare orders positions by their start, and those of one moment by their ids.
-func (p Position) Compare(q Position) int {
-	return cmp.Or(cmp.Compare(p.Start, q.Start), bytes.Compare(p.ID[:], q.ID[:]))
-}
-
-// window is the time in which the traces that are meant start.
-func (f Filter) window(now time.Time) Window {
-	w := Window{Low: span.Earliest, High: now.UnixMicro() + ClockAhead}
-	if !f.StartAfter.IsZero() {
-		w.Low = max(w.Low, f.StartAfter.UnixMicro()+1)
-	}
-	if !f.StartBefore.IsZero() {
-		w.High = min(w.High, f.StartBefore.UnixMicro()-1)
-	}
-	return w
 }
 
 // Walk goes through the traces of an organization from the newest to the
