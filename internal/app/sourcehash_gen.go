@@ -51,7 +51,7 @@ var sourceHashes = map[string]string{
 	"deleteOrganization":               "a9cfdb76cc11acf5d02358aab6649712e175ac6ee9fc3c46eb58d7a4f3210e90",
 	"deletePolicy":                     "485f03a5e6171607313c5c42de96e55d4582b66f5c81cf927285862b3e47719b",
 	"deleteProviderKey":                "51ed0aee718a17de5f66c786d00cc0be968e3180595ce1844907eae9603b6f5a",
-	"deleteTrace":                      "c1439039e45d274da61a366b27adf0e34f93cc21202dc889f3737f08aad537f6",
+	"deleteTrace":                      "cdd1c431a962d74ce362b3ed1ac4344b20eebdad79fd2137b633c99b3153a963",
 	"deleteView":                       "a27cd9a07de13fb55d32781c5b43a057f669a5ad21dee42968bad64b4177c265",
 	"evaluateAccess":                   "4313fcb3f01aad77fed8c02fdffa46386014b41dcb80fbeba64beba73a2a44c6",
 	"evaluatePolicy":                   "d1b3cea4e6aee588ea4ec80b87498e5d6d536fd69cbfa1349e11e7822aad7a0b",

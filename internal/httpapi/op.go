@@ -55,10 +55,7 @@ type Op struct {
 
 // Mutates reports whether the operation takes an Idempotency-Key.
 func (op Op) Mutates() bool {
-	if op.Raw || op.Repeatable {
-		return false
-	}
-	return op.Method == http.MethodPost || op.Method == http.MethodPut || op.Method == http.MethodPatch
+	return op.Method != http.MethodGet && !op.Raw && !op.Repeatable
 }
 
 // route is what the router matches.

@@ -29,7 +29,7 @@ func (s *Service) registerOrganization(e *httpapi.Edge) {
 			"Relaxing the separation of duties takes two people: the first request is kept as `separation_proposal`, and the setting changes when another person sends the same within seven days. A service key gets 403 `not_a_person`.",
 	}, s.patchOrganization)
 	httpapi.Register(e, httpapi.Op{
-		ID: "deleteOrganization", Method: http.MethodDelete, Path: "/api/organizations/current", Tag: tag, Scope: principal.AdminOrg, Status: 200,
+		ID: "deleteOrganization", Method: http.MethodDelete, Path: "/api/organizations/current", Tag: tag, Scope: principal.AdminOrg, Status: 200, Repeatable: true,
 		Summary:     "Delete the organization",
 		Description: "Deletes the organization and everything in it; this cannot be undone. Every key stops working at once. The data is erased in the background, and the operator of the deployment can print a certificate of what was erased and when.",
 	}, s.deleteOrganization)

@@ -20,6 +20,11 @@ func (s *Service) registerDelete(e *httpapi.Edge) {
 }
 
 func (s *Service) deleteTrace(ctx context.Context, in *TracePath) (*httpapi.DeletedOutput[string], error) {
+	// A trace that the first request deleted is not there for its repetition. That
+	// one hides nothing: what has come since is a new trace.
+	if out, err := change.Recall[httpapi.DeletedOutput[string]](ctx, s.log); out != nil || err != nil {
+		return out, err
+	}
 	org := principal.From(ctx).Org
 	id, err := s.Resolve(ctx, org, in.ID)
 	if err != nil {

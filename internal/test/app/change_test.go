@@ -55,6 +55,24 @@ func TestRepetition(t *testing.T) {
 		require.Equal(t, 1, count(t, c))
 	})
 
+	t.Run("what is deleted answers the same key as before", func(t *testing.T) {
+		t.Parallel()
+		c := k.Org(t)
+		created, err := c.CreateDataset(t.Context(), testkit.Dataset{Name: "a"})
+		require.NoError(t, err)
+		trace, err := c.CreateTrace(t.Context(), map[string]any{"name": "a"})
+		require.NoError(t, err)
+		for _, path := range []string{"/api/datasets/" + created.ID, "/api/traces/" + trace.ID} {
+			first := post(t, c, "DELETE", path, "k1", "")
+			require.Equal(t, http.StatusOK, first.Status, "%s", first.Body)
+			again := post(t, c, "DELETE", path, "k1", "")
+			require.Equal(t, http.StatusOK, again.Status, "%s", again.Body)
+			require.Equal(t, "true", again.Header.Get(replayed))
+			require.Equal(t, string(first.Body), string(again.Body))
+			require.Equal(t, http.StatusNotFound, post(t, c, "DELETE", path, "k2", "").Status)
+		}
+	})
+
 	t.Run("the same key with other content is refused", func(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
