@@ -11,21 +11,10 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/assayhq/assay/internal/change"
-	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Queue is the domain's task queue.
 const Queue = "dataset"
-
-// TopicDeleted is published when a dataset is deleted.
-const TopicDeleted = "dataset.deleted"
-
-// Purge is a deleted dataset that is to be removed for good.
-type Purge struct {
-	Org       principal.OrgID `json:"org"`
-	DatasetID int64           `json:"dataset_id"`
-	NotBefore time.Time       `json:"not_before"`
-}
 
 // starter starts a workflow under an id; starting it twice is starting it once.
 type starter interface {

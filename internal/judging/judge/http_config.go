@@ -10,6 +10,70 @@ import (
 	"github.com/assayhq/assay/internal/judging/provider"
 )
 
+const tag = "Judges"
+
+// Path is the path of a judge.
+type Path struct {
+	ID string `path:"id" maxLength:"32" doc:"The id of the judge."`
+}
+
+// Number is the number behind the path; any other text is the id of no judge.
+func (p Path) Number() (int64, error) {
+	id, ok := httpapi.ParseID(p.ID)
+	if !ok {
+		return 0, ErrNotFound
+	}
+	return id, nil
+}
+
+type createBody struct {
+	Key     string `json:"key" pattern:"^[a-z][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -, beginning with a letter" example:"helpfulness" doc:"Name for programs, unique in the organization; the judge's metric is judge:<key>. It cannot be changed."`
+	Starter string `json:"starter,omitempty" maxLength:"64" doc:"Entry of the starter library that supplies every field that is not sent."`
+
+	Name        string         `json:"name,omitempty" maxLength:"200" doc:"Name for people; the key if it is not sent."`
+	Description string         `json:"description,omitempty" maxLength:"10000" doc:"What the judge is for."`
+	Status      Status         `json:"status,omitempty" default:"active" enum:"draft,active" doc:"active, or draft to try the judge first."`
+	Provider    string         `json:"provider" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" example:"openai" doc:"Provider of the model, as provider keys name it; simulated needs no key."`
+	KeyID       int64          `json:"providerKeyId,omitempty" minimum:"1" maximum:"9007199254740991" doc:"Provider key to use; the only active one of the provider if it is not sent."`
+	Model       string         `json:"model" minLength:"1" maxLength:"200" example:"gpt-4.1-mini" doc:"Model that judges."`
+	Params      httpapi.Object `json:"params,omitempty" doc:"Parameters of the model: temperature, top_p, max_tokens, seed, stop."`
+
+	Template      string           `json:"promptTemplate,omitempty" maxLength:"20000" doc:"Instructions to the judge. {{input}}, {{output}}, {{expected}}, {{context}} and {{criteria}} name parts of the material; the material itself is sent as data and never becomes part of the instructions. Required without a starter."`
+	Criteria      []criterionInput `json:"criteria,omitempty" maxItems:"20" doc:"What is rated, each on the scale; the score is their weighted mean. Without criteria the answer is rated as a whole."`
+	Scale         *scaleInput      `json:"scale,omitempty" doc:"Scale of ratings; binary if it is not sent."`
+	Pairwise      bool             `json:"pairwise,omitempty" doc:"Compares the output with the expected output, once in each order; a verdict that depends on the order is an abstention."`
+	PassThreshold *float64         `json:"passThreshold,omitempty" minimum:"0" maximum:"1" doc:"Score from which an answer passes; 0.5 if it is not sent, or 1 on a binary scale with criteria."`
+	AllowAbstain  *bool            `json:"allowAbstain,omitempty" doc:"Whether the judge may say that the material does not allow a rating; true if it is not sent."`
+	FewShot       []exampleInput   `json:"fewShot,omitempty" maxItems:"20" doc:"Labelled items to show to the judge. Only items of calibration datasets in the split train are accepted; they are never used to measure the judge."`
+	Repeats       int              `json:"repeats,omitempty" minimum:"1" maximum:"9" doc:"Opinions per verdict: the majority of labels, the median of numbers. 1 if it is not sent."`
+
+	SpendCapUSD *float64 `json:"spendCapUsd,omitempty" minimum:"0" maximum:"1000000" doc:"What the judge may cost in all, in US dollars; when it is reached, no more calls are made."`
+
+	LabelKey      string   `json:"labelKey,omitempty" maxLength:"64" doc:"Label of dataset items that holds what people say; the key if it is not sent."`
+	LabelSampling Sampling `json:"labelSampling,omitempty" default:"unknown" doc:"How the items that people labelled were chosen. random allows conclusions about the items without a label."`
+}
+
+type updateBody struct {
+	Name            httpapi.Set[string]             `json:"name,omitzero" minLength:"1" maxLength:"200" doc:"New name."`
+	Description     httpapi.Patch[string]           `json:"description,omitzero" maxLength:"10000" doc:"New description; null removes it."`
+	Status          httpapi.Set[Status]             `json:"status,omitzero" doc:"active puts a draft to use or restores a retired judge; retired stops its use."`
+	Provider        httpapi.Set[string]             `json:"provider,omitzero" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" doc:"New provider; without providerKeyId its only active key is used."`
+	KeyID           httpapi.Set[int64]              `json:"providerKeyId,omitzero" minimum:"1" maximum:"9007199254740991" doc:"New provider key."`
+	Model           httpapi.Set[string]             `json:"model,omitzero" minLength:"1" maxLength:"200" doc:"New model."`
+	Params          httpapi.Patch[httpapi.Object]   `json:"params,omitzero" doc:"New parameters of the model; null removes them."`
+	Template        httpapi.Set[string]             `json:"promptTemplate,omitzero" minLength:"1" maxLength:"20000" doc:"New instructions."`
+	Criteria        httpapi.Patch[[]criterionInput] `json:"criteria,omitzero" maxItems:"20" doc:"New criteria, replacing all existing ones; null removes them."`
+	Scale           httpapi.Set[scaleInput]         `json:"scale,omitzero" doc:"New scale."`
+	PassThreshold   httpapi.Set[float64]            `json:"passThreshold,omitzero" minimum:"0" maximum:"1" doc:"New score from which an answer passes."`
+	AllowAbstain    httpapi.Set[bool]               `json:"allowAbstain,omitzero" doc:"Whether the judge may abstain."`
+	FewShot         httpapi.Patch[[]exampleInput]   `json:"fewShot,omitzero" maxItems:"20" doc:"New examples, replacing all existing ones, with their labels as they are now; null removes them."`
+	Repeats         httpapi.Set[int]                `json:"repeats,omitzero" minimum:"1" maximum:"9" doc:"New number of opinions per verdict."`
+	SpendCapUSD     httpapi.Patch[float64]          `json:"spendCapUsd,omitzero" minimum:"0" maximum:"1000000" doc:"New limit of what the judge may cost in all; null removes it."`
+	LabelKey        httpapi.Set[string]             `json:"labelKey,omitzero" minLength:"1" maxLength:"64" doc:"New label that holds what people say."`
+	LabelSampling   httpapi.Set[Sampling]           `json:"labelSampling,omitzero" doc:"How the items that people labelled were chosen."`
+	ExpectedVersion int64                           `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
+}
+
 type criterionInput struct {
 	Key         string        `json:"key" pattern:"^[a-z][a-z0-9_-]{0,63}$" doc:"Name of the criterion."`
 	Description string        `json:"description" minLength:"1" maxLength:"4000" doc:"What is rated."`

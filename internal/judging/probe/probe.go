@@ -16,6 +16,12 @@ import (
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
+// Topics of the domain's promises.
+const (
+	TopicStarted   = "judge_probe.started"
+	TopicCancelled = "judge_probe.cancelled"
+)
+
 // ErrNotFound is returned when the organization has no such probe.
 var ErrNotFound = fault.New(fault.NotFound, "judge_probe_not_found", "The probe does not exist.")
 

@@ -18,6 +18,32 @@ import (
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
+// Begun is what a workflow needs to know of its probe.
+type Begun struct {
+	Ended bool
+	Stop  *Error
+	Units int
+}
+
+// Stretch is a part of a probe's units.
+type Stretch struct {
+	Ticket
+	From, To int
+}
+
+// Done is what became of a stretch.
+type Done struct {
+	Ended bool
+	Stop  *Error
+}
+
+// Conclusion ends a probe, as failed if there is a reason.
+type Conclusion struct {
+	Ticket
+	Stop      *Error
+	Cancelled bool `json:",omitzero"`
+}
+
 // Why a probe fails, apart from what providers do.
 const (
 	CodeNoSubjects = "no_answers"

@@ -16,12 +16,6 @@ import (
 // Queue is the domain's task queue.
 const Queue = "judge-probe"
 
-// Topics of the domain's promises.
-const (
-	TopicStarted   = "judge_probe.started"
-	TopicCancelled = "judge_probe.cancelled"
-)
-
 // engine starts and cancels workflows. Each may be done twice.
 type engine interface {
 	Start(ctx context.Context, domain, id string, workflow, input any) error
@@ -45,32 +39,6 @@ func (s *Service) Handlers(e engine) map[string]change.Handler {
 		}),
 		TopicCancelled: read(func(ctx context.Context, t Ticket) error { return e.Cancel(ctx, t.WorkflowID()) }),
 	}
-}
-
-// Begun is what a workflow needs to know of its probe.
-type Begun struct {
-	Ended bool
-	Stop  *Error
-	Units int
-}
-
-// Stretch is a part of a probe's units.
-type Stretch struct {
-	Ticket
-	From, To int
-}
-
-// Done is what became of a stretch.
-type Done struct {
-	Ended bool
-	Stop  *Error
-}
-
-// Conclusion ends a probe, as failed if there is a reason.
-type Conclusion struct {
-	Ticket
-	Stop      *Error
-	Cancelled bool `json:",omitzero"`
 }
 
 // stretch is how many units an activity asks for: a few minutes of a slow model.

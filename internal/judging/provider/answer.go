@@ -11,6 +11,13 @@ import (
 	"github.com/assayhq/assay/internal/platform/llm"
 )
 
+// CodeSpendCap stops whoever would spend more than a cap allows. CodePriceMissing
+// refuses a model whose cost cannot be held against a cap.
+const (
+	CodeSpendCap     = "spend_cap_reached"
+	CodePriceMissing = "price_missing"
+)
+
 // Answer is what a model or an application answered.
 type Answer struct {
 	Output jsontext.Value

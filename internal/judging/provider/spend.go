@@ -10,13 +10,6 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 )
 
-// CodeSpendCap stops whoever would spend more than a cap allows. CodePriceMissing
-// refuses a model whose cost cannot be held against a cap.
-const (
-	CodeSpendCap     = "spend_cap_reached"
-	CodePriceMissing = "price_missing"
-)
-
 // Purse is something that a cap can be set on. The organization and its keys have
 // purses of their own, which are counted by the calendar month in UTC; every other
 // one is counted from its beginning to its end.

@@ -3,7 +3,6 @@ package rule
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -13,59 +12,14 @@ import (
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
-	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // Queue is the domain's task queue.
 const Queue = "rule"
 
-// Topics of the domain's promises.
-const (
-	TopicActivated = "judge_rule.activated"
-	TopicBackfill  = "judge_backfill.started"
-)
-
-// The kinds of the domain's workflows.
-const (
-	KindRule     = "judge-rule"
-	KindBackfill = "judge-backfill"
-)
-
-// Ticket is an activation of a rule.
-type Ticket struct {
-	Org        principal.OrgID `json:"org"`
-	Rule       int64           `json:"rule"`
-	Activation int64           `json:"activation"`
-}
-
-// WorkflowID names the workflow of the activation.
-func (t Ticket) WorkflowID() string {
-	return fmt.Sprintf("%s:%s:%d:%d", KindRule, t.Org, t.Rule, t.Activation)
-}
-
-// BackfillTicket is a back-fill.
-type BackfillTicket struct {
-	Org      principal.OrgID `json:"org"`
-	Backfill int64           `json:"backfill"`
-}
-
-// WorkflowID names the workflow of the back-fill.
-func (t BackfillTicket) WorkflowID() string {
-	return fmt.Sprintf("%s:%s:%d", KindBackfill, t.Org, t.Backfill)
-}
-
 // starter starts a workflow under an id; starting it twice is starting it once.
 type starter interface {
 	Start(ctx context.Context, domain, id string, workflow, input any) error
-}
-
-// startTx makes sure that an active rule is executed. Each activation has a workflow
-// of its own, so that one that is about to end cannot be taken for the new one.
-func (s *Service) startTx(ctx context.Context, tx postgres.Tx, r Rule) error {
-	if r.Status != StatusActive {
-		return nil
-	}
-	return s.log.PublishTx(ctx, tx, TopicActivated, strconv.FormatInt(r.ID, 10), Ticket{Org: tx.Org, Rule: r.ID, Activation: r.activation})
 }
 
 // Handlers hand the domain's promises to the workflow engine.

@@ -17,14 +17,6 @@ import (
 	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
-const (
-	tag     = "Traces"
-	tagOTLP = "OpenTelemetry"
-
-	mediaProtobuf = "application/x-protobuf"
-	mediaJSON     = "application/json"
-)
-
 // headerIngest tells a sender that what it sent is safe and not yet readable.
 const headerIngest = "X-Ingest"
 

@@ -9,6 +9,14 @@ import (
 	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
+const (
+	tag     = "Traces"
+	tagOTLP = "OpenTelemetry"
+
+	mediaProtobuf = "application/x-protobuf"
+	mediaJSON     = "application/json"
+)
+
 // TraceBody is a trace on the wire. Telemetry arrives without entries in the audit
 // log, so all of it but the id is volatile. It is exported because other bodies embed
 // it, and the framework reads exported fields only.

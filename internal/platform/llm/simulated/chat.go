@@ -3,7 +3,6 @@ package simulated
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,10 +58,6 @@ type chatRequest struct {
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
-}
-
-func invalid(message string) *failure {
-	return &failure{status: http.StatusBadRequest, message: message}
 }
 
 func (chat) read(body []byte) (*prompt, *failure) {
@@ -197,9 +192,6 @@ func chatUsageOf(a answer) chatUsage {
 	return out
 }
 
-// created is when an answer was made, as OpenAI writes it.
-func created() int64 { return time.Now().Unix() }
-
 // chatTypes are the types of errors by status; what is not here has the first.
 var chatTypes = map[int]string{
 	http.StatusBadRequest: "invalid_request_error", http.StatusTooManyRequests: "requests",
@@ -228,13 +220,4 @@ func (chat) failure(f *failure, _ string) []byte {
 		out.Error.Code = &f.code
 	}
 	return mustJSON(out)
-}
-
-// mustJSON writes a value of this package's own types.
-func mustJSON(v any) []byte {
-	out, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
-	if err != nil {
-		panic(err) // a type of ours cannot be written
-	}
-	return out
 }

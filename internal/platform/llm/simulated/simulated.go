@@ -120,35 +120,6 @@ func (p *Provider) Calls() Calls { return p.calls.count() }
 // Forget begins to count anew. Calls in flight stay counted as such.
 func (p *Provider) Forget() { p.calls.forget() }
 
-// dialect is one of the protocols.
-type dialect interface {
-	// key is the caller's credential, if the headers are what the provider
-	// demands.
-	key(h http.Header) (string, *failure)
-	read(body []byte) (*prompt, *failure)
-	answer(id string, p *prompt, a answer) []byte
-	stream(id string, p *prompt, a answer) []byte // the same in events
-	failure(f *failure, id string) []byte
-	requestID() string // the name of the header
-	overloaded() int   // the status
-}
-
-// failure is a call that the provider refuses.
-type failure struct {
-	status        int
-	code, message string // code is OpenAI's; Anthropic has a type for each status
-	retryAfter    time.Duration
-}
-
-func unknownKey() *failure {
-	return &failure{status: http.StatusUnauthorized, code: "invalid_api_key", message: "The key is not one that this provider was told to accept."}
-}
-
-const (
-	maxBody  = 32 << 20 // Anthropic's
-	jsonType = "application/json"
-)
-
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // complete answers a prompt.
@@ -236,12 +207,4 @@ func (p *Provider) refuse(w http.ResponseWriter, d dialect, f *failure, name str
 		}
 	}
 	send(w, f.status, jsonType, d.failure(f, "req_"+name))
-}
-
-func send(w http.ResponseWriter, status int, contentType string, body []byte) {
-	h := w.Header()
-	h["Content-Type"] = []string{contentType}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(status)
-	w.Write(body) //nolint:gosec // an echo is what is asked for, and it is JSON
 }

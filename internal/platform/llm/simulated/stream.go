@@ -33,9 +33,6 @@ func pieces(text string) []string {
 	return out
 }
 
-// object is a piece of an event.
-type object = map[string]any
-
 // stream is an answer of the chat in pieces.
 func (chat) stream(id string, p *prompt, a answer) []byte {
 	var e events

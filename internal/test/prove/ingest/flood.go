@@ -17,10 +17,8 @@ const (
 	// calmRate is how many of them a second are offered before, and floodRate
 	// during the flood.
 	calmRate, floodRate = 20, 10 * calmRate
-	// inflightLimit is what the application may hold of what it was sent. It is
-	// the least that can be set, so that the flood fills it at once, and
-	// inflightWeight is what a byte of it takes in memory at most.
-	inflightLimit, inflightWeight = 64 << 20, 6
+	// inflightWeight is what a byte of inflightLimit takes in memory at most.
+	inflightWeight = 6
 )
 
 // flood offers ten times as much as before while ClickHouse is away, and

@@ -13,9 +13,6 @@ import (
 	"github.com/assayhq/assay/internal/test/prove/rig"
 )
 
-// patience is how long anything may take that has to happen.
-const patience = rig.Patience
-
 type loadOptions struct {
 	senders int
 	// sample is how many batches a sender sends for each one that it reads back

@@ -15,6 +15,13 @@ import (
 	"github.com/assayhq/assay/internal/test/prove/rig"
 )
 
+// inflightLimit is what the application may hold of what it was sent: the least
+// that can be set, so that the flood fills it at once.
+const inflightLimit = 64 << 20
+
+// patience is how long anything may take that has to happen.
+const patience = rig.Patience
+
 // system is one set of engines with one application on it, and the proxies
 // between them.
 type system struct {

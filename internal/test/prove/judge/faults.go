@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/assayhq/assay/internal/evaluation"
@@ -63,15 +62,6 @@ func (p *proof) all(ctx context.Context) (done int, err error) {
 			return fmt.Sprintf("runs ended %3d single requests %4d calls %d", p.load.ended, len(p.load.singles), p.s.provider.oracle.Total())
 		},
 	})
-}
-
-// excuses tells whether a crash can have taken the answer about a case. Runs need no
-// server, and single requests no worker.
-func excuses(name string, c rig.Crash) bool {
-	if strings.HasPrefix(name, ofSingles) {
-		return strings.HasPrefix(c.What, rig.OfServer) || c.What == rig.OfEngine+"postgres"
-	}
-	return !strings.HasPrefix(c.What, rig.OfServer)
 }
 
 // spoil makes the provider misbehave for a while.

@@ -37,13 +37,6 @@ import (
 	"github.com/assayhq/assay/internal/test/prove/rig"
 )
 
-// options are what a shortened proof changes.
-type options struct {
-	rig.Options
-	runs, width, caps int
-	heartbeat         time.Duration
-}
-
 // New declares the proof and its flags.
 func New(flags *flag.FlagSet) func(context.Context) error {
 	var o options

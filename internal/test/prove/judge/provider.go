@@ -207,3 +207,12 @@ func (a *answer) WriteHeader(status int) { a.status = status }
 
 // Write keeps the bytes.
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// excuses tells whether a crash can have taken the answer about a case. Runs need no
+// server, and single requests no worker.
+func excuses(name string, c rig.Crash) bool {
+	if strings.HasPrefix(name, ofSingles) {
+		return strings.HasPrefix(c.What, rig.OfServer) || c.What == rig.OfEngine+"postgres"
+	}
+	return !strings.HasPrefix(c.What, rig.OfServer)
+}

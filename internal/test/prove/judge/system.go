@@ -17,6 +17,13 @@ import (
 	"github.com/assayhq/assay/internal/test/prove/rig"
 )
 
+// options are what a shortened proof changes.
+type options struct {
+	rig.Options
+	runs, width, caps int
+	heartbeat         time.Duration
+}
+
 // tenant is an organization with its judges.
 type tenant struct {
 	rig.Organization
