@@ -88,7 +88,7 @@ type qualityBody struct {
 	AlphaChange  stat.Estimate               `json:"alpha_change" doc:"That minus the alpha of all: above 0 the annotator lowers agreement."`
 	MedianMS     stat.Estimate               `json:"median_ms" doc:"Median time for an answer, in milliseconds."`
 	Gold         httpapi.Null[annotatorGold] `json:"gold" doc:"How the annotator answers gold questions; null if the task has none, or if they are not shown to the caller."`
-	Flags        []Flag                      `json:"flags" doc:"fails_gold: the whole interval on gold questions is below 0.8. What stands out. below_chance: right less often than guessing would be; excluded: left out of the consensus for that reason; lowers_agreement: the whole interval of alpha_change is above 0; one_label: gave one label throughout, while others clearly did not."`
+	Flags        []Flag                      `json:"flags" doc:"What stands out. below_chance: right less often than guessing would be; excluded: left out of the consensus for that reason; lowers_agreement: the whole interval of alpha_change is above 0; one_label: gave one label throughout, while others clearly did not; fails_gold: the whole interval on gold questions is below 0.8."`
 }
 
 type consensusBody struct {
@@ -130,13 +130,14 @@ func toAgreement(p Panel) agreementBody {
 	for _, l := range p.Together.Labels {
 		b.Labels = append(b.Labels, specificBody(l))
 	}
-	// Both are in the order of the keys.
+	// Both are in the order of the keys. Without somebody who answered gold questions alone,
+	// agreement is that of all.
 	for i, q := range p.Quality {
 		one := qualityBody{
-			Annotator: p.People[q.Annotator].shown(), Labels: q.Votes, Accuracy: q.Consensus, AlphaWithout: q.Change, AlphaChange: q.Change, MedianMS: q.Time,
+			Annotator: p.People[q.Annotator].shown(), Labels: q.Votes, Accuracy: q.Consensus, AlphaWithout: o.Alpha, AlphaChange: q.Change, MedianMS: q.Time,
 			Flags: flags(p.Consensus.Annotators[i], q),
 		}
-		if w := slices.IndexFunc(p.Together.Without, func(w agree.Without) bool { return w.Rater == q.Annotator }); w >= 0 { // not who answered gold questions alone
+		if w := slices.IndexFunc(p.Together.Without, func(w agree.Without) bool { return w.Rater == q.Annotator }); w >= 0 {
 			one.AlphaWithout = p.Together.Without[w].Alpha
 		}
 		if p.Gold != nil && p.Gold.Questions > 0 {

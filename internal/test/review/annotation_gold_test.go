@@ -128,6 +128,54 @@ func TestGoldQuestionsFindASpammer(t *testing.T) {
 	require.ErrorIs(t, err, annotation.ErrAnswered)
 }
 
+// TestSomebodyWhoAnswersGoldQuestionsAlone has no part in agreement, so the alpha of all
+// others is that of the task.
+func TestSomebodyWhoAnswersGoldQuestionsAlone(t *testing.T) {
+	t.Parallel()
+	k := testkit.Shared(t)
+	c, ctx := k.Org(t), t.Context()
+	const n = 24
+	task := verdicts(t, c, 2)
+	var list []map[string]any
+	for i := range 2 * n {
+		item := map[string]any{"content": map[string]any{"question": fmt.Sprint("Question ", i)}}
+		if i < n {
+			item["gold"] = right(i)
+		}
+		list = append(list, item)
+	}
+	added, err := c.AddAnnotationItems(ctx, task.ID, map[string]any{"items": list})
+	require.NoError(t, err)
+	who := people(t, c, 3)
+	for i, item := range added.Items {
+		second := who[1]
+		if i < n {
+			second = who[2]
+		}
+		for _, person := range []*testkit.Client{who[0], second} {
+			label := right(i)
+			if person != who[0] && i%6 == 0 {
+				label = right(i + 1)
+			}
+			_, err = person.Answer(ctx, task.ID, item.ID, map[string]any{"label": label})
+			require.NoError(t, err)
+		}
+	}
+
+	a, err := c.AnnotationAgreement(ctx, task.ID)
+
+	require.NoError(t, err)
+	require.NotNil(t, a.Alpha.CI)
+	me, err := who[2].Me(ctx)
+	require.NoError(t, err)
+	alone := slices.IndexFunc(a.Annotators, func(one testkit.AnnotatorQuality) bool { return *one.Annotator.ID == *me.UserID })
+	require.GreaterOrEqual(t, alone, 0)
+	require.Equal(t, n, a.Annotators[alone].Gold.Items)
+	require.Equal(t, a.Alpha, a.Annotators[alone].AlphaWithout)
+	require.Equal(t, "krippendorff_alpha_change", a.Annotators[alone].AlphaChange.Method)
+	require.Nil(t, a.Annotators[alone].AlphaChange.Value)
+}
+
 func TestGoldQuestionsThatWouldBeRecognized(t *testing.T) {
 	t.Parallel()
 	k := testkit.Shared(t)

@@ -110,21 +110,8 @@ type AnnotationAgreement struct {
 		Label     string        `json:"label"`
 		Agreement stat.Estimate `json:"agreement"`
 	} `json:"labels"`
-	Annotators []struct {
-		Annotator    Actor         `json:"annotator"`
-		Labels       int           `json:"labels"`
-		Accuracy     stat.Estimate `json:"accuracy"`
-		AlphaWithout stat.Estimate `json:"alpha_without"`
-		MedianMS     stat.Estimate `json:"median_ms"`
-		Gold         *struct {
-			Items    int           `json:"items"`
-			Correct  int           `json:"correct"`
-			Accuracy stat.Estimate `json:"accuracy"`
-			Standing string        `json:"standing"`
-		} `json:"gold"`
-		Flags []string `json:"flags"`
-	} `json:"annotators"`
-	Audit struct {
+	Annotators []AnnotatorQuality `json:"annotators"`
+	Audit      struct {
 		Items          int           `json:"items"`
 		ErrorRate      stat.Estimate `json:"error_rate"`
 		ExpectedErrors *float64      `json:"expected_errors"`
@@ -146,6 +133,23 @@ type AnnotationAgreement struct {
 		Entropy   *float64  `json:"entropy"`
 		N         int       `json:"n"`
 	} `json:"hardest"`
+}
+
+// AnnotatorQuality is how an annotator works, as the interface shows it.
+type AnnotatorQuality struct {
+	Annotator    Actor         `json:"annotator"`
+	Labels       int           `json:"labels"`
+	Accuracy     stat.Estimate `json:"accuracy"`
+	AlphaWithout stat.Estimate `json:"alpha_without"`
+	AlphaChange  stat.Estimate `json:"alpha_change"`
+	MedianMS     stat.Estimate `json:"median_ms"`
+	Gold         *struct {
+		Items    int           `json:"items"`
+		Correct  int           `json:"correct"`
+		Accuracy stat.Estimate `json:"accuracy"`
+		Standing string        `json:"standing"`
+	} `json:"gold"`
+	Flags []string `json:"flags"`
 }
 
 const annotations = "/api/annotations"

@@ -1040,7 +1040,7 @@ type AnnotationQuality struct {
 	AlphaWithout Estimate `json:"alpha_without"`
 	// The annotator; asserted if another person or key created a key that was used.
 	Annotator Actor `json:"annotator"`
-	// fails_gold: the whole interval on gold questions is below 0.8. What stands out. below_chance: right less often than guessing would be; excluded: left out of the consensus for that reason; lowers_agreement: the whole interval of alpha_change is above 0; one_label: gave one label throughout, while others clearly did not.
+	// What stands out. below_chance: right less often than guessing would be; excluded: left out of the consensus for that reason; lowers_agreement: the whole interval of alpha_change is above 0; one_label: gave one label throughout, while others clearly did not; fails_gold: the whole interval on gold questions is below 0.8.
 	Flags []string `json:"flags"`
 	// How the annotator answers gold questions; null if the task has none, or if they are not shown to the caller.
 	Gold *AnnotationQualityOnGold `json:"gold"`
