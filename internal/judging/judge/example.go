@@ -27,14 +27,17 @@ func (s *Service) examples(ctx context.Context, org principal.OrgID, c Config, s
 	var fields []fault.Field
 	all := make([]Example, len(spec.Examples))
 	for i, x := range spec.Examples {
-		if all[i] = x; x.Label != "" {
-			continue
+		var why string
+		if x.Label == "" {
+			var err error
+			if x, why, err = s.example(ctx, org, c, spec, x); err != nil {
+				return nil, err
+			}
 		}
-		found, why, err := s.example(ctx, org, c, spec, x)
-		if err != nil {
-			return nil, err
+		if _, err := spec.exampleReply(x, ""); err != nil && why == "" {
+			why = fmt.Sprintf("has the label %q, which is no rating on the scale that the model answers on", x.Label)
 		}
-		if all[i] = found; why != "" {
+		if all[i] = x; why != "" {
 			fields = append(fields, fault.Field{In: "body", Path: fmt.Sprintf("/fewShot/%d/datasetItemId", i), Code: "unknown_reference", Message: why})
 		}
 	}

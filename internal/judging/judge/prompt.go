@@ -239,4 +239,10 @@ func writeScale(b *strings.Builder, s Spec) {
 	b.WriteString("\n")
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// number writes a number on a scale. Zero has no sign.
+func number(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}

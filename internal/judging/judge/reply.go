@@ -28,7 +28,7 @@ const (
 type reply struct {
 	Check      string                    `json:"check"`
 	Reasoning  string                    `json:"reasoning"`
-	Abstain    bool                      `json:"abstain,omitzero"`
+	Abstain    *bool                     `json:"abstain,omitzero"` // if the judge may abstain
 	Rating     jsontext.Value            `json:"rating,omitzero"`
 	Ratings    map[string]jsontext.Value `json:"ratings,omitzero"`
 	Winner     string                    `json:"winner,omitzero"`
@@ -171,7 +171,7 @@ func (s Spec) read(text jsontext.Value, check string, o order) (opinion, *provid
 	if r.Check != check {
 		return opinion{}, &provider.Failure{Code: CodeCheckMissing, Message: "The model's answer does not repeat the check code, so it may have followed instructions in the material. It is not counted."}
 	}
-	op := opinion{abstained: r.Abstain && s.AllowAbstain, reasoning: r.Reasoning, confidence: min(1, max(0, r.Confidence))}
+	op := opinion{abstained: s.AllowAbstain && r.Abstain != nil && *r.Abstain, reasoning: r.Reasoning, confidence: min(1, max(0, r.Confidence))}
 	if op.abstained {
 		return op, nil
 	}
@@ -227,6 +227,9 @@ func (s Spec) weigh(all []CriterionRating) Rating {
 // exampleReply is the answer that an example shows.
 func (s Spec) exampleReply(x Example, check string) (string, error) {
 	r := reply{Check: check, Reasoning: x.Note, Confidence: 1}
+	if s.AllowAbstain {
+		r.Abstain = new(bool)
+	}
 	label, err := json.Marshal(x.Label)
 	if err != nil {
 		return "", err

@@ -124,10 +124,13 @@ func (s Scale) numbered(v float64) (Rating, bool) {
 	case ScaleCategorical:
 		return Rating{}, false
 	}
+	if v == 0 {
+		v = 0 // never -0, which no scale has
+	}
 	if !(v >= s.Min && v <= s.Max) || s.Type == ScaleLikert && v != math.Trunc(v) {
 		return Rating{}, false
 	}
-	return Rating{Raw: &v, Label: strconv.FormatFloat(v, 'g', -1, 64), Score: (v - s.Min) / (s.Max - s.Min)}, true
+	return Rating{Raw: &v, Label: number(v), Score: (v - s.Min) / (s.Max - s.Min)}, true
 }
 
 // names are the labels of a scale, the worst first; nil if there are too many to
@@ -151,7 +154,7 @@ func (s Scale) names() (all []string) {
 		}
 	case ScaleLikert:
 		for v := s.Min; v <= s.Max; v++ {
-			all = append(all, strconv.FormatFloat(v, 'g', -1, 64))
+			all = append(all, number(v))
 		}
 	}
 	return all

@@ -120,6 +120,45 @@ func TestAJudgeThatCannotWorkIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "no active provider key of openai")
 }
 
+// TestExamplesOfAJudgeWithCriteria need a label that each criterion can have: whether the
+// answer passes is none on a scale of numbers.
+func TestExamplesOfAJudgeWithCriteria(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	us := testkit.Shared(t).Org(t)
+	train := "train"
+	set := us.Dataset(t, testkit.Dataset{Purpose: "calibration"})
+	added, err := us.AddItems(ctx, set.ID, []testkit.Item{
+		{Input: "How do I pay?", Output: "By card.", Labels: map[string]any{"verdict": "pass"}, Split: &train},
+		{Input: "How do I pay?", Output: "Dunno.", Labels: map[string]any{"verdict": 2}, Split: &train},
+	})
+	require.NoError(t, err)
+	shown := func(items ...int) []any {
+		var out []any
+		for _, i := range items {
+			out = append(out, map[string]any{"datasetId": set.ID, "datasetItemId": added.Items[i].ID})
+		}
+		return out
+	}
+	body := map[string]any{
+		"key": "tone", "provider": "simulated", "model": "judge", "promptTemplate": "Rate {{output}}.", "labelKey": "verdict",
+		"criteria": []any{map[string]any{"key": "tone", "description": "Is it polite?"}}, "fewShot": shown(0),
+	}
+	_, err = us.CreateJudge(ctx, body)
+	require.NoError(t, err, "criteria that pass or fail")
+	body["key"], body["scale"] = "numbers", map[string]any{"type": "likert", "min": 1, "max": 5}
+	_, err = us.CreateJudge(ctx, body)
+	require.ErrorContains(t, err, "The judge cannot be shown these examples")
+	body["fewShot"] = shown(1)
+	c, err := us.CreateJudge(ctx, body)
+	require.NoError(t, err)
+	r, err := us.Judge(ctx, map[string]any{"configId": c.ID, "input": "Hello", "output": "Hi! [[score:0.5]]"})
+	require.NoError(t, err)
+	require.Equal(t, "completed", r.Status, r.Error)
+	_, err = us.UpdateJudge(ctx, c.ID, map[string]any{"scale": map[string]any{"type": "binary"}})
+	require.ErrorContains(t, err, "The judge cannot be shown these examples", "an example keeps its label")
+}
+
 func TestARepeatedRequestIsPaidOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
