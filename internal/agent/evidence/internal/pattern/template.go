@@ -1,8 +1,12 @@
 package pattern
 
 import (
+	"embed"
+	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
@@ -127,22 +131,36 @@ type Gate struct {
 	Required bool           `json:"required"`
 }
 
-// The categories.
-const (
-	knowledge   = "knowledge"
-	customer    = "customer"
-	engineering = "engineering"
-	finance     = "finance"
-	operations  = "operations"
-	oversight   = "oversight"
-)
+//go:embed templates/*.json
+var files embed.FS
+
+// texts are the templates as JSON without space, in the order of the names of their files.
+var texts = sync.OnceValue(func() []jsontext.Value {
+	list, err := files.ReadDir("templates")
+	if err != nil {
+		panic("pattern: " + err.Error()) // the files are part of the program
+	}
+	all := make([]jsontext.Value, len(list))
+	for i, f := range list {
+		if all[i], err = files.ReadFile("templates/" + f.Name()); err == nil {
+			err = all[i].Compact()
+		}
+		if err != nil {
+			panic(fmt.Sprintf("pattern: template %s: %v", f.Name(), err))
+		}
+	}
+	return all
+})
 
 // All are the templates, always in the same order. The caller may change what it gets.
 func All() []Template {
-	return []Template{
-		ragAnswer(), supportRefund(), codeChange(), dataAnalyst(), outreachEmail(), browserResearch(),
-		delegationTeam(), documentIntake(), infraChange(), invoicePayment(), scheduledBatch(), humanReview(),
+	all := make([]Template, len(texts()))
+	for i, text := range texts() {
+		if err := json.Unmarshal(text, &all[i], json.RejectUnknownMembers(true)); err != nil {
+			panic(fmt.Sprintf("pattern: template %d: %v", i+1, err)) // tests read all of them
+		}
 	}
+	return all
 }
 
 // Find returns the template with a key.
