@@ -12,7 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/core/schema"
 )
 
-// Text returns what a JSON value says as text, and whether it could be read:
+// textOf returns what a JSON value says as text:
 //
 //   - a string is itself, and null is the empty text;
 //   - a chat message, which is an object with a role and a content or parts, is
@@ -24,17 +24,6 @@ import (
 //   - an object whose only member is a string named content, output, text or
 //     answer is that string;
 //   - everything else is its canonical JSON (RFC 8785).
-//
-// An empty value, one that is not JSON and one that is too large have no text.
-func Text(v jsontext.Value) (text string, ok bool) {
-	w := work{schema.NewWork()}
-	doc, err := w.Decode(v)
-	if err != nil {
-		return "", false
-	}
-	return textOf(doc), true
-}
-
 func textOf(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -204,7 +204,7 @@ func TestWhatIsSent(t *testing.T) {
 			wanted.Set("Idempotency-Key", "run-1/item-2")
 			wanted.Set("Traceparent", "00-01000000000000000000000000000000-0200000000000000-01")
 			require.Equal(t, wanted, got.Header)
-			require.Equal(t, llm.Invalid, llm.KindOf(err))
+			require.Equal(t, llm.Invalid, failed(t, err).Kind)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -117,14 +116,4 @@ func (e *Error) Fatal() bool {
 		return true
 	}
 	return false
-}
-
-// KindOf returns the kind of an error that Complete returned, however it is
-// wrapped, or "" if err is none.
-func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Kind
-	}
-	return ""
 }

@@ -29,7 +29,7 @@ func TestCallsAreCounted(t *testing.T) {
 	ask("a storm", "3") // the second is paid
 	ask("gone", "")
 	_, err := k.client.Complete(t.Context(), to, llm.Request{Model: "missing", Messages: []llm.Message{{Role: llm.RoleUser, Content: "x"}}})
-	require.Equal(t, llm.NotFound, llm.KindOf(err))
+	require.Equal(t, llm.NotFound, kindOf(err))
 
 	got := k.Calls()
 

@@ -33,7 +33,7 @@ func TestRules(t *testing.T) {
 				}
 				_, first := k.ask(t.Context(), "openai", "echo", strconv.Itoa(i))
 				_, second := k.ask(t.Context(), "openai", "echo", strconv.Itoa(i))
-				out[i] = [2]llm.Kind{llm.KindOf(first), llm.KindOf(second)}
+				out[i] = [2]llm.Kind{kindOf(first), kindOf(second)}
 			}
 			return out
 		}
@@ -57,7 +57,7 @@ func TestRules(t *testing.T) {
 			var kinds []llm.Kind
 			for range 3 {
 				_, err := k.ask(t.Context(), "anthropic", "echo", text)
-				kinds = append(kinds, llm.KindOf(err))
+				kinds = append(kinds, kindOf(err))
 			}
 			require.Equal(t, []llm.Kind{llm.Unavailable, llm.Unavailable, ""}, kinds)
 		}
@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 			kind        llm.Kind
 		}{{"shy", "x", llm.Refused}, {"echo", "x", ""}, {"echo", "an [[odd]] thing", llm.Malformed}} {
 			_, err := k.ask(t.Context(), "openai", c.model, c.text)
-			require.Equal(t, c.kind, llm.KindOf(err))
+			require.Equal(t, c.kind, kindOf(err))
 		}
 	})
 	t.Run("a window that returns", func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestRules(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, k.SetFaults(simulated.Faults{Rules: []simulated.Rule{{Fault: simulated.FaultError}}}))
 		_, err = k.ask(t.Context(), "openai", "echo", "x")
-		require.Equal(t, llm.Unavailable, llm.KindOf(err))
+		require.Equal(t, llm.Unavailable, kindOf(err))
 	})
 }
 

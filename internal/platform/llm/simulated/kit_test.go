@@ -2,6 +2,7 @@ package simulated_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -56,4 +57,13 @@ func decode[T any](t *testing.T, text string) T {
 
 func rules(r ...simulated.Rule) simulated.Options {
 	return simulated.Options{Faults: simulated.Faults{Rules: r}}
+}
+
+// kindOf is the kind of an error of a provider, or "" if it is none.
+func kindOf(err error) llm.Kind {
+	var e *llm.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
 }

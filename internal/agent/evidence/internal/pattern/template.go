@@ -3,7 +3,6 @@ package pattern
 import (
 	"embed"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -161,24 +160,4 @@ func All() []Template {
 		}
 	}
 	return all
-}
-
-// Find returns the template with a key.
-func Find(key string) (Template, bool) {
-	for _, t := range All() {
-		if t.Key == key {
-			return t, true
-		}
-	}
-	return Template{}, false
-}
-
-// Categories are what templates can be selected by, in alphabetical order.
-func Categories() []string {
-	var out []string
-	for _, t := range All() {
-		out = append(out, t.Category)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
