@@ -17,8 +17,8 @@ const (
 // transitions is every legal move; what is not here is refused. Anyone who may
 // write datasets may make them.
 var transitions = state.Moves[Status]{
-	{From: StatusActive, Event: "archive", To: StatusArchived},
-	{From: StatusArchived, Event: "restore", To: StatusActive},
+	StatusActive:   {StatusArchived},
+	StatusArchived: {StatusActive},
 }
 
 // ErrTransition is returned for a move that the table does not have.

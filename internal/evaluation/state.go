@@ -34,9 +34,7 @@ const (
 // transitions is every legal move of a run; what is not here is refused. The
 // engine completes and fails runs, a caller who may write cancels them.
 var transitions = state.Moves[Status]{
-	{From: StatusRunning, Event: "complete", To: StatusCompleted},
-	{From: StatusRunning, Event: "fail", To: StatusFailed},
-	{From: StatusRunning, Event: "cancel", To: StatusCancelled},
+	StatusRunning: {StatusCompleted, StatusFailed, StatusCancelled},
 }
 
 // ErrTransition is returned for a move that the table does not have.

@@ -12,8 +12,6 @@ var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The organiz
 // transitions of an organization; what is not here is refused. Suspending and
 // resuming is the operator's; deleting is an owner's and cannot be undone.
 var transitions = state.Moves[Status]{
-	{From: StatusActive, Event: "suspend", To: StatusSuspended},
-	{From: StatusSuspended, Event: "resume", To: StatusActive},
-	{From: StatusActive, Event: "delete", To: StatusDeleting},
-	{From: StatusSuspended, Event: "delete", To: StatusDeleting},
+	StatusActive:    {StatusSuspended, StatusDeleting},
+	StatusSuspended: {StatusActive, StatusDeleting},
 }

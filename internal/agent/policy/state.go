@@ -28,10 +28,8 @@ const (
 // transitions is every legal move; what is not here is refused. Administrators make
 // them.
 var transitions = state.Moves[State]{
-	{From: StateDraft, Event: "activate", To: StateActive},
-	{From: StateDraft, Event: "retire", To: StateRetired},
-	{From: StateActive, Event: "deactivate", To: StateDraft},
-	{From: StateActive, Event: "retire", To: StateRetired},
+	StateDraft:  {StateActive, StateRetired},
+	StateActive: {StateDraft, StateRetired},
 }
 
 // What a policy's state refuses.

@@ -12,9 +12,7 @@ import (
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	type position string
-	lamp := state.Moves[position]{
-		{From: "off", Event: "switch", To: "on"}, {From: "on", Event: "switch", To: "off"}, {From: "on", Event: "break", To: "broken"},
-	}
+	lamp := state.Moves[position]{"off": {"on"}, "on": {"off", "broken"}}
 	refusal := fault.New(fault.Conflict, "invalid_transition", "It cannot.")
 
 	require.NoError(t, lamp.Check(refusal, "on", "broken"))

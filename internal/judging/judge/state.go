@@ -18,10 +18,9 @@ const (
 // transitions is every legal move; what is not here is refused. Anyone who may
 // write evaluations may make them.
 var transitions = state.Moves[Status]{
-	{From: StatusDraft, Event: "activate", To: StatusActive},
-	{From: StatusDraft, Event: "retire", To: StatusRetired},
-	{From: StatusActive, Event: "retire", To: StatusRetired},
-	{From: StatusRetired, Event: "restore", To: StatusActive},
+	StatusDraft:   {StatusActive, StatusRetired},
+	StatusActive:  {StatusRetired},
+	StatusRetired: {StatusActive},
 }
 
 // ErrTransition is returned for a move that the table does not have.

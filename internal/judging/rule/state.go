@@ -17,8 +17,8 @@ const (
 // transitions is every legal move of a rule. Anyone who may write evaluations may
 // make them.
 var transitions = state.Moves[Status]{
-	{From: StatusActive, Event: "pause", To: StatusPaused},
-	{From: StatusPaused, Event: "activate", To: StatusActive},
+	StatusActive: {StatusPaused},
+	StatusPaused: {StatusActive},
 }
 
 // ErrTransition is returned for a move that the table does not have.
@@ -46,9 +46,7 @@ const (
 // backfillTransitions is every legal move of a back-fill. Callers cancel; the
 // workflow makes the other two moves.
 var backfillTransitions = state.Moves[BackfillStatus]{
-	{From: BackfillRunning, Event: "complete", To: BackfillCompleted},
-	{From: BackfillRunning, Event: "stop", To: BackfillStopped},
-	{From: BackfillRunning, Event: "cancel", To: BackfillCancelled},
+	BackfillRunning: {BackfillCompleted, BackfillStopped, BackfillCancelled},
 }
 
 // ErrBackfillEnded is returned when a back-fill that has ended is cancelled.

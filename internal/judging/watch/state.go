@@ -18,10 +18,8 @@ const (
 
 // transitions is every legal move; what is not here is refused.
 var transitions = state.Moves[Status]{
-	{From: StatusPreparing, Event: "settle", To: StatusWatching},
-	{From: StatusPreparing, Event: "stop", To: StatusStopped},
-	{From: StatusWatching, Event: "drift", To: StatusDrifted},
-	{From: StatusWatching, Event: "stop", To: StatusStopped},
+	StatusPreparing: {StatusWatching, StatusStopped},
+	StatusWatching:  {StatusDrifted, StatusStopped},
 }
 
 // ErrTransition is returned for a move that the table does not have.

@@ -23,16 +23,11 @@ var statuses = []Status{StatusOpen, StatusAssigned, StatusDecided, StatusClosed,
 // transitions is every legal move of an item. A person decides and states ground
 // truth; whoever may administer the organization makes the other moves.
 var transitions = state.Moves[Status]{
-	{From: StatusOpen, Event: "assign", To: StatusAssigned},
-	{From: StatusAssigned, Event: "release", To: StatusOpen},
-	{From: StatusOpen, Event: "decide", To: StatusDecided},
-	{From: StatusAssigned, Event: "decide", To: StatusDecided},
-	{From: StatusOpen, Event: "dismiss", To: StatusDismissed},
-	{From: StatusAssigned, Event: "dismiss", To: StatusDismissed},
-	{From: StatusDecided, Event: "close", To: StatusClosed},
-	{From: StatusDecided, Event: "reopen", To: StatusOpen},
-	{From: StatusDismissed, Event: "reopen", To: StatusOpen},
-	{From: StatusClosed, Event: "reopen", To: StatusOpen},
+	StatusOpen:      {StatusAssigned, StatusDecided, StatusDismissed},
+	StatusAssigned:  {StatusOpen, StatusDecided, StatusDismissed},
+	StatusDecided:   {StatusClosed, StatusOpen},
+	StatusDismissed: {StatusOpen},
+	StatusClosed:    {StatusOpen},
 }
 
 // ErrTransition is returned for a move that the table does not have.

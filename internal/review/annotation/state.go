@@ -19,15 +19,10 @@ const (
 
 // taskMoves is every legal move of a task; what is not here is refused.
 var taskMoves = state.Moves[TaskStatus]{
-	{From: TaskDraft, Event: "activate", To: TaskActive},
-	{From: TaskDraft, Event: "archive", To: TaskArchived},
-	{From: TaskActive, Event: "pause", To: TaskPaused},
-	{From: TaskActive, Event: "complete", To: TaskCompleted},
-	{From: TaskActive, Event: "archive", To: TaskArchived},
-	{From: TaskPaused, Event: "resume", To: TaskActive},
-	{From: TaskPaused, Event: "archive", To: TaskArchived},
-	{From: TaskCompleted, Event: "reopen", To: TaskActive},
-	{From: TaskCompleted, Event: "archive", To: TaskArchived},
+	TaskDraft:     {TaskActive, TaskArchived},
+	TaskActive:    {TaskPaused, TaskCompleted, TaskArchived},
+	TaskPaused:    {TaskActive, TaskArchived},
+	TaskCompleted: {TaskActive, TaskArchived},
 }
 
 // ItemStatus is the status of an item.
@@ -46,26 +41,12 @@ const (
 // itemMoves is every legal move of an item; what is not here is refused. Taking an
 // item from the queue begins it too.
 var itemMoves = state.Moves[ItemStatus]{
-	{From: ItemPending, Event: "begin", To: ItemInProgress},
-	{From: ItemPending, Event: "answer", To: ItemAnnotated},
-	{From: ItemPending, Event: "skip", To: ItemSkipped},
-	{From: ItemInProgress, Event: "release", To: ItemPending},
-	{From: ItemInProgress, Event: "answer", To: ItemAnnotated},
-	{From: ItemInProgress, Event: "disagree", To: ItemConflicted},
-	{From: ItemInProgress, Event: "skip", To: ItemSkipped},
-	{From: ItemSkipped, Event: "reopen", To: ItemPending},
-	{From: ItemSkipped, Event: "reopen", To: ItemInProgress},
-	{From: ItemSkipped, Event: "decide", To: ItemAdjudicated},
-	{From: ItemAnnotated, Event: "withdraw", To: ItemInProgress},
-	{From: ItemAnnotated, Event: "withdraw", To: ItemPending},
-	{From: ItemAnnotated, Event: "revise", To: ItemConflicted},
-	{From: ItemAnnotated, Event: "decide", To: ItemAdjudicated},
-	{From: ItemConflicted, Event: "withdraw", To: ItemInProgress},
-	{From: ItemConflicted, Event: "revise", To: ItemAnnotated},
-	{From: ItemConflicted, Event: "decide", To: ItemAdjudicated},
-	{From: ItemAdjudicated, Event: "undecide", To: ItemConflicted},
-	{From: ItemAdjudicated, Event: "undecide", To: ItemAnnotated},
-	{From: ItemAdjudicated, Event: "undecide", To: ItemSkipped},
+	ItemPending:     {ItemInProgress, ItemAnnotated, ItemSkipped},
+	ItemInProgress:  {ItemPending, ItemAnnotated, ItemConflicted, ItemSkipped},
+	ItemSkipped:     {ItemPending, ItemInProgress, ItemAdjudicated},
+	ItemAnnotated:   {ItemInProgress, ItemPending, ItemConflicted, ItemAdjudicated},
+	ItemConflicted:  {ItemInProgress, ItemAnnotated, ItemAdjudicated},
+	ItemAdjudicated: {ItemConflicted, ItemAnnotated, ItemSkipped},
 }
 
 // Complete reports whether the item needs nobody any more.
@@ -83,9 +64,8 @@ const (
 
 // moves is every legal move of an annotation; what is not here is refused.
 var moves = state.Moves[Status]{
-	{From: StatusDraft, Event: "submit", To: StatusSubmitted},
-	{From: StatusDraft, Event: "discard", To: StatusDiscarded},
-	{From: StatusSubmitted, Event: "discard", To: StatusDiscarded},
+	StatusDraft:     {StatusSubmitted, StatusDiscarded},
+	StatusSubmitted: {StatusDiscarded},
 }
 
 // Faults of moves that the tables do not have.

@@ -8,10 +8,9 @@ import (
 // transitions is every move of a trace's status that a caller may make; what
 // is not here is refused. A trace that has ended does not run again.
 var transitions = state.Moves[Status]{
-	{From: StatusRunning, Event: "complete", To: StatusCompleted},
-	{From: StatusRunning, Event: "fail", To: StatusFailed},
-	{From: StatusCompleted, Event: "correct", To: StatusFailed},
-	{From: StatusFailed, Event: "correct", To: StatusCompleted},
+	StatusRunning:   {StatusCompleted, StatusFailed},
+	StatusCompleted: {StatusFailed},
+	StatusFailed:    {StatusCompleted},
 }
 
 // ErrTransition is returned for a move that the table does not have.

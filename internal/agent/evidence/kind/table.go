@@ -13,7 +13,7 @@ var streams = []Kind{
 	{
 		Name: "raw-events", One: "raw event", Class: Stream, IDFilter: "rawEventId", Lifecycle: "status", Initial: "received",
 		About:   "An event as it was received, and what became of it.",
-		Moves:   moves(from("received", "normalized", "partially_normalized", "unmapped", "invalid"), from("unmapped", "normalized", "partially_normalized"), from("partially_normalized", "normalized")),
+		Moves:   moves{"received": {"normalized", "partially_normalized", "unmapped", "invalid"}, "unmapped": {"normalized", "partially_normalized"}, "partially_normalized": {"normalized"}},
 		Natural: []string{"source", "event_id"},
 		Fields: []Field{
 			{Name: "event_id", Type: Text, Max: maxName, Required: true, Doc: "Id that the source gave the event."},
@@ -33,11 +33,11 @@ var streams = []Kind{
 		Name: "primitive-step-runs", One: "step", Class: Stream, IDFilter: "primitiveStepRunId", Lifecycle: "status", Changes: Reporter,
 		About: "A step of an agent: a model call, a tool call, a retrieval, a handoff.",
 		Born:  []string{"running", "waiting", "succeeded", "failed", "cancelled", "denied", "unknown"},
-		Moves: moves(
-			from("running", "waiting", "succeeded", "failed", "cancelled", "denied", "unknown"),
-			from("waiting", "running", "succeeded", "failed", "cancelled", "denied", "unknown"),
-			from("unknown", "succeeded", "failed"),
-		),
+		Moves: moves{
+			"running": {"waiting", "succeeded", "failed", "cancelled", "denied", "unknown"},
+			"waiting": {"running", "succeeded", "failed", "cancelled", "denied", "unknown"},
+			"unknown": {"succeeded", "failed"},
+		},
 		Natural: []string{"otel_trace_id", "span_id"},
 		Mutable: []string{"ended_at", "duration_ms", "output", "output_digest", "usage", "cost_usd", "error", "attributes"},
 		Filters: []string{"primitiveType"},
@@ -68,14 +68,14 @@ var streams = []Kind{
 		Lifecycle: "status", Changes: Reporter,
 		About: "A call of a tool: what was asked for, whether it was allowed, and what the tool replied. A reply is not proof of an effect.",
 		Born:  []string{"requested", "awaiting_approval", "authorized", "denied", "dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"},
-		Moves: moves(
-			from("requested", "awaiting_approval", "authorized", "denied", "dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"),
-			from("awaiting_approval", "authorized", "denied", "dispatched", "succeeded", "failed", "cancelled", "timed_out", "unknown"),
-			from("authorized", "dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"),
-			from("dispatched", "awaiting_approval", "succeeded", "failed", "timed_out", "cancelled", "unknown"),
-			from("timed_out", "succeeded", "failed"),
-			from("unknown", "succeeded", "failed"),
-		),
+		Moves: moves{
+			"requested":         {"awaiting_approval", "authorized", "denied", "dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"},
+			"awaiting_approval": {"authorized", "denied", "dispatched", "succeeded", "failed", "cancelled", "timed_out", "unknown"},
+			"authorized":        {"dispatched", "succeeded", "failed", "timed_out", "cancelled", "unknown"},
+			"dispatched":        {"awaiting_approval", "succeeded", "failed", "timed_out", "cancelled", "unknown"},
+			"timed_out":         {"succeeded", "failed"},
+			"unknown":           {"succeeded", "failed"},
+		},
 		Natural: []string{"runtime_key", "invocation_id", "attempt"},
 		Mutable: []string{"ended_at", "latency_ms", "result", "result_digest", "is_error", "error", "attributes"},
 		Filters: []string{"connectorId", "connectorKey", "primitiveStepRunId", "invocationId", "policyDecisionId", "sideEffectLedgerId", "sideEffectClass"},

@@ -22,7 +22,7 @@ var runs = []Kind{
 	{
 		Name: "quality-cases", One: "quality case", KeyField: "case_key", Lifecycle: "state", Initial: "draft", Changes: Admin, Use: "POST /api/agent-evidence/quality-case/generate",
 		About:   "A test that was made from a failure.",
-		Moves:   moves(from("draft", "accepted", "rejected", "quarantined"), from("accepted", "quarantined", "promoted"), from("quarantined", "draft", "rejected")),
+		Moves:   moves{"draft": {"accepted", "rejected", "quarantined"}, "accepted": {"quarantined", "promoted"}, "quarantined": {"draft", "rejected"}},
 		Filters: []string{"failureKey", "failureMode"},
 		Fields: []Field{
 			{Name: "case_key", Type: Text, Max: maxName, Server: true, Doc: "Key of the case."},
@@ -43,7 +43,7 @@ var runs = []Kind{
 	{
 		Name: "replay-runs", One: "replay", Lifecycle: "status", Initial: "queued", Use: "POST /api/agent-evidence/replay",
 		About: "What happened when something was run again.",
-		Moves: moves(from("queued", "running", "failed", "cancelled"), from("running", "completed", "failed", "cancelled")),
+		Moves: moves{"queued": {"running", "failed", "cancelled"}, "running": {"completed", "failed", "cancelled"}},
 		Fields: []Field{
 			{Name: "mode", Type: Enum, Server: true, Enum: []string{"normalize", "policy", "score", "agent"}, Doc: "What is run again."},
 			{Name: "status", Type: Enum, Server: true, Enum: []string{"queued", "running", "completed", "failed", "cancelled"}, Doc: "How far it is."},
@@ -59,7 +59,7 @@ var runs = []Kind{
 	{
 		Name: "simulation-runs", One: "simulation", Lifecycle: "status", Initial: "queued", Use: "POST /api/agent-evidence/simulate",
 		About: "What a plan would do, tried without touching the world.",
-		Moves: moves(from("queued", "running", "failed", "cancelled"), from("running", "completed", "failed", "cancelled")),
+		Moves: moves{"queued": {"running", "failed", "cancelled"}, "running": {"completed", "failed", "cancelled"}},
 		Fields: []Field{
 			{Name: "status", Type: Enum, Server: true, Enum: []string{"queued", "running", "completed", "failed", "cancelled"}, Doc: "How far it is."},
 			{Name: "verdict", Type: Enum, Server: true, Enum: []string{"passed", "failed", "inconclusive"}, Doc: "Whether the assertions hold."},
@@ -71,7 +71,7 @@ var runs = []Kind{
 	{
 		Name: "audit-packs", One: "audit pack", KeyField: "report_key", Lifecycle: "status", Initial: "queued", Use: "POST /api/agent-evidence/audit-pack/export",
 		About: "An export of evidence that can be verified offline.",
-		Moves: moves(from("queued", "building", "failed"), from("building", "sealed", "failed"), from("sealed", "expired")),
+		Moves: moves{"queued": {"building", "failed"}, "building": {"sealed", "failed"}, "sealed": {"expired"}},
 		Fields: []Field{
 			{Name: "report_key", Type: Text, Max: maxName, Server: true, Doc: "Key of the pack."},
 			{Name: "title", Type: Text, Max: 1024, Server: true, Doc: "Title."},

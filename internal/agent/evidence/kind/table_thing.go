@@ -17,7 +17,7 @@ var things = []Kind{
 	{
 		Name: "runtimes", One: "runtime", IDFilter: "runtimeId", KeyField: "runtime_key", Lifecycle: "state", Initial: "active", Changes: Admin,
 		About: "A program that acts: an agent, a host of tools, a workflow engine. A suspended runtime is denied everything.",
-		Moves: moves(from("active", "suspended", "retired"), from("suspended", "active", "retired")),
+		Moves: moves{"active": {"suspended", "retired"}, "suspended": {"active", "retired"}},
 		Mutable: []string{
 			"name", "type", "framework", "framework_version", "agent_name", "agent_version", "environment", "models", "release_id", "owner", "attributes",
 		},
@@ -41,7 +41,7 @@ var things = []Kind{
 	{
 		Name: "connectors", One: "connector", IDFilter: "connectorId", KeyField: "connector_key", Lifecycle: "state", Initial: "registered", Changes: Admin,
 		About:   "What an agent reaches the world through: a server of tools, another agent, an interface, a database.",
-		Moves:   moves(from("registered", "under_review"), from("under_review", "approved", "blocked"), from("approved", "under_review", "blocked", "retired"), from("blocked", "under_review", "retired")),
+		Moves:   moves{"registered": {"under_review"}, "under_review": {"approved", "blocked"}, "approved": {"under_review", "blocked", "retired"}, "blocked": {"under_review", "retired"}},
 		Mutable: []string{"type", "name", "server_version", "endpoint", "protocol_version", "tools", "auth", "data_classes", "trust_level", "owner", "attributes"},
 		Filters: []string{"connectorReadinessReportId", "reportKey"},
 		Fields: []Field{
@@ -67,7 +67,7 @@ var things = []Kind{
 	{
 		Name: "failures", One: "failure", KeyField: "failure_key", Lifecycle: "state", Initial: "open", Changes: Reporter,
 		About:   "A way in which an agent failed, with how often and since when. The same failure again is another occurrence of the same record.",
-		Moves:   moves(from("open", "triaged", "wont_fix"), from("triaged", "fixed", "wont_fix"), from("fixed", "verified", "open"), from("verified", "open")),
+		Moves:   moves{"open": {"triaged", "wont_fix"}, "triaged": {"fixed", "wont_fix"}, "fixed": {"verified", "open"}, "verified": {"open"}},
 		Mutable: []string{"severity", "title", "description", "attributes"},
 		Filters: []string{
 			"connectorId", "connectorKey", "primitiveStepRunId", "toolInvocationEvidenceId", "invocationId", "policyDecisionId", "sideEffectLedgerId",
@@ -166,7 +166,7 @@ var decided = []Kind{
 	{
 		Name: "approvals", One: "approval", Lifecycle: "state", Initial: "pending", Changes: Admin,
 		About:   "A person's agreement to an action before it is taken. It is always posted as a request; deciding is an operation of its own.",
-		Moves:   moves(from("pending", "approved", "rejected", "expired", "cancelled"), from("approved", "expired", "consumed", "revoked")),
+		Moves:   moves{"pending": {"approved", "rejected", "expired", "cancelled"}, "approved": {"expired", "consumed", "revoked"}},
 		Filters: []string{"connectorId", "connectorKey", "toolInvocationEvidenceId", "invocationId", "policyDecisionId", "sideEffectClass", "decision"},
 		Fields: []Field{
 			{Name: "title", Type: Text, Max: 1024, Required: true, Doc: "What is asked."},
@@ -209,12 +209,12 @@ var decided = []Kind{
 		Name: "side-effect-ledger", One: "side effect", Aliases: []string{"side-effects"}, IDFilter: "sideEffectLedgerId", Lifecycle: "state", Initial: "planned", Changes: Reporter,
 		About: "What an action caused in the world: planned, dispatched, acknowledged, and then verified or not.",
 		Born:  []string{"planned", "authorized", "denied", "dispatched", "acknowledged", "failed", "cancelled", "unknown"},
-		Moves: moves(
-			from("planned", "authorized", "denied", "cancelled"), from("authorized", "dispatched", "cancelled"), from("dispatched", "acknowledged", "failed", "unknown"),
-			from("unknown", "acknowledged", "verified", "not_applied", "conflicting"), from("acknowledged", "verified", "not_applied", "conflicting", "compensating"),
-			from("verified", "compensating"), from("failed", "conflicting"), from("conflicting", "verified", "not_applied", "compensating"),
-			from("compensating", "compensated", "compensation_failed"), from("compensation_failed", "compensating"),
-		),
+		Moves: moves{
+			"planned": {"authorized", "denied", "cancelled"}, "authorized": {"dispatched", "cancelled"}, "dispatched": {"acknowledged", "failed", "unknown"},
+			"unknown": {"acknowledged", "verified", "not_applied", "conflicting"}, "acknowledged": {"verified", "not_applied", "conflicting", "compensating"},
+			"verified": {"compensating"}, "failed": {"conflicting"}, "conflicting": {"verified", "not_applied", "compensating"},
+			"compensating": {"compensated", "compensation_failed"}, "compensation_failed": {"compensating"},
+		},
 		Mutable: []string{"before_digest", "after_digest", "verification", "compensation", "attributes"},
 		Filters: []string{"connectorId", "connectorKey", "toolInvocationEvidenceId", "invocationId", "policyDecisionId", "sideEffectClass"},
 		Fields: []Field{

@@ -36,19 +36,7 @@ var (
 	decisions       = []string{"allow", "deny", "require_approval"}
 )
 
-// moves makes a table of "from to to ..." lines; the event is the state that is
-// reached.
-func moves(lines ...[]string) (out state.Moves[string]) {
-	for _, line := range lines {
-		for _, to := range line[1:] {
-			out = append(out, state.Move[string]{From: line[0], Event: to, To: to})
-		}
-	}
-	return out
-}
-
-// from is a line of moves.
-func from(state string, to ...string) []string { return append([]string{state}, to...) }
+type moves = state.Moves[string]
 
 func sideEffectClass(doc string) Field {
 	return Field{Name: "side_effect_class", Type: Enum, Enum: SideEffects, Doc: doc}
