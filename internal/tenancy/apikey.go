@@ -425,3 +425,5 @@ func grantable(ctx context.Context, scopes []principal.Scope, noDelete bool) err
 	}
 	return nil
 }
+
+func (k Key) belongsTo(user uuid.UUID) bool { return k.Owner != nil && *k.Owner == user }

@@ -7,10 +7,35 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/assayhq/assay/internal/core/principal"
 )
+
+// storedKey is what authentication reads of a presented key.
+type storedKey struct {
+	Org           principal.OrgID
+	ID            int64
+	KeyID         string
+	Scopes        []principal.Scope
+	Hash          []byte
+	PepperVersion int
+	// Left is how long the key still worked when it was read, by the database's
+	// clock: decades if it does not expire.
+	Left        time.Duration
+	Read        time.Time
+	RevokedAt   *time.Time
+	NoDelete    bool
+	Status      Status
+	Plan        Plan
+	HourlyLimit int
+	Owner       *uuid.UUID
+	OwnerGone   bool
+	OverOwners  bool
+	Asserted    bool
+	Role        principal.Role
+}
 
 const (
 	// cacheAge bounds how long a revoked key can still work on another replica.

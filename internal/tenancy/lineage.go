@@ -1,12 +1,9 @@
 package tenancy
 
 import (
-	"context"
 	"slices"
 
 	"github.com/google/uuid"
-
-	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // origin is where a key comes from.
@@ -20,11 +17,6 @@ type origin struct {
 // Lineage says where some keys come from, also those that are revoked by now. Whoever
 // makes a key sees it, so that two keys of one origin may be in one hand.
 type Lineage map[int64]origin
-
-// LineageTx returns the lineage of some keys.
-func (s *Service) LineageTx(ctx context.Context, tx postgres.Tx, keys ...int64) (Lineage, error) {
-	return s.store.lineageTx(ctx, tx, keys)
-}
 
 // People are those who may hold a key: its owner, who made it, and who may hold the keys
 // that it was made with or that it replaced.

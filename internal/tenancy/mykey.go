@@ -56,5 +56,3 @@ func (s *Service) RevokeMyKeyTx(ctx context.Context, tx postgres.Tx, id int64) e
 	}
 	return s.revokeKeyTx(ctx, tx, k)
 }
-
-func (k Key) belongsTo(user uuid.UUID) bool { return k.Owner != nil && *k.Owner == user }

@@ -14,33 +14,22 @@ import (
 	"github.com/assayhq/assay/internal/tenancy/price"
 )
 
+// Proposal is a laxer separation of duties that one person has asked for and another one
+// has to agree to.
+type Proposal struct {
+	Value string    `json:"value"`
+	By    uuid.UUID `json:"by"`
+	At    time.Time `json:"at"`
+	// People are the proposer and whoever made the proposer's key.
+	People []uuid.UUID `json:"people"`
+}
+
 // ErrVersionConflict is returned when a resource has changed since the caller
 // read it.
 var ErrVersionConflict = fault.New(fault.Conflict, "version_conflict", "The resource has changed since you read it. Read it again and repeat the change.")
 
 // ErrOrganizationNotFound is returned when there is no such organization.
 var ErrOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "The organization does not exist.")
-
-// Plan says how much an organization may use.
-type Plan string
-
-// The plans.
-const (
-	PlanFree       Plan = "free"
-	PlanPro        Plan = "pro"
-	PlanEnterprise Plan = "enterprise"
-	PlanSelfHosted Plan = "self_hosted"
-)
-
-// Status of an organization.
-type Status string
-
-// The statuses.
-const (
-	StatusActive    Status = "active"
-	StatusSuspended Status = "suspended"
-	StatusDeleting  Status = "deleting"
-)
 
 // Organization is a tenant: everything else belongs to one.
 type Organization struct {

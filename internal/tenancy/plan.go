@@ -5,6 +5,17 @@ import (
 	"fmt"
 )
 
+// Plan says how much an organization may use.
+type Plan string
+
+// The plans.
+const (
+	PlanFree       Plan = "free"
+	PlanPro        Plan = "pro"
+	PlanEnterprise Plan = "enterprise"
+	PlanSelfHosted Plan = "self_hosted"
+)
+
 // PlanConfig is what organizations get when nobody says otherwise.
 type PlanConfig struct {
 	Default        string `setting:"default" default:"self_hosted" help:"Plan of new organizations: free, pro, enterprise or self_hosted."`

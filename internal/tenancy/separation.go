@@ -29,16 +29,6 @@ var ErrRelaxInPerson = fault.New(fault.Forbidden, "not_a_person", "Only people c
 // proposalTime is how long a second person has to agree.
 const proposalTime = 7 * 24 * time.Hour
 
-// Proposal is a laxer separation of duties that one person has asked for and another one
-// has to agree to.
-type Proposal struct {
-	Value string    `json:"value"`
-	By    uuid.UUID `json:"by"`
-	At    time.Time `json:"at"`
-	// People are the proposer and whoever made the proposer's key.
-	People []uuid.UUID `json:"people"`
-}
-
 // Separation is the separation of duties that is in force.
 func (s Settings) Separation() string { return cmp.Or(s.SeparationOfDuties, SeparationRequester) }
 

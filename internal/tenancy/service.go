@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"context"
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
@@ -49,4 +50,9 @@ func New(p Parts) *Service {
 		cache: newKeyCache(p.Now), verifier: newVerifier(p.Config), limiter: p.Limiter, failures: newFailures(p.Config.FailuresMinute, p.Now), meter: newMeter(),
 		routes: map[string]route{}, now: shown, clock: p.Now,
 	}
+}
+
+// LineageTx returns the lineage of some keys.
+func (s *Service) LineageTx(ctx context.Context, tx postgres.Tx, keys ...int64) (Lineage, error) {
+	return s.store.lineageTx(ctx, tx, keys)
 }

@@ -5,6 +5,16 @@ import (
 	"github.com/assayhq/assay/internal/core/state"
 )
 
+// Status of an organization.
+type Status string
+
+// The statuses.
+const (
+	StatusActive    Status = "active"
+	StatusSuspended Status = "suspended"
+	StatusDeleting  Status = "deleting"
+)
+
 // ErrTransition is returned for a move of an organization that the table does
 // not have.
 var ErrTransition = fault.New(fault.Conflict, "invalid_transition", "The organization cannot change to that status from its current one.")

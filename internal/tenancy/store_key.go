@@ -12,30 +12,6 @@ import (
 	"github.com/assayhq/assay/internal/tenancy/internal/db"
 )
 
-// storedKey is what authentication reads of a presented key.
-type storedKey struct {
-	Org           principal.OrgID
-	ID            int64
-	KeyID         string
-	Scopes        []principal.Scope
-	Hash          []byte
-	PepperVersion int
-	// Left is how long the key still worked when it was read, by the database's
-	// clock: decades if it does not expire.
-	Left        time.Duration
-	Read        time.Time
-	RevokedAt   *time.Time
-	NoDelete    bool
-	Status      Status
-	Plan        Plan
-	HourlyLimit int
-	Owner       *uuid.UUID
-	OwnerGone   bool
-	OverOwners  bool
-	Asserted    bool
-	Role        principal.Role
-}
-
 // overOwners reports whether the key decides about owners. A personal key that
 // somebody else made does so only if its maker did: its owner may have become
 // one since.

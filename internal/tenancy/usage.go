@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/assayhq/assay/internal/core/principal"
@@ -52,4 +53,77 @@ func (s *Service) Usage(ctx context.Context, org principal.OrgID, id int64, days
 	}
 	u.ByOperation, err = s.store.usageByOperation(ctx, org, k.KeyID, from, to)
 	return k, u, err
+}
+
+// Meter counts one request of a recognised caller. It never waits.
+func (s *Service) Meter(r Request) { s.meter.add(r) }
+
+// RunMeter writes what was metered until ctx ends, and then the rest.
+func (s *Service) RunMeter(ctx context.Context) error {
+	tick := time.NewTicker(meterFlush)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			s.FlushMeter(last)
+			return nil
+		case <-tick.C:
+		case <-s.meter.full:
+		}
+		s.FlushMeter(ctx)
+	}
+}
+
+// FlushMeter writes everything that is metered now. What cannot be written is
+// kept for the next time.
+func (s *Service) FlushMeter(ctx context.Context) {
+	s.flushTouched(ctx) // first: it does not need ClickHouse
+	for {
+		block := s.meter.take()
+		if len(block) == 0 {
+			break
+		}
+		if err := s.store.insertUsage(ctx, block); err != nil {
+			s.meter.giveBack(block)
+			slog.WarnContext(ctx, "usage not written yet", "requests", len(block), "error", err)
+			return
+		}
+		if len(block) < meterBlock { // what came in the meantime waits for the next time
+			break
+		}
+	}
+	s.meter.mu.Lock()
+	dropped := s.meter.dropped
+	s.meter.dropped = 0
+	s.meter.mu.Unlock()
+	if dropped > 0 {
+		slog.WarnContext(ctx, "usage figures dropped while ClickHouse was away", "requests", dropped)
+	}
+}
+
+// flushTouched writes when keys were last used.
+func (s *Service) flushTouched(ctx context.Context) {
+	s.meter.mu.Lock()
+	due := map[int64]touch{}
+	for id, t := range s.meter.touched {
+		if t.at.Sub(t.written) >= time.Minute {
+			due[id] = t
+		} else if s.now().Sub(t.at) > time.Hour {
+			delete(s.meter.touched, id)
+		}
+	}
+	s.meter.mu.Unlock()
+	for id, t := range due {
+		if err := s.store.touchKey(ctx, t.org, id, t.at); err != nil {
+			slog.WarnContext(ctx, "last use of key not written", "error", err)
+			return
+		}
+		s.meter.mu.Lock()
+		now := s.meter.touched[id]
+		now.written = t.at
+		s.meter.touched[id] = now
+		s.meter.mu.Unlock()
+	}
 }

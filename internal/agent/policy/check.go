@@ -255,3 +255,18 @@ func unreadable(err error) error {
 	}
 	return fmt.Errorf("has a value of the wrong type at %q", semantic.JSONPointer)
 }
+
+// review looks for names in a policy that are not known, and for uses of them that cannot work.
+func (s *Service) review(ctx context.Context, org principal.OrgID, source string, tests []engine.Case) (remarks []engine.Remark, err error) {
+	var m engine.Mentions
+	work := admission.From(ctx).Work
+	if err := work(ctx, func(func() error) error { m = engine.MentionsOf(source); return nil }); err != nil {
+		return nil, err
+	}
+	names, err := s.names(ctx, org, m)
+	if err != nil {
+		return nil, err
+	}
+	err = work(ctx, func(func() error) error { remarks = engine.Review(source, tests, names); return nil })
+	return remarks, err
+}

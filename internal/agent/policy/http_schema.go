@@ -115,12 +115,6 @@ type updateBody struct {
 // Check refuses what the schema cannot say.
 func (b *updateBody) Check(context.Context) error { return b.AppliesTo.Value.check() }
 
-// maxKey is how many bytes a key has that a policy applies to, and maxKeys all of them.
-const (
-	maxKey  = 256
-	maxKeys = 16 << 10
-)
-
 // check refuses keys that nothing has.
 func (a appliesInput) check() error {
 	if size := (engine.Source{AppliesTo: engine.AppliesTo(a)}).Size(); size > maxKeys {

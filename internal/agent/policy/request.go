@@ -16,6 +16,12 @@ import (
 	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
+// maxKey is how many bytes a key has that a policy applies to, and maxKeys all of them.
+const (
+	maxKey  = 256
+	maxKeys = 16 << 10
+)
+
 // Entity is a subject, an action or a resource: a type, an id and properties.
 type Entity = engine.Entity
 

@@ -157,21 +157,6 @@ func (s *Service) names(ctx context.Context, org principal.OrgID, m engine.Menti
 	return names, err
 }
 
-// review looks for names in a policy that are not known, and for uses of them that cannot work.
-func (s *Service) review(ctx context.Context, org principal.OrgID, source string, tests []engine.Case) (remarks []engine.Remark, err error) {
-	var m engine.Mentions
-	work := admission.From(ctx).Work
-	if err := work(ctx, func(func() error) error { m = engine.MentionsOf(source); return nil }); err != nil {
-		return nil, err
-	}
-	names, err := s.names(ctx, org, m)
-	if err != nil {
-		return nil, err
-	}
-	err = work(ctx, func(func() error) error { remarks = engine.Review(source, tests, names); return nil })
-	return remarks, err
-}
-
 // ids are the tools of all connectors as policies name them; none if some are not known.
 func (k *Known) ids() (tools, runtimes []string) {
 	if k.Truncated {

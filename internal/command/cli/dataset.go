@@ -56,22 +56,6 @@ func (c datasetListCommand) run(e *Environment) error {
 	return terminal.Detect(e.Out, e.Environ).List(e.Out, out)
 }
 
-// empty says that a list has nothing, and what to do.
-func empty(noun, search, create string) string {
-	if search != "" {
-		return fmt.Sprintf("The name of no %s contains %q.", noun, search)
-	}
-	return fmt.Sprintf("There is no %s yet. Create one with `assay %s create %s`.", noun, noun, create)
-}
-
-// integer is a number that may be null.
-func integer(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return terminal.Number(int(*n))
-}
-
 // datasetArg names a dataset.
 type datasetArg struct {
 	Dataset string `arg:"" help:"ID or name of the dataset."`

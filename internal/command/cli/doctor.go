@@ -12,24 +12,6 @@ import (
 	"github.com/assayhq/assay/internal/command/terminal"
 )
 
-// Finding is what a check found.
-type Finding struct {
-	Check string
-	State State
-	// Text says what was found and, unless all is well, what to do.
-	Text string
-}
-
-// State is how a check ended.
-type State string
-
-// The states.
-const (
-	StateOK      State = "ok"
-	StateProblem State = "problem"
-	StateSkipped State = "skipped" // nothing could be learnt
-)
-
 type doctorCommand struct {
 	remote
 	Target string `help:"URL of an application to be called, to check whether the server may." placeholder:"URL"`

@@ -14,7 +14,6 @@ import (
 	"github.com/assayhq/assay/internal/command/client"
 	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/command/terminal"
-	"github.com/assayhq/assay/internal/core/fault"
 )
 
 type evaluationCommand struct {
@@ -132,8 +131,6 @@ func ruleText(r api.PassRule) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-func joined(names []string) string { return strings.Join(names, ", ") }
 
 type evaluationCreateCommand struct {
 	Name string `arg:"" optional:"" help:"Name of the evaluation."`
@@ -273,14 +270,6 @@ func checkMetrics(e *Environment, from *client.Client, names []string) error {
 		}
 	}
 	return nil
-}
-
-// meant says which name was probably meant, or what to do.
-func meant(name string, all []string, otherwise string) string {
-	if near := fault.Nearest(name, all); near != "" {
-		return ": did you mean " + near + "?"
-	}
-	return ": " + otherwise
 }
 
 // readEvaluation reads the body of an evaluation. Fields that it does not have

@@ -85,9 +85,6 @@ func (resultsCommand) Help() string {
 The key needs the scope eval:read.`
 }
 
-// codes are the exit codes of commands that read and write.
-const codes = "Exit codes: 0 done, 2 a mistake in the command line, a name or the key, 3 no response."
-
 // Validate refuses flags that do not fit.
 func (c resultsCommand) Validate() error {
 	switch {

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/command/cli/origin"
 	"github.com/assayhq/assay/internal/command/cli/shown"
@@ -84,14 +81,6 @@ func some(n int) *int64 {
 	}
 	wide := int64(n)
 	return &wide
-}
-
-// text is what a flag gives, nil without the flag.
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 type runCommand struct {
@@ -227,16 +216,6 @@ func (c runCommand) print(e *Environment, from *client.Client, evaluation client
 // it had begun, and it did not wait for a client in vain.
 func resumable(r client.Run) bool {
 	return r.Status == client.StatusFailed && r.ConfigDigest != nil && r.Error != nil && r.Error.Code != "timeout"
-}
-
-// printJSON prints a document. Its texts may hold what GitHub's runner takes for
-// a command; an escape says the same to whoever reads JSON.
-func printJSON(e *Environment, raw jsontext.Value) error {
-	if err := raw.Indent(jsontext.WithIndent("  ")); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(e.Out, strings.ReplaceAll(terminal.JSON(raw), "##[", `\u0023#[`))
-	return err
 }
 
 // known is a text in the metadata of a run.

@@ -18,12 +18,6 @@ type runsCommand struct {
 	Cancel runsCancelCommand `cmd:"" help:"Cancel a run. Its results so far are kept."`
 }
 
-// listFlags are those of every list.
-type listFlags struct {
-	Limit int  `default:"20" help:"Largest number of entries (default: 20)." placeholder:"N"`
-	JSON  bool `name:"json" help:"JSON output, as returned by the API."`
-}
-
 func (f listFlags) query() url.Values { return url.Values{"limit": {strconv.Itoa(f.Limit)}} }
 
 // Validate refuses numbers that no list has.
@@ -32,14 +26,6 @@ func (f listFlags) Validate() error {
 		return fmt.Errorf("--limit is %d, but must be from 1 to 1000", f.Limit)
 	}
 	return nil
-}
-
-// more says that a list has more than was shown.
-func more(has bool) []string {
-	if !has {
-		return nil
-	}
-	return []string{"There are more: use --limit."}
 }
 
 type runsListCommand struct {
@@ -82,14 +68,6 @@ func (c runsListCommand) run(e *Environment) error {
 		out.Rows = append(out.Rows, []string{r.ID, r.Status, terminal.Moment(r.StartedAt), passed, terminal.Score(r.Overall), api.Value(r.Verdict), of})
 	}
 	return terminal.Detect(e.Out, e.Environ).List(e.Out, out)
-}
-
-// orJSON prints a document unless there is an error.
-func orJSON(e *Environment, raw []byte, err error) error {
-	if err != nil {
-		return err
-	}
-	return printJSON(e, raw)
 }
 
 type runsShowCommand struct {
