@@ -36,7 +36,7 @@ type Backfill struct {
 	// Config and Version are the judge that is asked to the end.
 	Config      int64
 	Version     int
-	Filter      Filter
+	Filter      trace.Filter // without times
 	SamplingKey string
 	SampleRate  float64
 	From, To    time.Time // From is part of the time, To is not
@@ -60,7 +60,7 @@ type Backfill struct {
 
 // traces is the filter of the back-fill with its time.
 func (b Backfill) traces() trace.Filter {
-	f := b.Filter.of()
+	f := b.Filter
 	f.StartAfter, f.StartBefore = b.From.Add(-time.Microsecond), b.To
 	return f
 }

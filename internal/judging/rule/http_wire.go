@@ -3,7 +3,6 @@ package rule
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -53,51 +52,28 @@ var schemas = httpapi.Schemas{
 	"StartJudgeBackfill": startBody{},
 }
 
-// filterInput is a filter on the wire, in the words of the list of traces.
+// filterInput is a filter on the wire.
 type filterInput struct {
-	Status         []endedStatus `json:"status,omitempty" maxItems:"2" doc:"Only traces with one of these statuses; a trace that is running is never judged."`
-	Search         string        `json:"search,omitempty" maxLength:"200" doc:"Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive."`
-	ConversationID string        `json:"conversationId,omitempty" maxLength:"1024" doc:"Only traces of this conversation."`
-	UserID         string        `json:"userId,omitempty" maxLength:"1024" doc:"Only traces of this end user."`
-	Environment    string        `json:"environment,omitempty" maxLength:"1024" doc:"Only traces of this environment."`
-	AgentName      string        `json:"agentName,omitempty" maxLength:"1024" doc:"Only traces of this agent."`
-	ReleaseID      string        `json:"releaseId,omitempty" maxLength:"1024" doc:"Only traces of this release."`
-	Tag            string        `json:"tag,omitempty" maxLength:"1024" doc:"Only traces with this label."`
-	HasError       *bool         `json:"hasError,omitempty" doc:"Whether a span, or the trace itself, ended with an error."`
-	MinDurationMS  *float64      `json:"minDurationMs,omitempty" minimum:"0" maximum:"315360000000" doc:"Only traces that took at least this many milliseconds."`
+	Status []endedStatus `json:"status,omitempty" maxItems:"2" doc:"Only traces with one of these statuses; a trace that is running is never judged."`
+	trace.FilterFields
 }
 
 // filterBody is a filter in a response.
 type filterBody struct {
-	Status         []endedStatus `json:"status" doc:"Statuses of traces that are meant; empty means any."`
-	Search         *string       `json:"search" doc:"Words that a span has to contain; null means any."`
-	ConversationID *string       `json:"conversation_id" doc:"Conversation; null means any."`
-	UserID         *string       `json:"user_id" doc:"End user; null means any."`
-	Environment    *string       `json:"environment" doc:"Environment; null means any."`
-	AgentName      *string       `json:"agent_name" doc:"Agent; null means any."`
-	ReleaseID      *string       `json:"release_id" doc:"Release; null means any."`
-	Tag            *string       `json:"tag" doc:"Label; null means any."`
-	HasError       *bool         `json:"has_error" doc:"Whether an error occurred; null means either."`
-	MinDurationMS  *float64      `json:"min_duration_ms" doc:"Least duration in milliseconds; null means any."`
+	Status []endedStatus `json:"status" doc:"Statuses of traces that are meant; empty means any."`
+	trace.FilterBody
 }
 
-func (f filterInput) filter() Filter {
-	out := Filter{
-		Search: strings.TrimSpace(f.Search), ConversationID: f.ConversationID, UserID: f.UserID, Environment: f.Environment, AgentName: f.AgentName,
-		ReleaseID: f.ReleaseID, Tag: f.Tag, HasError: f.HasError, MinDurationMS: f.MinDurationMS,
-	}
+func (f filterInput) filter() trace.Filter {
+	out := f.FilterFields.Filter()
 	for _, s := range f.Status {
 		out.Status = append(out.Status, trace.Status(s))
 	}
 	return out
 }
 
-func toFilterBody(f Filter) filterBody {
-	out := filterBody{
-		Status: []endedStatus{}, Search: httpapi.OrNull(f.Search), ConversationID: httpapi.OrNull(f.ConversationID), UserID: httpapi.OrNull(f.UserID),
-		Environment: httpapi.OrNull(f.Environment), AgentName: httpapi.OrNull(f.AgentName), ReleaseID: httpapi.OrNull(f.ReleaseID), Tag: httpapi.OrNull(f.Tag),
-		HasError: f.HasError, MinDurationMS: f.MinDurationMS,
-	}
+func toFilterBody(f trace.Filter) filterBody {
+	out := filterBody{[]endedStatus{}, trace.ToFilterBody(f)}
 	for _, s := range f.Status {
 		out.Status = append(out.Status, endedStatus(s))
 	}

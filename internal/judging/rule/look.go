@@ -120,7 +120,7 @@ func (s *Service) arrived(ctx context.Context, org principal.OrgID, r Rule) (ids
 		if len(chosen) == 0 {
 			return nil
 		}
-		matching, err := s.traces.Matching(ctx, org, r.Filter.of(), chosen)
+		matching, err := s.traces.Matching(ctx, org, r.Filter, chosen)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/telemetry/trace"
 )
 
 // What a preview rests on.
@@ -39,11 +40,11 @@ type Preview struct {
 
 // Preview estimates what a rule would have to do from the last days, and what that
 // would cost from what the judge has cost so far.
-func (s *Service) Preview(ctx context.Context, org principal.OrgID, c judge.Config, f Filter, rate float64) (p Preview, err error) {
+func (s *Service) Preview(ctx context.Context, org principal.OrgID, c judge.Config, f trace.Filter, rate float64) (p Preview, err error) {
 	now := s.clock()
 	var counts, costs []stat.Observation
 	for d := range previewDays {
-		in := f.of()
+		in := f
 		in.StartBefore = now.Add(-time.Duration(d) * 24 * time.Hour)
 		in.StartAfter = in.StartBefore.Add(-24*time.Hour - time.Microsecond)
 		n, err := s.traces.Count(ctx, org, in)

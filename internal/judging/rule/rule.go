@@ -40,8 +40,8 @@ type Rule struct {
 	Key         string // names the rule among those of the organization
 	Name        string
 	Description string
-	Config      int64 // the judge
-	Filter      Filter
+	Config      int64        // the judge
+	Filter      trace.Filter // without times
 	// SamplingKey and SampleRate decide which traces are chosen; rules with the same
 	// key choose the same ones.
 	SamplingKey string
@@ -71,33 +71,6 @@ type cursor struct {
 type Blocked struct {
 	Code, Message string
 	At            time.Time
-}
-
-// Filter says which traces are meant, in the words of the list of traces.
-type Filter struct {
-	Status         []trace.Status `json:"status,omitzero"`
-	Search         string         `json:"search,omitzero"`
-	ConversationID string         `json:"conversation_id,omitzero"`
-	UserID         string         `json:"user_id,omitzero"`
-	Environment    string         `json:"environment,omitzero"`
-	AgentName      string         `json:"agent_name,omitzero"`
-	ReleaseID      string         `json:"release_id,omitzero"`
-	Tag            string         `json:"tag,omitzero"`
-	HasError       *bool          `json:"has_error,omitzero"`
-	MinDurationMS  *float64       `json:"min_duration_ms,omitzero"`
-}
-
-// of is the filter as traces know it. Traces that run are never meant.
-func (f Filter) of() trace.Filter {
-	out := trace.Filter{
-		Status: f.Status, Search: f.Search, ConversationID: f.ConversationID, UserID: f.UserID, Environment: f.Environment, AgentName: f.AgentName,
-		ReleaseID: f.ReleaseID, Tag: f.Tag, HasError: f.HasError,
-	}
-	if f.MinDurationMS != nil {
-		least := time.Duration(*f.MinDurationMS * float64(time.Millisecond))
-		out.MinDuration = &least
-	}
-	return out
 }
 
 // purse is what the calls of a rule are paid from. A cap for a month is one on a

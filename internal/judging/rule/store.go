@@ -17,7 +17,7 @@ import (
 type store struct{ db *postgres.DB }
 
 func (s store) insertTx(ctx context.Context, tx postgres.Tx, r Rule) (int64, error) {
-	filter, err := json.Marshal(r.Filter)
+	filter, err := json.Marshal(toStored(r.Filter))
 	if err != nil {
 		return 0, fmt.Errorf("encode the filter of a rule: %w", err)
 	}
@@ -108,7 +108,7 @@ func (s store) countTx(ctx context.Context, tx postgres.Tx, status Status) (int6
 
 // updateTx writes after over before, if before is still what is stored.
 func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Rule) error {
-	filter, err := json.Marshal(after.Filter)
+	filter, err := json.Marshal(toStored(after.Filter))
 	if err != nil {
 		return fmt.Errorf("encode the filter of a rule: %w", err)
 	}
@@ -159,9 +159,11 @@ func fromRows(r db.JudgeRule, c db.JudgeRuleCursor) (Rule, error) {
 	if c.BlockedCode != nil && c.BlockedMessage != nil && c.BlockedAt != nil {
 		out.cursor.blocked = &Blocked{*c.BlockedCode, *c.BlockedMessage, *c.BlockedAt}
 	}
-	if err := json.Unmarshal(r.Filter, &out.Filter); err != nil {
+	var filter storedFilter
+	if err := json.Unmarshal(r.Filter, &filter); err != nil {
 		return Rule{}, fmt.Errorf("read the filter of rule %d: %w", r.ID, err)
 	}
+	out.Filter = filter.filter()
 	return out, nil
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func (s store) insertBackfillTx(ctx context.Context, tx postgres.Tx, b Backfill) (int64, error) {
-	filter, err := json.Marshal(b.Filter)
+	filter, err := json.Marshal(toStored(b.Filter))
 	if err != nil {
 		return 0, fmt.Errorf("encode the filter of a back-fill: %w", err)
 	}
@@ -131,8 +131,10 @@ func fromBackfill(r db.JudgeRuleBackfill) (Backfill, error) {
 	if r.ReasonCode != nil && r.ReasonMessage != nil && r.EndedAt != nil {
 		b.Reason = &Blocked{*r.ReasonCode, *r.ReasonMessage, *r.EndedAt}
 	}
-	if err := json.Unmarshal(r.Filter, &b.Filter); err != nil {
+	var filter storedFilter
+	if err := json.Unmarshal(r.Filter, &filter); err != nil {
 		return Backfill{}, fmt.Errorf("read the filter of back-fill %d: %w", r.ID, err)
 	}
+	b.Filter = filter.filter()
 	return b, nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/telemetry/trace"
 )
 
 // Schema lists the statuses of tasks.
@@ -43,7 +44,7 @@ var schemas = httpapi.Schemas{
 	"AnnotationTaskList":         listTasksBody{},
 	"AnnotationValue":            Value{},
 	"AnnotationTaskSource":       sourceInput{},
-	"AnnotationTraceFilter":      traceFilterInput{},
+	"AnnotationTraceFilter":      trace.FilterInput{},
 	"CreateAnnotation":           createBody{},
 	"CreateAnnotationTask":       createTaskBody{},
 	"ImportAnnotationItem":       importItemBody{},

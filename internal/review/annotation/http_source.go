@@ -3,8 +3,6 @@ package annotation
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -19,32 +17,11 @@ const sourceDescription = "`source` makes items, up to 1,000, of the answers of 
 	"Content is copied, so the key also needs eval:read, or traces:read for traces."
 
 type sourceInput struct {
-	EvaluationRunID string            `json:"evaluationRunId,omitempty" maxLength:"32" doc:"Run whose answers become items."`
-	DatasetID       string            `json:"datasetId,omitempty" maxLength:"32" doc:"Dataset whose items become items."`
-	TraceFilter     *traceFilterInput `json:"traceFilter,omitempty" doc:"Traces that become items: the newest 1,000 that match, in the words of the list of traces."`
-	Sample          int               `json:"sample,omitempty" minimum:"1" maximum:"1000" doc:"How many to choose, at random unless only is most_informative; all if it is not sent."`
-	Only            gather.Only       `json:"only,omitempty" default:"all" enum:"all,failed,low_confidence,most_informative" doc:"all; failed: what failed or errored; low_confidence: answers of a run about which a judge was less sure than 0.6, or would not decide; most_informative: answers of a run about which judges disagree most or are least sure; as many as sample says."`
-}
-
-// traceFilterInput says which traces are meant.
-type traceFilterInput struct {
-	Search         string     `json:"search,omitempty" maxLength:"200" doc:"Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive."`
-	ConversationID string     `json:"conversationId,omitempty" maxLength:"1024" doc:"Only traces of this conversation."`
-	UserID         string     `json:"userId,omitempty" maxLength:"1024" doc:"Only traces of this end user."`
-	Environment    string     `json:"environment,omitempty" maxLength:"1024" doc:"Only traces of this environment."`
-	AgentName      string     `json:"agentName,omitempty" maxLength:"1024" doc:"Only traces of this agent."`
-	ReleaseID      string     `json:"releaseId,omitempty" maxLength:"1024" doc:"Only traces of this release."`
-	Tag            string     `json:"tag,omitempty" maxLength:"1024" doc:"Only traces with this label."`
-	HasError       *bool      `json:"hasError,omitempty" doc:"Whether a span, or the trace itself, ended with an error."`
-	StartAfter     *time.Time `json:"startAfter,omitempty" doc:"Only traces that started after this time."`
-	StartBefore    *time.Time `json:"startBefore,omitempty" doc:"Only traces that started before this time."`
-}
-
-func (f traceFilterInput) filter() *trace.Filter {
-	return &trace.Filter{
-		Search: strings.TrimSpace(f.Search), ConversationID: f.ConversationID, UserID: f.UserID, Environment: f.Environment, AgentName: f.AgentName, ReleaseID: f.ReleaseID, Tag: f.Tag, HasError: f.HasError,
-		StartAfter: orZero(f.StartAfter), StartBefore: orZero(f.StartBefore),
-	}
+	EvaluationRunID string             `json:"evaluationRunId,omitempty" maxLength:"32" doc:"Run whose answers become items."`
+	DatasetID       string             `json:"datasetId,omitempty" maxLength:"32" doc:"Dataset whose items become items."`
+	TraceFilter     *trace.FilterInput `json:"traceFilter,omitempty" doc:"Traces that become items: the newest 1,000 that match, in the words of the list of traces."`
+	Sample          int                `json:"sample,omitempty" minimum:"1" maximum:"1000" doc:"How many to choose, at random unless only is most_informative; all if it is not sent."`
+	Only            gather.Only        `json:"only,omitempty" default:"all" enum:"all,failed,low_confidence,most_informative" doc:"all; failed: what failed or errored; low_confidence: answers of a run about which a judge was less sure than 0.6, or would not decide; most_informative: answers of a run about which judges disagree most or are least sure; as many as sample says."`
 }
 
 // Check asks for one source.
@@ -72,7 +49,8 @@ func (s *Service) fromSource(ctx context.Context, org principal.OrgID, t *Task, 
 	}
 	from := gather.Source{Run: in.EvaluationRunID, Dataset: in.DatasetID, Sample: in.Sample, Only: in.Only}
 	if in.TraceFilter != nil {
-		from.Traces, from.Filter = in.TraceFilter.filter(), in.TraceFilter
+		meant := in.TraceFilter.Filter()
+		from.Traces, from.Filter = &meant, in.TraceFilter
 	}
 	if err := httpapi.Require(ctx, from.Scope()); err != nil {
 		return nil, err

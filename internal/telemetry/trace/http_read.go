@@ -3,8 +3,6 @@ package trace
 import (
 	"context"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -35,38 +33,6 @@ func (s *Service) registerReads(e *httpapi.Edge) {
 	s.registerExport(e)
 	s.registerConversations(e)
 	s.registerUsers(e)
-}
-
-// FilterQuery are the filters of lists of traces.
-type FilterQuery struct {
-	Status         []statusText            `query:"status,explode" doc:"Only traces with this status; repeat the parameter to allow several."`
-	Search         string                  `query:"search" maxLength:"200" doc:"Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive."`
-	ConversationID string                  `query:"conversationId" maxLength:"1024" doc:"Only traces of this conversation."`
-	UserID         string                  `query:"userId" maxLength:"1024" doc:"Only traces of this end user."`
-	Environment    string                  `query:"environment" maxLength:"1024" doc:"Only traces of this environment."`
-	AgentName      string                  `query:"agentName" maxLength:"1024" doc:"Only traces of this agent."`
-	ReleaseID      string                  `query:"releaseId" maxLength:"1024" doc:"Only traces of this release."`
-	MinDurationMS  httpapi.Filter[float64] `query:"minDurationMs" minimum:"0" maximum:"315360000000" doc:"Only traces that have ended and took at least this many milliseconds."`
-	HasError       httpapi.Filter[bool]    `query:"hasError" doc:"Whether a span, or the trace itself, ended with an error."`
-	Tag            string                  `query:"tag" maxLength:"1024" doc:"Only traces with this label."`
-	StartAfter     time.Time               `query:"startAfter" doc:"Only traces that start after this time."`
-	StartBefore    time.Time               `query:"startBefore" doc:"Only traces that start before this time."`
-}
-
-func (f FilterQuery) filter() Filter {
-	out := Filter{
-		Search: strings.TrimSpace(f.Search), ConversationID: f.ConversationID, UserID: f.UserID, Environment: f.Environment,
-		AgentName: f.AgentName, ReleaseID: f.ReleaseID, Tag: f.Tag, HasError: f.HasError.OrNil(),
-		StartAfter: f.StartAfter, StartBefore: f.StartBefore,
-	}
-	for _, status := range f.Status {
-		out.Status = append(out.Status, Status(status))
-	}
-	if f.MinDurationMS.Sent {
-		least := time.Duration(f.MinDurationMS.Value * float64(time.Millisecond))
-		out.MinDuration = &least
-	}
-	return out
 }
 
 type listTracesInput struct {

@@ -1182,14 +1182,18 @@ type AnnotationTraceFilter struct {
 	Environment *string `json:"environment,omitzero"`
 	// Whether a span, or the trace itself, ended with an error.
 	HasError *bool `json:"hasError,omitzero"`
+	// Only traces that have ended and took at least this many milliseconds.
+	MinDurationMs *float64 `json:"minDurationMs,omitzero"`
 	// Only traces of this release.
 	ReleaseID *string `json:"releaseId,omitzero"`
 	// Only traces with a span that contains all of these words in its messages, outputs or attributes, or this text in its name; case-insensitive.
 	Search *string `json:"search,omitzero"`
-	// Only traces that started after this time.
+	// Only traces that start after this time.
 	StartAfter *time.Time `json:"startAfter,omitzero"`
-	// Only traces that started before this time.
+	// Only traces that start before this time.
 	StartBefore *time.Time `json:"startBefore,omitzero"`
+	// Only traces with one of these statuses.
+	Status []string `json:"status,omitzero"`
 	// Only traces with this label.
 	Tag *string `json:"tag,omitzero"`
 	// Only traces of this end user.
@@ -5608,7 +5612,7 @@ type JudgeRuleFilter struct {
 	Environment *string `json:"environment,omitzero"`
 	// Whether a span, or the trace itself, ended with an error.
 	HasError *bool `json:"hasError,omitzero"`
-	// Only traces that took at least this many milliseconds.
+	// Only traces that have ended and took at least this many milliseconds.
 	MinDurationMs *float64 `json:"minDurationMs,omitzero"`
 	// Only traces of this release.
 	ReleaseID *string `json:"releaseId,omitzero"`
@@ -7788,7 +7792,7 @@ type UpdateJudgeRuleFilter struct {
 	Environment *string `json:"environment,omitzero"`
 	// Whether a span, or the trace itself, ended with an error.
 	HasError *bool `json:"hasError,omitzero"`
-	// Only traces that took at least this many milliseconds.
+	// Only traces that have ended and took at least this many milliseconds.
 	MinDurationMs *float64 `json:"minDurationMs,omitzero"`
 	// Only traces of this release.
 	ReleaseID *string `json:"releaseId,omitzero"`
