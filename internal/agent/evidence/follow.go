@@ -137,7 +137,7 @@ func (s *Service) takeSpans(ctx context.Context, org principal.OrgID, reports []
 			return err
 		}
 		for name := range runtimes {
-			if err := s.hear(ctx, org, red, Producer{RuntimeKey: name}, runtimes); err != nil {
+			if err := s.noteProducer(ctx, org, red, Producer{RuntimeKey: name}, runtimes); err != nil {
 				return err
 			}
 		}

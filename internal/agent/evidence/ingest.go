@@ -145,7 +145,7 @@ func (s *Service) takeHeld(ctx context.Context, org principal.OrgID, red *redact
 	if err != nil {
 		return err
 	}
-	if err := s.hear(ctx, org, red, in.Producer, runtimes); err != nil {
+	if err := s.noteProducer(ctx, org, red, in.Producer, runtimes); err != nil {
 		return err
 	}
 	if err := s.keep(ctx, org, fresh, claims); err != nil {
@@ -269,9 +269,9 @@ func (s *Service) keep(ctx context.Context, org principal.OrgID, events []*event
 	})
 }
 
-// hear notes what a producer says about itself, and now and then that it was heard of.
+// noteProducer notes what a producer says about itself, and now and then that it was heard of.
 // Known are the runtimes that were found for its events.
-func (s *Service) hear(ctx context.Context, org principal.OrgID, red *redact.Redactor, p Producer, known map[string]Record) (err error) {
+func (s *Service) noteProducer(ctx context.Context, org principal.OrgID, red *redact.Redactor, p Producer, known map[string]Record) (err error) {
 	p.RuntimeKey = clean.Text(red, p.RuntimeKey)
 	if len(known) == 0 { // all were received before
 		if known, err = s.store.Things(ctx, s.db.Org(org), org, "runtimes", []string{p.RuntimeKey}); err != nil {

@@ -136,7 +136,7 @@ func (s *Service) MakeTx(ctx context.Context, tx postgres.Tx, r Record, name kin
 	if k := r.Kind; k.Lifecycle != "" && r.State() == "" && k.Initial != "" {
 		r.Values[k.Lifecycle] = kind.TextValue(k.Initial)
 	}
-	settle(ctx, &r)
+	setPlatformFields(ctx, &r)
 	if err := s.insertTx(ctx, tx, &r); err != nil {
 		return Record{}, err
 	}

@@ -36,12 +36,12 @@ func (s *Service) record(ctx context.Context, r *report, id int64) Record {
 	if k := out.Kind; k.Lifecycle != "" && out.State() == "" && k.Initial != "" {
 		out.Values[k.Lifecycle] = kind.TextValue(k.Initial)
 	}
-	settle(ctx, &out)
+	setPlatformFields(ctx, &out)
 	return out
 }
 
-// settle sets the fields of a new record that only the platform sets.
-func settle(ctx context.Context, r *Record) {
+// setPlatformFields sets the fields of a new record that only the platform sets.
+func setPlatformFields(ctx context.Context, r *Record) {
 	v := r.Values
 	switch r.Kind.Name {
 	case "runtimes":

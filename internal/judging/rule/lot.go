@@ -159,13 +159,13 @@ func (l *lot) claimed(ctx context.Context, ids []span.TraceID) (open []span.Trac
 		case ours && c.outcome != "":
 		case ours && judged && !r.At.Before(c.at):
 			// An attempt before this one has judged it and could not say so.
-			if err := l.settle(ctx, of(r)); err != nil {
+			if err := l.recordOutcome(ctx, of(r)); err != nil {
 				return nil, err
 			}
 		case judged && (r.Status != judge.VerdictFailed || l.holder.backfill == 0):
 			// Late spans bring a trace back any number of times; only a back-fill, which
 			// somebody starts, asks again about one whose verdict failed.
-			if err := l.settle(ctx, settled{l.judge.ID, l.version, id, OutcomeSkipped, ReasonAlreadyJudged, 0}); err != nil {
+			if err := l.recordOutcome(ctx, settled{l.judge.ID, l.version, id, OutcomeSkipped, ReasonAlreadyJudged, 0}); err != nil {
 				return nil, err
 			}
 		default:
@@ -197,8 +197,8 @@ func of(r judge.Result) settled {
 	return out
 }
 
-func (l *lot) settle(ctx context.Context, o settled) error {
-	return l.store.settle(ctx, l.db.Org(l.org), l.org, l.holder, o)
+func (l *lot) recordOutcome(ctx context.Context, o settled) error {
+	return l.store.recordOutcome(ctx, l.db.Org(l.org), l.org, l.holder, o)
 }
 
 // one has one trace judged. The result is recorded together with the claim's
@@ -216,7 +216,7 @@ func (l *lot) one(ctx context.Context, by *judge.Judge, id span.TraceID) error {
 	at := l.now()
 	t, err := l.traces.Find(ctx, l.org, id)
 	if gone(t, err) {
-		return l.settle(ctx, settled{l.judge.ID, l.version, id, OutcomeSkipped, ReasonGone, 0})
+		return l.recordOutcome(ctx, settled{l.judge.ID, l.version, id, OutcomeSkipped, ReasonGone, 0})
 	}
 	if err != nil {
 		return err
@@ -243,7 +243,7 @@ func (l *lot) one(ctx context.Context, by *judge.Judge, id span.TraceID) error {
 		if err := l.judges.RecordTx(kept, tx, r); err != nil {
 			return err
 		}
-		return l.store.settle(kept, tx, l.org, l.holder, of(r))
+		return l.store.recordOutcome(kept, tx, l.org, l.holder, of(r))
 	})
 	if err != nil {
 		return err

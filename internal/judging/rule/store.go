@@ -233,7 +233,7 @@ type settled struct {
 	cost    int64
 }
 
-func (s store) settle(ctx context.Context, q db.DBTX, org principal.OrgID, h holder, o settled) error {
+func (s store) recordOutcome(ctx context.Context, q db.DBTX, org principal.OrgID, h holder, o settled) error {
 	err := db.New(q).SettleClaim(ctx, db.SettleClaimParams{
 		OrgID: org, ConfigID: o.config, ConfigVersion: int32(o.version), TraceID: o.trace[:], RuleID: h.rule, BackfillID: h.backfill, Activation: h.activation,
 		Outcome: string(o.outcome), Reason: o.reason, CostNano: o.cost,

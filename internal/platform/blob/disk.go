@@ -86,7 +86,7 @@ func (d *disk) write(ctx context.Context, key string, content []byte, onlyNew bo
 		if found, err := exists(name); err != nil {
 			return false, err
 		} else if found {
-			return false, d.settle(key)
+			return false, d.makeDurable(key)
 		}
 	}
 	temp, err := d.writeTemp(key, content)
@@ -109,16 +109,16 @@ func (d *disk) write(ctx context.Context, key string, content []byte, onlyNew bo
 		if _, err := exists(name); err != nil {
 			return false, err
 		}
-		return false, d.settle(key)
+		return false, d.makeDurable(key)
 	} else if err != nil {
 		return false, err
 	}
 	return true, d.force(folder)
 }
 
-// settle makes an object durable that another writer has named but perhaps not
+// makeDurable makes an object durable that another writer has named but perhaps not
 // forced yet. Its bytes are durable since before it was named.
-func (d *disk) settle(key string) error {
+func (d *disk) makeDurable(key string) error {
 	if err := d.makeFolder(path.Dir(key)); err != nil {
 		return err
 	}

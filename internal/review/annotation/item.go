@@ -223,7 +223,7 @@ func (s *Service) lockTx(ctx context.Context, tx postgres.Tx, task, item int64) 
 // saveTx brings the status of an item in line with its counts and stores it. A
 // complete item is counted in its task, and an event says that it is.
 func (s *Service) saveTx(ctx context.Context, tx postgres.Tx, t Task, before, after Item) (Item, error) {
-	after.Status, after.UpdatedAt, after.Version = after.settle(t.Threshold), s.now(), before.Version+1
+	after.Status, after.UpdatedAt, after.Version = after.statusAt(t.Threshold), s.now(), before.Version+1
 	if before.Status != after.Status {
 		if err := itemMoves.Check(ErrItemTransition, before.Status, after.Status); err != nil {
 			return before, err

@@ -75,9 +75,9 @@ var (
 	ErrTransition     = fault.New(fault.Conflict, "invalid_transition", "The annotation cannot change to that status from its current one.")
 )
 
-// settle is the status that follows from what an item has. The threshold is the
+// statusAt is the status that follows from what an item has. The threshold is the
 // agreement below which answers are in conflict.
-func (i Item) settle(threshold float64) ItemStatus {
+func (i Item) statusAt(threshold float64) ItemStatus {
 	switch {
 	case i.Adjudication != 0:
 		return ItemAdjudicated

@@ -21,20 +21,20 @@ func TestEveryStatusOfAnItemCanBeReached(t *testing.T) {
 							continue
 						}
 						i := Item{Required: required, Submitted: submitted, Held: held, Skipped: skipped, Agreement: agreement}
-						from := i.settle(0.67)
+						from := i.statusAt(0.67)
 						reached[from] = true
 						if submitted > 0 && !from.Complete() {
 							require.Equal(t, ItemInProgress, from)
 						}
 						if from.Complete() {
 							i.Adjudication = 1
-							require.NoError(t, itemMoves.Check(ErrItemTransition, from, i.settle(0.67)))
-							require.NoError(t, itemMoves.Check(ErrItemTransition, i.settle(0.67), from))
+							require.NoError(t, itemMoves.Check(ErrItemTransition, from, i.statusAt(0.67)))
+							require.NoError(t, itemMoves.Check(ErrItemTransition, i.statusAt(0.67), from))
 							i.Adjudication = 0
 						}
 						if from == ItemAnnotated || from == ItemConflicted {
 							i.Submitted, i.Agreement = i.Submitted-1, nil
-							if to := i.settle(0.67); to != ItemSkipped {
+							if to := i.statusAt(0.67); to != ItemSkipped {
 								require.NoError(t, itemMoves.Check(ErrItemTransition, from, to), "%s to %s", from, to)
 							}
 						}

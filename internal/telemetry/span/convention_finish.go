@@ -109,14 +109,14 @@ func (r *Record) finishPayloads(k *meaning) {
 	r.spare(&k.input, &k.traceInput)
 	r.spare(&k.output, &k.traceOutput)
 	r.finishResult(k)
-	settle(&r.Input, &k.input)
-	settle(&r.Output, &k.output)
-	settle(&r.System, &k.system)
-	settle(&r.Tools, &k.tools)
+	setUnlessGiven(&r.Input, &k.input)
+	setUnlessGiven(&r.Output, &k.output)
+	setUnlessGiven(&r.System, &k.system)
+	setUnlessGiven(&r.Tools, &k.tools)
 }
 
-// settle keeps a payload unless the record has been given one.
-func settle(to *[]byte, p *candidate) {
+// setUnlessGiven keeps a payload unless the record has been given one.
+func setUnlessGiven(to *[]byte, p *candidate) {
 	if len(*to) == 0 && p.form != absent {
 		*to = p.text
 	}

@@ -62,7 +62,7 @@ func (s Store) CompleteTx(ctx context.Context, tx postgres.Tx, all []*record.Rec
 		return err
 	}
 	for _, r := range sent {
-		settle(r, claims)
+		markSpent(r, claims)
 	}
 	return s.nameTx(ctx, tx, sent, claims)
 }
@@ -139,8 +139,9 @@ func (s Store) UndoTx(ctx context.Context, tx postgres.Tx, before, after *record
 	return err
 }
 
-// settle notes whether a side effect that was dispatched may use its decision.
-func settle(r *record.Record, claims map[record.Key]statedb.Claim) {
+// markSpent notes that a side effect that was dispatched may not use its decision, which
+// another one has used.
+func markSpent(r *record.Record, claims map[record.Key]statedb.Claim) {
 	if r.Values.Text("authorization") != effect.Allowed {
 		return
 	}
