@@ -208,7 +208,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, text string, second bool) {
 		s, ok := specs[name]
 		if !ok {
-			t.Skip()
+			return
 		}
 		o := single
 		if s.Pairwise {
