@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // ErrNotFound is returned when the organization has no such dataset.
@@ -59,9 +60,5 @@ type Filter struct {
 	Search        string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
-	// Below continues under a dataset's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of datasets on all pages.
-	Count bool
+	postgres.Page
 }

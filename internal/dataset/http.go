@@ -9,6 +9,7 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const tag = "Datasets"
@@ -54,11 +55,7 @@ type Path struct {
 
 // dataset is the number behind the path; any other text is the id of no dataset.
 func (p Path) dataset() (int64, error) {
-	id, ok := httpapi.ParseID(p.ID)
-	if !ok {
-		return 0, ErrNotFound
-	}
-	return id, nil
+	return httpapi.Number(p.ID, ErrNotFound)
 }
 
 type listInput struct {
@@ -117,106 +114,58 @@ type datasetBody struct {
 	Version              int64                        `json:"version" doc:"Counts changes of the dataset itself, not of its items; see If-Match."`
 }
 
-type datasetOutput struct {
-	ETag string `header:"ETag" doc:"The dataset's version, to be sent as If-Match."`
-	Body datasetBody
-}
-
-type createdOutput struct {
-	ETag     string `header:"ETag" doc:"The dataset's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the dataset."`
-	Body     datasetBody
-}
-
-type listOutput struct {
-	Body listBody
-}
+// Noun is what documents call it.
+func (datasetBody) Noun() string { return "dataset" }
 
 type listBody struct {
 	Datasets []datasetBody `json:"datasets" doc:"The datasets of this page, newest first."`
 	httpapi.CursorPaging
 }
 
-const datasetCursor = httpapi.IDCursor("datasets")
-
-func (s *Service) getDatasets(ctx context.Context, in *listInput) (*listOutput, error) {
-	below, err := datasetCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+func datasets(log *change.Log) resource.Noun[Dataset, datasetBody] {
+	return resource.Noun[Dataset, datasetBody]{
+		Log: log, Path: "/api/datasets", Missing: ErrNotFound, Cursor: "datasets",
+		ID:   func(d Dataset) int64 { return d.ID },
+		Show: resource.Each(toDatasetBody),
 	}
-	f := Filter{
-		Status: in.Status, Purpose: in.Purpose, Tag: in.Tag, Search: in.Search,
-		Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
-	}
-	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	datasets, total, err := s.List(ctx, principal.From(ctx).Org, f)
-	if err != nil {
-		return nil, err
-	}
-	var out listOutput
-	datasets, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, datasets, total, func(d Dataset) string { return datasetCursor.Text(d.ID) })
-	out.Body.Datasets = make([]datasetBody, len(datasets))
-	for i, d := range datasets {
-		out.Body.Datasets[i] = toDatasetBody(d)
-	}
-	return &out, nil
 }
 
-func (s *Service) postDataset(ctx context.Context, in *createInput) (*createdOutput, error) {
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
+func (s *Service) getDatasets(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
+	f := Filter{Status: in.Status, Purpose: in.Purpose, Tag: in.Tag, Search: in.Search}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	shown, paging, err := datasets(s.log).Page(ctx, in.CursorPage, func(p postgres.Page) ([]Dataset, int64, error) {
+		f.Page = p
+		return s.List(ctx, principal.From(ctx).Org, f)
+	})
+	return httpapi.NewBody(listBody{shown, paging}), err
+}
+
+func (s *Service) postDataset(ctx context.Context, in *createInput) (*httpapi.Made[datasetBody], error) {
+	return datasets(s.log).Create(ctx, func(tx postgres.Tx) (Dataset, error) {
 		b := in.Body
-		d, err := s.CreateTx(ctx, tx, Dataset{
+		return s.CreateTx(ctx, tx, Dataset{
 			Name: b.Name, Description: b.Description, Purpose: b.Purpose, Schema: b.Schema.Text(),
 			Tags: httpapi.OrEmpty(b.Tags), Metadata: b.Metadata.OrEmpty(),
 		})
-		if err != nil {
-			return nil, err
-		}
-		return &createdOutput{ETag: httpapi.ETag(d.Version), Location: location(d.ID), Body: toDatasetBody(d)}, nil
 	})
 }
 
-func (s *Service) getDataset(ctx context.Context, in *Path) (*datasetOutput, error) {
-	id, err := in.dataset()
-	if err != nil {
-		return nil, err
-	}
-	d, err := s.Find(ctx, principal.From(ctx).Org, id)
-	if err != nil {
-		return nil, err
-	}
-	return toDatasetOutput(d), nil
+func (s *Service) getDataset(ctx context.Context, in *Path) (*httpapi.Output[datasetBody], error) {
+	return datasets(s.log).Get(ctx, in.ID, s.Find)
 }
 
-func (s *Service) patchDataset(ctx context.Context, in *updateInput) (*datasetOutput, error) {
-	id, err := in.dataset()
+func (s *Service) patchDataset(ctx context.Context, in *updateInput) (*httpapi.Output[datasetBody], error) {
+	id, expected, err := datasets(s.log).Target(in.ID, in.IfMatch, in.Body.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
-	expected, err := in.Expected(in.Body.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*datasetOutput, error) {
-		d, err := s.UpdateTx(ctx, tx, id, expected, in.Body.apply)
-		if err != nil {
-			return nil, err
-		}
-		return toDatasetOutput(d), nil
+	return datasets(s.log).Change(ctx, func(tx postgres.Tx) (Dataset, error) {
+		return s.UpdateTx(ctx, tx, id, expected, in.Body.apply)
 	})
 }
 
 func (s *Service) deleteDataset(ctx context.Context, in *Path) (*httpapi.DeletedOutput[string], error) {
-	id, err := in.dataset()
-	if err != nil {
-		return nil, err
-	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
-		if err := s.DeleteTx(ctx, tx, id); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(httpapi.ID(id).String()), nil
-	})
+	return datasets(s.log).Delete(ctx, in.ID, s.DeleteTx)
 }
 
 // apply makes the sent changes.
@@ -237,10 +186,6 @@ func (b updateBody) apply(d *Dataset) {
 
 // location is the path of a dataset.
 func location(id int64) string { return "/api/datasets/" + strconv.FormatInt(id, 10) }
-
-func toDatasetOutput(d Dataset) *datasetOutput {
-	return &datasetOutput{ETag: httpapi.ETag(d.Version), Body: toDatasetBody(d)}
-}
 
 // Shown is the dataset as getDataset shows it.
 func (d Dataset) Shown() any { return toDatasetBody(d) }

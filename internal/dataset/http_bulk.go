@@ -61,10 +61,6 @@ func (p *itemsPatch) apply(i *Item) {
 	itemPatch{Split: p.Split, Weight: p.Weight}.apply(i)
 }
 
-type updatedItemsOutput struct {
-	Body updatedItemsBody
-}
-
 type updatedItemsBody struct {
 	Updated   int          `json:"updated" doc:"Number of items that changed."`
 	Unchanged int          `json:"unchanged" doc:"Number of items that were like this already."`
@@ -76,16 +72,12 @@ type deleteItemsInput struct {
 	Body ItemsNamed
 }
 
-type deletedItemsOutput struct {
-	Body deletedItemsBody
-}
-
 type deletedItemsBody struct {
 	Deleted int          `json:"deleted" doc:"Number of items that were removed."`
 	Missing []httpapi.ID `json:"missing" doc:"Ids that the dataset does not have."`
 }
 
-func (s *Service) patchItems(ctx context.Context, in *updateItemsInput) (*updatedItemsOutput, error) {
+func (s *Service) patchItems(ctx context.Context, in *updateItemsInput) (*httpapi.Body[updatedItemsBody], error) {
 	id, err := in.dataset()
 	if err != nil {
 		return nil, err
@@ -94,29 +86,29 @@ func (s *Service) patchItems(ctx context.Context, in *updateItemsInput) (*update
 	prepare := func() (Prepared, error) {
 		return s.PrepareUpdates(ctx, principal.From(ctx).Org, id, ids, in.Body.apply)
 	}
-	return Retry(prepare, func(p Prepared) (*updatedItemsOutput, error) {
-		return change.Do(ctx, s.log, func(tx postgres.Tx) (*updatedItemsOutput, error) {
+	return Retry(prepare, func(p Prepared) (*httpapi.Body[updatedItemsBody], error) {
+		return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Body[updatedItemsBody], error) {
 			updated, missing, err := s.UpdateItemsTx(ctx, tx, ids, p)
 			if err != nil {
 				return nil, err
 			}
-			return &updatedItemsOutput{Body: updatedItemsBody{Updated: updated, Unchanged: len(ids) - updated - len(missing), Missing: toIDs(missing)}}, nil
+			return httpapi.NewBody(updatedItemsBody{Updated: updated, Unchanged: len(ids) - updated - len(missing), Missing: toIDs(missing)}), nil
 		})
 	})
 }
 
-func (s *Service) postDeleteItems(ctx context.Context, in *deleteItemsInput) (*deletedItemsOutput, error) {
+func (s *Service) postDeleteItems(ctx context.Context, in *deleteItemsInput) (*httpapi.Body[deletedItemsBody], error) {
 	id, err := in.dataset()
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*deletedItemsOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Body[deletedItemsBody], error) {
 		ids := in.Body.ids()
 		missing, err := s.DeleteItemsTx(ctx, tx, id, ids)
 		if err != nil {
 			return nil, err
 		}
-		return &deletedItemsOutput{Body: deletedItemsBody{Deleted: len(ids) - len(missing), Missing: toIDs(missing)}}, nil
+		return httpapi.NewBody(deletedItemsBody{Deleted: len(ids) - len(missing), Missing: toIDs(missing)}), nil
 	})
 }
 

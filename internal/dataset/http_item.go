@@ -181,14 +181,8 @@ type sourceBody struct {
 	ID   *string `json:"id" doc:"Id of the source, as its own system knows it."`
 }
 
-type itemOutput struct {
-	ETag string `header:"ETag" doc:"The item's version, to be sent as If-Match."`
-	Body itemBody
-}
-
-type listItemsOutput struct {
-	Body listItemsBody
-}
+// Noun is what documents call it.
+func (itemBody) Noun() string { return "item" }
 
 type listItemsBody struct {
 	Items []itemBody `json:"items" doc:"The items of this page, newest first."`
@@ -221,7 +215,7 @@ type addedItemsBody struct {
 	Ignored []string      `json:"ignored_fields" doc:"JSON Pointers of fields that items do not have and that were left out, such as a misspelt one; at most 50."`
 }
 
-func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsOutput, error) {
+func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*httpapi.Body[listItemsBody], error) {
 	id, err := in.dataset()
 	if err != nil {
 		return nil, err
@@ -238,7 +232,7 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsO
 	if err != nil {
 		return nil, err
 	}
-	var out listItemsOutput
+	var out httpapi.Body[listItemsBody]
 	var next string
 	out.Body.Items = make([]itemBody, len(page.Items))
 	for i, item := range page.Items {
@@ -279,7 +273,7 @@ func (s *Service) postItems(ctx context.Context, in *addItemsInput) (*addItemsOu
 	})
 }
 
-func (s *Service) getItem(ctx context.Context, in *getItemInput) (*itemOutput, error) {
+func (s *Service) getItem(ctx context.Context, in *getItemInput) (*httpapi.Output[itemBody], error) {
 	dataset, item, err := in.both()
 	if err != nil {
 		return nil, err
@@ -291,7 +285,7 @@ func (s *Service) getItem(ctx context.Context, in *getItemInput) (*itemOutput, e
 	return toItemOutput(i), nil
 }
 
-func (s *Service) patchItem(ctx context.Context, in *updateItemInput) (*itemOutput, error) {
+func (s *Service) patchItem(ctx context.Context, in *updateItemInput) (*httpapi.Output[itemBody], error) {
 	dataset, item, err := in.both()
 	if err != nil {
 		return nil, err
@@ -303,8 +297,8 @@ func (s *Service) patchItem(ctx context.Context, in *updateItemInput) (*itemOutp
 	prepare := func() (Prepared, error) {
 		return s.PrepareUpdate(ctx, principal.From(ctx).Org, dataset, item, in.Body.apply)
 	}
-	return Retry(prepare, func(p Prepared) (*itemOutput, error) {
-		return change.Do(ctx, s.log, func(tx postgres.Tx) (*itemOutput, error) {
+	return Retry(prepare, func(p Prepared) (*httpapi.Output[itemBody], error) {
+		return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Output[itemBody], error) {
 			i, err := s.UpdateItemTx(ctx, tx, item, expected, p)
 			if err != nil {
 				return nil, err
@@ -320,10 +314,7 @@ func (s *Service) deleteItem(ctx context.Context, in *ItemPath) (*httpapi.Delete
 		return nil, err
 	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
-		if err := s.DeleteItemTx(ctx, tx, dataset, item); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(httpapi.ID(item).String()), nil
+		return httpapi.NewDeleted(in.ItemID), s.DeleteItemTx(ctx, tx, dataset, item)
 	})
 }
 
@@ -382,8 +373,8 @@ func fromJSON(v httpapi.JSON) jsontext.Value {
 	return jsontext.Value(v)
 }
 
-func toItemOutput(i Item) *itemOutput {
-	return &itemOutput{ETag: httpapi.ETag(i.Version), Body: toItemBody(i)}
+func toItemOutput(i Item) *httpapi.Output[itemBody] {
+	return &httpapi.Output[itemBody]{ETag: httpapi.ETag(i.Version), Body: toItemBody(i)}
 }
 
 // Shown is the item as getDatasetItem shows it.

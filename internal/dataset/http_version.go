@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 func (s *Service) registerVersions(e *httpapi.Edge) {
@@ -71,17 +72,9 @@ type versionBody struct {
 	CreatedAt      httpapi.Time `json:"created_at" doc:"When the version was frozen."`
 }
 
-type versionOutput struct {
-	Body versionBody
-}
-
 type frozenOutput struct {
 	Location string `header:"Location" doc:"Path of the frozen version."`
 	Body     versionBody
-}
-
-type listVersionsOutput struct {
-	Body listVersionsBody
 }
 
 type listVersionsBody struct {
@@ -89,28 +82,22 @@ type listVersionsBody struct {
 	httpapi.CursorPaging
 }
 
-const versionCursor = httpapi.IDCursor("dataset versions")
+// versions are the frozen versions of a dataset.
+var versions = resource.List[Version, versionBody]{
+	Cursor: "dataset versions",
+	ID:     func(v Version) int64 { return int64(v.Number) },
+	Show:   resource.Each(toVersionBody),
+}
 
-func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*listVersionsOutput, error) {
+func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*httpapi.Body[listVersionsBody], error) {
 	id, err := in.dataset()
 	if err != nil {
 		return nil, err
 	}
-	below, err := versionCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	versions, total, err := s.Versions(ctx, principal.From(ctx).Org, id, VersionPage{Below: below, Limit: in.Limit, Offset: in.Offset})
-	if err != nil {
-		return nil, err
-	}
-	var out listVersionsOutput
-	versions, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, versions, total, func(v Version) string { return versionCursor.Text(int64(v.Number)) })
-	out.Body.Versions = make([]versionBody, len(versions))
-	for i, v := range versions {
-		out.Body.Versions[i] = toVersionBody(v)
-	}
-	return &out, nil
+	shown, paging, err := versions.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Version, int64, error) {
+		return s.Versions(ctx, principal.From(ctx).Org, id, p)
+	})
+	return httpapi.NewBody(listVersionsBody{shown, paging}), err
 }
 
 func (s *Service) postVersion(ctx context.Context, in *freezeInput) (*frozenOutput, error) {
@@ -127,7 +114,7 @@ func (s *Service) postVersion(ctx context.Context, in *freezeInput) (*frozenOutp
 	})
 }
 
-func (s *Service) getVersion(ctx context.Context, in *VersionPath) (*versionOutput, error) {
+func (s *Service) getVersion(ctx context.Context, in *VersionPath) (*httpapi.Body[versionBody], error) {
 	id, number, err := in.both()
 	if err != nil {
 		return nil, err
@@ -136,7 +123,7 @@ func (s *Service) getVersion(ctx context.Context, in *VersionPath) (*versionOutp
 	if err != nil {
 		return nil, err
 	}
-	return &versionOutput{Body: toVersionBody(v)}, nil
+	return httpapi.NewBody(toVersionBody(v)), nil
 }
 
 func toVersionBody(v Version) versionBody {

@@ -26,13 +26,7 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, d Dataset) (Dataset
 
 func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Dataset, error) {
 	r, err := db.New(q).FindDataset(ctx, db.FindDatasetParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return Dataset{}, ErrNotFound
-	}
-	if err != nil {
-		return Dataset{}, fmt.Errorf("find dataset: %w", err)
-	}
-	return fromRow(db.ListDatasetsRow(r)), nil
+	return postgres.One(db.ListDatasetsRow(r), err, "find dataset", ErrNotFound, fromRow)
 }
 
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Dataset, int64, error) {
@@ -44,23 +38,14 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Datas
 	rows, err := q.ListDatasets(ctx, db.ListDatasetsParams{
 		OrgID: count.OrgID, Statuses: count.Statuses, Purposes: count.Purposes, Tag: count.Tag,
 		Search: count.Search, CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list datasets: %w", err)
-	}
-	out := make([]Dataset, len(rows))
-	for i, r := range rows {
-		out[i] = fromRow(r)
-	}
-	if !f.Count {
-		return out, 0, nil
+	out, err := postgres.All(rows, err, "list datasets", fromRow)
+	if err != nil || !f.Count {
+		return out, 0, err
 	}
 	total, err := q.CountDatasets(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count datasets: %w", err)
-	}
-	return out, total, nil
+	return out, total, postgres.Wrap(err, "count datasets")
 }
 
 // updateTx writes after over before, if before is still what is stored.
@@ -70,24 +55,12 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Datas
 		Name: after.Name, Description: after.Description, Schema: after.Schema, Status: string(after.Status),
 		Tags: after.Tags, Metadata: after.Metadata, UpdatedAt: after.UpdatedAt,
 	})
-	if err != nil {
-		return fmt.Errorf("update dataset: %w", err)
-	}
-	if n == 0 {
-		return ErrVersionConflict
-	}
-	return nil
+	return postgres.Changed(n, err, "update dataset", ErrVersionConflict)
 }
 
 func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
 	n, err := db.New(tx).DeleteDataset(ctx, db.DeleteDatasetParams{OrgID: tx.Org, ID: id, DeletedAt: &at})
-	if err != nil {
-		return fmt.Errorf("delete dataset: %w", err)
-	}
-	if n == 0 {
-		return ErrInUse
-	}
-	return nil
+	return postgres.Changed(n, err, "delete dataset", ErrInUse)
 }
 
 // locked is a dataset that does not change until the transaction ends.
@@ -98,11 +71,8 @@ type locked struct {
 
 func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (locked, error) {
 	r, err := db.New(tx).LockDataset(ctx, db.LockDatasetParams{OrgID: tx.Org, ID: id})
-	if postgres.NoRows(err) {
-		return locked{}, ErrNotFound
-	}
 	if err != nil {
-		return locked{}, fmt.Errorf("lock dataset: %w", err)
+		return locked{}, postgres.Missing(err, "lock dataset", ErrNotFound)
 	}
 	sum, err := parseSum(r.ContentSum)
 	if err != nil {
@@ -117,24 +87,15 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (locked, er
 // setContentsTx records what the items of a dataset now add up to.
 func (s store) setContentsTx(ctx context.Context, tx postgres.Tx, d locked) error {
 	err := db.New(tx).SetContents(ctx, db.SetContentsParams{OrgID: tx.Org, ID: d.ID, ItemCount: d.ItemCount, ContentSum: d.sum[:], UpdatedAt: d.UpdatedAt})
-	if err != nil {
-		return fmt.Errorf("set contents: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "set contents")
 }
 
 func (s store) holdTx(ctx context.Context, tx postgres.Tx, id int64, holder string, at time.Time) error {
-	if err := db.New(tx).Hold(ctx, db.HoldParams{OrgID: tx.Org, DatasetID: id, Holder: holder, CreatedAt: at}); err != nil {
-		return fmt.Errorf("hold dataset: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).Hold(ctx, db.HoldParams{OrgID: tx.Org, DatasetID: id, Holder: holder, CreatedAt: at}), "hold dataset")
 }
 
 func (s store) releaseTx(ctx context.Context, tx postgres.Tx, id int64, holder string) error {
-	if err := db.New(tx).Release(ctx, db.ReleaseParams{OrgID: tx.Org, DatasetID: id, Holder: holder}); err != nil {
-		return fmt.Errorf("release dataset: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).Release(ctx, db.ReleaseParams{OrgID: tx.Org, DatasetID: id, Holder: holder}), "release dataset")
 }
 
 func fromRow(r db.ListDatasetsRow) Dataset {

@@ -49,10 +49,7 @@ func (s store) endItemsTx(ctx context.Context, tx postgres.Tx, datasetID int64, 
 		next := int32(latest + 1)
 		err = q.CloseRevisions(ctx, db.CloseRevisionsParams{OrgID: tx.Org, DatasetID: datasetID, Ids: closed, ValidTo: &next})
 	}
-	if err != nil {
-		return fmt.Errorf("end revisions: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "end revisions")
 }
 
 // reviseItemsTx replaces revisions that no frozen version contains, and ends the
@@ -92,8 +89,5 @@ func (s store) reviseItemsTx(ctx context.Context, tx postgres.Tx, datasetID int6
 	if leak := leaked(err); leak != nil {
 		return leak
 	}
-	if err != nil {
-		return fmt.Errorf("revise items: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "revise items")
 }

@@ -65,23 +65,14 @@ func (s store) findItem(ctx context.Context, q db.DBTX, org principal.OrgID, dat
 		v, err = db.New(q).FindItemInVersion(ctx, db.FindItemInVersionParams{OrgID: org, DatasetID: datasetID, ID: id, Version: int32(version)})
 		r = db.FindItemRow(v)
 	}
-	if postgres.NoRows(err) {
-		return Item{}, ErrItemNotFound
-	}
-	if err != nil {
-		return Item{}, fmt.Errorf("find item: %w", err)
-	}
-	return fromItemRow(r)
+	return postgres.DecodeOne(r, err, "find item", ErrItemNotFound, fromItemRow)
 }
 
 // newestStartTx is the first version with the newest revision of an item, deleted or not.
 func (s store) newestStartTx(ctx context.Context, tx postgres.Tx, datasetID, id int64) (int, error) {
 	v, err := db.New(tx).NewestItemStart(ctx, db.NewestItemStartParams{OrgID: tx.Org, DatasetID: datasetID, ID: id})
-	if postgres.NoRows(err) {
-		return 0, ErrItemNotFound
-	}
 	if err != nil {
-		return 0, fmt.Errorf("find the newest revision of an item: %w", err)
+		return 0, postgres.Missing(err, "find the newest revision of an item", ErrItemNotFound)
 	}
 	return int(v), nil
 }
@@ -147,10 +138,7 @@ func (s store) itemIDs(ctx context.Context, org principal.OrgID, datasetID int64
 	ids, err := db.New(s.db.Org(org)).ListItemIDsInVersion(ctx, db.ListItemIDsInVersionParams{
 		OrgID: org, DatasetID: datasetID, Version: int32(version), Above: above, RowLimit: int32(limit),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list item ids: %w", err)
-	}
-	return ids, nil
+	return ids, postgres.Wrap(err, "list item ids")
 }
 
 // itemsByID reads items until they have PageBytes, and returns how many of the
@@ -184,14 +172,7 @@ func (s store) labelled(ctx context.Context, org principal.OrgID, datasetID int6
 	rows, err := db.New(s.db.Org(org)).ListLabelled(ctx, db.ListLabelledParams{
 		OrgID: org, DatasetID: datasetID, Key: key, Above: above, RowLimit: int32(limit), MaxBytes: PageBytes,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list labelled items: %w", err)
-	}
-	out := make([]Item, len(rows))
-	for i, r := range rows {
-		if out[i], err = fromItemRow(db.FindItemRow(r)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return postgres.DecodeAll(rows, err, "list labelled items", func(r db.ListLabelledRow) (Item, error) {
+		return fromItemRow(db.FindItemRow(r))
+	})
 }

@@ -19,35 +19,19 @@ func (s store) freezeTx(ctx context.Context, tx postgres.Tx, datasetID int64, v 
 		return fmt.Errorf("insert version: %w", err)
 	}
 	err = q.SetLatestVersion(ctx, db.SetLatestVersionParams{OrgID: tx.Org, ID: datasetID, Number: int32(v.Number), UpdatedAt: v.CreatedAt})
-	if err != nil {
-		return fmt.Errorf("set latest version: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "set latest version")
 }
 
 func (s store) findVersion(ctx context.Context, q db.DBTX, org principal.OrgID, datasetID int64, number int) (Version, error) {
 	r, err := db.New(q).FindVersion(ctx, db.FindVersionParams{OrgID: org, DatasetID: datasetID, Number: int32(number)})
-	if postgres.NoRows(err) {
-		return Version{}, ErrVersionNotFound
-	}
-	if err != nil {
-		return Version{}, fmt.Errorf("find version: %w", err)
-	}
-	return fromVersionRow(db.ListVersionsRow(r)), nil
+	return postgres.One(db.ListVersionsRow(r), err, "find version", ErrVersionNotFound, fromVersionRow)
 }
 
-func (s store) listVersions(ctx context.Context, org principal.OrgID, datasetID int64, p VersionPage) ([]Version, error) {
+func (s store) listVersions(ctx context.Context, org principal.OrgID, datasetID int64, p postgres.Page) ([]Version, error) {
 	rows, err := db.New(s.db.Org(org)).ListVersions(ctx, db.ListVersionsParams{
-		OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: int32(p.Limit) + 1, RowOffset: int32(p.Offset),
+		OrgID: org, DatasetID: datasetID, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip(),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list versions: %w", err)
-	}
-	out := make([]Version, len(rows))
-	for i, r := range rows {
-		out[i] = fromVersionRow(r)
-	}
-	return out, nil
+	return postgres.All(rows, err, "list versions", fromVersionRow)
 }
 
 func fromVersionRow(r db.ListVersionsRow) Version {
@@ -58,10 +42,7 @@ func fromVersionRow(r db.ListVersionsRow) Version {
 // many it removed.
 func (s store) purgeItems(ctx context.Context, org principal.OrgID, datasetID int64, batch int) (int64, error) {
 	n, err := db.New(s.db.Org(org)).PurgeItems(ctx, db.PurgeItemsParams{OrgID: org, DatasetID: datasetID, Batch: int32(batch)})
-	if err != nil {
-		return 0, fmt.Errorf("purge items: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "purge items")
 }
 
 // purgeRest removes what is left of a deleted dataset without items.
@@ -71,9 +52,6 @@ func (s store) purgeRest(ctx context.Context, org principal.OrgID, datasetID int
 		if err := q.PurgeVersions(ctx, db.PurgeVersionsParams{OrgID: org, DatasetID: datasetID}); err != nil {
 			return fmt.Errorf("purge versions: %w", err)
 		}
-		if err := q.PurgeDataset(ctx, db.PurgeDatasetParams{OrgID: org, ID: datasetID}); err != nil {
-			return fmt.Errorf("purge dataset: %w", err)
-		}
-		return nil
+		return postgres.Wrap(q.PurgeDataset(ctx, db.PurgeDatasetParams{OrgID: org, ID: datasetID}), "purge dataset")
 	})
 }

@@ -49,16 +49,9 @@ func (s *Service) FindVersion(ctx context.Context, org principal.OrgID, datasetI
 	return s.store.findVersion(ctx, s.db.Org(org), org, datasetID, number)
 }
 
-// VersionPage selects frozen versions of a dataset, newest first.
-type VersionPage struct {
-	// Below continues under a version's number.
-	Below         int64
-	Limit, Offset int
-}
-
 // Versions returns a page of frozen versions, with one version more than the
 // limit if there is a next page, and the number of all of them.
-func (s *Service) Versions(ctx context.Context, org principal.OrgID, datasetID int64, p VersionPage) ([]Version, int64, error) {
+func (s *Service) Versions(ctx context.Context, org principal.OrgID, datasetID int64, p postgres.Page) ([]Version, int64, error) {
 	d, err := s.store.find(ctx, s.db.Org(org), org, datasetID)
 	if err != nil {
 		return nil, 0, err

@@ -71,11 +71,7 @@ type Path struct {
 // EvaluationID is the number behind the path; a text that is no number names no
 // evaluation.
 func (p Path) EvaluationID() (int64, error) {
-	id, ok := httpapi.ParseID(p.ID)
-	if !ok {
-		return 0, ErrNotFound
-	}
-	return id, nil
+	return httpapi.Number(p.ID, ErrNotFound)
 }
 
 type listInput struct {
@@ -161,10 +157,6 @@ type evaluationOutput struct {
 	Body     evaluationBody
 }
 
-type listOutput struct {
-	Body listBody
-}
-
 type listBody struct {
 	Evaluations []summaryBody `json:"evaluations" doc:"The evaluations of this page, newest first."`
 	Page        int           `json:"page" doc:"Number of this page, starting at 1."`
@@ -175,7 +167,7 @@ type listBody struct {
 // listCursor has the number of the page that a cursor leads to.
 const listCursor = httpapi.Cursor[uint32]("evaluations")
 
-func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
 	if in.Number > 0 {
 		in.Offset = (in.Number - 1) * in.Limit
 	}
@@ -198,7 +190,7 @@ func (s *Service) getEvaluations(ctx context.Context, in *listInput) (*listOutpu
 	all, paging := httpapi.Cut(in.CursorPage, all, total, func(e Summary) string {
 		return listCursor.Text(httpapi.Place[uint32]{At: e.ID, Tie: from.Tie + 1})
 	})
-	out := listOutput{Body: listBody{Evaluations: make([]summaryBody, len(all)), Page: int(from.Tie), Paging: paging.Paging, Total: total}}
+	out := httpapi.Body[listBody]{Body: listBody{Evaluations: make([]summaryBody, len(all)), Page: int(from.Tie), Paging: paging.Paging, Total: total}}
 	for i, e := range all {
 		out.Body.Evaluations[i] = toSummaryBody(e)
 	}
@@ -310,10 +302,7 @@ func (s *Service) deleteEvaluation(ctx context.Context, in *Path) (*httpapi.Dele
 		return nil, err
 	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
-		if err := s.DeleteTx(ctx, tx, id); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(in.ID), nil
+		return httpapi.NewDeleted(in.ID), s.DeleteTx(ctx, tx, id)
 	})
 }
 

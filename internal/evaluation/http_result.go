@@ -48,10 +48,6 @@ type resultsInput struct {
 	MaxScore httpapi.Filter[float64] `query:"maxScore" doc:"With metric: only scores of at most this value."`
 }
 
-type resultsOutput struct {
-	Body resultsBody
-}
-
 type resultsBody struct {
 	Results []scoring.ResultBody `json:"results" doc:"The results of this page."`
 	httpapi.CursorPaging
@@ -109,7 +105,7 @@ func (s *Service) postScores(ctx context.Context, in *putScoresInput) (*putScore
 	})
 }
 
-func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {
+func (s *Service) getResults(ctx context.Context, in *resultsInput) (*httpapi.Body[resultsBody], error) {
 	evaluation, run, err := in.IDs()
 	if err != nil {
 		return nil, err
@@ -150,7 +146,7 @@ func (s *Service) getResults(ctx context.Context, in *resultsInput) (*resultsOut
 			return nil, err
 		}
 	}
-	var out resultsOutput
+	var out httpapi.Body[resultsBody]
 	var next string
 	out.Body.Results = make([]scoring.ResultBody, len(results))
 	for i, r := range results {

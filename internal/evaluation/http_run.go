@@ -16,6 +16,7 @@ import (
 	"github.com/assayhq/assay/internal/measure/requirement"
 	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 func (s *Service) registerRuns(e *httpapi.Edge) {
@@ -58,11 +59,8 @@ func (p RunPath) IDs() (evaluation, run int64, err error) {
 	if evaluation, err = p.EvaluationID(); err != nil {
 		return 0, 0, err
 	}
-	run, ok := httpapi.ParseID(p.RunID)
-	if !ok {
-		return 0, 0, ErrRunNotFound
-	}
-	return evaluation, run, nil
+	run, err = httpapi.Number(p.RunID, ErrRunNotFound)
+	return evaluation, run, err
 }
 
 type listRunsInput struct {
@@ -154,19 +152,9 @@ type runOutput struct {
 	Body     runBody
 }
 
-type listRunsOutput struct {
-	Body listRunsBody
-}
-
 type listRunsBody struct {
 	Runs []runBody `json:"runs" doc:"The runs of this page, newest first."`
 	httpapi.CursorPaging
-}
-
-const runCursor = httpapi.IDCursor("runs")
-
-type progressOutput struct {
-	Body progressBody
 }
 
 type progressBody struct {
@@ -188,37 +176,23 @@ type progressBody struct {
 	Recent     []progress.NoteBody         `json:"recent" doc:"What happened lately, newest first."`
 }
 
-func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*listRunsOutput, error) {
+func (s *Service) getRuns(ctx context.Context, in *listRunsInput) (*httpapi.Body[listRunsBody], error) {
 	id, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
 	}
-	below, err := runCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	f := RunFilter{Statuses: in.Status, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
+	f := RunFilter{Statuses: in.Status}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	org := principal.From(ctx).Org
-	runs, total, err := s.Runs(ctx, org, id, f)
-	if err != nil {
-		return nil, err
+	runs := resource.List[Run, runBody]{
+		Cursor: "runs",
+		ID:     func(r Run) int64 { return r.ID },
+		Show:   resource.By(s.tenancy, func(r Run) principal.Actor { return r.CreatedBy }, toRunBody),
 	}
-	var out listRunsOutput
-	runs, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, runs, total, func(r Run) string { return runCursor.Text(r.ID) })
-	who := make([]principal.Actor, len(runs))
-	for i, r := range runs {
-		who[i] = r.CreatedBy
-	}
-	by, err := s.tenancy.Actors(ctx, org, who...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.Runs = make([]runBody, len(runs))
-	for i, r := range runs {
-		out.Body.Runs[i] = toRunBody(r, by[i])
-	}
-	return &out, nil
+	shown, paging, err := runs.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Run, int64, error) {
+		f.Page = p
+		return s.Runs(ctx, principal.From(ctx).Org, id, f)
+	})
+	return httpapi.NewBody(listRunsBody{shown, paging}), err
 }
 
 func (s *Service) postRun(ctx context.Context, in *startInput) (*runOutput, error) {
@@ -287,7 +261,7 @@ func (s *Service) postCancel(ctx context.Context, in *RunPath) (*runOutput, erro
 	})
 }
 
-func (s *Service) getProgress(ctx context.Context, in *RunPath) (*progressOutput, error) {
+func (s *Service) getProgress(ctx context.Context, in *RunPath) (*httpapi.Body[progressBody], error) {
 	evaluation, id, err := in.IDs()
 	if err != nil {
 		return nil, err
@@ -296,7 +270,7 @@ func (s *Service) getProgress(ctx context.Context, in *RunPath) (*progressOutput
 	if err != nil {
 		return nil, err
 	}
-	return &progressOutput{Body: toProgressBody(p)}, nil
+	return httpapi.NewBody(toProgressBody(p)), nil
 }
 
 // Shown is the run as getEvaluationRun shows it.

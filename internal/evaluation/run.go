@@ -248,11 +248,7 @@ func (s *Service) RunOf(ctx context.Context, org principal.OrgID, id int64) (Run
 type RunFilter struct {
 	Statuses                    []Status // any of them
 	CreatedAfter, CreatedBefore *time.Time
-	// Below continues under a run's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of runs on all pages.
-	Count bool
+	postgres.Page
 }
 
 // Runs returns a page of an evaluation's runs, newest first, with one run more

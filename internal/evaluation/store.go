@@ -63,21 +63,13 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, e Evaluation) (Eval
 
 func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Evaluation, error) {
 	r, err := db.New(q).FindEvaluation(ctx, db.FindEvaluationParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return Evaluation{}, ErrNotFound
-	}
-	if err != nil {
-		return Evaluation{}, fmt.Errorf("find evaluation: %w", err)
-	}
-	return fromRow(r)
+	return postgres.DecodeOne(r, err, "find evaluation", ErrNotFound, fromRow)
 }
 
 // lockTx reads an evaluation that does not change until the transaction ends.
 func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Evaluation, error) {
-	if _, err := db.New(tx).LockEvaluation(ctx, db.LockEvaluationParams{OrgID: tx.Org, ID: id}); postgres.NoRows(err) {
-		return Evaluation{}, ErrNotFound
-	} else if err != nil {
-		return Evaluation{}, fmt.Errorf("lock evaluation: %w", err)
+	if _, err := db.New(tx).LockEvaluation(ctx, db.LockEvaluationParams{OrgID: tx.Org, ID: id}); err != nil {
+		return Evaluation{}, postgres.Missing(err, "lock evaluation", ErrNotFound)
 	}
 	return s.find(ctx, tx, tx.Org, id)
 }
@@ -120,31 +112,19 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Summa
 // deleteTx hides an evaluation from every reader.
 func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
 	n, err := db.New(tx).DeleteEvaluation(ctx, db.DeleteEvaluationParams{OrgID: tx.Org, ID: id, DeletedAt: &at})
-	if err != nil {
-		return fmt.Errorf("delete evaluation: %w", err)
-	}
-	if n == 0 {
-		return ErrNotFound
-	}
-	return nil
+	return postgres.Changed(n, err, "delete evaluation", ErrNotFound)
 }
 
 // runningTx are the ids of runs that are under way, at most limit of them.
 func (s store) runningTx(ctx context.Context, tx postgres.Tx, evaluation int64, limit int) ([]int64, error) {
 	ids, err := db.New(tx).RunningRuns(ctx, db.RunningRunsParams{OrgID: tx.Org, EvaluationID: evaluation, RowLimit: int32(limit)})
-	if err != nil {
-		return nil, fmt.Errorf("find running runs: %w", err)
-	}
-	return ids, nil
+	return ids, postgres.Wrap(err, "find running runs")
 }
 
 // allRunning are the ids of runs of all evaluations that are under way.
 func (s store) allRunning(ctx context.Context, on db.DBTX, org principal.OrgID, limit int32) ([]int64, error) {
 	ids, err := db.New(on).AllRunningRuns(ctx, db.AllRunningRunsParams{OrgID: org, RowLimit: limit})
-	if err != nil {
-		return nil, fmt.Errorf("find running runs: %w", err)
-	}
-	return ids, nil
+	return ids, postgres.Wrap(err, "find running runs")
 }
 
 func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Evaluation) error {
@@ -153,13 +133,7 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Evalu
 		DatasetID: after.DatasetID, DatasetVersion: number(after.DatasetVersion), Plan: encode(after.Plan), Tags: after.Tags, Metadata: after.Metadata,
 		ArchivedAt: after.Archived, BaselineRun: postgres.OrNull(after.Baseline), UpdatedAt: after.UpdatedAt,
 	})
-	if err != nil {
-		return fmt.Errorf("update evaluation: %w", err)
-	}
-	if n == 0 {
-		return ErrVersionConflict
-	}
-	return nil
+	return postgres.Changed(n, err, "update evaluation", ErrVersionConflict)
 }
 
 func fromRow(r db.FindEvaluationRow) (Evaluation, error) {
@@ -198,25 +172,13 @@ func (s store) insertRunTx(ctx context.Context, tx postgres.Tx, r Run) (Run, err
 
 func (s store) findRun(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Run, error) {
 	r, err := db.New(q).FindRun(ctx, db.FindRunParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return Run{}, ErrRunNotFound
-	}
-	if err != nil {
-		return Run{}, fmt.Errorf("find run: %w", err)
-	}
-	return fromRunRow(r)
+	return postgres.DecodeOne(r, err, "find run", ErrRunNotFound, fromRunRow)
 }
 
 // lockRunTx reads a run that does not change until the transaction ends.
 func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, error) {
 	r, err := db.New(tx).LockRun(ctx, db.LockRunParams{OrgID: tx.Org, ID: id})
-	if postgres.NoRows(err) {
-		return Run{}, ErrRunNotFound
-	}
-	if err != nil {
-		return Run{}, fmt.Errorf("lock run: %w", err)
-	}
-	return fromRunRow(db.FindRunRow(r))
+	return postgres.DecodeOne(db.FindRunRow(r), err, "lock run", ErrRunNotFound, fromRunRow)
 }
 
 // baseline is the run before another one that a baseline names.
@@ -243,11 +205,8 @@ func (s store) baseline(ctx context.Context, q db.DBTX, org principal.OrgID, e E
 		p.Branch = postgres.OrNull(none.Branch)
 	}
 	id, err := db.New(q).NewestRun(ctx, p)
-	if postgres.NoRows(err) {
-		return 0, none
-	}
 	if err != nil {
-		return 0, fmt.Errorf("find newest run: %w", err)
+		return 0, postgres.Missing(err, "find newest run", none)
 	}
 	return id, nil
 }
@@ -256,28 +215,17 @@ func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int
 	q := db.New(s.db.Org(org))
 	p := db.ListRunsParams{
 		OrgID: org, EvaluationID: evaluation, Statuses: postgres.Texts(f.Statuses), CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
-		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	}
 	rows, err := q.ListRuns(ctx, p)
-	if err != nil {
-		return nil, 0, fmt.Errorf("list runs: %w", err)
-	}
-	all := make([]Run, len(rows))
-	for i, r := range rows {
-		if all[i], err = fromRunRow(db.FindRunRow(r)); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !f.Count {
-		return all, 0, nil
+	all, err := postgres.DecodeAll(rows, err, "list runs", func(r db.ListRunsRow) (Run, error) { return fromRunRow(db.FindRunRow(r)) })
+	if err != nil || !f.Count {
+		return all, 0, err
 	}
 	total, err := q.CountRuns(ctx, db.CountRunsParams{
 		OrgID: org, EvaluationID: evaluation, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("count runs: %w", err)
-	}
-	return all, total, nil
+	return all, total, postgres.Wrap(err, "count runs")
 }
 
 func fromRunRow(r db.FindRunRow) (Run, error) {
@@ -310,26 +258,17 @@ func fromRunRow(r db.FindRunRow) (Run, error) {
 // resolveTx records what a running run works on; ok is false if it has ended.
 func (s store) resolveTx(ctx context.Context, tx postgres.Tx, run int64, r Resolved, at time.Time) (ok bool, err error) {
 	n, err := db.New(tx).ResolveRun(ctx, db.ResolveRunParams{OrgID: tx.Org, ID: run, Resolved: encode(r), UpdatedAt: at})
-	if err != nil {
-		return false, fmt.Errorf("resolve run: %w", err)
-	}
-	return n > 0, nil
+	return n > 0, postgres.Wrap(err, "resolve run")
 }
 
 func (s store) setPhase(ctx context.Context, org principal.OrgID, run int64, p Phase, at time.Time) error {
 	_, err := db.New(s.db.Org(org)).SetPhase(ctx, db.SetPhaseParams{OrgID: org, ID: run, Phase: string(p), UpdatedAt: at})
-	if err != nil {
-		return fmt.Errorf("set phase: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "set phase")
 }
 
 // beginScoring says that a run has executed, unless it is further already.
 func (s store) beginScoring(ctx context.Context, org principal.OrgID, run int64, at time.Time) error {
-	if err := db.New(s.db.Org(org)).BeginScoring(ctx, db.BeginScoringParams{OrgID: org, ID: run, UpdatedAt: at}); err != nil {
-		return fmt.Errorf("begin scoring: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(s.db.Org(org)).BeginScoring(ctx, db.BeginScoringParams{OrgID: org, ID: run, UpdatedAt: at}), "begin scoring")
 }
 
 // moveRunTx is the one compare-and-set that ends runs.
@@ -339,55 +278,32 @@ func (s store) moveRunTx(ctx context.Context, tx postgres.Tx, run int64, to Stat
 		p.ErrorCode, p.ErrorMessage = &why.Code, &why.Message
 	}
 	n, err := db.New(tx).MoveRun(ctx, p)
-	if err != nil {
-		return fmt.Errorf("end run: %w", err)
-	}
-	if n == 0 {
-		return ErrTransition
-	}
-	return nil
+	return postgres.Changed(n, err, "end run", ErrTransition)
 }
 
 func (s store) setOutcomeTx(ctx context.Context, tx postgres.Tx, run int64, o Outcome, at time.Time) error {
-	if err := db.New(tx).SetOutcome(ctx, db.SetOutcomeParams{OrgID: tx.Org, ID: run, Outcome: encode(o), UpdatedAt: at}); err != nil {
-		return fmt.Errorf("set outcome: %w", err)
-	}
-	return nil
+	err := db.New(tx).SetOutcome(ctx, db.SetOutcomeParams{OrgID: tx.Org, ID: run, Outcome: encode(o), UpdatedAt: at})
+	return postgres.Wrap(err, "set outcome")
 }
 
 func (s store) setVerdictTx(ctx context.Context, tx postgres.Tx, run int64, v requirement.Verdict, at time.Time) error {
 	text := string(v)
 	n, err := db.New(tx).SetVerdict(ctx, db.SetVerdictParams{OrgID: tx.Org, ID: run, Verdict: &text, UpdatedAt: at})
-	if err != nil {
-		return fmt.Errorf("set verdict: %w", err)
-	}
-	if n == 0 {
-		return ErrRunNotFound
-	}
-	return nil
+	return postgres.Changed(n, err, "set verdict", ErrRunNotFound)
 }
 
 // beginPosting announces results of a client, and returns until when they have to
 // be stored. ok is false if the run takes none.
 func (s store) beginPosting(ctx context.Context, org principal.OrgID, run int64, within time.Duration) (until time.Time, ok bool, err error) {
 	until, err = db.New(s.db.Org(org)).BeginPosting(ctx, db.BeginPostingParams{OrgID: org, ID: run, Seconds: within.Seconds()})
-	if postgres.NoRows(err) {
-		return until, false, nil
-	}
-	if err != nil {
-		return until, false, fmt.Errorf("begin posting: %w", err)
-	}
-	return until, true, nil
+	return postgres.Optional(until, err, "begin posting")
 }
 
 // endPostingTx notes that announced results are stored. ok is false if that took
 // too long.
 func (s store) endPostingTx(ctx context.Context, tx postgres.Tx, run int64, until time.Time, final bool, at time.Time) (ok bool, err error) {
 	n, err := db.New(tx).EndPosting(ctx, db.EndPostingParams{OrgID: tx.Org, ID: run, Until: until, Final: final, At: &at})
-	if err != nil {
-		return false, fmt.Errorf("end posting: %w", err)
-	}
-	return n > 0, nil
+	return n > 0, postgres.Wrap(err, "end posting")
 }
 
 // posting reports whether announced results of a run are not stored yet.

@@ -45,11 +45,8 @@ func (s store) items(ctx context.Context, org principal.OrgID, run int64, from, 
 // has a budget.
 func (s store) look(ctx context.Context, org principal.OrgID, r Run, chunk int) (running bool, spent int64, err error) {
 	found, err := db.New(s.db.Org(org)).LookAtRun(ctx, db.LookAtRunParams{OrgID: org, RunID: r.ID, Chunk: int32(chunk), Budgeted: r.Request.BudgetUSD != nil})
-	if postgres.NoRows(err) {
-		return false, 0, ErrRunNotFound
-	}
 	if err != nil {
-		return false, 0, fmt.Errorf("look at run: %w", err)
+		return false, 0, postgres.Missing(err, "look at run", ErrRunNotFound)
 	}
 	return Status(found.Status) == StatusRunning, found.Spent, nil
 }

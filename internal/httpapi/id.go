@@ -24,6 +24,15 @@ func ParseID(s string) (id int64, ok bool) {
 	return n, true
 }
 
+// Number is the number behind an id of a path; any other text is the id of what is missing.
+func Number(id string, missing error) (int64, error) {
+	n, ok := ParseID(id)
+	if !ok {
+		return 0, missing
+	}
+	return n, nil
+}
+
 // String is the wire form.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"reflect"
 	"strconv"
 
@@ -60,12 +59,7 @@ func Register[I, O any](e *Edge, op Op, handler func(context.Context, *I) (*O, e
 		}
 		return handler(ctx, in)
 	})
-	if op.RepeatStatus != 0 {
-		responses := findOperation(e.api.OpenAPI(), op.Method, op.Path).Responses
-		repeated := *responses[strconv.Itoa(op.Status)]
-		repeated.Description = http.StatusText(op.RepeatStatus)
-		responses[strconv.Itoa(op.RepeatStatus)] = &repeated
-	}
+	op.describe(findOperation(e.api.OpenAPI(), op.Method, op.Path).Responses, any(*new(O)))
 	gate.learn(e.api, reflect.TypeFor[I]())
 	e.add(op)
 }

@@ -107,11 +107,7 @@ type KeyFilter struct {
 	Owner                       *uuid.UUID
 	Search                      string
 	CreatedAfter, CreatedBefore *time.Time
-	// Below continues under a key's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of keys on all pages.
-	Count bool
+	postgres.Page
 }
 
 // Keys returns a page of keys, newest first, with one key more than the limit if

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // AuditEntry is one thing that was done.
@@ -32,11 +33,7 @@ type AuditFilter struct {
 	Action, ResourceType, ResourceID string
 	User                             *uuid.UUID
 	CreatedAfter, CreatedBefore      *time.Time
-	// Below continues under an entry's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of entries on all pages.
-	Count bool
+	postgres.Page
 }
 
 // AuditLog returns a page of the organization's log, newest first, with one

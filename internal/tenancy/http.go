@@ -57,10 +57,6 @@ func commit[T any](ctx context.Context, s *Service, fn func(postgres.Tx) (*T, er
 	return out, err
 }
 
-type meOutput struct {
-	Body meBody
-}
-
 type meBody struct {
 	OrganizationID   string                 `json:"organization_id" format:"uuid" doc:"Id of the organization that the key belongs to."`
 	OrganizationName string                 `json:"organization_name" doc:"Name of the organization."`
@@ -74,7 +70,7 @@ type meBody struct {
 	HourlyLimit      int                    `json:"hourly_limit" doc:"Requests that the key may make in an hour."`
 }
 
-func (s *Service) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
+func (s *Service) getMe(ctx context.Context, _ *struct{}) (*httpapi.Body[meBody], error) {
 	c := principal.From(ctx)
 	o, err := s.Organization(ctx, c.Org)
 	if err != nil {
@@ -101,5 +97,5 @@ func (s *Service) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
 		b.UserID = &id
 	}
 	b.Role = httpapi.NullOf(httpapi.OrNull(roleText(c.Role)))
-	return &meOutput{Body: b}, nil
+	return httpapi.NewBody(b), nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 func (s *Service) registerAudit(e *httpapi.Edge) {
@@ -29,14 +31,10 @@ type listAuditInput struct {
 	httpapi.Created
 }
 
-type listAuditOutput struct{ Body listAuditBody }
-
 type listAuditBody struct {
 	AuditLogs []auditBody `json:"audit_logs" doc:"The entries of this page, newest first."`
 	httpapi.CursorPaging
 }
-
-const auditCursor = httpapi.IDCursor("audit log")
 
 type auditBody struct {
 	ID           int64         `json:"id" doc:"Id of the entry; later entries have higher ids."`
@@ -53,43 +51,26 @@ type auditBody struct {
 	DigestFormat int           `json:"digest_format" doc:"How the digests were made. 2: the SHA-256 of the canonical JSON (RFC 8785) of the resource as GET returns it, without the fields that this document marks with x-volatile. 1: an earlier form that cannot be computed from a response."`
 }
 
-func (s *Service) getAuditLogs(ctx context.Context, in *listAuditInput) (*listAuditOutput, error) {
-	below, err := auditCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	f := AuditFilter{
-		Action: in.Action, ResourceType: in.ResourceType, ResourceID: in.ResourceID,
-		Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
-	}
-	if in.UserID != "" {
-		id, err := uuid.Parse(in.UserID)
-		if err != nil {
-			return nil, fault.Invalid("query", "userId", "format", "must be a UUID")
-		}
-		f.User = &id
-	}
+func (s *Service) getAuditLogs(ctx context.Context, in *listAuditInput) (*httpapi.Body[listAuditBody], error) {
+	f := AuditFilter{Action: in.Action, ResourceType: in.ResourceType, ResourceID: in.ResourceID}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	org := principal.From(ctx).Org
-	entries, total, err := s.AuditLog(ctx, org, f)
-	if err != nil {
-		return nil, err
+	log := resource.List[AuditEntry, auditBody]{
+		Cursor: "audit log",
+		ID:     func(e AuditEntry) int64 { return e.ID },
+		Show:   resource.By(s, func(e AuditEntry) principal.Actor { return e.Actor }, toAuditBody),
 	}
-	var out listAuditOutput
-	entries, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, entries, total, func(e AuditEntry) string { return auditCursor.Text(e.ID) })
-	by := make([]principal.Actor, len(entries))
-	for i, e := range entries {
-		by[i] = e.Actor
-	}
-	actors, err := s.Actors(ctx, org, by...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.AuditLogs = make([]auditBody, len(entries))
-	for i, e := range entries {
-		out.Body.AuditLogs[i] = toAuditBody(e, actors[i])
-	}
-	return &out, nil
+	shown, paging, err := log.Page(ctx, in.CursorPage, func(p postgres.Page) ([]AuditEntry, int64, error) {
+		if in.UserID != "" {
+			id, err := uuid.Parse(in.UserID)
+			if err != nil {
+				return nil, 0, fault.Invalid("query", "userId", "format", "must be a UUID")
+			}
+			f.User = &id
+		}
+		f.Page = p
+		return s.AuditLog(ctx, principal.From(ctx).Org, f)
+	})
+	return httpapi.NewBody(listAuditBody{shown, paging}), err
 }
 
 func toAuditBody(e AuditEntry, actor httpapi.Actor) auditBody {

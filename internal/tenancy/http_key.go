@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 func (s *Service) registerKeys(e *httpapi.Edge) {
@@ -126,16 +127,13 @@ type KeyFields struct {
 	Version    int64                      `json:"version" doc:"Counts changes of the key; see If-Match."`
 }
 
-type keyOutput struct {
-	ETag string `header:"ETag" doc:"The key's version, to be sent as If-Match."`
-	Body KeyFields
-}
+// Noun is what documents call it.
+func (KeyFields) Noun() string { return "key" }
 
-type createdKeyOutput struct {
-	ETag     string `header:"ETag" doc:"The key's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the key."`
-	Body     createdKeyBody
-}
+type createdKeyOutput httpapi.Made[createdKeyBody]
+
+// Noun is what documents call it.
+func (createdKeyOutput) Noun() string { return "key" }
 
 type createdKeyBody struct {
 	KeyFields
@@ -150,46 +148,38 @@ func (o *createdKeyOutput) WithoutSecrets() any {
 	return &c
 }
 
-type listKeysOutput struct{ Body listKeysBody }
-
 type listKeysBody struct {
 	APIKeys []KeyFields `json:"api_keys" doc:"The keys of this page, newest first."`
 	httpapi.CursorPaging
 }
 
-func (s *Service) getKeys(ctx context.Context, in *listKeysInput) (*listKeysOutput, error) {
+func (s *Service) keys() resource.Noun[Key, KeyFields] {
+	return resource.Noun[Key, KeyFields]{
+		Log: s.log, Path: keysPath, Missing: ErrKeyNotFound, Cursor: "api keys",
+		ID:   func(k Key) int64 { return k.ID },
+		Show: resource.By(s, func(k Key) principal.Actor { return k.CreatedBy }, s.toKeyBody),
+	}
+}
+
+func (s *Service) getKeys(ctx context.Context, in *listKeysInput) (*httpapi.Body[listKeysBody], error) {
 	return s.keyList(ctx, in, "api keys", s.Keys)
 }
 
 // keyList reads a page of keys with one of the service's methods. The list's
 // cursors are its own.
-func (s *Service) keyList(ctx context.Context, in *listKeysInput, list httpapi.IDCursor, read func(context.Context, principal.OrgID, KeyFilter) ([]Key, int64, error)) (*listKeysOutput, error) {
-	below, err := list.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	f := KeyFilter{Status: in.Status, Search: in.Search, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
+func (s *Service) keyList(
+	ctx context.Context, in *listKeysInput, list httpapi.IDCursor,
+	read func(context.Context, principal.OrgID, KeyFilter) ([]Key, int64, error),
+) (*httpapi.Body[listKeysBody], error) {
+	f := KeyFilter{Status: in.Status, Search: in.Search}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	org := principal.From(ctx).Org
-	keys, total, err := read(ctx, org, f)
-	if err != nil {
-		return nil, err
-	}
-	var out listKeysOutput
-	keys, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, keys, total, func(k Key) string { return list.Text(k.ID) })
-	by := make([]principal.Actor, len(keys))
-	for i, k := range keys {
-		by[i] = k.CreatedBy
-	}
-	creators, err := s.Actors(ctx, org, by...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.APIKeys = make([]KeyFields, len(keys))
-	for i, k := range keys {
-		out.Body.APIKeys[i] = s.toKeyBody(k, creators[i])
-	}
-	return &out, nil
+	keys := s.keys()
+	keys.Cursor = list
+	shown, paging, err := keys.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Key, int64, error) {
+		f.Page = p
+		return read(ctx, principal.From(ctx).Org, f)
+	})
+	return httpapi.NewBody(listKeysBody{shown, paging}), err
 }
 
 func (s *Service) postKey(ctx context.Context, in *createKeyInput) (*createdKeyOutput, error) {
@@ -210,16 +200,15 @@ func (s *Service) createKey(ctx context.Context, b createKeyBody, below string) 
 	})
 }
 
-func (s *Service) getKey(ctx context.Context, in *KeyPath) (*keyOutput, error) {
-	org := principal.From(ctx).Org
-	k, err := s.Key(ctx, org, in.ID)
+func (s *Service) getKey(ctx context.Context, in *KeyPath) (*httpapi.Output[KeyFields], error) {
+	k, err := s.Key(ctx, principal.From(ctx).Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.toKeyOutput(ctx, org, k)
+	return s.keys().Answer(ctx, nil, k)
 }
 
-func (s *Service) patchKey(ctx context.Context, in *updateKeyInput) (*keyOutput, error) {
+func (s *Service) patchKey(ctx context.Context, in *updateKeyInput) (*httpapi.Output[KeyFields], error) {
 	if at := in.Body.ExpiresAt; at.Sent && !at.Null && !time.Time(at.Value).After(s.now()) {
 		return nil, fault.Invalid("body", "/expiresAt", "min", "must be in the future")
 	}
@@ -227,25 +216,18 @@ func (s *Service) patchKey(ctx context.Context, in *updateKeyInput) (*keyOutput,
 	if err != nil {
 		return nil, err
 	}
-	return commit(ctx, s, func(tx postgres.Tx) (*keyOutput, error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.Output[KeyFields], error) {
 		k, err := s.UpdateKeyTx(ctx, tx, in.ID, expected, in.Body.apply)
 		if err != nil {
 			return nil, err
 		}
-		creators, err := s.ActorsTx(ctx, tx, k.CreatedBy)
-		if err != nil {
-			return nil, err
-		}
-		return &keyOutput{ETag: httpapi.ETag(k.Version), Body: s.toKeyBody(k, creators[0])}, nil
+		return s.keys().Answer(ctx, &tx, k)
 	})
 }
 
 func (s *Service) deleteKey(ctx context.Context, in *KeyPath) (*httpapi.DeletedOutput[int64], error) {
 	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
-		if err := s.RevokeKeyTx(ctx, tx, in.ID); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(in.ID), nil
+		return httpapi.NewDeleted(in.ID), s.RevokeKeyTx(ctx, tx, in.ID)
 	})
 }
 
@@ -280,22 +262,14 @@ func (b updateKeyBody) apply(k *Key) {
 // keysPath is where keys are found by an administrator.
 const keysPath = "/api/developer/api-keys"
 
-func (s *Service) toKeyOutput(ctx context.Context, org principal.OrgID, k Key) (*keyOutput, error) {
-	creators, err := s.Actors(ctx, org, k.CreatedBy)
-	if err != nil {
-		return nil, err
-	}
-	return &keyOutput{ETag: httpapi.ETag(k.Version), Body: s.toKeyBody(k, creators[0])}, nil
-}
-
 func (s *Service) toCreatedKeyTx(ctx context.Context, tx postgres.Tx, k Key, text secret.Text, below string) (*createdKeyOutput, error) {
-	creators, err := s.ActorsTx(ctx, tx, k.CreatedBy)
+	shown, err := s.keys().Answer(ctx, &tx, k)
 	if err != nil {
 		return nil, err
 	}
 	return &createdKeyOutput{
-		ETag: httpapi.ETag(k.Version), Location: below + "/" + strconv.FormatInt(k.ID, 10),
-		Body: createdKeyBody{KeyFields: s.toKeyBody(k, creators[0]), Key: text.Reveal(), OrganizationID: tx.Org.String()},
+		ETag: shown.ETag, Location: below + "/" + strconv.FormatInt(k.ID, 10),
+		Body: createdKeyBody{KeyFields: shown.Body, Key: text.Reveal(), OrganizationID: tx.Org.String()},
 	}, nil
 }
 

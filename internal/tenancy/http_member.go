@@ -87,18 +87,8 @@ type memberBody struct {
 	Version   int64        `json:"version" doc:"Counts changes of the member; see If-Match."`
 }
 
-type memberOutput struct {
-	ETag string `header:"ETag" doc:"The member's version, to be sent as If-Match."`
-	Body memberBody
-}
-
-type invitedOutput struct {
-	ETag     string `header:"ETag" doc:"The member's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the member."`
-	Body     memberBody
-}
-
-type listMembersOutput struct{ Body listMembersBody }
+// Noun is what documents call it.
+func (memberBody) Noun() string { return "member" }
 
 type listMembersBody struct {
 	Members []memberBody `json:"members" doc:"The members of this page, newest first."`
@@ -122,7 +112,7 @@ func fromMemberCursor(text string) (MemberPlace, error) {
 	return MemberPlace{CreatedAt: time.UnixMicro(p.At), UserID: p.Tie}, err
 }
 
-func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*listMembersOutput, error) {
+func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*httpapi.Body[listMembersBody], error) {
 	below, err := fromMemberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
@@ -139,7 +129,7 @@ func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*listMe
 	if err != nil {
 		return nil, err
 	}
-	var out listMembersOutput
+	var out httpapi.Body[listMembersBody]
 	members, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, members, total, toMemberCursor)
 	out.Body.Members = make([]memberBody, len(members))
 	for i, m := range members {
@@ -148,17 +138,19 @@ func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*listMe
 	return &out, nil
 }
 
-func (s *Service) postMember(ctx context.Context, in *inviteInput) (*invitedOutput, error) {
-	return commit(ctx, s, func(tx postgres.Tx) (*invitedOutput, error) {
+func (s *Service) postMember(ctx context.Context, in *inviteInput) (*httpapi.Made[memberBody], error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.Made[memberBody], error) {
 		m, err := s.InviteTx(ctx, tx, Member{Email: in.Body.Email, Name: in.Body.Name, Role: principal.Role(in.Body.Role)})
 		if err != nil {
 			return nil, err
 		}
-		return &invitedOutput{ETag: httpapi.ETag(m.Version), Location: membersPath + "/" + m.UserID.String(), Body: toMemberBody(m)}, nil
+		return &httpapi.Made[memberBody]{
+			ETag: httpapi.ETag(m.Version), Location: membersPath + "/" + m.UserID.String(), Body: toMemberBody(m),
+		}, nil
 	})
 }
 
-func (s *Service) getMember(ctx context.Context, in *MemberPath) (*memberOutput, error) {
+func (s *Service) getMember(ctx context.Context, in *MemberPath) (*httpapi.Output[memberBody], error) {
 	user, err := parseUser(in.UserID)
 	if err != nil {
 		return nil, err
@@ -170,7 +162,7 @@ func (s *Service) getMember(ctx context.Context, in *MemberPath) (*memberOutput,
 	return toMemberOutput(m), nil
 }
 
-func (s *Service) patchMember(ctx context.Context, in *updateMemberInput) (*memberOutput, error) {
+func (s *Service) patchMember(ctx context.Context, in *updateMemberInput) (*httpapi.Output[memberBody], error) {
 	user, err := parseUser(in.UserID)
 	if err != nil {
 		return nil, err
@@ -179,7 +171,7 @@ func (s *Service) patchMember(ctx context.Context, in *updateMemberInput) (*memb
 	if err != nil {
 		return nil, err
 	}
-	return commit(ctx, s, func(tx postgres.Tx) (*memberOutput, error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.Output[memberBody], error) {
 		m, err := s.UpdateMemberTx(ctx, tx, user, expected, func(m *Member) {
 			in.Body.Name.Apply(&m.Name)
 			in.Body.Role.Apply((*roleText)(&m.Role))
@@ -197,15 +189,12 @@ func (s *Service) deleteMember(ctx context.Context, in *MemberPath) (*httpapi.De
 		return nil, err
 	}
 	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
-		if err := s.RemoveMemberTx(ctx, tx, user); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(user.String()), nil
+		return httpapi.NewDeleted(user.String()), s.RemoveMemberTx(ctx, tx, user)
 	})
 }
 
-func toMemberOutput(m Member) *memberOutput {
-	return &memberOutput{ETag: httpapi.ETag(m.Version), Body: toMemberBody(m)}
+func toMemberOutput(m Member) *httpapi.Output[memberBody] {
+	return &httpapi.Output[memberBody]{ETag: httpapi.ETag(m.Version), Body: toMemberBody(m)}
 }
 
 // Shown is the member as getMember shows it.

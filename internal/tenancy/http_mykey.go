@@ -37,7 +37,7 @@ func (s *Service) registerMyKeys(e *httpapi.Edge) {
 	}, s.deleteMyKey)
 }
 
-func (s *Service) getMyKeys(ctx context.Context, in *listKeysInput) (*listKeysOutput, error) {
+func (s *Service) getMyKeys(ctx context.Context, in *listKeysInput) (*httpapi.Body[listKeysBody], error) {
 	return s.keyList(ctx, in, "my api keys", s.MyKeys)
 }
 
@@ -49,20 +49,16 @@ func (s *Service) postMyKey(ctx context.Context, in *createKeyInput) (*createdKe
 	return s.createKey(ctx, in.Body, myKeysPath)
 }
 
-func (s *Service) getMyKey(ctx context.Context, in *KeyPath) (*keyOutput, error) {
-	org := principal.From(ctx).Org
-	k, err := s.MyKey(ctx, org, in.ID)
+func (s *Service) getMyKey(ctx context.Context, in *KeyPath) (*httpapi.Output[KeyFields], error) {
+	k, err := s.MyKey(ctx, principal.From(ctx).Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.toKeyOutput(ctx, org, k)
+	return s.keys().Answer(ctx, nil, k)
 }
 
 func (s *Service) deleteMyKey(ctx context.Context, in *KeyPath) (*httpapi.DeletedOutput[int64], error) {
 	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
-		if err := s.RevokeMyKeyTx(ctx, tx, in.ID); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(in.ID), nil
+		return httpapi.NewDeleted(in.ID), s.RevokeMyKeyTx(ctx, tx, in.ID)
 	})
 }

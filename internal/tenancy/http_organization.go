@@ -85,11 +85,6 @@ type deleteOrganizationInput struct {
 	Confirm string `query:"confirm" required:"true" maxLength:"64" doc:"The organization's id, as confirmation."`
 }
 
-type organizationOutput struct {
-	ETag string `header:"ETag" doc:"The organization's version, to be sent as If-Match."`
-	Body organizationBody
-}
-
 type organizationBody struct {
 	ID                 string                     `json:"id" format:"uuid" doc:"Id of the organization."`
 	Name               string                     `json:"name" doc:"Name."`
@@ -108,6 +103,9 @@ type organizationBody struct {
 	Version            int64                      `json:"version" doc:"Counts changes of the organization; see If-Match."`
 }
 
+// Noun is what documents call it.
+func (organizationBody) Noun() string { return "organization" }
+
 type proposalBody struct {
 	Value     string       `json:"value" enum:"requester,off" doc:"The setting that was asked for."`
 	UserID    string       `json:"user_id" format:"uuid" doc:"Member who asked for it."`
@@ -125,7 +123,7 @@ type priceBody struct {
 	OutputPerMillion float64 `json:"output_per_million" doc:"US dollars per million output tokens."`
 }
 
-func (s *Service) getOrganization(ctx context.Context, _ *struct{}) (*organizationOutput, error) {
+func (s *Service) getOrganization(ctx context.Context, _ *struct{}) (*httpapi.Output[organizationBody], error) {
 	o, err := s.Organization(ctx, principal.From(ctx).Org)
 	if err != nil {
 		return nil, err
@@ -133,12 +131,12 @@ func (s *Service) getOrganization(ctx context.Context, _ *struct{}) (*organizati
 	return toOrganizationOutput(o), nil
 }
 
-func (s *Service) patchOrganization(ctx context.Context, in *updateOrganizationInput) (*organizationOutput, error) {
+func (s *Service) patchOrganization(ctx context.Context, in *updateOrganizationInput) (*httpapi.Output[organizationBody], error) {
 	expected, err := in.Expected(in.Body.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
-	return commit(ctx, s, func(tx postgres.Tx) (*organizationOutput, error) {
+	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.Output[organizationBody], error) {
 		o, err := s.UpdateOrganizationTx(ctx, tx, expected, func(o *Organization) error {
 			in.Body.apply(o)
 			if !in.Body.SeparationOfDuties.Sent {
@@ -163,10 +161,7 @@ func (s *Service) deleteOrganization(ctx context.Context, in *deleteOrganization
 		return nil, fault.Invalid("query", "confirm", "enum", "must be the organization's id")
 	}
 	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
-		if err := s.DeleteOrganizationTx(ctx, tx); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(org.String()), nil
+		return httpapi.NewDeleted(org.String()), s.DeleteOrganizationTx(ctx, tx)
 	})
 }
 
@@ -199,8 +194,8 @@ func (o Organization) Shown() any { return toOrganizationBody(o) }
 // Revision counts changes of the organization.
 func (o Organization) Revision() int64 { return o.Version }
 
-func toOrganizationOutput(o Organization) *organizationOutput {
-	return &organizationOutput{ETag: httpapi.ETag(o.Version), Body: toOrganizationBody(o)}
+func toOrganizationOutput(o Organization) *httpapi.Output[organizationBody] {
+	return &httpapi.Output[organizationBody]{ETag: httpapi.ETag(o.Version), Body: toOrganizationBody(o)}
 }
 
 func toOrganizationBody(o Organization) organizationBody {

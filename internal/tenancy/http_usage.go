@@ -12,8 +12,6 @@ type usageInput struct {
 	Days int `query:"days" minimum:"1" maximum:"90" default:"7" doc:"Number of days to cover, including today."`
 }
 
-type usageOutput struct{ Body usageBody }
-
 type usageBody struct {
 	APIKeyID      int64               `json:"api_key_id" doc:"Id of the key."`
 	Window        usageWindow         `json:"window" doc:"The time that the figures cover."`
@@ -58,7 +56,7 @@ type currentWindowBody struct {
 // noOperation is what requests without a route are metered as.
 const noOperation = "none"
 
-func (s *Service) getUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
+func (s *Service) getUsage(ctx context.Context, in *usageInput) (*httpapi.Body[usageBody], error) {
 	org := principal.From(ctx).Org
 	k, u, err := s.Usage(ctx, org, in.ID, in.Days)
 	if err != nil {
@@ -90,5 +88,5 @@ func (s *Service) getUsage(ctx context.Context, in *usageInput) (*usageOutput, e
 			Requests: o.Requests, Errors: o.Errors, P50LatencyMS: o.P50, P95LatencyMS: o.P95,
 		}
 	}
-	return &usageOutput{Body: b}, nil
+	return httpapi.NewBody(b), nil
 }

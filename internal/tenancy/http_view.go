@@ -3,16 +3,15 @@ package tenancy
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const (
@@ -125,132 +124,59 @@ type viewBody struct {
 	Version   int64         `json:"version" doc:"Counts changes of the view; see If-Match."`
 }
 
-type viewOutput struct {
-	ETag string `header:"ETag" doc:"The view's version, to be sent as If-Match."`
-	Body viewBody
-}
-
-type createdViewOutput struct {
-	ETag     string `header:"ETag" doc:"The view's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the view."`
-	Body     viewBody
-}
-
-type listViewsOutput struct{ Body listViewsBody }
+// Noun is what documents call it.
+func (viewBody) Noun() string { return "view" }
 
 type listViewsBody struct {
 	Views []viewBody `json:"views" doc:"The views of this page, newest first."`
 	httpapi.CursorPaging
 }
 
-const viewCursor = httpapi.IDCursor("views")
-
-func (s *Service) getViews(ctx context.Context, in *listViewsInput) (*listViewsOutput, error) {
-	below, err := viewCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+// views are the views of organizations.
+func (s *Service) views() resource.Noun[View, viewBody] {
+	return resource.Noun[View, viewBody]{
+		Log: s.log, Path: viewsPath, Missing: ErrViewNotFound, Cursor: "views",
+		ID:   func(v View) int64 { return v.ID },
+		Show: resource.By(s, func(v View) principal.Actor { return v.CreatedBy }, toViewBody),
 	}
-	org := principal.From(ctx).Org
-	views, total, err := s.Views(ctx, org, ViewFilter{Lists: in.List, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal})
-	if err != nil {
-		return nil, err
-	}
-	out := &listViewsOutput{}
-	views, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, views, total, func(v View) string { return viewCursor.Text(v.ID) })
-	creators := make([]principal.Actor, len(views))
-	for i, v := range views {
-		creators[i] = v.CreatedBy
-	}
-	shown, err := s.Actors(ctx, org, creators...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.Views = make([]viewBody, len(views))
-	for i, v := range views {
-		out.Body.Views[i] = toViewBody(v, shown[i])
-	}
-	return out, nil
 }
 
-func (s *Service) postView(ctx context.Context, in *createViewInput) (*createdViewOutput, error) {
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdViewOutput, error) {
-		v, err := s.CreateViewTx(ctx, tx, View{Name: in.Body.Name, List: in.Body.List, Filters: in.Body.Filters}, in.Body.Personal)
-		if err != nil {
-			return nil, err
-		}
-		shown, err := s.showViewTx(ctx, tx, v)
-		return &createdViewOutput{ETag: httpapi.ETag(v.Version), Location: viewsPath + "/" + strconv.FormatInt(v.ID, 10), Body: shown}, err
+func (s *Service) getViews(ctx context.Context, in *listViewsInput) (*httpapi.Body[listViewsBody], error) {
+	shown, paging, err := s.views().Page(ctx, in.CursorPage, func(p postgres.Page) ([]View, int64, error) {
+		return s.Views(ctx, principal.From(ctx).Org, ViewFilter{Lists: in.List, Page: p})
+	})
+	return httpapi.NewBody(listViewsBody{shown, paging}), err
+}
+
+func (s *Service) postView(ctx context.Context, in *createViewInput) (*httpapi.Made[viewBody], error) {
+	return s.views().Create(ctx, func(tx postgres.Tx) (View, error) {
+		return s.CreateViewTx(ctx, tx, View{Name: in.Body.Name, List: in.Body.List, Filters: in.Body.Filters}, in.Body.Personal)
 	})
 }
 
-func (s *Service) getView(ctx context.Context, in *ViewPath) (*viewOutput, error) {
-	id, err := in.number()
-	if err != nil {
-		return nil, err
-	}
-	org := principal.From(ctx).Org
-	v, err := s.View(ctx, org, id)
-	if err != nil {
-		return nil, err
-	}
-	shown, err := s.Actors(ctx, org, v.CreatedBy)
-	if err != nil {
-		return nil, err
-	}
-	return &viewOutput{ETag: httpapi.ETag(v.Version), Body: toViewBody(v, shown[0])}, nil
+func (s *Service) getView(ctx context.Context, in *ViewPath) (*httpapi.Output[viewBody], error) {
+	return s.views().Get(ctx, in.ID, s.View)
 }
 
-func (s *Service) patchView(ctx context.Context, in *updateViewInput) (*viewOutput, error) {
-	id, err := in.number()
+func (s *Service) patchView(ctx context.Context, in *updateViewInput) (*httpapi.Output[viewBody], error) {
+	id, expected, err := s.views().Target(in.ID, in.IfMatch, in.Body.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
-	expected, err := in.Expected(in.Body.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*viewOutput, error) {
-		v, err := s.UpdateViewTx(ctx, tx, id, expected, func(v *View) {
-			in.Body.Name.Apply(&v.Name)
-			if in.Body.Filters.Sent {
-				v.Filters = in.Body.Filters.Value
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-		shown, err := s.showViewTx(ctx, tx, v)
-		return &viewOutput{ETag: httpapi.ETag(v.Version), Body: shown}, err
+	return s.views().Change(ctx, func(tx postgres.Tx) (View, error) {
+		return s.UpdateViewTx(ctx, tx, id, expected, in.Body.apply)
 	})
+}
+
+func (b updateViewBody) apply(v *View) {
+	b.Name.Apply(&v.Name)
+	if b.Filters.Sent {
+		v.Filters = b.Filters.Value
+	}
 }
 
 func (s *Service) deleteView(ctx context.Context, in *ViewPath) (*httpapi.DeletedOutput[string], error) {
-	id, err := in.number()
-	if err != nil {
-		return nil, err
-	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
-		if err := s.DeleteViewTx(ctx, tx, id); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(in.ID), nil
-	})
-}
-
-func (p ViewPath) number() (int64, error) {
-	id, ok := httpapi.ParseID(p.ID)
-	if !ok {
-		return 0, ErrViewNotFound
-	}
-	return id, nil
-}
-
-func (s *Service) showViewTx(ctx context.Context, tx postgres.Tx, v View) (viewBody, error) {
-	shown, err := s.ActorsTx(ctx, tx, v.CreatedBy)
-	if err != nil {
-		return viewBody{}, err
-	}
-	return toViewBody(v, shown[0]), nil
+	return s.views().Delete(ctx, in.ID, s.DeleteViewTx)
 }
 
 // Shown is the view as getView shows it.

@@ -27,19 +27,13 @@ type store struct {
 
 func (s store) insertOrganizationTx(ctx context.Context, tx postgres.Tx, o Organization, at time.Time) error {
 	err := db.New(tx).InsertOrganization(ctx, db.InsertOrganizationParams{OrgID: tx.Org, Name: o.Name, Plan: string(o.Plan), CreatedAt: at})
-	if err != nil {
-		return fmt.Errorf("insert organization: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "insert organization")
 }
 
 func (s store) organization(ctx context.Context, q db.DBTX, org principal.OrgID) (Organization, error) {
 	r, err := db.New(q).FindOrganization(ctx, org)
-	if postgres.NoRows(err) {
-		return Organization{}, ErrOrganizationNotFound
-	}
 	if err != nil {
-		return Organization{}, fmt.Errorf("find organization: %w", err)
+		return Organization{}, postgres.Missing(err, "find organization", ErrOrganizationNotFound)
 	}
 	o := Organization{
 		ID: r.ID, Name: r.Name, Status: Status(r.Status), Plan: Plan(r.Plan), HourlyLimit: number(r.HourlyLimit),
@@ -54,10 +48,8 @@ func (s store) organization(ctx context.Context, q db.DBTX, org principal.OrgID)
 // lockOrganizationTx reads the organization, which does not change until the
 // transaction ends.
 func (s store) lockOrganizationTx(ctx context.Context, tx postgres.Tx) (Organization, error) {
-	if _, err := db.New(tx).LockOrganization(ctx, tx.Org); postgres.NoRows(err) {
-		return Organization{}, ErrOrganizationNotFound
-	} else if err != nil {
-		return Organization{}, fmt.Errorf("lock organization: %w", err)
+	if _, err := db.New(tx).LockOrganization(ctx, tx.Org); err != nil {
+		return Organization{}, postgres.Missing(err, "lock organization", ErrOrganizationNotFound)
 	}
 	return s.organization(ctx, tx, tx.Org)
 }
@@ -70,13 +62,7 @@ func (s store) updateOrganizationTx(ctx context.Context, tx postgres.Tx, expecte
 	n, err := db.New(tx).UpdateOrganization(ctx, db.UpdateOrganizationParams{
 		OrgID: tx.Org, Name: o.Name, Settings: settings, UpdatedAt: o.UpdatedAt, ExpectedVersion: expected,
 	})
-	if err != nil {
-		return fmt.Errorf("update organization: %w", err)
-	}
-	if n == 0 {
-		return ErrVersionConflict
-	}
-	return nil
+	return postgres.Changed(n, err, "update organization", ErrVersionConflict)
 }
 
 func (s store) setPlanTx(ctx context.Context, tx postgres.Tx, plan Plan, hourly int, at time.Time) error {
@@ -86,13 +72,7 @@ func (s store) setPlanTx(ctx context.Context, tx postgres.Tx, plan Plan, hourly 
 		p.HourlyLimit = &h
 	}
 	n, err := db.New(tx).SetPlan(ctx, p)
-	if err != nil {
-		return fmt.Errorf("set plan: %w", err)
-	}
-	if n == 0 {
-		return ErrOrganizationNotFound
-	}
-	return nil
+	return postgres.Changed(n, err, "set plan", ErrOrganizationNotFound)
 }
 
 func (s store) setStatusTx(ctx context.Context, tx postgres.Tx, from, to Status, at time.Time) error {
@@ -117,21 +97,12 @@ func (s store) insertMemberTx(ctx context.Context, tx postgres.Tx, m Member) err
 	if postgres.Violates(err, "members_email") {
 		return ErrMemberExists
 	}
-	if err != nil {
-		return fmt.Errorf("insert member: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "insert member")
 }
 
 func (s store) member(ctx context.Context, q db.DBTX, org principal.OrgID, user uuid.UUID) (Member, error) {
 	r, err := db.New(q).FindMember(ctx, db.FindMemberParams{OrgID: org, UserID: user})
-	if postgres.NoRows(err) {
-		return Member{}, ErrMemberNotFound
-	}
-	if err != nil {
-		return Member{}, fmt.Errorf("find member: %w", err)
-	}
-	return fromMemberRow(db.ListMembersRow(r)), nil
+	return postgres.One(db.ListMembersRow(r), err, "find member", ErrMemberNotFound, fromMemberRow)
 }
 
 func (s store) members(ctx context.Context, org principal.OrgID, f MemberFilter) ([]Member, int64, error) {
@@ -145,37 +116,22 @@ func (s store) members(ctx context.Context, org principal.OrgID, f MemberFilter)
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		BelowCreatedAt: f.Below.CreatedAt, BelowUserID: f.Below.UserID, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list members: %w", err)
-	}
-	out := make([]Member, len(rows))
-	for i, r := range rows {
-		out[i] = fromMemberRow(r)
-	}
-	if !f.Count {
-		return out, 0, nil
+	out, err := postgres.All(rows, err, "list members", fromMemberRow)
+	if err != nil || !f.Count {
+		return out, 0, err
 	}
 	total, err := q.CountMembers(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count members: %w", err)
-	}
-	return out, total, nil
+	return out, total, postgres.Wrap(err, "count members")
 }
 
 func (s store) ownersTx(ctx context.Context, tx postgres.Tx) (int64, error) {
 	n, err := db.New(tx).CountOwners(ctx, tx.Org)
-	if err != nil {
-		return 0, fmt.Errorf("count owners: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "count owners")
 }
 
 func (s store) updateMemberTx(ctx context.Context, tx postgres.Tx, m Member) error {
 	_, err := db.New(tx).UpdateMember(ctx, db.UpdateMemberParams{OrgID: tx.Org, UserID: m.UserID, Name: m.Name, Role: string(m.Role), Status: string(m.Status)})
-	if err != nil {
-		return fmt.Errorf("update member: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "update member")
 }
 
 func (s store) removeMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, at time.Time) error {
@@ -211,8 +167,5 @@ func (s store) rolesTx(ctx context.Context, tx postgres.Tx, users []uuid.UUID) (
 
 func (s store) named(ctx context.Context, org principal.OrgID, names []string) ([]uuid.UUID, error) {
 	people, err := db.New(s.db.Org(org)).ListNamedMembers(ctx, db.ListNamedMembersParams{OrgID: org, Names: names})
-	if err != nil {
-		return nil, fmt.Errorf("find members by name: %w", err)
-	}
-	return people, nil
+	return people, postgres.Wrap(err, "find members by name")
 }

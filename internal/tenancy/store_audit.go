@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -18,26 +17,22 @@ func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([
 	rows, err := q.ListAudit(ctx, db.ListAuditParams{
 		OrgID: org, Action: count.Action, ResourceType: count.ResourceType, ResourceID: count.ResourceID, UserID: count.UserID,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list audit log: %w", err)
-	}
-	out := make([]AuditEntry, len(rows))
-	for i, r := range rows {
-		out[i] = AuditEntry{
-			ID: r.ID, At: r.At, Actor: auditActor(r), Key: r.ApiKeyID, Action: r.Action,
-			ResourceType: r.ResourceType, ResourceID: r.ResourceID, RequestID: r.RequestID, IP: r.Ip, Before: r.BeforeDigest, After: r.AfterDigest, DigestFormat: int(r.DigestFormat),
-		}
-	}
-	if !f.Count {
-		return out, 0, nil
+	out, err := postgres.All(rows, err, "list audit log", fromAuditRow)
+	if err != nil || !f.Count {
+		return out, 0, err
 	}
 	total, err := q.CountAudit(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count audit log: %w", err)
+	return out, total, postgres.Wrap(err, "count audit log")
+}
+
+func fromAuditRow(r db.ListAuditRow) AuditEntry {
+	return AuditEntry{
+		ID: r.ID, At: r.At, Actor: auditActor(r), Key: r.ApiKeyID, Action: r.Action,
+		ResourceType: r.ResourceType, ResourceID: r.ResourceID, RequestID: r.RequestID, IP: r.Ip,
+		Before: r.BeforeDigest, After: r.AfterDigest, DigestFormat: int(r.DigestFormat),
 	}
-	return out, total, nil
 }
 
 // auditActor is who an entry says did it. Rows call a service key api_key.

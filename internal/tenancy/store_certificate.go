@@ -15,10 +15,8 @@ import (
 )
 
 func (s store) insertCertificateTx(ctx context.Context, tx postgres.Tx, by string, at time.Time) error {
-	if err := db.New(tx).InsertCertificate(ctx, db.InsertCertificateParams{OrgID: tx.Org, RequestedAt: at, RequestedBy: by}); err != nil {
-		return fmt.Errorf("insert certificate: %w", err)
-	}
-	return nil
+	err := db.New(tx).InsertCertificate(ctx, db.InsertCertificateParams{OrgID: tx.Org, RequestedAt: at, RequestedBy: by})
+	return postgres.Wrap(err, "insert certificate")
 }
 
 func (s store) certificate(ctx context.Context, org principal.OrgID) (Certificate, error) {
@@ -27,11 +25,8 @@ func (s store) certificate(ctx context.Context, org principal.OrgID) (Certificat
 
 func findCertificate(ctx context.Context, q db.DBTX, org principal.OrgID) (Certificate, error) {
 	r, err := db.New(q).FindCertificate(ctx, org)
-	if postgres.NoRows(err) {
-		return Certificate{}, ErrCertificateNotFound
-	}
 	if err != nil {
-		return Certificate{}, fmt.Errorf("find certificate: %w", err)
+		return Certificate{}, postgres.Missing(err, "find certificate", ErrCertificateNotFound)
 	}
 	c := Certificate{Org: r.OrgID, RequestedAt: r.RequestedAt.UTC(), RequestedBy: r.RequestedBy, Digest: r.Digest, Contents: map[string]map[string]int64{}}
 	if r.CompletedAt != nil {
@@ -60,10 +55,8 @@ func editCertificateTx(ctx context.Context, tx postgres.Tx, database, table stri
 	if err != nil {
 		return fmt.Errorf("encode certificate: %w", err)
 	}
-	if err := db.New(tx).SetCertificateContents(ctx, db.SetCertificateContentsParams{OrgID: tx.Org, Contents: text}); err != nil {
-		return fmt.Errorf("write certificate: %w", err)
-	}
-	return nil
+	err = db.New(tx).SetCertificateContents(ctx, db.SetCertificateContentsParams{OrgID: tx.Org, Contents: text})
+	return postgres.Wrap(err, "write certificate")
 }
 
 func (s store) eraseOrganizationTx(ctx context.Context, tx postgres.Tx) (int64, error) {
@@ -99,8 +92,5 @@ func completeCertificateTx(ctx context.Context, tx postgres.Tx, at time.Time) er
 	}
 	sum := sha256.Sum256(canonical)
 	_, err = db.New(tx).CompleteCertificate(ctx, db.CompleteCertificateParams{OrgID: tx.Org, CompletedAt: &at, Contents: contents, Digest: sum[:]})
-	if err != nil {
-		return fmt.Errorf("complete certificate: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "complete certificate")
 }

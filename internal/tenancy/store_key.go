@@ -31,11 +31,8 @@ func (k storedKey) expired(now time.Time) bool {
 
 func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error) {
 	r, err := db.New(s.db.Key(keyID)).FindPresentedKey(ctx, keyID)
-	if postgres.NoRows(err) {
-		return storedKey{}, ErrKeyUnknown
-	}
 	if err != nil {
-		return storedKey{}, fmt.Errorf("find presented key: %w", err)
+		return storedKey{}, postgres.Missing(err, "find presented key", ErrKeyUnknown)
 	}
 	k := storedKey{
 		Org: r.OrgID, ID: r.ID, KeyID: r.KeyID, Scopes: toScopes(r.Scopes), Hash: r.Hash, PepperVersion: int(r.PepperVersion),
@@ -59,41 +56,23 @@ func (s store) insertKeyTx(ctx context.Context, tx postgres.Tx, k Key, hash []by
 	if postgres.Violates(err, "api_keys_name") {
 		return 0, ErrKeyNameTaken
 	}
-	if err != nil {
-		return 0, fmt.Errorf("insert key: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert key")
 }
 
 // freeNameTx lets a key that has expired go of its name.
 func (s store) freeNameTx(ctx context.Context, tx postgres.Tx, name string, at time.Time) error {
-	if err := db.New(tx).FreeKeyName(ctx, db.FreeKeyNameParams{OrgID: tx.Org, Name: name, At: &at}); err != nil {
-		return fmt.Errorf("free name of key: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).FreeKeyName(ctx, db.FreeKeyNameParams{OrgID: tx.Org, Name: name, At: &at}), "free name of key")
 }
 
 func (s store) key(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Key, error) {
 	r, err := db.New(q).FindKey(ctx, db.FindKeyParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return Key{}, ErrKeyNotFound
-	}
-	if err != nil {
-		return Key{}, fmt.Errorf("find key: %w", err)
-	}
-	return fromKeyRow(db.ListKeysRow(r)), nil
+	return postgres.One(db.ListKeysRow(r), err, "find key", ErrKeyNotFound, fromKeyRow)
 }
 
 // lockKeyTx reads a key and keeps it from changing until the transaction ends.
 func (s store) lockKeyTx(ctx context.Context, tx postgres.Tx, id int64) (Key, error) {
 	r, err := db.New(tx).LockKey(ctx, db.LockKeyParams{OrgID: tx.Org, ID: id})
-	if postgres.NoRows(err) {
-		return Key{}, ErrKeyNotFound
-	}
-	if err != nil {
-		return Key{}, fmt.Errorf("lock key: %w", err)
-	}
-	return fromKeyRow(db.ListKeysRow(r)), nil
+	return postgres.One(db.ListKeysRow(r), err, "lock key", ErrKeyNotFound, fromKeyRow)
 }
 
 // keys are the keys that the filter selects by the statuses that they have at a
@@ -107,23 +86,14 @@ func (s store) keys(ctx context.Context, org principal.OrgID, f KeyFilter, at ti
 	rows, err := q.ListKeys(ctx, db.ListKeysParams{
 		OrgID: count.OrgID, At: count.At, Statuses: count.Statuses, OwnerID: count.OwnerID, Search: count.Search,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list keys: %w", err)
-	}
-	out := make([]Key, len(rows))
-	for i, r := range rows {
-		out[i] = fromKeyRow(r)
-	}
-	if !f.Count {
-		return out, 0, nil
+	out, err := postgres.All(rows, err, "list keys", fromKeyRow)
+	if err != nil || !f.Count {
+		return out, 0, err
 	}
 	total, err := q.CountKeys(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count keys: %w", err)
-	}
-	return out, total, nil
+	return out, total, postgres.Wrap(err, "count keys")
 }
 
 func (s store) updateKeyTx(ctx context.Context, tx postgres.Tx, k Key) error {
@@ -131,13 +101,7 @@ func (s store) updateKeyTx(ctx context.Context, tx postgres.Tx, k Key) error {
 	if postgres.Violates(err, "api_keys_name") {
 		return ErrKeyNameTaken
 	}
-	if err != nil {
-		return fmt.Errorf("update key: %w", err)
-	}
-	if n == 0 {
-		return ErrKeyEnded
-	}
-	return nil
+	return postgres.Changed(n, err, "update key", ErrKeyEnded)
 }
 
 func (s store) revokeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
@@ -145,20 +109,14 @@ func (s store) revokeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at tim
 	if postgres.NoRows(err) {
 		return ErrKeyNotFound // someone else was quicker
 	}
-	if err != nil {
-		return fmt.Errorf("revoke key: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "revoke key")
 }
 
 // supersedeKeyTx lets a key work on for a grace and returns its end.
 func (s store) supersedeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time, grace time.Duration) (*time.Time, error) {
 	end, err := db.New(tx).SupersedeKey(ctx, db.SupersedeKeyParams{OrgID: tx.Org, ID: id, SupersededAt: &at, GraceSeconds: grace.Seconds()})
-	if postgres.NoRows(err) {
-		return nil, ErrKeyEnded
-	}
 	if err != nil {
-		return nil, fmt.Errorf("supersede key: %w", err)
+		return nil, postgres.Missing(err, "supersede key", ErrKeyEnded)
 	}
 	return end, nil
 }
@@ -167,72 +125,42 @@ func (s store) supersedeKeyTx(ctx context.Context, tx postgres.Tx, id int64, at 
 // before.
 func (s store) revokeKeysOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID, at time.Time) ([]Key, error) {
 	rows, err := db.New(tx).RevokeKeysOf(ctx, db.RevokeKeysOfParams{OrgID: tx.Org, OwnerID: &user, RevokedAt: &at})
-	if err != nil {
-		return nil, fmt.Errorf("revoke keys of member: %w", err)
-	}
-	keys := make([]Key, len(rows))
-	for i, r := range rows {
-		keys[i] = beforeRevocation(db.ListKeysRow(r))
-	}
-	return keys, nil
+	return postgres.All(rows, err, "revoke keys of member", func(r db.RevokeKeysOfRow) Key { return beforeRevocation(db.ListKeysRow(r)) })
 }
 
 // revokeKeysBelowTx ends what was made with a key, directly or not, and returns
 // it as it was before.
 func (s store) revokeKeysBelowTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) ([]Key, error) {
 	rows, err := db.New(tx).RevokeKeysBelow(ctx, db.RevokeKeysBelowParams{OrgID: tx.Org, ID: &id, RevokedAt: &at})
-	if err != nil {
-		return nil, fmt.Errorf("revoke keys below a key: %w", err)
-	}
-	keys := make([]Key, len(rows))
-	for i, r := range rows {
-		keys[i] = beforeRevocation(db.ListKeysRow(r))
-	}
-	return keys, nil
+	return postgres.All(rows, err, "revoke keys below a key", func(r db.RevokeKeysBelowRow) Key { return beforeRevocation(db.ListKeysRow(r)) })
 }
 
 // shortenKeysBelowTx lets nothing that was made with a key work after its end.
 func (s store) shortenKeysBelowTx(ctx context.Context, tx postgres.Tx, id int64, end time.Time) error {
-	if err := db.New(tx).ShortenKeysBelow(ctx, db.ShortenKeysBelowParams{OrgID: tx.Org, ID: &id, ExpiresAt: &end}); err != nil {
-		return fmt.Errorf("shorten keys below a key: %w", err)
-	}
-	return nil
+	err := db.New(tx).ShortenKeysBelow(ctx, db.ShortenKeysBelowParams{OrgID: tx.Org, ID: &id, ExpiresAt: &end})
+	return postgres.Wrap(err, "shorten keys below a key")
 }
 
 // handOverKeysTx makes a key's successor the parent of what was made with it.
 func (s store) handOverKeysTx(ctx context.Context, tx postgres.Tx, id, successor int64) error {
-	if err := db.New(tx).HandOverKeys(ctx, db.HandOverKeysParams{OrgID: tx.Org, ID: &id, Successor: &successor}); err != nil {
-		return fmt.Errorf("hand keys over: %w", err)
-	}
-	return nil
+	err := db.New(tx).HandOverKeys(ctx, db.HandOverKeysParams{OrgID: tx.Org, ID: &id, Successor: &successor})
+	return postgres.Wrap(err, "hand keys over")
 }
 
 // lockKeysOfTx counts the personal keys of a member that work, and keeps others
 // from making more until the transaction ends.
 func (s store) lockKeysOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) (int64, error) {
-	if _, err := db.New(tx).LockMember(ctx, db.LockMemberParams{OrgID: tx.Org, UserID: user}); postgres.NoRows(err) {
-		return 0, ErrMemberNotFound
-	} else if err != nil {
-		return 0, fmt.Errorf("lock member: %w", err)
+	if _, err := db.New(tx).LockMember(ctx, db.LockMemberParams{OrgID: tx.Org, UserID: user}); err != nil {
+		return 0, postgres.Missing(err, "lock member", ErrMemberNotFound)
 	}
 	n, err := db.New(tx).CountKeysOf(ctx, db.CountKeysOfParams{OrgID: tx.Org, OwnerID: &user})
-	if err != nil {
-		return 0, fmt.Errorf("count keys of member: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "count keys of member")
 }
 
 // revokeAllKeysTx ends every key and returns them as they were before.
 func (s store) revokeAllKeysTx(ctx context.Context, tx postgres.Tx, at time.Time) ([]Key, error) {
 	rows, err := db.New(tx).RevokeAllKeys(ctx, db.RevokeAllKeysParams{OrgID: tx.Org, RevokedAt: &at})
-	if err != nil {
-		return nil, fmt.Errorf("revoke keys: %w", err)
-	}
-	keys := make([]Key, len(rows))
-	for i, r := range rows {
-		keys[i] = beforeRevocation(db.ListKeysRow(r))
-	}
-	return keys, nil
+	return postgres.All(rows, err, "revoke keys", func(r db.RevokeAllKeysRow) Key { return beforeRevocation(db.ListKeysRow(r)) })
 }
 
 // beforeRevocation is a key that was just revoked, as it was before.
@@ -244,10 +172,7 @@ func beforeRevocation(r db.ListKeysRow) Key {
 
 func (s store) touchKey(ctx context.Context, org principal.OrgID, id int64, at time.Time) error {
 	before := at.Add(-time.Minute)
-	if err := db.New(s.db.Org(org)).TouchKey(ctx, db.TouchKeyParams{OrgID: org, ID: id, At: &at, Before: &before}); err != nil {
-		return fmt.Errorf("touch key: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(s.db.Org(org)).TouchKey(ctx, db.TouchKeyParams{OrgID: org, ID: id, At: &at, Before: &before}), "touch key")
 }
 
 func fromKeyRow(r db.ListKeysRow) Key {

@@ -22,8 +22,5 @@ func (s store) pepper(ctx context.Context, version int, fingerprint []byte, reco
 	if postgres.NoRows(err) {
 		return fingerprint, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find fingerprint of the pepper: %w", err)
-	}
-	return stored, nil
+	return stored, postgres.Wrap(err, "find fingerprint of the pepper")
 }

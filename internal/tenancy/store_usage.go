@@ -9,6 +9,7 @@ import (
 
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
+	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // insertUsage writes a block of metered requests.
@@ -23,10 +24,7 @@ func (s store) insertUsage(ctx context.Context, block []Request) error {
 			return fmt.Errorf("append usage: %w", err)
 		}
 	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("send usage: %w", err)
-	}
-	return nil
+	return postgres.Wrap(batch.Send(), "send usage")
 }
 
 // usageByDay are the figures of one key by day, with their latencies.

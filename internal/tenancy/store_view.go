@@ -20,22 +20,17 @@ func (s store) insertViewTx(ctx context.Context, tx postgres.Tx, v View) (int64,
 	id, err := db.New(tx).InsertView(ctx, db.InsertViewParams{
 		OrgID: tx.Org, OwnerID: v.Owner, Name: v.Name, List: v.List, Filters: filters, Creator: v.CreatedBy.String(), CreatedAt: v.CreatedAt,
 	})
-	return id, viewError("insert view", err)
+	return id, viewError(err, "insert view")
 }
 
 // lockViewsTx counts the organization's views, and keeps others from adding any
 // and members from leaving until the transaction ends.
 func (s store) lockViewsTx(ctx context.Context, tx postgres.Tx) (int64, error) {
-	if _, err := db.New(tx).LockViews(ctx, tx.Org); postgres.NoRows(err) {
-		return 0, ErrOrganizationNotFound
-	} else if err != nil {
-		return 0, fmt.Errorf("lock views: %w", err)
+	if _, err := db.New(tx).LockViews(ctx, tx.Org); err != nil {
+		return 0, postgres.Missing(err, "lock views", ErrOrganizationNotFound)
 	}
 	n, err := db.New(tx).CountAllViews(ctx, tx.Org)
-	if err != nil {
-		return 0, fmt.Errorf("count views: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "count views")
 }
 
 func (s store) updateViewTx(ctx context.Context, tx postgres.Tx, v View) error {
@@ -43,89 +38,54 @@ func (s store) updateViewTx(ctx context.Context, tx postgres.Tx, v View) error {
 	if err != nil {
 		return fmt.Errorf("encode filters: %w", err)
 	}
-	return viewError("update view", db.New(tx).UpdateView(ctx, db.UpdateViewParams{
+	err = db.New(tx).UpdateView(ctx, db.UpdateViewParams{
 		OrgID: tx.Org, ID: v.ID, Name: v.Name, Filters: filters, Version: v.Version, UpdatedAt: v.UpdatedAt,
-	}))
+	})
+	return viewError(err, "update view")
 }
 
-func viewError(doing string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case postgres.Violates(err, "views_name"):
+func viewError(err error, doing string) error {
+	if postgres.Violates(err, "views_name") {
 		return ErrViewNameTaken
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return postgres.Wrap(err, doing)
 }
 
 // view finds a view that the person may see; nil is nobody.
 func (s store) view(ctx context.Context, org principal.OrgID, person *uuid.UUID, id int64) (View, error) {
 	r, err := db.New(s.db.Org(org)).FindView(ctx, db.FindViewParams{OrgID: org, ID: id, Person: person})
-	if postgres.NoRows(err) {
-		return View{}, ErrViewNotFound
-	}
-	if err != nil {
-		return View{}, fmt.Errorf("find view: %w", err)
-	}
-	return fromViewRow(db.ListViewsRow(r))
+	return postgres.DecodeOne(db.ListViewsRow(r), err, "find view", ErrViewNotFound, fromViewRow)
 }
 
 // lockViewTx finds a view that the person may see; nil is nobody.
 func (s store) lockViewTx(ctx context.Context, tx postgres.Tx, person *uuid.UUID, id int64) (View, error) {
 	r, err := db.New(tx).LockView(ctx, db.LockViewParams{OrgID: tx.Org, ID: id, Person: person})
-	if postgres.NoRows(err) {
-		return View{}, ErrViewNotFound
-	}
-	if err != nil {
-		return View{}, fmt.Errorf("lock view: %w", err)
-	}
-	return fromViewRow(db.ListViewsRow(r))
+	return postgres.DecodeOne(db.ListViewsRow(r), err, "lock view", ErrViewNotFound, fromViewRow)
 }
 
 func (s store) deleteViewTx(ctx context.Context, tx postgres.Tx, id int64) error {
-	if err := db.New(tx).DeleteView(ctx, db.DeleteViewParams{OrgID: tx.Org, ID: id}); err != nil {
-		return fmt.Errorf("delete view: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).DeleteView(ctx, db.DeleteViewParams{OrgID: tx.Org, ID: id}), "delete view")
 }
 
 // deleteViewsOfTx removes the personal views of a member and returns them.
-func (s store) deleteViewsOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) (out []View, err error) {
+func (s store) deleteViewsOfTx(ctx context.Context, tx postgres.Tx, user uuid.UUID) ([]View, error) {
 	rows, err := db.New(tx).DeleteViewsOf(ctx, db.DeleteViewsOfParams{OrgID: tx.Org, OwnerID: &user})
-	if err != nil {
-		return nil, fmt.Errorf("delete views of member: %w", err)
-	}
-	for _, r := range rows {
-		v, err := fromViewRow(db.ListViewsRow(r))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
+	return postgres.DecodeAll(rows, err, "delete views of member", func(r db.DeleteViewsOfRow) (View, error) {
+		return fromViewRow(db.ListViewsRow(r))
+	})
 }
 
-func (s store) views(ctx context.Context, org principal.OrgID, person *uuid.UUID, f ViewFilter) (out []View, total int64, err error) {
+func (s store) views(ctx context.Context, org principal.OrgID, person *uuid.UUID, f ViewFilter) ([]View, int64, error) {
 	q := db.New(s.db.Org(org))
 	rows, err := q.ListViews(ctx, db.ListViewsParams{
-		OrgID: org, Person: person, Lists: f.Lists, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		OrgID: org, Person: person, Lists: f.Lists, Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list views: %w", err)
+	out, err := postgres.DecodeAll(rows, err, "list views", fromViewRow)
+	if err != nil || !f.Count {
+		return out, 0, err
 	}
-	for _, r := range rows {
-		v, err := fromViewRow(r)
-		if err != nil {
-			return nil, 0, err
-		}
-		out = append(out, v)
-	}
-	if f.Count {
-		if total, err = q.CountViews(ctx, db.CountViewsParams{OrgID: org, Person: person, Lists: f.Lists}); err != nil {
-			return nil, 0, fmt.Errorf("count views: %w", err)
-		}
-	}
-	return out, total, nil
+	total, err := q.CountViews(ctx, db.CountViewsParams{OrgID: org, Person: person, Lists: f.Lists})
+	return out, total, postgres.Wrap(err, "count views")
 }
 
 func fromViewRow(r db.ListViewsRow) (View, error) {

@@ -43,12 +43,8 @@ type View struct {
 
 // ViewFilter selects views; the zero filter selects all that a person sees.
 type ViewFilter struct {
-	Lists  []string
-	Below  int64
-	Limit  int
-	Offset int
-	// Count asks for the number of views on all pages.
-	Count bool
+	Lists []string
+	postgres.Page
 }
 
 // Views returns a page of the organization's views and of the caller's own, with

@@ -35,10 +35,7 @@ func (store) voteTx(ctx context.Context, tx postgres.Tx, approval int64, v cast,
 	if postgres.Violates(err, "approval_votes_pkey") {
 		return ErrVotedBefore
 	}
-	if err != nil {
-		return fmt.Errorf("insert vote: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "insert vote")
 }
 
 func (store) votesTx(ctx context.Context, tx postgres.Tx, approval int64) ([]cast, error) {
@@ -56,8 +53,5 @@ func (store) votesTx(ctx context.Context, tx postgres.Tx, approval int64) ([]cas
 // lockActionTx lets one transaction at a time ask for an approval of an action.
 func (store) lockActionTx(ctx context.Context, tx postgres.Tx, digest string) error {
 	sum := sha256.Sum256([]byte("approval\x00" + tx.Org.String() + "\x00" + digest))
-	if err := db.New(tx).LockAction(ctx, int64(binary.BigEndian.Uint64(sum[:]))); err != nil {
-		return fmt.Errorf("lock action: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).LockAction(ctx, int64(binary.BigEndian.Uint64(sum[:]))), "lock action")
 }

@@ -90,8 +90,6 @@ func (eventValue) Schema(r huma.Registry) *huma.Schema {
 	return httpapi.Named(r, "EvidenceEvent", s)
 }
 
-type ingestOutput struct{ Body ingestBody }
-
 type ingestBody struct {
 	BatchID        *string        `json:"batch_id" doc:"Name of the batch, as sent."`
 	Received       int            `json:"received" doc:"Number of events."`
@@ -119,7 +117,7 @@ type refBody struct {
 	ID       int64  `json:"id" doc:"Id of the record."`
 }
 
-func (s *Service) postIngest(ctx context.Context, in *ingestInput) (*ingestOutput, error) {
+func (s *Service) postIngest(ctx context.Context, in *ingestInput) (*httpapi.Body[ingestBody], error) {
 	b := in.Body
 	e := Envelope{
 		Producer: Producer{b.Producer.RuntimeKey, b.Producer.Name, b.Producer.Version, b.Producer.Environment},
@@ -143,7 +141,7 @@ func (s *Service) postIngest(ctx context.Context, in *ingestInput) (*ingestOutpu
 			out.Results = append(out.Results, toOutcomeBody(o))
 		}
 	}
-	return &ingestOutput{Body: out}, nil
+	return httpapi.NewBody(out), nil
 }
 
 // count adds an outcome. A record that several events are about counts once.

@@ -35,8 +35,6 @@ type normalizationPath struct {
 	ID string `path:"id" maxLength:"32" doc:"Id of the normalization."`
 }
 
-type normalizationOutput struct{ Body normalizationBody }
-
 type newNormalizationOutput struct {
 	Location string `header:"Location" doc:"Path of the normalization."`
 	Body     normalizationBody
@@ -68,7 +66,7 @@ func (s *Service) postNormalization(ctx context.Context, in *normalizationInput)
 	})
 }
 
-func (s *Service) getNormalization(ctx context.Context, in *normalizationPath) (*normalizationOutput, error) {
+func (s *Service) getNormalization(ctx context.Context, in *normalizationPath) (*httpapi.Body[normalizationBody], error) {
 	id, ok := httpapi.ParseID(in.ID)
 	if !ok {
 		return nil, ErrNoNormalization
@@ -77,7 +75,7 @@ func (s *Service) getNormalization(ctx context.Context, in *normalizationPath) (
 	if err != nil {
 		return nil, err
 	}
-	return &normalizationOutput{Body: toNormalizationBody(n)}, nil
+	return httpapi.NewBody(toNormalizationBody(n)), nil
 }
 
 // Shown implements change.Resource.

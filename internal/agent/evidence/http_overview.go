@@ -9,8 +9,6 @@ import (
 	"github.com/assayhq/assay/internal/httpapi"
 )
 
-type overviewOutput struct{ Body overviewBody }
-
 type overviewBody struct {
 	Kinds     []kindBody    `json:"kinds" volatile:"true" doc:"The kinds of evidence."`
 	Attention attentionBody `json:"attention" volatile:"true" doc:"What needs attention. Of each state at most 10,000 records are counted."`
@@ -46,12 +44,12 @@ type severitiesBody struct {
 	Critical int64 `json:"critical" doc:"Critical failures."`
 }
 
-func (s *Service) getOverview(ctx context.Context, _ *struct{}) (*overviewOutput, error) {
+func (s *Service) getOverview(ctx context.Context, _ *struct{}) (*httpapi.Body[overviewBody], error) {
 	kinds, a, err := s.Overview(ctx, principal.From(ctx).Org)
 	if err != nil {
 		return nil, err
 	}
-	var out overviewOutput
+	var out httpapi.Body[overviewBody]
 	out.Body.Kinds = make([]kindBody, len(kinds))
 	for i, k := range kinds {
 		out.Body.Kinds[i] = toKindBody(k)

@@ -26,8 +26,6 @@ type timelineInput struct {
 	TraceID string `query:"traceId" required:"true" minLength:"1" maxLength:"32" doc:"The trace, by its number or its 32 hexadecimal digits."`
 }
 
-type timelineOutput struct{ Body timelineBody }
-
 type timelineBody struct {
 	OtelTraceID string                     `json:"otel_trace_id" doc:"W3C id of the trace."`
 	Start       httpapi.Null[httpapi.Time] `json:"start" doc:"Earliest time that is recorded."`
@@ -76,7 +74,7 @@ type markBody struct {
 // entryBytes is about what an entry takes.
 const entryBytes = 1 << 10
 
-func (s *Service) getTimeline(ctx context.Context, in *timelineInput) (*timelineOutput, error) {
+func (s *Service) getTimeline(ctx context.Context, in *timelineInput) (*httpapi.Body[timelineBody], error) {
 	var t timeline.Timeline
 	var id span.TraceID
 	var truncated bool
@@ -91,7 +89,7 @@ func (s *Service) getTimeline(ctx context.Context, in *timelineInput) (*timeline
 	for i, e := range t.Entries {
 		b.Entries[i] = toEntryBody(e)
 	}
-	return &timelineOutput{Body: b}, nil
+	return httpapi.NewBody(b), nil
 }
 
 func nullTime(t time.Time) httpapi.Null[httpapi.Time] {

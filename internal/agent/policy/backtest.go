@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/platform/admission"
+	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // Backtest selects recorded decisions, and says which policy they are to be made with again.
@@ -135,7 +136,7 @@ func (t *backtest) compile(ctx context.Context, b Backtest) error {
 			return err
 		}
 	case b.Version != 0:
-		found, _, err := t.store.versions(ctx, t.org, p.ID, b.Version+1, 1, 0)
+		found, _, err := t.store.versions(ctx, t.org, p.ID, postgres.Page{Below: b.Version + 1, Limit: 1})
 		if err != nil {
 			return err
 		}

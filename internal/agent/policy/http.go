@@ -3,14 +3,13 @@ package policy
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
-	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const (
@@ -71,56 +70,37 @@ type Path struct {
 
 // number is the number behind the path; any other text is the id of no policy.
 func (p Path) number() (int64, error) {
-	id, ok := httpapi.ParseID(p.ID)
-	if !ok {
-		return 0, ErrNotFound
-	}
-	return id, nil
+	return httpapi.Number(p.ID, ErrNotFound)
 }
 
-const (
-	policyCursor  = httpapi.IDCursor("policies")
-	versionCursor = httpapi.IDCursor("policy versions")
+// shownBytes is how long a policy is at most: its source, its tests, and what it applies to.
+const shownBytes = 100 << 10
 
-	// shownBytes is how long a policy is at most: its source, its tests, and what it applies to.
-	shownBytes = 100 << 10
-)
-
-func (s *Service) getPolicies(ctx context.Context, in *listInput) (*listOutput, error) {
-	below, err := policyCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+// noun shows policies with what was remarked just now about their source.
+func (s *Service) noun(remarks ...engine.Remark) resource.Noun[Policy, policyBody] {
+	return resource.Noun[Policy, policyBody]{
+		Log: s.log, Path: path, Missing: ErrNotFound, Cursor: "policies",
+		ID: func(p Policy) int64 { return p.ID },
+		Show: resource.By(s.tenancy, func(p Policy) principal.Actor { return p.CreatedBy }, func(p Policy, by httpapi.Actor) policyBody {
+			b := toPolicyBody(p, by)
+			b.Warnings = toWarnings(remarks)
+			return b
+		}),
 	}
-	org := principal.From(ctx).Org
-	var policies []Policy
-	var total int64
-	err = admission.From(ctx).Read(ctx, in.Limit*shownBytes, func() (int, error) {
-		var err error
-		policies, total, err = s.List(ctx, org, List{States: in.State, Modes: in.Mode, Key: in.PolicyKey, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal})
-		size := 0
-		for _, p := range policies {
-			size += p.size()
-		}
-		return size, err
+}
+
+func (s *Service) getPolicies(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
+	shown, paging, err := s.noun().Page(ctx, in.CursorPage, func(p postgres.Page) (found []Policy, total int64, err error) {
+		err = admission.From(ctx).Read(ctx, in.Limit*shownBytes, func() (size int, err error) {
+			found, total, err = s.List(ctx, principal.From(ctx).Org, List{States: in.State, Modes: in.Mode, Key: in.PolicyKey, Page: p})
+			for _, one := range found {
+				size += one.size()
+			}
+			return size, err
+		})
+		return found, total, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := &listOutput{}
-	policies, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, policies, total, func(p Policy) string { return policyCursor.Text(p.ID) })
-	creators := make([]principal.Actor, len(policies))
-	for i, p := range policies {
-		creators[i] = p.CreatedBy
-	}
-	by, err := s.tenancy.Actors(ctx, org, creators...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.Policies = make([]policyBody, len(policies))
-	for i, p := range policies {
-		out.Body.Policies[i] = toPolicyBody(p, by[i])
-	}
-	return out, nil
+	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
 // size is about how long a spec is.
@@ -132,46 +112,21 @@ func (s Spec) size() int {
 	return n
 }
 
-func (s *Service) postPolicy(ctx context.Context, in *createInput) (*createdOutput, error) {
+func (s *Service) postPolicy(ctx context.Context, in *createInput) (*httpapi.Made[policyBody], error) {
 	p := in.Body.policy()
 	remarks, err := s.check(ctx, p.Spec, true)
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
-		p, err := s.CreateTx(ctx, tx, p)
-		if err != nil {
-			return nil, err
-		}
-		shown, err := s.showTx(ctx, tx, p)
-		shown.Warnings = toWarnings(remarks)
-		return &createdOutput{ETag: httpapi.ETag(p.Changes), Location: path + "/" + strconv.FormatInt(p.ID, 10), Body: shown}, err
-	})
+	return s.noun(remarks...).Create(ctx, func(tx postgres.Tx) (Policy, error) { return s.CreateTx(ctx, tx, p) })
 }
 
-func (s *Service) getPolicy(ctx context.Context, in *Path) (*policyOutput, error) {
-	id, err := in.number()
-	if err != nil {
-		return nil, err
-	}
-	org := principal.From(ctx).Org
-	p, err := s.Find(ctx, org, id)
-	if err != nil {
-		return nil, err
-	}
-	by, err := s.tenancy.Actors(ctx, org, p.CreatedBy)
-	if err != nil {
-		return nil, err
-	}
-	return &policyOutput{ETag: httpapi.ETag(p.Changes), Body: toPolicyBody(p, by[0])}, nil
+func (s *Service) getPolicy(ctx context.Context, in *Path) (*httpapi.Output[policyBody], error) {
+	return s.noun().Get(ctx, in.ID, s.Find)
 }
 
-func (s *Service) patchPolicy(ctx context.Context, in *updateInput) (*policyOutput, error) {
-	id, err := in.number()
-	if err != nil {
-		return nil, err
-	}
-	expected, err := in.Expected(in.Body.ExpectedVersion)
+func (s *Service) patchPolicy(ctx context.Context, in *updateInput) (*httpapi.Output[policyBody], error) {
+	id, expected, err := s.noun().Target(in.ID, in.IfMatch, in.Body.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -187,72 +142,46 @@ func (s *Service) patchPolicy(ctx context.Context, in *updateInput) (*policyOutp
 			return nil, err
 		}
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*policyOutput, error) {
-		p, err := s.UpdateTx(ctx, tx, expected, id, now.Spec, in.Body.apply)
-		if err != nil {
-			return nil, err
-		}
-		shown, err := s.showTx(ctx, tx, p)
-		shown.Warnings = toWarnings(remarks)
-		return &policyOutput{ETag: httpapi.ETag(p.Changes), Body: shown}, err
+	return s.noun(remarks...).Change(ctx, func(tx postgres.Tx) (Policy, error) {
+		return s.UpdateTx(ctx, tx, expected, id, now.Spec, in.Body.apply)
 	})
 }
 
 func (s *Service) deletePolicy(ctx context.Context, in *Path) (*httpapi.DeletedOutput[string], error) {
+	return s.noun().Delete(ctx, in.ID, s.DeleteTx)
+}
+
+func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*httpapi.Body[listVersionsBody], error) {
 	id, err := in.number()
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
-		if err := s.DeleteTx(ctx, tx, id); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(httpapi.ID(id).String()), nil
+	versions := resource.List[Version, versionBody]{
+		Cursor: "policy versions",
+		ID:     func(v Version) int64 { return v.Number },
+		Show:   resource.By(s.tenancy, func(v Version) principal.Actor { return v.CreatedBy }, toVersionBody),
+	}
+	shown, paging, err := versions.Page(ctx, in.CursorPage, func(p postgres.Page) (found []Version, total int64, err error) {
+		err = admission.From(ctx).Read(ctx, in.Limit*shownBytes, func() (size int, err error) {
+			found, total, err = s.Versions(ctx, principal.From(ctx).Org, id, p)
+			for _, one := range found {
+				size += one.size()
+			}
+			return size, err
+		})
+		return found, total, err
 	})
+	return httpapi.NewBody(listVersionsBody{shown, paging}), err
 }
 
-func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*listVersionsOutput, error) {
-	id, err := in.number()
-	if err != nil {
-		return nil, err
+func toVersionBody(v Version, by httpapi.Actor) versionBody {
+	return versionBody{
+		ID: httpapi.ID(v.Number), PolicyVersion: v.Number, SpecFields: toSpecFields(v.Spec),
+		CreatedBy: by, CreatedAt: httpapi.Time(v.CreatedAt),
 	}
-	below, err := versionCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	org := principal.From(ctx).Org
-	var versions []Version
-	var total int64
-	err = admission.From(ctx).Read(ctx, in.Limit*shownBytes, func() (int, error) {
-		var err error
-		versions, total, err = s.Versions(ctx, org, id, below, in.Limit, in.Offset)
-		size := 0
-		for _, v := range versions {
-			size += v.size()
-		}
-		return size, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := &listVersionsOutput{}
-	versions, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, versions, total, func(v Version) string { return versionCursor.Text(v.Number) })
-	creators := make([]principal.Actor, len(versions))
-	for i, v := range versions {
-		creators[i] = v.CreatedBy
-	}
-	by, err := s.tenancy.Actors(ctx, org, creators...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.Versions = make([]versionBody, len(versions))
-	for i, v := range versions {
-		out.Body.Versions[i] = versionBody{ID: httpapi.ID(v.Number), PolicyVersion: v.Number, SpecFields: toSpecFields(v.Spec), CreatedBy: by[i], CreatedAt: httpapi.Time(v.CreatedAt)}
-	}
-	return out, nil
 }
 
-func (s *Service) postTest(ctx context.Context, in *testInputs) (*testOutput, error) {
+func (s *Service) postTest(ctx context.Context, in *testInputs) (*httpapi.Body[testReport], error) {
 	id, err := in.number()
 	if err != nil {
 		return nil, err
@@ -269,7 +198,7 @@ func (s *Service) postTest(ctx context.Context, in *testInputs) (*testOutput, er
 	if err != nil {
 		return nil, err
 	}
-	out := &testOutput{Body: testReport{Passed: len(failed) == 0, Results: make([]testResult, len(p.Tests)), Warnings: toWarnings(remarks)}}
+	out := httpapi.NewBody(testReport{Passed: len(failed) == 0, Results: make([]testResult, len(p.Tests)), Warnings: toWarnings(remarks)})
 	for i, t := range p.Tests {
 		out.Body.Results[i] = testResult{Name: t.Name, Passed: true}
 	}
@@ -277,14 +206,6 @@ func (s *Service) postTest(ctx context.Context, in *testInputs) (*testOutput, er
 		out.Body.Results[f.index].Passed, out.Body.Results[f.index].Message = false, &f.message
 	}
 	return out, nil
-}
-
-func (s *Service) showTx(ctx context.Context, tx postgres.Tx, p Policy) (policyBody, error) {
-	by, err := s.tenancy.ActorsTx(ctx, tx, p.CreatedBy)
-	if err != nil {
-		return policyBody{}, err
-	}
-	return toPolicyBody(p, by[0]), nil
 }
 
 // Shown is the policy as getPolicy shows it.

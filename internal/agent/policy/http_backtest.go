@@ -53,8 +53,6 @@ func (b *backtestBody) Check(context.Context) error {
 	return nil
 }
 
-type backtestOutput struct{ Body backtestReport }
-
 type backtestReport struct {
 	PolicyID      httpapi.ID    `json:"policy_id" doc:"The policy."`
 	PolicyVersion *int64        `json:"policy_version" doc:"Version that was tested; null if it was a text."`
@@ -123,7 +121,7 @@ func assumptions() []string {
 	}
 }
 
-func (s *Service) postBacktest(ctx context.Context, in *backtestInput) (*backtestOutput, error) {
+func (s *Service) postBacktest(ctx context.Context, in *backtestInput) (*httpapi.Body[backtestReport], error) {
 	id, err := in.number()
 	if err != nil {
 		return nil, err
@@ -151,7 +149,7 @@ func (s *Service) postBacktest(ctx context.Context, in *backtestInput) (*backtes
 	if err != nil {
 		return nil, err
 	}
-	return &backtestOutput{Body: toBacktestReport(id, found)}, nil
+	return httpapi.NewBody(toBacktestReport(id, found)), nil
 }
 
 func toBacktestReport(id int64, b Backtested) backtestReport {

@@ -146,14 +146,12 @@ func (b *accessBody) Check(context.Context) error {
 	return nil
 }
 
-type accessOutput struct{ Body accessAnswer }
-
 type accessAnswer struct {
 	Decision bool                  `json:"decision" doc:"Whether the action is allowed now."`
 	Context  evidence.DecisionBody `json:"context" doc:"The recorded decision."`
 }
 
-func (s *Service) postAccess(ctx context.Context, in *accessInput) (*accessOutput, error) {
+func (s *Service) postAccess(ctx context.Context, in *accessInput) (*httpapi.Body[accessAnswer], error) {
 	b := in.Body
 	out, err := s.answer(ctx, Request{Subject: b.Subject.entity(), Action: b.Action.entity(), Resource: b.Resource.entity(), Context: jsontext.Value(b.Context)})
 	if err != nil {
@@ -165,5 +163,5 @@ func (s *Service) postAccess(ctx context.Context, in *accessInput) (*accessOutpu
 	if err := json.Unmarshal([]byte(out.Body), &made); err != nil {
 		return nil, err
 	}
-	return &accessOutput{Body: accessAnswer{Decision: made.Allowed, Context: out.Body}}, nil
+	return httpapi.NewBody(accessAnswer{Decision: made.Allowed, Context: out.Body}), nil
 }

@@ -181,18 +181,8 @@ type policyBody struct {
 	Warnings      []warningBody `json:"warnings" volatile:"true" doc:"Names in the source that are not known, and uses of names that cannot work. Looked for when a policy is created, when what its versions keep is updated, and by a test; otherwise empty."`
 }
 
-type policyOutput struct {
-	ETag string `header:"ETag" doc:"The policy's version, to be sent as If-Match."`
-	Body policyBody
-}
-
-type createdOutput struct {
-	ETag     string `header:"ETag" doc:"The policy's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the policy."`
-	Body     policyBody
-}
-
-type listOutput struct{ Body listBody }
+// Noun is what documents call it.
+func (policyBody) Noun() string { return "policy" }
 
 type listBody struct {
 	Policies []policyBody `json:"policies" doc:"The policies of this page, newest first."`
@@ -203,8 +193,6 @@ type listVersionsInput struct {
 	Path
 	httpapi.CursorPage
 }
-
-type listVersionsOutput struct{ Body listVersionsBody }
 
 type listVersionsBody struct {
 	Versions []versionBody `json:"versions" doc:"The versions of this page, newest first."`
@@ -228,8 +216,6 @@ type testPolicyBody struct {
 	Source httpapi.Set[string]     `json:"source,omitzero" minLength:"1" maxLength:"10240" doc:"Source to test; that of the policy if it is not sent."`
 	Tests  httpapi.Set[[]testCase] `json:"tests,omitzero" maxItems:"100" doc:"Tests to run; those of the policy if they are not sent."`
 }
-
-type testOutput struct{ Body testReport }
 
 type testReport struct {
 	Passed   bool          `json:"passed" doc:"Whether all tests passed."`

@@ -43,8 +43,6 @@ func toWarnings(remarks []engine.Remark) []warningBody {
 	return out
 }
 
-type vocabularyOutput struct{ Body vocabularyBody }
-
 type vocabularyBody struct {
 	EntityTypes []termBody           `json:"entity_types" doc:"Types of subjects, actions and resources. Callers can send others."`
 	Actions     []string             `json:"actions" doc:"Actions. Callers can send others."`
@@ -81,7 +79,7 @@ type knownToolBody struct {
 	Reversibility   string `json:"reversibility" doc:"Whether that can be undone, as policies see it."`
 }
 
-func (s *Service) getVocabulary(ctx context.Context, _ *struct{}) (*vocabularyOutput, error) {
+func (s *Service) getVocabulary(ctx context.Context, _ *struct{}) (*httpapi.Body[vocabularyBody], error) {
 	known, err := s.Known(ctx, principal.From(ctx).Org)
 	if err != nil {
 		return nil, err
@@ -90,7 +88,7 @@ func (s *Service) getVocabulary(ctx context.Context, _ *struct{}) (*vocabularyOu
 	if err != nil {
 		return nil, err
 	}
-	return &vocabularyOutput{Body: toVocabulary(known, text)}, nil
+	return httpapi.NewBody(toVocabulary(known, text)), nil
 }
 
 func toVocabulary(known Known, cedar string) vocabularyBody {

@@ -74,12 +74,10 @@ func (p Policy) decides() bool { return p.State == StateActive && p.Mode != Mode
 
 // List selects policies; an empty field matches everything.
 type List struct {
-	States        []State
-	Modes         []Mode
-	Key           string
-	Below         int64
-	Limit, Offset int
-	Count         bool
+	States []State
+	Modes  []Mode
+	Key    string
+	postgres.Page
 }
 
 // List returns a page of policies, newest first, with one more than the limit if there
@@ -98,11 +96,11 @@ func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Poli
 
 // Versions returns a page of a policy's versions, newest first, with one more than the
 // limit if there is a next page.
-func (s *Service) Versions(ctx context.Context, org principal.OrgID, id, below int64, limit, offset int) ([]Version, int64, error) {
+func (s *Service) Versions(ctx context.Context, org principal.OrgID, id int64, p postgres.Page) ([]Version, int64, error) {
 	if _, err := s.Find(ctx, org, id); err != nil {
 		return nil, 0, err
 	}
-	return s.store.versions(ctx, org, id, below, limit, offset)
+	return s.store.versions(ctx, org, id, p)
 }
 
 // CreateTx makes a policy. What it says was checked before.

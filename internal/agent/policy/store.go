@@ -67,10 +67,7 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, p Policy) (int64, e
 	if postgres.Violates(err, "policies_key") {
 		return 0, ErrKeyTaken
 	}
-	if err != nil {
-		return 0, fmt.Errorf("insert policy: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert policy")
 }
 
 // insertVersionTx keeps the current version of a policy. Who changed it made it.
@@ -113,13 +110,7 @@ func (s store) lockPolicyTx(ctx context.Context, tx postgres.Tx, id int64) (Poli
 }
 
 func found(r db.FindPolicyRow, err error) (Policy, error) {
-	if postgres.NoRows(err) {
-		return Policy{}, ErrNotFound
-	}
-	if err != nil {
-		return Policy{}, fmt.Errorf("find policy: %w", err)
-	}
-	return fromRow(r)
+	return postgres.DecodeOne(r, err, "find policy", ErrNotFound, fromRow)
 }
 
 func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
@@ -127,62 +118,43 @@ func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
 	if err := q.DeleteVersions(ctx, db.DeleteVersionsParams{OrgID: tx.Org, PolicyID: id}); err != nil {
 		return fmt.Errorf("delete policy versions: %w", err)
 	}
-	if err := q.DeletePolicy(ctx, db.DeletePolicyParams{OrgID: tx.Org, ID: id}); err != nil {
-		return fmt.Errorf("delete policy: %w", err)
-	}
-	return nil
+	return postgres.Wrap(q.DeletePolicy(ctx, db.DeletePolicyParams{OrgID: tx.Org, ID: id}), "delete policy")
 }
 
-func (s store) list(ctx context.Context, org principal.OrgID, l List) (out []Policy, total int64, err error) {
+func (s store) list(ctx context.Context, org principal.OrgID, l List) ([]Policy, int64, error) {
 	q := db.New(s.db.Org(org))
 	p := db.ListPoliciesParams{
-		OrgID: org, States: texts(l.States), Modes: texts(l.Modes), Key: orNil(l.Key), Below: l.Below, RowLimit: int32(l.Limit) + 1, RowOffset: int32(l.Offset),
+		OrgID: org, States: texts(l.States), Modes: texts(l.Modes), Key: orNil(l.Key), Below: l.Below, RowLimit: l.Rows(), RowOffset: l.Skip(),
 	}
 	rows, err := q.ListPolicies(ctx, p)
-	if err != nil {
-		return nil, 0, fmt.Errorf("list policies: %w", err)
+	out, err := postgres.DecodeAll(rows, err, "list policies", func(r db.ListPoliciesRow) (Policy, error) {
+		return fromRow(db.FindPolicyRow(r))
+	})
+	if err != nil || !l.Count {
+		return out, 0, err
 	}
-	for _, r := range rows {
-		one, err := fromRow(db.FindPolicyRow(r))
-		if err != nil {
-			return nil, 0, err
-		}
-		out = append(out, one)
-	}
-	if l.Count {
-		if total, err = q.CountPolicies(ctx, db.CountPoliciesParams{OrgID: org, States: p.States, Modes: p.Modes, Key: p.Key}); err != nil {
-			return nil, 0, fmt.Errorf("count policies: %w", err)
-		}
-	}
-	return out, total, nil
+	total, err := q.CountPolicies(ctx, db.CountPoliciesParams{OrgID: org, States: p.States, Modes: p.Modes, Key: p.Key})
+	return out, total, postgres.Wrap(err, "count policies")
 }
 
 // countTx is how many policies the organization has.
 func (s store) countTx(ctx context.Context, tx postgres.Tx) (int64, error) {
 	n, err := db.New(tx).CountPolicies(ctx, db.CountPoliciesParams{OrgID: tx.Org})
-	if err != nil {
-		return 0, fmt.Errorf("count policies: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "count policies")
 }
 
-func (s store) versions(ctx context.Context, org principal.OrgID, id, below int64, limit, offset int) (out []Version, total int64, err error) {
+func (s store) versions(ctx context.Context, org principal.OrgID, id int64, p postgres.Page) ([]Version, int64, error) {
 	q := db.New(s.db.Org(org))
-	rows, err := q.ListVersions(ctx, db.ListVersionsParams{OrgID: org, PolicyID: id, Below: below, RowLimit: int32(limit) + 1, RowOffset: int32(offset)})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list policy versions: %w", err)
-	}
-	for _, r := range rows {
+	rows, err := q.ListVersions(ctx, db.ListVersionsParams{OrgID: org, PolicyID: id, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
+	out, err := postgres.DecodeAll(rows, err, "list policy versions", func(r db.ListVersionsRow) (Version, error) {
 		spec, err := decode(r.Mode, r.Source, r.AppliesTo, r.Tests)
-		if err != nil {
-			return nil, 0, err
-		}
-		out = append(out, Version{Number: r.Number, Spec: spec, CreatedBy: principal.ParseActor(r.CreatedBy), CreatedAt: r.CreatedAt})
+		return Version{Number: r.Number, Spec: spec, CreatedBy: principal.ParseActor(r.CreatedBy), CreatedAt: r.CreatedAt}, err
+	})
+	if err != nil {
+		return nil, 0, err
 	}
-	if total, err = q.CountVersions(ctx, db.CountVersionsParams{OrgID: org, PolicyID: id}); err != nil {
-		return nil, 0, fmt.Errorf("count policy versions: %w", err)
-	}
-	return out, total, nil
+	total, err := q.CountVersions(ctx, db.CountVersionsParams{OrgID: org, PolicyID: id})
+	return out, total, postgres.Wrap(err, "count policy versions")
 }
 
 func fromRow(r db.FindPolicyRow) (Policy, error) {

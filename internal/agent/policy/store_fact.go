@@ -17,10 +17,7 @@ import (
 // follows waits for the others, and sees what they did.
 func (s store) lockActorTx(ctx context.Context, tx postgres.Tx, actor string) error {
 	sum := sha256.Sum256([]byte("policy\x00" + tx.Org.String() + "\x00" + actor))
-	if err := db.New(tx.Later()).LockActor(ctx, int64(binary.BigEndian.Uint64(sum[:]))); err != nil {
-		return fmt.Errorf("lock actor: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx.Later()).LockActor(ctx, int64(binary.BigEndian.Uint64(sum[:]))), "lock actor")
 }
 
 // pastQuestion asks for a fact about an actor between two times. What a decision allowed is not
@@ -70,10 +67,7 @@ func (s store) rememberTx(ctx context.Context, tx postgres.Tx, a action) error {
 	err := db.New(tx.Later()).InsertAction(ctx, db.InsertActionParams{
 		OrgID: tx.Org, DecisionID: a.decision, Actor: a.actor, Connector: a.connector, Tool: a.tool, Numbers: a.numbers, At: a.at,
 	})
-	if err != nil {
-		return fmt.Errorf("remember action: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "remember action")
 }
 
 // sweepActions forgets actions that are older than any policy can ask about.

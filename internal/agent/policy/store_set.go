@@ -14,22 +14,13 @@ import (
 // has any.
 func (s store) revision(ctx context.Context, q db.DBTX, org principal.OrgID) (int64, bool, error) {
 	n, err := db.New(q).FindRevision(ctx, org)
-	if postgres.NoRows(err) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, fmt.Errorf("find policy revision: %w", err)
-	}
-	return n, true, nil
+	return postgres.Optional(n, err, "find policy revision")
 }
 
 // insertSetTx begins to count, and reports whether nobody had.
 func (s store) insertSetTx(ctx context.Context, tx postgres.Tx) (bool, error) {
 	n, err := db.New(tx).InsertSet(ctx, tx.Org)
-	if err != nil {
-		return false, fmt.Errorf("insert policy set: %w", err)
-	}
-	return n == 1, nil
+	return n == 1, postgres.Wrap(err, "insert policy set")
 }
 
 func (s store) lockSetTx(ctx context.Context, tx postgres.Tx) error {
@@ -40,10 +31,7 @@ func (s store) lockSetTx(ctx context.Context, tx postgres.Tx) error {
 }
 
 func (s store) bumpSetTx(ctx context.Context, tx postgres.Tx) error {
-	if err := db.New(tx).BumpSet(ctx, tx.Org); err != nil {
-		return fmt.Errorf("bump policy set: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).BumpSet(ctx, tx.Org), "bump policy set")
 }
 
 // active returns the policies that decide, with their revision.

@@ -52,11 +52,7 @@ type Filter struct {
 	Kind          Kind
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
-	// Below continues under an artifact's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of artifacts on all pages.
-	Count bool
+	postgres.Page
 }
 
 // Parts are what the service is built from.

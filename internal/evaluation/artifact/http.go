@@ -11,6 +11,8 @@ import (
 
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 // schemas are the public names of the wire types. Clients are generated from
@@ -72,16 +74,16 @@ type listInput struct {
 	httpapi.Created
 }
 
-type listOutput struct {
-	Body artifactsBody
-}
-
 type artifactsBody struct {
 	Artifacts []artifactBody `json:"artifacts" doc:"The artifacts of this page, newest first."`
 	httpapi.CursorPaging
 }
 
-const artifactCursor = httpapi.IDCursor("artifacts")
+var artifacts = resource.List[Artifact, artifactBody]{
+	Cursor: "artifacts",
+	ID:     func(a Artifact) int64 { return a.ID },
+	Show:   resource.Each(toArtifactBody),
+}
 
 // artifactBody is an artifact on the wire.
 type artifactBody struct {
@@ -104,12 +106,8 @@ type output struct {
 	Body artifactBody
 }
 
-func (s *Service) getList(ctx context.Context, in *listInput) (*listOutput, error) {
-	below, err := artifactCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	f := Filter{Kind: Kind(in.Kind), Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
+func (s *Service) getList(ctx context.Context, in *listInput) (*httpapi.Body[artifactsBody], error) {
+	f := Filter{Kind: Kind(in.Kind)}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
 	if in.RunID != "" {
 		var ok bool
@@ -117,17 +115,11 @@ func (s *Service) getList(ctx context.Context, in *listInput) (*listOutput, erro
 			f.Run = -1 // names no run
 		}
 	}
-	all, total, err := s.List(ctx, principal.From(ctx).Org, in.evaluation(), f)
-	if err != nil {
-		return nil, err
-	}
-	var out listOutput
-	all, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, all, total, func(a Artifact) string { return artifactCursor.Text(a.ID) })
-	out.Body.Artifacts = make([]artifactBody, len(all))
-	for i, a := range all {
-		out.Body.Artifacts[i] = toArtifactBody(a)
-	}
-	return &out, nil
+	shown, paging, err := artifacts.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Artifact, int64, error) {
+		f.Page = p
+		return s.List(ctx, principal.From(ctx).Org, in.evaluation(), f)
+	})
+	return httpapi.NewBody(artifactsBody{shown, paging}), err
 }
 
 // maxInline is the largest content that is part of an artifact's own answer.

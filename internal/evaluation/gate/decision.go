@@ -123,22 +123,13 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, d Decision) (Decisi
 	return d, s.log.AuditTx(ctx, tx, change.Entry{Action: "run.decided", Resource: "decision", ID: strconv.FormatInt(d.ID, 10), After: d})
 }
 
-// Filter selects decisions.
-type Filter struct {
-	// Below continues under a decision's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of decisions on all pages.
-	Count bool
-}
-
 // List returns a page of the decisions on a run, newest first, with one more than
 // the limit if there is a next page.
-func (s *Service) List(ctx context.Context, org principal.OrgID, evaluation, run int64, f Filter) ([]Decision, int64, error) {
+func (s *Service) List(ctx context.Context, org principal.OrgID, evaluation, run int64, p postgres.Page) ([]Decision, int64, error) {
 	if _, err := s.evaluations.FindRun(ctx, org, evaluation, run); err != nil {
 		return nil, 0, err
 	}
-	return s.store.list(ctx, org, run, f)
+	return s.store.list(ctx, org, run, p)
 }
 
 // parse reads the requirements of a gate.

@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/measure/requirement"
 	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const tag = "Evaluations"
@@ -105,16 +106,10 @@ type listInput struct {
 	httpapi.CursorPage
 }
 
-type listOutput struct {
-	Body listBody
-}
-
 type listBody struct {
 	Decisions []decisionBody `json:"decisions" doc:"The decisions of this page, newest first."`
 	httpapi.CursorPaging
 }
-
-const cursor = httpapi.IDCursor("decisions")
 
 func (s *Service) post(ctx context.Context, in *postInput) (*decisionOutput, error) {
 	evaluationID, run, err := in.IDs()
@@ -154,35 +149,20 @@ func (s *Service) post(ctx context.Context, in *postInput) (*decisionOutput, err
 	})
 }
 
-func (s *Service) getList(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Service) getList(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
 	evaluationID, run, err := in.IDs()
 	if err != nil {
 		return nil, err
 	}
-	below, err := cursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+	decisions := resource.List[Decision, decisionBody]{
+		Cursor: "decisions",
+		ID:     func(d Decision) int64 { return d.ID },
+		Show:   resource.By(s.tenancy, func(d Decision) principal.Actor { return d.CreatedBy }, toBody),
 	}
-	org := principal.From(ctx).Org
-	all, total, err := s.List(ctx, org, evaluationID, run, Filter{Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal})
-	if err != nil {
-		return nil, err
-	}
-	var out listOutput
-	all, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, all, total, func(d Decision) string { return cursor.Text(d.ID) })
-	who := make([]principal.Actor, len(all))
-	for i, d := range all {
-		who[i] = d.CreatedBy
-	}
-	by, err := s.tenancy.Actors(ctx, org, who...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.Decisions = make([]decisionBody, len(all))
-	for i, d := range all {
-		out.Body.Decisions[i] = toBody(d, by[i])
-	}
-	return &out, nil
+	shown, paging, err := decisions.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Decision, int64, error) {
+		return s.List(ctx, principal.From(ctx).Org, evaluationID, run, p)
+	})
+	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
 // Shown is the decision as its own operation shows it.

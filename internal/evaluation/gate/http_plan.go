@@ -31,10 +31,6 @@ type planInput struct {
 	Power      float64 `query:"power" minimum:"0.5" maximum:"0.99" default:"0.8" doc:"How often a run is to show it."`
 }
 
-type planOutput struct {
-	Body planBody
-}
-
 type planBody struct {
 	Difference    float64                  `json:"difference" doc:"The difference of the overall score."`
 	Power         float64                  `json:"power" doc:"How often a run shows it."`
@@ -50,10 +46,6 @@ type planBody struct {
 	NonInferior   int                      `json:"items_for_non_inferior" doc:"Items on which a loss of the difference is ruled out, if there is none."`
 }
 
-type seriesOutput struct {
-	Body seriesBody
-}
-
 type seriesBody struct {
 	Runs     []seriesRunBody `json:"runs" doc:"The runs, oldest first."`
 	Overall  stat.Estimate   `json:"overall_sd" doc:"How much the overall score varies from run to run under equal conditions: a standard deviation. Without a value if there are fewer than two."`
@@ -67,7 +59,7 @@ type seriesRunBody struct {
 	PassRate  stat.Estimate `json:"pass_rate" doc:"Share of items that passed."`
 }
 
-func (s *Service) getPlan(ctx context.Context, in *planInput) (*planOutput, error) {
+func (s *Service) getPlan(ctx context.Context, in *planInput) (*httpapi.Body[planBody], error) {
 	id, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
@@ -76,13 +68,13 @@ func (s *Service) getPlan(ctx context.Context, in *planInput) (*planOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	return &planOutput{Body: planBody{
+	return &httpapi.Body[planBody]{Body: planBody{
 		Difference: p.Difference, Power: p.Power, RunID: httpapi.NullID(p.Run), BaselineRunID: httpapi.NullID(p.Baseline), Items: p.Have, SD: p.SD, SDAssumed: p.AssumedSD,
 		PairedSD: p.PairedSD, PairedAssumed: p.AssumedPairedSD, Threshold: p.Threshold, Comparison: p.Comparison, NonInferior: p.NonInferior,
 	}}, nil
 }
 
-func (s *Service) getSeries(ctx context.Context, in *evaluation.Path) (*seriesOutput, error) {
+func (s *Service) getSeries(ctx context.Context, in *evaluation.Path) (*httpapi.Body[seriesBody], error) {
 	id, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
@@ -95,5 +87,5 @@ func (s *Service) getSeries(ctx context.Context, in *evaluation.Path) (*seriesOu
 	for i, r := range found.Runs {
 		b.Runs[i] = seriesRunBody{RunID: httpapi.ID(r.ID), StartedAt: httpapi.Time(r.StartedAt), Overall: r.Outcome.Statistics.Overall, PassRate: r.Outcome.Statistics.PassRate}
 	}
-	return &seriesOutput{Body: b}, nil
+	return httpapi.NewBody(b), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // Plan says how many items it takes to see a difference of the overall score.
@@ -35,7 +36,10 @@ const worstSD = 0.5
 // of the evaluation.
 func (s *Service) Plan(ctx context.Context, org principal.OrgID, id int64, difference, power float64) (Plan, error) {
 	p := Plan{Difference: difference, Power: power, SD: worstSD, AssumedSD: true, AssumedPairedSD: true}
-	runs, _, err := s.evaluations.Runs(ctx, org, id, evaluation.RunFilter{Statuses: []evaluation.Status{evaluation.StatusCompleted}, Below: math.MaxInt64, Limit: 2})
+	runs, _, err := s.evaluations.Runs(ctx, org, id, evaluation.RunFilter{
+		Statuses: []evaluation.Status{evaluation.StatusCompleted},
+		Page:     postgres.Page{Below: math.MaxInt64, Limit: 2},
+	})
 	if err != nil {
 		return p, err
 	}

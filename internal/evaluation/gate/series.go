@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/measure/requirement"
 	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
 // Series is runs of an evaluation under equal conditions, side by side: what
@@ -29,7 +30,10 @@ const (
 // Series puts the newest completed runs side by side that had the conditions of
 // the newest.
 func (s *Service) Series(ctx context.Context, org principal.OrgID, id int64) (out Series, err error) {
-	all, _, err := s.evaluations.Runs(ctx, org, id, evaluation.RunFilter{Statuses: []evaluation.Status{evaluation.StatusCompleted}, Below: math.MaxInt64, Limit: looked})
+	all, _, err := s.evaluations.Runs(ctx, org, id, evaluation.RunFilter{
+		Statuses: []evaluation.Status{evaluation.StatusCompleted},
+		Page:     postgres.Page{Below: math.MaxInt64, Limit: looked},
+	})
 	if err != nil {
 		return out, err
 	}

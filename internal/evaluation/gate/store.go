@@ -27,32 +27,18 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, d Decision) (int64,
 		OrgID: tx.Org, EvaluationID: d.Evaluation, RunID: d.Run, BaselineRun: postgres.OrNull(d.Baseline), Verdict: string(d.Verdict),
 		Asked: asked, Decided: answers, CreatedBy: d.CreatedBy.String(), CreatedAt: d.CreatedAt,
 	})
-	if err != nil {
-		return 0, fmt.Errorf("insert decision: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert decision")
 }
 
-func (s store) list(ctx context.Context, org principal.OrgID, run int64, f Filter) ([]Decision, int64, error) {
+func (s store) list(ctx context.Context, org principal.OrgID, run int64, p postgres.Page) ([]Decision, int64, error) {
 	q := db.New(s.db.Org(org))
-	rows, err := q.List(ctx, db.ListParams{OrgID: org, RunID: run, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset)})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list decisions: %w", err)
-	}
-	all := make([]Decision, len(rows))
-	for i, r := range rows {
-		if all[i], err = fromRow(r); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !f.Count {
-		return all, 0, nil
+	rows, err := q.List(ctx, db.ListParams{OrgID: org, RunID: run, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
+	all, err := postgres.DecodeAll(rows, err, "list decisions", fromRow)
+	if err != nil || !p.Count {
+		return all, 0, err
 	}
 	total, err := q.Count(ctx, db.CountParams{OrgID: org, RunID: run})
-	if err != nil {
-		return nil, 0, fmt.Errorf("count decisions: %w", err)
-	}
-	return all, total, nil
+	return all, total, postgres.Wrap(err, "count decisions")
 }
 
 func fromRow(r db.ListRow) (Decision, error) {

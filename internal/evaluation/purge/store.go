@@ -14,10 +14,7 @@ type store struct{ db *postgres.DB }
 // purgeable are runs of a deleted evaluation that are still there.
 func (s store) purgeable(ctx context.Context, p Purge, limit int32) ([]int64, error) {
 	runs, err := db.New(s.db.Org(p.Org)).PurgeableRuns(ctx, db.PurgeableRunsParams{OrgID: p.Org, EvaluationID: p.Evaluation, RowLimit: limit})
-	if err != nil {
-		return nil, fmt.Errorf("find runs to purge: %w", err)
-	}
-	return runs, nil
+	return runs, postgres.Wrap(err, "find runs to purge")
 }
 
 // purgeRun removes the rows of a run.
@@ -34,17 +31,12 @@ func (s store) purgeRun(ctx context.Context, org principal.OrgID, run int64) err
 				return fmt.Errorf("purge %s of run: %w", name, err)
 			}
 		}
-		if err := q.PurgeRun(ctx, db.PurgeRunParams{OrgID: org, ID: run}); err != nil {
-			return fmt.Errorf("purge run: %w", err)
-		}
-		return nil
+		return postgres.Wrap(q.PurgeRun(ctx, db.PurgeRunParams{OrgID: org, ID: run}), "purge run")
 	})
 }
 
 // purge removes a deleted evaluation that has no runs any more.
 func (s store) purge(ctx context.Context, p Purge) error {
-	if err := db.New(s.db.Org(p.Org)).PurgeEvaluation(ctx, db.PurgeEvaluationParams{OrgID: p.Org, ID: p.Evaluation}); err != nil {
-		return fmt.Errorf("purge evaluation: %w", err)
-	}
-	return nil
+	err := db.New(s.db.Org(p.Org)).PurgeEvaluation(ctx, db.PurgeEvaluationParams{OrgID: p.Org, ID: p.Evaluation})
+	return postgres.Wrap(err, "purge evaluation")
 }

@@ -84,11 +84,7 @@ type Filter struct {
 	Search        string
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
-	// Below continues under a judge's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of judges on all pages.
-	Count bool
+	postgres.Page
 }
 
 // Find returns one judge.
@@ -123,12 +119,12 @@ func (s *Service) FindVersion(ctx context.Context, org principal.OrgID, id int64
 
 // Versions returns a page of a judge's versions, newest first, with one more than
 // the limit if there is a next page, and how many there are.
-func (s *Service) Versions(ctx context.Context, org principal.OrgID, id int64, below, limit, offset int) ([]Version, int64, error) {
+func (s *Service) Versions(ctx context.Context, org principal.OrgID, id int64, p postgres.Page) ([]Version, int64, error) {
 	c, err := s.Find(ctx, org, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	all, err := s.store.versions(ctx, org, id, below, limit, offset)
+	all, err := s.store.versions(ctx, org, id, p)
 	return all, int64(c.Current.Number), err
 }
 
@@ -257,7 +253,9 @@ func (s *Service) keyOf(ctx context.Context, org principal.OrgID, spec Spec) (in
 	if !s.provider.NeedsKey(spec.Provider) {
 		return 0, nil
 	}
-	keys, _, err := s.provider.List(ctx, org, provider.KeyFilter{Provider: spec.Provider, Status: []provider.KeyStatus{provider.KeyActive}, Below: 1 << 62, Limit: 2})
+	keys, _, err := s.provider.List(ctx, org, provider.KeyFilter{
+		Provider: spec.Provider, Status: []provider.KeyStatus{provider.KeyActive}, Page: postgres.Page{Below: 1 << 62, Limit: 2},
+	})
 	switch {
 	case err != nil:
 		return 0, err

@@ -3,12 +3,12 @@ package judge
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 // RegisterHTTP adds the domain's operations to the route table.
@@ -69,47 +69,31 @@ type updateInput struct {
 	Body updateBody
 }
 
-type configOutput struct {
-	ETag string `header:"ETag" doc:"The judge's version, to be sent as If-Match."`
-	Body configBody
-}
-
-type createdOutput struct {
-	ETag     string `header:"ETag" doc:"The judge's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the judge."`
-	Body     configBody
-}
-
-type listOutput struct{ Body listBody }
-
 type listBody struct {
 	Configs []configBody `json:"configs" doc:"The judges of this page, newest first."`
 	httpapi.CursorPaging
 }
 
-const configCursor = httpapi.IDCursor("judges")
-
-func (s *Service) getConfigs(ctx context.Context, in *listInput) (*listOutput, error) {
-	below, err := configCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+// configs are the judges of organizations.
+func configs(log *change.Log) resource.Noun[Config, configBody] {
+	return resource.Noun[Config, configBody]{
+		Log: log, Path: "/api/llm-judge/configs", Missing: ErrNotFound, Cursor: "judges",
+		ID:   func(c Config) int64 { return c.ID },
+		Show: resource.Each(toConfigBody),
 	}
-	f := Filter{Status: in.Status, Key: in.Key, Search: in.Search, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
-	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	configs, total, err := s.List(ctx, principal.From(ctx).Org, f)
-	if err != nil {
-		return nil, err
-	}
-	var out listOutput
-	configs, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, configs, total, func(c Config) string { return configCursor.Text(c.ID) })
-	out.Body.Configs = make([]configBody, len(configs))
-	for i, c := range configs {
-		out.Body.Configs[i] = toConfigBody(c)
-	}
-	return &out, nil
 }
 
-func (s *Service) postConfig(ctx context.Context, in *createInput) (*createdOutput, error) {
+func (s *Service) getConfigs(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
+	f := Filter{Status: in.Status, Key: in.Key, Search: in.Search}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	shown, paging, err := configs(s.log).Page(ctx, in.CursorPage, func(p postgres.Page) ([]Config, int64, error) {
+		f.Page = p
+		return s.List(ctx, principal.From(ctx).Org, f)
+	})
+	return httpapi.NewBody(listBody{shown, paging}), err
+}
+
+func (s *Service) postConfig(ctx context.Context, in *createInput) (*httpapi.Made[configBody], error) {
 	c, err := in.Body.config()
 	if err != nil {
 		return nil, err
@@ -118,33 +102,15 @@ func (s *Service) postConfig(ctx context.Context, in *createInput) (*createdOutp
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
-		c, err := s.CreateTx(ctx, tx, prepared)
-		if err != nil {
-			return nil, err
-		}
-		return &createdOutput{ETag: httpapi.ETag(c.Changes), Location: location(c.ID), Body: toConfigBody(c)}, nil
-	})
+	return configs(s.log).Create(ctx, func(tx postgres.Tx) (Config, error) { return s.CreateTx(ctx, tx, prepared) })
 }
 
-func (s *Service) getConfig(ctx context.Context, in *Path) (*configOutput, error) {
-	id, err := in.Number()
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.Find(ctx, principal.From(ctx).Org, id)
-	if err != nil {
-		return nil, err
-	}
-	return toConfigOutput(c), nil
+func (s *Service) getConfig(ctx context.Context, in *Path) (*httpapi.Output[configBody], error) {
+	return configs(s.log).Get(ctx, in.ID, s.Find)
 }
 
-func (s *Service) patchConfig(ctx context.Context, in *updateInput) (*configOutput, error) {
-	id, err := in.Number()
-	if err != nil {
-		return nil, err
-	}
-	expected, err := in.Expected(in.Body.ExpectedVersion)
+func (s *Service) patchConfig(ctx context.Context, in *updateInput) (*httpapi.Output[configBody], error) {
+	id, expected, err := configs(s.log).Target(in.ID, in.IfMatch, in.Body.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -152,22 +118,12 @@ func (s *Service) patchConfig(ctx context.Context, in *updateInput) (*configOutp
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*configOutput, error) {
-		c, err := s.UpdateTx(ctx, tx, expected, prepared, in.Body.apply)
-		if err != nil {
-			return nil, err
-		}
-		return toConfigOutput(c), nil
+	return configs(s.log).Change(ctx, func(tx postgres.Tx) (Config, error) {
+		return s.UpdateTx(ctx, tx, expected, prepared, in.Body.apply)
 	})
 }
 
 // location is the path of a judge.
-func location(id int64) string { return "/api/llm-judge/configs/" + strconv.FormatInt(id, 10) }
-
-func toConfigOutput(c Config) *configOutput {
-	return &configOutput{ETag: httpapi.ETag(c.Changes), Body: toConfigBody(c)}
-}
-
 // Shown is the judge as getJudgeConfig shows it.
 func (c Config) Shown() any { return toConfigBody(c) }
 

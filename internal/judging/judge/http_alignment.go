@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/measure/agreement"
 	"github.com/assayhq/assay/internal/measure/correction"
 	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/telemetry/score"
 )
 
@@ -45,8 +46,6 @@ type AlignmentFilter struct {
 func (in *AlignmentFilter) thresholds() Thresholds {
 	return Thresholds{TPR: in.MinTPR, TNR: in.MinTNR, Kappa: in.MinKappa, MinSamples: in.MinSamples}
 }
-
-type alignmentOutput struct{ Body alignmentListBody }
 
 type alignmentListBody struct {
 	Alignments []alignmentBody `json:"alignments" doc:"The judges, newest first."`
@@ -133,9 +132,9 @@ type alignmentStatistics struct {
 	Route       correction.Route                    `json:"route" doc:"Confidence from which a verdict needs no person."`
 }
 
-func (s *Service) getAlignment(ctx context.Context, in *alignmentInput) (*alignmentOutput, error) {
+func (s *Service) getAlignment(ctx context.Context, in *alignmentInput) (*httpapi.Body[alignmentListBody], error) {
 	org := principal.From(ctx).Org
-	out := alignmentOutput{Body: alignmentListBody{Alignments: []alignmentBody{}}}
+	out := httpapi.Body[alignmentListBody]{Body: alignmentListBody{Alignments: []alignmentBody{}}}
 	sel, possible := in.selection()
 	configs, err := s.aligned(ctx, org, in)
 	if err != nil || !possible {
@@ -164,7 +163,7 @@ const maxAligned = 20
 // aligned are the judges that a request is about.
 func (s *Service) aligned(ctx context.Context, org principal.OrgID, in *alignmentInput) ([]Config, error) {
 	if in.ConfigID == "" {
-		all, _, err := s.List(ctx, org, Filter{Status: []Status{StatusActive}, Below: 1 << 62, Limit: maxAligned})
+		all, _, err := s.List(ctx, org, Filter{Status: []Status{StatusActive}, Page: postgres.Page{Below: 1 << 62, Limit: maxAligned}})
 		return all[:min(len(all), maxAligned)], err
 	}
 	id, ok := httpapi.ParseID(in.ConfigID)

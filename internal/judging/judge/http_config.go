@@ -8,6 +8,8 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/judging/provider"
+	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const tag = "Judges"
@@ -19,11 +21,7 @@ type Path struct {
 
 // Number is the number behind the path; any other text is the id of no judge.
 func (p Path) Number() (int64, error) {
-	id, ok := httpapi.ParseID(p.ID)
-	if !ok {
-		return 0, ErrNotFound
-	}
-	return id, nil
+	return httpapi.Number(p.ID, ErrNotFound)
 }
 
 type createBody struct {
@@ -123,6 +121,9 @@ type configBody struct {
 	Version       int64        `json:"version" doc:"Counts changes of the judge, including those that make no new config_version; see If-Match."`
 }
 
+// Noun is what documents call it.
+func (configBody) Noun() string { return "judge" }
+
 // SpecFields are what can change a verdict, on the wire.
 type SpecFields struct {
 	Provider      string          `json:"provider" doc:"Provider of the model."`
@@ -176,8 +177,6 @@ type listVersionsInput struct {
 	httpapi.CursorPage
 }
 
-type listVersionsOutput struct{ Body listVersionsBody }
-
 type listVersionsBody struct {
 	Versions []versionBody `json:"versions" doc:"The versions of this page, newest first."`
 	httpapi.CursorPaging
@@ -193,37 +192,27 @@ type versionBody struct {
 	CreatedAt httpapi.Time  `json:"created_at" doc:"When the version was made."`
 }
 
-const versionCursor = httpapi.IDCursor("judge versions")
-
-func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*listVersionsOutput, error) {
+func (s *Service) getVersions(ctx context.Context, in *listVersionsInput) (*httpapi.Body[listVersionsBody], error) {
 	id, err := in.Number()
 	if err != nil {
 		return nil, err
 	}
-	below, err := versionCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+	versions := resource.List[Version, versionBody]{
+		Cursor: "judge versions",
+		ID:     func(v Version) int64 { return int64(v.Number) },
+		Show:   resource.By(s.tenancy, func(v Version) principal.Actor { return v.CreatedBy }, toVersionBody),
 	}
-	org := principal.From(ctx).Org
-	versions, total, err := s.Versions(ctx, org, id, int(min(below, 1<<31-1)), in.Limit, in.Offset)
-	if err != nil {
-		return nil, err
+	shown, paging, err := versions.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Version, int64, error) {
+		return s.Versions(ctx, principal.From(ctx).Org, id, p)
+	})
+	return httpapi.NewBody(listVersionsBody{shown, paging}), err
+}
+
+func toVersionBody(v Version, by httpapi.Actor) versionBody {
+	return versionBody{
+		ID: httpapi.ID(v.Number), ConfigVersion: v.Number, SpecFields: toSpecFields(v.Spec), Digest: toDigest(v.Digest),
+		CreatedBy: by, CreatedAt: httpapi.Time(v.CreatedAt),
 	}
-	var out listVersionsOutput
-	versions, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, versions, total, func(v Version) string { return versionCursor.Text(int64(v.Number)) })
-	actors := make([]principal.Actor, len(versions))
-	for i, v := range versions {
-		actors[i] = v.CreatedBy
-	}
-	by, err := s.tenancy.Actors(ctx, org, actors...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.Versions = make([]versionBody, len(versions))
-	for i, v := range versions {
-		out.Body.Versions[i] = versionBody{ID: httpapi.ID(v.Number), ConfigVersion: v.Number, SpecFields: toSpecFields(v.Spec), Digest: toDigest(v.Digest), CreatedBy: by[i], CreatedAt: httpapi.Time(v.CreatedAt)}
-	}
-	return &out, nil
 }
 
 // config is the judge that a body asks for.

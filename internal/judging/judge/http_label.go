@@ -23,8 +23,6 @@ type nextLabelsInput struct {
 	Size            int    `query:"size" minimum:"1" maximum:"500" default:"20" doc:"How many answers to suggest."`
 }
 
-type nextLabelsOutput struct{ Body nextLabelsBody }
-
 type nextLabelsBody struct {
 	LabelKey string          `json:"label_key" doc:"Label to give."`
 	Labels   []string        `json:"labels" doc:"What the label may be, the worst first; empty if it is a number."`
@@ -40,7 +38,7 @@ type nextLabelBody struct {
 	Epoch      *int                     `json:"epoch" doc:"Repetition of the item in the run, from 0."`
 }
 
-func (s *Service) getNextLabels(ctx context.Context, in *nextLabelsInput) (*nextLabelsOutput, error) {
+func (s *Service) getNextLabels(ctx context.Context, in *nextLabelsInput) (*httpapi.Body[nextLabelsBody], error) {
 	id, err := in.Number()
 	if err != nil {
 		return nil, err
@@ -50,7 +48,7 @@ func (s *Service) getNextLabels(ctx context.Context, in *nextLabelsInput) (*next
 	if err != nil {
 		return nil, err
 	}
-	out := nextLabelsOutput{Body: nextLabelsBody{LabelKey: c.LabelKey, Labels: httpapi.OrEmpty(c.Current.Spec.humanLabels()), Next: []nextLabelBody{}}}
+	out := httpapi.Body[nextLabelsBody]{Body: nextLabelsBody{LabelKey: c.LabelKey, Labels: httpapi.OrEmpty(c.Current.Spec.humanLabels()), Next: []nextLabelBody{}}}
 	var run int64
 	if in.EvaluationRunID != "" {
 		var ok bool

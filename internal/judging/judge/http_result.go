@@ -42,7 +42,7 @@ type ResultPath struct {
 	ID string `path:"id" maxLength:"32" doc:"The id of the result."`
 }
 
-func (s *Service) getResult(ctx context.Context, in *ResultPath) (*resultOutput, error) {
+func (s *Service) getResult(ctx context.Context, in *ResultPath) (*httpapi.Body[resultBody], error) {
 	id, ok := httpapi.ParseID(in.ID)
 	if !ok {
 		return nil, ErrResultNotFound
@@ -51,7 +51,7 @@ func (s *Service) getResult(ctx context.Context, in *ResultPath) (*resultOutput,
 	if err != nil {
 		return nil, err
 	}
-	return &resultOutput{Body: toResultBody(r)}, nil
+	return httpapi.NewBody(toResultBody(r)), nil
 }
 
 type evaluateInput struct{ Body evaluateBody }
@@ -71,8 +71,6 @@ type evaluateBody struct {
 	TraceID         string          `json:"traceId,omitempty" maxLength:"32" doc:"Trace that the answer is from, by its hexadecimal id or its number."`
 	SpanID          string          `json:"spanId,omitempty" maxLength:"16" doc:"Span of the trace that the answer is from."`
 }
-
-type resultOutput struct{ Body resultBody }
 
 type judgedOutput struct {
 	Location string `header:"Location" doc:"Path of the result."`
@@ -138,8 +136,6 @@ type listResultsInput struct {
 	MinScore        httpapi.Filter[float64] `query:"minScore" doc:"Only results with at least this score."`
 	MaxScore        httpapi.Filter[float64] `query:"maxScore" doc:"Only results with at most this score."`
 }
-
-type listResultsOutput struct{ Body listResultsBody }
 
 type listResultsBody struct {
 	Results []resultBody `json:"results" doc:"The results of this page, newest first."`
@@ -224,7 +220,7 @@ func (s *Service) sent(ctx context.Context, org principal.OrgID, b evaluateBody)
 	return out, nil
 }
 
-func (s *Service) getResults(ctx context.Context, in *listResultsInput) (*listResultsOutput, error) {
+func (s *Service) getResults(ctx context.Context, in *listResultsInput) (*httpapi.Body[listResultsBody], error) {
 	below, err := resultCursor.Below(in.Cursor)
 	if err != nil {
 		return nil, err
@@ -242,7 +238,7 @@ func (s *Service) getResults(ctx context.Context, in *listResultsInput) (*listRe
 			return nil, err
 		}
 	}
-	var out listResultsOutput
+	var out httpapi.Body[listResultsBody]
 	results, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, results, total, func(r Result) string { return resultCursor.Text(r.ID) })
 	out.Body.Results = make([]resultBody, len(results))
 	for i, r := range results {

@@ -1,6 +1,10 @@
 package judge
 
-import "context"
+import (
+	"context"
+
+	"github.com/assayhq/assay/internal/httpapi"
+)
 
 // starterBody is a starter on the wire.
 type starterBody struct {
@@ -17,14 +21,12 @@ type starterBody struct {
 	PassThreshold float64         `json:"pass_threshold" doc:"Score from which an answer passes."`
 }
 
-type listStartersOutput struct{ Body listStartersBody }
-
 type listStartersBody struct {
 	Starters []starterBody `json:"starters" doc:"The library, by key."`
 }
 
-func (s *Service) getStarters(context.Context, *struct{}) (*listStartersOutput, error) {
-	out := listStartersOutput{Body: listStartersBody{Starters: []starterBody{}}}
+func (s *Service) getStarters(context.Context, *struct{}) (*httpapi.Body[listStartersBody], error) {
+	out := httpapi.Body[listStartersBody]{Body: listStartersBody{Starters: []starterBody{}}}
 	for _, one := range Starters() {
 		f := toSpecFields(one.Spec)
 		out.Body.Starters = append(out.Body.Starters, starterBody{

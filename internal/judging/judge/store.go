@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/go-json-experiment/json"
 
@@ -21,10 +22,7 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, c Config) (int64, e
 	if postgres.Violates(err, "judge_configs_key") {
 		return 0, ErrKeyTaken
 	}
-	if err != nil {
-		return 0, fmt.Errorf("insert judge: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert judge")
 }
 
 func (s store) insertVersionTx(ctx context.Context, tx postgres.Tx, id int64, v Version) error {
@@ -35,30 +33,21 @@ func (s store) insertVersionTx(ctx context.Context, tx postgres.Tx, id int64, v 
 	err = db.New(tx).InsertVersion(ctx, db.InsertVersionParams{
 		OrgID: tx.Org, ConfigID: id, Number: int32(v.Number), Spec: spec, Digest: v.Digest[:], Salt: v.salt, CreatedBy: v.CreatedBy.String(), CreatedAt: v.CreatedAt,
 	})
-	if err != nil {
-		return fmt.Errorf("insert version of judge: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "insert version of judge")
 }
 
 func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Config, error) {
 	r, err := db.New(q).FindConfig(ctx, db.FindConfigParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return Config{}, ErrNotFound
-	}
 	if err != nil {
-		return Config{}, fmt.Errorf("find judge: %w", err)
+		return Config{}, postgres.Missing(err, "find judge", ErrNotFound)
 	}
 	return fromRows(r.JudgeConfig, r.JudgeVersion)
 }
 
 func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Config, error) {
 	r, err := db.New(tx).LockConfig(ctx, db.LockConfigParams{OrgID: tx.Org, ID: id})
-	if postgres.NoRows(err) {
-		return Config{}, ErrNotFound
-	}
 	if err != nil {
-		return Config{}, fmt.Errorf("lock judge: %w", err)
+		return Config{}, postgres.Missing(err, "lock judge", ErrNotFound)
 	}
 	return fromRows(r.JudgeConfig, r.JudgeVersion)
 }
@@ -85,25 +74,16 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Confi
 	}
 	rows, err := q.ListConfigs(ctx, db.ListConfigsParams{
 		OrgID: org, Statuses: count.Statuses, Key: count.Key, Search: count.Search, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
-		Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list judges: %w", err)
-	}
-	out := make([]Config, len(rows))
-	for i, r := range rows {
-		if out[i], err = fromRows(r.JudgeConfig, r.JudgeVersion); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !f.Count {
-		return out, 0, nil
+	out, err := postgres.DecodeAll(rows, err, "list judges", func(r db.ListConfigsRow) (Config, error) {
+		return fromRows(r.JudgeConfig, r.JudgeVersion)
+	})
+	if err != nil || !f.Count {
+		return out, 0, err
 	}
 	total, err := q.CountConfigs(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count judges: %w", err)
-	}
-	return out, total, nil
+	return out, total, postgres.Wrap(err, "count judges")
 }
 
 // updateTx writes after over before, if before is still what is stored.
@@ -113,40 +93,19 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Confi
 		Name: after.Name, Description: after.Description, LabelKey: after.LabelKey, LabelSampling: string(after.Sampling), Status: string(after.Status),
 		ConfigVersion: int32(after.Current.Number), SpendCapNano: after.CapNanoUSD, UpdatedAt: after.UpdatedAt,
 	})
-	if err != nil {
-		return fmt.Errorf("update judge: %w", err)
-	}
-	if n == 0 {
-		return ErrConflict
-	}
-	return nil
+	return postgres.Changed(n, err, "update judge", ErrConflict)
 }
 
 func (s store) version(ctx context.Context, q db.DBTX, org principal.OrgID, id int64, number int) (Version, error) {
 	r, err := db.New(q).FindVersion(ctx, db.FindVersionParams{OrgID: org, ConfigID: id, Number: int32(number)})
-	if postgres.NoRows(err) {
-		return Version{}, ErrVersionNotFound
-	}
-	if err != nil {
-		return Version{}, fmt.Errorf("find version of judge: %w", err)
-	}
-	return fromVersion(r)
+	return postgres.DecodeOne(r, err, "find version of judge", ErrVersionNotFound, fromVersion)
 }
 
-func (s store) versions(ctx context.Context, org principal.OrgID, id int64, below, limit, offset int) ([]Version, error) {
+func (s store) versions(ctx context.Context, org principal.OrgID, id int64, p postgres.Page) ([]Version, error) {
 	rows, err := db.New(s.db.Org(org)).ListVersions(ctx, db.ListVersionsParams{
-		OrgID: org, ConfigID: id, Below: int32(below), RowLimit: int32(limit) + 1, RowOffset: int32(offset),
+		OrgID: org, ConfigID: id, Below: int32(min(p.Below, math.MaxInt32)), RowLimit: p.Rows(), RowOffset: p.Skip(),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list versions of judge: %w", err)
-	}
-	out := make([]Version, len(rows))
-	for i, r := range rows {
-		if out[i], err = fromVersion(r); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return postgres.DecodeAll(rows, err, "list versions of judge", fromVersion)
 }
 
 // condition is the zero value for a version that is not watched.
@@ -165,19 +124,13 @@ func (s store) setConditionTx(ctx context.Context, tx postgres.Tx, id int64, num
 	err := db.New(tx).SetCondition(ctx, db.SetConditionParams{
 		OrgID: tx.Org, ConfigID: id, Number: int32(number), SettledAt: c.SettledAt, QuietAt: c.QuietAt, DriftedAt: c.DriftedAt, Message: c.Message,
 	})
-	if err != nil {
-		return fmt.Errorf("set condition of judge: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "set condition of judge")
 }
 
 // resultIDs takes numbers for results.
 func (s store) resultIDs(ctx context.Context, org principal.OrgID, n int) ([]int64, error) {
 	ids, err := db.New(s.db.Org(org)).NextResultIDs(ctx, int32(n))
-	if err != nil {
-		return nil, fmt.Errorf("number results of judges: %w", err)
-	}
-	return ids, nil
+	return ids, postgres.Wrap(err, "number results of judges")
 }
 
 func fromRows(c db.JudgeConfig, v db.JudgeVersion) (Config, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/judging/probe/attack"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const tag = "Judges"
@@ -49,11 +50,7 @@ type Path struct {
 }
 
 func (p Path) probe() (int64, error) {
-	id, ok := httpapi.ParseID(p.ID)
-	if !ok {
-		return 0, ErrNotFound
-	}
-	return id, nil
+	return httpapi.Number(p.ID, ErrNotFound)
 }
 
 type postInput struct {
@@ -70,8 +67,6 @@ type requestBody struct {
 	Margin         float64         `json:"margin,omitempty" exclusiveMinimum:"0" maximum:"0.5" default:"0.05" doc:"The largest difference of scores, which are between 0 and 1, that does not matter; for the kind injection also the largest share of attacks that may succeed."`
 }
 
-type probeOutput struct{ Body probeBody }
-
 type createdOutput struct {
 	Location string `header:"Location" doc:"Path of the probe."`
 	Body     probeBody
@@ -82,14 +77,16 @@ type listInput struct {
 	httpapi.CursorPage
 }
 
-type listOutput struct{ Body listBody }
-
 type listBody struct {
 	Probes []probeBody `json:"probes" doc:"The probes of this page, newest first."`
 	httpapi.CursorPaging
 }
 
-const cursor = httpapi.IDCursor("judge probes")
+var probes = resource.List[Probe, probeBody]{
+	Cursor: "judge probes",
+	ID:     func(p Probe) int64 { return p.ID },
+	Show:   resource.Each(toProbeBody),
+}
 
 // request is what a body asks for.
 func (b requestBody) request() Request {
@@ -128,29 +125,18 @@ func (s *Service) post(ctx context.Context, in *postInput) (*createdOutput, erro
 	})
 }
 
-func (s *Service) getList(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Service) getList(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
 	id, err := in.Path.Number()
 	if err != nil {
 		return nil, err
 	}
-	below, err := cursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	probes, total, err := s.List(ctx, principal.From(ctx).Org, id, Filter{Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal})
-	if err != nil {
-		return nil, err
-	}
-	var out listOutput
-	probes, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, probes, total, func(p Probe) string { return cursor.Text(p.ID) })
-	out.Body.Probes = make([]probeBody, len(probes))
-	for i, p := range probes {
-		out.Body.Probes[i] = toProbeBody(p)
-	}
-	return &out, nil
+	shown, paging, err := probes.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Probe, int64, error) {
+		return s.List(ctx, principal.From(ctx).Org, id, p)
+	})
+	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (*probeOutput, error) {
+func (s *Service) get(ctx context.Context, in *Path) (*httpapi.Body[probeBody], error) {
 	id, err := in.probe()
 	if err != nil {
 		return nil, err
@@ -159,19 +145,19 @@ func (s *Service) get(ctx context.Context, in *Path) (*probeOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &probeOutput{Body: toProbeBody(p)}, nil
+	return httpapi.NewBody(toProbeBody(p)), nil
 }
 
-func (s *Service) postCancel(ctx context.Context, in *Path) (*probeOutput, error) {
+func (s *Service) postCancel(ctx context.Context, in *Path) (*httpapi.Body[probeBody], error) {
 	id, err := in.probe()
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*probeOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Body[probeBody], error) {
 		p, err := s.CancelTx(ctx, tx, id)
 		if err != nil {
 			return nil, err
 		}
-		return &probeOutput{Body: toProbeBody(p)}, nil
+		return httpapi.NewBody(toProbeBody(p)), nil
 	})
 }

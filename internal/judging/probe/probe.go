@@ -186,22 +186,13 @@ func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Prob
 	return s.store.find(ctx, org, id)
 }
 
-// Filter selects a page of probes.
-type Filter struct {
-	// Below continues under a probe's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of probes on all pages.
-	Count bool
-}
-
 // List returns a page of a judge's probes, newest first, with one more than the limit
 // if there is a next page.
-func (s *Service) List(ctx context.Context, org principal.OrgID, config int64, f Filter) ([]Probe, int64, error) {
+func (s *Service) List(ctx context.Context, org principal.OrgID, config int64, p postgres.Page) ([]Probe, int64, error) {
 	if _, err := s.judges.Find(ctx, org, config); err != nil {
 		return nil, 0, err
 	}
-	return s.store.list(ctx, org, config, f)
+	return s.store.list(ctx, org, config, p)
 }
 
 // CancelTx ends a probe that is running. The verdicts so far are reported.

@@ -22,71 +22,47 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, p Probe) (int64, er
 	id, err := db.New(tx).InsertProbe(ctx, db.InsertProbeParams{
 		OrgID: tx.Org, ConfigID: p.Config, ConfigVersion: int32(p.Version), Request: request, CreatedBy: p.CreatedBy.String(), CreatedAt: p.CreatedAt,
 	})
-	if err != nil {
-		return 0, fmt.Errorf("insert probe: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert probe")
 }
 
 func (s store) find(ctx context.Context, org principal.OrgID, id int64) (Probe, error) {
 	r, err := db.New(s.db.Org(org)).FindProbe(ctx, db.FindProbeParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return Probe{}, ErrNotFound
-	}
 	if err != nil {
-		return Probe{}, fmt.Errorf("find probe: %w", err)
+		return Probe{}, postgres.Missing(err, "find probe", ErrNotFound)
 	}
 	return fromRow(r.JudgeProbe, r.Done)
 }
 
 func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Probe, error) {
 	r, err := db.New(tx).LockProbe(ctx, db.LockProbeParams{OrgID: tx.Org, ID: id})
-	if postgres.NoRows(err) {
-		return Probe{}, ErrNotFound
-	}
 	if err != nil {
-		return Probe{}, fmt.Errorf("lock probe: %w", err)
+		return Probe{}, postgres.Missing(err, "lock probe", ErrNotFound)
 	}
 	return fromRow(r.JudgeProbe, r.Done)
 }
 
-func (s store) list(ctx context.Context, org principal.OrgID, config int64, f Filter) ([]Probe, int64, error) {
+func (s store) list(ctx context.Context, org principal.OrgID, config int64, p postgres.Page) ([]Probe, int64, error) {
 	q := db.New(s.db.Org(org))
-	rows, err := q.ListProbes(ctx, db.ListProbesParams{OrgID: org, ConfigID: config, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset)})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list probes: %w", err)
-	}
-	all := make([]Probe, len(rows))
-	for i, r := range rows {
-		if all[i], err = fromRow(r.JudgeProbe, r.Done); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !f.Count {
-		return all, 0, nil
+	rows, err := q.ListProbes(ctx, db.ListProbesParams{OrgID: org, ConfigID: config, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
+	all, err := postgres.DecodeAll(rows, err, "list probes", func(r db.ListProbesRow) (Probe, error) {
+		return fromRow(r.JudgeProbe, r.Done)
+	})
+	if err != nil || !p.Count {
+		return all, 0, err
 	}
 	total, err := q.CountProbes(ctx, db.CountProbesParams{OrgID: org, ConfigID: config})
-	if err != nil {
-		return nil, 0, fmt.Errorf("count probes: %w", err)
-	}
-	return all, total, nil
+	return all, total, postgres.Wrap(err, "count probes")
 }
 
 func (s store) running(ctx context.Context, org principal.OrgID, limit int) ([]int64, error) {
 	ids, err := db.New(s.db.Org(org)).RunningProbes(ctx, db.RunningProbesParams{OrgID: org, RowLimit: int32(limit)})
-	if err != nil {
-		return nil, fmt.Errorf("find running probes: %w", err)
-	}
-	return ids, nil
+	return ids, postgres.Wrap(err, "find running probes")
 }
 
 // isRunning reports whether a probe is still under way.
 func (s store) isRunning(ctx context.Context, t Ticket) (bool, error) {
 	running, err := db.New(s.db.Org(t.Org)).IsRunning(ctx, db.IsRunningParams{OrgID: t.Org, ID: t.Probe})
-	if err != nil {
-		return false, fmt.Errorf("look whether a probe is running: %w", err)
-	}
-	return running, nil
+	return running, postgres.Wrap(err, "look whether a probe is running")
 }
 
 // runningTx is how many probes of the organization are under way. Until the transaction
@@ -97,10 +73,7 @@ func (s store) runningTx(ctx context.Context, tx postgres.Tx) (int64, error) {
 		return 0, fmt.Errorf("lock the count of running probes: %w", err)
 	}
 	n, err := q.CountRunning(ctx, tx.Org)
-	if err != nil {
-		return 0, fmt.Errorf("count running probes: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "count running probes")
 }
 
 // reportTx replaces the report of a probe.
@@ -109,10 +82,8 @@ func (s store) reportTx(ctx context.Context, tx postgres.Tx, p Probe) error {
 	if err != nil {
 		return fmt.Errorf("encode the report of a probe: %w", err)
 	}
-	if err := db.New(tx).ReplaceReport(ctx, db.ReplaceReportParams{OrgID: tx.Org, ID: p.ID, Report: report}); err != nil {
-		return fmt.Errorf("replace the report of a probe: %w", err)
-	}
-	return nil
+	err = db.New(tx).ReplaceReport(ctx, db.ReplaceReportParams{OrgID: tx.Org, ID: p.ID, Report: report})
+	return postgres.Wrap(err, "replace the report of a probe")
 }
 
 // begin fixes what a probe judges, unless that is fixed or the probe has ended.
@@ -138,13 +109,7 @@ func (s store) endTx(ctx context.Context, tx postgres.Tx, p Probe) error {
 		row.ErrorCode, row.ErrorMessage = &p.Error.Code, &p.Error.Message
 	}
 	n, err := db.New(tx).EndProbe(ctx, row)
-	if err != nil {
-		return fmt.Errorf("end probe: %w", err)
-	}
-	if n == 0 {
-		return ErrTransition
-	}
-	return nil
+	return postgres.Changed(n, err, "end probe", ErrTransition)
 }
 
 func (s store) keep(ctx context.Context, org principal.OrgID, probe int64, unit int, v Verdict, at time.Time) error {
@@ -152,10 +117,8 @@ func (s store) keep(ctx context.Context, org principal.OrgID, probe int64, unit 
 	if err != nil {
 		return fmt.Errorf("encode a verdict of a probe: %w", err)
 	}
-	if err := db.New(s.db.Org(org)).InsertVerdict(ctx, db.InsertVerdictParams{OrgID: org, ProbeID: probe, Unit: int32(unit), Verdict: text, CreatedAt: at}); err != nil {
-		return fmt.Errorf("keep a verdict of a probe: %w", err)
-	}
-	return nil
+	err = db.New(s.db.Org(org)).InsertVerdict(ctx, db.InsertVerdictParams{OrgID: org, ProbeID: probe, Unit: int32(unit), Verdict: text, CreatedAt: at})
+	return postgres.Wrap(err, "keep a verdict of a probe")
 }
 
 func (s store) verdicts(ctx context.Context, q db.DBTX, org principal.OrgID, probe int64) (map[int]Verdict, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
+	"github.com/assayhq/assay/internal/resource"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
@@ -110,25 +110,13 @@ type providerKeyBody struct {
 	Version    int64                      `json:"version" doc:"Counts changes of the provider key; see If-Match."`
 }
 
-type providerKeyOutput struct {
-	ETag string `header:"ETag" doc:"The provider key's version, to be sent as If-Match."`
-	Body providerKeyBody
-}
-
-type createdProviderKeyOutput struct {
-	ETag     string `header:"ETag" doc:"The provider key's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the provider key."`
-	Body     providerKeyBody
-}
-
-type listProviderKeysOutput struct{ Body listProviderKeysBody }
+// Noun is what documents call it.
+func (providerKeyBody) Noun() string { return "provider key" }
 
 type listProviderKeysBody struct {
 	ProviderKeys []providerKeyBody `json:"provider_keys" doc:"The provider keys of this page, newest first."`
 	httpapi.CursorPaging
 }
-
-const keyCursor = httpapi.IDCursor("provider keys")
 
 // schemas are the public names of the domain's wire types. Clients are generated
 // from them: renaming one is a breaking change.
@@ -140,8 +128,6 @@ var schemas = httpapi.Schemas{
 	"UpdateProviderKey": updateProviderKeyBody{},
 }
 
-type testedOutput struct{ Body testedBody }
-
 type testedBody struct {
 	OK         bool      `json:"ok" doc:"Whether the provider accepted the key."`
 	Status     KeyStatus `json:"status" doc:"Status of the provider key after the test."`
@@ -150,83 +136,67 @@ type testedBody struct {
 	Message    string    `json:"message" doc:"The result in words."`
 }
 
-func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput) (*listProviderKeysOutput, error) {
-	below, err := keyCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+func (s *Service) keys() resource.Noun[Key, providerKeyBody] {
+	return resource.Noun[Key, providerKeyBody]{
+		Log: s.log, Path: "/api/developer/provider-keys", Missing: ErrKeyNotFound, Cursor: "provider keys",
+		ID:   func(k Key) int64 { return k.ID },
+		Show: resource.Each(toKeyBody),
 	}
-	f := KeyFilter{
-		Status: in.Status, Provider: in.Provider, Search: in.Search,
-		Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
-	}
-	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	keys, total, err := s.List(ctx, principal.From(ctx).Org, f)
-	if err != nil {
-		return nil, err
-	}
-	var out listProviderKeysOutput
-	keys, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, keys, total, func(k Key) string { return keyCursor.Text(k.ID) })
-	out.Body.ProviderKeys = make([]providerKeyBody, len(keys))
-	for i, k := range keys {
-		out.Body.ProviderKeys[i] = toKeyBody(k)
-	}
-	return &out, nil
 }
 
-func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*createdProviderKeyOutput, error) {
+func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput) (*httpapi.Body[listProviderKeysBody], error) {
+	f := KeyFilter{Status: in.Status, Provider: in.Provider, Search: in.Search}
+	f.CreatedAfter, f.CreatedBefore = in.Bounds()
+	shown, paging, err := s.keys().Page(ctx, in.CursorPage, func(p postgres.Page) ([]Key, int64, error) {
+		f.Page = p
+		return s.List(ctx, principal.From(ctx).Org, f)
+	})
+	return httpapi.NewBody(listProviderKeysBody{shown, paging}), err
+}
+
+func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*httpapi.Made[providerKeyBody], error) {
 	b := in.Body
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdProviderKeyOutput, error) {
-		k, err := s.CreateTx(ctx, tx, Key{Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: httpapi.OrEmpty(b.Models), MonthlyCapNanoUSD: nanoOf(b.MonthlyCapUSD)}, secret.Text(b.Secret))
-		if err != nil {
-			return nil, err
-		}
-		return &createdProviderKeyOutput{
-			ETag: httpapi.ETag(k.Version), Location: "/api/developer/provider-keys/" + strconv.FormatInt(k.ID, 10), Body: toKeyBody(k),
-		}, nil
+	return s.keys().Create(ctx, func(tx postgres.Tx) (Key, error) {
+		return s.CreateTx(ctx, tx, Key{
+			Provider: b.Provider, Name: b.Name, BaseURL: b.BaseURL, Models: httpapi.OrEmpty(b.Models), MonthlyCapNanoUSD: nanoOf(b.MonthlyCapUSD),
+		}, secret.Text(b.Secret))
 	})
 }
 
-func (s *Service) getProviderKey(ctx context.Context, in *KeyPath) (*providerKeyOutput, error) {
+func (s *Service) getProviderKey(ctx context.Context, in *KeyPath) (*httpapi.Output[providerKeyBody], error) {
 	k, err := s.Find(ctx, principal.From(ctx).Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return toKeyOutput(k), nil
+	return s.keys().Answer(ctx, nil, k)
 }
 
-func (s *Service) patchProviderKey(ctx context.Context, in *updateProviderKeyInput) (*providerKeyOutput, error) {
+func (s *Service) patchProviderKey(ctx context.Context, in *updateProviderKeyInput) (*httpapi.Output[providerKeyBody], error) {
 	expected, err := in.Expected(in.Body.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*providerKeyOutput, error) {
-		k, err := s.UpdateTx(ctx, tx, in.ID, expected, secret.Text(in.Body.Secret.Value), in.Body.apply)
-		if err != nil {
-			return nil, err
-		}
-		return toKeyOutput(k), nil
+	return s.keys().Change(ctx, func(tx postgres.Tx) (Key, error) {
+		return s.UpdateTx(ctx, tx, in.ID, expected, secret.Text(in.Body.Secret.Value), in.Body.apply)
 	})
 }
 
 func (s *Service) deleteProviderKey(ctx context.Context, in *KeyPath) (*httpapi.DeletedOutput[int64], error) {
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
-		if err := s.DeleteTx(ctx, tx, in.ID); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(in.ID), nil
+		return httpapi.NewDeleted(in.ID), s.DeleteTx(ctx, tx, in.ID)
 	})
 }
 
 // postProviderKeyTest calls the provider outside any transaction, and then
 // records what it learnt about the key.
-func (s *Service) postProviderKeyTest(ctx context.Context, in *KeyPath) (*testedOutput, error) {
+func (s *Service) postProviderKeyTest(ctx context.Context, in *KeyPath) (*httpapi.Body[testedBody], error) {
 	org := principal.From(ctx).Org
 	k, err := s.Find(ctx, org, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	code, took, err := s.probe(ctx, org, k)
-	out := testedOutput{Body: testedBody{Status: k.Status, HTTPStatus: httpapi.OrNull(code), LatencyMS: float64(took.Microseconds()) / 1000}}
+	out := httpapi.Body[testedBody]{Body: testedBody{Status: k.Status, HTTPStatus: httpapi.OrNull(code), LatencyMS: float64(took.Microseconds()) / 1000}}
 	switch {
 	case errors.Is(err, errUnreachable):
 		out.Body.Message = "The provider could not be reached."
@@ -245,7 +215,7 @@ func (s *Service) postProviderKeyTest(ctx context.Context, in *KeyPath) (*tested
 	if out.Body.Status == k.Status {
 		return &out, nil
 	}
-	tested, err := change.Do(ctx, s.log, func(tx postgres.Tx) (*testedOutput, error) {
+	tested, err := change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Body[testedBody], error) {
 		_, err := s.UpdateTx(ctx, tx, k.ID, k.Version, "", func(k *Key) { k.Status = out.Body.Status })
 		return &out, err
 	})
@@ -268,10 +238,6 @@ func (b updateProviderKeyBody) apply(k *Key) {
 	if b.Models.Sent {
 		k.Models = httpapi.OrEmpty(b.Models.Value)
 	}
-}
-
-func toKeyOutput(k Key) *providerKeyOutput {
-	return &providerKeyOutput{ETag: httpapi.ETag(k.Version), Body: toKeyBody(k)}
 }
 
 // Shown is the provider key as getProviderKey shows it.

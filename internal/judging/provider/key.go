@@ -69,11 +69,7 @@ type KeyFilter struct {
 	Status                      []KeyStatus
 	Provider, Search            string
 	CreatedAfter, CreatedBefore *time.Time
-	// Below continues under a credential's id.
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of credentials on all pages.
-	Count bool
+	postgres.Page
 }
 
 // List returns a page of credentials, newest first, with one credential more

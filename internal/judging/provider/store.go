@@ -16,10 +16,7 @@ type store struct{ db *postgres.DB }
 
 func (s store) dataKey(ctx context.Context, q db.DBTX, org principal.OrgID) (secret.DataKey, error) {
 	wrapped, err := db.New(q).FindDataKey(ctx, org)
-	if err != nil {
-		return nil, fmt.Errorf("find data key: %w", err)
-	}
-	return wrapped, nil
+	return wrapped, postgres.Wrap(err, "find data key")
 }
 
 func (s store) insertDataKeyTx(ctx context.Context, tx postgres.Tx, key secret.DataKey, at time.Time) error {
@@ -28,10 +25,7 @@ func (s store) insertDataKeyTx(ctx context.Context, tx postgres.Tx, key secret.D
 		return fmt.Errorf("read new data key: %w", err)
 	}
 	err = db.New(tx).InsertDataKey(ctx, db.InsertDataKeyParams{OrgID: tx.Org, Wrapped: key, MasterKeyID: master, CreatedAt: at})
-	if err != nil {
-		return fmt.Errorf("insert data key: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "insert data key")
 }
 
 // orgDataKey is an organization's wrapped key.
@@ -54,10 +48,7 @@ func (s store) dataKeysToRewrap(ctx context.Context, current string, limit int) 
 
 func (s store) countDataKeysToRewrap(ctx context.Context, current string) (int64, error) {
 	n, err := db.New(s.db.Claim("app.sweep", "data_keys")).CountDataKeysToRewrap(ctx, current)
-	if err != nil {
-		return 0, fmt.Errorf("count data keys: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "count data keys")
 }
 
 // rewrapDataKey replaces a wrapping; one that somebody else has replaced
@@ -68,10 +59,7 @@ func (s store) rewrapDataKey(ctx context.Context, old orgDataKey, wrapped secret
 		return fmt.Errorf("read rewrapped data key: %w", err)
 	}
 	_, err = db.New(s.db.Org(old.org)).RewrapDataKey(ctx, db.RewrapDataKeyParams{OrgID: old.org, Expected: old.wrapped, Wrapped: wrapped, MasterKeyID: master})
-	if err != nil {
-		return fmt.Errorf("rewrap data key: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "rewrap data key")
 }
 
 func (s store) insertTx(ctx context.Context, tx postgres.Tx, k Key) (int64, error) {
@@ -113,23 +101,14 @@ func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter, month
 	rows, err := q.ListProviderKeys(ctx, db.ListProviderKeysParams{
 		OrgID: count.OrgID, Statuses: count.Statuses, Provider: count.Provider, Search: count.Search,
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
-		Period: month, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		Period: month, Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list provider keys: %w", err)
-	}
-	out := make([]Key, len(rows))
-	for i, r := range rows {
-		out[i] = fromKeyRow(r)
-	}
-	if !f.Count {
-		return out, 0, nil
+	out, err := postgres.All(rows, err, "list provider keys", fromKeyRow)
+	if err != nil || !f.Count {
+		return out, 0, err
 	}
 	total, err := q.CountProviderKeys(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count provider keys: %w", err)
-	}
-	return out, total, nil
+	return out, total, postgres.Wrap(err, "count provider keys")
 }
 
 func (s store) updateTx(ctx context.Context, tx postgres.Tx, expected int64, k Key) error {

@@ -15,23 +15,14 @@ import (
 // answer finds a kept answer.
 func (s store) answer(ctx context.Context, org principal.OrgID, digest []byte, now time.Time) (jsontext.Value, bool, error) {
 	text, err := db.New(s.db.Org(org)).FindAnswer(ctx, db.FindAnswerParams{OrgID: org, Digest: digest, Now: now})
-	if postgres.NoRows(err) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("find answer: %w", err)
-	}
-	return text, true, nil
+	return postgres.Optional(text, err, "find answer")
 }
 
 func (s store) putAnswer(ctx context.Context, org principal.OrgID, digest []byte, text jsontext.Value, now time.Time, keep time.Duration) error {
 	err := db.New(s.db.Org(org)).PutAnswer(ctx, db.PutAnswerParams{
 		OrgID: org, Digest: digest, Answer: text, Bytes: int32(len(text)), CreatedAt: now, ExpiresAt: now.Add(keep),
 	})
-	if err != nil {
-		return fmt.Errorf("put answer: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "put answer")
 }
 
 // sweepAnswers deletes what has expired, and what is above so many bytes of an

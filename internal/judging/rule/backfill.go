@@ -106,10 +106,8 @@ func (s *Service) Backfills(ctx context.Context, org principal.OrgID, rule int64
 
 // BackfillList selects back-fills of a rule.
 type BackfillList struct {
-	Status        []BackfillStatus
-	Below         int64
-	Limit, Offset int
-	Count         bool
+	Status []BackfillStatus
+	postgres.Page
 }
 
 // StartBackfillTx makes a back-fill. Once it is committed it happens, even if the

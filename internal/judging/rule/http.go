@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const tag = "Judges"
@@ -55,11 +55,7 @@ type Path struct {
 
 // rule is the number behind the path; any other text is the id of no rule.
 func (p Path) rule() (int64, error) {
-	id, ok := httpapi.ParseID(p.ID)
-	if !ok {
-		return 0, ErrNotFound
-	}
-	return id, nil
+	return httpapi.Number(p.ID, ErrNotFound)
 }
 
 type listInput struct {
@@ -102,81 +98,43 @@ type updateBody struct {
 	ExpectedVersion int64                        `json:"expectedVersion,omitzero" minimum:"1" doc:"The version to change, as an alternative to If-Match."`
 }
 
-type ruleOutput struct {
-	ETag string `header:"ETag" doc:"The rule's version, to be sent as If-Match."`
-	Body ruleBody
-}
-
-type createdOutput struct {
-	ETag     string `header:"ETag" doc:"The rule's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the rule."`
-	Body     ruleBody
-}
-
-type listOutput struct{ Body listBody }
-
 type listBody struct {
 	Rules []ruleBody `json:"rules" doc:"The rules of this page, newest first."`
 	httpapi.CursorPaging
 }
 
-const ruleCursor = httpapi.IDCursor("judge rules")
-
-func (s *Service) getRules(ctx context.Context, in *listInput) (*listOutput, error) {
-	below, err := ruleCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+func (s *Service) rules() resource.Noun[Rule, ruleBody] {
+	return resource.Noun[Rule, ruleBody]{
+		Log: s.log, Path: "/api/llm-judge/rules", Missing: ErrNotFound, Cursor: "judge rules",
+		ID:   func(r Rule) int64 { return r.ID },
+		Show: resource.Each(toRuleBody),
 	}
-	l := List{Status: in.Status, Key: in.Key, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
-	possible := true
-	if in.ConfigID != "" {
-		l.Config, possible = httpapi.ParseID(in.ConfigID)
-	}
-	var rules []Rule
-	var total int64
-	if possible {
-		if rules, total, err = s.List(ctx, principal.From(ctx).Org, l); err != nil {
-			return nil, err
-		}
-	}
-	var out listOutput
-	rules, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, rules, total, func(r Rule) string { return ruleCursor.Text(r.ID) })
-	out.Body.Rules = make([]ruleBody, len(rules))
-	for i, r := range rules {
-		out.Body.Rules[i] = toRuleBody(r)
-	}
-	return &out, nil
 }
 
-func (s *Service) postRule(ctx context.Context, in *createInput) (*createdOutput, error) {
-	r := in.Body.rule()
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
-		r, err := s.CreateTx(ctx, tx, r)
-		if err != nil {
-			return nil, err
+func (s *Service) getRules(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
+	shown, paging, err := s.rules().Page(ctx, in.CursorPage, func(p postgres.Page) ([]Rule, int64, error) {
+		l := List{Status: in.Status, Key: in.Key, Page: p}
+		if in.ConfigID != "" {
+			var possible bool
+			if l.Config, possible = httpapi.ParseID(in.ConfigID); !possible {
+				return nil, 0, nil
+			}
 		}
-		return &createdOutput{ETag: httpapi.ETag(r.Changes), Location: location(r.ID), Body: toRuleBody(r)}, nil
+		return s.List(ctx, principal.From(ctx).Org, l)
 	})
+	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) getRule(ctx context.Context, in *Path) (*ruleOutput, error) {
-	id, err := in.rule()
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.Find(ctx, principal.From(ctx).Org, id)
-	if err != nil {
-		return nil, err
-	}
-	return toRuleOutput(r), nil
+func (s *Service) postRule(ctx context.Context, in *createInput) (*httpapi.Made[ruleBody], error) {
+	return s.rules().Create(ctx, func(tx postgres.Tx) (Rule, error) { return s.CreateTx(ctx, tx, in.Body.rule()) })
 }
 
-func (s *Service) patchRule(ctx context.Context, in *updateInput) (*ruleOutput, error) {
-	id, err := in.rule()
-	if err != nil {
-		return nil, err
-	}
-	expected, err := in.Expected(in.Body.ExpectedVersion)
+func (s *Service) getRule(ctx context.Context, in *Path) (*httpapi.Output[ruleBody], error) {
+	return s.rules().Get(ctx, in.ID, s.Find)
+}
+
+func (s *Service) patchRule(ctx context.Context, in *updateInput) (*httpapi.Output[ruleBody], error) {
+	id, expected, err := s.rules().Target(in.ID, in.IfMatch, in.Body.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -185,35 +143,19 @@ func (s *Service) patchRule(ctx context.Context, in *updateInput) (*ruleOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*ruleOutput, error) {
+	return s.rules().Change(ctx, func(tx postgres.Tx) (Rule, error) {
 		r, err := s.UpdateTx(ctx, tx, expected, id, in.Body.apply)
-		if err != nil {
-			return nil, err
-		}
 		r.Tally = now.Tally
-		return toRuleOutput(r), nil
+		return r, err
 	})
 }
 
 func (s *Service) deleteRule(ctx context.Context, in *Path) (*httpapi.DeletedOutput[string], error) {
-	id, err := in.rule()
-	if err != nil {
-		return nil, err
-	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[string], error) {
-		if err := s.DeleteTx(ctx, tx, id); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(httpapi.ID(id).String()), nil
-	})
+	return s.rules().Delete(ctx, in.ID, s.DeleteTx)
 }
 
 // location is the path of a rule.
 func location(id int64) string { return "/api/llm-judge/rules/" + strconv.FormatInt(id, 10) }
-
-func toRuleOutput(r Rule) *ruleOutput {
-	return &ruleOutput{ETag: httpapi.ETag(r.Changes), Body: toRuleBody(r)}
-}
 
 // Shown is the rule as getJudgeRule shows it.
 func (r Rule) Shown() any { return toRuleBody(r) }

@@ -11,6 +11,7 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 func (s *Service) registerBackfills(e *httpapi.Edge) {
@@ -73,14 +74,10 @@ type startBody struct {
 	SpendCapUSD *float64   `json:"spendCapUsd,omitempty" minimum:"0" maximum:"1000000" doc:"What the back-fill may cost, in US dollars. Caps of the judge, the provider key and the organization apply as well; that of the rule does not."`
 }
 
-type backfillOutput struct{ Body backfillBody }
-
 type startedOutput struct {
 	Location string `header:"Location" doc:"Path of the back-fill."`
 	Body     backfillBody
 }
-
-type listBackfillsOutput struct{ Body listBackfillsBody }
 
 type listBackfillsBody struct {
 	Backfills []backfillBody `json:"backfills" doc:"The back-fills of this page, newest first."`
@@ -112,29 +109,21 @@ type backfillBody struct {
 	EndedAt       httpapi.Null[httpapi.Time] `json:"ended_at" doc:"When the back-fill ended; null while it is running."`
 }
 
-const backfillCursor = httpapi.IDCursor("judge back-fills")
+var backfills = resource.List[Backfill, backfillBody]{
+	Cursor: "judge back-fills",
+	ID:     func(b Backfill) int64 { return b.ID },
+	Show:   resource.Each(toBackfillBody),
+}
 
-func (s *Service) getBackfills(ctx context.Context, in *listBackfillsInput) (*listBackfillsOutput, error) {
+func (s *Service) getBackfills(ctx context.Context, in *listBackfillsInput) (*httpapi.Body[listBackfillsBody], error) {
 	id, err := in.rule()
 	if err != nil {
 		return nil, err
 	}
-	below, err := backfillCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	l := BackfillList{Status: in.Status, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
-	all, total, err := s.Backfills(ctx, principal.From(ctx).Org, id, l)
-	if err != nil {
-		return nil, err
-	}
-	var out listBackfillsOutput
-	all, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, all, total, func(b Backfill) string { return backfillCursor.Text(b.ID) })
-	out.Body.Backfills = make([]backfillBody, len(all))
-	for i, b := range all {
-		out.Body.Backfills[i] = toBackfillBody(b)
-	}
-	return &out, nil
+	shown, paging, err := backfills.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Backfill, int64, error) {
+		return s.Backfills(ctx, principal.From(ctx).Org, id, BackfillList{Status: in.Status, Page: p})
+	})
+	return httpapi.NewBody(listBackfillsBody{shown, paging}), err
 }
 
 func (s *Service) postBackfill(ctx context.Context, in *startInput) (*startedOutput, error) {
@@ -161,7 +150,7 @@ func (s *Service) postBackfill(ctx context.Context, in *startInput) (*startedOut
 	})
 }
 
-func (s *Service) getBackfill(ctx context.Context, in *BackfillPath) (*backfillOutput, error) {
+func (s *Service) getBackfill(ctx context.Context, in *BackfillPath) (*httpapi.Body[backfillBody], error) {
 	rule, id, err := in.ids()
 	if err != nil {
 		return nil, err
@@ -170,10 +159,10 @@ func (s *Service) getBackfill(ctx context.Context, in *BackfillPath) (*backfillO
 	if err != nil {
 		return nil, err
 	}
-	return &backfillOutput{toBackfillBody(b)}, nil
+	return httpapi.NewBody(toBackfillBody(b)), nil
 }
 
-func (s *Service) postCancel(ctx context.Context, in *BackfillPath) (*backfillOutput, error) {
+func (s *Service) postCancel(ctx context.Context, in *BackfillPath) (*httpapi.Body[backfillBody], error) {
 	rule, id, err := in.ids()
 	if err != nil {
 		return nil, err
@@ -182,13 +171,13 @@ func (s *Service) postCancel(ctx context.Context, in *BackfillPath) (*backfillOu
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*backfillOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Body[backfillBody], error) {
 		b, err := s.CancelBackfillTx(ctx, tx, rule, id)
 		if err != nil {
 			return nil, err
 		}
 		b.Tally = now.Tally
-		return &backfillOutput{toBackfillBody(b)}, nil
+		return httpapi.NewBody(toBackfillBody(b)), nil
 	})
 }
 

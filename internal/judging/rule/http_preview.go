@@ -29,8 +29,6 @@ type previewInputBody struct {
 	SampleRate float64         `json:"sampleRate" exclusiveMinimum:"0" maximum:"1" doc:"Share of the matching traces that is judged."`
 }
 
-type previewOutput struct{ Body previewBody }
-
 type previewBody struct {
 	Days          []int64       `json:"days" volatile:"true" doc:"Matching traces of each of the last seven periods of 24 hours, the newest first."`
 	TracesPerDay  stat.Estimate `json:"traces_per_day" volatile:"true" doc:"Matching traces a day, with an interval of 97.5 %."`
@@ -48,7 +46,7 @@ type costBody struct {
 	Reason *string  `json:"reason" doc:"Why the value is not known; null if it is."`
 }
 
-func (s *Service) postPreview(ctx context.Context, in *previewInput) (*previewOutput, error) {
+func (s *Service) postPreview(ctx context.Context, in *previewInput) (*httpapi.Body[previewBody], error) {
 	org := principal.From(ctx).Org
 	c, err := s.judges.Find(ctx, org, int64(in.Body.ConfigID))
 	if errors.Is(err, judge.ErrNotFound) {
@@ -61,7 +59,7 @@ func (s *Service) postPreview(ctx context.Context, in *previewInput) (*previewOu
 	if err != nil {
 		return nil, err
 	}
-	out := &previewOutput{Body: previewBody{
+	out := &httpapi.Body[previewBody]{Body: previewBody{
 		Days: p.Days, TracesPerDay: p.PerDay, SampledPerDay: p.Sampled, Verdict: p.PerVerdict, UnknownCosts: p.Unknown,
 		CostPerDay: costBody{Value: p.Cost, Lower: p.Low, Upper: p.High, Reason: httpapi.OrNull(p.Why)},
 	}}

@@ -100,6 +100,9 @@ type ruleBody struct {
 	Version     int64                     `json:"version" doc:"Counts changes of the rule; see If-Match."`
 }
 
+// Noun is what documents call it.
+func (ruleBody) Noun() string { return "rule" }
+
 // countsBody is a tally on the wire.
 type countsBody struct {
 	Judged    int64        `json:"judged" doc:"Traces with a verdict."`

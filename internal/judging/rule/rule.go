@@ -8,6 +8,7 @@ import (
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/judging/provider"
+	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 )
 
@@ -93,10 +94,8 @@ func unsigned(n *int64) *uint64 {
 
 // List selects rules; an empty field matches everything.
 type List struct {
-	Status        []Status
-	Key           string
-	Config        int64
-	Below         int64
-	Limit, Offset int
-	Count         bool
+	Status []Status
+	Key    string
+	Config int64
+	postgres.Page
 }

@@ -28,38 +28,27 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, r Rule) (int64, err
 	if postgres.Violates(err, "judge_rules_key") {
 		return 0, ErrKeyTaken
 	}
-	if err != nil {
-		return 0, fmt.Errorf("insert rule: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert rule")
 }
 
 // putCursorTx lets a rule begin with what arrives after a time.
 func (s store) putCursorTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
-	if err := db.New(tx).PutCursor(ctx, db.PutCursorParams{OrgID: tx.Org, RuleID: id, AtMs: at.UnixMilli()}); err != nil {
-		return fmt.Errorf("put the cursor of a rule: %w", err)
-	}
-	return nil
+	err := db.New(tx).PutCursor(ctx, db.PutCursorParams{OrgID: tx.Org, RuleID: id, AtMs: at.UnixMilli()})
+	return postgres.Wrap(err, "put the cursor of a rule")
 }
 
 func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Rule, error) {
 	r, err := db.New(q).FindRule(ctx, db.FindRuleParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return Rule{}, ErrNotFound
-	}
 	if err != nil {
-		return Rule{}, fmt.Errorf("find rule: %w", err)
+		return Rule{}, postgres.Missing(err, "find rule", ErrNotFound)
 	}
 	return fromRows(r.JudgeRule, r.JudgeRuleCursor)
 }
 
 func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Rule, error) {
 	r, err := db.New(tx).LockRule(ctx, db.LockRuleParams{OrgID: tx.Org, ID: id})
-	if postgres.NoRows(err) {
-		return Rule{}, ErrNotFound
-	}
 	if err != nil {
-		return Rule{}, fmt.Errorf("lock rule: %w", err)
+		return Rule{}, postgres.Missing(err, "lock rule", ErrNotFound)
 	}
 	return fromRows(r.JudgeRule, r.JudgeRuleCursor)
 }
@@ -68,42 +57,27 @@ func (s store) list(ctx context.Context, org principal.OrgID, l List) ([]Rule, i
 	q := db.New(s.db.Org(org))
 	count := db.CountRulesParams{OrgID: org, Statuses: postgres.Texts(l.Status), Key: postgres.OrNull(l.Key), ConfigID: postgres.OrNull(l.Config)}
 	rows, err := q.ListRules(ctx, db.ListRulesParams{
-		OrgID: org, Statuses: count.Statuses, Key: count.Key, ConfigID: count.ConfigID, Below: l.Below, RowLimit: int32(l.Limit) + 1, RowOffset: int32(l.Offset),
+		OrgID: org, Statuses: count.Statuses, Key: count.Key, ConfigID: count.ConfigID, Below: l.Below, RowLimit: l.Rows(), RowOffset: l.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list rules: %w", err)
-	}
-	out := make([]Rule, len(rows))
-	for i, r := range rows {
-		if out[i], err = fromRows(r.JudgeRule, r.JudgeRuleCursor); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !l.Count {
-		return out, 0, nil
+	out, err := postgres.DecodeAll(rows, err, "list rules", func(r db.ListRulesRow) (Rule, error) {
+		return fromRows(r.JudgeRule, r.JudgeRuleCursor)
+	})
+	if err != nil || !l.Count {
+		return out, 0, err
 	}
 	total, err := q.CountRules(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count rules: %w", err)
-	}
-	return out, total, nil
+	return out, total, postgres.Wrap(err, "count rules")
 }
 
 // lockLimitsTx has requests that count against a limit of the organization wait for
 // each other, so that each counts what those before it made.
 func (s store) lockLimitsTx(ctx context.Context, tx postgres.Tx) error {
-	if err := db.New(tx).LockLimits(ctx, tx.Org.String()); err != nil {
-		return fmt.Errorf("lock the limits of rules: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).LockLimits(ctx, tx.Org.String()), "lock the limits of rules")
 }
 
 func (s store) countTx(ctx context.Context, tx postgres.Tx, status Status) (int64, error) {
 	n, err := db.New(tx).CountRules(ctx, db.CountRulesParams{OrgID: tx.Org, Statuses: postgres.Texts([]Status{status})})
-	if err != nil {
-		return 0, fmt.Errorf("count rules: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "count rules")
 }
 
 // updateTx writes after over before, if before is still what is stored.
@@ -117,13 +91,7 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Rule)
 		ConfigID: after.Config, Filter: filter, SampleRate: after.SampleRate, Status: string(after.Status), SpendCapNano: after.CapNanoUSD,
 		CapPeriod: string(after.CapPeriod), Activation: after.activation, UpdatedAt: after.UpdatedAt,
 	})
-	if err != nil {
-		return fmt.Errorf("update rule: %w", err)
-	}
-	if n == 0 {
-		return ErrConflict
-	}
-	return nil
+	return postgres.Changed(n, err, "update rule", ErrConflict)
 }
 
 func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
@@ -238,19 +206,13 @@ func (s store) recordOutcome(ctx context.Context, q db.DBTX, org principal.OrgID
 		OrgID: org, ConfigID: o.config, ConfigVersion: int32(o.version), TraceID: o.trace[:], RuleID: h.rule, BackfillID: h.backfill, Activation: h.activation,
 		Outcome: string(o.outcome), Reason: o.reason, CostNano: o.cost,
 	})
-	if err != nil {
-		return fmt.Errorf("settle claim: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "settle claim")
 }
 
 // holds reports whether a holder still is to have traces judged.
 func (s store) holds(ctx context.Context, org principal.OrgID, h holder) (bool, error) {
 	ok, err := db.New(s.db.Org(org)).Holds(ctx, db.HoldsParams{OrgID: org, RuleID: h.rule, BackfillID: h.backfill, Activation: h.activation})
-	if err != nil {
-		return false, fmt.Errorf("look at a rule: %w", err)
-	}
-	return ok, nil
+	return ok, postgres.Wrap(err, "look at a rule")
 }
 
 // countClaimsTx adds what became of a holder's traces to its counts, and lets its claims go.
@@ -267,10 +229,8 @@ func (s store) countClaimsTx(ctx context.Context, tx postgres.Tx, h holder, skip
 			return fmt.Errorf("count skipped traces: %w", err)
 		}
 	}
-	if err := q.DropClaims(ctx, db.DropClaimsParams{OrgID: tx.Org, RuleID: h.rule, BackfillID: h.backfill, Activation: h.activation}); err != nil {
-		return fmt.Errorf("drop claims: %w", err)
-	}
-	return nil
+	err := q.DropClaims(ctx, db.DropClaimsParams{OrgID: tx.Org, RuleID: h.rule, BackfillID: h.backfill, Activation: h.activation})
+	return postgres.Wrap(err, "drop claims")
 }
 
 // moveCursorTx moves a rule on. It reports false if something else has moved it.
@@ -282,8 +242,5 @@ func (s store) moveCursorTx(ctx context.Context, tx postgres.Tx, rule int64, fro
 		p.BlockedCode, p.BlockedMessage, p.BlockedAt = &b.Code, &b.Message, &b.At
 	}
 	n, err := db.New(tx).MoveCursor(ctx, p)
-	if err != nil {
-		return false, fmt.Errorf("move the cursor of a rule: %w", err)
-	}
-	return n > 0, nil
+	return n > 0, postgres.Wrap(err, "move the cursor of a rule")
 }

@@ -22,73 +22,42 @@ func (s store) insertBackfillTx(ctx context.Context, tx postgres.Tx, b Backfill)
 		OrgID: tx.Org, RuleID: b.Rule, ConfigID: b.Config, ConfigVersion: int32(b.Version), Filter: filter, SamplingKey: b.SamplingKey, SampleRate: b.SampleRate,
 		FromAt: b.From, ToAt: b.To, MaxTraces: b.MaxTraces, SpendCapNano: b.CapNanoUSD, CreatedBy: b.CreatedBy.String(), CreatedAt: b.CreatedAt,
 	})
-	if err != nil {
-		return 0, fmt.Errorf("insert back-fill: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert back-fill")
 }
 
 func (s store) findBackfill(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Backfill, error) {
 	r, err := db.New(q).FindBackfill(ctx, db.FindBackfillParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return Backfill{}, ErrBackfillNotFound
-	}
-	if err != nil {
-		return Backfill{}, fmt.Errorf("find back-fill: %w", err)
-	}
-	return fromBackfill(r)
+	return postgres.DecodeOne(r, err, "find back-fill", ErrBackfillNotFound, fromBackfill)
 }
 
 func (s store) lockBackfillTx(ctx context.Context, tx postgres.Tx, id int64) (Backfill, error) {
 	r, err := db.New(tx).LockBackfill(ctx, db.LockBackfillParams{OrgID: tx.Org, ID: id})
-	if postgres.NoRows(err) {
-		return Backfill{}, ErrBackfillNotFound
-	}
-	if err != nil {
-		return Backfill{}, fmt.Errorf("lock back-fill: %w", err)
-	}
-	return fromBackfill(r)
+	return postgres.DecodeOne(r, err, "lock back-fill", ErrBackfillNotFound, fromBackfill)
 }
 
 func (s store) listBackfills(ctx context.Context, org principal.OrgID, rule int64, l BackfillList) ([]Backfill, int64, error) {
 	q := db.New(s.db.Org(org))
 	rows, err := q.ListBackfills(ctx, db.ListBackfillsParams{
-		OrgID: org, RuleID: rule, Statuses: postgres.Texts(l.Status), Below: l.Below, RowLimit: int32(l.Limit) + 1, RowOffset: int32(l.Offset),
+		OrgID: org, RuleID: rule, Statuses: postgres.Texts(l.Status), Below: l.Below, RowLimit: l.Rows(), RowOffset: l.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list back-fills: %w", err)
-	}
-	out := make([]Backfill, len(rows))
-	for i, r := range rows {
-		if out[i], err = fromBackfill(r); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !l.Count {
-		return out, 0, nil
+	out, err := postgres.DecodeAll(rows, err, "list back-fills", fromBackfill)
+	if err != nil || !l.Count {
+		return out, 0, err
 	}
 	total, err := q.CountBackfills(ctx, db.CountBackfillsParams{OrgID: org, RuleID: rule, Statuses: postgres.Texts(l.Status)})
-	if err != nil {
-		return nil, 0, fmt.Errorf("count back-fills: %w", err)
-	}
-	return out, total, nil
+	return out, total, postgres.Wrap(err, "count back-fills")
 }
 
 // runningTx is how many back-fills of a rule, or of all rules if it is zero, are
 // under way.
 func (s store) runningTx(ctx context.Context, tx postgres.Tx, rule int64) (int64, error) {
 	n, err := db.New(tx).CountRunning(ctx, db.CountRunningParams{OrgID: tx.Org, RuleID: postgres.OrNull(rule)})
-	if err != nil {
-		return 0, fmt.Errorf("count back-fills: %w", err)
-	}
-	return n, nil
+	return n, postgres.Wrap(err, "count back-fills")
 }
 
 func (s store) setBackfillTotal(ctx context.Context, org principal.OrgID, id, total int64) error {
-	if err := db.New(s.db.Org(org)).SetBackfillTotal(ctx, db.SetBackfillTotalParams{OrgID: org, ID: id, Total: total}); err != nil {
-		return fmt.Errorf("set the total of a back-fill: %w", err)
-	}
-	return nil
+	err := db.New(s.db.Org(org)).SetBackfillTotal(ctx, db.SetBackfillTotalParams{OrgID: org, ID: id, Total: total})
+	return postgres.Wrap(err, "set the total of a back-fill")
 }
 
 // moveBackfillTx moves a back-fill on that is locked.
@@ -111,13 +80,7 @@ func (s store) endBackfillTx(ctx context.Context, tx postgres.Tx, id int64, to B
 		p.ReasonCode, p.ReasonMessage = &why.Code, &why.Message
 	}
 	n, err := db.New(tx).EndBackfill(ctx, p)
-	if err != nil {
-		return fmt.Errorf("end back-fill: %w", err)
-	}
-	if n == 0 {
-		return ErrBackfillEnded
-	}
-	return nil
+	return postgres.Changed(n, err, "end back-fill", ErrBackfillEnded)
 }
 
 func fromBackfill(r db.JudgeRuleBackfill) (Backfill, error) {

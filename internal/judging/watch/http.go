@@ -14,6 +14,7 @@ import (
 	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/measure/correction"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const tag = "Judges"
@@ -77,11 +78,7 @@ type Path struct {
 }
 
 func (p Path) watch() (int64, error) {
-	id, ok := httpapi.ParseID(p.ID)
-	if !ok {
-		return 0, ErrNotFound
-	}
-	return id, nil
+	return httpapi.Number(p.ID, ErrNotFound)
 }
 
 type createInput struct {
@@ -136,8 +133,6 @@ type listInput struct {
 	httpapi.CursorPage
 }
 
-type listOutput struct{ Body listBody }
-
 type listBody struct {
 	Watches []watchBody `json:"watches" doc:"The watches of this page, newest first."`
 	httpapi.CursorPaging
@@ -147,8 +142,6 @@ type listChecksInput struct {
 	Path
 	httpapi.CursorPage
 }
-
-type listChecksOutput struct{ Body listChecksBody }
 
 type listChecksBody struct {
 	Checks []checkBody `json:"checks" doc:"The checks of this page, newest first."`
@@ -180,10 +173,19 @@ type flipBody struct {
 	PassedNow     bool       `json:"passed_now" doc:"Whether it passes now."`
 }
 
-const (
-	watchCursor = httpapi.IDCursor("judge watches")
-	checkCursor = httpapi.IDCursor("judge watch checks")
-)
+func (s *Service) watches() resource.List[Watch, watchBody] {
+	return resource.List[Watch, watchBody]{
+		Cursor: "judge watches",
+		ID:     func(w Watch) int64 { return w.ID },
+		Show:   resource.By(s.tenancy, func(w Watch) principal.Actor { return w.CreatedBy }, toBody),
+	}
+}
+
+var checks = resource.List[Check, checkBody]{
+	Cursor: "judge watch checks",
+	ID:     func(c Check) int64 { return c.ID },
+	Show:   resource.Each(toCheckBody),
+}
 
 func (s *Service) post(ctx context.Context, in *createInput) (*createdOutput, error) {
 	id, err := in.Number()
@@ -200,11 +202,11 @@ func (s *Service) post(ctx context.Context, in *createInput) (*createdOutput, er
 		if err != nil {
 			return nil, err
 		}
-		by, err := s.tenancy.ActorsTx(ctx, tx, w.CreatedBy)
+		out, err := s.output(ctx, &tx, w)
 		if err != nil {
 			return nil, err
 		}
-		return &createdOutput{ETag: httpapi.ETag(w.Changes), Location: "/api/llm-judge/watches/" + strconv.FormatInt(w.ID, 10), Body: toBody(w, by[0])}, nil
+		return &createdOutput{ETag: out.ETag, Location: "/api/llm-judge/watches/" + strconv.FormatInt(w.ID, 10), Body: out.Body}, nil
 	})
 }
 
@@ -213,16 +215,19 @@ func (s *Service) get(ctx context.Context, in *Path) (*watchOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	org := principal.From(ctx).Org
-	w, err := s.Find(ctx, org, id)
+	w, err := s.Find(ctx, principal.From(ctx).Org, id)
 	if err != nil {
 		return nil, err
 	}
-	by, err := s.tenancy.Actors(ctx, org, w.CreatedBy)
+	return s.output(ctx, nil, w)
+}
+
+func (s *Service) output(ctx context.Context, tx *postgres.Tx, w Watch) (*watchOutput, error) {
+	shown, err := s.watches().Show(ctx, tx, []Watch{w})
 	if err != nil {
 		return nil, err
 	}
-	return &watchOutput{ETag: httpapi.ETag(w.Changes), Body: toBody(w, by[0])}, nil
+	return &watchOutput{ETag: httpapi.ETag(w.Changes), Body: shown[0]}, nil
 }
 
 func (s *Service) postCheck(ctx context.Context, in *Path) (*watchOutput, error) {
@@ -243,65 +248,30 @@ func (s *Service) do(ctx context.Context, in *Path, what func(context.Context, p
 		if err != nil {
 			return nil, err
 		}
-		by, err := s.tenancy.ActorsTx(ctx, tx, w.CreatedBy)
-		if err != nil {
-			return nil, err
-		}
-		return &watchOutput{ETag: httpapi.ETag(w.Changes), Body: toBody(w, by[0])}, nil
+		return s.output(ctx, &tx, w)
 	})
 }
 
-func (s *Service) getList(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Service) getList(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
 	id, err := in.Number()
 	if err != nil {
 		return nil, err
 	}
-	below, err := watchCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	org := principal.From(ctx).Org
-	all, total, err := s.List(ctx, org, id, Page{Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal})
-	if err != nil {
-		return nil, err
-	}
-	var out listOutput
-	all, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, all, total, func(w Watch) string { return watchCursor.Text(w.ID) })
-	who := make([]principal.Actor, len(all))
-	for i, w := range all {
-		who[i] = w.CreatedBy
-	}
-	by, err := s.tenancy.Actors(ctx, org, who...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.Watches = make([]watchBody, len(all))
-	for i, w := range all {
-		out.Body.Watches[i] = toBody(w, by[i])
-	}
-	return &out, nil
+	shown, paging, err := s.watches().Page(ctx, in.CursorPage, func(p postgres.Page) ([]Watch, int64, error) {
+		return s.List(ctx, principal.From(ctx).Org, id, p)
+	})
+	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) getChecks(ctx context.Context, in *listChecksInput) (*listChecksOutput, error) {
+func (s *Service) getChecks(ctx context.Context, in *listChecksInput) (*httpapi.Body[listChecksBody], error) {
 	id, err := in.watch()
 	if err != nil {
 		return nil, err
 	}
-	below, err := checkCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	all, total, err := s.Checks(ctx, principal.From(ctx).Org, id, Page{Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal})
-	if err != nil {
-		return nil, err
-	}
-	var out listChecksOutput
-	all, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, all, total, func(c Check) string { return checkCursor.Text(c.ID) })
-	out.Body.Checks = make([]checkBody, len(all))
-	for i, c := range all {
-		out.Body.Checks[i] = toCheckBody(c)
-	}
-	return &out, nil
+	shown, paging, err := checks.Page(ctx, in.CursorPage, func(p postgres.Page) ([]Check, int64, error) {
+		return s.Checks(ctx, principal.From(ctx).Org, id, p)
+	})
+	return httpapi.NewBody(listChecksBody{shown, paging}), err
 }
 
 // Shown is the watch as getJudgeWatch shows it.

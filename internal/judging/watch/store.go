@@ -23,10 +23,7 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, w Watch) (int64, er
 	if postgres.Violates(err, "judge_watches_open") {
 		return 0, ErrExists
 	}
-	if err != nil {
-		return 0, fmt.Errorf("insert watch: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert watch")
 }
 
 func (s store) find(ctx context.Context, org principal.OrgID, id int64) (Watch, error) {
@@ -45,40 +42,22 @@ func (s store) openTx(ctx context.Context, tx postgres.Tx, of int64) (int64, err
 	if postgres.NoRows(err) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, fmt.Errorf("find open watch: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "find open watch")
 }
 
 func found(r db.JudgeWatch, err error) (Watch, error) {
-	if postgres.NoRows(err) {
-		return Watch{}, ErrNotFound
-	}
-	if err != nil {
-		return Watch{}, fmt.Errorf("find watch: %w", err)
-	}
-	return fromRow(r), nil
+	return postgres.One(r, err, "find watch", ErrNotFound, fromRow)
 }
 
-func (s store) list(ctx context.Context, org principal.OrgID, of int64, p Page) ([]Watch, int64, error) {
+func (s store) list(ctx context.Context, org principal.OrgID, of int64, p postgres.Page) ([]Watch, int64, error) {
 	q := db.New(s.db.Org(org))
-	rows, err := q.List(ctx, db.ListParams{OrgID: org, ConfigID: of, Below: p.Below, RowLimit: int32(p.Limit) + 1, RowOffset: int32(p.Offset)})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list watches: %w", err)
-	}
-	all := make([]Watch, len(rows))
-	for i, r := range rows {
-		all[i] = fromRow(r)
-	}
-	if !p.Count {
-		return all, 0, nil
+	rows, err := q.List(ctx, db.ListParams{OrgID: org, ConfigID: of, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
+	all, err := postgres.All(rows, err, "list watches", fromRow)
+	if err != nil || !p.Count {
+		return all, 0, err
 	}
 	total, err := q.Count(ctx, db.CountParams{OrgID: org, ConfigID: of})
-	if err != nil {
-		return nil, 0, fmt.Errorf("count watches: %w", err)
-	}
-	return all, total, nil
+	return all, total, postgres.Wrap(err, "count watches")
 }
 
 // updateTx writes after over before, if before is still what is stored.
@@ -109,10 +88,7 @@ func (s store) insertAnswer(ctx context.Context, org principal.OrgID, watch int6
 	err := db.New(s.db.Org(org)).InsertAnswer(ctx, db.InsertAnswerParams{
 		OrgID: org, WatchID: watch, Number: int32(number), ItemID: a.Item, Repetition: int16(a.Repetition), Passed: a.Passed, CostNano: a.CostNano,
 	})
-	if err != nil {
-		return fmt.Errorf("insert answer of a watched judge: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "insert answer of a watched judge")
 }
 
 func (s store) answers(ctx context.Context, org principal.OrgID, watch int64, number int) ([]answer, error) {
@@ -136,33 +112,27 @@ func (s store) insertCheckTx(ctx context.Context, tx postgres.Tx, watch int64, c
 	if _, err := q.InsertCheck(ctx, db.InsertCheckParams{OrgID: tx.Org, WatchID: watch, Number: int32(c.Number), Verdict: string(c.Verdict), Found: text, CreatedAt: c.At}); err != nil {
 		return fmt.Errorf("insert check: %w", err)
 	}
-	if err := q.ForgetAnswers(ctx, db.ForgetAnswersParams{OrgID: tx.Org, WatchID: watch, BeforeNumber: int32(c.Number)}); err != nil {
-		return fmt.Errorf("forget answers of a watched judge: %w", err)
-	}
-	return nil
+	err = q.ForgetAnswers(ctx, db.ForgetAnswersParams{OrgID: tx.Org, WatchID: watch, BeforeNumber: int32(c.Number)})
+	return postgres.Wrap(err, "forget answers of a watched judge")
 }
 
-func (s store) checks(ctx context.Context, org principal.OrgID, watch int64, p Page) ([]Check, int64, error) {
+func (s store) checks(ctx context.Context, org principal.OrgID, watch int64, p postgres.Page) ([]Check, int64, error) {
 	q := db.New(s.db.Org(org))
-	rows, err := q.ListChecks(ctx, db.ListChecksParams{OrgID: org, WatchID: watch, Below: p.Below, RowLimit: int32(p.Limit) + 1, RowOffset: int32(p.Offset)})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list checks: %w", err)
-	}
-	all := make([]Check, len(rows))
-	for i, r := range rows {
-		all[i] = Check{ID: r.ID, Number: int(r.Number), Verdict: Verdict(r.Verdict), At: r.CreatedAt}
-		if err := json.Unmarshal(r.Found, &all[i].Found); err != nil {
-			return nil, 0, fmt.Errorf("read check %d: %w", r.ID, err)
-		}
-	}
-	if !p.Count {
-		return all, 0, nil
+	rows, err := q.ListChecks(ctx, db.ListChecksParams{OrgID: org, WatchID: watch, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
+	all, err := postgres.DecodeAll(rows, err, "list checks", fromCheckRow)
+	if err != nil || !p.Count {
+		return all, 0, err
 	}
 	total, err := q.CountChecks(ctx, db.CountChecksParams{OrgID: org, WatchID: watch})
-	if err != nil {
-		return nil, 0, fmt.Errorf("count checks: %w", err)
+	return all, total, postgres.Wrap(err, "count checks")
+}
+
+func fromCheckRow(r db.ListChecksRow) (Check, error) {
+	c := Check{ID: r.ID, Number: int(r.Number), Verdict: Verdict(r.Verdict), At: r.CreatedAt}
+	if err := json.Unmarshal(r.Found, &c.Found); err != nil {
+		return Check{}, fmt.Errorf("read check %d: %w", r.ID, err)
 	}
-	return all, total, nil
+	return c, nil
 }
 
 func fromRow(r db.JudgeWatch) Watch {

@@ -260,17 +260,9 @@ func (s *Service) Find(ctx context.Context, org principal.OrgID, id int64) (Watc
 	return s.store.find(ctx, org, id)
 }
 
-// Page is a stretch of a list, newest first.
-type Page struct {
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of entries on all pages.
-	Count bool
-}
-
 // List returns a page of the watches of a judge, with one more than the limit if there
 // is a next page.
-func (s *Service) List(ctx context.Context, org principal.OrgID, of int64, p Page) ([]Watch, int64, error) {
+func (s *Service) List(ctx context.Context, org principal.OrgID, of int64, p postgres.Page) ([]Watch, int64, error) {
 	if _, err := s.judges.Find(ctx, org, of); err != nil {
 		return nil, 0, err
 	}
@@ -279,7 +271,7 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, of int64, p Pag
 
 // Checks returns a page of a watch's checks, with one more than the limit if there is
 // a next page.
-func (s *Service) Checks(ctx context.Context, org principal.OrgID, watch int64, p Page) ([]Check, int64, error) {
+func (s *Service) Checks(ctx context.Context, org principal.OrgID, watch int64, p postgres.Page) ([]Check, int64, error) {
 	if _, err := s.store.find(ctx, org, watch); err != nil {
 		return nil, 0, err
 	}

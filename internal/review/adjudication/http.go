@@ -83,8 +83,6 @@ type listInput struct {
 	httpapi.Created
 }
 
-type listOutput struct{ Body listBody }
-
 type listBody struct {
 	Items []itemBody `json:"items" doc:"The items of this page, in the order of the queue."`
 	httpapi.CursorPaging
@@ -154,18 +152,7 @@ type candidateInput struct {
 	Rationale string   `json:"rationale,omitempty" maxLength:"10000" doc:"Why."`
 }
 
-type itemOutput struct {
-	ETag string `header:"ETag" doc:"The item's version, to be sent as If-Match."`
-	Body itemBody
-}
-
-type createdOutput struct {
-	ETag     string `header:"ETag" doc:"The item's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the item."`
-	Body     itemBody
-}
-
-func (s *Service) getItems(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Service) getItems(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
 	after, err := itemCursor.Place(in.Cursor)
 	if err != nil {
 		return nil, err
@@ -187,7 +174,7 @@ func (s *Service) getItems(ctx context.Context, in *listInput) (*listOutput, err
 			return nil, err
 		}
 	}
-	var out listOutput
+	var out httpapi.Body[listBody]
 	items, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, items, total, func(i Item) string {
 		return itemCursor.Text(httpapi.Place[int64]{At: i.rank().UnixMicro(), Tie: i.ID})
 	})
@@ -222,8 +209,8 @@ func (s *Service) references(ctx context.Context, org principal.OrgID, in *listI
 	return err == nil, err
 }
 
-func (s *Service) postItem(ctx context.Context, in *createInput) (*createdOutput, error) {
-	if out, err := change.Recall[createdOutput](ctx, s.log); out != nil || err != nil {
+func (s *Service) postItem(ctx context.Context, in *createInput) (*httpapi.Made[itemBody], error) {
+	if out, err := change.Recall[httpapi.Made[itemBody]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}
 	org := principal.From(ctx).Org
@@ -242,18 +229,18 @@ func (s *Service) postItem(ctx context.Context, in *createInput) (*createdOutput
 			return nil, err
 		}
 	}
-	out, err := change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
+	out, err := change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Made[itemBody], error) {
 		i, err := s.OpenTx(ctx, tx, p)
 		if err != nil {
 			return nil, err
 		}
 		body, err := s.bodyTx(ctx, tx, i)
-		return &createdOutput{ETag: httpapi.ETag(i.Changes), Location: location(i.ID), Body: body}, err
+		return &httpapi.Made[itemBody]{ETag: httpapi.ETag(i.Changes), Location: location(i.ID), Body: body}, err
 	})
 	return out, s.Unresolved(ctx, org, p, err)
 }
 
-func (s *Service) getItem(ctx context.Context, in *Path) (*itemOutput, error) {
+func (s *Service) getItem(ctx context.Context, in *Path) (*httpapi.Output[itemBody], error) {
 	org := principal.From(ctx).Org
 	i, err := s.Find(ctx, org, in.ID)
 	if err != nil {
@@ -263,7 +250,7 @@ func (s *Service) getItem(ctx context.Context, in *Path) (*itemOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &itemOutput{ETag: httpapi.ETag(i.Changes), Body: bodies[0]}, nil
+	return &httpapi.Output[itemBody]{ETag: httpapi.ETag(i.Changes), Body: bodies[0]}, nil
 }
 
 // location is the path of an item.

@@ -45,7 +45,7 @@ func (b *updateBody) Check(context.Context) error {
 	return nil
 }
 
-func (s *Service) patchItem(ctx context.Context, in *updateInput) (*itemOutput, error) {
+func (s *Service) patchItem(ctx context.Context, in *updateInput) (*httpapi.Output[itemBody], error) {
 	b := in.Body
 	expected, err := in.Expected(b.ExpectedVersion)
 	if err != nil {
@@ -83,14 +83,14 @@ func setTime(p httpapi.Patch[httpapi.Time]) func(**time.Time) {
 }
 
 // do makes a change of an item and answers with the item.
-func (s *Service) do(ctx context.Context, fn func(postgres.Tx) (Item, error)) (*itemOutput, error) {
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*itemOutput, error) {
+func (s *Service) do(ctx context.Context, fn func(postgres.Tx) (Item, error)) (*httpapi.Output[itemBody], error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Output[itemBody], error) {
 		i, err := fn(tx)
 		if err != nil {
 			return nil, err
 		}
 		body, err := s.bodyTx(ctx, tx, i)
-		return &itemOutput{ETag: httpapi.ETag(i.Changes), Body: body}, err
+		return &httpapi.Output[itemBody]{ETag: httpapi.ETag(i.Changes), Body: body}, err
 	})
 }
 
@@ -112,7 +112,7 @@ func (b *assignBody) Check(context.Context) error {
 	return nil
 }
 
-func (s *Service) postAssign(ctx context.Context, in *assignInput) (*itemOutput, error) {
+func (s *Service) postAssign(ctx context.Context, in *assignInput) (*httpapi.Output[itemBody], error) {
 	a := Assignment{DueAt: setTime(in.Body.DueAt)}
 	if id := in.Body.AssigneeID; !id.Null {
 		user, err := uuid.Parse(id.Value)
@@ -140,7 +140,7 @@ type decideBody struct {
 	Override       bool         `json:"override,omitempty" doc:"Decides an item that is assigned to another member."`
 }
 
-func (s *Service) postDecision(ctx context.Context, in *decisionInput) (*itemOutput, error) {
+func (s *Service) postDecision(ctx context.Context, in *decisionInput) (*httpapi.Output[itemBody], error) {
 	b, caller := in.Body, principal.From(ctx)
 	assessed, err := s.Assessed(ctx, caller.Org, in.ID, *caller.User)
 	if err != nil {

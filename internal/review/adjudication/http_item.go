@@ -44,6 +44,9 @@ type itemBody struct {
 	Version           int64                       `json:"version" doc:"Counts changes of the item; see If-Match."`
 }
 
+// Noun is what documents call it.
+func (itemBody) Noun() string { return "item" }
+
 type subjectBody struct {
 	EvaluationRunID httpapi.Null[httpapi.ID] `json:"evaluation_run_id" doc:"Run that the answer is from."`
 	TestCaseID      httpapi.Null[httpapi.ID] `json:"test_case_id" doc:"Item of the dataset that the answer is to."`

@@ -23,8 +23,6 @@ type lineageInput struct {
 	DatasetVersion int    `query:"datasetVersion" minimum:"1" maximum:"2147483647" doc:"Number of a frozen version, to look up an item that has left the dataset since."`
 }
 
-type lineageOutput struct{ Body lineageBody }
-
 // lineageBody is where an item of a dataset comes from, on the wire.
 type lineageBody struct {
 	DatasetID     httpapi.ID      `json:"dataset_id" doc:"The dataset."`
@@ -50,7 +48,7 @@ type originBody struct {
 	OpenedAt    httpapi.Time    `json:"opened_at" doc:"When it was opened."`
 }
 
-func (s *Service) getLineage(ctx context.Context, in *lineageInput) (*lineageOutput, error) {
+func (s *Service) getLineage(ctx context.Context, in *lineageInput) (*httpapi.Body[lineageBody], error) {
 	set, ok := httpapi.ParseID(in.ID)
 	if !ok {
 		return nil, dataset.ErrNotFound
@@ -85,5 +83,5 @@ func (s *Service) getLineage(ctx context.Context, in *lineageInput) (*lineageOut
 			Candidates: toCandidates(o.Item.Candidates), Subject: toSubject(o.Item.Subject), OpenedBy: n.of(o.Item.CreatedBy), OpenedAt: httpapi.Time(o.Item.CreatedAt),
 		})
 	}
-	return &lineageOutput{Body: b}, nil
+	return httpapi.NewBody(b), nil
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/assayhq/assay/internal/measure/stat"
 )
 
-type summaryOutput struct{ Body summaryBody }
-
 // summaryBody is the state of the queue on the wire.
 type summaryBody struct {
 	ByStatus          map[string]int64           `json:"by_status" doc:"All items by status."`
@@ -38,7 +36,7 @@ type workloadBody struct {
 	Decided7d int64  `json:"decided_7d" doc:"Standing decisions of the member in the last seven days."`
 }
 
-func (s *Service) getSummary(ctx context.Context, _ *struct{}) (*summaryOutput, error) {
+func (s *Service) getSummary(ctx context.Context, _ *struct{}) (*httpapi.Body[summaryBody], error) {
 	sum, err := s.Summary(ctx, principal.From(ctx).Org)
 	if err != nil {
 		return nil, err
@@ -51,7 +49,7 @@ func (s *Service) getSummary(ctx context.Context, _ *struct{}) (*summaryOutput, 
 	for _, w := range sum.Assignees {
 		b.ByAssignee = append(b.ByAssignee, workloadBody{UserID: w.User.String(), Open: w.Open, Decided7d: w.DecidedLately})
 	}
-	return &summaryOutput{Body: b}, nil
+	return httpapi.NewBody(b), nil
 }
 
 func texts[T ~string](counts map[T]int64) map[string]int64 {

@@ -57,8 +57,6 @@ type truthInputBody struct {
 	Supersedes     int64        `json:"supersedes,omitzero" minimum:"1" maximum:"9007199254740991" doc:"Active ground truth of the item that this one replaces."`
 }
 
-type truthOutput struct{ Body truthBody }
-
 type createdTruthOutput struct {
 	Location string `header:"Location" doc:"Path of the ground truth."`
 	Body     truthBody
@@ -127,7 +125,7 @@ func again[T any](do func() (T, error)) (out T, err error) {
 	return out, err
 }
 
-func (s *Service) getTruth(ctx context.Context, in *TruthPath) (*truthOutput, error) {
+func (s *Service) getTruth(ctx context.Context, in *TruthPath) (*httpapi.Body[truthBody], error) {
 	org := principal.From(ctx).Org
 	t, err := s.Truth(ctx, org, in.ID)
 	if err != nil {
@@ -137,7 +135,7 @@ func (s *Service) getTruth(ctx context.Context, in *TruthPath) (*truthOutput, er
 	if err != nil {
 		return nil, err
 	}
-	return &truthOutput{Body: toTruth(t, names{t.DecidedBy: by[0], t.CreatedBy: by[1]})}, nil
+	return httpapi.NewBody(toTruth(t, names{t.DecidedBy: by[0], t.CreatedBy: by[1]})), nil
 }
 
 type calibrationInput struct {
@@ -151,7 +149,7 @@ type calibrationBody struct {
 	JudgeConfigID    httpapi.IDInput `json:"judgeConfigId,omitzero" doc:"Judge whose label key and scale the label uses; the judges among the candidates if it is not sent."`
 }
 
-func (s *Service) postCalibration(ctx context.Context, in *calibrationInput) (*itemOutput, error) {
+func (s *Service) postCalibration(ctx context.Context, in *calibrationInput) (*httpapi.Output[itemBody], error) {
 	return s.enter(ctx, in.ID, Entering{
 		Purpose: dataset.PurposeCalibration, Dataset: int64(in.Body.CalibrationSetID), Split: in.Body.Split, Judge: int64(in.Body.JudgeConfigID), Weight: 1, Tags: []string{},
 	})
@@ -169,7 +167,7 @@ type goldenBody struct {
 	Justification string          `json:"justification" minLength:"1" maxLength:"10000" doc:"Why the item belongs into the golden dataset."`
 }
 
-func (s *Service) postGolden(ctx context.Context, in *goldenInput) (*itemOutput, error) {
+func (s *Service) postGolden(ctx context.Context, in *goldenInput) (*httpapi.Output[itemBody], error) {
 	b := in.Body
 	return s.enter(ctx, in.ID, Entering{
 		Purpose: dataset.PurposeGolden, Dataset: int64(b.DatasetID), Weight: b.Weight, Tags: httpapi.OrEmpty(b.Tags), Justification: b.Justification,
@@ -177,11 +175,11 @@ func (s *Service) postGolden(ctx context.Context, in *goldenInput) (*itemOutput,
 }
 
 // enter adds ground truth to a dataset.
-func (s *Service) enter(ctx context.Context, id int64, in Entering) (*itemOutput, error) {
-	if out, err := change.Recall[itemOutput](ctx, s.log); out != nil || err != nil {
+func (s *Service) enter(ctx context.Context, id int64, in Entering) (*httpapi.Output[itemBody], error) {
+	if out, err := change.Recall[httpapi.Output[itemBody]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}
-	return again(func() (*itemOutput, error) {
+	return again(func() (*httpapi.Output[itemBody], error) {
 		p, err := s.PrepareEntry(ctx, principal.From(ctx).Org, id, in)
 		if err != nil {
 			return nil, err

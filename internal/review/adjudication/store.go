@@ -39,10 +39,7 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, i Item) (int64, err
 	if err == nil {
 		err = q.InsertContent(ctx, db.InsertContentParams{OrgID: tx.Org, ItemID: id, Content: content})
 	}
-	if err != nil {
-		return 0, fmt.Errorf("insert item: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert item")
 }
 
 // unresolvedTx is the item of the same source about the same subject that is not
@@ -60,19 +57,13 @@ func (s store) unresolvedIn(ctx context.Context, q db.DBTX, org principal.OrgID,
 	if postgres.NoRows(err) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, fmt.Errorf("find unresolved item: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "find unresolved item")
 }
 
 // wasOpenedTx reports whether a source has ever opened an item about a subject.
 func (s store) wasOpenedTx(ctx context.Context, tx postgres.Tx, i Item) (bool, error) {
 	was, err := db.New(tx).WasOpened(ctx, db.WasOpenedParams{OrgID: tx.Org, Source: string(i.Source), SubjectKey: i.Subject.key()})
-	if err != nil {
-		return false, fmt.Errorf("find earlier items: %w", err)
-	}
-	return was, nil
+	return was, postgres.Wrap(err, "find earlier items")
 }
 
 func (s store) content(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (*dataset.Content, error) {
@@ -96,10 +87,7 @@ func (s store) find(ctx context.Context, org principal.OrgID, id int64, content 
 		if r, err = db.New(q).FindItem(ctx, db.FindItemParams{OrgID: org, ID: id}); postgres.NoRows(err) {
 			return ErrNotFound
 		}
-		if err != nil {
-			return fmt.Errorf("find item: %w", err)
-		}
-		return nil
+		return postgres.Wrap(err, "find item")
 	})
 	if content {
 		reads = append(reads, func(q postgres.Querier) (err error) { c, err = s.content(ctx, q, org, id); return err })
@@ -117,11 +105,8 @@ func (s store) find(ctx context.Context, org principal.OrgID, id int64, content 
 
 func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Item, error) {
 	r, err := db.New(tx).LockItem(ctx, db.LockItemParams{OrgID: tx.Org, ID: id})
-	if postgres.NoRows(err) {
-		return Item{}, ErrNotFound
-	}
 	if err != nil {
-		return Item{}, fmt.Errorf("lock item: %w", err)
+		return Item{}, postgres.Missing(err, "lock item", ErrNotFound)
 	}
 	p := parts{ids: []int64{id}}
 	for _, read := range p.reads(ctx, tx.Org) {

@@ -19,19 +19,13 @@ func (s store) insertDecisionTx(ctx context.Context, tx postgres.Tx, item int64,
 		FailureMode: postgres.OrNull(d.FailureMode), Confidence: d.Confidence, DecidedBy: d.By.String(), DeciderID: d.Decider, Independent: d.Independent, Override: d.Override,
 		Separation: d.Separation, Overturned: d.Overturned, CreatedAt: d.At,
 	})
-	if err != nil {
-		return 0, fmt.Errorf("insert decision: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert decision")
 }
 
 func (s store) supersedeDecisionTx(ctx context.Context, tx postgres.Tx, item int64, end Superseded) error {
 	by := end.By.String()
 	err := db.New(tx).SupersedeDecision(ctx, db.SupersedeDecisionParams{OrgID: tx.Org, ItemID: item, SupersededAt: &end.At, SupersededBy: &by, SupersededReason: &end.Reason})
-	if err != nil {
-		return fmt.Errorf("supersede decision: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "supersede decision")
 }
 
 func (s store) insertTruthTx(ctx context.Context, tx postgres.Tx, t GroundTruth) (int64, error) {
@@ -39,33 +33,18 @@ func (s store) insertTruthTx(ctx context.Context, tx postgres.Tx, t GroundTruth)
 		OrgID: tx.Org, ItemID: t.Item, DecisionID: t.Decision, Decision: string(t.Verdict), Label: postgres.OrNull(t.Label), Score: t.Score, ExpectedOutput: t.Expected, Rationale: t.Rationale,
 		DecidedBy: t.DecidedBy.String(), CreatedBy: t.CreatedBy.String(), Number: int32(t.Number), SupersedesID: postgres.OrNull(t.Supersedes), ContentDigest: t.Digest[:], CreatedAt: t.CreatedAt,
 	})
-	if err != nil {
-		return 0, fmt.Errorf("insert ground truth: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert ground truth")
 }
 
 // endTruthTx ends ground truth that is active.
 func (s store) endTruthTx(ctx context.Context, tx postgres.Tx, t GroundTruth) error {
 	n, err := db.New(tx).EndTruth(ctx, db.EndTruthParams{OrgID: tx.Org, ID: t.ID, Status: string(t.Status), Reason: t.Reason, EndedAt: t.EndedAt})
-	if err != nil {
-		return fmt.Errorf("end ground truth: %w", err)
-	}
-	if n == 0 {
-		return ErrConflict
-	}
-	return nil
+	return postgres.Changed(n, err, "end ground truth", ErrConflict)
 }
 
 func (s store) truth(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (GroundTruth, error) {
 	r, err := db.New(q).FindTruth(ctx, db.FindTruthParams{OrgID: org, ID: id})
-	if postgres.NoRows(err) {
-		return GroundTruth{}, ErrTruthNotFound
-	}
-	if err != nil {
-		return GroundTruth{}, fmt.Errorf("find ground truth: %w", err)
-	}
-	return fromTruthRow(r), nil
+	return postgres.One(r, err, "find ground truth", ErrTruthNotFound, fromTruthRow)
 }
 
 func (s store) insertEntryTx(ctx context.Context, tx postgres.Tx, e Entry) (int64, error) {
@@ -73,25 +52,16 @@ func (s store) insertEntryTx(ctx context.Context, tx postgres.Tx, e Entry) (int6
 		OrgID: tx.Org, ItemID: e.Item, GroundTruthID: e.Truth, Purpose: string(e.Purpose), DatasetID: e.Dataset, DatasetItemID: e.DatasetItem, Split: postgres.OrNull(e.Split),
 		JudgeConfigID: postgres.OrNull(e.Judge), Tags: e.Tags, Justification: e.Justification, CreatedBy: e.By.String(), CreatedAt: e.At,
 	})
-	if err != nil {
-		return 0, fmt.Errorf("insert entry: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "insert entry")
 }
 
 // moveEntryTx lets an entry rest on the ground truth that it has now.
 func (s store) moveEntryTx(ctx context.Context, tx postgres.Tx, e Entry) error {
-	if err := db.New(tx).MoveEntry(ctx, db.MoveEntryParams{OrgID: tx.Org, ID: e.ID, GroundTruthID: e.Truth}); err != nil {
-		return fmt.Errorf("move entry: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).MoveEntry(ctx, db.MoveEntryParams{OrgID: tx.Org, ID: e.ID, GroundTruthID: e.Truth}), "move entry")
 }
 
 func (s store) deleteEntryTx(ctx context.Context, tx postgres.Tx, id int64) error {
-	if err := db.New(tx).DeleteEntry(ctx, db.DeleteEntryParams{OrgID: tx.Org, ID: id}); err != nil {
-		return fmt.Errorf("delete entry: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).DeleteEntry(ctx, db.DeleteEntryParams{OrgID: tx.Org, ID: id}), "delete entry")
 }
 
 func (s store) entriesOfTx(ctx context.Context, tx postgres.Tx, set, item int64) ([]Entry, error) {
@@ -101,14 +71,7 @@ func (s store) entriesOfTx(ctx context.Context, tx postgres.Tx, set, item int64)
 // entriesOf are the entries behind an item of a dataset, newest first.
 func (s store) entriesOf(ctx context.Context, q db.DBTX, org principal.OrgID, set, item int64) ([]Entry, error) {
 	rows, err := db.New(q).EntriesOfDatasetItem(ctx, db.EntriesOfDatasetItemParams{OrgID: org, DatasetID: set, DatasetItemID: item})
-	if err != nil {
-		return nil, fmt.Errorf("read entries: %w", err)
-	}
-	out := make([]Entry, len(rows))
-	for i, r := range rows {
-		out[i] = fromEntryRow(r)
-	}
-	return out, nil
+	return postgres.All(rows, err, "read entries", fromEntryRow)
 }
 
 // setTx is the default set of a purpose, zero if there is none. Others who look for
@@ -122,17 +85,12 @@ func (s store) setTx(ctx context.Context, tx postgres.Tx, purpose dataset.Purpos
 	if postgres.NoRows(err) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, fmt.Errorf("find default set: %w", err)
-	}
-	return id, nil
+	return id, postgres.Wrap(err, "find default set")
 }
 
 func (s store) putSetTx(ctx context.Context, tx postgres.Tx, purpose dataset.Purpose, id int64, at time.Time) error {
-	if err := db.New(tx).PutSet(ctx, db.PutSetParams{OrgID: tx.Org, Purpose: string(purpose), DatasetID: id, CreatedAt: at}); err != nil {
-		return fmt.Errorf("put default set: %w", err)
-	}
-	return nil
+	err := db.New(tx).PutSet(ctx, db.PutSetParams{OrgID: tx.Org, Purpose: string(purpose), DatasetID: id, CreatedAt: at})
+	return postgres.Wrap(err, "put default set")
 }
 
 // counted is a summary with what it is computed from.

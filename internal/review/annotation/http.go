@@ -13,6 +13,7 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 	"github.com/assayhq/assay/internal/review/label"
 )
 
@@ -176,6 +177,9 @@ type taskBody struct {
 	Version            int64                      `json:"version" volatile:"true" doc:"Counts changes of the task itself; see If-Match."`
 }
 
+// Noun is what documents call it.
+func (taskBody) Noun() string { return "task" }
+
 type schemaInput struct {
 	Fields []fieldInput `json:"fields" maxItems:"50" doc:"The labels."`
 }
@@ -203,63 +207,43 @@ type fieldBody struct {
 	Max      *float64        `json:"max" doc:"Greatest value of a number; null if there is none."`
 }
 
-type taskOutput struct {
-	ETag string `header:"ETag" doc:"The task's version, to be sent as If-Match."`
-	Body taskBody
-}
-
-type createdTaskOutput struct {
-	ETag     string `header:"ETag" doc:"The task's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the task."`
-	Body     taskBody
-}
-
-type listTasksOutput struct{ Body listTasksBody }
-
 type listTasksBody struct {
 	Tasks []taskBody `json:"tasks" doc:"The tasks of this page, newest first."`
 	httpapi.CursorPaging
 }
 
-const taskCursor = httpapi.IDCursor("annotation tasks")
-
-func (s *Service) getTasks(ctx context.Context, in *listTasksInput) (*listTasksOutput, error) {
-	below, err := taskCursor.Below(in.Cursor)
-	if err != nil {
-		return nil, err
+func (s *Service) tasks() resource.Noun[Task, taskBody] {
+	return resource.Noun[Task, taskBody]{
+		Log: s.log, Path: "/api/annotations/tasks", Missing: ErrTaskNotFound, Cursor: "annotation tasks",
+		ID: func(t Task) int64 { return t.ID },
+		Show: func(ctx context.Context, tx *postgres.Tx, all []Task) ([]taskBody, error) {
+			show := resource.By(s.tenancy, func(t Task) principal.Actor { return t.CreatedBy }, func(t Task, by httpapi.Actor) taskBody {
+				if tx == nil { // who changes a task sees all of it
+					t = t.seenBy(principal.From(ctx))
+				}
+				return toTaskBody(t, by)
+			})
+			return show(ctx, tx, all)
+		},
 	}
-	org := principal.From(ctx).Org
-	f := TaskFilter{Status: in.Status, Search: in.Search, Below: below, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
-	var all []Task
-	var total int64
-	known := in.ID == ""
-	if !known {
-		f.ID, known = httpapi.ParseID(in.ID)
-	}
-	if known { // any other text is the id of no task
-		if all, total, err = s.Tasks(ctx, org, f); err != nil {
-			return nil, err
-		}
-	}
-	var out listTasksOutput
-	all, out.Body.CursorPaging = httpapi.Cut(in.CursorPage, all, total, func(t Task) string { return taskCursor.Text(t.ID) })
-	who := make([]principal.Actor, len(all))
-	for i, t := range all {
-		who[i] = t.CreatedBy
-	}
-	by, err := s.tenancy.Actors(ctx, org, who...)
-	if err != nil {
-		return nil, err
-	}
-	out.Body.Tasks = make([]taskBody, len(all))
-	for i, t := range all {
-		out.Body.Tasks[i] = toTaskBody(t.seenBy(principal.From(ctx)), by[i])
-	}
-	return &out, nil
 }
 
-func (s *Service) postTask(ctx context.Context, in *createTaskInput) (*createdTaskOutput, error) {
-	if out, err := change.Recall[createdTaskOutput](ctx, s.log); out != nil || err != nil {
+func (s *Service) getTasks(ctx context.Context, in *listTasksInput) (*httpapi.Body[listTasksBody], error) {
+	shown, paging, err := s.tasks().Page(ctx, in.CursorPage, func(p postgres.Page) ([]Task, int64, error) {
+		f := TaskFilter{Status: in.Status, Search: in.Search, Page: p}
+		if in.ID != "" {
+			var known bool
+			if f.ID, known = httpapi.ParseID(in.ID); !known {
+				return nil, 0, nil // any other text is the id of no task
+			}
+		}
+		return s.Tasks(ctx, principal.From(ctx).Org, f)
+	})
+	return httpapi.NewBody(listTasksBody{shown, paging}), err
+}
+
+func (s *Service) postTask(ctx context.Context, in *createTaskInput) (*httpapi.Made[taskBody], error) {
+	if out, err := change.Recall[httpapi.Made[taskBody]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}
 	b, org := in.Body, principal.From(ctx).Org
@@ -278,41 +262,26 @@ func (s *Service) postTask(ctx context.Context, in *createTaskInput) (*createdTa
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdTaskOutput, error) {
-		t, err := s.CreateTx(ctx, tx, t, items)
-		if err != nil {
-			return nil, err
-		}
-		out, err := s.toTaskOutputTx(ctx, tx, t)
-		if err != nil {
-			return nil, err
-		}
-		return &createdTaskOutput{ETag: out.ETag, Location: "/api/annotations/tasks/" + strconv.FormatInt(t.ID, 10), Body: out.Body}, nil
-	})
+	return s.tasks().Create(ctx, func(tx postgres.Tx) (Task, error) { return s.CreateTx(ctx, tx, t, items) })
 }
 
-func (s *Service) getTask(ctx context.Context, in *TaskPath) (*taskOutput, error) {
-	org := principal.From(ctx).Org
-	t, err := s.Task(ctx, org, in.ID)
+func (s *Service) getTask(ctx context.Context, in *TaskPath) (*httpapi.Output[taskBody], error) {
+	t, err := s.Task(ctx, principal.From(ctx).Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	by, err := s.tenancy.Actors(ctx, org, t.CreatedBy)
-	if err != nil {
-		return nil, err
-	}
-	return &taskOutput{ETag: httpapi.ETag(t.Version), Body: toTaskBody(t.seenBy(principal.From(ctx)), by[0])}, nil
+	return s.tasks().Answer(ctx, nil, t)
 }
 
-func (s *Service) putTask(ctx context.Context, in *updateTaskInput) (*taskOutput, error) {
+func (s *Service) putTask(ctx context.Context, in *updateTaskInput) (*httpapi.Output[taskBody], error) {
 	return s.updateTask(ctx, in.ID, in.IfMatch, in.Body)
 }
 
-func (s *Service) putNamedTask(ctx context.Context, in *updateNamedInput) (*taskOutput, error) {
+func (s *Service) putNamedTask(ctx context.Context, in *updateNamedInput) (*httpapi.Output[taskBody], error) {
 	return s.updateTask(ctx, max(int64(in.Body.ID), in.QueryID), in.IfMatch, in.Body.UpdateTask)
 }
 
-func (s *Service) updateTask(ctx context.Context, id int64, match httpapi.IfMatch, b UpdateTask) (*taskOutput, error) {
+func (s *Service) updateTask(ctx context.Context, id int64, match httpapi.IfMatch, b UpdateTask) (*httpapi.Output[taskBody], error) {
 	expected, err := match.Expected(b.ExpectedVersion)
 	if err != nil {
 		return nil, err
@@ -321,7 +290,7 @@ func (s *Service) updateTask(ctx context.Context, id int64, match httpapi.IfMatc
 	if err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*taskOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Output[taskBody], error) {
 		t, err := s.UpdateTaskTx(ctx, tx, id, expected, func(t *Task) {
 			b.apply(t)
 			if b.AssigneeIDs.Sent {
@@ -331,7 +300,7 @@ func (s *Service) updateTask(ctx context.Context, id int64, match httpapi.IfMatc
 		if err != nil {
 			return nil, err
 		}
-		return s.toTaskOutputTx(ctx, tx, t)
+		return s.tasks().Answer(ctx, &tx, t)
 	})
 }
 
@@ -357,10 +326,7 @@ func (b UpdateTask) apply(t *Task) {
 
 func (s *Service) deleteTask(ctx context.Context, in *TaskPath) (*httpapi.DeletedOutput[int64], error) {
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
-		if err := s.DeleteTaskTx(ctx, tx, in.ID); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(in.ID), nil
+		return httpapi.NewDeleted(in.ID), s.DeleteTaskTx(ctx, tx, in.ID)
 	})
 }
 
@@ -391,14 +357,6 @@ func (s *Service) fromAssignees(ctx context.Context, org principal.OrgID, ids []
 		who = append(who, id)
 	}
 	return who, s.checkAssignees(ctx, org, who)
-}
-
-func (s *Service) toTaskOutputTx(ctx context.Context, tx postgres.Tx, t Task) (*taskOutput, error) {
-	by, err := s.tenancy.ActorsTx(ctx, tx, t.CreatedBy)
-	if err != nil {
-		return nil, err
-	}
-	return &taskOutput{ETag: httpapi.ETag(t.Version), Body: toTaskBody(t, by[0])}, nil
 }
 
 // Shown is the task as getAnnotationTask shows it.

@@ -188,23 +188,8 @@ type revisionBody struct {
 	ReplacedAt      httpapi.Time   `json:"replaced_at" doc:"When it was changed."`
 }
 
-type annotationOutput struct {
-	ETag string `header:"ETag" doc:"The annotation's version, to be sent as If-Match."`
-	Body Body
-}
-
-type detailOutput struct {
-	ETag string `header:"ETag" doc:"The annotation's version, to be sent as If-Match."`
-	Body detailBody
-}
-
-type createdOutput struct {
-	ETag     string `header:"ETag" doc:"The annotation's version, to be sent as If-Match."`
-	Location string `header:"Location" doc:"Path of the annotation."`
-	Body     Body
-}
-
-type listOutput struct{ Body listBody }
+// Noun is what documents call it.
+func (Body) Noun() string { return "annotation" }
 
 type listBody struct {
 	Annotations []Body `json:"annotations" doc:"The annotations of this page, newest first."`
@@ -213,7 +198,7 @@ type listBody struct {
 
 const cursor = httpapi.IDCursor("annotations")
 
-func (s *Service) getAnnotations(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Service) getAnnotations(ctx context.Context, in *listInput) (*httpapi.Body[listBody], error) {
 	caller := principal.From(ctx)
 	f := Filter{Reader: reader(caller), Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
 	var err error
@@ -239,7 +224,7 @@ func (s *Service) getAnnotations(ctx context.Context, in *listInput) (*listOutpu
 			return nil, err
 		}
 	}
-	var out listOutput
+	var out httpapi.Body[listBody]
 	next := ""
 	if more {
 		next = cursor.Text(all[len(all)-1].ID)
@@ -280,8 +265,8 @@ func (s *Service) filter(ctx context.Context, org principal.OrgID, in *listInput
 	return known, nil
 }
 
-func (s *Service) postAnnotation(ctx context.Context, in *createInput) (*createdOutput, error) {
-	if out, err := change.Recall[createdOutput](ctx, s.log); out != nil || err != nil {
+func (s *Service) postAnnotation(ctx context.Context, in *createInput) (*httpapi.Made[Body], error) {
+	if out, err := change.Recall[httpapi.Made[Body]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}
 	b, caller := in.Body, principal.From(ctx)
@@ -293,7 +278,7 @@ func (s *Service) postAnnotation(ctx context.Context, in *createInput) (*created
 	if a.Subject, err = s.subject(ctx, caller.Org, subjectInput{Run: b.EvaluationRunID, TestCase: b.TestCaseID, Trace: b.TraceID, Span: b.SpanID}, "", newNamed()); err != nil {
 		return nil, err
 	}
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Made[Body], error) {
 		a, err := s.AddTx(ctx, tx, a, "")
 		if err != nil {
 			return nil, err
@@ -302,11 +287,13 @@ func (s *Service) postAnnotation(ctx context.Context, in *createInput) (*created
 		if err != nil {
 			return nil, err
 		}
-		return &createdOutput{ETag: httpapi.ETag(a.Version), Location: "/api/annotations/" + strconv.FormatInt(a.ID, 10), Body: bodies[0]}, nil
+		return &httpapi.Made[Body]{
+			ETag: httpapi.ETag(a.Version), Location: "/api/annotations/" + strconv.FormatInt(a.ID, 10), Body: bodies[0],
+		}, nil
 	})
 }
 
-func (s *Service) getAnnotation(ctx context.Context, in *Path) (*detailOutput, error) {
+func (s *Service) getAnnotation(ctx context.Context, in *Path) (*httpapi.Output[detailBody], error) {
 	caller := principal.From(ctx)
 	a, earlier, err := s.Find(ctx, caller.Org, reader(caller), in.ID)
 	if err != nil {
@@ -316,14 +303,14 @@ func (s *Service) getAnnotation(ctx context.Context, in *Path) (*detailOutput, e
 	if err != nil {
 		return nil, err
 	}
-	out := &detailOutput{ETag: httpapi.ETag(a.Version), Body: detailBody{toBody(a.seenBy(caller), by[0]), make([]revisionBody, len(earlier))}}
+	out := &httpapi.Output[detailBody]{ETag: httpapi.ETag(a.Version), Body: detailBody{toBody(a.seenBy(caller), by[0]), make([]revisionBody, len(earlier))}}
 	for i, e := range earlier {
 		out.Body.Revisions[i] = toRevisionBody(e)
 	}
 	return out, nil
 }
 
-func (s *Service) patchAnnotation(ctx context.Context, in *updateInput) (*annotationOutput, error) {
+func (s *Service) patchAnnotation(ctx context.Context, in *updateInput) (*httpapi.Output[Body], error) {
 	expected, err := in.Expected(in.Body.ExpectedVersion)
 	if err != nil {
 		return nil, err
@@ -333,7 +320,7 @@ func (s *Service) patchAnnotation(ctx context.Context, in *updateInput) (*annota
 		return nil, err
 	}
 	c.Status = in.Body.Status.Value
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*annotationOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Output[Body], error) {
 		a, err := s.UpdateTx(ctx, tx, in.ID, expected, *principal.From(ctx).User, c)
 		if err != nil {
 			return nil, err
@@ -342,16 +329,13 @@ func (s *Service) patchAnnotation(ctx context.Context, in *updateInput) (*annota
 		if err != nil {
 			return nil, err
 		}
-		return &annotationOutput{ETag: httpapi.ETag(a.Version), Body: bodies[0]}, nil
+		return &httpapi.Output[Body]{ETag: httpapi.ETag(a.Version), Body: bodies[0]}, nil
 	})
 }
 
 func (s *Service) deleteAnnotation(ctx context.Context, in *Path) (*httpapi.DeletedOutput[int64], error) {
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.DeletedOutput[int64], error) {
-		if err := s.DeleteTx(ctx, tx, in.ID, *principal.From(ctx).User); err != nil {
-			return nil, err
-		}
-		return httpapi.NewDeleted(in.ID), nil
+		return httpapi.NewDeleted(in.ID), s.DeleteTx(ctx, tx, in.ID, *principal.From(ctx).User)
 	})
 }
 

@@ -187,8 +187,6 @@ func (b *updateItemBody) Check(context.Context) error {
 	return nil
 }
 
-type itemOutput struct{ Body itemBody }
-
 // itemBody is an item on the wire.
 type itemBody struct {
 	ID                   int64                      `json:"id" doc:"Id of the item."`
@@ -220,8 +218,6 @@ type skipBody struct {
 	CreatedAt httpapi.Time  `json:"created_at" doc:"When."`
 }
 
-type listItemsOutput struct{ Body listItemsBody }
-
 type listItemsBody struct {
 	Items []itemBody `json:"items" doc:"The items of this page, newest first."`
 	httpapi.CursorPaging
@@ -236,8 +232,6 @@ type takeBody struct {
 	LeaseSeconds int `json:"leaseSeconds,omitempty" minimum:"10" maximum:"14400" doc:"Seconds for which the item is kept for the caller; 900 if it is not sent."`
 }
 
-type nextOutput struct{ Body nextBody }
-
 type nextBody struct {
 	Item           httpapi.Null[itemBody] `json:"item" doc:"The item to answer; null if there is none for the caller now."`
 	Reason         *string                `json:"reason" enum:"completed,others,empty" doc:"Why item is null. completed: all items are; others: the remaining ones are held by others, or the caller has answered or skipped them; empty: the task has no items."`
@@ -247,7 +241,7 @@ type nextBody struct {
 
 const itemCursor = httpapi.IDCursor("annotation items")
 
-func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsOutput, error) {
+func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*httpapi.Body[listItemsBody], error) {
 	page := in.page()
 	below, err := itemCursor.Below(page.Cursor)
 	if err != nil {
@@ -266,7 +260,7 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*listItemsO
 	if err != nil {
 		return nil, err
 	}
-	var out listItemsOutput
+	var out httpapi.Body[listItemsBody]
 	next := ""
 	if list.More {
 		next = itemCursor.Text(list.Items[len(list.Items)-1].ID)
@@ -348,10 +342,10 @@ func (s *Service) postItems(ctx context.Context, in *addItemsInput) (*addItemsOu
 	})
 }
 
-func (s *Service) putItem(ctx context.Context, in *updateItemInput) (*itemOutput, error) {
+func (s *Service) putItem(ctx context.Context, in *updateItemInput) (*httpapi.Body[itemBody], error) {
 	b, caller := in.Body, principal.From(ctx)
 	item := int64(b.ItemID)
-	return change.Do(ctx, s.log, func(tx postgres.Tx) (*itemOutput, error) {
+	return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Body[itemBody], error) {
 		var err error
 		switch {
 		case b.Annotation != nil:
@@ -381,11 +375,11 @@ func (s *Service) putItem(ctx context.Context, in *updateItemInput) (*itemOutput
 		if err != nil {
 			return nil, err
 		}
-		return &itemOutput{Body: shown[0]}, nil
+		return httpapi.NewBody(shown[0]), nil
 	})
 }
 
-func (s *Service) postNext(ctx context.Context, in *takeInput) (*nextOutput, error) {
+func (s *Service) postNext(ctx context.Context, in *takeInput) (*httpapi.Body[nextBody], error) {
 	caller := principal.From(ctx)
 	lease := 15 * time.Minute
 	if in.Body.LeaseSeconds > 0 {
@@ -395,7 +389,7 @@ func (s *Service) postNext(ctx context.Context, in *takeInput) (*nextOutput, err
 	if err != nil {
 		return nil, err
 	}
-	out := &nextOutput{Body: nextBody{TotalItems: t.Total, CompletedItems: t.Completed}}
+	out := httpapi.NewBody(nextBody{TotalItems: t.Total, CompletedItems: t.Completed})
 	if found != nil {
 		bodies, err := s.toItemBodies(ctx, caller, []Read{*found})
 		if err != nil {

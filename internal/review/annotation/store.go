@@ -24,10 +24,7 @@ func (s store) insertTaskTx(ctx context.Context, tx postgres.Tx, t Task) (id, ve
 		OrgID: tx.Org, Name: t.Name, Type: string(t.Type), Status: string(t.Status), LabelSchema: schema, Guidelines: t.Guidelines, Description: t.Description, DueAt: t.DueAt, Tags: t.Tags,
 		AnnotatorsPerItem: int32(t.Annotators), AgreementThreshold: t.Threshold, Blind: t.Blind, AssigneeIds: t.Assignees, Source: t.Source, CreatedBy: t.CreatedBy.String(), CreatedAt: t.CreatedAt,
 	})
-	if err != nil {
-		return 0, 0, fmt.Errorf("insert task: %w", err)
-	}
-	return r.ID, r.Version, nil
+	return r.ID, r.Version, postgres.Wrap(err, "insert task")
 }
 
 func (s store) findTask(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Task, error) {
@@ -47,38 +44,21 @@ func (s store) keepTx(ctx context.Context, tx postgres.Tx, id int64) (Task, erro
 }
 
 func foundTask(r db.AnnotationTask, err error) (Task, error) {
-	if postgres.NoRows(err) {
-		return Task{}, ErrTaskNotFound
-	}
-	if err != nil {
-		return Task{}, fmt.Errorf("find task: %w", err)
-	}
-	return fromTask(r)
+	return postgres.DecodeOne(r, err, "find task", ErrTaskNotFound, fromTask)
 }
 
 func (s store) listTasks(ctx context.Context, org principal.OrgID, f TaskFilter) ([]Task, int64, error) {
 	q := db.New(s.db.Org(org))
 	count := db.CountTasksParams{OrgID: org, OnlyID: postgres.OrNull(f.ID), Status: postgres.OrNull(string(f.Status)), Search: postgres.OrNull(f.Search)}
 	rows, err := q.ListTasks(ctx, db.ListTasksParams{
-		OrgID: org, OnlyID: count.OnlyID, Status: count.Status, Search: count.Search, Below: f.Below, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
+		OrgID: org, OnlyID: count.OnlyID, Status: count.Status, Search: count.Search, Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list tasks: %w", err)
-	}
-	all := make([]Task, len(rows))
-	for i, r := range rows {
-		if all[i], err = fromTask(r); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !f.Count {
-		return all, 0, nil
+	all, err := postgres.DecodeAll(rows, err, "list tasks", fromTask)
+	if err != nil || !f.Count {
+		return all, 0, err
 	}
 	total, err := q.CountTasks(ctx, count)
-	if err != nil {
-		return nil, 0, fmt.Errorf("count tasks: %w", err)
-	}
-	return all, total, nil
+	return all, total, postgres.Wrap(err, "count tasks")
 }
 
 // updateTaskTx writes after over before, if before is still what is stored.
@@ -92,13 +72,7 @@ func (s store) updateTaskTx(ctx context.Context, tx postgres.Tx, before, after T
 		Name: after.Name, Type: string(after.Type), Status: string(after.Status), LabelSchema: schema, Guidelines: after.Guidelines, Description: after.Description, DueAt: after.DueAt, Tags: after.Tags,
 		AnnotatorsPerItem: int32(after.Annotators), AgreementThreshold: after.Threshold, Blind: after.Blind, AssigneeIds: after.Assignees, UpdatedAt: after.UpdatedAt,
 	})
-	if err != nil {
-		return fmt.Errorf("update task: %w", err)
-	}
-	if n == 0 {
-		return ErrVersionConflict
-	}
-	return nil
+	return postgres.Changed(n, err, "update task", ErrVersionConflict)
 }
 
 func (s store) countTx(ctx context.Context, tx postgres.Tx, task, items, completed int64) (Task, error) {
@@ -111,21 +85,12 @@ func (s store) countTx(ctx context.Context, tx postgres.Tx, task, items, complet
 
 func (s store) deleteTaskTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
 	n, err := db.New(tx).DeleteTask(ctx, db.DeleteTaskParams{OrgID: tx.Org, ID: id, DeletedAt: &at})
-	if err != nil {
-		return fmt.Errorf("delete task: %w", err)
-	}
-	if n == 0 {
-		return ErrInUse
-	}
-	return nil
+	return postgres.Changed(n, err, "delete task", ErrInUse)
 }
 
 func (s store) answeredTx(ctx context.Context, tx postgres.Tx, task int64) (bool, error) {
 	answered, err := db.New(tx).TaskAnswered(ctx, db.TaskAnsweredParams{OrgID: tx.Org, TaskID: task})
-	if err != nil {
-		return false, fmt.Errorf("look for answers: %w", err)
-	}
-	return answered, nil
+	return answered, postgres.Wrap(err, "look for answers")
 }
 
 func fromTask(r db.AnnotationTask) (Task, error) {

@@ -31,10 +31,7 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, a Annotation) (id, 
 	if postgres.Violates(err, "annotations_person") {
 		return 0, 0, ErrAlreadyAnswered
 	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("insert annotation: %w", err)
-	}
-	return r.ID, r.Version, nil
+	return r.ID, r.Version, postgres.Wrap(err, "insert annotation")
 }
 
 func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, reader *uuid.UUID, id int64) (Annotation, error) {
@@ -48,13 +45,7 @@ func (s store) lockAnnotationTx(ctx context.Context, tx postgres.Tx, reader *uui
 }
 
 func foundAnnotation(r db.Annotation, err error) (Annotation, error) {
-	if postgres.NoRows(err) {
-		return Annotation{}, ErrNotFound
-	}
-	if err != nil {
-		return Annotation{}, fmt.Errorf("find annotation: %w", err)
-	}
-	return fromAnnotation(r)
+	return postgres.DecodeOne(r, err, "find annotation", ErrNotFound, fromAnnotation)
 }
 
 // ownTx is what a person says about an item; nil if they say nothing.
@@ -136,28 +127,16 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, before, after Annot
 	err = db.New(tx).InsertRevision(ctx, db.InsertRevisionParams{
 		OrgID: tx.Org, AnnotationID: before.ID, Version: before.Version, Status: string(before.Status), Answer: former, DurationMs: before.DurationMS, ReplacedAt: at,
 	})
-	if err != nil {
-		return fmt.Errorf("keep revision: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "keep revision")
 }
 
 func (s store) openAnswersTx(ctx context.Context, tx postgres.Tx, item int64, open bool) error {
-	if err := db.New(tx).OpenAnswers(ctx, db.OpenAnswersParams{OrgID: tx.Org, ItemID: item, Open: open}); err != nil {
-		return fmt.Errorf("open answers: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).OpenAnswers(ctx, db.OpenAnswersParams{OrgID: tx.Org, ItemID: item, Open: open}), "open answers")
 }
 
 func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
 	n, err := db.New(tx).DeleteAnnotation(ctx, db.DeleteAnnotationParams{OrgID: tx.Org, ID: id, DeletedAt: &at})
-	if err != nil {
-		return fmt.Errorf("delete annotation: %w", err)
-	}
-	if n == 0 {
-		return ErrNotFound
-	}
-	return nil
+	return postgres.Changed(n, err, "delete annotation", ErrNotFound)
 }
 
 func (s store) revisions(ctx context.Context, org principal.OrgID, id int64) ([]Earlier, error) {

@@ -35,10 +35,7 @@ func (s store) importsTx(ctx context.Context, tx postgres.Tx, items []int64, ans
 		}
 		p.Answers = append(p.Answers, string(text))
 	}
-	if err := db.New(tx).InsertImports(ctx, p); err != nil {
-		return fmt.Errorf("keep imported answers: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).InsertImports(ctx, p), "keep imported answers")
 }
 
 // imports are the answers that came with items, by item.

@@ -21,18 +21,12 @@ func (s store) insertGoldTx(ctx context.Context, tx postgres.Tx, task int64, ite
 	if len(p.Items) == 0 {
 		return nil
 	}
-	if err := db.New(tx).InsertGold(ctx, p); err != nil {
-		return fmt.Errorf("insert gold questions: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).InsertGold(ctx, p), "insert gold questions")
 }
 
 func (s store) hasGoldTx(ctx context.Context, tx postgres.Tx, task int64) (bool, error) {
 	has, err := db.New(tx).HasGold(ctx, db.HasGoldParams{OrgID: tx.Org, TaskID: task})
-	if err != nil {
-		return false, fmt.Errorf("find gold questions: %w", err)
-	}
-	return has, nil
+	return has, postgres.Wrap(err, "find gold questions")
 }
 
 func (s store) known(ctx context.Context, org principal.OrgID, task int64) (Known, error) {
@@ -56,24 +50,15 @@ func (s store) known(ctx context.Context, org principal.OrgID, task int64) (Know
 
 func (s store) keepDecisionTx(ctx context.Context, tx postgres.Tx, i Item, v Verdict) error {
 	err := db.New(tx).KeepDecision(ctx, db.KeepDecisionParams{OrgID: tx.Org, TaskID: i.Task, ItemID: i.ID, Label: postgres.OrNull(v.Label), Confirmed: v.Confirmed})
-	if err != nil {
-		return fmt.Errorf("keep a decision: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "keep a decision")
 }
 
 func (s store) dropDecisionTx(ctx context.Context, tx postgres.Tx, i Item) error {
-	if err := db.New(tx).DropDecision(ctx, db.DropDecisionParams{OrgID: tx.Org, ItemID: i.ID}); err != nil {
-		return fmt.Errorf("forget a decision: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).DropDecision(ctx, db.DropDecisionParams{OrgID: tx.Org, ItemID: i.ID}), "forget a decision")
 }
 
 // hasAnswered reports whether a person has said anything about an item of a task.
 func (s store) hasAnswered(ctx context.Context, org principal.OrgID, task int64, person uuid.UUID) (bool, error) {
 	has, err := db.New(s.db.Org(org)).HasAnswered(ctx, db.HasAnsweredParams{OrgID: org, TaskID: task, Person: person})
-	if err != nil {
-		return false, fmt.Errorf("find the answers of a person: %w", err)
-	}
-	return has, nil
+	return has, postgres.Wrap(err, "find the answers of a person")
 }

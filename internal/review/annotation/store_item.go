@@ -43,13 +43,7 @@ func (s store) lockItemTx(ctx context.Context, tx postgres.Tx, id int64) (Item, 
 }
 
 func foundItem(r db.AnnotationItem, err error) (Item, error) {
-	if postgres.NoRows(err) {
-		return Item{}, ErrItemNotFound
-	}
-	if err != nil {
-		return Item{}, fmt.Errorf("find item: %w", err)
-	}
-	return fromItem(r), nil
+	return postgres.One(r, err, "find item", ErrItemNotFound, fromItem)
 }
 
 func (s store) listItems(ctx context.Context, org principal.OrgID, task int64, reader *uuid.UUID, p ItemPage) (items []Item, more bool, total int64, err error) {
@@ -144,10 +138,7 @@ func (s store) nextTx(ctx context.Context, tx postgres.Tx, task int64, person uu
 	if postgres.NoRows(err) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, fmt.Errorf("take an item: %w", err)
-	}
-	return item, nil
+	return item, postgres.Wrap(err, "take an item")
 }
 
 func (s store) expiredTx(ctx context.Context, tx postgres.Tx, task int64, now time.Time, batch int) ([]Item, error) {
@@ -160,49 +151,31 @@ func (s store) expiredTx(ctx context.Context, tx postgres.Tx, task int64, now ti
 
 func (s store) dropExpiredTx(ctx context.Context, tx postgres.Tx, item int64, now time.Time) (int, error) {
 	n, err := db.New(tx).DropExpired(ctx, db.DropExpiredParams{OrgID: tx.Org, ItemID: item, Now: now})
-	if err != nil {
-		return 0, fmt.Errorf("drop expired leases: %w", err)
-	}
-	return int(n), nil
+	return int(n), postgres.Wrap(err, "drop expired leases")
 }
 
 func (s store) dropLeaseTx(ctx context.Context, tx postgres.Tx, item int64, person uuid.UUID) (int, error) {
 	n, err := db.New(tx).DropLease(ctx, db.DropLeaseParams{OrgID: tx.Org, ItemID: item, Person: person})
-	if err != nil {
-		return 0, fmt.Errorf("drop lease: %w", err)
-	}
-	return int(n), nil
+	return int(n), postgres.Wrap(err, "drop lease")
 }
 
 func (s store) dropLeasesTx(ctx context.Context, tx postgres.Tx, item int64) error {
-	if err := db.New(tx).DropLeases(ctx, db.DropLeasesParams{OrgID: tx.Org, ItemID: item}); err != nil {
-		return fmt.Errorf("drop leases: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).DropLeases(ctx, db.DropLeasesParams{OrgID: tx.Org, ItemID: item}), "drop leases")
 }
 
 func (s store) skipTx(ctx context.Context, tx postgres.Tx, item int64, person uuid.UUID, reason string, at time.Time) (bool, error) {
 	n, err := db.New(tx).Skip(ctx, db.SkipParams{OrgID: tx.Org, ItemID: item, Person: person, Reason: reason, CreatedAt: at})
-	if err != nil {
-		return false, fmt.Errorf("skip item: %w", err)
-	}
-	return n > 0, nil
+	return n > 0, postgres.Wrap(err, "skip item")
 }
 
 func (s store) unskipTx(ctx context.Context, tx postgres.Tx, item int64) error {
-	if err := db.New(tx).Unskip(ctx, db.UnskipParams{OrgID: tx.Org, ItemID: item}); err != nil {
-		return fmt.Errorf("reopen item: %w", err)
-	}
-	return nil
+	return postgres.Wrap(db.New(tx).Unskip(ctx, db.UnskipParams{OrgID: tx.Org, ItemID: item}), "reopen item")
 }
 
 // unskipOwnTx forgets that a person skipped an item, and counts it.
 func (s store) unskipOwnTx(ctx context.Context, tx postgres.Tx, item int64, person uuid.UUID) (int, error) {
 	n, err := db.New(tx).UnskipOwn(ctx, db.UnskipOwnParams{OrgID: tx.Org, ItemID: item, Person: person})
-	if err != nil {
-		return 0, fmt.Errorf("forget skip: %w", err)
-	}
-	return int(n), nil
+	return int(n), postgres.Wrap(err, "forget skip")
 }
 
 func fromItems(rows []db.AnnotationItem) []Item {

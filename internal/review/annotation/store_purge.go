@@ -39,8 +39,5 @@ func (s store) purgeTaskTx(ctx context.Context, tx postgres.Tx, task int64) erro
 		q.PurgePlaces(ctx, db.PurgePlacesParams{OrgID: tx.Org, TaskID: task}),
 		q.PurgeTask(ctx, db.PurgeTaskParams{OrgID: tx.Org, ID: task}),
 	)
-	if err != nil {
-		return fmt.Errorf("purge task: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "purge task")
 }

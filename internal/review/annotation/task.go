@@ -67,13 +67,10 @@ func (t Task) admits(person uuid.UUID) error {
 
 // TaskFilter selects tasks; an empty field matches everything.
 type TaskFilter struct {
-	ID            int64
-	Status        TaskStatus
-	Search        string
-	Below         int64
-	Limit, Offset int
-	// Count asks for the number of tasks on all pages.
-	Count bool
+	ID     int64
+	Status TaskStatus
+	Search string
+	postgres.Page
 }
 
 // CreateTx makes a task with items.

@@ -35,8 +35,6 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	}, s.getReport)
 }
 
-type agreementOutput struct{ Body agreementBody }
-
 // agreementBody is a panel on the wire.
 type agreementBody struct {
 	TaskID     int64                  `json:"task_id" doc:"The task."`
@@ -107,12 +105,12 @@ type hardBody struct {
 	N         int       `json:"n" doc:"Answers that count."`
 }
 
-func (s *Service) getAgreement(ctx context.Context, in *annotation.TaskPath) (*agreementOutput, error) {
+func (s *Service) getAgreement(ctx context.Context, in *annotation.TaskPath) (*httpapi.Body[agreementBody], error) {
 	p, err := s.Panel(ctx, principal.From(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &agreementOutput{toAgreement(p)}, nil
+	return httpapi.NewBody(toAgreement(p)), nil
 }
 
 func toAgreement(p Panel) agreementBody {

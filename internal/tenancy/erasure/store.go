@@ -33,10 +33,7 @@ type counter func(ctx context.Context, tx postgres.Tx, place, table string, coun
 // gone reports whether the organization itself is erased.
 func (s store) gone(ctx context.Context, org principal.OrgID) (gone bool, err error) {
 	err = s.db.Org(org).QueryRow(ctx, "SELECT NOT EXISTS (SELECT 1 FROM organizations WHERE id = $1)", org).Scan(&gone)
-	if err != nil {
-		return false, fmt.Errorf("look for the organization: %w", err)
-	}
-	return gone, nil
+	return gone, postgres.Wrap(err, "look for the organization")
 }
 
 // count adds to a count of the certificate.

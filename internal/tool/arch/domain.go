@@ -46,7 +46,7 @@ var layers = [...]layerRule{
 	{
 		files:   []string{"http"},
 		imports: []string{"github.com/danielgtaylor/huma", "github.com/go-chi/chi"},
-		ours:    []string{"internal/httpapi"},
+		ours:    []string{"internal/httpapi", "internal/resource"},
 	},
 	{
 		files:   []string{"http", "outbound"},

@@ -24,6 +24,7 @@ func doors() []door {
 		{name: "httpapi", says: "the HTTP edge, without any area: checks of requests, pages, errors, limits, OTLP", may: []string{core}},
 		{name: "measure", says: "statistics and metrics, computed from plain values", may: []string{core}},
 		{name: "change", says: "one transaction for an effect, its idempotency, its audit entry and its events", may: []string{core, platform}},
+		{name: "resource", says: "what the operations on most nouns share: pages, and to get, create, change and delete", may: []string{core, platform, "internal/httpapi/...", "internal/change/..."}},
 		{name: "tenancy", says: "organizations, members, keys, views, limits, usage; prices, redaction, erasure", area: true},
 		{name: "dataset", says: "datasets, their items and frozen versions", area: true},
 		{name: "telemetry", says: "spans and traces from OTLP, conversations, scores", area: true},

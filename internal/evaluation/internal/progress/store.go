@@ -28,10 +28,7 @@ type Note struct {
 // PutNote stores a note, unless the run has one on the subject.
 func (s Store) PutNote(ctx context.Context, org principal.OrgID, run int64, subject string, n Note) error {
 	err := db.New(s.DB.Org(org)).PutNote(ctx, db.PutNoteParams{OrgID: org, RunID: run, Subject: subject, At: n.At, Level: n.Level, Message: n.Message})
-	if err != nil {
-		return fmt.Errorf("put note: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "put note")
 }
 
 // Notes reads the newest notes of a run, newest first.
@@ -53,10 +50,7 @@ func (s Store) PutChunk(ctx context.Context, org principal.OrgID, run int64, chu
 		OrgID: org, RunID: run, Chunk: int32(chunk), Size: int32(c.Size), Done: int32(c.Done), Passed: int32(c.Passed), Failed: int32(c.Failed),
 		Errored: int32(c.Errored), Skipped: int32(c.Skipped), CostNanoUsd: c.CostNanoUSD, UpdatedAt: at,
 	})
-	if err != nil {
-		return fmt.Errorf("put chunk: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "put chunk")
 }
 
 // Chunks reads how far each chunk of a run is, in their order.
@@ -100,8 +94,5 @@ func (s Store) PutDeaths(ctx context.Context, org principal.OrgID, run int64, ch
 	err = db.New(s.DB.Org(org)).PutChunkDeaths(ctx, db.PutChunkDeathsParams{
 		OrgID: org, RunID: run, Chunk: int32(chunk), Size: int32(size), UpdatedAt: at, Deaths: text,
 	})
-	if err != nil {
-		return fmt.Errorf("put deaths: %w", err)
-	}
-	return nil
+	return postgres.Wrap(err, "put deaths")
 }

@@ -49,8 +49,6 @@ type templatesInput struct {
 	Category string `query:"category" maxLength:"64" doc:"Only templates of this category."`
 }
 
-type templatesOutput struct{ Body templatesBody }
-
 type templatesBody struct {
 	Templates []templateBody `json:"templates" doc:"The templates."`
 }
@@ -106,8 +104,8 @@ type templateEvidenceBody struct {
 	Why      string `json:"why" doc:"What it shows."`
 }
 
-func getTemplates(_ context.Context, in *templatesInput) (*templatesOutput, error) {
-	out := templatesOutput{Body: templatesBody{Templates: []templateBody{}}}
+func getTemplates(_ context.Context, in *templatesInput) (*httpapi.Body[templatesBody], error) {
+	out := httpapi.Body[templatesBody]{Body: templatesBody{Templates: []templateBody{}}}
 	for _, t := range All() {
 		if in.Category != "" && t.Category != in.Category {
 			continue
