@@ -123,7 +123,6 @@ func (s *Service) patchConfig(ctx context.Context, in *updateInput) (*httpapi.Ou
 	})
 }
 
-// location is the path of a judge.
 // Shown is the judge as getJudgeConfig shows it.
 func (c Config) Shown() any { return toConfigBody(c) }
 
