@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // maxKnot is how many lines the files may have that all need each other: whoever changes one
@@ -112,69 +111,3 @@ func knotOf(files []*file) int {
 
 // several stands for the files of a name that more than one declares.
 const several = -1
-
-// maxMethods is how many methods a type may have, and maxFunction how many lines a function.
-const (
-	maxMethods  = 40
-	maxFunction = 80
-)
-
-// methods finds types that do everything.
-func methods(t *tree, bad report) {
-	found := t.methods()
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if limit := max(maxMethods, manyMethods[name]); found[name] > limit {
-			dir, _, _ := strings.Cut(name, ".")
-			bad(dir, 0, "%s has %d methods, more than %d: give a part of it a type of its own", name, found[name], limit)
-		}
-	}
-}
-
-// methods counts the methods of each type, by folder and name.
-func (t *tree) methods() map[string]int {
-	counted := map[string]int{}
-	for _, f := range t.files {
-		if f.test || f.gen || !matches("internal/...", f.dir) {
-			continue
-		}
-		for _, d := range f.syntax.Decls {
-			if m, ok := d.(*ast.FuncDecl); ok && m.Recv != nil {
-				counted[f.dir+"."+receiver(m.Recv.List[0].Type)]++
-			}
-		}
-	}
-	return counted
-}
-
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
-}
-
-// functions finds functions that do not fit on a screen.
-func functions(t *tree, bad report) {
-	for _, f := range t.files {
-		if f.test || f.gen || !matches("internal/...", f.dir) || matches("internal/test/...", f.dir) {
-			continue
-		}
-		for _, d := range f.syntax.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			lines := t.line(fn.End()) - t.line(fn.Pos())
-			if lines > max(maxFunction, longFunctions[f.dir+"."+fn.Name.Name]) {
-				bad(f.path, t.line(fn.Pos()), "%s has %d lines, more than %d: name its steps", fn.Name.Name, lines, maxFunction)
-			}
-		}
-	}
-}

@@ -57,6 +57,7 @@ func Laws() []Law {
 		{"knots", "files of a package that all need each other have 1,500 lines together, so that a change needs a part of the package", knots},
 		{"methods", "a type has 40 methods: more are several types in one", methods},
 		{"functions", "a function has 80 lines, so that it fits on a screen", functions},
+		{"columns", "a line has 140 columns, so that two files fit beside each other", columns},
 		{"query-org", "every query of PostgreSQL names org_id or says why it sees all organizations, and every statement of ClickHouse names it after each table", queryOrg},
 		{"query-doc", "every query says in a sentence what it answers", queryDoc},
 		{"query-insert", "every INSERT lists org_id", queryInsert},
