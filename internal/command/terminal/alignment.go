@@ -47,7 +47,7 @@ func (s Style) Alignment(w io.Writer, a Alignment) error {
 	sign, colour := outcomeMark(a.Verdict)
 	head := sign + " " + strings.ReplaceAll(a.Verdict, "_", " ")
 	name := oneLine(a.Name)
-	fmt.Fprintf(out, "%s  %s%s\n", s.paint(colour, head), s.paint(bold, name), s.paint(dim, s.cut(" · "+oneLine(a.Kind), columns(head)+2+columns(name))))
+	fmt.Fprintf(out, "%s  %s%s\n", s.paint(colour, head), s.paint(bold, name), s.paint(dim, s.cut(" · "+oneLine(a.Kind), Columns(head)+2+Columns(name))))
 	s.paragraph(out, "", "", a.Settle)
 	if len(a.Confusion) > 0 {
 		fmt.Fprintln(out)
@@ -78,17 +78,17 @@ func (s Style) lastCell(text string) string {
 	if s.Width > 0 {
 		return text
 	}
-	return cut(text, usualWidth)
+	return Cut(text, usualWidth)
 }
 
 // facts writes names and what there is to say, below each other.
 func (s Style) facts(out io.Writer, all []Fact) {
 	wide := 0
 	for _, f := range all {
-		wide = max(wide, columns(f.Name))
+		wide = max(wide, Columns(f.Name))
 	}
 	for _, f := range all {
-		s.labelled(out, left(f.Name, wide)+strings.Repeat(" ", gap), f.Value, 0)
+		s.labelled(out, Left(f.Name, wide)+strings.Repeat(" ", gap), f.Value, 0)
 	}
 }
 
@@ -97,7 +97,7 @@ func (s Style) facts(out io.Writer, all []Fact) {
 func (s Style) confusion(out io.Writer, a Alignment) {
 	fields := []field{{head: "PEOPLE SAY", whole: true}}
 	for _, l := range a.Labels {
-		fields = append(fields, field{head: "JUDGE: " + cut(oneLine(l), 16)})
+		fields = append(fields, field{head: "JUDGE: " + Cut(oneLine(l), 16)})
 	}
 	fields = append(fields, field{head: "ALL", right: true})
 	digits, bar := 1, cellBar
@@ -115,7 +115,7 @@ func (s Style) confusion(out io.Writer, a Alignment) {
 		for _, n := range counts {
 			total += n
 		}
-		cells := []cell{{cut(oneLine(a.Labels[i]), 16), ""}}
+		cells := []cell{{Cut(oneLine(a.Labels[i]), 16), ""}}
 		for j, n := range counts {
 			colour := red
 			if i == j {
@@ -124,7 +124,7 @@ func (s Style) confusion(out io.Writer, a Alignment) {
 			if n == 0 {
 				colour = dim
 			}
-			cells = append(cells, cell{right(grouped(n), digits) + " " + blocks(n, total, bar), colour})
+			cells = append(cells, cell{Right(grouped(n), digits) + " " + blocks(n, total, bar), colour})
 		}
 		rows = append(rows, append(cells, cell{grouped(total), ""}))
 	}
@@ -137,7 +137,7 @@ func blocks(part, whole, width int) string {
 		return strings.Repeat(" ", width)
 	}
 	halves := max(1, int(math.Round(2*float64(width)*float64(part)/float64(whole))))
-	return left(strings.Repeat("█", halves/2)+strings.Repeat("▌", halves%2), width)
+	return Left(strings.Repeat("█", halves/2)+strings.Repeat("▌", halves%2), width)
 }
 
 func (s Style) measures(out io.Writer, a Alignment) {
@@ -155,7 +155,7 @@ func (s Style) measures(out io.Writer, a Alignment) {
 		value, interval := m.texts()
 		rows[i] = []cell{{oneLine(m.Name), ""}, {value, bold}, {interval, ""}, {gauge(m.Estimate, m.Needs, gaugeBar), colour}, {needs, ""}, {sign, colour}}
 	}
-	s.table(out, []field{{head: "AGREEMENT"}, {head: "VALUE", right: true}, {head: intervalHead(a.Level)}, {head: left("0", gaugeBar-1) + "1"}, {head: "NEEDS"}, {head: ""}}, rows)
+	s.table(out, []field{{head: "AGREEMENT"}, {head: "VALUE", right: true}, {head: intervalHead(a.Level)}, {head: Left("0", gaugeBar-1) + "1"}, {head: "NEEDS"}, {head: ""}}, rows)
 }
 
 // gauge draws a figure and its interval on the line from 0 to 1, with the bar that
@@ -231,7 +231,7 @@ func (s Style) Judgement(w io.Writer, j Judgement) error {
 		for i, c := range j.Criteria {
 			rows[i] = []cell{{oneLine(c.Name), ""}, {oneLine(c.Label), ""}, {Score(&c.Score), bold}, {gauge(Estimate{Value: &c.Score}, nil, gaugeBar), ""}}
 		}
-		s.table(out, []field{{head: "CRITERION"}, {head: "RATING"}, {head: "SCORE", right: true}, {head: left("0", gaugeBar-1) + "1"}}, rows)
+		s.table(out, []field{{head: "CRITERION"}, {head: "RATING"}, {head: "SCORE", right: true}, {head: Left("0", gaugeBar-1) + "1"}}, rows)
 	}
 	fmt.Fprintln(out)
 	facts := j.Facts

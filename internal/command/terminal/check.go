@@ -26,7 +26,7 @@ func (s Style) Checks(w io.Writer, c Checks) error {
 	out := bufio.NewWriter(w)
 	wide := 0
 	for _, l := range c.Lines {
-		wide = max(wide, columns(oneLine(l.Name)))
+		wide = max(wide, Columns(oneLine(l.Name)))
 	}
 	for _, l := range c.Lines {
 		sign, colour := "✓", green
@@ -36,14 +36,14 @@ func (s Style) Checks(w io.Writer, c Checks) error {
 		case "skipped":
 			sign, colour = "–", yellow
 		}
-		head := sign + " " + left(oneLine(l.Name), wide) + "  "
+		head := sign + " " + Left(oneLine(l.Name), wide) + "  "
 		width := 0
 		if s.Width > 0 {
-			width = max(leastText, s.Width-columns(head))
+			width = max(leastText, s.Width-Columns(head))
 		}
 		for i, line := range wrap(oneLine(l.Text), width) {
 			if i > 0 {
-				head = strings.Repeat(" ", columns(head))
+				head = strings.Repeat(" ", Columns(head))
 			}
 			fmt.Fprintln(out, strings.TrimRight(s.paint(colour, head)+line, " "))
 		}

@@ -64,13 +64,13 @@ const (
 func (s Style) lay(all []row) layout {
 	var l layout
 	for _, r := range all {
-		l.took = max(l.took, columns(r.took))
-		l.flow = max(l.flow, columns(r.flow))
-		l.cost = max(l.cost, columns(r.cost))
+		l.took = max(l.took, Columns(r.took))
+		l.flow = max(l.flow, Columns(r.flow))
+		l.cost = max(l.cost, Columns(r.cost))
 		name, detail := r.words()
-		need := 3*len(r.branches) + columns(r.sign()) + columns(name)
+		need := 3*len(r.branches) + Columns(r.sign()) + Columns(name)
 		if detail != "" {
-			need += gap + columns(detail)
+			need += gap + Columns(detail)
 		}
 		l.label = max(l.label, need)
 	}
@@ -146,7 +146,7 @@ func (s Style) tree(out io.Writer, t Trace, payload bool) {
 			width int
 		}{{r.took, l.took}, {r.flow, l.flow}, {r.cost, l.cost}} {
 			if c.width > 0 {
-				line.WriteString(strings.Repeat(" ", gap) + right(c.text, c.width))
+				line.WriteString(strings.Repeat(" ", gap) + Right(c.text, c.width))
 			}
 		}
 		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
@@ -165,9 +165,9 @@ func (s Style) label(r row, l layout) string {
 	branches := indent(r.branches, l.most(), "⋯"+strconv.Itoa(len(r.branches)))
 	name, detail := r.words()
 	sign := r.sign()
-	left := l.label - columns(branches) - columns(sign)
-	name = cut(name, left)
-	left -= columns(name)
+	left := l.label - Columns(branches) - Columns(sign)
+	name = Cut(name, left)
+	left -= Columns(name)
 	text := s.paint(dim, branches)
 	switch {
 	case r.Failed:
@@ -177,13 +177,13 @@ func (s Style) label(r row, l layout) string {
 	default:
 		text += s.paint(cyan, sign) + name
 	}
-	if detail != "" && left >= gap+min(columns(detail), 4) {
+	if detail != "" && left >= gap+min(Columns(detail), 4) {
 		colour := dim
 		if r.note != "" {
 			colour = yellow
 		}
-		detail = cut(detail, left-gap)
-		left -= gap + columns(detail)
+		detail = Cut(detail, left-gap)
+		left -= gap + Columns(detail)
 		text += strings.Repeat(" ", gap) + s.paint(colour, detail)
 	}
 	return text + strings.Repeat(" ", max(0, left))
@@ -196,7 +196,7 @@ func (l layout) most() int { return max(3, l.label/2/3) }
 // the room of two stands for the others.
 func indent(branches []string, most int, sign string) string {
 	if len(branches) > most {
-		return left(sign, 6) + strings.Join(branches[len(branches)-most+2:], "")
+		return Left(sign, 6) + strings.Join(branches[len(branches)-most+2:], "")
 	}
 	return strings.Join(branches, "")
 }

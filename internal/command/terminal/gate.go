@@ -39,9 +39,9 @@ func (s Style) Gate(w io.Writer, g Gate) error {
 	const verdicts = len("INCONCLUSIVE")
 	for _, r := range g.Requirements {
 		sign, colour := verdictMark(r.Verdict)
-		head := sign + " " + left(r.Verdict, verdicts) + "  "
-		fmt.Fprintln(out, s.paint(colour, head)+s.paint(bold, s.cut(oneLine(r.Text), columns(head))))
-		indent := left("", columns(head))
+		head := sign + " " + Left(r.Verdict, verdicts) + "  "
+		fmt.Fprintln(out, s.paint(colour, head)+s.paint(bold, s.cut(oneLine(r.Text), Columns(head))))
+		indent := Left("", Columns(head))
 		s.paragraph(out, "", indent, r.Because)
 		if r.Help != "" {
 			s.paragraph(out, dim, indent, r.Help)
@@ -63,7 +63,7 @@ func (s Style) cut(text string, used int) string {
 	if s.Width == 0 {
 		return text
 	}
-	return cut(text, max(leastName, s.Width-used))
+	return Cut(text, max(leastName, s.Width-used))
 }
 
 func verdictMark(verdict string) (sign, colour string) {

@@ -76,18 +76,18 @@ func (s Style) Line(e Event) string {
 	}
 	at := slices.IndexFunc(parts, func(c column) bool { return c.name == "name" })
 	if s.Width == 0 {
-		parts[at].width = max(32, columns(name))
+		parts[at].width = max(32, Columns(name))
 		for i := range parts {
-			parts[i].width = max(parts[i].width, columns(parts[i].text))
+			parts[i].width = max(parts[i].width, Columns(parts[i].text))
 		}
 	} else {
 		parts = s.fit(parts)
 	}
 	var b strings.Builder
 	for i, c := range parts {
-		text := left(c.text, c.width)
+		text := Left(c.text, c.width)
 		if c.right {
-			text = right(c.text, c.width)
+			text = Right(c.text, c.width)
 		}
 		if i > 0 {
 			b.WriteByte(' ')

@@ -83,16 +83,16 @@ type Sheet struct {
 func (s Style) Sheet(w io.Writer, t Sheet) error {
 	out := bufio.NewWriter(w)
 	kind := " · " + oneLine(t.Kind)
-	fmt.Fprintf(out, "%s%s\n", s.paint(bold, s.cut(oneLine(t.Name), columns(kind))), s.paint(dim, kind))
+	fmt.Fprintf(out, "%s%s\n", s.paint(bold, s.cut(oneLine(t.Name), Columns(kind))), s.paint(dim, kind))
 	wide := 0
 	for _, f := range t.Facts {
 		if f.Value != "" {
-			wide = max(wide, columns(f.Name))
+			wide = max(wide, Columns(f.Name))
 		}
 	}
 	for _, f := range t.Facts {
 		if f.Value != "" {
-			s.labelled(out, left(f.Name, wide)+strings.Repeat(" ", gap), f.Value, 0)
+			s.labelled(out, Left(f.Name, wide)+strings.Repeat(" ", gap), f.Value, 0)
 		}
 	}
 	s.notes(out, t.Notes)
@@ -104,20 +104,20 @@ func (s Style) Sheet(w io.Writer, t Sheet) error {
 func (s Style) labelled(out io.Writer, label, text string, most int) {
 	width := 0
 	if s.Width > 0 {
-		width = max(leastText, s.Width-columns(label))
+		width = max(leastText, s.Width-Columns(label))
 	}
 	lines := wrap(clean(text), width)
 	if most > 0 && len(lines) > most {
 		lines = lines[:most]
 		if last := &lines[most-1]; width > 0 {
-			*last = cut(*last+" …", width)
+			*last = Cut(*last+" …", width)
 		} else {
 			*last += " …"
 		}
 	}
 	for i, line := range lines {
 		if i > 0 {
-			label = strings.Repeat(" ", columns(label))
+			label = strings.Repeat(" ", Columns(label))
 		}
 		fmt.Fprintln(out, strings.TrimRight(s.paint(dim, label)+line, " "))
 	}

@@ -37,7 +37,7 @@ func (s Style) payload(out io.Writer, r row, l layout, name string, value jsonte
 	}
 	branches := indent(r.below, l.most()+1, "⋯")
 	const tab = 4
-	name = left(name, tab)
+	name = Left(name, tab)
 	for _, line := range wrap(text, s.textWidth(branches, tab)) {
 		fmt.Fprintln(out, strings.TrimRight(s.paint(dim, branches+name)+line, " "))
 		name = strings.Repeat(" ", tab)
@@ -49,7 +49,7 @@ func (s Style) textWidth(branches string, tab int) int {
 	if s.Width == 0 {
 		return 0
 	}
-	return max(leastText, s.Width-columns(branches)-tab)
+	return max(leastText, s.Width-Columns(branches)-tab)
 }
 
 // payloadText is a payload for a reader: a text as it is, messages as a

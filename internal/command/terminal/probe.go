@@ -43,7 +43,7 @@ type Fate struct {
 func (s Style) Probe(w io.Writer, p Probe) error {
 	out := bufio.NewWriter(w)
 	name := oneLine(p.Name)
-	fmt.Fprintf(out, "%s%s\n", s.paint(bold, name), s.paint(dim, s.cut(" · "+oneLine(p.Kind), columns(name))))
+	fmt.Fprintf(out, "%s%s\n", s.paint(bold, name), s.paint(dim, s.cut(" · "+oneLine(p.Kind), Columns(name))))
 	if p.Problem != "" {
 		s.paragraph(out, red, "", p.Problem)
 	}
@@ -99,7 +99,7 @@ func (s Style) findings(out io.Writer, p Probe) {
 			{oneLine(f.Name), ""}, {value, bold}, {interval, ""}, {balance(f.Estimate, p.Margin, reach), colour}, {sign + " " + strings.ReplaceAll(f.Verdict, "_", " "), colour},
 		}
 	}
-	s.table(out, []field{{head: "WHAT VARIES", whole: true}, {head: "EFFECT", right: true}, {head: intervalHead(0.95)}, {head: left("-", balanceBar-1) + "+"}, {head: ""}}, rows)
+	s.table(out, []field{{head: "WHAT VARIES", whole: true}, {head: "EFFECT", right: true}, {head: intervalHead(0.95)}, {head: Left("-", balanceBar-1) + "+"}, {head: ""}}, rows)
 }
 
 // balanceBar is the width of a difference's drawing: odd, so that zero has a place.

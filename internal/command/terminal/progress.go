@@ -43,8 +43,8 @@ func (s Style) Progress(p Progress) []string {
 	}
 	end := sign + " " + status + " " + duration(p.Elapsed)
 	run := " · run " + oneLine(p.Run)
-	name := left(oneLine(p.Name), min(columns(oneLine(p.Name)), s.Width-columns(end)-columns(run)-gap))
-	pad := strings.Repeat(" ", max(gap, s.Width-columns(name)-columns(run)-columns(end)))
+	name := Left(oneLine(p.Name), min(Columns(oneLine(p.Name)), s.Width-Columns(end)-Columns(run)-gap))
+	pad := strings.Repeat(" ", max(gap, s.Width-Columns(name)-Columns(run)-Columns(end)))
 	lines := []string{
 		s.paint(bold, name) + s.paint(dim, run) + pad + s.paint(colour, end),
 		s.bar(p),
@@ -52,7 +52,7 @@ func (s Style) Progress(p Progress) []string {
 	}
 	lines = append(lines, s.rate(p)...)
 	if p.Note != "" && p.Status == "running" {
-		lines = append(lines, s.paint(yellow, cut("! "+oneLine(p.Note), s.Width)))
+		lines = append(lines, s.paint(yellow, Cut("! "+oneLine(p.Note), s.Width)))
 	}
 	return lines
 }
@@ -60,10 +60,10 @@ func (s Style) Progress(p Progress) []string {
 // bar draws how much is done and how much of that passed.
 func (s Style) bar(p Progress) string {
 	if p.Total == 0 && p.Status != "running" {
-		return s.paint(dim, cut("ended before it measured anything", s.Width))
+		return s.paint(dim, Cut("ended before it measured anything", s.Width))
 	}
 	if p.Total == 0 {
-		return s.paint(dim, cut("waiting for a worker", s.Width))
+		return s.paint(dim, Cut("waiting for a worker", s.Width))
 	}
 	facts := []string{percent(p), grouped(p.Done) + "/" + grouped(p.Total)}
 	if p.Rate > 0 && p.Status == "running" {
@@ -73,7 +73,7 @@ func (s Style) bar(p Progress) string {
 		facts = append(facts, "ETA "+roughly(*p.ETA))
 	}
 	text := strings.Join(facts, "  ")
-	width := min(mostBar, max(leastBar, s.Width-columns(text)-gap))
+	width := min(mostBar, max(leastBar, s.Width-Columns(text)-gap))
 	part := func(n int) int { return int(float64(width) * float64(min(n, p.Total)) / float64(p.Total)) }
 	done := part(p.Done)
 	failed := 0
@@ -81,7 +81,7 @@ func (s Style) bar(p Progress) string {
 		failed = min(done, max(1, done*p.Failed/p.Done))
 	}
 	return s.paint(green, strings.Repeat("█", done-failed)) + s.paint(red, strings.Repeat("▓", failed)) +
-		s.paint(dim, strings.Repeat("░", width-done)) + strings.Repeat(" ", gap) + cut(text, s.Width-width-gap)
+		s.paint(dim, strings.Repeat("░", width-done)) + strings.Repeat(" ", gap) + Cut(text, s.Width-width-gap)
 }
 
 // percent is rounded down: only what is done is a hundred.
@@ -118,7 +118,7 @@ func (s Style) counts(p Progress) string {
 	if p.Failed > 0 {
 		colour = red
 	}
-	room := s.Width - columns(passed) - gap - columns(failed)
+	room := s.Width - Columns(passed) - gap - Columns(failed)
 	parts := []string{s.paint(green, passed), s.paint(colour, failed)}
 	var more []string
 	if p.Errored > 0 {
@@ -130,7 +130,7 @@ func (s Style) counts(p Progress) string {
 		more = append(more, c)
 	}
 	for _, m := range more {
-		if room -= gap + columns(m); room >= 0 {
+		if room -= gap + Columns(m); room >= 0 {
 			parts = append(parts, s.paint(dim, m))
 		}
 	}
@@ -145,8 +145,8 @@ func (s Style) rate(p Progress) []string {
 		return []string{s.paint(dim, "pass rate  not available yet"), ""}
 	}
 	value, interval := e.texts()
-	text := "pass rate  " + right(value, 6)
-	width := min(40, s.Width-columns(text)-columns(interval)-2*gap)
+	text := "pass rate  " + Right(value, 6)
+	width := min(40, s.Width-Columns(text)-Columns(interval)-2*gap)
 	line := text
 	if width >= 10 {
 		line += strings.Repeat(" ", gap) + s.scale(*e, width)
@@ -154,7 +154,7 @@ func (s Style) rate(p Progress) []string {
 	line += strings.Repeat(" ", gap) + interval
 	says := ""
 	if p.Status == "running" {
-		says = s.paint(dim, cut(fmt.Sprintf("%s (First %s in random order.)", Holds, grouped(e.N)), s.Width))
+		says = s.paint(dim, Cut(fmt.Sprintf("%s (First %s in random order.)", Holds, grouped(e.N)), s.Width))
 	}
 	return []string{line, says}
 }

@@ -62,7 +62,7 @@ func (s Style) Choices(w io.Writer, name string, all []Choice) error {
 	wide, plain := len(partIndent), make([]string, len(all))
 	for i, c := range all {
 		plain[i] = oneLine(c.Text)
-		wide += columns(c.Key) + 1 + columns(plain[i]) + gap
+		wide += Columns(c.Key) + 1 + Columns(plain[i]) + gap
 	}
 	if s.Width == 0 || wide <= s.Width {
 		line := make([]string, len(all))

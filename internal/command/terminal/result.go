@@ -39,7 +39,7 @@ const itemLines = 2
 func (s Style) Items(w io.Writer, t Items, whole bool) error {
 	out := bufio.NewWriter(w)
 	facts := " · run " + oneLine(t.Run) + " · " + many(t.Total, t.Noun)
-	fmt.Fprintf(out, "%s%s\n", s.paint(bold, s.cut(oneLine(t.Name), columns(facts))), s.paint(dim, facts))
+	fmt.Fprintf(out, "%s%s\n", s.paint(bold, s.cut(oneLine(t.Name), Columns(facts))), s.paint(dim, facts))
 	if len(t.Items) == 0 && t.Empty != "" {
 		fmt.Fprintln(out)
 		s.paragraph(out, "", "", t.Empty)
@@ -56,7 +56,7 @@ func (s Style) Items(w io.Writer, t Items, whole bool) error {
 		if i.Status != "passed" && i.Status != "failed" {
 			text = strings.TrimSuffix(oneLine(i.Status)+", "+text, ", ")
 		}
-		fmt.Fprintln(out, s.paint(colour, head)+"  "+s.cut(text, columns(head)+2))
+		fmt.Fprintln(out, s.paint(colour, head)+"  "+s.cut(text, Columns(head)+2))
 		for _, part := range []struct {
 			name  string
 			value string
@@ -72,7 +72,7 @@ func (s Style) Items(w io.Writer, t Items, whole bool) error {
 				text = oneLine(text)
 			}
 			if text != "" {
-				s.labelled(out, "  "+left(part.name, len("expected"))+"  ", text, most)
+				s.labelled(out, "  "+Left(part.name, len("expected"))+"  ", text, most)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func ItemText(i Item) string {
 		value string
 	}{{"input", payloadText(i.Input)}, {"output", payloadText(i.Output)}, {"expected", payloadText(i.Expected)}, {"error", i.Problem}} {
 		if text := oneLine(part.value); text != "" {
-			parts = append(parts, part.name+": "+cut(text, most))
+			parts = append(parts, part.name+": "+Cut(text, most))
 		}
 	}
 	return strings.TrimPrefix(strings.Join(parts, "\n"), "\n")

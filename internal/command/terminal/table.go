@@ -26,9 +26,9 @@ type field struct {
 func (s Style) table(out io.Writer, fields []field, rows [][]cell) {
 	widths := make([]int, len(fields))
 	for i, f := range fields {
-		widths[i] = columns(f.head)
+		widths[i] = Columns(f.head)
 		for _, r := range rows {
-			widths[i] = max(widths[i], columns(r[i].text))
+			widths[i] = max(widths[i], Columns(r[i].text))
 		}
 	}
 	if s.Width > 0 {
@@ -50,9 +50,9 @@ func (s Style) table(out io.Writer, fields []field, rows [][]cell) {
 			if i > 0 {
 				b.WriteString(strings.Repeat(" ", gap))
 			}
-			text := left(c.text, widths[i])
+			text := Left(c.text, widths[i])
 			if fields[i].right {
-				text = right(c.text, widths[i])
+				text = Right(c.text, widths[i])
 			}
 			if i == len(cells)-1 {
 				text = strings.TrimRight(text, " ")
@@ -73,7 +73,7 @@ func (s Style) table(out io.Writer, fields []field, rows [][]cell) {
 
 // paragraph writes a text in lines that fit, below a first line's indent.
 func (s Style) paragraph(out io.Writer, colour, first, text string) {
-	indent := columns(first)
+	indent := Columns(first)
 	width := 0
 	if s.Width > 0 {
 		width = max(leastName, s.Width-indent)

@@ -56,8 +56,8 @@ func oneLine(text string) string {
 // Text makes a text from elsewhere safe on a line of its own.
 func Text(text string) string { return oneLine(text) }
 
-// columns is how much room a clean text takes.
-func columns(text string) int {
+// Columns is how much room a clean text takes.
+func Columns(text string) int {
 	n := 0
 	for _, r := range text {
 		n += runeColumns(r)
@@ -79,10 +79,10 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// cut shortens a text to n columns, with an ellipsis where something is
+// Cut shortens a text to n columns, with an ellipsis where something is
 // missing.
-func cut(text string, n int) string {
-	if columns(text) <= n {
+func Cut(text string, n int) string {
+	if Columns(text) <= n {
 		return text
 	}
 	if n < 1 {
@@ -99,15 +99,15 @@ func cut(text string, n int) string {
 	return text
 }
 
-// left pads a text on its right to n columns, and cuts it.
-func left(text string, n int) string {
-	text = cut(text, n)
-	return text + strings.Repeat(" ", max(0, n-columns(text)))
+// Left pads a text on its right to n columns, and cuts it.
+func Left(text string, n int) string {
+	text = Cut(text, n)
+	return text + strings.Repeat(" ", max(0, n-Columns(text)))
 }
 
-// right pads a text on its left to n columns.
-func right(text string, n int) string {
-	return strings.Repeat(" ", max(0, n-columns(text))) + text
+// Right pads a text on its left to n columns.
+func Right(text string, n int) string {
+	return strings.Repeat(" ", max(0, n-Columns(text))) + text
 }
 
 // wrap breaks a clean text into lines of at most n columns, between words where
@@ -115,7 +115,7 @@ func right(text string, n int) string {
 func wrap(text string, n int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		for n > 0 && columns(line) > n {
+		for n > 0 && Columns(line) > n {
 			at := breakAt(line, n)
 			lines = append(lines, strings.TrimRight(line[:at], " "))
 			line = strings.TrimLeft(line[at:], " ")

@@ -97,7 +97,7 @@ func (s Style) flow(facts []string) []string {
 	for _, f := range facts {
 		last := len(lines) - 1
 		switch {
-		case last < 0, s.Width > 0 && columns(lines[last])+3+columns(f) > s.Width:
+		case last < 0, s.Width > 0 && Columns(lines[last])+3+Columns(f) > s.Width:
 			lines = append(lines, f)
 		default:
 			lines[last] += " · " + f

@@ -124,9 +124,9 @@ func (d *drawing) body(t Timeline) {
 		if d.width >= narrow {
 			lines[i].took = took(e)
 		}
-		d.status = max(d.status, min(most, columns(lines[i].status)))
-		d.offset = max(d.offset, columns(lines[i].offset))
-		d.took = max(d.took, columns(lines[i].took))
+		d.status = max(d.status, min(most, terminal.Columns(lines[i].status)))
+		d.offset = max(d.offset, terminal.Columns(lines[i].offset))
+		d.took = max(d.took, terminal.Columns(lines[i].took))
 	}
 	d.label = d.width
 	for _, c := range []int{d.status, d.offset, d.took} {
@@ -144,13 +144,13 @@ func (d *drawing) body(t Timeline) {
 
 // entry draws the line of an entry.
 func (d *drawing) entry(l line) {
-	text := d.paint(dim, l.own) + d.words(l, max(leastLabel, d.label-columns(l.own)))
+	text := d.paint(dim, l.own) + d.words(l, max(leastLabel, d.label-terminal.Columns(l.own)))
 	for _, c := range []struct {
 		text, color string
 		width       int
 	}{{l.status, statusColor(l.status), d.status}, {l.offset, dim, d.offset}, {l.took, "", d.took}} {
 		if c.width > 0 {
-			text += spaces(gap) + d.paint(c.color, right(c.text, c.width))
+			text += spaces(gap) + d.paint(c.color, terminal.Right(terminal.Cut(c.text, c.width), c.width))
 		}
 	}
 	d.write(text)
@@ -163,20 +163,20 @@ func (d *drawing) write(text string) { fmt.Fprintln(d.out, strings.TrimRight(tex
 // exactly so many columns. The summary gives way first, then the title.
 func (d *drawing) words(l line, room int) string {
 	tag, title, id := l.names()
-	if columns(tag)+columns(id)+leastTitle > room {
+	if terminal.Columns(tag)+terminal.Columns(id)+leastTitle > room {
 		tag = ""
 	}
-	title = cut(title, max(1, room-columns(tag)-columns(id)))
+	title = terminal.Cut(title, max(1, room-terminal.Columns(tag)-terminal.Columns(id)))
 	color := ""
 	if l.depth == 0 {
 		color = bold
 	}
 	text := d.paint(dim, tag) + d.paint(color, title) + d.paint(dim, id)
-	room -= columns(tag) + columns(title) + columns(id)
-	if summary := terminal.Text(l.Summary); summary != "" && room >= gap+min(columns(summary), leastSummary) {
-		summary = cut(summary, room-gap)
+	room -= terminal.Columns(tag) + terminal.Columns(title) + terminal.Columns(id)
+	if summary := terminal.Text(l.Summary); summary != "" && room >= gap+min(terminal.Columns(summary), leastSummary) {
+		summary = terminal.Cut(summary, room-gap)
 		text += spaces(gap) + d.paint(dim, summary)
-		room -= gap + columns(summary)
+		room -= gap + terminal.Columns(summary)
 	}
 	return text + spaces(room)
 }
@@ -202,7 +202,7 @@ func (l line) names() (tag, title, id string) {
 	if title = terminal.Text(l.Title); title == "" {
 		title = "(unnamed)"
 	}
-	if tag = cut(tag, leastLabel); tag != "" {
+	if tag = terminal.Cut(tag, leastLabel); tag != "" {
 		tag += " "
 	}
 	if l.ID > 0 {

@@ -42,12 +42,12 @@ func (d *drawing) action(l line) {
 
 // marks draws the marks on one line where they have room, else on several.
 func (d *drawing) marks(l line) {
-	text, used := d.paint(dim, l.below), columns(l.below)
+	text, used := d.paint(dim, l.below), terminal.Columns(l.below)
 	begin := used
 	for _, m := range l.Action.Marks {
 		s, color := sign(m.State)
-		stage := cut(terminal.Text(m.Stage), leastLabel)
-		need := columns(s) + 1 + columns(stage)
+		stage := terminal.Cut(terminal.Text(m.Stage), leastLabel)
+		need := terminal.Columns(s) + 1 + terminal.Columns(stage)
 		switch {
 		case used == begin:
 		case used+gap+need > d.width:
@@ -71,10 +71,10 @@ func (d *drawing) marks(l line) {
 
 // paragraph writes a text in lines that fit, after a sign and below its first line.
 func (d *drawing) paragraph(before, sign, text, color string) {
-	room := d.width - columns(before) - columns(sign)
+	room := d.width - terminal.Columns(before) - terminal.Columns(sign)
 	for i, part := range wrap(text, room) {
 		if i > 0 {
-			sign = spaces(columns(sign))
+			sign = spaces(terminal.Columns(sign))
 		}
 		fmt.Fprintln(d.out, d.paint(dim, before)+d.paint(color, strings.TrimRight(sign+part, " ")))
 	}

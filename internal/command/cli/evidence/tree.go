@@ -3,6 +3,8 @@ package evidence
 import (
 	"strconv"
 	"strings"
+
+	"github.com/assayhq/assay/internal/command/terminal"
 )
 
 // branch is the place of an entry in the tree, as it is drawn.
@@ -45,7 +47,7 @@ func (b *branch) draw(more []bool, kids bool, most int) {
 	first := 1
 	if b.depth > most {
 		first = b.depth - most + 3
-		sign := left("⋯"+strconv.Itoa(b.depth), 2*step)
+		sign := terminal.Left("⋯"+strconv.Itoa(b.depth), 2*step)
 		own.WriteString(sign)
 		below.WriteString(spaces(2 * step))
 	}
