@@ -25,6 +25,17 @@ func verdictOf(id int64, passed bool, labels ...string) *judged {
 	return j
 }
 
+// A label may have characters that Go quotes otherwise than JSON does.
+func TestAPersonsLabelIsOnTheScale(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"fine", "a\"b", "a\x7fb", "a\u200bb"} {
+		spec := Spec{Scale: Scale{Type: ScaleCategorical, Labels: []Label{{Name: name, Score: 1}, {Name: "other"}}}}
+		got, ok := spec.personRating(score.Score{Label: name})
+		require.True(t, ok, "%q", name)
+		require.Equal(t, name, got.Label)
+	}
+}
+
 func aligned(t *testing.T, sampling Sampling, all []*judged) Alignment {
 	t.Helper()
 	a := Alignment{

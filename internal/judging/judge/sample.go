@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/telemetry/score"
@@ -194,8 +196,8 @@ func (s *Service) personLabels(ctx context.Context, org principal.OrgID, c Confi
 
 // personRating is a person's score as a rating on the judge's scale.
 func (s Spec) personRating(one score.Score) (Rating, bool) {
-	if one.Label != "" {
-		if r, ok := s.humanRating([]byte(strconv.Quote(one.Label))); ok {
+	if text, err := jsontext.AppendQuote(nil, one.Label); err == nil && one.Label != "" {
+		if r, ok := s.humanRating(text); ok {
 			return r, true
 		}
 	}
