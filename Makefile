@@ -31,7 +31,7 @@ status: ## Show the engines, their addresses and logs.
 build: ## Build bin/assay.
 	go build -ldflags '-X main.version=$(VERSION)' -o bin/assay ./cmd/assay
 
-gen: ## Write everything that is generated: schema dump, queries, hashes, OpenAPI, picture.
+gen: ## Write everything that is generated: schema dump, queries, hashes, OpenAPI, picture, page of events.
 	$(ENGINES) go run ./internal/tool/gen/schema
 	$$(dev/tool sqlc) generate
 	go run ./internal/tool/gen/sourcehash
@@ -39,10 +39,10 @@ gen: ## Write everything that is generated: schema dump, queries, hashes, OpenAP
 	go run ./internal/tool/gen/client
 	@# New public names are added; one that is gone stays listed until somebody removes it on purpose.
 	jq -r '.components.schemas | keys[]' api/openapi.json | LC_ALL=C sort -u - api/schemas.txt > api/schemas.txt.new && mv api/schemas.txt.new api/schemas.txt
-	go run ./internal/tool/arch/cmd/arrows
+	go run ./internal/tool/arch/cmd/pages
 
 check-gen: gen ## Fail if something generated is not what is committed.
-	@changed=$$(git status --porcelain -- db internal api ARCHITECTURE.md); [ -z "$$changed" ] || \
+	@changed=$$(git status --porcelain -- db internal api ARCHITECTURE.md docs/event-types.md); [ -z "$$changed" ] || \
 		{ echo "$$changed"; echo 'Generated files are not up to date: run `make gen` and commit the result.'; exit 1; }
 
 lint: ## Vet and lint; every exception is argued in .golangci.yml.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -112,7 +113,7 @@ func (a *App) connect(log *change.Log, opts httpapi.Options) {
 
 // newEdge registers every domain's operations.
 func (a *App) newEdge(opts httpapi.Options, domains []Domain) {
-	opts.SourceHashes, opts.Reference = sourceHashes, reference.Render
+	opts.SourceHashes, opts.Reference, opts.Webhooks = sourceHashes, reference.Render, webhooks()
 	a.Edge = httpapi.New(opts)
 	for _, d := range domains {
 		if d.HTTP != nil {
@@ -121,6 +122,17 @@ func (a *App) newEdge(opts httpapi.Options, domains []Domain) {
 	}
 	a.Tenancy.SetRoutes(a.Edge.Ops())
 	a.Edge.Seal()
+}
+
+// webhooks are the types of events that callers know by a name of their own.
+func webhooks() map[string]httpapi.Webhook {
+	all := map[string]httpapi.Webhook{}
+	for _, t := range event.All() {
+		if name := t.Public(); name != "" {
+			all[name] = httpapi.Webhook{Says: t.Says(), Actions: append(all[name].Actions, t.Action()), Resource: t.Resource(), Schema: t.Schema()}
+		}
+	}
+	return all
 }
 
 // queues are the parts that serve the domains' queues.

@@ -55,7 +55,7 @@ var sourceHashes = map[string]string{
 	"deleteView":                       "4afb6709c65cb1dd89187faa7365284a0cad76b95a1a32310ee923f9b00e7373",
 	"evaluateAccess":                   "f198e92aba6974035b7fac0807457db9d243c0a4c1cd4060858b7dc84eec0a76",
 	"evaluatePolicy":                   "d1b3cea4e6aee588ea4ec80b87498e5d6d536fd69cbfa1349e11e7822aad7a0b",
-	"evaluateWithJudge":                "3ba8bfa051b32a312623e9ec5f20c7ff6a4e11c1351e992a4ae636eb1a369ca8",
+	"evaluateWithJudge":                "8cd1f01226ca60f28329744dd9182c95765999c2f7b7ecbdf1b3d9d22aefec1a",
 	"exportAnnotationTask":             "ef9410638917fe7467a6f20125d554a7978dbfb69df662921b071068f0c3af63",
 	"exportTraces":                     "a682532e202ca2f1c05ce3977b25cd8475cb22d5b885800dd8af2e274d7fa3fc",
 	"freezeDatasetVersion":             "f8bfb648536cd8395097b4a83a22809dcfae310f7e6425379dfd60e8269c18f2",

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
@@ -26,8 +27,14 @@ func (b *bench) happen(t *testing.T, ids ...string) {
 	}
 }
 
+var (
+	thingNoun    = event.Of("thing", "Thing")
+	thingCreated = thingNoun.Event("thing.created", "A thing was created.")
+	thingMade    = thingNoun.Public("thing.created", "thing.made", "A thing was created by hand.")
+)
+
 func (b *bench) audit(ctx context.Context, tx postgres.Tx, id string) error {
-	return b.log.AuditTx(ctx, tx, change.Entry{Action: "thing.created", Resource: "thing", ID: id, After: thing{ID: id}})
+	return b.log.AuditTx(ctx, tx, change.Entry{Event: thingCreated, ID: id, After: thing{ID: id}})
 }
 
 // thing is a resource, with a field that changes by itself.
@@ -113,6 +120,32 @@ func TestFollower(t *testing.T) {
 		require.JSONEq(t, `{"request_id": "", "after_digest": "sha256:5811967f540d300d249ab30ae681359a7815fdb5d3dc71a94be1d491006a6b27", "digest_format": 2}`, string(got[0].Payload))
 		got[0].Payload = nil
 		require.Equal(t, []change.Event{{Org: b.org, ID: 1, Type: "thing.created", Resource: "thing", ResourceID: "1"}}, got)
+	})
+
+	t.Run("the name that callers know is part of it", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		var got []change.Event
+		f := b.beginning("a", func(_ context.Context, events []change.Event) error {
+			got = append(got, events...)
+			return nil
+		})
+		require.NoError(t, postgres.InTx(t.Context(), b.db, b.org, func(tx postgres.Tx) error {
+			return change.RecordTx(t.Context(), b.log, tx, thingMade, 17, nil, &thing{ID: "17"})
+		}))
+		require.Eventually(t, func() bool { _, err := f.Once(t.Context()); return err == nil && len(got) == 1 }, 3*time.Minute, 10*time.Millisecond)
+		require.Equal(t, "thing.created 17", got[0].Type+" "+got[0].ResourceID)
+		require.True(t, got[0].Is(thingCreated), "followers see what is stored")
+		require.Contains(t, string(got[0].Payload), `"public_type":"thing.made"`)
+	})
+
+	t.Run("what the catalogue does not have is refused", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		require.ErrorContains(t, postgres.InTx(t.Context(), b.db, b.org, func(tx postgres.Tx) error {
+			return b.log.AuditTx(t.Context(), tx, change.Entry{ID: "1"})
+		}), "without an event")
+		require.Zero(t, b.rows(t, "audit_logs"))
 	})
 
 	t.Run("a transaction that commits late is not skipped", func(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/change/internal/db"
 	"github.com/assayhq/assay/internal/core/principal"
 )
@@ -18,11 +20,16 @@ type Event struct {
 	Org        principal.OrgID
 	ID         int64
 	At         time.Time
-	Type       string // the entry's action, such as dataset.created
+	Type       string // the action of its kind, such as dataset.created
 	Resource   string
 	ResourceID string
 	// Payload is JSON: the request, who made it and the digest of the state after.
 	Payload []byte
+}
+
+// Is reports whether something of one of the kinds happened.
+func (e Event) Is(kinds ...event.Type) bool {
+	return slices.ContainsFunc(kinds, func(t event.Type) bool { return t.Action() == e.Type })
 }
 
 // Follower reads every event of every organization, in an order in which the

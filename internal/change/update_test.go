@@ -9,9 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
+
+var noteUpdated = event.Of("note", "Note").Event("note.updated", "A note was updated.")
 
 // note is a resource of a table that only these tests have.
 type note struct {
@@ -55,7 +58,7 @@ func (b notebook) update(ctx context.Context, expected int64, unseen bool, apply
 				return err
 			},
 			Audit: func(before, after note) error {
-				return b.log.AuditTx(ctx, tx, change.Entry{Action: "note.updated", Resource: "note", ID: "1", Before: before, After: after})
+				return b.log.AuditTx(ctx, tx, change.Entry{Event: noteUpdated, ID: "1", Before: before, After: after})
 			},
 		})
 		return err

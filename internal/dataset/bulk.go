@@ -90,7 +90,7 @@ func (s *Service) UpdateItemsTx(ctx context.Context, tx postgres.Tx, ids []int64
 	if err := s.store.reviseItemsTx(ctx, tx, d.ID, d.LatestVersion, s.now(), changed...); err != nil {
 		return 0, nil, err
 	}
-	return len(changed), missing, s.saveContentsTx(ctx, tx, "dataset.items_updated", d, after)
+	return len(changed), missing, s.saveContentsTx(ctx, tx, eventItemsUpdated, d, after)
 }
 
 // named says what is wrong with items in terms of the ids that a request has.
@@ -132,7 +132,7 @@ func (s *Service) DeleteItemsTx(ctx context.Context, tx postgres.Tx, datasetID i
 		after.sum.remove(r.digest)
 	}
 	after.ItemCount -= int64(len(now))
-	return missing, s.saveContentsTx(ctx, tx, "dataset.items_deleted", d, after)
+	return missing, s.saveContentsTx(ctx, tx, eventItemsDeleted, d, after)
 }
 
 // mergeLabels sets labels and leaves the others as they are; null removes a label.

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -127,7 +128,7 @@ func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, p Prepared) ([
 	if err := s.nameDuplicatesTx(ctx, tx, d.ID, added, ids); err != nil {
 		return nil, err
 	}
-	return added, s.saveContentsTx(ctx, tx, "dataset.items_added", d, after)
+	return added, s.saveContentsTx(ctx, tx, eventItemsAdded, d, after)
 }
 
 // nameDuplicatesTx fills in the ids: of new items from the insertion, of the
@@ -248,7 +249,7 @@ func (s *Service) UpdateItemTx(ctx context.Context, tx postgres.Tx, id, expected
 			revised := d
 			revised.sum.remove(before.Digest)
 			revised.sum.add(after.Digest)
-			return s.saveContentsTx(ctx, tx, "dataset.item_updated", d, revised)
+			return s.saveContentsTx(ctx, tx, eventItemUpdated, d, revised)
 		},
 	})
 }
@@ -273,16 +274,16 @@ func (s *Service) deleteItemTx(ctx context.Context, tx postgres.Tx, datasetID, i
 	after := d
 	after.sum.remove(item.Digest)
 	after.ItemCount--
-	return s.saveContentsTx(ctx, tx, "dataset.item_deleted", d, after)
+	return s.saveContentsTx(ctx, tx, eventItemDeleted, d, after)
 }
 
 // saveContentsTx records what a dataset's items add up to after a change.
-func (s *Service) saveContentsTx(ctx context.Context, tx postgres.Tx, action string, before, after locked) error {
+func (s *Service) saveContentsTx(ctx context.Context, tx postgres.Tx, happened event.Type, before, after locked) error {
 	after.ContentDigest, after.UpdatedAt = after.sum.digest(), s.now()
 	if err := s.store.setContentsTx(ctx, tx, after); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, action, &before.Dataset, &after.Dataset)
+	return change.RecordTx(ctx, s.log, tx, happened, before.ID, &before.Dataset, &after.Dataset)
 }
 
 // writable locks a dataset whose items may be written: those of a golden one by

@@ -48,7 +48,7 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, d Dataset) (Data
 	if err != nil {
 		return Dataset{}, err
 	}
-	return d, s.auditTx(ctx, tx, "dataset.created", nil, &d)
+	return d, change.RecordTx(ctx, s.log, tx, eventCreated, d.ID, nil, &d)
 }
 
 // Find returns one dataset.
@@ -85,7 +85,9 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int
 			after.UpdatedAt, after.Version = s.now(), before.Version+1
 			return s.store.updateTx(ctx, tx, before, *after)
 		},
-		Audit: func(before, after Dataset) error { return s.auditTx(ctx, tx, "dataset.updated", &before, &after) },
+		Audit: func(before, after Dataset) error {
+			return change.RecordTx(ctx, s.log, tx, eventUpdated, id, &before, &after)
+		},
 	})
 }
 
@@ -97,26 +99,13 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 	if err != nil {
 		return err
 	}
-	if err := s.auditTx(ctx, tx, "dataset.deleted", &before.Dataset, nil); err != nil {
+	if err := change.RecordTx(ctx, s.log, tx, eventDeleted, id, &before.Dataset, nil); err != nil {
 		return err
 	}
 	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
 		return err
 	}
 	return s.log.PublishTx(ctx, tx, TopicDeleted, strconv.FormatInt(id, 10), Purge{Org: tx.Org, DatasetID: id, NotBefore: s.now()})
-}
-
-// auditTx records what was done to a dataset, or to its items: the digest of a
-// dataset covers the digest of its items.
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Dataset) error {
-	e := change.Entry{Action: action, Resource: "dataset"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }
 
 // HoldTx keeps a dataset from being deleted until ReleaseTx. The holder names

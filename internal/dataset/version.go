@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -38,7 +39,7 @@ func (s *Service) FreezeTx(ctx context.Context, tx postgres.Tx, datasetID int64,
 	}
 	after := d.Dataset
 	after.LatestVersion, after.UpdatedAt = v.Number, v.CreatedAt
-	return v, s.auditTx(ctx, tx, "dataset.version_frozen", &d.Dataset, &after)
+	return v, change.RecordTx(ctx, s.log, tx, eventVersionFrozen, d.ID, &d.Dataset, &after)
 }
 
 // FindVersion returns one frozen version.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
@@ -53,5 +54,5 @@ func (s *Service) cancelTx(ctx context.Context, tx postgres.Tx, before Run) (Run
 	if err := s.log.PublishTx(ctx, tx, TopicCancelled, "run/"+strconv.FormatInt(before.ID, 10), Ticket{Org: tx.Org, Run: before.ID}); err != nil {
 		return Run{}, err
 	}
-	return after, s.auditTx(ctx, tx, "run.cancelled", "run", before.ID, before, after)
+	return after, change.RecordTx(ctx, s.log, tx, eventRunCancelled, before.ID, &before, &after)
 }

@@ -172,7 +172,7 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, e Evaluation, st
 	if err != nil {
 		return Evaluation{}, err
 	}
-	return e, s.auditTx(ctx, tx, "evaluation.created", "evaluation", e.ID, nil, e)
+	return e, change.RecordTx(ctx, s.log, tx, eventCreated, e.ID, nil, &e)
 }
 
 // Find returns one evaluation.
@@ -208,7 +208,7 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int
 			return s.store.updateTx(ctx, tx, before, *after)
 		},
 		Audit: func(before, after Evaluation) error {
-			return s.auditTx(ctx, tx, "evaluation.updated", "evaluation", id, before, after)
+			return change.RecordTx(ctx, s.log, tx, eventUpdated, id, &before, &after)
 		},
 	})
 }
@@ -241,7 +241,7 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 	if err := s.log.PublishTx(ctx, tx, purge.TopicDeleted, "evaluation/"+strconv.FormatInt(id, 10), purge.Purge{Org: tx.Org, Evaluation: id, NotBefore: s.now()}); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, "evaluation.deleted", "evaluation", id, before, nil)
+	return change.RecordTx(ctx, s.log, tx, eventDeleted, id, &before, nil)
 }
 
 // checkPinnedTx refuses a baseline whose figures do not stand.
@@ -317,8 +317,4 @@ func datasetID(text string) (int64, error) {
 		return 0, dataset.ErrNotFound
 	}
 	return id, nil
-}
-
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action, resource string, id int64, before, after change.Resource) error {
-	return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: resource, ID: strconv.FormatInt(id, 10), Before: before, After: after})
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation/internal/linked"
 	"github.com/assayhq/assay/internal/evaluation/runstat"
@@ -72,15 +73,15 @@ func (s *Service) conclude(ctx context.Context, t Ticket, why *RunError) error {
 			return err
 		}
 		if before.Status == StatusRunning {
-			to := StatusCompleted
+			to, happened := StatusCompleted, EventRunCompleted
 			if why != nil {
-				to = StatusFailed
+				to, happened = StatusFailed, eventRunFailed
 			}
 			after, err := s.endTx(ctx, tx, before, to, why)
 			if err != nil {
 				return err
 			}
-			if err := s.auditTx(ctx, tx, "run."+string(to), "run", t.Run, before, after); err != nil {
+			if err := change.RecordTx(ctx, s.log, tx, happened, t.Run, &before, &after); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/core/schema"
@@ -119,7 +120,7 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, p Posted, final boo
 	if !final {
 		return nil
 	}
-	if err := s.auditTx(ctx, tx, "run.final", "run", p.run, before, after); err != nil {
+	if err := change.RecordTx(ctx, s.log, tx, eventRunFinal, p.run, &before, &after); err != nil {
 		return err
 	}
 	return s.log.PublishTx(ctx, tx, TopicFinal, holder(p.run), Ticket{Org: tx.Org, Run: p.run})

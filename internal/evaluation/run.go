@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/evaluation/internal/chunk"
@@ -168,7 +169,7 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, evaluation int64,
 	if err := s.log.PublishTx(ctx, tx, TopicStarted, "run/"+strconv.FormatInt(r.ID, 10), Ticket{Org: tx.Org, Run: r.ID}); err != nil {
 		return Run{}, err
 	}
-	return r, s.auditTx(ctx, tx, "run.started", "run", r.ID, nil, r)
+	return r, change.RecordTx(ctx, s.log, tx, eventRunStarted, r.ID, nil, &r)
 }
 
 // baselineTx is the run that a new run is to be compared with, zero if none was

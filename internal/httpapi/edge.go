@@ -83,6 +83,8 @@ type Options struct {
 	// Reference renders the reference page out of the OpenAPI document. Nil
 	// leaves the page empty.
 	Reference func(document []byte) ([]byte, error)
+	// Webhooks are the types of events that the document describes, by name.
+	Webhooks map[string]Webhook
 	// Build is the version of the binary, shown by health.
 	Build string
 	// Ready lists the checks of the readiness operation.
@@ -136,6 +138,7 @@ func New(opts Options) *Edge {
 	e.Name(edgeSchemas)
 	e.Tag(tagOperations, "Health checks and the description of this interface. They need no key.")
 	e.api = humachi.New(e.router, e.apiConfig())
+	describeWebhooks(e.api.OpenAPI(), opts.Webhooks)
 	e.registerHealth()
 	e.registerDocuments()
 	e.public["GET /"] = true

@@ -29,6 +29,9 @@ var edgeSchemas = Schemas{
 	"Readiness":      readyBody{},
 	"ReadinessCheck": checkState{},
 	"Usage":          Usage{},
+
+	"WebhookEvent":     webhookBody{},
+	"WebhookEventData": webhookData{},
 }
 
 // Name gives types their public names. A domain calls it before it registers

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -173,7 +172,7 @@ func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 	if key.ID, err = s.store.insertKeyTx(ctx, tx, key, made.hash(s.cfg.Pepper), s.cfg.PepperVersion); err != nil {
 		return Key{}, "", err
 	}
-	return key, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.created", nil, &key)
+	return key, secret.Text(made.whole), change.RecordTx(ctx, s.log, tx, eventKeyCreated, key.ID, nil, &key)
 }
 
 // attachTx makes the caller's key the parent of a personal key that its owner
@@ -235,7 +234,9 @@ func (s *Service) UpdateKeyTx(ctx context.Context, tx postgres.Tx, id, expected 
 			after.Version = before.Version + 1
 			return s.endedTx(ctx, tx, id, s.store.updateKeyTx(ctx, tx, *after))
 		},
-		Audit: func(before, after Key) error { return s.auditKeyTx(ctx, tx, "api_key.updated", &before, &after) },
+		Audit: func(before, after Key) error {
+			return change.RecordTx(ctx, s.log, tx, eventKeyUpdated, id, &before, &after)
+		},
 	})
 }
 
@@ -283,7 +284,7 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	if superseded.ExpiresAt, err = s.store.supersedeKeyTx(ctx, tx, id, at, grace); err != nil {
 		return Key{}, "", s.endedTx(ctx, tx, id, err)
 	}
-	if err := s.auditKeyTx(ctx, tx, "api_key.rotated", &old, &superseded); err != nil {
+	if err := change.RecordTx(ctx, s.log, tx, eventKeyRotated, id, &old, &superseded); err != nil {
 		return Key{}, "", err
 	}
 	made := newKey(old.Mode)
@@ -298,7 +299,7 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 	if err := s.store.handOverKeysTx(ctx, tx, id, next.ID); err != nil {
 		return Key{}, "", err
 	}
-	return next, secret.Text(made.whole), s.auditKeyTx(ctx, tx, "api_key.created", nil, &next)
+	return next, secret.Text(made.whole), change.RecordTx(ctx, s.log, tx, eventKeyCreated, next.ID, nil, &next)
 }
 
 // mayManageTx refuses a key that decides about owners, and an owner's personal
@@ -362,22 +363,11 @@ func (s *Service) RevokeKey(ctx context.Context, org principal.OrgID, id int64) 
 
 func (s *Service) auditRevokedTx(ctx context.Context, tx postgres.Tx, keys []Key) error {
 	for _, k := range keys {
-		if err := s.auditKeyTx(ctx, tx, "api_key.revoked", &k, nil); err != nil {
+		if err := change.RecordTx(ctx, s.log, tx, eventKeyRevoked, k.ID, &k, nil); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *Service) auditKeyTx(ctx context.Context, tx postgres.Tx, action string, before, after *Key) error {
-	e := change.Entry{Action: action, Resource: "api_key"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }
 
 func (s *Service) changeable(k Key) error {

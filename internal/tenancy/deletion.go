@@ -67,7 +67,7 @@ func (s *Service) DeleteOrganizationTx(ctx context.Context, tx postgres.Tx) erro
 	if err := s.store.insertCertificateTx(ctx, tx, by, s.now()); err != nil {
 		return err
 	}
-	if err := s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.deleted", Resource: "organization", ID: tx.Org.String(), Before: o}); err != nil {
+	if err := s.log.AuditTx(ctx, tx, change.Entry{Event: eventOrganizationDeleted, ID: tx.Org.String(), Before: o}); err != nil {
 		return err
 	}
 	return s.log.PublishTx(ctx, tx, TopicOrganizationDeleted, tx.Org.String(), Deletion{Org: tx.Org})

@@ -115,7 +115,7 @@ func (s *Service) addMemberTx(ctx context.Context, tx postgres.Tx, m Member) (Me
 	if err := s.store.insertMemberTx(ctx, tx, m); err != nil {
 		return Member{}, err
 	}
-	return m, s.log.AuditTx(ctx, tx, change.Entry{Action: "member.added", Resource: "member", ID: m.UserID.String(), After: m})
+	return m, s.log.AuditTx(ctx, tx, change.Entry{Event: eventMemberAdded, ID: m.UserID.String(), After: m})
 }
 
 // UpdateMemberTx changes a member's name or role. The last owner stays one. A
@@ -140,7 +140,7 @@ func (s *Service) UpdateMemberTx(ctx context.Context, tx postgres.Tx, user uuid.
 			return s.store.updateMemberTx(ctx, tx, *after)
 		},
 		Audit: func(before, after Member) error {
-			return s.log.AuditTx(ctx, tx, change.Entry{Action: "member.updated", Resource: "member", ID: user.String(), Before: before, After: after})
+			return s.log.AuditTx(ctx, tx, change.Entry{Event: eventMemberUpdated, ID: user.String(), Before: before, After: after})
 		},
 	})
 }
@@ -174,7 +174,7 @@ func (s *Service) RemoveMemberTx(ctx context.Context, tx postgres.Tx, user uuid.
 	if err := s.deleteViewsOfTx(ctx, tx, user); err != nil {
 		return err
 	}
-	return s.log.AuditTx(ctx, tx, change.Entry{Action: "member.removed", Resource: "member", ID: user.String(), Before: m})
+	return s.log.AuditTx(ctx, tx, change.Entry{Event: eventMemberRemoved, ID: user.String(), Before: m})
 }
 
 // lockMemberTx reads a member and counts the owners. Changes of one

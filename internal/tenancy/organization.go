@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -120,7 +121,7 @@ func (s *Service) Bootstrap(ctx context.Context, name string, owner FirstMember,
 		if org, err = s.store.organization(ctx, tx, b.Org); err != nil {
 			return err
 		}
-		return s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.created", Resource: "organization", ID: b.Org.String(), After: org})
+		return s.log.AuditTx(ctx, tx, change.Entry{Event: eventOrganizationCreated, ID: b.Org.String(), After: org})
 	})
 	return b, err
 }
@@ -158,7 +159,7 @@ func (s *Service) UpdateOrganizationTx(ctx context.Context, tx postgres.Tx, expe
 			return s.store.updateOrganizationTx(ctx, tx, before.Version, *after)
 		},
 		Audit: func(before, after Organization) error {
-			return s.log.AuditTx(ctx, tx, change.Entry{Action: "organization.updated", Resource: "organization", ID: tx.Org.String(), Before: before, After: after})
+			return s.log.AuditTx(ctx, tx, change.Entry{Event: eventOrganizationUpdated, ID: tx.Org.String(), Before: before, After: after})
 		},
 	})
 	o.HourlyLimit = s.plans.limit(o.Plan, o.HourlyLimit)
@@ -168,7 +169,7 @@ func (s *Service) UpdateOrganizationTx(ctx context.Context, tx postgres.Tx, expe
 // SetPlan grants a plan, and a limit of its own if hourly is not zero. Only
 // the operator of the deployment calls it.
 func (s *Service) SetPlan(ctx context.Context, org principal.OrgID, plan Plan, hourly int) error {
-	return s.operate(ctx, org, "organization.plan_changed", func(tx postgres.Tx) error {
+	return s.operate(ctx, org, eventOrganizationPlan, func(tx postgres.Tx) error {
 		return s.store.setPlanTx(ctx, tx, plan, hourly, s.now())
 	})
 }
@@ -185,7 +186,7 @@ type Suspended struct {
 // Suspend stops an organization from using the platform, and Resume lets it
 // use it again. Only the operator of the deployment calls them.
 func (s *Service) Suspend(ctx context.Context, org principal.OrgID) error {
-	return s.operate(ctx, org, "organization.suspended", func(tx postgres.Tx) error {
+	return s.operate(ctx, org, eventOrganizationSuspended, func(tx postgres.Tx) error {
 		if err := s.store.setStatusTx(ctx, tx, StatusActive, StatusSuspended, s.now()); err != nil {
 			return err
 		}
@@ -195,14 +196,14 @@ func (s *Service) Suspend(ctx context.Context, org principal.OrgID) error {
 
 // Resume ends a suspension.
 func (s *Service) Resume(ctx context.Context, org principal.OrgID) error {
-	return s.operate(ctx, org, "organization.resumed", func(tx postgres.Tx) error {
+	return s.operate(ctx, org, eventOrganizationResumed, func(tx postgres.Tx) error {
 		return s.store.setStatusTx(ctx, tx, StatusSuspended, StatusActive, s.now())
 	})
 }
 
 // operate makes one change of an organization and forgets what the cache knows
 // of its keys.
-func (s *Service) operate(ctx context.Context, org principal.OrgID, action string, fn func(postgres.Tx) error) error {
+func (s *Service) operate(ctx context.Context, org principal.OrgID, happened event.Type, fn func(postgres.Tx) error) error {
 	err := postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
 		before, err := s.store.lockOrganizationTx(ctx, tx)
 		if err != nil {
@@ -215,7 +216,7 @@ func (s *Service) operate(ctx context.Context, org principal.OrgID, action strin
 		if err != nil {
 			return err
 		}
-		return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "organization", ID: org.String(), Before: before, After: after})
+		return s.log.AuditTx(ctx, tx, change.Entry{Event: happened, ID: org.String(), Before: before, After: after})
 	})
 	s.cache.forgetOrg(org)
 	return err

@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -79,7 +78,7 @@ func (s *Service) CreateViewTx(ctx context.Context, tx postgres.Tx, v View, pers
 	if v.ID, err = s.store.insertViewTx(ctx, tx, v); err != nil {
 		return View{}, err
 	}
-	return v, s.auditViewTx(ctx, tx, "view.created", v.ID, nil, v)
+	return v, change.RecordTx(ctx, s.log, tx, eventViewCreated, v.ID, nil, &v)
 }
 
 // View returns one view, if the caller may see it.
@@ -98,7 +97,9 @@ func (s *Service) UpdateViewTx(ctx context.Context, tx postgres.Tx, id, expected
 			after.Version, after.UpdatedAt = before.Version+1, s.now()
 			return s.store.updateViewTx(ctx, tx, *after)
 		},
-		Audit: func(before, after View) error { return s.auditViewTx(ctx, tx, "view.updated", id, before, after) },
+		Audit: func(before, after View) error {
+			return change.RecordTx(ctx, s.log, tx, eventViewUpdated, id, &before, &after)
+		},
 	})
 }
 
@@ -111,7 +112,7 @@ func (s *Service) DeleteViewTx(ctx context.Context, tx postgres.Tx, id int64) er
 	if err := s.store.deleteViewTx(ctx, tx, id); err != nil {
 		return err
 	}
-	return s.auditViewTx(ctx, tx, "view.deleted", id, v, nil)
+	return change.RecordTx(ctx, s.log, tx, eventViewDeleted, id, &v, nil)
 }
 
 // deleteViewsOfTx removes the personal views of a member.
@@ -121,13 +122,9 @@ func (s *Service) deleteViewsOfTx(ctx context.Context, tx postgres.Tx, user uuid
 		return err
 	}
 	for _, v := range views {
-		if err := s.auditViewTx(ctx, tx, "view.deleted", v.ID, v, nil); err != nil {
+		if err := change.RecordTx(ctx, s.log, tx, eventViewDeleted, v.ID, &v, nil); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *Service) auditViewTx(ctx context.Context, tx postgres.Tx, action string, id int64, before, after change.Resource) error {
-	return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "view", ID: strconv.FormatInt(id, 10), Before: before, After: after})
 }

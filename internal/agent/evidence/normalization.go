@@ -47,7 +47,7 @@ func (s *Service) normalizeTx(ctx context.Context, tx postgres.Tx, events Again)
 		return n, err
 	}
 	id := strconv.FormatInt(n.ID, 10)
-	if err := s.log.AuditTx(ctx, tx, change.Entry{Action: "evidence_normalization.created", Resource: "evidence_normalization", ID: id, After: toNormalizationBody(n)}); err != nil {
+	if err := s.log.AuditTx(ctx, tx, change.Entry{Event: eventNormalization, ID: id, After: toNormalizationBody(n)}); err != nil {
 		return Normalization{}, err
 	}
 	return n, s.log.PublishTx(ctx, tx, TopicNormalize, id, Renormalize{Org: tx.Org, ID: n.ID})

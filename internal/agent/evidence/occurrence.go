@@ -77,5 +77,5 @@ func (s *Service) recurTx(ctx context.Context, tx postgres.Tx, before, after Rec
 		return after, nil
 	}
 	after.Values["state"], after.Values["regressed"] = kind.TextValue("open"), jsontext.Value("true")
-	return after, s.saveTx(ctx, tx, before, &after, "regressed")
+	return after, s.saveTx(ctx, tx, before, &after, eventRegressed)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/telemetry/span"
@@ -185,7 +186,7 @@ func (s *Service) MoveTx(ctx context.Context, tx postgres.Tx, before Record, set
 	if _, err := s.putTx(ctx, tx, failures(before.Values, &after)); err != nil {
 		return Record{}, err
 	}
-	return after, s.auditTx(ctx, tx, "updated", &before, &after)
+	return after, change.RecordTx(ctx, s.log, tx, happened(&before, &after), after.ID, &before, &after)
 }
 
 // Text and the others are values of fields.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -195,7 +194,7 @@ func (s *Service) insertTx(ctx context.Context, tx postgres.Tx, r *Record) error
 	if err := s.store.InsertTx(ctx, tx, *r); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, "created", nil, r)
+	return change.RecordTx(ctx, s.log, tx, happened(nil, r), r.ID, nil, r)
 }
 
 // lockTx keeps a record from changing until the transaction ends, if it is there.
@@ -210,23 +209,6 @@ func (s *Service) lockTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id i
 	numbers, err := s.traces.NumbersTx(ctx, tx, []span.TraceID{r.Trace})
 	r.Number = numbers[r.Trace]
 	return r, true, err
-}
-
-// auditTx records what was done to a thing that lasts.
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, did string, before, after *Record) error {
-	r := after
-	if r == nil {
-		r = before
-	}
-	noun := "evidence_" + strings.ReplaceAll(r.Kind.One, " ", "_")
-	e := change.Entry{Action: noun + "." + did, Resource: noun, ID: strconv.FormatInt(r.ID, 10)}
-	if before != nil {
-		e.Before = *before
-	}
-	if after != nil {
-		e.After = *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }
 
 // Keys of failures that only the platform gives.

@@ -8,6 +8,8 @@ import (
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/change"
+	catalogue "github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
@@ -55,24 +57,25 @@ func (s *Service) refreshTx(ctx context.Context, tx postgres.Tx, before Record, 
 		}
 		return after, nil, s.store.TouchTx(ctx, tx, after.Kind, after)
 	}
+	did := happened(&before, &after)
 	if before.Kind.Name == "connectors" && review.Drifted(before.Values, after.Values) {
 		if before.State() == "approved" {
 			after.Values["state"] = kind.TextValue("under_review")
 		}
 		after.Values["trust_level"] = kind.TextValue("untrusted")
-		found = []*report{driftFailure(after)}
+		found, did = []*report{driftFailure(after)}, eventDrifted
 	}
-	return after, found, s.saveTx(ctx, tx, before, &after, "updated")
+	return after, found, s.saveTx(ctx, tx, before, &after, did)
 }
 
 // heardEvery is how often it is noted that a runtime was heard of.
 const heardEvery = time.Minute
 
-// saveTx writes a changed thing, keeps what it was, and records the change.
-func (s *Service) saveTx(ctx context.Context, tx postgres.Tx, before Record, after *Record, did string) error {
+// saveTx writes a changed thing, keeps what it was, and records what happened to it.
+func (s *Service) saveTx(ctx context.Context, tx postgres.Tx, before Record, after *Record, did catalogue.Type) error {
 	after.Version = before.Version + 1
 	if err := s.store.MoveTx(ctx, tx, before, *after, principal.ActorOf(ctx)); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, did, &before, after)
+	return change.RecordTx(ctx, s.log, tx, did, after.ID, &before, after)
 }

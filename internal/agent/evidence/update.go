@@ -191,7 +191,9 @@ func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id
 			_, err := s.putTx(ctx, tx, failures(before.Values, after))
 			return err
 		},
-		Audit: func(before, after Record) error { return s.auditTx(ctx, tx, "updated", &before, &after) },
+		Audit: func(before, after Record) error {
+			return change.RecordTx(ctx, s.log, tx, happened(&before, &after), id, &before, &after)
+		},
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
@@ -130,7 +129,7 @@ func (s *Service) insertTx(ctx context.Context, tx postgres.Tx, p Policy) (Polic
 			return Policy{}, err
 		}
 	}
-	return p, s.auditTx(ctx, tx, "policy.created", nil, &p)
+	return p, change.RecordTx(ctx, s.log, tx, eventCreated, p.ID, nil, &p)
 }
 
 // UpdateTx changes a policy. A change of what decisions depend on, or of the tests, makes
@@ -145,7 +144,9 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, expected, id int
 		Lock:  func() (Policy, error) { return s.store.lockPolicyTx(ctx, tx, id) },
 		Apply: func(p *Policy) error { edit(p); return nil },
 		Save:  func(before Policy, after *Policy) error { return s.saveTx(ctx, tx, checked, before, after) },
-		Audit: func(before, after Policy) error { return s.auditTx(ctx, tx, "policy.updated", &before, &after) },
+		Audit: func(before, after Policy) error {
+			return change.RecordTx(ctx, s.log, tx, eventUpdated, id, &before, &after)
+		},
 	})
 }
 
@@ -197,7 +198,7 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 	if err := s.store.deleteTx(ctx, tx, id); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, "policy.deleted", &p, nil)
+	return change.RecordTx(ctx, s.log, tx, eventDeleted, id, &p, nil)
 }
 
 // equal reports whether two specs say the same.
@@ -221,15 +222,4 @@ func (a AppliesTo) equal(b AppliesTo) bool {
 // source is the policy as the engine reads it.
 func (p Policy) source() engine.Source {
 	return engine.Source{Key: p.Key, Version: p.Number, Mode: engine.Mode(p.Mode), AppliesTo: engine.AppliesTo(p.AppliesTo), Text: p.Source}
-}
-
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Policy) error {
-	e := change.Entry{Action: action, Resource: "policy"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }

@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
@@ -120,7 +119,7 @@ func (s *Service) PutTx(ctx context.Context, tx postgres.Tx, d Decision) (Decisi
 	if d.ID, err = s.store.insertTx(ctx, tx, d); err != nil {
 		return d, err
 	}
-	return d, s.log.AuditTx(ctx, tx, change.Entry{Action: "run.decided", Resource: "decision", ID: strconv.FormatInt(d.ID, 10), After: d})
+	return d, change.RecordTx(ctx, s.log, tx, eventDecided, d.ID, nil, &d)
 }
 
 // List returns a page of the decisions on a run, newest first, with one more than

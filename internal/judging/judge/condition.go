@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -71,7 +72,7 @@ func (s *Service) RenewTx(ctx context.Context, tx postgres.Tx, id int64) (Config
 	if err := s.store.updateTx(ctx, tx, before, after); err != nil {
 		return Config{}, err
 	}
-	return after, s.auditTx(ctx, tx, "judge_config.updated", &before, &after)
+	return after, change.RecordTx(ctx, s.log, tx, eventUpdated, id, &before, &after)
 }
 
 // FindTx returns one judge within a transaction.

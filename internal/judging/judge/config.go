@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
@@ -170,7 +169,7 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, p Prepared) (c C
 	if err := s.store.insertVersionTx(ctx, tx, c.ID, c.Current); err != nil {
 		return Config{}, err
 	}
-	return c, s.auditTx(ctx, tx, "judge_config.created", nil, &c)
+	return c, change.RecordTx(ctx, s.log, tx, eventCreated, c.ID, nil, &c)
 }
 
 // UpdateTx changes a judge. Edit gets the judge as it is and changes it in place; a
@@ -209,7 +208,7 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, expected int64, 
 			return s.store.updateTx(ctx, tx, before, *after)
 		},
 		Audit: func(before, after Config) error {
-			return s.auditTx(ctx, tx, "judge_config.updated", &before, &after)
+			return change.RecordTx(ctx, s.log, tx, eventUpdated, id, &before, &after)
 		},
 	})
 }
@@ -265,17 +264,6 @@ func (s *Service) keyOf(ctx context.Context, org principal.OrgID, spec Spec) (in
 		return 0, fault.New(fault.Conflict, "precondition_missing", fmt.Sprintf("The organization has no active provider key of %s. Create one, and then the judge.", spec.Provider))
 	}
 	return 0, fault.New(fault.Conflict, "precondition_missing", fmt.Sprintf("The organization has several active provider keys of %s. Name one as providerKeyId.", spec.Provider))
-}
-
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Config) error {
-	e := change.Entry{Action: action, Resource: "judge_config"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }
 
 // versionOf is a version of a judge, the current one for zero.

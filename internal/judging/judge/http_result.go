@@ -163,7 +163,7 @@ func (s *Service) postEvaluate(ctx context.Context, in *evaluateInput) (*judgedO
 		if err := s.RecordTx(ctx, tx, r); err != nil {
 			return nil, err
 		}
-		if err := s.log.AuditTx(ctx, tx, change.Entry{Action: "judge_result.created", Resource: "judge_result", ID: strconv.FormatInt(r.ID, 10), After: r}); err != nil {
+		if err := change.RecordTx(ctx, s.log, tx, EventJudged, r.ID, nil, &r); err != nil {
 			return nil, err
 		}
 		recorded = true

@@ -178,7 +178,7 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, c judge.Config, 
 	if err := s.log.PublishTx(ctx, tx, TopicStarted, "judge_probe/"+strconv.FormatInt(p.ID, 10), Ticket{tx.Org, p.ID}); err != nil {
 		return Probe{}, err
 	}
-	return p, s.auditTx(ctx, tx, "judge_probe.created", nil, &p)
+	return p, change.RecordTx(ctx, s.log, tx, eventCreated, p.ID, nil, &p)
 }
 
 // Find returns one probe.
@@ -222,7 +222,7 @@ func (s *Service) endTx(ctx context.Context, tx postgres.Tx, p Probe, to Status,
 	if err := s.store.endTx(ctx, tx, p); err != nil {
 		return Probe{}, err
 	}
-	return p, s.auditTx(ctx, tx, "judge_probe."+string(to), &prior, &p)
+	return p, change.RecordTx(ctx, s.log, tx, endings[to], p.ID, &prior, &p)
 }
 
 // summedTx is a report of the verdicts of a probe that there are.
@@ -246,7 +246,7 @@ func (s *Service) reportTx(ctx context.Context, tx postgres.Tx, p Probe) error {
 	if err := s.store.reportTx(ctx, tx, p); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, "judge_probe.reported", &prior, &p)
+	return change.RecordTx(ctx, s.log, tx, eventReported, p.ID, &prior, &p)
 }
 
 // cancelPage is how many probes CancelAll looks up at once.
@@ -274,12 +274,4 @@ func (s *Service) CancelAll(ctx context.Context, org principal.OrgID) (ended int
 			return ended, nil
 		}
 	}
-}
-
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, prior, now *Probe) error {
-	e := change.Entry{Action: action, Resource: "judge_probe", ID: strconv.FormatInt(now.ID, 10), After: *now}
-	if prior != nil {
-		e.Before = *prior
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }

@@ -107,7 +107,7 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, k Key, text secr
 	if err := s.store.setSecretTx(ctx, tx, k.ID, k.sealed); err != nil {
 		return Key{}, err
 	}
-	return k, s.auditTx(ctx, tx, "provider_key.created", nil, &k)
+	return k, change.RecordTx(ctx, s.log, tx, eventKeyCreated, k.ID, nil, &k)
 }
 
 // UpdateTx changes a credential. A new destination needs the secret
@@ -138,7 +138,7 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int
 			return s.store.updateTx(ctx, tx, before.Version, *after)
 		},
 		Audit: func(before, after Key) error {
-			return s.auditTx(ctx, tx, "provider_key.updated", &before, &after)
+			return change.RecordTx(ctx, s.log, tx, eventKeyUpdated, id, &before, &after)
 		},
 	})
 }
@@ -152,7 +152,7 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, "provider_key.deleted", &before, nil)
+	return change.RecordTx(ctx, s.log, tx, eventKeyDeleted, id, &before, nil)
 }
 
 // Open opens a credential's secret for a call to url. It opens only
@@ -218,17 +218,6 @@ func binding(org principal.OrgID, k Key, url string) (secret.Binding, error) {
 		return secret.Binding{}, fault.Invalid("body", "/baseUrl", "format", "is not a URL with a host")
 	}
 	return secret.Binding{Org: org.String(), Credential: strconv.FormatInt(k.ID, 10), Provider: k.Provider, Destination: destination}, nil
-}
-
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Key) error {
-	e := change.Entry{Action: action, Resource: "provider_key"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }
 
 // last4 is the end of a secret, for people to tell keys apart; a short secret

@@ -146,7 +146,7 @@ func (s *Service) StartBackfillTx(ctx context.Context, tx postgres.Tx, rule int6
 	if b.ID, err = s.store.insertBackfillTx(ctx, tx, b); err != nil {
 		return Backfill{}, err
 	}
-	if err := s.backfillAuditTx(ctx, tx, "judge_backfill.created", nil, b); err != nil {
+	if err := change.RecordTx(ctx, s.log, tx, eventBackfillCreated, b.ID, nil, &b); err != nil {
 		return Backfill{}, err
 	}
 	return b, s.log.PublishTx(ctx, tx, TopicBackfill, strconv.FormatInt(b.ID, 10), BackfillTicket{Org: tx.Org, Backfill: b.ID})
@@ -171,15 +171,7 @@ func (s *Service) CancelBackfillTx(ctx context.Context, tx postgres.Tx, rule, id
 	if err := s.store.endBackfillTx(ctx, tx, id, BackfillCancelled, nil, at); err != nil {
 		return Backfill{}, err
 	}
-	return b, s.backfillAuditTx(ctx, tx, "judge_backfill.cancelled", &before, b)
-}
-
-func (s *Service) backfillAuditTx(ctx context.Context, tx postgres.Tx, action string, before *Backfill, after Backfill) error {
-	e := change.Entry{Action: action, Resource: "judge_backfill", ID: strconv.FormatInt(after.ID, 10), After: after}
-	if before != nil {
-		e.Before = *before
-	}
-	return s.log.AuditTx(ctx, tx, e)
+	return b, change.RecordTx(ctx, s.log, tx, eventBackfillCancelled, id, &before, &b)
 }
 
 // pageTraces is how many traces a step of a back-fill looks at.

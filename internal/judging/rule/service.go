@@ -112,7 +112,7 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, r Rule) (Rule, e
 	if err := s.startTx(ctx, tx, r); err != nil {
 		return Rule{}, err
 	}
-	return r, s.auditTx(ctx, tx, "judge_rule.created", nil, &r)
+	return r, change.RecordTx(ctx, s.log, tx, eventCreated, r.ID, nil, &r)
 }
 
 // UpdateTx changes a rule. Changes apply to traces that are looked at from now on.
@@ -145,7 +145,7 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, expected, id int
 			return s.store.updateTx(ctx, tx, before, *after)
 		},
 		Audit: func(before, after Rule) error {
-			return s.auditTx(ctx, tx, "judge_rule.updated", &before, &after)
+			return change.RecordTx(ctx, s.log, tx, eventUpdated, id, &before, &after)
 		},
 	})
 }
@@ -167,7 +167,7 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64) error 
 	if err := s.store.deleteTx(ctx, tx, id); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, "judge_rule.deleted", &r, nil)
+	return change.RecordTx(ctx, s.log, tx, eventDeleted, id, &r, nil)
 }
 
 // judgeTx makes sure that the rule's judge exists, and that it can be used if the
@@ -200,15 +200,4 @@ func (s *Service) roomTx(ctx context.Context, tx postgres.Tx, status Status) err
 		return ErrManyRules
 	}
 	return err
-}
-
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Rule) error {
-	e := change.Entry{Action: action, Resource: "judge_rule"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }

@@ -89,7 +89,7 @@ func (s *Service) end(ctx context.Context, t Ticket, why string) error {
 		_, err := s.moveTx(ctx, tx, t.Watch, func(w *Watch) error {
 			w.Status, w.Problem = StatusStopped, why
 			return nil
-		}, "judge_watch.stopped")
+		}, eventStopped)
 		return err
 	})
 }
@@ -170,7 +170,7 @@ func (s *Service) after(ctx context.Context, t Ticket, w Watch, edit func(*Watch
 				now.NextAt = at.Add(now.Every)
 			}
 			return nil
-		}, "judge_watch.changed")
+		}, eventChanged)
 		if err != nil {
 			return err
 		}

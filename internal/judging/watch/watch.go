@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
@@ -141,7 +142,7 @@ func (s *Service) StartTx(ctx context.Context, tx postgres.Tx, a Asked) (Watch, 
 	if err := s.log.PublishTx(ctx, tx, TopicStarted, strconv.FormatInt(w.ID, 10), Ticket{Org: tx.Org, Watch: w.ID}); err != nil {
 		return w, err
 	}
-	return w, s.log.AuditTx(ctx, tx, change.Entry{Action: "judge_watch.started", Resource: "judge_watch", ID: strconv.FormatInt(w.ID, 10), After: w})
+	return w, change.RecordTx(ctx, s.log, tx, eventStarted, w.ID, nil, &w)
 }
 
 // replaceTx ends the open watch of a judge, if it has one.
@@ -153,7 +154,7 @@ func (s *Service) replaceTx(ctx context.Context, tx postgres.Tx, of int64) error
 	_, err = s.moveTx(ctx, tx, open, func(w *Watch) error {
 		w.Status, w.Problem = StatusStopped, "Another watch took its place."
 		return nil
-	}, "judge_watch.stopped")
+	}, eventStopped)
 	return err
 }
 
@@ -197,7 +198,7 @@ func (s *Service) StopTx(ctx context.Context, tx postgres.Tx, id int64) (Watch, 
 		}
 		w.Status = StatusStopped
 		return nil
-	}, "judge_watch.stopped")
+	}, eventStopped)
 }
 
 // CheckTx has a watch check its judge now.
@@ -217,12 +218,12 @@ func (s *Service) CheckTx(ctx context.Context, tx postgres.Tx, id int64) (Watch,
 	if err := s.log.PublishTx(ctx, tx, TopicDue, strconv.FormatInt(id, 10), Ticket{Org: tx.Org, Watch: id}); err != nil {
 		return w, err
 	}
-	return after, s.log.AuditTx(ctx, tx, change.Entry{Action: "judge_watch.check_requested", Resource: "judge_watch", ID: strconv.FormatInt(id, 10), Before: w, After: after})
+	return after, change.RecordTx(ctx, s.log, tx, eventCheckRequested, id, &w, &after)
 }
 
-// moveTx changes a watch and records that under a name. A watch that ends lets go of
+// moveTx changes a watch and, if it moves to another status, records the event. A watch that ends lets go of
 // its dataset.
-func (s *Service) moveTx(ctx context.Context, tx postgres.Tx, id int64, edit func(*Watch) error, action string) (Watch, error) {
+func (s *Service) moveTx(ctx context.Context, tx postgres.Tx, id int64, edit func(*Watch) error, happened event.Type) (Watch, error) {
 	before, err := s.store.lockTx(ctx, tx, id)
 	if err != nil {
 		return before, err
@@ -252,7 +253,7 @@ func (s *Service) moveTx(ctx context.Context, tx postgres.Tx, id int64, edit fun
 	if after.Status == before.Status {
 		return after, nil
 	}
-	return after, s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "judge_watch", ID: strconv.FormatInt(id, 10), Before: before, After: after})
+	return after, change.RecordTx(ctx, s.log, tx, happened, id, &before, &after)
 }
 
 // Find returns one watch.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/judging/judge"
@@ -138,5 +139,5 @@ func (s *Service) DecideTx(ctx context.Context, tx postgres.Tx, id int64, d Deci
 		return Item{}, err
 	}
 	after.Decisions = append([]Decision{d}, before.Decisions...)
-	return after, s.auditTx(ctx, tx, "adjudication.item.decided", &before, &after)
+	return after, change.RecordTx(ctx, s.log, tx, eventDecided, id, &before, &after)
 }

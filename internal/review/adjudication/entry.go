@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/dataset"
@@ -132,11 +133,11 @@ func (s *Service) EnterTx(ctx context.Context, tx postgres.Tx, id int64, p Prepa
 	if err := s.moveTx(ctx, tx, before, &after); err != nil {
 		return Item{}, err
 	}
-	action := "adjudication.item.calibrated"
+	happened := eventCalibrated
 	if e.Purpose == dataset.PurposeGolden {
-		action = "adjudication.item.promoted"
+		happened = eventPromoted
 	}
-	return after, s.auditTx(ctx, tx, action, &before, &after)
+	return after, change.RecordTx(ctx, s.log, tx, happened, id, &before, &after)
 }
 
 // enter is the content of an item of a dataset that rests on ground truth: what was

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -183,7 +182,7 @@ func (s *Service) OpenTx(ctx context.Context, tx postgres.Tx, p Prepared) (Item,
 	if i.ID, err = s.store.insertTx(ctx, tx, i); err != nil {
 		return Item{}, err
 	}
-	return i, s.auditTx(ctx, tx, "adjudication.item.opened", nil, &i)
+	return i, change.RecordTx(ctx, s.log, tx, eventOpened, i.ID, nil, &i)
 }
 
 // Unresolved adds to ErrExists which item there is. Two that open the same item at
@@ -274,10 +273,10 @@ func (s *Service) AssignTx(ctx context.Context, tx postgres.Tx, id int64, a Assi
 		return Item{}, transitions.In(ErrTransition, before.Status)
 	}
 	after := before
-	action := "adjudication.item.assigned"
+	happened := eventAssigned
 	if a.To == nil {
 		after.Status, after.Assignee, after.AssignedBy, after.AssignedAt = StatusOpen, nil, nil, nil
-		action = "adjudication.item.released"
+		happened = eventReleased
 	} else {
 		if _, err := s.tenancy.MemberTx(ctx, tx, *a.To); err != nil {
 			if errors.Is(err, tenancy.ErrMemberNotFound) {
@@ -297,7 +296,7 @@ func (s *Service) AssignTx(ctx context.Context, tx postgres.Tx, id int64, a Assi
 	if err := s.moveTx(ctx, tx, before, &after); err != nil {
 		return Item{}, err
 	}
-	return after, s.auditTx(ctx, tx, action, &before, &after)
+	return after, change.RecordTx(ctx, s.log, tx, happened, id, &before, &after)
 }
 
 // same reports whether an assignment changes nothing.
@@ -356,11 +355,11 @@ func (s *Service) PatchTx(ctx context.Context, tx postgres.Tx, id int64, p Patch
 			return s.moveTx(ctx, tx, before, after)
 		},
 		Audit: func(before, after Item) error {
-			action := "updated"
+			happened := eventUpdated
 			if before.Status != after.Status {
-				action = map[Status]string{StatusOpen: "reopened", StatusDismissed: "dismissed", StatusClosed: "closed"}[after.Status]
+				happened = moved[after.Status]
 			}
-			return s.auditTx(ctx, tx, "adjudication.item."+action, &before, &after)
+			return change.RecordTx(ctx, s.log, tx, happened, id, &before, &after)
 		},
 	})
 }
@@ -398,15 +397,4 @@ func (s *Service) reopenTx(ctx context.Context, tx postgres.Tx, before Item, aft
 	end := Superseded{At: s.now(), By: principal.ActorOf(ctx), Reason: reason}
 	after.Decisions[0].Superseded = &end
 	return s.store.supersedeDecisionTx(ctx, tx, before.ID, end)
-}
-
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Item) error {
-	e := change.Entry{Action: action, Resource: "adjudication_item"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }

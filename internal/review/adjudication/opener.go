@@ -16,11 +16,14 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/measure/consensus"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/review/annotation"
 	"github.com/assayhq/assay/internal/review/annotator"
 	"github.com/assayhq/assay/internal/telemetry/score"
+	"github.com/assayhq/assay/internal/telemetry/trace"
 )
 
 // When items are opened by themselves.
@@ -62,17 +65,6 @@ type look struct {
 	Once bool `json:"once,omitzero"`
 }
 
-// The events that may be a reason to open items.
-const (
-	eventJudged   = "judge_result.created"
-	eventFeedback = "trace.feedback_created"
-	eventRun      = "run.completed"
-	eventAnswers  = "annotation.item.conflicted"
-	eventAgreed   = "annotation.item.annotated"
-	eventTask     = "annotation_task.completed"
-	eventPart     = "annotation_task.milestone"
-)
-
 // maxOfTask is how many items of a task a look at all of its answers opens: those whose
 // labels are least certain.
 const maxOfTask = 1000
@@ -80,8 +72,9 @@ const maxOfTask = 1000
 // noted reports whether an event is to be looked at. Of the many items about which
 // people agree only those are that an audit draws, which their ids tell.
 func noted(e change.Event) bool {
-	if e.Type != eventAgreed {
-		return slices.Contains([]string{eventJudged, eventFeedback, eventRun, eventAnswers, eventTask, eventPart}, e.Type)
+	if !e.Is(annotation.EventItemAnnotated) {
+		return e.Is(judge.EventJudged, trace.EventFeedback, evaluation.EventRunCompleted, annotation.EventItemConflicted,
+			annotation.EventTaskCompleted, annotation.EventTaskMilestone)
 	}
 	task, item, _ := strings.Cut(e.ResourceID, "/")
 	ids := [2]int64{}
@@ -146,17 +139,17 @@ func (s *Service) look(ctx context.Context, org principal.OrgID, l look) error {
 		return fmt.Errorf("read the id of %s: %w", l.Event, err)
 	}
 	switch l.Event {
-	case eventJudged:
+	case judge.EventJudged.Action():
 		return s.lookAtResult(ctx, org, id)
-	case eventFeedback:
+	case trace.EventFeedback.Action():
 		return s.lookAtFeedback(ctx, org, id)
-	case eventRun:
+	case evaluation.EventRunCompleted.Action():
 		return s.lookAtRun(ctx, org, id)
-	case eventAnswers:
+	case annotation.EventItemConflicted.Action():
 		return s.open(ctx, org, look{Source: SourceAnnotators, Subject: Subject{AnnotationItem: id}, Reasons: []string{reasonAnswers}})
-	case eventAgreed:
+	case annotation.EventItemAnnotated.Action():
 		return s.lookAtAgreed(ctx, org, id)
-	case eventTask, eventPart:
+	case annotation.EventTaskCompleted.Action(), annotation.EventTaskMilestone.Action():
 		return s.lookAtTask(ctx, org, id)
 	}
 	return fmt.Errorf("nothing is known of the event %s", l.Event)

@@ -144,7 +144,7 @@ func (s *Service) StateTx(ctx context.Context, tx postgres.Tx, id int64, in Stat
 	if t.ID, err = s.store.insertTruthTx(ctx, tx, t); err != nil {
 		return GroundTruth{}, err
 	}
-	if err := s.auditTruthTx(ctx, tx, "ground_truth.created", nil, &t); err != nil {
+	if err := change.RecordTx(ctx, s.log, tx, eventTruthCreated, t.ID, nil, &t); err != nil {
 		return GroundTruth{}, err
 	}
 	after := before
@@ -155,11 +155,11 @@ func (s *Service) StateTx(ctx context.Context, tx postgres.Tx, id int64, in Stat
 	if err := s.moveTx(ctx, tx, before, &after); err != nil {
 		return GroundTruth{}, err
 	}
-	action := "adjudication.item.closed"
+	happened := eventClosed
 	if before.Status == StatusClosed {
-		action = "adjudication.item.updated"
+		happened = eventUpdated
 	}
-	return t, s.auditTx(ctx, tx, action, &before, &after)
+	return t, change.RecordTx(ctx, s.log, tx, happened, id, &before, &after)
 }
 
 // endTruthTx ends ground truth.
@@ -169,7 +169,7 @@ func (s *Service) endTruthTx(ctx context.Context, tx postgres.Tx, t GroundTruth,
 	if err := s.store.endTruthTx(ctx, tx, after); err != nil {
 		return err
 	}
-	return s.auditTruthTx(ctx, tx, "ground_truth."+string(to), &t, &after)
+	return change.RecordTx(ctx, s.log, tx, truthEnded[to], t.ID, &t, &after)
 }
 
 // ErrFrozen is returned when ground truth is to be revoked that a frozen version of a
@@ -207,12 +207,4 @@ func (s *Service) revokeTx(ctx context.Context, tx postgres.Tx, i Item, reason s
 // missing reports whether somebody removed an item from a dataset, or the dataset.
 func missing(err error) bool {
 	return errors.Is(err, dataset.ErrNotFound) || errors.Is(err, dataset.ErrItemNotFound)
-}
-
-func (s *Service) auditTruthTx(ctx context.Context, tx postgres.Tx, action string, before, after *GroundTruth) error {
-	e := change.Entry{Action: action, Resource: "ground_truth", ID: strconv.FormatInt(after.ID, 10), After: *after}
-	if before != nil {
-		e.Before = *before
-	}
-	return s.log.AuditTx(ctx, tx, e)
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -123,7 +123,7 @@ func (s *Service) AddTx(ctx context.Context, tx postgres.Tx, a Annotation, at st
 	if a.ID, a.Version, err = s.store.insertTx(ctx, tx, a); err != nil {
 		return a, err
 	}
-	if err := s.auditTx(ctx, tx, "annotation.created", nil, &a); err != nil {
+	if err := s.recordTx(ctx, tx, saved(nil, &a), nil, &a); err != nil {
 		return a, err
 	}
 	if a.Item != 0 && a.Status == StatusSubmitted {
@@ -232,7 +232,9 @@ func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, id, expected int
 			}
 			return s.saveAnswerTx(ctx, tx, t, i, before, after)
 		},
-		Audit: func(before, after Annotation) error { return s.auditTx(ctx, tx, "annotation.updated", &before, &after) },
+		Audit: func(before, after Annotation) error {
+			return s.recordTx(ctx, tx, saved(&before, &after), &before, &after)
+		},
 	})
 }
 
@@ -346,7 +348,7 @@ func (s *Service) discardDraftTx(ctx context.Context, tx postgres.Tx, item int64
 	if err := s.store.updateTx(ctx, tx, *own, after, s.now()); err != nil {
 		return err
 	}
-	return s.auditTx(ctx, tx, "annotation.updated", own, &after)
+	return s.recordTx(ctx, tx, eventUpdated, own, &after)
 }
 
 // DeleteTx deletes an annotation of a person's own. Its item needs another answer
@@ -380,7 +382,7 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64, person
 	if err := s.store.deleteTx(ctx, tx, id, s.now()); err != nil {
 		return err
 	}
-	if err := s.auditTx(ctx, tx, "annotation.deleted", &a, nil); err != nil {
+	if err := s.recordTx(ctx, tx, eventDeleted, &a, nil); err != nil {
 		return err
 	}
 	if !counts {
@@ -392,17 +394,11 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id int64, person
 	return err
 }
 
-// auditTx records a change of an annotation, and has its scores follow.
-func (s *Service) auditTx(ctx context.Context, tx postgres.Tx, action string, before, after *Annotation) error {
-	e := change.Entry{Action: action, Resource: "annotation"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	if err := s.log.AuditTx(ctx, tx, e); err != nil {
+// recordTx records a change of an annotation, and has its scores follow.
+func (s *Service) recordTx(ctx context.Context, tx postgres.Tx, happened event.Type, before, after *Annotation) error {
+	id := cmp.Or(before, after).ID
+	if err := change.RecordTx(ctx, s.log, tx, happened, id, before, after); err != nil {
 		return err
 	}
-	return s.scoreTx(ctx, tx, scoring{Annotation: cmp.Or(before, after).ID})
+	return s.scoreTx(ctx, tx, scoring{Annotation: id})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -104,7 +105,7 @@ func (s *Service) AddItemsTx(ctx context.Context, tx postgres.Tx, task int64, it
 	if err != nil {
 		return nil, before, err
 	}
-	if err := s.auditTaskTx(ctx, tx, "annotation_task.items_added", &before, &after); err != nil {
+	if err := change.RecordTx(ctx, s.log, tx, eventTaskItemsAdded, task, &before, &after); err != nil {
 		return nil, before, err
 	}
 	after, err = s.followTx(ctx, tx, after)
@@ -257,8 +258,8 @@ func (s *Service) saveTx(ctx context.Context, tx postgres.Tx, t Task, before, af
 // to whoever follows. Events have ids and digests of contents, and no answers. That a
 // decision was taken back makes no new event of the answers.
 func (s *Service) completedTx(ctx context.Context, tx postgres.Tx, t Task, before, after Item) error {
-	if before.Status != after.Status && before.Status != ItemAdjudicated && (after.Status == ItemAnnotated || after.Status == ItemConflicted) {
-		if err := s.auditItemTx(ctx, tx, "annotation.item."+string(after.Status), before, after); err != nil {
+	if happened, ok := completions[after.Status]; ok && before.Status != after.Status && before.Status != ItemAdjudicated {
+		if err := s.auditItemTx(ctx, tx, happened, before, after); err != nil {
 			return err
 		}
 	}
@@ -275,7 +276,7 @@ func (s *Service) completedTx(ctx context.Context, tx postgres.Tx, t Task, befor
 	if err != nil || n < 0 || !milestone(t.Completed) || t.Status == TaskCompleted {
 		return err
 	}
-	return s.auditTaskTx(ctx, tx, "annotation_task.milestone", &t, &t)
+	return change.RecordTx(ctx, s.log, tx, EventTaskMilestone, t.ID, &t, &t)
 }
 
 // milestone reports whether so many complete items are a time to look at a task as a
@@ -326,7 +327,7 @@ func (s *Service) SkipTx(ctx context.Context, tx postgres.Tx, task, item int64, 
 	if after, err = s.saveTx(ctx, tx, t, i, after); err != nil {
 		return err
 	}
-	return s.auditItemTx(ctx, tx, "annotation_item.skipped", i, after)
+	return s.auditItemTx(ctx, tx, eventItemSkipped, i, after)
 }
 
 // ReopenTx lets people answer an item again that was skipped.
@@ -349,7 +350,7 @@ func (s *Service) ReopenTx(ctx context.Context, tx postgres.Tx, task, item int64
 	if after, err = s.saveTx(ctx, tx, t, i, after); err != nil {
 		return err
 	}
-	return s.auditItemTx(ctx, tx, "annotation_item.reopened", i, after)
+	return s.auditItemTx(ctx, tx, eventItemReopened, i, after)
 }
 
 // EditItemTx replaces the content of an item that nobody has answered.
@@ -369,12 +370,12 @@ func (s *Service) EditItemTx(ctx context.Context, tx postgres.Tx, task, item int
 	if after, err = s.saveTx(ctx, tx, t, i, after); err != nil {
 		return err
 	}
-	return s.auditItemTx(ctx, tx, "annotation_item.updated", i, after)
+	return s.auditItemTx(ctx, tx, eventItemUpdated, i, after)
 }
 
 // auditItemTx records what was done to an item.
-func (s *Service) auditItemTx(ctx context.Context, tx postgres.Tx, action string, before, after Item) error {
-	return s.log.AuditTx(ctx, tx, change.Entry{Action: action, Resource: "annotation_item", ID: Subjected(after.Task, after.ID), Before: before, After: after})
+func (s *Service) auditItemTx(ctx context.Context, tx postgres.Tx, happened event.Type, before, after Item) error {
+	return s.log.AuditTx(ctx, tx, change.Entry{Event: happened, ID: Subjected(after.Task, after.ID), Before: before, After: after})
 }
 
 // open refuses answers to a task that takes none, or none of this person.
@@ -452,7 +453,7 @@ func (s *Service) MarkAdjudicatedTx(ctx context.Context, tx postgres.Tx, item, a
 	if err := s.store.keepDecisionTx(ctx, tx, i, v); err != nil {
 		return err
 	}
-	return s.auditItemTx(ctx, tx, "annotation_item.adjudicated", i, after)
+	return s.auditItemTx(ctx, tx, eventItemAdjudicated, i, after)
 }
 
 // UnmarkAdjudicatedTx takes back that an adjudication has decided about an item, which
@@ -470,5 +471,5 @@ func (s *Service) UnmarkAdjudicatedTx(ctx context.Context, tx postgres.Tx, item,
 	if err := s.store.dropDecisionTx(ctx, tx, i); err != nil {
 		return err
 	}
-	return s.auditItemTx(ctx, tx, "annotation_item.unadjudicated", i, after)
+	return s.auditItemTx(ctx, tx, eventItemUnadjudicated, i, after)
 }

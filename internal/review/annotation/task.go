@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -92,7 +93,7 @@ func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, t Task, items []
 			return t, err
 		}
 	}
-	return t, s.auditTaskTx(ctx, tx, "annotation_task.created", nil, &t)
+	return t, change.RecordTx(ctx, s.log, tx, eventTaskCreated, t.ID, nil, &t)
 }
 
 // checkAssignees refuses somebody who is not a member.
@@ -139,7 +140,7 @@ func (s *Service) UpdateTaskTx(ctx context.Context, tx postgres.Tx, id, expected
 			return s.store.updateTaskTx(ctx, tx, before, *after)
 		},
 		Audit: func(before, after Task) error {
-			return s.auditTaskTx(ctx, tx, "annotation_task.updated", &before, &after)
+			return change.RecordTx(ctx, s.log, tx, eventTaskUpdated, id, &before, &after)
 		},
 	})
 }
@@ -177,7 +178,7 @@ func (s *Service) DeleteTaskTx(ctx context.Context, tx postgres.Tx, id int64) er
 	if err := s.purgeTx(ctx, tx, id); err != nil {
 		return err
 	}
-	return s.auditTaskTx(ctx, tx, "annotation_task.deleted", &before, nil)
+	return change.RecordTx(ctx, s.log, tx, eventTaskDeleted, id, &before, nil)
 }
 
 // countTx adds to the counts of a task.
@@ -193,12 +194,12 @@ func (s *Service) countTx(ctx context.Context, tx postgres.Tx, task, items, comp
 // are all complete is completed by that, and one that is not any more is active again.
 func (s *Service) followTx(ctx context.Context, tx postgres.Tx, t Task) (Task, error) {
 	var to TaskStatus
-	var action string
+	var happened event.Type
 	switch {
 	case t.Status == TaskActive && t.Total > 0 && t.Completed == t.Total:
-		to, action = TaskCompleted, "annotation_task.completed"
+		to, happened = TaskCompleted, EventTaskCompleted
 	case t.Status == TaskCompleted && t.Completed < t.Total:
-		to, action = TaskActive, "annotation_task.reopened"
+		to, happened = TaskActive, eventTaskReopened
 	default:
 		return t, nil
 	}
@@ -208,18 +209,7 @@ func (s *Service) followTx(ctx context.Context, tx postgres.Tx, t Task) (Task, e
 	after := t
 	after.Status, after.UpdatedAt, after.Version = to, s.now(), t.Version+1
 	if err := s.store.updateTaskTx(ctx, tx, t, after); err != nil {
-		return t, fmt.Errorf("%s: %w", action, err)
+		return t, fmt.Errorf("%s: %w", happened.Action(), err)
 	}
-	return after, s.auditTaskTx(ctx, tx, action, &t, &after)
-}
-
-func (s *Service) auditTaskTx(ctx context.Context, tx postgres.Tx, action string, before, after *Task) error {
-	e := change.Entry{Action: action, Resource: "annotation_task"}
-	if before != nil {
-		e.ID, e.Before = strconv.FormatInt(before.ID, 10), *before
-	}
-	if after != nil {
-		e.ID, e.After = strconv.FormatInt(after.ID, 10), *after
-	}
-	return s.log.AuditTx(ctx, tx, e)
+	return after, change.RecordTx(ctx, s.log, tx, happened, t.ID, &t, &after)
 }

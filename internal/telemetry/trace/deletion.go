@@ -52,7 +52,7 @@ func (s *Service) DeleteTx(ctx context.Context, tx postgres.Tx, id span.TraceID)
 		Org: tx.Org, ID: n, Trace: id.String(), Requested: now,
 		Settled: now.Add(s.settleTime()),
 	}
-	if err := s.log.AuditTx(ctx, tx, change.Entry{Action: "trace.deleted", Resource: "trace", ID: d.Trace, Before: d}); err != nil {
+	if err := s.log.AuditTx(ctx, tx, change.Entry{Event: eventDeleted, ID: d.Trace, Before: d}); err != nil {
 		return Deletion{}, err
 	}
 	return d, s.log.PublishTx(ctx, tx, TopicDeleted, strconv.FormatInt(n, 10), d)

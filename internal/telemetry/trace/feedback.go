@@ -135,7 +135,7 @@ func (s *Service) AddFeedbackTx(ctx context.Context, tx postgres.Tx, f Feedback)
 	if err := s.scores.PromiseTx(ctx, tx, f.score()); err != nil {
 		return Feedback{}, err
 	}
-	return f, s.log.AuditTx(ctx, tx, change.Entry{Action: "trace.feedback_created", Resource: "feedback", ID: strconv.FormatInt(f.ID, 10), After: f})
+	return f, change.RecordTx(ctx, s.log, tx, EventFeedback, f.ID, nil, &f)
 }
 
 // KeepFeedback stores feedback that was promised. It reports false if that has

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/platform/clickhouse/clickhousetest"
@@ -293,6 +294,8 @@ func TestEveryPartIsAsked(t *testing.T) {
 	require.EqualValues(t, 4, cert.Contents["files"]["objects"])
 }
 
+var runEnded = event.Of("run", "Run").Event("run.ended", "A run ended.")
+
 // TestTheLastLookErasesWhatCameLate writes an audit entry for an organization
 // that is gone, as work does that was under way when it was erased.
 func TestTheLastLookErasesWhatCameLate(t *testing.T) {
@@ -305,7 +308,7 @@ func TestTheLastLookErasesWhatCameLate(t *testing.T) {
 	require.NoError(t, err)
 	log := change.New(s.store.db, time.Now)
 	require.NoError(t, postgres.InTx(ctx, s.store.db, org, func(tx postgres.Tx) error {
-		return log.AuditTx(ctx, tx, change.Entry{Action: "run.ended", Resource: "run", ID: "1"})
+		return log.AuditTx(ctx, tx, change.Entry{Event: runEnded, ID: "1"})
 	}))
 	left := func() (n int) {
 		row := s.store.db.Org(org).QueryRow(ctx, "SELECT (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM events)")

@@ -71,6 +71,9 @@ func documentViolations(doc map[string]any) []string {
 			l.operation(strings.ToUpper(method)+" "+path, op.(map[string]any), responses)
 		}
 	}
+	for name, w := range object(doc, "webhooks") {
+		l.described("webhook "+name, object(w, "post"))
+	}
 	for name, h := range object(doc, "components", "headers") {
 		l.described("header "+name, h.(map[string]any))
 	}
@@ -259,6 +262,7 @@ func TestDocumentLawsBite(t *testing.T) {
 	    "parameters": [{"name": "strict", "description": "Strictness."}],
 	    "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/CreateThing"}}}},
 	    "responses": {"201": {"headers": {"Location": {"description": "Where it is."}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}}}}},
+	  "webhooks": {"thing.created": {"post": {"description": "A thing was created."}}},
 	  "components": {
 	    "headers": {"X-Request-Id": {"description": "Its id."}},
 	    "schemas": {
@@ -280,6 +284,7 @@ func TestDocumentLawsBite(t *testing.T) {
 	for seeded, c := range map[string]struct{ old, new, says string }{
 		"a tag":                     {`"description": "Things."`, `"x": ""`, "tag Things has no description"},
 		"an operation":              {`"description": "Creates it.",`, ``, "POST /things has no description"},
+		"a webhook":                 {`"description": "A thing was created."`, `"x": 1`, "webhook thing.created has no description"},
 		"a summary":                 {`"summary": "Create a thing",`, ``, "POST /things has no summary"},
 		"a parameter":               {`"description": "Strictness."`, `"in": "query"`, "POST /things: parameter strict has no description"},
 		"a list without a limit":    {`{"name": "limit", "description": "Maximum."}, `, ``, "GET /things is a list without the parameter limit"},

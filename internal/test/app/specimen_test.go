@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/test/testkit"
 	"github.com/assayhq/assay/internal/test/testkit/specimen"
 )
@@ -45,6 +46,60 @@ func routes(t testing.TB) map[string]struct {
 		}
 	}
 	return out
+}
+
+// uncaused are the events that no specimen expects, and what causes them instead.
+var uncaused = map[string]string{
+	"adjudication.item.closed":      "createGroundTruth, after its own event",
+	"adjudication.item.dismissed":   "updateAdjudicationItem with a status",
+	"adjudication.item.released":    "assignAdjudicationItem without an assignee",
+	"adjudication.item.reopened":    "updateAdjudicationItem with a status",
+	"annotation.item.annotated":     "the last answer to an item",
+	"annotation.item.conflicted":    "the last answer to an item",
+	"annotation_item.adjudicated":   "a decision about its answers",
+	"annotation_item.reopened":      "updateAnnotationItem of a skipped item",
+	"annotation_item.skipped":       "updateAnnotationItem by an annotator",
+	"annotation_item.unadjudicated": "a decision that is withdrawn",
+	"annotation_task.completed":     "the last answer to its items",
+	"annotation_task.milestone":     "the 50th complete item",
+	"annotation_task.reopened":      "new items of a completed task",
+	"evidence_approval.created":     "createEvidence of another kind",
+	"evidence_benchmark.created":    "createEvidence of another kind",
+	"evidence_connector.created":    "ingestEvidence",
+	"evidence_failure.regressed":    "ingestEvidence of a fixed failure",
+	"evidence_runtime.created":      "ingestEvidence",
+	"evidence_side_effect.created":  "createEvidence of another kind",
+	"evidence_side_effect.updated":  "updateEvidence of another kind",
+	"ground_truth.revoked":          "updateAdjudicationItem with revokeGroundTruth",
+	"ground_truth.superseded":       "createGroundTruth a second time",
+	"judge_probe.completed":         "the end of a probe",
+	"judge_probe.failed":            "the end of a probe",
+	"judge_probe.reported":          "verdicts after a probe was cancelled",
+	"judge_watch.changed":           "a check of a watch",
+	"organization.created":          "assay admin bootstrap",
+	"organization.plan_changed":     "assay admin plan",
+	"organization.resumed":          "assay admin resume",
+	"organization.suspended":        "assay admin suspend",
+	"run.completed":                 "the end of a run",
+	"run.failed":                    "the end of a run",
+}
+
+// TestSpecimensExpectEventsOfTheCatalogue also finds events that nothing is known to cause.
+func TestSpecimensExpectEventsOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	known, caused := map[string]bool{}, map[string]bool{}
+	for _, o := range specimen.Operations() {
+		caused[o.Audit] = true
+	}
+	for _, e := range event.All() {
+		action := e.Action() + " " + e.Resource()
+		known[action] = true
+		require.Contains(t, object(committedDocument(t), "components", "schemas"), e.Schema(), action)
+		require.NotEqual(t, caused[action], uncaused[e.Action()] != "", "%s: a specimen has to expect it, or uncaused to say what causes it", action)
+	}
+	for _, o := range specimen.Operations() {
+		require.True(t, o.Audit == "" || known[o.Audit], "%s expects %s, which is not in the catalogue", o.ID, o.Audit)
+	}
 }
 
 // problems says what the specimens lack for a set of operations.

@@ -66,7 +66,9 @@ func Laws() []Law {
 		{"domain-page", "every domain with operations has a page under docs", domainPage},
 		{"reasons", "every reason of an error is in " + reasonsPage + ", which says what to do about it", reasons},
 		{"documents", "what the documents name exists, and every decision is listed", documented},
-		{"picture", "the picture in " + PictureFile + " shows the real imports", picture},
+		{"events", "a kind of event is a variable of its area's events.go, spelled as all others, so that the catalogue has it", events},
+		{"picture", "the picture in " + PictureFile + " shows the real imports", drawn(PictureFile)},
+		{"event-page", EventPage + " lists the events that there are", drawn(EventPage)},
 	}
 }
 

@@ -8,64 +8,76 @@ import (
 	"strings"
 )
 
-// PictureFile holds the picture of the arrows, between two markers.
-const PictureFile = "ARCHITECTURE.md"
-
+// PictureFile holds the picture of the arrows, and EventPage the tables of events, each
+// between two markers.
 const (
-	pictureBegin = "<!-- arrows:begin -->"
-	pictureEnd   = "<!-- arrows:end -->"
+	PictureFile = "ARCHITECTURE.md"
+	EventPage   = "docs/event-types.md"
 )
 
-// blank is what a repository without the file starts from.
-const blank = "# Architecture\n\n" + pictureBegin + "\n" + pictureEnd + "\n"
+// drawing is a part of a page that is made from the tree.
+type drawing struct {
+	page, begin, end string
+	draw             func(*tree) string
+}
 
-// Redraw returns the text of the picture's file with the picture of the tree
-// in it. A file that is missing starts as a heading and the markers.
-func Redraw(fsys fs.FS) (string, error) {
+var drawings = map[string]drawing{
+	PictureFile: {PictureFile, "<!-- arrows:begin -->", "<!-- arrows:end -->", (*tree).draw},
+	EventPage:   {EventPage, "<!-- events:begin -->", "<!-- events:end -->", (*tree).drawEvents},
+}
+
+// Redraw returns the text of a page with what it shows of the tree in it. A page that is
+// missing starts as the markers.
+func Redraw(fsys fs.FS, page string) (string, error) {
 	t, err := load(fsys)
 	if err != nil {
 		return "", err
 	}
-	text := blank
-	if t.exists(PictureFile) {
-		b, err := fs.ReadFile(fsys, PictureFile)
+	d := drawings[page]
+	text := d.begin + "\n" + d.end + "\n"
+	if t.exists(page) {
+		b, err := fs.ReadFile(fsys, page)
 		if err != nil {
 			return "", err
 		}
 		text = string(b)
 	}
-	before, _, after, err := split(text)
+	before, _, after, err := d.split(text)
 	if err != nil {
 		return "", err
 	}
-	return before + pictureBegin + "\n" + t.draw() + pictureEnd + after, nil
+	return before + d.begin + "\n" + d.draw(t) + d.end + after, nil
 }
 
 // split cuts the text around the markers.
-func split(text string) (before, inside, after string, err error) {
-	before, rest, ok := strings.Cut(text, pictureBegin)
+func (d drawing) split(text string) (before, inside, after string, err error) {
+	before, rest, ok := strings.Cut(text, d.begin)
 	if ok {
-		inside, after, ok = strings.Cut(rest, pictureEnd)
+		inside, after, ok = strings.Cut(rest, d.end)
 	}
 	if !ok {
-		return "", "", "", fmt.Errorf("%s has no lines %s and %s", PictureFile, pictureBegin, pictureEnd)
+		return "", "", "", fmt.Errorf("%s has no lines %s and %s", d.page, d.begin, d.end)
 	}
 	return before, inside, after, nil
 }
 
-func picture(t *tree, bad report) {
-	b, err := fs.ReadFile(t.fsys, PictureFile)
-	if err != nil {
-		bad(PictureFile, 0, "is missing: run make gen")
-		return
-	}
-	_, inside, _, err := split(string(b))
-	if err != nil {
-		bad(PictureFile, 0, "%v", err)
-		return
-	}
-	if strings.TrimSpace(inside) != strings.TrimSpace(t.draw()) {
-		bad(PictureFile, 0, "does not show the real imports: run make gen")
+// drawn is the law that a page shows the tree as it is.
+func drawn(page string) func(*tree, report) {
+	return func(t *tree, bad report) {
+		d := drawings[page]
+		b, err := fs.ReadFile(t.fsys, page)
+		if err != nil {
+			bad(page, 0, "is missing: run make gen")
+			return
+		}
+		_, inside, _, err := d.split(string(b))
+		if err != nil {
+			bad(page, 0, "%v", err)
+			return
+		}
+		if strings.TrimSpace(inside) != strings.TrimSpace(d.draw(t)) {
+			bad(page, 0, "does not show what there is: run make gen")
+		}
 	}
 }
 

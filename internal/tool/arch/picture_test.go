@@ -39,23 +39,23 @@ func TestRedraw(t *testing.T) {
 		"```\n\n" +
 		"<!-- arrows:end -->"
 
-	t.Run("a missing file starts as a heading and the picture", func(t *testing.T) {
+	t.Run("a missing file starts as the picture", func(t *testing.T) {
 		t.Parallel()
-		text, err := arch.Redraw(tree(nil))
+		text, err := arch.Redraw(tree(nil), arch.PictureFile)
 		require.NoError(t, err)
-		require.Equal(t, "# Architecture\n\n"+drawn+"\n", text)
+		require.Equal(t, drawn+"\n", text)
 	})
 
 	t.Run("the text around the picture stays", func(t *testing.T) {
 		t.Parallel()
-		text, err := arch.Redraw(tree(map[string]string{"ARCHITECTURE.md": "before\n<!-- arrows:begin -->\nold\n<!-- arrows:end -->\nafter\n"}))
+		text, err := arch.Redraw(tree(map[string]string{"ARCHITECTURE.md": "before\n<!-- arrows:begin -->\nold\n<!-- arrows:end -->\nafter\n"}), arch.PictureFile)
 		require.NoError(t, err)
 		require.Equal(t, "before\n"+drawn+"\nafter\n", text)
 	})
 
 	t.Run("a file without markers is an error", func(t *testing.T) {
 		t.Parallel()
-		_, err := arch.Redraw(tree(map[string]string{"ARCHITECTURE.md": "by hand\n"}))
+		_, err := arch.Redraw(tree(map[string]string{"ARCHITECTURE.md": "by hand\n"}), arch.PictureFile)
 		require.ErrorContains(t, err, "arrows:begin")
 	})
 }

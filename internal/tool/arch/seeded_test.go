@@ -50,11 +50,12 @@ var clean = map[string]string{
 	"internal/telemetry/trace/doc.go":                code("trace"),
 	"internal/telemetry/trace/store_span.go":         code("trace", "internal/platform/clickhouse", "internal/dataset"),
 	"internal/telemetry/trace/internal/spandb/db.go": code("spandb", "internal/platform/clickhouse", "github.com/ClickHouse/clickhouse-go/v2"),
-	"AGENTS.md":       "| a query | `internal/dataset/store.sql`, then `dataset.go` |\n",
-	"CONTRIBUTING.md": "Tests that boot the application stand below `internal/test`.\n",
-	"README.md":       "internal/dataset/http.go  answers\n",
-	"docs/dataset.md": "# Datasets\n",
-	"docs/errors.md":  "| 409 `CONFLICT` | `dataset_sealed` | open it |\n",
+	"AGENTS.md":                  "| a query | `internal/dataset/store.sql`, then `dataset.go` |\n",
+	"CONTRIBUTING.md":            "Tests that boot the application stand below `internal/test`.\n",
+	"README.md":                  "internal/dataset/http.go  answers\n",
+	"internal/dataset/events.go": use("dataset", arch.Module+"/internal/change/event", "var datasetNoun = event.Of(\"dataset\", \"Dataset\")\n\nvar eventCreated = datasetNoun.Public(\"dataset.created\", \"dataset.created\", \"A dataset was created.\")"),
+	"docs/dataset.md":            "# Datasets\n",
+	"docs/errors.md":             "| 409 `CONFLICT` | `dataset_sealed` | open it |\n",
 	"db/clickhouse/migrations/0002_traces.sql": "CREATE TABLE IF NOT EXISTS {{ .Local \"spans\" }} {{ .OnCluster }} (\n",
 	"internal/dataset/store.sql": `-- name: Dataset :one
 -- One dataset of the organization.
@@ -254,6 +255,28 @@ var seeds = []seed{
 	{law: "documents", file: "README.md", content: "  internal/dataset/item.go  stores\n"},
 	{law: "documents", file: "docs/adr/0001-engines.md", content: "# Engines\n"},
 	{law: "picture", file: "ARCHITECTURE.md", content: "# Architecture\n"},
+	{law: "event-page", file: "docs/event-types.md", content: "# Event types\n"},
+	{law: "event-page", file: "docs/event-types.md", content: "<!-- events:begin -->\n| `dataset.sold` | A dataset was sold. |\n<!-- events:end -->\n"},
+	{law: "events", file: "internal/tenancy/member.go", content: "package tenancy\n\nvar memberNoun = event.Of(\"member\", \"Member\")\n"},
+	{law: "events", file: "internal/dataset/lot.go", content: "package dataset\n\nfunc sell(s string) { record(datasetNoun.Event(\"dataset.\"+s, \"A dataset was sold.\")) }\n"},
+	{law: "events", file: "internal/dataset/lot.go", content: "package dataset\n\nvar eventSold = datasetNoun.Event(\"dataset.sold\", \"A dataset was sold.\")\n"},
+	{law: "events", file: "internal/tenancy/events.go", content: declared(`Event("member."+added, "A member was added.")`)},
+	{law: "events", file: "internal/tenancy/events.go", content: declared(`Event("members.added", "A member was added.")`)},
+	{law: "events", file: "internal/tenancy/events.go", content: declared(`Event("member.was.added", "A member was added.")`)},
+	{law: "events", file: "internal/tenancy/events.go", content: declared(`Event("member.added", "added")`)},
+	{law: "events", file: "internal/tenancy/events.go", content: declared(`Public("member.added", "MemberAdded", "A member was added.")`)},
+	{law: "events", file: "internal/tenancy/events.go", content: declared(`Public("member.added", "dataset.created", "A member was added.")`)},
+	{law: "events", file: "internal/tenancy/events.go", content: declared(`Event("member.added", "A member was added.")`, `Event("member.added", "A member was added.")`)},
+	{law: "events", file: "internal/tool/arch/event.go", content: "package arch\n"},
+}
+
+// declared is an events.go with events of members.
+func declared(events ...string) string {
+	text := "package tenancy\n\nvar memberNoun = event.Of(\"member\", \"Member\")\n"
+	for i, e := range events {
+		text += fmt.Sprintf("\nvar event%d = memberNoun.%s\n", i, e)
+	}
+	return text
 }
 
 // innocent files are near a law's edge and on its right side.
@@ -288,8 +311,8 @@ var innocent = map[string]string{
 	"internal/dataset/testdata/util/broken.go":         "not Go at all",
 }
 
-// repository is the clean one with more files in it, and a true picture unless
-// the files bring their own.
+// repository is the clean one with more files in it, and with true pages unless the files
+// bring their own.
 func repository(t *testing.T, files map[string]string) fstest.MapFS {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -298,10 +321,12 @@ func repository(t *testing.T, files map[string]string) fstest.MapFS {
 			fsys[name] = &fstest.MapFile{Data: []byte(content)}
 		}
 	}
-	if fsys[arch.PictureFile] == nil {
-		text, err := arch.Redraw(fsys)
-		require.NoError(t, err)
-		fsys[arch.PictureFile] = &fstest.MapFile{Data: []byte(text)}
+	for _, page := range []string{arch.PictureFile, arch.EventPage} {
+		if fsys[page] == nil {
+			text, err := arch.Redraw(fsys, page)
+			require.NoError(t, err)
+			fsys[page] = &fstest.MapFile{Data: []byte(text)}
+		}
 	}
 	return fsys
 }

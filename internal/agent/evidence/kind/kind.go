@@ -36,7 +36,7 @@ const (
 // Kind is one kind of evidence.
 type Kind struct {
 	Name Name
-	// One names a single record, for people and for the audit log.
+	// One names a single record, for people.
 	One   string
 	About string
 	Class Class

@@ -8023,6 +8023,32 @@ type ViewList struct {
 	Views []View `json:"views"`
 }
 
+type WebhookEvent struct {
+	// The resource that the event is about.
+	Data WebhookEventData `json:"data"`
+	// Id of the event. An event that is sent again has the same id.
+	ID string `json:"id"`
+	// URI of the organization that the event belongs to.
+	Source string `json:"source"`
+	// Version of CloudEvents, which is 1.0.
+	Specversion string `json:"specversion"`
+	// Type and id of the resource, for example run/17.
+	Subject string `json:"subject"`
+	// When the event happened.
+	Time time.Time `json:"time"`
+	// Type of the event, for example evaluation.run.completed.
+	Type string `json:"type"`
+}
+
+type WebhookEventData struct {
+	// Digest of the resource after the event, as the audit log has it; null if it no longer exists.
+	AfterDigest *string `json:"after_digest"`
+	// Id of the resource.
+	ResourceID string `json:"resource_id"`
+	// Type of the resource, as the audit log has it.
+	ResourceType string `json:"resource_type"`
+}
+
 type WrittenTrace struct {
 	// Name of the agent; null if unknown.
 	AgentName *string `json:"agent_name"`

@@ -110,7 +110,7 @@ func (s *side) dispatch(ctx context.Context) error {
 
 func (s *side) write(ctx context.Context) error {
 	return postgres.InTx(ctx, s.pg, s.org, func(tx postgres.Tx) error {
-		return s.log.AuditTx(ctx, tx, change.Entry{Action: "thing.created", Resource: "thing", ID: "1"})
+		return s.log.AuditTx(ctx, tx, change.Entry{Event: thingCreated, ID: "1"})
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/platform/secret"
@@ -25,6 +26,8 @@ import (
 // haste is how many times faster the replicas' clock runs, so that the lease of
 // a replica that was killed ends in seconds.
 const haste = 20
+
+var thingCreated = event.Of("thing", "Thing").Event("thing.created", "A thing was created.")
 
 // followers are those that the replicas feed.
 var followers = []string{"first", "second"}
@@ -111,7 +114,7 @@ func runReplica(ctx context.Context, folder string, writers int) error {
 			for ctx.Err() == nil {
 				id := uuid.NewString()
 				err := postgres.InTx(ctx, pg, org, func(tx postgres.Tx) error {
-					if err := log.AuditTx(ctx, tx, change.Entry{Action: "thing.created", Resource: "thing", ID: id}); err != nil {
+					if err := log.AuditTx(ctx, tx, change.Entry{Event: thingCreated, ID: id}); err != nil {
 						return err
 					}
 					// The entry waits for the next statement: only then is there a row to hold open.
