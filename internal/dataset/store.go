@@ -40,12 +40,7 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Datas
 		Search: count.Search, CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	out, err := postgres.All(rows, err, "list datasets", fromRow)
-	if err != nil || !f.Count {
-		return out, 0, err
-	}
-	total, err := q.CountDatasets(ctx, count)
-	return out, total, postgres.Wrap(err, "count datasets")
+	return postgres.Listed(rows, err, "datasets", fromRow, f.Count, func() (int64, error) { return q.CountDatasets(ctx, count) })
 }
 
 // updateTx writes after over before, if before is still what is stored.

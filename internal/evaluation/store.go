@@ -218,14 +218,11 @@ func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int
 		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	}
 	rows, err := q.ListRuns(ctx, p)
-	all, err := postgres.DecodeAll(rows, err, "list runs", func(r db.ListRunsRow) (Run, error) { return fromRunRow(db.FindRunRow(r)) })
-	if err != nil || !f.Count {
-		return all, 0, err
-	}
-	total, err := q.CountRuns(ctx, db.CountRunsParams{
-		OrgID: org, EvaluationID: evaluation, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+	return postgres.DecodeListed(rows, err, "runs", func(r db.ListRunsRow) (Run, error) { return fromRunRow(db.FindRunRow(r)) }, f.Count, func() (int64, error) {
+		return q.CountRuns(ctx, db.CountRunsParams{
+			OrgID: org, EvaluationID: evaluation, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+		})
 	})
-	return all, total, postgres.Wrap(err, "count runs")
 }
 
 func fromRunRow(r db.FindRunRow) (Run, error) {

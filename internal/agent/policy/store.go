@@ -127,14 +127,11 @@ func (s store) list(ctx context.Context, org principal.OrgID, l List) ([]Policy,
 		OrgID: org, States: texts(l.States), Modes: texts(l.Modes), Key: orNil(l.Key), Below: l.Below, RowLimit: l.Rows(), RowOffset: l.Skip(),
 	}
 	rows, err := q.ListPolicies(ctx, p)
-	out, err := postgres.DecodeAll(rows, err, "list policies", func(r db.ListPoliciesRow) (Policy, error) {
+	return postgres.DecodeListed(rows, err, "policies", func(r db.ListPoliciesRow) (Policy, error) {
 		return fromRow(db.FindPolicyRow(r))
+	}, l.Count, func() (int64, error) {
+		return q.CountPolicies(ctx, db.CountPoliciesParams{OrgID: org, States: p.States, Modes: p.Modes, Key: p.Key})
 	})
-	if err != nil || !l.Count {
-		return out, 0, err
-	}
-	total, err := q.CountPolicies(ctx, db.CountPoliciesParams{OrgID: org, States: p.States, Modes: p.Modes, Key: p.Key})
-	return out, total, postgres.Wrap(err, "count policies")
 }
 
 // countTx is how many policies the organization has.
