@@ -16,38 +16,27 @@ import (
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
+var routes = resource.Routes{
+	One: "provider key", Many: "provider keys", Tag: "Provider keys", Path: "/api/developer/provider-keys",
+	Read: principal.AdminOrg, Write: principal.AdminOrg, Strict: true,
+}
+
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
-	const tag = "Provider keys"
 	e.Name(schemas)
-	e.Tag(tag, "Credentials for model providers, stored encrypted.")
+	e.Tag(routes.Tag, "Credentials for model providers, stored encrypted.")
+	httpapi.Register(e, routes.List("listProviderKeys",
+		"Returns the organization's provider keys without their secrets, newest first. Filters are combined with AND."), s.getProviderKeys)
+	httpapi.Register(e, routes.Create("createProviderKey",
+		"The secret is encrypted for this organization and this base URL, and no operation returns it."), s.postProviderKey)
+	httpapi.Register(e, routes.Get("getProviderKey", "Returns the provider key without its secret."), s.getProviderKey)
+	httpapi.Register(e, routes.Update("updateProviderKey",
+		"Changes the fields that are sent and leaves the others as they are. Changing the base URL requires the secret again, "+
+			"because the stored one can only be used for the destination that it was given for."), s.patchProviderKey)
+	httpapi.Register(e, routes.Delete("deleteProviderKey",
+		"Deletes the provider key and its secret; this cannot be undone."), s.deleteProviderKey)
 	httpapi.Register(e, httpapi.Op{
-		ID: "listProviderKeys", Method: http.MethodGet, Path: "/api/developer/provider-keys", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "List provider keys",
-		Description: "Returns the organization's provider keys without their secrets, newest first. Filters are combined with AND.",
-	}, s.getProviderKeys)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createProviderKey", Method: http.MethodPost, Path: "/api/developer/provider-keys", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
-		Summary:     "Create a provider key",
-		Description: "The secret is encrypted for this organization and this base URL, and no operation returns it.",
-	}, s.postProviderKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getProviderKey", Method: http.MethodGet, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Get a provider key",
-		Description: "Returns the provider key without its secret.",
-	}, s.getProviderKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updateProviderKey", Method: http.MethodPatch, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
-		Summary:     "Update a provider key",
-		Description: "Changes the fields that are sent and leaves the others as they are. Changing the base URL requires the secret again, because the stored one can only be used for the destination that it was given for.",
-	}, s.patchProviderKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deleteProviderKey", Method: http.MethodDelete, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Delete a provider key",
-		Description: "Deletes the provider key and its secret; this cannot be undone.",
-	}, s.deleteProviderKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "testProviderKey", Method: http.MethodPost, Path: "/api/developer/provider-keys/{id}/test", Tag: tag, Scope: principal.AdminOrg, Status: 200, Repeatable: true,
+		ID: "testProviderKey", Method: http.MethodPost, Path: routes.Path + "/{id}/test", Tag: routes.Tag, Scope: principal.AdminOrg, Status: 200, Repeatable: true,
 		Summary:     "Test a provider key",
 		Description: "Calls the provider, listing its models. A key that the provider refuses becomes `invalid`, and one that it accepts `active`; a disabled key stays disabled.",
 	}, s.postProviderKeyTest)
@@ -138,7 +127,7 @@ type testedBody struct {
 
 func (s *Service) keys() resource.Noun[Key, providerKeyBody] {
 	return resource.Noun[Key, providerKeyBody]{
-		Log: s.log, Path: "/api/developer/provider-keys", Missing: ErrKeyNotFound, Cursor: "provider keys",
+		Routes: routes, Log: s.log, Missing: ErrKeyNotFound, Cursor: "provider keys",
 		ID:   func(k Key) int64 { return k.ID },
 		Show: resource.Each(toKeyBody),
 	}

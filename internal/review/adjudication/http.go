@@ -56,13 +56,12 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		Description: "Records your decision about an undecided item. A person decides: service keys and X-On-Behalf-Of get 403 `not_a_person`. " +
 			"An item that is assigned to another member needs `override`, otherwise 403 `not_assignee`. `decision.independent` is false if you have assessed the answer before; under the separation of duties `key_owner` that is 403 `self_approval`.",
 	}, s.postDecision)
-	s.registerTruths(e)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getAdjudicationQueueSummary", Method: http.MethodGet, Path: "/api/adjudication/queue-summary", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "Get a summary of the queue",
 		Description: "Returns how many items wait, for how long and with whom, and how often decisions go against the judges.",
 	}, s.getSummary)
-	s.registerLineage(e)
+	s.registerNouns(e)
 }
 
 // Path is the path of an item.

@@ -29,10 +29,6 @@ func (s *Service) registerReads(e *httpapi.Edge) {
 		Summary:     "List the spans of a trace",
 		Description: "Returns spans in the order of their start. A page with large payloads may be shorter than its limit.",
 	}, s.getSpans)
-	s.registerMetrics(e)
-	s.registerExport(e)
-	s.registerConversations(e)
-	s.registerUsers(e)
 }
 
 type listTracesInput struct {

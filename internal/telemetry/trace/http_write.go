@@ -39,9 +39,6 @@ func (s *Service) registerWrites(e *httpapi.Edge) {
 			"except that an open span never replaces an ended one. Invalid spans are listed in `rejected` and do not affect the others; if no span is valid, the response is 400. " +
 			startsInThePast + whenDeferred,
 	}, s.postSpans)
-	s.registerFeedback(e)
-	s.registerDelete(e)
-	s.registerPromotion(e)
 }
 
 const (
