@@ -10,7 +10,6 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
-	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation/scoring"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/measure/metric"
@@ -227,11 +226,7 @@ func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutpu
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.judged(ctx, org, e)
-	if err != nil {
-		return nil, err
-	}
-	items, warnings, err := s.resolve(found, func(id int64) (dataset.Dataset, error) { return s.datasets.Find(ctx, org, id) })
+	items, warnings, err := s.named(ctx, org, e)
 	if err != nil {
 		return nil, err
 	}
@@ -244,11 +239,7 @@ func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutpu
 
 // showTx is an evaluation as getEvaluation would show it.
 func (s *Service) showTx(ctx context.Context, tx postgres.Tx, e Evaluation) (*evaluationOutput, error) {
-	found, err := s.judgedTx(ctx, tx, e)
-	if err != nil {
-		return nil, err
-	}
-	items, warnings, err := s.resolve(found, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
+	items, warnings, err := s.namedTx(ctx, tx, e)
 	if err != nil {
 		return nil, err
 	}

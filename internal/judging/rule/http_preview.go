@@ -2,13 +2,10 @@ package rule
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
-	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/measure/stat"
 )
 
@@ -48,14 +45,7 @@ type costBody struct {
 
 func (s *Service) postPreview(ctx context.Context, in *previewInput) (*httpapi.Body[previewBody], error) {
 	org := principal.From(ctx).Org
-	c, err := s.judges.Find(ctx, org, int64(in.Body.ConfigID))
-	if errors.Is(err, judge.ErrNotFound) {
-		return nil, fault.Invalid("body", "/configId", "unknown_reference", "is not the id of a judge")
-	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.Preview(ctx, org, c, in.Body.Filter.filter(), in.Body.SampleRate)
+	p, err := s.Preview(ctx, org, int64(in.Body.ConfigID), in.Body.Filter.filter(), in.Body.SampleRate)
 	if err != nil {
 		return nil, err
 	}

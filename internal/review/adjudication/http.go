@@ -158,14 +158,11 @@ func (s *Service) getItems(ctx context.Context, in *listInput) (*httpapi.Body[li
 	}
 	org := principal.From(ctx).Org
 	f := Filter{
-		Status: in.Status, Source: in.Source, Priority: in.Priority, FailureMode: in.FailureMode, Search: in.Search, After: Place{Rank: time.UnixMicro(after.At), ID: after.Tie},
+		Status: in.Status, Source: in.Source, Priority: in.Priority, FailureMode: in.FailureMode, Search: in.Search, Trace: in.TraceID, After: Place{Rank: time.UnixMicro(after.At), ID: after.Tie},
 		Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
 	}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	possible, err := s.references(ctx, org, in, &f)
-	if err != nil {
-		return nil, err
-	}
+	possible := in.references(&f)
 	var items []Item
 	var total int64
 	if possible {
@@ -183,29 +180,21 @@ func (s *Service) getItems(ctx context.Context, in *listInput) (*httpapi.Body[li
 
 // references reads filters that name something. An id that cannot be one matches
 // nothing.
-func (s *Service) references(ctx context.Context, org principal.OrgID, in *listInput, f *Filter) (possible bool, err error) {
+func (in *listInput) references(f *Filter) (possible bool) {
 	if in.AssigneeID != "" {
 		user, err := uuid.Parse(in.AssigneeID)
 		if err != nil {
-			return false, nil
+			return false
 		}
 		f.Assignee = &user
 	}
 	if in.EvaluationRunID != "" {
 		var ok bool
 		if f.Run, ok = httpapi.ParseID(in.EvaluationRunID); !ok {
-			return false, nil
+			return false
 		}
 	}
-	if in.TraceID == "" {
-		return true, nil
-	}
-	id, err := s.traces.Resolve(ctx, org, in.TraceID)
-	if fault.IsNotFound(err) {
-		return false, nil
-	}
-	f.Trace = id.String()
-	return err == nil, err
+	return true
 }
 
 func (s *Service) postItem(ctx context.Context, in *createInput) (*httpapi.Made[itemBody], error) {

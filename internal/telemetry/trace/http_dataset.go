@@ -99,8 +99,7 @@ func (s *Service) postToDataset(ctx context.Context, in *toDatasetInput) (*promo
 	if err := s.gather(ctx, org, names, &p); err != nil {
 		return nil, err
 	}
-	items, from := p.items()
-	prepare := func() (dataset.Prepared, error) { return s.datasets.PrepareItems(ctx, org, p.dataset, items) }
+	prepare, from := s.preparing(ctx, org, &p)
 	return dataset.Retry(prepare, func(ready dataset.Prepared) (*promotedOutput, error) {
 		return change.Do(ctx, s.log, func(tx postgres.Tx) (*promotedOutput, error) {
 			if err := s.promoteTx(ctx, tx, &p, ready, from); err != nil {

@@ -251,7 +251,7 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 		raw[i] = jsontext.Value(v)
 	}
 	var rejected []Rejected
-	if n.spans, rejected = s.readSpans(n.TraceID, raw); len(rejected)+len(c.Fields) > 0 {
+	if n.spans, rejected = readSpans(n.TraceID, raw); len(rejected)+len(c.Fields) > 0 {
 		f, _ := fault.From(invalidSpans(rejected, true))
 		return newTrace{}, f.WithFields(c.Fields...)
 	}

@@ -148,19 +148,52 @@ func inbound(t *tree, bad report) {
 	}
 }
 
-// httpService finds what http*.go asks of a store or a database by itself.
+// answering are the methods of another area's service that http*.go may call: those that name people, and those that
+// register a part of the area.
+var answering = []string{"Actors", "ActorsTx", "RegisterHTTP"}
+
+// httpService finds what http*.go asks of a store, of a database or of another area's service by itself.
 func httpService(t *tree, bad report) {
+	others := t.otherServices()
 	for _, f := range t.files {
 		if domainOf(f.dir) == "" || f.test || !strings.HasPrefix(f.name, "http") {
 			continue
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok && isName(s.X, "s") && (s.Sel.Name == "store" || s.Sel.Name == "db") {
-				bad(f.path, t.line(s.Pos()), "asks s.%s: make it a method of the service that takes plain values", s.Sel.Name)
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if of, ok := s.X.(*ast.Ident); ok && (s.Sel.Name == "store" || s.Sel.Name == "db") {
+				bad(f.path, t.line(s.Pos()), "asks %s.%s: make it a method of the service that takes plain values", of.Name, s.Sel.Name)
+			}
+			field, ok := s.X.(*ast.SelectorExpr)
+			if ok && slices.Contains(others[f.dir], field.Sel.Name) && !slices.Contains(answering, s.Sel.Name) {
+				bad(f.path, t.line(s.Pos()), "asks %s.%s of another area: let the service ask it", field.Sel.Name, s.Sel.Name)
 			}
 			return true
 		})
 	}
+}
+
+// otherServices are the fields of each folder's Service that are services of others: traces *trace.Service.
+func (t *tree) otherServices() map[string][]string {
+	found := map[string][]string{}
+	for _, f := range t.files {
+		fields, _ := structFields(f, "Service")
+		for _, field := range fields {
+			star, ok := field.Type.(*ast.StarExpr)
+			if !ok {
+				continue
+			}
+			if of, ok := star.X.(*ast.SelectorExpr); ok && of.Sel.Name == "Service" {
+				for _, name := range field.Names {
+					found[f.dir] = append(found[f.dir], name.Name)
+				}
+			}
+		}
+	}
+	return found
 }
 
 func clickhouse(t *tree, bad report) {

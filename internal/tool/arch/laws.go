@@ -35,7 +35,7 @@ func Laws() []Law {
 	return []Law{
 		{"layer-http", "in a domain only http*.go speaks HTTP, so that rules can be called without a request", layer(layers[0])},
 		{"layer-outbound", "in a domain only http*.go and outbound*.go know net/http, so that requests made are found as easily as requests answered", layer(layers[1])},
-		{"http-service", "http*.go asks its own service and not its store, so that a rule has every caller and not only HTTP", httpService},
+		{"http-service", "http*.go asks its own service, and neither its store nor the service of another area, so that a rule has every caller and not only HTTP", httpService},
 		{"inbound", "http*.go of a domain answers requests and makes none", inbound},
 		{"layer-store", "in a domain only store*.go and the packages that are a store speak to a database driver, so that every query is found in one place; a noun that is its row calls the generated queries", layer(layers[2])},
 		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[3])},

@@ -109,6 +109,9 @@ type seed struct {
 	also                   map[string]string // more files, which keep the laws
 }
 
+// asking is a service that asks another area's.
+const asking = "package dataset\n\nimport \"" + arch.Module + "/internal/tenancy\"\n\ntype Service struct{ tenancy *tenancy.Service }\n"
+
 // knotFile is a file of 550 lines with a function that calls others.
 func knotFile(name string, calls ...string) string {
 	return "package change\n\nfunc " + name + "() { " + strings.Join(calls, "(); ") + "() }\n" + long[:8*550]
@@ -248,6 +251,9 @@ var seeds = []seed{
 	{law: "picture", file: "ARCHITECTURE.md", content: "# Architecture\n\n<!-- arrows:begin -->\n<!-- arrows:end -->\n"},
 	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (s *Service) get() { s.store.item() }\n"},
 	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (s *Service) get() { use(s.db) }\n"},
+	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (n labels) get() { n.store.item() }\n"},
+	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (s *Service) get() { s.tenancy.Key() }\n", also: map[string]string{"internal/dataset/service.go": asking}},
+	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (n labels) get() { answer(n.tenancy.Key) }\n", also: map[string]string{"internal/dataset/service.go": asking}},
 	{law: "knots", file: "internal/change/one.go", content: knotFile("One", "Two", "Three"), at: "internal/change", also: map[string]string{
 		"internal/change/two.go": knotFile("Two", "Three"), "internal/change/three.go": knotFile("Three", "One"),
 	}},
@@ -298,6 +304,8 @@ var innocent = map[string]string{
 	"internal/app/commands.go":                         use("app", "net/http", "var self = &http.Client{}"),
 	"internal/dataset/http_list.go":                    use("dataset", "net/http", "var clients []*http.Client"),
 	"internal/dataset/store_name.go":                   stored("if err := db.New(tx.Later()).InsertOrganization(1); err != nil { return }\n\tdb.New(tx).RenameDataset(1)"),
+	"internal/dataset/service.go":                      asking,
+	"internal/dataset/http_name.go":                    "package dataset\n\nfunc (s *Service) names() { s.tenancy.Actors(); s.now.Add(1); show(s.tenancy) }\n",
 	"internal/dataset/seal.go":                         use("dataset", arch.Module+"/internal/core/fault", "var ErrSealed = fault.New(fault.Conflict, \"dataset_sealed\", \"The dataset is sealed.\")"),
 	"internal/change/large.go":                         knotFile("Large", "Larger"),
 	"internal/change/larger.go":                        knotFile("Larger", "Small"),
