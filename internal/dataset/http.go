@@ -54,10 +54,6 @@ type listInput struct {
 	httpapi.Created
 }
 
-type createInput struct {
-	Body createBody
-}
-
 type createBody struct {
 	Name        string         `json:"name" minLength:"1" maxLength:"200" example:"Support questions" doc:"Name; it need not be unique."`
 	Description string         `json:"description,omitempty" maxLength:"10000" doc:"What the dataset contains."`
@@ -127,7 +123,7 @@ func (s *Service) getDatasets(ctx context.Context, in *listInput) (*httpapi.Body
 	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) postDataset(ctx context.Context, in *createInput) (*httpapi.Made[datasetBody], error) {
+func (s *Service) postDataset(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[datasetBody], error) {
 	return datasets(s.log).Create(ctx, func(tx postgres.Tx) (Dataset, error) {
 		b := in.Body
 		return s.CreateTx(ctx, tx, Dataset{

@@ -332,12 +332,8 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 	}
 }
 
-type metricsOutput struct {
-	Body scoring.MetricsBody
-}
-
-func (s *Service) getMetrics(context.Context, *struct{}) (*metricsOutput, error) {
-	return &metricsOutput{Body: scoring.ToMetrics(s.metrics.All())}, nil
+func (s *Service) getMetrics(context.Context, *struct{}) (*httpapi.Body[scoring.MetricsBody], error) {
+	return httpapi.NewBody(scoring.ToMetrics(s.metrics.All())), nil
 }
 
 func fromID(id *httpapi.IDInput) int64 {

@@ -58,8 +58,6 @@ type listKeysInput struct {
 	httpapi.Created
 }
 
-type createKeyInput struct{ Body createKeyBody }
-
 type createKeyBody struct {
 	Name      string     `json:"name" minLength:"1" maxLength:"200" example:"CI gate" doc:"Name, unique among the organization's active keys."`
 	Scopes    scopeList  `json:"scopes" doc:"What the key may do."`
@@ -173,7 +171,7 @@ func (s *Service) keyList(
 	return httpapi.NewBody(listKeysBody{shown, paging}), err
 }
 
-func (s *Service) postKey(ctx context.Context, in *createKeyInput) (*createdKeyOutput, error) {
+func (s *Service) postKey(ctx context.Context, in *httpapi.Body[createKeyBody]) (*createdKeyOutput, error) {
 	return s.createKey(ctx, in.Body, keyRoutes.Path)
 }
 

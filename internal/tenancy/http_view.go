@@ -40,8 +40,6 @@ type listViewsInput struct {
 	List []string `query:"list,explode" enum:"audit_logs,conversations,datasets,end_users,evaluations,results,runs,traces" doc:"Only views of this list. Repeat the parameter to match any of several."`
 }
 
-type createViewInput struct{ Body createViewBody }
-
 type createViewBody struct {
 	Name     string      `json:"name" minLength:"1" maxLength:"200" example:"Failed in production" doc:"Name, unique among the list's views of the same owner."`
 	List     string      `json:"list" enum:"audit_logs,conversations,datasets,end_users,evaluations,results,runs,traces" doc:"The list that is filtered."`
@@ -128,7 +126,7 @@ func (n views) getList(ctx context.Context, in *listViewsInput) (*httpapi.Body[l
 	return httpapi.NewBody(listViewsBody{shown, paging}), err
 }
 
-func (n views) post(ctx context.Context, in *createViewInput) (*httpapi.Made[viewBody], error) {
+func (n views) post(ctx context.Context, in *httpapi.Body[createViewBody]) (*httpapi.Made[viewBody], error) {
 	return n.noun().Create(ctx, func(tx postgres.Tx) (View, error) {
 		return n.CreateTx(ctx, tx, View{Name: in.Body.Name, List: in.Body.List, Filters: in.Body.Filters}, in.Body.Personal)
 	})

@@ -103,7 +103,7 @@ func (s Spec) size() int {
 	return n
 }
 
-func (s *Service) postPolicy(ctx context.Context, in *createInput) (*httpapi.Made[policyBody], error) {
+func (s *Service) postPolicy(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[policyBody], error) {
 	p := in.Body.policy()
 	remarks, err := s.check(ctx, p.Spec, true)
 	if err != nil {

@@ -51,8 +51,6 @@ type listInput struct {
 	httpapi.Created
 }
 
-type createInput struct{ Body createBody }
-
 type updateInput struct {
 	Path
 	httpapi.IfMatch
@@ -83,7 +81,7 @@ func (s *Service) getConfigs(ctx context.Context, in *listInput) (*httpapi.Body[
 	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) postConfig(ctx context.Context, in *createInput) (*httpapi.Made[configBody], error) {
+func (s *Service) postConfig(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[configBody], error) {
 	c, err := in.Body.config()
 	if err != nil {
 		return nil, err

@@ -53,8 +53,6 @@ func (s *Service) getResult(ctx context.Context, in *ResultPath) (*httpapi.Body[
 	return httpapi.NewBody(toResultBody(r)), nil
 }
 
-type evaluateInput struct{ Body evaluateBody }
-
 type evaluateBody struct {
 	ConfigID        httpapi.IDInput `json:"configId" doc:"The judge to ask."`
 	Input           httpapi.JSON    `json:"input" doc:"What the application was given: any JSON value."`
@@ -143,7 +141,7 @@ type listResultsBody struct {
 
 const resultCursor = httpapi.IDCursor("judge results")
 
-func (s *Service) postEvaluate(ctx context.Context, in *evaluateInput) (*judgedOutput, error) {
+func (s *Service) postEvaluate(ctx context.Context, in *httpapi.Body[evaluateBody]) (*judgedOutput, error) {
 	if out, err := change.Recall[judgedOutput](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}

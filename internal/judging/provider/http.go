@@ -55,8 +55,6 @@ type listProviderKeysInput struct {
 	httpapi.Created
 }
 
-type createProviderKeyInput struct{ Body createProviderKeyBody }
-
 type createProviderKeyBody struct {
 	Provider string     `json:"provider" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -" example:"openai" doc:"Provider, such as openai or anthropic."`
 	Name     string     `json:"name" minLength:"1" maxLength:"200" doc:"Name, unique among the organization's provider keys."`
@@ -143,7 +141,7 @@ func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput
 	return httpapi.NewBody(listProviderKeysBody{shown, paging}), err
 }
 
-func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*httpapi.Made[providerKeyBody], error) {
+func (s *Service) postProviderKey(ctx context.Context, in *httpapi.Body[createProviderKeyBody]) (*httpapi.Made[providerKeyBody], error) {
 	b := in.Body
 	return s.keys().Create(ctx, func(tx postgres.Tx) (Key, error) {
 		return s.CreateTx(ctx, tx, Key{

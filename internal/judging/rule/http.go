@@ -53,8 +53,6 @@ type listInput struct {
 	ConfigID string   `query:"configId" maxLength:"32" doc:"Only rules of this judge."`
 }
 
-type createInput struct{ Body createBody }
-
 type createBody struct {
 	Key         string          `json:"key" pattern:"^[a-z][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -, beginning with a letter" example:"live-helpfulness" doc:"Name for programs, unique in the organization. It cannot be changed."`
 	Name        string          `json:"name,omitempty" maxLength:"200" doc:"Name for people; the key if it is not sent."`
@@ -113,7 +111,7 @@ func (s *Service) getRules(ctx context.Context, in *listInput) (*httpapi.Body[li
 	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) postRule(ctx context.Context, in *createInput) (*httpapi.Made[ruleBody], error) {
+func (s *Service) postRule(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[ruleBody], error) {
 	return s.rules().Create(ctx, func(tx postgres.Tx) (Rule, error) { return s.CreateTx(ctx, tx, in.Body.rule()) })
 }
 

@@ -18,8 +18,6 @@ func (s *Service) registerPreview(e *httpapi.Edge) {
 	}, s.postPreview)
 }
 
-type previewInput struct{ Body previewInputBody }
-
 type previewInputBody struct {
 	ConfigID   httpapi.IDInput `json:"configId" doc:"The judge."`
 	Filter     filterInput     `json:"filter,omitempty" doc:"Which traces are meant; all if it is not sent."`
@@ -43,7 +41,7 @@ type costBody struct {
 	Reason *string  `json:"reason" doc:"Why the value is not known; null if it is."`
 }
 
-func (s *Service) postPreview(ctx context.Context, in *previewInput) (*httpapi.Body[previewBody], error) {
+func (s *Service) postPreview(ctx context.Context, in *httpapi.Body[previewInputBody]) (*httpapi.Body[previewBody], error) {
 	org := principal.From(ctx).Org
 	p, err := s.Preview(ctx, org, int64(in.Body.ConfigID), in.Body.Filter.filter(), in.Body.SampleRate)
 	if err != nil {

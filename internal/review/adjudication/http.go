@@ -90,8 +90,6 @@ type listBody struct {
 // itemCursor continues a list after a place in the queue.
 const itemCursor = httpapi.Cursor[int64]("adjudication items")
 
-type createInput struct{ Body createBody }
-
 type createBody struct {
 	Source     Source           `json:"source,omitempty" default:"manual" doc:"Why the item is opened."`
 	Subject    subjectInput     `json:"subject" doc:"What the item is about: exactly one of a result of a run, a trace or span, results of judges, or an annotation item."`
@@ -197,7 +195,7 @@ func (in *listInput) references(f *Filter) (possible bool) {
 	return true
 }
 
-func (s *Service) postItem(ctx context.Context, in *createInput) (*httpapi.Made[itemBody], error) {
+func (s *Service) postItem(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[itemBody], error) {
 	if out, err := change.Recall[httpapi.Made[itemBody]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}

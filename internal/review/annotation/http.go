@@ -73,8 +73,6 @@ type listTasksInput struct {
 	Status TaskStatus `query:"status" doc:"Only tasks with this status."`
 }
 
-type createTaskInput struct{ Body createTaskBody }
-
 type createTaskBody struct {
 	Name               string       `json:"name" minLength:"1" maxLength:"200" example:"Rate support answers" doc:"Name; it need not be unique."`
 	Type               label.Type   `json:"type,omitempty" default:"rating" enum:"rating,classification,multi_label,pairwise,ranking,free_text,correction" doc:"What the task asks for: rating needs rating, classification and pairwise need label, multi_label and ranking need labels, free_text needs feedback and correction needs correctedOutput."`
@@ -229,7 +227,7 @@ func (s *Service) getTasks(ctx context.Context, in *listTasksInput) (*httpapi.Bo
 	return httpapi.NewBody(listTasksBody{shown, paging}), err
 }
 
-func (s *Service) postTask(ctx context.Context, in *createTaskInput) (*httpapi.Made[taskBody], error) {
+func (s *Service) postTask(ctx context.Context, in *httpapi.Body[createTaskBody]) (*httpapi.Made[taskBody], error) {
 	if out, err := change.Recall[httpapi.Made[taskBody]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}

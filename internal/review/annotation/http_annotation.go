@@ -80,8 +80,6 @@ type Value struct {
 	Status          Status                  `json:"status,omitempty" default:"submitted" doc:"draft keeps the annotation to the person; submitted counts."`
 }
 
-type createInput struct{ Body createBody }
-
 type createBody struct {
 	EvaluationRunID string          `json:"evaluationRunId,omitempty" maxLength:"32" doc:"Run that the annotation is about; with testCaseId."`
 	TestCaseID      string          `json:"testCaseId,omitempty" maxLength:"32" doc:"Item of the run; with evaluationRunId."`
@@ -253,7 +251,7 @@ func (in *listInput) filter(f *Filter) (known bool) {
 	return known
 }
 
-func (s *Service) postAnnotation(ctx context.Context, in *createInput) (*httpapi.Made[Body], error) {
+func (s *Service) postAnnotation(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[Body], error) {
 	if out, err := change.Recall[httpapi.Made[Body]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}

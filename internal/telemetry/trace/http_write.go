@@ -54,10 +54,6 @@ type TracePath struct {
 	ID string `path:"id" maxLength:"32" doc:"Id of the trace (32 hexadecimal digits), or its trace_ref."`
 }
 
-type createTraceInput struct {
-	Body createTraceBody
-}
-
 // createTraceBody bounds the texts of a trace. Telemetry may have longer ones: a
 // span is not rejected for its resource.
 type createTraceBody struct {
@@ -153,7 +149,7 @@ type rejectedSpanBody struct {
 	Errors []fault.Field `json:"errors" doc:"Problems of the span; paths are relative to it."`
 }
 
-func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*createTraceOutput, error) {
+func (s *Service) postTrace(ctx context.Context, in *httpapi.Body[createTraceBody]) (*createTraceOutput, error) {
 	org := principal.From(ctx).Org
 	n, err := s.fromCreateBody(org, request.From(ctx).IdempotencyKey, in.Body)
 	if err != nil {
