@@ -11,7 +11,7 @@ CACHE := $(or $(ASSAY_CACHE),$(HOME)/.cache/assay)
 ENGINES := set -a; . .dev/env; set +a;
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status build gen check-gen lint test race race-all test-own dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-evidence prove-policy prove-events prove-neighbours prove-erasure prove-decisions prove-correction drill failpoints stat-oracle docs-check clients first-hour figures schemathesis schemathesis-all bench bench-all profile sabotage ci ci-steps nightly nightly-steps
+.PHONY: help up down status build gen check-gen lint test race race-all test-own dev-test contract licences vuln prove-engines prove-access prove-ingest prove-runs prove-judge prove-people prove-evidence prove-policy prove-events prove-neighbours prove-erasure prove-decisions prove-correction drill failpoints stat-oracle docs-check clients first-hour figures schemathesis schemathesis-all bench bench-all profile sabotage noun ci ci-steps nightly nightly-steps
 
 # Engines are killed and times are measured: one step at a time.
 .NOTPARALLEL:
@@ -207,7 +207,10 @@ night-erasure:    ; $(MAKE) prove-erasure ERASURE='-rounds 3'
 sabotage: ## Seed faults, each into a copy of the checkout; the checks must find them.
 	dev/sabotage
 
-NIGHTLY := race-all test-own stat-oracle schemathesis-all bench-all $(NIGHT) sabotage
+noun: ## Add a noun to a copy of the checkout by following its page; everything that holds for nouns holds for it.
+	go test -count=1 -v ./internal/tool/page -run '^TestPageAddsANoun$$' -args -whole
+
+NIGHTLY := race-all test-own stat-oracle schemathesis-all bench-all $(NIGHT) sabotage noun
 
 nightly: $(NIGHTLY) ## Everything that `make ci` leaves out, whole or at its stated size.
 

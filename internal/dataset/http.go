@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 
 	"github.com/assayhq/assay/internal/change"
@@ -14,37 +13,25 @@ import (
 
 const tag = "Datasets"
 
+var routes = resource.Routes{
+	One: "dataset", Many: "datasets", Tag: tag, Path: "/api/datasets", Read: principal.EvalRead, Write: principal.EvalWrite,
+}
+
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
 	e.Tag(tag, "Collections of test cases, their items, and frozen versions of them.")
-	httpapi.Register(e, httpapi.Op{
-		ID: "listDatasets", Method: http.MethodGet, Path: "/api/datasets", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "List datasets",
-		Description: "Returns datasets, newest first. Filters are combined with AND.",
-	}, s.getDatasets)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createDataset", Method: http.MethodPost, Path: "/api/datasets", Tag: tag, Scope: principal.EvalWrite, Status: 201,
-		Summary:     "Create a dataset",
-		Description: "Creates an active dataset without items. Several datasets may have the same name.",
-	}, s.postDataset)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getDataset", Method: http.MethodGet, Path: "/api/datasets/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "Get a dataset",
-		Description: "Returns the dataset without its items.",
-	}, s.getDataset)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updateDataset", Method: http.MethodPatch, Path: "/api/datasets/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200, OptionalBody: true,
-		Summary:     "Update a dataset",
-		Description: "Changes the fields that are sent and leaves the others as they are. Set `status` to archive a dataset or to restore it. The purpose cannot be changed.",
-	}, s.patchDataset)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deleteDataset", Method: http.MethodDelete, Path: "/api/datasets/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
-		Summary:     "Delete a dataset",
-		Description: "Deletes the dataset with its items and versions; this cannot be undone. A dataset that a running evaluation uses cannot be deleted: 409 `in_use`.",
-	}, s.deleteDataset)
-	s.registerItems(e)
-	s.registerVersions(e)
+	httpapi.Register(e, routes.List("listDatasets", "Returns datasets, newest first. Filters are combined with AND."), s.getDatasets)
+	httpapi.Register(e, routes.Create("createDataset",
+		"Creates an active dataset without items. Several datasets may have the same name."), s.postDataset)
+	httpapi.Register(e, routes.Get("getDataset", "Returns the dataset without its items."), s.getDataset)
+	httpapi.Register(e, routes.Update("updateDataset",
+		"Changes the fields that are sent and leaves the others as they are. Set `status` to archive a dataset or to restore it. "+
+			"The purpose cannot be changed."), s.patchDataset)
+	httpapi.Register(e, routes.Delete("deleteDataset",
+		"Deletes the dataset with its items and versions; this cannot be undone. A dataset that a running evaluation uses cannot "+
+			"be deleted: 409 `in_use`."), s.deleteDataset)
+	s.registerNouns(e)
 }
 
 // Path is the path of a dataset. It is exported, like every struct that inputs
@@ -65,10 +52,6 @@ type listInput struct {
 	Tag     string    `query:"tag" maxLength:"64" doc:"Only datasets that have this tag."`
 	Search  string    `query:"search" maxLength:"200" doc:"Only datasets whose name contains this text, ignoring case."`
 	httpapi.Created
-}
-
-type createInput struct {
-	Body createBody
 }
 
 type createBody struct {
@@ -124,7 +107,7 @@ type listBody struct {
 
 func datasets(log *change.Log) resource.Noun[Dataset, datasetBody] {
 	return resource.Noun[Dataset, datasetBody]{
-		Log: log, Path: "/api/datasets", Missing: ErrNotFound, Cursor: "datasets",
+		Routes: routes, Log: log, Missing: ErrNotFound, Cursor: "datasets",
 		ID:   func(d Dataset) int64 { return d.ID },
 		Show: resource.Each(toDatasetBody),
 	}
@@ -140,7 +123,7 @@ func (s *Service) getDatasets(ctx context.Context, in *listInput) (*httpapi.Body
 	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) postDataset(ctx context.Context, in *createInput) (*httpapi.Made[datasetBody], error) {
+func (s *Service) postDataset(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[datasetBody], error) {
 	return datasets(s.log).Create(ctx, func(tx postgres.Tx) (Dataset, error) {
 		b := in.Body
 		return s.CreateTx(ctx, tx, Dataset{
@@ -155,13 +138,7 @@ func (s *Service) getDataset(ctx context.Context, in *Path) (*httpapi.Output[dat
 }
 
 func (s *Service) patchDataset(ctx context.Context, in *updateInput) (*httpapi.Output[datasetBody], error) {
-	id, expected, err := datasets(s.log).Target(in.ID, in.IfMatch, in.Body.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return datasets(s.log).Change(ctx, func(tx postgres.Tx) (Dataset, error) {
-		return s.UpdateTx(ctx, tx, id, expected, in.Body.apply)
-	})
+	return datasets(s.log).Update(ctx, in.ID, in.IfMatch, in.Body.ExpectedVersion, in.Body.apply, s.UpdateTx)
 }
 
 func (s *Service) deleteDataset(ctx context.Context, in *Path) (*httpapi.DeletedOutput[string], error) {

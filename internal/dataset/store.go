@@ -26,7 +26,7 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, d Dataset) (Dataset
 
 func (s store) find(ctx context.Context, q db.DBTX, org principal.OrgID, id int64) (Dataset, error) {
 	r, err := db.New(q).FindDataset(ctx, db.FindDatasetParams{OrgID: org, ID: id})
-	return postgres.One(db.ListDatasetsRow(r), err, "find dataset", ErrNotFound, fromRow)
+	return postgres.One(r, err, "find dataset", ErrNotFound, fromRow)
 }
 
 func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Dataset, int64, error) {
@@ -40,12 +40,7 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Datas
 		Search: count.Search, CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	out, err := postgres.All(rows, err, "list datasets", fromRow)
-	if err != nil || !f.Count {
-		return out, 0, err
-	}
-	total, err := q.CountDatasets(ctx, count)
-	return out, total, postgres.Wrap(err, "count datasets")
+	return postgres.Listed(rows, err, "datasets", fromRow, f.Count, func() (int64, error) { return q.CountDatasets(ctx, count) })
 }
 
 // updateTx writes after over before, if before is still what is stored.
@@ -78,10 +73,7 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (locked, er
 	if err != nil {
 		return locked{}, fmt.Errorf("dataset %d: %w", id, err)
 	}
-	return locked{sum: sum, Dataset: fromRow(db.ListDatasetsRow{
-		ID: r.ID, Name: r.Name, Description: r.Description, Purpose: r.Purpose, Schema: r.Schema, Status: r.Status, Tags: r.Tags, Metadata: r.Metadata,
-		ItemCount: r.ItemCount, ContentDigest: r.ContentDigest, LatestVersion: r.LatestVersion, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-	})}, nil
+	return locked{sum: sum, Dataset: fromRow(r)}, nil
 }
 
 // setContentsTx records what the items of a dataset now add up to.
@@ -98,7 +90,7 @@ func (s store) releaseTx(ctx context.Context, tx postgres.Tx, id int64, holder s
 	return postgres.Wrap(db.New(tx).Release(ctx, db.ReleaseParams{OrgID: tx.Org, DatasetID: id, Holder: holder}), "release dataset")
 }
 
-func fromRow(r db.ListDatasetsRow) Dataset {
+func fromRow(r db.Dataset) Dataset {
 	return Dataset{
 		ID: r.ID, Name: r.Name, Description: r.Description, Purpose: Purpose(r.Purpose), Schema: r.Schema,
 		Status: Status(r.Status), Tags: r.Tags, Metadata: r.Metadata, ItemCount: r.ItemCount, ContentDigest: Digest(r.ContentDigest),

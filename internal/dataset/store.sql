@@ -6,13 +6,13 @@ RETURNING id, version;
 
 -- name: FindDataset :one
 -- One dataset that is not deleted.
-SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at
+SELECT *
 FROM datasets
 WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL;
 
 -- name: ListDatasets :many
 -- A page of datasets, newest first; an absent filter matches everything.
-SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at
+SELECT *
 FROM datasets
 WHERE org_id = @org_id AND deleted_at IS NULL
   AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))
@@ -47,7 +47,7 @@ WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL AND version = @expect
 -- name: LockDataset :one
 -- The dataset, kept from changing until the transaction ends: item writes and
 -- freezing of one dataset happen one after the other.
-SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at, content_sum
+SELECT *
 FROM datasets
 WHERE org_id = @org_id AND id = @id AND deleted_at IS NULL
 FOR UPDATE;

@@ -266,10 +266,7 @@ func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, str
 	if err := errors.Join(e.Plan.PassRule.Check(e.Plan.Metrics), e.Plan.Target.Check(s.provider)); err != nil || !strict {
 		return err
 	}
-	if e, err = s.judgedTx(ctx, tx, e); err != nil {
-		return err
-	}
-	_, warnings, err := s.resolve(e, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
+	_, warnings, err := s.namedTx(ctx, tx, e)
 	if err != nil || len(warnings) == 0 {
 		return err
 	}
@@ -280,11 +277,29 @@ func (s *Service) checkTx(ctx context.Context, tx postgres.Tx, e Evaluation, str
 	return ErrUnresolved.WithFields(fields...)
 }
 
+// named looks up what an evaluation names, as resolve says.
+func (s *Service) named(ctx context.Context, org principal.OrgID, e Evaluation) (items int64, warnings []scoring.Warning, err error) {
+	found, err := s.judged(ctx, org, e)
+	if err != nil {
+		return 0, nil, err
+	}
+	return resolve(s.metrics, found, func(id int64) (dataset.Dataset, error) { return s.datasets.Find(ctx, org, id) })
+}
+
+// namedTx is named within a transaction.
+func (s *Service) namedTx(ctx context.Context, tx postgres.Tx, e Evaluation) (items int64, warnings []scoring.Warning, err error) {
+	found, err := s.judgedTx(ctx, tx, e)
+	if err != nil {
+		return 0, nil, err
+	}
+	return resolve(s.metrics, found, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
+}
+
 // resolve looks up what an evaluation names: how many items its dataset has, and
 // what does not exist.
-func (s *Service) resolve(e Evaluation, find func(id int64) (dataset.Dataset, error)) (items int64, warnings []scoring.Warning, err error) {
+func resolve(metrics *metric.Registry, e Evaluation, find func(id int64) (dataset.Dataset, error)) (items int64, warnings []scoring.Warning, err error) {
 	// Parameters that a metric no longer takes are for the next change to mend.
-	_, warnings, _ = e.Plan.Measures(s.metrics)
+	_, warnings, _ = e.Plan.Measures(metrics)
 	for _, id := range e.Plan.Judges {
 		if name := strconv.FormatInt(id, 10); !slices.ContainsFunc(e.Plan.Judged, func(j scoring.Judged) bool { return j.Judge == id }) {
 			warnings = append(warnings, scoring.Warning{Code: "judge_config_unresolved", Subject: name, Message: "The judge configuration " + name + " does not exist or is not active."})

@@ -10,57 +10,45 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
-	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/evaluation/scoring"
 	"github.com/assayhq/assay/internal/httpapi"
 	"github.com/assayhq/assay/internal/measure/metric"
 	"github.com/assayhq/assay/internal/platform/postgres"
+	"github.com/assayhq/assay/internal/resource"
 )
 
 const tag = "Evaluations"
+
+var routes = resource.Routes{
+	One: "evaluation", Many: "evaluations", Tag: tag, Path: "/api/evaluations", Read: principal.EvalRead, Write: principal.EvalWrite,
+}
 
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
 	e.Tag(tag, "Evaluations measure the outputs for the items of a dataset. Their runs produce results, statistics and artifacts, and can be compared.")
-	httpapi.Register(e, httpapi.Op{
-		ID: "listEvaluations", Method: http.MethodGet, Path: "/api/evaluations", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "List evaluations",
-		Description: "Returns summaries, newest first, and always their `total`. Get an evaluation for its configuration and statistics.",
-	}, s.getEvaluations)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createEvaluation", Method: http.MethodPost, Path: "/api/evaluations", Tag: tag, Scope: principal.EvalWrite, Status: 201,
-		Summary: "Create an evaluation",
-		Description: "Dataset, metrics and judges are names that a run looks up when it starts. A name that does not exist yet is accepted with a warning, " +
-			"or refused with `strict=true`.",
-	}, s.postEvaluation)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getEvaluation", Method: http.MethodGet, Path: "/api/evaluations/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "Get an evaluation",
-		Description: "Figures come from the newest completed run; `statistics` has their intervals.",
-	}, s.getEvaluation)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updateEvaluation", Method: http.MethodPatch, Path: "/api/evaluations/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200, OptionalBody: true,
-		Summary: "Update an evaluation",
-		Description: "Fields that are absent keep their values. Runs keep the configuration that they started with. `archived: true` archives the evaluation: it stays " +
-			"readable and cannot be run; `archived: false` restores it. An evaluation can be sent back as it was read: that changes nothing.",
-	}, s.patchEvaluation)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deleteEvaluation", Method: http.MethodDelete, Path: "/api/evaluations/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
-		Summary: "Delete an evaluation",
-		Description: "The evaluation, its runs, results and artifacts return 404 from now on, and their content is removed after the retention time. " +
-			"While a run is under way the response is 409 `in_use`: cancel the run first. To keep an evaluation readable, archive it instead.",
-	}, s.deleteEvaluation)
+	httpapi.Register(e, routes.List("listEvaluations",
+		"Returns summaries, newest first, and always their `total`. Get an evaluation for its configuration and statistics."), s.getEvaluations)
+	httpapi.Register(e, routes.Create("createEvaluation",
+		"Dataset, metrics and judges are names that a run looks up when it starts. A name that does not exist yet is accepted with "+
+			"a warning, or refused with `strict=true`."), s.postEvaluation)
+	httpapi.Register(e, routes.Get("getEvaluation",
+		"Figures come from the newest completed run; `statistics` has their intervals."), s.getEvaluation)
+	httpapi.Register(e, routes.Update("updateEvaluation",
+		"Fields that are absent keep their values. Runs keep the configuration that they started with. `archived: true` archives "+
+			"the evaluation: it stays readable and cannot be run; `archived: false` restores it. An evaluation can be sent back as it "+
+			"was read: that changes nothing."), s.patchEvaluation)
+	httpapi.Register(e, routes.Delete("deleteEvaluation",
+		"The evaluation, its runs, results and artifacts return 404 from now on, and their content is removed after the retention "+
+			"time. While a run is under way the response is 409 `in_use`: cancel the run first. To keep an evaluation readable, "+
+			"archive it instead."), s.deleteEvaluation)
 	httpapi.Register(e, httpapi.Op{
 		ID: "listEvaluationMetrics", Method: http.MethodGet, Path: "/api/evaluation-metrics", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "List metrics",
 		Description: "Returns every metric that an evaluation can use, with its range, parameters and what it needs.",
 	}, s.getMetrics)
-	s.registerRuns(e)
-	s.registerResults(e)
-	s.registerCompare(e)
 	s.artifacts.RegisterHTTP(e, tag)
-	s.registerEvents(e)
+	s.registerNouns(e)
 }
 
 // Path is the path of an evaluation.
@@ -238,11 +226,7 @@ func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutpu
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.judged(ctx, org, e)
-	if err != nil {
-		return nil, err
-	}
-	items, warnings, err := s.resolve(found, func(id int64) (dataset.Dataset, error) { return s.datasets.Find(ctx, org, id) })
+	items, warnings, err := s.named(ctx, org, e)
 	if err != nil {
 		return nil, err
 	}
@@ -255,11 +239,7 @@ func (s *Service) getEvaluation(ctx context.Context, in *Path) (*evaluationOutpu
 
 // showTx is an evaluation as getEvaluation would show it.
 func (s *Service) showTx(ctx context.Context, tx postgres.Tx, e Evaluation) (*evaluationOutput, error) {
-	found, err := s.judgedTx(ctx, tx, e)
-	if err != nil {
-		return nil, err
-	}
-	items, warnings, err := s.resolve(found, func(id int64) (dataset.Dataset, error) { return s.datasets.FindTx(ctx, tx, id) })
+	items, warnings, err := s.namedTx(ctx, tx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -352,12 +332,8 @@ func (b updateBody) apply(e *Evaluation, metrics []string, params map[string]met
 	}
 }
 
-type metricsOutput struct {
-	Body scoring.MetricsBody
-}
-
-func (s *Service) getMetrics(context.Context, *struct{}) (*metricsOutput, error) {
-	return &metricsOutput{Body: scoring.ToMetrics(s.metrics.All())}, nil
+func (s *Service) getMetrics(context.Context, *struct{}) (*httpapi.Body[scoring.MetricsBody], error) {
+	return httpapi.NewBody(scoring.ToMetrics(s.metrics.All())), nil
 }
 
 func fromID(id *httpapi.IDInput) int64 {

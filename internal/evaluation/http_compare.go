@@ -28,11 +28,7 @@ type compareInput struct {
 	Margin         float64  `query:"margin" minimum:"0" maximum:"1" doc:"The largest difference that does not matter, as a share of a metric's range. Absent or 0: the margin that the candidate run was started with, if it has one."`
 }
 
-type compareOutput struct {
-	Body runstat.ComparisonBody
-}
-
-func (s *Service) getComparison(ctx context.Context, in *compareInput) (*compareOutput, error) {
+func (s *Service) getComparison(ctx context.Context, in *compareInput) (*httpapi.Body[runstat.ComparisonBody], error) {
 	evaluation, err := in.EvaluationID()
 	if err != nil {
 		return nil, err
@@ -47,7 +43,7 @@ func (s *Service) getComparison(ctx context.Context, in *compareInput) (*compare
 	if err != nil {
 		return nil, err
 	}
-	return &compareOutput{Body: c.body()}, nil
+	return httpapi.NewBody(c.body()), nil
 }
 
 // body is the comparison on the wire.

@@ -60,7 +60,7 @@ func (s *Service) Progress(ctx context.Context, org principal.OrgID, evaluation,
 	if p.Total > 0 {
 		p.Percent = 100 * float64(min(p.Count.Done, p.Total)) / float64(p.Total)
 	}
-	if p.Estimate, err = s.soFar(r, chunks); err != nil {
+	if p.Estimate, err = soFar(r, chunks); err != nil {
 		return Progress{}, err
 	}
 	if left := p.Total - p.Count.Done; r.Status == StatusRunning && p.Count.Done > 0 && left >= 0 && r.Request.Plan.Target.Type != scoring.TargetClient {
@@ -96,7 +96,7 @@ func (s *Service) recount(ctx context.Context, org principal.OrgID, r Run) (c re
 
 // soFar is the pass rate of the finished chunks that come first in the random
 // order. Nil before there is one.
-func (s *Service) soFar(r Run, chunks []result.Count) (*stat.Estimate, error) {
+func soFar(r Run, chunks []result.Count) (*stat.Estimate, error) {
 	if r.Outcome != nil {
 		return &r.Outcome.Statistics.PassRate, nil
 	}

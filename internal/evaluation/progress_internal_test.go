@@ -12,13 +12,12 @@ import (
 
 func TestTheEstimateSoFarIsOfTheFirstUnits(t *testing.T) {
 	t.Parallel()
-	s := &Service{}
 	full := func(chunk int) result.Count {
 		return result.Count{Chunk: chunk, Size: 10, Done: 10, Passed: 7, Failed: 3}
 	}
 	plain := Run{Request: Request{Repetitions: 1}}
 	n := func(r Run, chunks ...result.Count) int {
-		e, err := s.soFar(r, chunks)
+		e, err := soFar(r, chunks)
 		require.NoError(t, err)
 		if e == nil {
 			return 0

@@ -178,7 +178,7 @@ func (s store) findRun(ctx context.Context, q db.DBTX, org principal.OrgID, id i
 // lockRunTx reads a run that does not change until the transaction ends.
 func (s store) lockRunTx(ctx context.Context, tx postgres.Tx, id int64) (Run, error) {
 	r, err := db.New(tx).LockRun(ctx, db.LockRunParams{OrgID: tx.Org, ID: id})
-	return postgres.DecodeOne(db.FindRunRow(r), err, "lock run", ErrRunNotFound, fromRunRow)
+	return postgres.DecodeOne(r, err, "lock run", ErrRunNotFound, fromRunRow)
 }
 
 // baseline is the run before another one that a baseline names.
@@ -218,17 +218,14 @@ func (s store) listRuns(ctx context.Context, org principal.OrgID, evaluation int
 		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	}
 	rows, err := q.ListRuns(ctx, p)
-	all, err := postgres.DecodeAll(rows, err, "list runs", func(r db.ListRunsRow) (Run, error) { return fromRunRow(db.FindRunRow(r)) })
-	if err != nil || !f.Count {
-		return all, 0, err
-	}
-	total, err := q.CountRuns(ctx, db.CountRunsParams{
-		OrgID: org, EvaluationID: evaluation, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+	return postgres.DecodeListed(rows, err, "runs", fromRunRow, f.Count, func() (int64, error) {
+		return q.CountRuns(ctx, db.CountRunsParams{
+			OrgID: org, EvaluationID: evaluation, Statuses: p.Statuses, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+		})
 	})
-	return all, total, postgres.Wrap(err, "count runs")
 }
 
-func fromRunRow(r db.FindRunRow) (Run, error) {
+func fromRunRow(r db.EvaluationRun) (Run, error) {
 	request, err := decode[Request](r.Request)
 	if err != nil {
 		return Run{}, err

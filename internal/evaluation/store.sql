@@ -140,13 +140,13 @@ RETURNING id;
 
 -- name: FindRun :one
 -- One run.
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
+SELECT *
 FROM evaluation_runs
 WHERE org_id = @org_id AND id = @id;
 
 -- name: LockRun :one
 -- The run, kept from changing until the transaction ends.
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
+SELECT *
 FROM evaluation_runs
 WHERE org_id = @org_id AND id = @id
 FOR UPDATE;
@@ -177,7 +177,7 @@ WHERE r.org_id = @org_id AND r.id = @id AND e.org_id = r.org_id AND e.id = r.eva
 
 -- name: ListRuns :many
 -- A page of an evaluation's runs, newest first.
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
+SELECT *
 FROM evaluation_runs
 WHERE org_id = @org_id AND evaluation_id = @evaluation_id
   AND (sqlc.narg('statuses')::text[] IS NULL OR status = ANY (sqlc.narg('statuses')::text[]))

@@ -8,7 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Body is the output of an operation that answers with a body and no header of its own.
+// Body is the input of an operation that takes a body and nothing else, or the output of one that answers with a
+// body and no header of its own.
 type Body[B any] struct{ Body B }
 
 // NewBody is the output with the body.

@@ -16,9 +16,8 @@ import (
 
 // Noun is what a kind of resource that counts its changes has of its own.
 type Noun[T change.Versioned, B httpapi.Resource] struct {
-	Log *change.Log
-	// Path is that of the list; the path of a resource is below it.
-	Path string
+	Routes Routes
+	Log    *change.Log
 	// Missing is the answer to an id that can be that of no resource.
 	Missing *fault.Error
 	// Cursor, ID and Show are those of a List.
@@ -56,7 +55,7 @@ func (n Noun[T, B]) Create(ctx context.Context, create func(postgres.Tx) (T, err
 		if err != nil {
 			return nil, err
 		}
-		return &httpapi.Made[B]{ETag: out.ETag, Location: n.Path + "/" + strconv.FormatInt(n.ID(made), 10), Body: out.Body}, nil
+		return &httpapi.Made[B]{ETag: out.ETag, Location: n.Routes.Path + "/" + strconv.FormatInt(n.ID(made), 10), Body: out.Body}, nil
 	})
 }
 
@@ -79,6 +78,18 @@ func (n Noun[T, B]) Change(ctx context.Context, update func(postgres.Tx) (T, err
 		return n.Answer(ctx, &tx, changed)
 	})
 }
+
+// Update changes the resource with the id as the caller has edited it, in a transaction of its own.
+func (n Noun[T, B]) Update(ctx context.Context, id string, m httpapi.IfMatch, inBody int64, edit func(*T), update Update[T]) (*httpapi.Output[B], error) {
+	number, expected, err := n.Target(id, m, inBody)
+	if err != nil {
+		return nil, err
+	}
+	return n.Change(ctx, func(tx postgres.Tx) (T, error) { return update(ctx, tx, number, expected, edit) })
+}
+
+// Update is a rule that changes a resource of the version that is expected; zero is any.
+type Update[T any] func(ctx context.Context, tx postgres.Tx, id, expected int64, edit func(*T)) (T, error)
 
 // Delete removes the resource with the id, in a transaction of its own.
 func (n Noun[T, B]) Delete(ctx context.Context, id string, remove func(context.Context, postgres.Tx, int64) error) (*httpapi.DeletedOutput[string], error) {

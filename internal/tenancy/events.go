@@ -6,7 +6,6 @@ var (
 	organizationNoun = event.Of("organization", "Organization")
 	memberNoun       = event.Of("member", "Member")
 	keyNoun          = event.Of("api_key", "ApiKey")
-	viewNoun         = event.Of("view", "View")
 )
 
 var (
@@ -25,8 +24,4 @@ var (
 	eventKeyUpdated = keyNoun.Event("api_key.updated", "An API key was changed.")
 	eventKeyRotated = keyNoun.Event("api_key.rotated", "An API key got a successor, and stops working after the grace period.")
 	eventKeyRevoked = keyNoun.Public("api_key.revoked", "api_key.revoked", "An API key was revoked.")
-
-	eventViewCreated = viewNoun.Event("view.created", "A view was saved.")
-	eventViewUpdated = viewNoun.Event("view.updated", "A view was changed.")
-	eventViewDeleted = viewNoun.Event("view.deleted", "A view was deleted.")
 )

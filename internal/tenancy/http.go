@@ -24,12 +24,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		Summary:     "Describe the current key",
 		Description: "Returns the organization, the key and what the key may do. Any valid key may call this.",
 	}, s.getMe)
-	s.registerMyKeys(e)
-	s.registerKeys(e)
-	s.registerOrganization(e)
-	s.registerMembers(e)
-	s.registerAudit(e)
-	s.registerViews(e)
+	s.registerNouns(e)
 }
 
 // The areas of the domain's operations.

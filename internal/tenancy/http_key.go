@@ -16,33 +16,24 @@ import (
 	"github.com/assayhq/assay/internal/resource"
 )
 
+var keyRoutes = resource.Routes{
+	One: "API key", Many: "API keys", Tag: tagKeys, Path: "/api/developer/api-keys", Read: principal.AdminOrg, Write: principal.AdminOrg, Strict: true,
+}
+
 func (s *Service) registerKeys(e *httpapi.Edge) {
 	const tag = tagKeys
-	httpapi.Register(e, httpapi.Op{
-		ID: "listApiKeys", Method: http.MethodGet, Path: "/api/developer/api-keys", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "List API keys",
-		Description: "Returns the organization's keys, newest first. Deleted keys are included only if `status=revoked` is given. Filters are combined with AND.",
-	}, s.getKeys)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createApiKey", Method: http.MethodPost, Path: "/api/developer/api-keys", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
-		Summary:     "Create an API key",
-		Description: "`key` is shown in this response only. A key cannot have a scope that its creator does not have.",
-	}, s.postKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getApiKey", Method: http.MethodGet, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Get an API key",
-		Description: "Returns the key without its secret part, which is not stored.",
-	}, s.getKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updateApiKey", Method: http.MethodPatch, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
-		Summary:     "Update an API key",
-		Description: "Changes the name, scopes, expiry or the right to delete. If the key ends earlier, the personal keys that were made with it do too. A key that has expired or was rotated cannot be changed: 409 `invalid_transition`.",
-	}, s.patchKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deleteApiKey", Method: http.MethodDelete, Path: "/api/developer/api-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Delete an API key",
-		Description: "Revokes the key, and the personal keys that were made with it: they stop working at once, on other replicas within two seconds. It stays visible in the list with `status=revoked` and in the audit log.",
-	}, s.deleteKey)
+	httpapi.Register(e, keyRoutes.List("listApiKeys",
+		"Returns the organization's keys, newest first. Deleted keys are included only if `status=revoked` is given. Filters are "+
+			"combined with AND."), s.getKeys)
+	httpapi.Register(e, keyRoutes.Create("createApiKey",
+		"`key` is shown in this response only. A key cannot have a scope that its creator does not have."), s.postKey)
+	httpapi.Register(e, keyRoutes.Get("getApiKey", "Returns the key without its secret part, which is not stored."), s.getKey)
+	httpapi.Register(e, keyRoutes.Update("updateApiKey",
+		"Changes the name, scopes, expiry or the right to delete. If the key ends earlier, the personal keys that were made with "+
+			"it do too. A key that has expired or was rotated cannot be changed: 409 `invalid_transition`."), s.patchKey)
+	httpapi.Register(e, keyRoutes.Delete("deleteApiKey",
+		"Revokes the key, and the personal keys that were made with it: they stop working at once, on other replicas within two "+
+			"seconds. It stays visible in the list with `status=revoked` and in the audit log."), s.deleteKey)
 	httpapi.Register(e, httpapi.Op{
 		ID: "rotateApiKey", Method: http.MethodPost, Path: "/api/developer/api-keys/{id}/rotate", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true, OptionalBody: true,
 		Summary:     "Rotate an API key",
@@ -66,8 +57,6 @@ type listKeysInput struct {
 	Search string      `query:"search" maxLength:"200" doc:"Only keys whose name contains this text, ignoring case."`
 	httpapi.Created
 }
-
-type createKeyInput struct{ Body createKeyBody }
 
 type createKeyBody struct {
 	Name      string     `json:"name" minLength:"1" maxLength:"200" example:"CI gate" doc:"Name, unique among the organization's active keys."`
@@ -155,7 +144,7 @@ type listKeysBody struct {
 
 func (s *Service) keys() resource.Noun[Key, KeyFields] {
 	return resource.Noun[Key, KeyFields]{
-		Log: s.log, Path: keysPath, Missing: ErrKeyNotFound, Cursor: "api keys",
+		Routes: keyRoutes, Log: s.log, Missing: ErrKeyNotFound, Cursor: "api keys",
 		ID:   func(k Key) int64 { return k.ID },
 		Show: resource.By(s, func(k Key) principal.Actor { return k.CreatedBy }, s.toKeyBody),
 	}
@@ -182,8 +171,8 @@ func (s *Service) keyList(
 	return httpapi.NewBody(listKeysBody{shown, paging}), err
 }
 
-func (s *Service) postKey(ctx context.Context, in *createKeyInput) (*createdKeyOutput, error) {
-	return s.createKey(ctx, in.Body, keysPath)
+func (s *Service) postKey(ctx context.Context, in *httpapi.Body[createKeyBody]) (*createdKeyOutput, error) {
+	return s.createKey(ctx, in.Body, keyRoutes.Path)
 }
 
 // createKey makes a key that is then found below a path.
@@ -237,7 +226,7 @@ func (s *Service) postRotate(ctx context.Context, in *rotateInput) (*createdKeyO
 		if err != nil {
 			return nil, err
 		}
-		return s.toCreatedKeyTx(ctx, tx, k, text, keysPath)
+		return s.toCreatedKeyTx(ctx, tx, k, text, keyRoutes.Path)
 	})
 }
 
@@ -258,9 +247,6 @@ func (b updateKeyBody) apply(k *Key) {
 		}
 	}
 }
-
-// keysPath is where keys are found by an administrator.
-const keysPath = "/api/developer/api-keys"
 
 func (s *Service) toCreatedKeyTx(ctx context.Context, tx postgres.Tx, k Key, text secret.Text, below string) (*createdKeyOutput, error) {
 	shown, err := s.keys().Answer(ctx, &tx, k)

@@ -57,8 +57,6 @@ type listMembersInput struct {
 	httpapi.Created
 }
 
-type inviteInput struct{ Body inviteBody }
-
 type inviteBody struct {
 	Email string   `json:"email" format:"email" maxLength:"320" example:"ada@example.com" doc:"E-mail address, unique among the organization's members."`
 	Name  string   `json:"name,omitempty" maxLength:"200" doc:"Name of the person."`
@@ -138,7 +136,7 @@ func (s *Service) getMembers(ctx context.Context, in *listMembersInput) (*httpap
 	return &out, nil
 }
 
-func (s *Service) postMember(ctx context.Context, in *inviteInput) (*httpapi.Made[memberBody], error) {
+func (s *Service) postMember(ctx context.Context, in *httpapi.Body[inviteBody]) (*httpapi.Made[memberBody], error) {
 	return commit(ctx, s, func(tx postgres.Tx) (*httpapi.Made[memberBody], error) {
 		m, err := s.InviteTx(ctx, tx, Member{Email: in.Body.Email, Name: in.Body.Name, Role: principal.Role(in.Body.Role)})
 		if err != nil {

@@ -41,7 +41,7 @@ func (s *Service) getMyKeys(ctx context.Context, in *listKeysInput) (*httpapi.Bo
 	return s.keyList(ctx, in, "my api keys", s.MyKeys)
 }
 
-func (s *Service) postMyKey(ctx context.Context, in *createKeyInput) (*createdKeyOutput, error) {
+func (s *Service) postMyKey(ctx context.Context, in *httpapi.Body[createKeyBody]) (*createdKeyOutput, error) {
 	if _, err := person(ctx); err != nil {
 		return nil, err
 	}

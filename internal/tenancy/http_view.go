@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"context"
-	"net/http"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,39 +13,21 @@ import (
 	"github.com/assayhq/assay/internal/resource"
 )
 
-const (
-	tagViews  = "Views"
-	viewsPath = "/api/views"
-)
+var viewRoutes = resource.Routes{
+	One: "view", Many: "views", Tag: "Views", Path: "/api/views", Read: principal.EvalRead, Write: principal.EvalWrite, Strict: true,
+}
 
-func (s *Service) registerViews(e *httpapi.Edge) {
-	e.Tag(tagViews, "Saved filters over lists, of a person or of the organization.")
+func (n views) register(e *httpapi.Edge) {
+	e.Tag(viewRoutes.Tag, "Saved filters over lists, of a person or of the organization.")
 	e.Name(httpapi.Schemas{"View": viewBody{}, "ViewList": listViewsBody{}, "CreateView": createViewBody{}, "UpdateView": updateViewBody{}})
-	httpapi.Register(e, httpapi.Op{
-		ID: "listViews", Method: http.MethodGet, Path: viewsPath, Tag: tagViews, Scope: principal.EvalRead, Status: 200,
-		Summary:     "List views",
-		Description: "Returns the organization's views and your own, newest first.",
-	}, s.getViews)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createView", Method: http.MethodPost, Path: viewsPath, Tag: tagViews, Scope: principal.EvalWrite, Status: 201, Strict: true,
-		Summary:     "Create a view",
-		Description: "Saves a filter over a list. For a personal view a service key gets 403 `not_a_person`. 409 `view_name_taken` if the list has a view with the name, `too_many_views` if the organization has 1000.",
-	}, s.postView)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getView", Method: http.MethodGet, Path: viewsPath + "/{id}", Tag: tagViews, Scope: principal.EvalRead, Status: 200,
-		Summary:     "Get a view",
-		Description: "Returns one view. The personal view of another member is 404.",
-	}, s.getView)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updateView", Method: http.MethodPatch, Path: viewsPath + "/{id}", Tag: tagViews, Scope: principal.EvalWrite, Status: 200, Strict: true, OptionalBody: true,
-		Summary:     "Update a view",
-		Description: "Changes the name or the filters of a view. The personal view of another member is 404.",
-	}, s.patchView)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deleteView", Method: http.MethodDelete, Path: viewsPath + "/{id}", Tag: tagViews, Scope: principal.EvalWrite, Status: 200,
-		Summary:     "Delete a view",
-		Description: "Deletes a view. The personal view of another member is 404.",
-	}, s.deleteView)
+	httpapi.Register(e, viewRoutes.List("listViews", "Returns the organization's views and your own, newest first."), n.getList)
+	httpapi.Register(e, viewRoutes.Create("createView",
+		"Saves a filter over a list. For a personal view a service key gets 403 `not_a_person`. 409 `view_name_taken` if the list "+
+			"has a view with the name, `too_many_views` if the organization has 1000."), n.post)
+	httpapi.Register(e, viewRoutes.Get("getView", "Returns one view. The personal view of another member is 404."), n.get)
+	httpapi.Register(e, viewRoutes.Update("updateView",
+		"Changes the name or the filters of a view. The personal view of another member is 404."), n.patch)
+	httpapi.Register(e, viewRoutes.Delete("deleteView", "Deletes a view. The personal view of another member is 404."), n.delete)
 }
 
 // ViewPath is the path of a view.
@@ -58,8 +39,6 @@ type listViewsInput struct {
 	httpapi.CursorPage
 	List []string `query:"list,explode" enum:"audit_logs,conversations,datasets,end_users,evaluations,results,runs,traces" doc:"Only views of this list. Repeat the parameter to match any of several."`
 }
-
-type createViewInput struct{ Body createViewBody }
 
 type createViewBody struct {
 	Name     string      `json:"name" minLength:"1" maxLength:"200" example:"Failed in production" doc:"Name, unique among the list's views of the same owner."`
@@ -132,40 +111,33 @@ type listViewsBody struct {
 	httpapi.CursorPaging
 }
 
-// views are the views of organizations.
-func (s *Service) views() resource.Noun[View, viewBody] {
+func (n views) noun() resource.Noun[View, viewBody] {
 	return resource.Noun[View, viewBody]{
-		Log: s.log, Path: viewsPath, Missing: ErrViewNotFound, Cursor: "views",
+		Routes: viewRoutes, Log: n.log, Missing: ErrViewNotFound, Cursor: "views",
 		ID:   func(v View) int64 { return v.ID },
-		Show: resource.By(s, func(v View) principal.Actor { return v.CreatedBy }, toViewBody),
+		Show: resource.By(n, func(v View) principal.Actor { return v.Creator }, toViewBody),
 	}
 }
 
-func (s *Service) getViews(ctx context.Context, in *listViewsInput) (*httpapi.Body[listViewsBody], error) {
-	shown, paging, err := s.views().Page(ctx, in.CursorPage, func(p postgres.Page) ([]View, int64, error) {
-		return s.Views(ctx, principal.From(ctx).Org, ViewFilter{Lists: in.List, Page: p})
+func (n views) getList(ctx context.Context, in *listViewsInput) (*httpapi.Body[listViewsBody], error) {
+	shown, paging, err := n.noun().Page(ctx, in.CursorPage, func(p postgres.Page) ([]View, int64, error) {
+		return n.List(ctx, principal.From(ctx).Org, in.List, p)
 	})
 	return httpapi.NewBody(listViewsBody{shown, paging}), err
 }
 
-func (s *Service) postView(ctx context.Context, in *createViewInput) (*httpapi.Made[viewBody], error) {
-	return s.views().Create(ctx, func(tx postgres.Tx) (View, error) {
-		return s.CreateViewTx(ctx, tx, View{Name: in.Body.Name, List: in.Body.List, Filters: in.Body.Filters}, in.Body.Personal)
+func (n views) post(ctx context.Context, in *httpapi.Body[createViewBody]) (*httpapi.Made[viewBody], error) {
+	return n.noun().Create(ctx, func(tx postgres.Tx) (View, error) {
+		return n.CreateTx(ctx, tx, View{Name: in.Body.Name, List: in.Body.List, Filters: in.Body.Filters}, in.Body.Personal)
 	})
 }
 
-func (s *Service) getView(ctx context.Context, in *ViewPath) (*httpapi.Output[viewBody], error) {
-	return s.views().Get(ctx, in.ID, s.View)
+func (n views) get(ctx context.Context, in *ViewPath) (*httpapi.Output[viewBody], error) {
+	return n.noun().Get(ctx, in.ID, n.Find)
 }
 
-func (s *Service) patchView(ctx context.Context, in *updateViewInput) (*httpapi.Output[viewBody], error) {
-	id, expected, err := s.views().Target(in.ID, in.IfMatch, in.Body.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return s.views().Change(ctx, func(tx postgres.Tx) (View, error) {
-		return s.UpdateViewTx(ctx, tx, id, expected, in.Body.apply)
-	})
+func (n views) patch(ctx context.Context, in *updateViewInput) (*httpapi.Output[viewBody], error) {
+	return n.noun().Update(ctx, in.ID, in.IfMatch, in.Body.ExpectedVersion, in.Body.apply, n.UpdateTx)
 }
 
 func (b updateViewBody) apply(v *View) {
@@ -175,19 +147,16 @@ func (b updateViewBody) apply(v *View) {
 	}
 }
 
-func (s *Service) deleteView(ctx context.Context, in *ViewPath) (*httpapi.DeletedOutput[string], error) {
-	return s.views().Delete(ctx, in.ID, s.DeleteViewTx)
+func (n views) delete(ctx context.Context, in *ViewPath) (*httpapi.DeletedOutput[string], error) {
+	return n.noun().Delete(ctx, in.ID, n.DeleteTx)
 }
 
 // Shown is the view as getView shows it.
-func (v View) Shown() any { return toViewBody(v, httpapi.ToActor(v.CreatedBy, "")) }
-
-// Revision is the view's version.
-func (v View) Revision() int64 { return v.Version }
+func (v View) Shown() any { return toViewBody(v, httpapi.ToActor(v.Creator, "")) }
 
 func toViewBody(v View, by httpapi.Actor) viewBody {
 	return viewBody{
-		ID: httpapi.ID(v.ID), Name: v.Name, List: v.List, Filters: v.Filters, Personal: v.Owner != nil, CreatedBy: by,
+		ID: httpapi.ID(v.ID), Name: v.Name, List: v.List, Filters: v.Filters, Personal: v.OwnerID != nil, CreatedBy: by,
 		CreatedAt: httpapi.Time(v.CreatedAt), UpdatedAt: httpapi.Time(v.UpdatedAt), Version: v.Version,
 	}
 }

@@ -171,7 +171,7 @@ func (s *Service) RemoveMemberTx(ctx context.Context, tx postgres.Tx, user uuid.
 	if err := s.auditRevokedTx(ctx, tx, revoked); err != nil {
 		return err
 	}
-	if err := s.deleteViewsOfTx(ctx, tx, user); err != nil {
+	if err := (views{s}).deleteOfTx(ctx, tx, user); err != nil {
 		return err
 	}
 	return s.log.AuditTx(ctx, tx, change.Entry{Event: eventMemberRemoved, ID: user.String(), Before: m})

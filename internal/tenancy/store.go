@@ -116,12 +116,7 @@ func (s store) members(ctx context.Context, org principal.OrgID, f MemberFilter)
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		BelowCreatedAt: f.Below.CreatedAt, BelowUserID: f.Below.UserID, RowLimit: int32(f.Limit) + 1, RowOffset: int32(f.Offset),
 	})
-	out, err := postgres.All(rows, err, "list members", fromMemberRow)
-	if err != nil || !f.Count {
-		return out, 0, err
-	}
-	total, err := q.CountMembers(ctx, count)
-	return out, total, postgres.Wrap(err, "count members")
+	return postgres.Listed(rows, err, "members", fromMemberRow, f.Count, func() (int64, error) { return q.CountMembers(ctx, count) })
 }
 
 func (s store) ownersTx(ctx context.Context, tx postgres.Tx) (int64, error) {

@@ -309,25 +309,22 @@ SELECT count(*) FROM views WHERE org_id = @org_id;
 -- Saves a view.
 INSERT INTO views (org_id, owner_id, name, list, filters, creator, created_at, updated_at)
 VALUES (@org_id, sqlc.narg('owner_id'), @name, @list, @filters, @creator, @created_at, @created_at)
-RETURNING id;
+RETURNING *;
 
 -- name: FindView :one
 -- A view that the person may see.
-SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
-FROM views
+SELECT * FROM views
 WHERE org_id = @org_id AND id = @id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'));
 
 -- name: LockView :one
 -- A view that the person may see, until the transaction ends.
-SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
-FROM views
+SELECT * FROM views
 WHERE org_id = @org_id AND id = @id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'))
 FOR UPDATE;
 
 -- name: ListViews :many
 -- A page of the views that the person may see, newest first.
-SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
-FROM views
+SELECT * FROM views
 WHERE org_id = @org_id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'))
   AND (sqlc.narg('lists')::text[] IS NULL OR list = ANY (sqlc.narg('lists')::text[]))
   AND id < @below
@@ -336,24 +333,25 @@ LIMIT @row_limit OFFSET @row_offset;
 
 -- name: CountViews :one
 -- How many views the same filters match.
-SELECT count(*)
-FROM views
+SELECT count(*) FROM views
 WHERE org_id = @org_id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'))
   AND (sqlc.narg('lists')::text[] IS NULL OR list = ANY (sqlc.narg('lists')::text[]));
 
--- name: UpdateView :exec
+-- name: UpdateView :one
 -- Changes a view's name and filters.
-UPDATE views SET name = @name, filters = @filters, version = @version, updated_at = @updated_at
-WHERE org_id = @org_id AND id = @id;
+UPDATE views SET name = @name, filters = @filters, version = version + 1, updated_at = @updated_at
+WHERE org_id = @org_id AND id = @id
+RETURNING *;
 
--- name: DeleteView :exec
--- Removes a view.
-DELETE FROM views WHERE org_id = @org_id AND id = @id;
+-- name: DeleteView :one
+-- Removes a view that the person may see.
+DELETE FROM views WHERE org_id = @org_id AND id = @id AND (owner_id IS NULL OR owner_id = sqlc.narg('person'))
+RETURNING *;
 
 -- name: DeleteViewsOf :many
 -- Removes the personal views of a member.
 DELETE FROM views WHERE org_id = @org_id AND owner_id = @owner_id
-RETURNING id, owner_id, name, list, filters, creator, version, created_at, updated_at;
+RETURNING *;
 
 -- name: AddPepper :exec
 -- Makes the fingerprint of a pepper known, unless one is.

@@ -19,12 +19,7 @@ func (s store) audit(ctx context.Context, org principal.OrgID, f AuditFilter) ([
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	out, err := postgres.All(rows, err, "list audit log", fromAuditRow)
-	if err != nil || !f.Count {
-		return out, 0, err
-	}
-	total, err := q.CountAudit(ctx, count)
-	return out, total, postgres.Wrap(err, "count audit log")
+	return postgres.Listed(rows, err, "audit log", fromAuditRow, f.Count, func() (int64, error) { return q.CountAudit(ctx, count) })
 }
 
 func fromAuditRow(r db.ListAuditRow) AuditEntry {

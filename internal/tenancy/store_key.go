@@ -49,7 +49,7 @@ func (s store) presentedKey(ctx context.Context, keyID string) (storedKey, error
 func (s store) insertKeyTx(ctx context.Context, tx postgres.Tx, k Key, hash []byte, pepperVersion int) (int64, error) {
 	id, err := db.New(tx).InsertKey(ctx, db.InsertKeyParams{
 		OrgID: tx.Org, KeyID: k.KeyID, Name: k.Name, Environment: string(k.Mode), Scopes: fromScopes(k.Scopes),
-		Hash: hash, PepperVersion: int32(pepperVersion), Last4: k.Last4, OwnerID: k.Owner, CreatedBy: userOf(k.CreatedBy), Creator: k.CreatedBy.String(),
+		Hash: hash, PepperVersion: int32(pepperVersion), Last4: k.Last4, OwnerID: k.Owner, CreatedBy: userOf(k.CreatedBy), Creator: k.CreatedBy,
 		OverOwners: k.OverOwners, Asserted: k.Asserted,
 		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, ParentID: k.Parent, MadeWith: postgres.OrNull(principal.From(ctx).Key), Succeeds: postgres.OrNull(k.succeeds), NoDelete: k.NoDelete,
 	})
@@ -88,12 +88,7 @@ func (s store) keys(ctx context.Context, org principal.OrgID, f KeyFilter, at ti
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	out, err := postgres.All(rows, err, "list keys", fromKeyRow)
-	if err != nil || !f.Count {
-		return out, 0, err
-	}
-	total, err := q.CountKeys(ctx, count)
-	return out, total, postgres.Wrap(err, "count keys")
+	return postgres.Listed(rows, err, "keys", fromKeyRow, f.Count, func() (int64, error) { return q.CountKeys(ctx, count) })
 }
 
 func (s store) updateKeyTx(ctx context.Context, tx postgres.Tx, k Key) error {
@@ -178,7 +173,7 @@ func (s store) touchKey(ctx context.Context, org principal.OrgID, id int64, at t
 func fromKeyRow(r db.ListKeysRow) Key {
 	k := Key{
 		ID: r.ID, KeyID: r.KeyID, Name: r.Name, Mode: Mode(r.Environment), Scopes: toScopes(r.Scopes), Last4: r.Last4,
-		Owner: r.OwnerID, CreatedBy: principal.ParseActor(r.Creator), OverOwners: r.OverOwners, Asserted: r.Asserted, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		Owner: r.OwnerID, CreatedBy: r.Creator, OverOwners: r.OverOwners, Asserted: r.Asserted, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
 		Superseded: r.SupersededAt, LastUsedAt: r.LastUsedAt, Version: r.Version, Parent: r.ParentID, NoDelete: r.NoDelete,
 	}
 	if k.CreatedBy.Type == principal.ActorSystem && r.CreatedBy != nil {

@@ -105,17 +105,3 @@ func (s *Service) patchApproval(ctx context.Context, in *updateInput) (*approval
 		return &approvalOutput{ETag: httpapi.ETag(r.Version), Body: evidence.ToApprovalBody(&r)}, nil
 	})
 }
-
-// clean removes from what a person writes what the organization does not want to have
-// stored.
-func (s *Service) clean(ctx context.Context, c Change) (Change, error) {
-	if c.Comment == "" {
-		return c, nil
-	}
-	cleaner, err := s.evidence.Cleaner(ctx, principal.From(ctx).Org)
-	if err != nil {
-		return c, err
-	}
-	c.Comment = cleaner.Text(c.Comment)
-	return c, nil
-}

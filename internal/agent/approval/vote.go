@@ -197,3 +197,17 @@ func narrow(r *evidence.Record, c Change, set evidence.Values) error {
 	}
 	return nil
 }
+
+// clean removes from what a person writes what the organization does not want to have
+// stored.
+func (s *Service) clean(ctx context.Context, c Change) (Change, error) {
+	if c.Comment == "" {
+		return c, nil
+	}
+	cleaner, err := s.evidence.Cleaner(ctx, principal.From(ctx).Org)
+	if err != nil {
+		return c, err
+	}
+	c.Comment = cleaner.Text(c.Comment)
+	return c, nil
+}

@@ -46,11 +46,8 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		Summary:     "Get a record of evidence",
 		Description: "Returns one record of a kind.",
 	}, s.getRecord)
-	s.registerUpdates(e)
-	s.registerIngest(e)
 	pattern.RegisterHTTP(e, tag)
-	s.registerTimeline(e)
-	s.registerNormalizations(e)
+	s.registerNouns(e)
 }
 
 // ResourcePath is the path of a kind.

@@ -25,8 +25,6 @@ func (s *Service) registerNormalizations(e *httpapi.Edge) {
 	}, s.getNormalization)
 }
 
-type normalizationInput struct{ Body normalizationRequest }
-
 type normalizationRequest struct {
 	Events Again `json:"events,omitempty" default:"outdated" doc:"Which events are read: those that no mapping of this release has read, or all."`
 }
@@ -52,7 +50,7 @@ type normalizationBody struct {
 	CompletedAt httpapi.Null[httpapi.Time] `json:"completed_at" doc:"When the last event was read; null while it is running."`
 }
 
-func (s *Service) postNormalization(ctx context.Context, in *normalizationInput) (*newNormalizationOutput, error) {
+func (s *Service) postNormalization(ctx context.Context, in *httpapi.Body[normalizationRequest]) (*newNormalizationOutput, error) {
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*newNormalizationOutput, error) {
 		events := in.Body.Events
 		if events == "" {

@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/assayhq/assay/internal/agent/evidence/internal/clean"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
@@ -110,12 +109,11 @@ func (s *Service) patch(ctx context.Context, k *kind.Kind, id int64, match httpa
 	if err != nil {
 		return nil, err
 	}
-	red, err := s.traces.Redactor(ctx, org)
+	cleaner, err := s.Cleaner(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	clean.Draft(red, &e.draft, false)
-	e.override = clean.Text(red, e.override)
+	cleaner.edit(&e)
 	expected, err := match.Expected(e.expected)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/assayhq/assay/internal/agent/evidence/internal/clean"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/effect"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
@@ -247,4 +248,10 @@ func moverOf(ctx context.Context) principal.Actor {
 		return principal.KeyActor(c.Key)
 	}
 	return principal.ActorOf(ctx)
+}
+
+// edit cleans a change of a record.
+func (c Cleaner) edit(e *edit) {
+	clean.Draft(c.red, &e.draft, false)
+	e.override = c.Text(e.override)
 }

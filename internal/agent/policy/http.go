@@ -17,37 +17,30 @@ const (
 	path = "/api/policies"
 )
 
+var routes = resource.Routes{
+	One: "policy", Many: "policies", Tag: tag, Path: path, Read: principal.TracesRead, Write: principal.AdminOrg, Strict: true,
+}
+
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
 	e.Tag(tag, "Rules about what agents may do, in Cedar.")
-	httpapi.Register(e, httpapi.Op{
-		ID: "listPolicies", Method: http.MethodGet, Path: path, Tag: tag, Scope: principal.TracesRead, Status: 200,
-		Summary:     "List policies",
-		Description: "Returns policies, newest first. An organization begins with one, `baseline`, which can be changed like any other. Filters are combined with AND.",
-	}, s.getPolicies)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createPolicy", Method: http.MethodPost, Path: path, Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
-		Summary: "Create a policy",
-		Description: "Parses the source and runs the tests, and then saves the policy. 400 `invalid_policy` gives the position of each problem, such as an unknown name; 400 `tests_failed` lists the tests that failed. " +
-			"The source is Cedar; a forbid with `@effect(\"require_approval\")` asks for an approval. 409 `policy_set_too_large` if the active policies together would exceed their limits.",
-	}, s.postPolicy)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getPolicy", Method: http.MethodGet, Path: path + "/{id}", Tag: tag, Scope: principal.TracesRead, Status: 200,
-		Summary:     "Get a policy",
-		Description: "Returns one policy.",
-	}, s.getPolicy)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updatePolicy", Method: http.MethodPatch, Path: path + "/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
-		Summary: "Update a policy",
-		Description: "Changes a policy. A new `source`, `mode`, `appliesTo` or `tests` makes a new version, which is parsed and tested like a new policy, and decides from then on if the policy is active. " +
-			"A draft can be activated or retired, and an active policy can become a draft or be retired; a retired one cannot be changed.",
-	}, s.patchPolicy)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deletePolicy", Method: http.MethodDelete, Path: path + "/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Delete a policy",
-		Description: "Deletes a policy that was never active, with its versions. One that is or was active is named by decisions, and can only be retired: 409 `policy_in_use`.",
-	}, s.deletePolicy)
+	httpapi.Register(e, routes.List("listPolicies",
+		"Returns policies, newest first. An organization begins with one, `baseline`, which can be changed like any other. Filters "+
+			"are combined with AND."), s.getPolicies)
+	httpapi.Register(e, routes.Create("createPolicy",
+		"Parses the source and runs the tests, and then saves the policy. 400 `invalid_policy` gives the position of each problem, "+
+			"such as an unknown name; 400 `tests_failed` lists the tests that failed. The source is Cedar; a forbid with "+
+			"`@effect(\"require_approval\")` asks for an approval. 409 `policy_set_too_large` if the active policies together would "+
+			"exceed their limits."), s.postPolicy)
+	httpapi.Register(e, routes.Get("getPolicy", "Returns one policy."), s.getPolicy)
+	httpapi.Register(e, routes.Update("updatePolicy",
+		"Changes a policy. A new `source`, `mode`, `appliesTo` or `tests` makes a new version, which is parsed and tested like a "+
+			"new policy, and decides from then on if the policy is active. A draft can be activated or retired, and an active policy "+
+			"can become a draft or be retired; a retired one cannot be changed."), s.patchPolicy)
+	httpapi.Register(e, routes.Delete("deletePolicy",
+		"Deletes a policy that was never active, with its versions. One that is or was active is named by decisions, and can only "+
+			"be retired: 409 `policy_in_use`."), s.deletePolicy)
 	httpapi.Register(e, httpapi.Op{
 		ID: "listPolicyVersions", Method: http.MethodGet, Path: path + "/{id}/versions", Tag: tag, Scope: principal.TracesRead, Status: 200,
 		Summary:     "List the versions of a policy",
@@ -58,9 +51,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		Summary:     "Test a policy",
 		Description: "Runs tests against the policy alone, and saves nothing. `source` and `tests` default to the policy's own: without a body, the policy runs its own tests.",
 	}, s.postTest)
-	s.registerVocabulary(e)
-	s.registerBacktest(e)
-	s.registerEvaluations(e)
+	s.registerNouns(e)
 }
 
 // Path is the path of a policy.
@@ -79,7 +70,7 @@ const shownBytes = 100 << 10
 // noun shows policies with what was remarked just now about their source.
 func (s *Service) noun(remarks ...engine.Remark) resource.Noun[Policy, policyBody] {
 	return resource.Noun[Policy, policyBody]{
-		Log: s.log, Path: path, Missing: ErrNotFound, Cursor: "policies",
+		Routes: routes, Log: s.log, Missing: ErrNotFound, Cursor: "policies",
 		ID: func(p Policy) int64 { return p.ID },
 		Show: resource.By(s.tenancy, func(p Policy) principal.Actor { return p.CreatedBy }, func(p Policy, by httpapi.Actor) policyBody {
 			b := toPolicyBody(p, by)
@@ -112,7 +103,7 @@ func (s Spec) size() int {
 	return n
 }
 
-func (s *Service) postPolicy(ctx context.Context, in *createInput) (*httpapi.Made[policyBody], error) {
+func (s *Service) postPolicy(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[policyBody], error) {
 	p := in.Body.policy()
 	remarks, err := s.check(ctx, p.Spec, true)
 	if err != nil {

@@ -93,15 +93,13 @@ func (b *evaluateBody) request() Request {
 	}
 }
 
-type evaluateInput struct{ Body evaluateBody }
-
 type decisionOutput struct {
 	ETag     string `header:"ETag" doc:"The decision's version."`
 	Location string `header:"Location" doc:"Path of the decision."`
 	Body     evidence.DecisionBody
 }
 
-func (s *Service) postEvaluation(ctx context.Context, in *evaluateInput) (*decisionOutput, error) {
+func (s *Service) postEvaluation(ctx context.Context, in *httpapi.Body[evaluateBody]) (*decisionOutput, error) {
 	return s.answer(ctx, in.Body.request())
 }
 
@@ -127,8 +125,6 @@ func (s *Service) answer(ctx context.Context, r Request) (out *decisionOutput, e
 	return out, err
 }
 
-type accessInput struct{ Body accessBody }
-
 type accessBody struct {
 	Subject  entityBody     `json:"subject" doc:"Who acts."`
 	Action   actionBody     `json:"action" doc:"What is done."`
@@ -151,7 +147,7 @@ type accessAnswer struct {
 	Context  evidence.DecisionBody `json:"context" doc:"The recorded decision."`
 }
 
-func (s *Service) postAccess(ctx context.Context, in *accessInput) (*httpapi.Body[accessAnswer], error) {
+func (s *Service) postAccess(ctx context.Context, in *httpapi.Body[accessBody]) (*httpapi.Body[accessAnswer], error) {
 	b := in.Body
 	out, err := s.answer(ctx, Request{Subject: b.Subject.entity(), Action: b.Action.entity(), Resource: b.Resource.entity(), Context: jsontext.Value(b.Context)})
 	if err != nil {

@@ -75,8 +75,6 @@ type listInput struct {
 	PolicyKey string  `query:"policyKey" maxLength:"64" doc:"Only the policy with this key."`
 }
 
-type createInput struct{ Body createBody }
-
 type createBody struct {
 	PolicyKey string       `json:"policyKey" pattern:"^[a-z][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -, beginning with a letter" example:"payments" doc:"Name for programs, unique in the organization. It cannot be changed."`
 	Name      string       `json:"name,omitempty" maxLength:"200" doc:"Name for people; the key if it is not sent."`

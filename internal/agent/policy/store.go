@@ -76,13 +76,11 @@ func (s store) insertVersionTx(ctx context.Context, tx postgres.Tx, p Policy) er
 	if err != nil {
 		return err
 	}
-	if err := db.New(tx).InsertVersion(ctx, db.InsertVersionParams{
+	err = db.New(tx).InsertVersion(ctx, db.InsertVersionParams{
 		OrgID: tx.Org, PolicyID: p.ID, Number: p.Number, Mode: string(p.Mode), Source: p.Source, AppliesTo: e.appliesTo, Tests: e.tests,
 		CreatedBy: principal.ActorOf(ctx).String(), CreatedAt: p.UpdatedAt,
-	}); err != nil {
-		return fmt.Errorf("insert policy version: %w", err)
-	}
-	return nil
+	})
+	return postgres.Wrap(err, "insert policy version")
 }
 
 func (s store) updateTx(ctx context.Context, tx postgres.Tx, p Policy) error {
@@ -90,13 +88,11 @@ func (s store) updateTx(ctx context.Context, tx postgres.Tx, p Policy) error {
 	if err != nil {
 		return err
 	}
-	if err := db.New(tx).UpdatePolicy(ctx, db.UpdatePolicyParams{
+	err = db.New(tx).UpdatePolicy(ctx, db.UpdatePolicyParams{
 		OrgID: tx.Org, ID: p.ID, Name: p.Name, Mode: string(p.Mode), State: string(p.State), Source: p.Source, AppliesTo: e.appliesTo, Tests: e.tests,
 		PolicyVersion: p.Number, Used: p.used, Version: p.Changes, UpdatedAt: p.UpdatedAt,
-	}); err != nil {
-		return fmt.Errorf("update policy: %w", err)
-	}
-	return nil
+	})
+	return postgres.Wrap(err, "update policy")
 }
 
 func (s store) find(ctx context.Context, org principal.OrgID, id int64) (Policy, error) {
@@ -106,10 +102,10 @@ func (s store) find(ctx context.Context, org principal.OrgID, id int64) (Policy,
 
 func (s store) lockPolicyTx(ctx context.Context, tx postgres.Tx, id int64) (Policy, error) {
 	r, err := db.New(tx).LockPolicy(ctx, db.LockPolicyParams{OrgID: tx.Org, ID: id})
-	return found(db.FindPolicyRow(r), err)
+	return found(r, err)
 }
 
-func found(r db.FindPolicyRow, err error) (Policy, error) {
+func found(r db.Policy, err error) (Policy, error) {
 	return postgres.DecodeOne(r, err, "find policy", ErrNotFound, fromRow)
 }
 
@@ -124,17 +120,12 @@ func (s store) deleteTx(ctx context.Context, tx postgres.Tx, id int64) error {
 func (s store) list(ctx context.Context, org principal.OrgID, l List) ([]Policy, int64, error) {
 	q := db.New(s.db.Org(org))
 	p := db.ListPoliciesParams{
-		OrgID: org, States: texts(l.States), Modes: texts(l.Modes), Key: orNil(l.Key), Below: l.Below, RowLimit: l.Rows(), RowOffset: l.Skip(),
+		OrgID: org, States: postgres.Texts(l.States), Modes: postgres.Texts(l.Modes), Key: postgres.OrNull(l.Key), Below: l.Below, RowLimit: l.Rows(), RowOffset: l.Skip(),
 	}
 	rows, err := q.ListPolicies(ctx, p)
-	out, err := postgres.DecodeAll(rows, err, "list policies", func(r db.ListPoliciesRow) (Policy, error) {
-		return fromRow(db.FindPolicyRow(r))
+	return postgres.DecodeListed(rows, err, "policies", fromRow, l.Count, func() (int64, error) {
+		return q.CountPolicies(ctx, db.CountPoliciesParams{OrgID: org, States: p.States, Modes: p.Modes, Key: p.Key})
 	})
-	if err != nil || !l.Count {
-		return out, 0, err
-	}
-	total, err := q.CountPolicies(ctx, db.CountPoliciesParams{OrgID: org, States: p.States, Modes: p.Modes, Key: p.Key})
-	return out, total, postgres.Wrap(err, "count policies")
 }
 
 // countTx is how many policies the organization has.
@@ -157,25 +148,10 @@ func (s store) versions(ctx context.Context, org principal.OrgID, id int64, p po
 	return out, total, postgres.Wrap(err, "count policy versions")
 }
 
-func fromRow(r db.FindPolicyRow) (Policy, error) {
+func fromRow(r db.Policy) (Policy, error) {
 	spec, err := decode(r.Mode, r.Source, r.AppliesTo, r.Tests)
 	return Policy{
 		ID: r.ID, Key: r.Key, Name: r.Name, State: State(r.State), Spec: spec, Number: r.PolicyVersion, CreatedBy: principal.ParseActor(r.CreatedBy),
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Changes: r.Version, used: r.Used,
 	}, err
-}
-
-func texts[T ~string](list []T) []string {
-	var out []string
-	for _, v := range list {
-		out = append(out, string(v))
-	}
-	return out
-}
-
-func orNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

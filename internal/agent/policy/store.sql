@@ -36,20 +36,20 @@ VALUES (@org_id, @policy_id, @number, @mode, @source, @applies_to, @tests, @crea
 
 -- name: FindPolicy :one
 -- One policy.
-SELECT id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
+SELECT *
 FROM policies
 WHERE org_id = @org_id AND id = @id;
 
 -- name: LockPolicy :one
 -- One policy, kept from changing until the transaction ends.
-SELECT id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
+SELECT *
 FROM policies
 WHERE org_id = @org_id AND id = @id
 FOR UPDATE;
 
 -- name: ListPolicies :many
 -- A page of policies, newest first; an absent filter matches everything.
-SELECT id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
+SELECT *
 FROM policies
 WHERE org_id = @org_id
   AND (sqlc.narg('states')::text[] IS NULL OR state = ANY (sqlc.narg('states')::text[]))

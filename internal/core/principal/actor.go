@@ -2,6 +2,7 @@ package principal
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -93,4 +94,14 @@ func ParseActor(text string) Actor {
 	default:
 		return Actor{Type: ActorSystem}
 	}
+}
+
+// Scan reads the actor of a row.
+func (a *Actor) Scan(text any) error {
+	s, ok := text.(string)
+	if !ok {
+		return fmt.Errorf("an actor is a text, not %T", text)
+	}
+	*a = ParseActor(s)
+	return nil
 }

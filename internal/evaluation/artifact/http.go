@@ -102,10 +102,6 @@ type artifactBody struct {
 	ExpiresAt    httpapi.Null[httpapi.Time] `json:"expires_at" doc:"Always null: the content is kept until the evaluation or the organization is deleted."`
 }
 
-type output struct {
-	Body artifactBody
-}
-
 func (s *Service) getList(ctx context.Context, in *listInput) (*httpapi.Body[artifactsBody], error) {
 	f := Filter{Kind: Kind(in.Kind)}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
@@ -125,12 +121,12 @@ func (s *Service) getList(ctx context.Context, in *listInput) (*httpapi.Body[art
 // maxInline is the largest content that is part of an artifact's own answer.
 const maxInline = 256 << 10
 
-func (s *Service) get(ctx context.Context, in *Path) (*output, error) {
+func (s *Service) get(ctx context.Context, in *Path) (*httpapi.Body[artifactBody], error) {
 	a, err := s.find(ctx, *in)
 	if err != nil {
 		return nil, err
 	}
-	out := &output{Body: toArtifactBody(a)}
+	out := &httpapi.Body[artifactBody]{Body: toArtifactBody(a)}
 	if a.ContentType != "application/json" || a.Size > maxInline {
 		return out, nil
 	}

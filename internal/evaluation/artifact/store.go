@@ -30,14 +30,11 @@ func (s store) list(ctx context.Context, org principal.OrgID, evaluation int64, 
 		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	}
 	rows, err := q.List(ctx, p)
-	all, err := postgres.All(rows, err, "list artifacts", func(r db.ListRow) Artifact { return fromRow(db.FindRow(r)) })
-	if err != nil || !f.Count {
-		return all, 0, err
-	}
-	total, err := q.Count(ctx, db.CountParams{
-		OrgID: org, EvaluationID: evaluation, RunID: p.RunID, Kind: p.Kind, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+	return postgres.Listed(rows, err, "artifacts", func(r db.ListRow) Artifact { return fromRow(db.FindRow(r)) }, f.Count, func() (int64, error) {
+		return q.Count(ctx, db.CountParams{
+			OrgID: org, EvaluationID: evaluation, RunID: p.RunID, Kind: p.Kind, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore,
+		})
 	})
-	return all, total, postgres.Wrap(err, "count artifacts")
 }
 
 func fromRow(r db.FindRow) Artifact {

@@ -40,7 +40,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		Summary:     "List the decisions on a run",
 		Description: "Returns every decision as it was made, newest first.",
 	}, s.getList)
-	s.registerPlan(e)
+	s.registerNouns(e)
 }
 
 type postInput struct {

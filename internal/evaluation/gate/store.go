@@ -33,12 +33,9 @@ func (s store) insertTx(ctx context.Context, tx postgres.Tx, d Decision) (int64,
 func (s store) list(ctx context.Context, org principal.OrgID, run int64, p postgres.Page) ([]Decision, int64, error) {
 	q := db.New(s.db.Org(org))
 	rows, err := q.List(ctx, db.ListParams{OrgID: org, RunID: run, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
-	all, err := postgres.DecodeAll(rows, err, "list decisions", fromRow)
-	if err != nil || !p.Count {
-		return all, 0, err
-	}
-	total, err := q.Count(ctx, db.CountParams{OrgID: org, RunID: run})
-	return all, total, postgres.Wrap(err, "count decisions")
+	return postgres.DecodeListed(rows, err, "decisions", fromRow, p.Count, func() (int64, error) {
+		return q.Count(ctx, db.CountParams{OrgID: org, RunID: run})
+	})
 }
 
 func fromRow(r db.ListRow) (Decision, error) {

@@ -11,32 +11,25 @@ import (
 	"github.com/assayhq/assay/internal/resource"
 )
 
+var routes = resource.Routes{
+	One: "judge", Many: "judges", Tag: tag, Path: "/api/llm-judge/configs", Read: principal.EvalRead, Write: principal.EvalWrite,
+}
+
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
 	e.Tag(tag, "Models that judge answers: their rubrics and versions, their verdicts, and how well they agree with people.")
-	httpapi.Register(e, httpapi.Op{
-		ID: "listJudgeConfigs", Method: http.MethodGet, Path: "/api/llm-judge/configs", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "List judges",
-		Description: "Returns judges with their current version, newest first. Filters are combined with AND.",
-	}, s.getConfigs)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createJudgeConfig", Method: http.MethodPost, Path: "/api/llm-judge/configs", Tag: tag, Scope: principal.EvalWrite, Status: 201,
-		Summary: "Create a judge",
-		Description: "Creates a judge with its first version. With `starter`, every field that is not sent comes from that entry of the starter library. " +
-			"Without `providerKeyId` the judge uses the only active key of the provider; if there is none, or more than one, the response is 409 `precondition_missing`.",
-	}, s.postConfig)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getJudgeConfig", Method: http.MethodGet, Path: "/api/llm-judge/configs/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "Get a judge",
-		Description: "Returns the judge with its current version.",
-	}, s.getConfig)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updateJudgeConfig", Method: http.MethodPatch, Path: "/api/llm-judge/configs/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200, OptionalBody: true,
-		Summary: "Update a judge",
-		Description: "Changes the fields that are sent and leaves the others as they are. A change that can change a verdict makes a new `config_version`; earlier versions and their results stay as they are. " +
-			"Set `status` to `retired` to stop using a judge; a retired judge can be read and restored.",
-	}, s.patchConfig)
+	httpapi.Register(e, routes.List("listJudgeConfigs",
+		"Returns judges with their current version, newest first. Filters are combined with AND."), s.getConfigs)
+	httpapi.Register(e, routes.Create("createJudgeConfig",
+		"Creates a judge with its first version. With `starter`, every field that is not sent comes from that entry of the starter "+
+			"library. Without `providerKeyId` the judge uses the only active key of the provider; if there is none, or more than one, "+
+			"the response is 409 `precondition_missing`."), s.postConfig)
+	httpapi.Register(e, routes.Get("getJudgeConfig", "Returns the judge with its current version."), s.getConfig)
+	httpapi.Register(e, routes.Update("updateJudgeConfig",
+		"Changes the fields that are sent and leaves the others as they are. A change that can change a verdict makes a new "+
+			"`config_version`; earlier versions and their results stay as they are. Set `status` to `retired` to stop using a judge; a "+
+			"retired judge can be read and restored."), s.patchConfig)
 	httpapi.Register(e, httpapi.Op{
 		ID: "listJudgeConfigVersions", Method: http.MethodGet, Path: "/api/llm-judge/configs/{id}/versions", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "List versions of a judge",
@@ -47,10 +40,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		Summary:     "List starter judges",
 		Description: "Returns the library of judges to start from, each with its rubric, the sources it rests on and its known limits.",
 	}, s.getStarters)
-	s.registerResults(e)
-	s.registerAlignment(e)
-	s.registerLabels(e)
-	s.registerPage(e)
+	s.registerNouns(e)
 }
 
 type listInput struct {
@@ -60,8 +50,6 @@ type listInput struct {
 	Search string   `query:"search" maxLength:"200" doc:"Only judges whose name contains this text, ignoring case."`
 	httpapi.Created
 }
-
-type createInput struct{ Body createBody }
 
 type updateInput struct {
 	Path
@@ -77,7 +65,7 @@ type listBody struct {
 // configs are the judges of organizations.
 func configs(log *change.Log) resource.Noun[Config, configBody] {
 	return resource.Noun[Config, configBody]{
-		Log: log, Path: "/api/llm-judge/configs", Missing: ErrNotFound, Cursor: "judges",
+		Routes: routes, Log: log, Missing: ErrNotFound, Cursor: "judges",
 		ID:   func(c Config) int64 { return c.ID },
 		Show: resource.Each(toConfigBody),
 	}
@@ -93,7 +81,7 @@ func (s *Service) getConfigs(ctx context.Context, in *listInput) (*httpapi.Body[
 	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) postConfig(ctx context.Context, in *createInput) (*httpapi.Made[configBody], error) {
+func (s *Service) postConfig(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[configBody], error) {
 	c, err := in.Body.config()
 	if err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/telemetry/score"
-	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
 func (s *Service) registerResults(e *httpapi.Edge) {
@@ -53,8 +52,6 @@ func (s *Service) getResult(ctx context.Context, in *ResultPath) (*httpapi.Body[
 	}
 	return httpapi.NewBody(toResultBody(r)), nil
 }
-
-type evaluateInput struct{ Body evaluateBody }
 
 type evaluateBody struct {
 	ConfigID        httpapi.IDInput `json:"configId" doc:"The judge to ask."`
@@ -144,7 +141,7 @@ type listResultsBody struct {
 
 const resultCursor = httpapi.IDCursor("judge results")
 
-func (s *Service) postEvaluate(ctx context.Context, in *evaluateInput) (*judgedOutput, error) {
+func (s *Service) postEvaluate(ctx context.Context, in *httpapi.Body[evaluateBody]) (*judgedOutput, error) {
 	if out, err := change.Recall[judgedOutput](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}
@@ -205,16 +202,9 @@ func (s *Service) sent(ctx context.Context, org principal.OrgID, b evaluateBody)
 		}
 		out.Subject = score.RunItem(run, item, b.Epoch)
 	case b.TraceID != "":
-		id, err := s.traces.Resolve(ctx, org, b.TraceID)
-		if err != nil {
+		var err error
+		if out.Subject, err = s.subject(ctx, org, b.TraceID, b.SpanID); err != nil {
 			return out, err
-		}
-		if out.Subject = score.Trace(id); b.SpanID != "" {
-			of, ok := span.ParseID(b.SpanID)
-			if !ok {
-				return out, fault.Invalid("body", "/spanId", "pattern", "must be 16 hexadecimal digits that are not all zero")
-			}
-			out.Subject = score.Span(id, of)
 		}
 	}
 	return out, nil
@@ -226,10 +216,7 @@ func (s *Service) getResults(ctx context.Context, in *listResultsInput) (*httpap
 		return nil, err
 	}
 	org := principal.From(ctx).Org
-	f, possible, err := s.resultFilter(ctx, org, in)
-	if err != nil {
-		return nil, err
-	}
+	f, possible := in.filter()
 	f.Below, f.Limit, f.Offset, f.Count = below, in.Limit, in.Offset, in.IncludeTotal
 	var results []Result
 	var total int64
@@ -247,8 +234,8 @@ func (s *Service) getResults(ctx context.Context, in *listResultsInput) (*httpap
 	return &out, nil
 }
 
-// resultFilter reads the filters. An id that cannot be one matches nothing.
-func (s *Service) resultFilter(ctx context.Context, org principal.OrgID, in *listResultsInput) (f ResultFilter, possible bool, err error) {
+// filter reads the filters. An id that cannot be one matches nothing.
+func (in *listResultsInput) filter() (f ResultFilter, possible bool) {
 	f = ResultFilter{Version: in.ConfigVersion, Status: in.Status, Passed: in.Passed.OrNil(), Min: in.MinScore.OrNil(), Max: in.MaxScore.OrNil()}
 	ok := true
 	number := func(text string) int64 {
@@ -263,23 +250,15 @@ func (s *Service) resultFilter(ctx context.Context, org principal.OrgID, in *lis
 	run, item := number(in.EvaluationRunID), number(in.TestCaseID)
 	switch {
 	case (run != 0 || item != 0) && in.TraceID != "":
-		return f, false, nil // a result is about one thing
+		return f, false // a result is about one thing
 	case run != 0 || item != 0:
 		f.Subject.Kind, f.Item = score.KindRunItem, item
 		if run != 0 {
 			f.Subject.ID = strconv.FormatInt(run, 10)
 		}
-	case in.TraceID != "":
-		id, err := s.traces.Resolve(ctx, org, in.TraceID)
-		if fault.IsNotFound(err) {
-			return f, false, nil
-		}
-		if err != nil {
-			return f, false, err
-		}
-		f.Subject = score.Subject{ID: score.Trace(id).ID}
 	}
-	return f, ok, nil
+	f.Trace = in.TraceID
+	return f, ok
 }
 
 // Shown is the result as listJudgeResults shows it.

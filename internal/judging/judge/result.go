@@ -17,6 +17,7 @@ import (
 	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/telemetry/score"
+	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
 // ErrKeyMissing is returned when a judge cannot ask its model.
@@ -276,6 +277,8 @@ type ResultFilter struct {
 	Config  int64
 	Version int
 	Subject score.Subject
+	// Trace is the id or the number of the trace that results are about, instead of Subject.
+	Trace string
 	// Item is one of a run's, in any repetition.
 	Item     int64
 	Status   VerdictStatus
@@ -291,6 +294,16 @@ type ResultFilter struct {
 // Results returns a page of results, newest first, with one more than the limit if
 // there is a next page.
 func (s *Service) Results(ctx context.Context, org principal.OrgID, f ResultFilter) ([]Result, int64, error) {
+	if f.Trace != "" {
+		id, err := s.traces.Resolve(ctx, org, f.Trace)
+		if fault.IsNotFound(err) {
+			return nil, 0, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		f.Subject = score.Subject{ID: score.Trace(id).ID}
+	}
 	p := score.Page{
 		Source: score.Source{Kind: score.SourceJudge}, Subject: f.Subject, ConfigVersion: int64(f.Version), Min: f.Min, Max: f.Max, Detail: map[string]string{},
 		Below: f.Below, Limit: f.Limit + 1, Offset: f.Offset,
@@ -323,4 +336,17 @@ func (s *Service) Results(ctx context.Context, org principal.OrgID, f ResultFilt
 	p.Below = 1 << 62
 	total, err := s.scores.Total(ctx, org, p)
 	return all, total, err
+}
+
+// subject is a trace, or a span of it, as a caller names them.
+func (s *Service) subject(ctx context.Context, org principal.OrgID, ofTrace, ofSpan string) (score.Subject, error) {
+	id, err := s.traces.Resolve(ctx, org, ofTrace)
+	if err != nil || ofSpan == "" {
+		return score.Trace(id), err
+	}
+	of, ok := span.ParseID(ofSpan)
+	if !ok {
+		return score.Subject{}, fault.Invalid("body", "/spanId", "pattern", "must be 16 hexadecimal digits that are not all zero")
+	}
+	return score.Span(id, of), nil
 }

@@ -76,14 +76,9 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) ([]Confi
 		OrgID: org, Statuses: count.Statuses, Key: count.Key, Search: count.Search, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore,
 		Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	out, err := postgres.DecodeAll(rows, err, "list judges", func(r db.ListConfigsRow) (Config, error) {
+	return postgres.DecodeListed(rows, err, "judges", func(r db.ListConfigsRow) (Config, error) {
 		return fromRows(r.JudgeConfig, r.JudgeVersion)
-	})
-	if err != nil || !f.Count {
-		return out, 0, err
-	}
-	total, err := q.CountConfigs(ctx, count)
-	return out, total, postgres.Wrap(err, "count judges")
+	}, f.Count, func() (int64, error) { return q.CountConfigs(ctx, count) })
 }
 
 // updateTx writes after over before, if before is still what is stored.

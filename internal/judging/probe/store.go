@@ -44,14 +44,9 @@ func (s store) lockTx(ctx context.Context, tx postgres.Tx, id int64) (Probe, err
 func (s store) list(ctx context.Context, org principal.OrgID, config int64, p postgres.Page) ([]Probe, int64, error) {
 	q := db.New(s.db.Org(org))
 	rows, err := q.ListProbes(ctx, db.ListProbesParams{OrgID: org, ConfigID: config, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
-	all, err := postgres.DecodeAll(rows, err, "list probes", func(r db.ListProbesRow) (Probe, error) {
+	return postgres.DecodeListed(rows, err, "probes", func(r db.ListProbesRow) (Probe, error) {
 		return fromRow(r.JudgeProbe, r.Done)
-	})
-	if err != nil || !p.Count {
-		return all, 0, err
-	}
-	total, err := q.CountProbes(ctx, db.CountProbesParams{OrgID: org, ConfigID: config})
-	return all, total, postgres.Wrap(err, "count probes")
+	}, p.Count, func() (int64, error) { return q.CountProbes(ctx, db.CountProbesParams{OrgID: org, ConfigID: config}) })
 }
 
 func (s store) running(ctx context.Context, org principal.OrgID, limit int) ([]int64, error) {

@@ -16,38 +16,27 @@ import (
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
+var routes = resource.Routes{
+	One: "provider key", Many: "provider keys", Tag: "Provider keys", Path: "/api/developer/provider-keys",
+	Read: principal.AdminOrg, Write: principal.AdminOrg, Strict: true,
+}
+
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
-	const tag = "Provider keys"
 	e.Name(schemas)
-	e.Tag(tag, "Credentials for model providers, stored encrypted.")
+	e.Tag(routes.Tag, "Credentials for model providers, stored encrypted.")
+	httpapi.Register(e, routes.List("listProviderKeys",
+		"Returns the organization's provider keys without their secrets, newest first. Filters are combined with AND."), s.getProviderKeys)
+	httpapi.Register(e, routes.Create("createProviderKey",
+		"The secret is encrypted for this organization and this base URL, and no operation returns it."), s.postProviderKey)
+	httpapi.Register(e, routes.Get("getProviderKey", "Returns the provider key without its secret."), s.getProviderKey)
+	httpapi.Register(e, routes.Update("updateProviderKey",
+		"Changes the fields that are sent and leaves the others as they are. Changing the base URL requires the secret again, "+
+			"because the stored one can only be used for the destination that it was given for."), s.patchProviderKey)
+	httpapi.Register(e, routes.Delete("deleteProviderKey",
+		"Deletes the provider key and its secret; this cannot be undone."), s.deleteProviderKey)
 	httpapi.Register(e, httpapi.Op{
-		ID: "listProviderKeys", Method: http.MethodGet, Path: "/api/developer/provider-keys", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "List provider keys",
-		Description: "Returns the organization's provider keys without their secrets, newest first. Filters are combined with AND.",
-	}, s.getProviderKeys)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createProviderKey", Method: http.MethodPost, Path: "/api/developer/provider-keys", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true,
-		Summary:     "Create a provider key",
-		Description: "The secret is encrypted for this organization and this base URL, and no operation returns it.",
-	}, s.postProviderKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getProviderKey", Method: http.MethodGet, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Get a provider key",
-		Description: "Returns the provider key without its secret.",
-	}, s.getProviderKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updateProviderKey", Method: http.MethodPatch, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, OptionalBody: true,
-		Summary:     "Update a provider key",
-		Description: "Changes the fields that are sent and leaves the others as they are. Changing the base URL requires the secret again, because the stored one can only be used for the destination that it was given for.",
-	}, s.patchProviderKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deleteProviderKey", Method: http.MethodDelete, Path: "/api/developer/provider-keys/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200,
-		Summary:     "Delete a provider key",
-		Description: "Deletes the provider key and its secret; this cannot be undone.",
-	}, s.deleteProviderKey)
-	httpapi.Register(e, httpapi.Op{
-		ID: "testProviderKey", Method: http.MethodPost, Path: "/api/developer/provider-keys/{id}/test", Tag: tag, Scope: principal.AdminOrg, Status: 200, Repeatable: true,
+		ID: "testProviderKey", Method: http.MethodPost, Path: routes.Path + "/{id}/test", Tag: routes.Tag, Scope: principal.AdminOrg, Status: 200, Repeatable: true,
 		Summary:     "Test a provider key",
 		Description: "Calls the provider, listing its models. A key that the provider refuses becomes `invalid`, and one that it accepts `active`; a disabled key stays disabled.",
 	}, s.postProviderKeyTest)
@@ -65,8 +54,6 @@ type listProviderKeysInput struct {
 	Search   string      `query:"search" maxLength:"200" doc:"Only provider keys whose name contains this text, ignoring case."`
 	httpapi.Created
 }
-
-type createProviderKeyInput struct{ Body createProviderKeyBody }
 
 type createProviderKeyBody struct {
 	Provider string     `json:"provider" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -" example:"openai" doc:"Provider, such as openai or anthropic."`
@@ -138,7 +125,7 @@ type testedBody struct {
 
 func (s *Service) keys() resource.Noun[Key, providerKeyBody] {
 	return resource.Noun[Key, providerKeyBody]{
-		Log: s.log, Path: "/api/developer/provider-keys", Missing: ErrKeyNotFound, Cursor: "provider keys",
+		Routes: routes, Log: s.log, Missing: ErrKeyNotFound, Cursor: "provider keys",
 		ID:   func(k Key) int64 { return k.ID },
 		Show: resource.Each(toKeyBody),
 	}
@@ -154,7 +141,7 @@ func (s *Service) getProviderKeys(ctx context.Context, in *listProviderKeysInput
 	return httpapi.NewBody(listProviderKeysBody{shown, paging}), err
 }
 
-func (s *Service) postProviderKey(ctx context.Context, in *createProviderKeyInput) (*httpapi.Made[providerKeyBody], error) {
+func (s *Service) postProviderKey(ctx context.Context, in *httpapi.Body[createProviderKeyBody]) (*httpapi.Made[providerKeyBody], error) {
 	b := in.Body
 	return s.keys().Create(ctx, func(tx postgres.Tx) (Key, error) {
 		return s.CreateTx(ctx, tx, Key{

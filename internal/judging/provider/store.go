@@ -103,12 +103,9 @@ func (s store) list(ctx context.Context, org principal.OrgID, f KeyFilter, month
 		CreatedAfter: count.CreatedAfter, CreatedBefore: count.CreatedBefore,
 		Period: month, Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	out, err := postgres.All(rows, err, "list provider keys", fromKeyRow)
-	if err != nil || !f.Count {
-		return out, 0, err
-	}
-	total, err := q.CountProviderKeys(ctx, count)
-	return out, total, postgres.Wrap(err, "count provider keys")
+	return postgres.Listed(rows, err, "provider keys", fromKeyRow, f.Count, func() (int64, error) {
+		return q.CountProviderKeys(ctx, count)
+	})
 }
 
 func (s store) updateTx(ctx context.Context, tx postgres.Tx, expected int64, k Key) error {

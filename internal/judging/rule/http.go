@@ -2,7 +2,6 @@ package rule
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 
 	"github.com/assayhq/assay/internal/core/principal"
@@ -13,39 +12,28 @@ import (
 
 const tag = "Judges"
 
+var routes = resource.Routes{
+	One: "rule", Many: "rules", Tag: tag, Path: "/api/llm-judge/rules", Read: principal.EvalRead, Write: principal.EvalWrite, Also: principal.TracesRead,
+}
+
 // RegisterHTTP adds the domain's operations to the route table.
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
-	httpapi.Register(e, httpapi.Op{
-		ID: "listJudgeRules", Method: http.MethodGet, Path: "/api/llm-judge/rules", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "List rules",
-		Description: "Returns rules with their counts, newest first. Filters are combined with AND.",
-	}, s.getRules)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createJudgeRule", Method: http.MethodPost, Path: "/api/llm-judge/rules", Tag: tag, Scope: principal.EvalWrite, Also: principal.TracesRead, Status: 201,
-		Summary: "Create a rule",
-		Description: "Has a judge assess a share of the traces that arrive from now on and match the filter. A trace is judged when it has ended and has been quiet for about two minutes, " +
-			"by its input and output. A trace is chosen if its place is below `sampleRate`: the first eight bytes of the SHA-256 of `samplingKey`, a line feed and the trace id, divided by 2^64. " +
-			"A higher rate therefore chooses the same traces and more. The judge has to be active: 409 `judge_not_active`.",
-	}, s.postRule)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getJudgeRule", Method: http.MethodGet, Path: "/api/llm-judge/rules/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "Get a rule",
-		Description: "Returns the rule with its counts.",
-	}, s.getRule)
-	httpapi.Register(e, httpapi.Op{
-		ID: "updateJudgeRule", Method: http.MethodPatch, Path: "/api/llm-judge/rules/{id}", Tag: tag, Scope: principal.EvalWrite, Also: principal.TracesRead, Status: 200, OptionalBody: true,
-		Summary: "Update a rule",
-		Description: "Changes apply to traces that are looked at from now on. A rule that is paused begins, when it is activated, with the traces that arrive then; " +
-			"start a back-fill for those that arrived in between.",
-	}, s.patchRule)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deleteJudgeRule", Method: http.MethodDelete, Path: "/api/llm-judge/rules/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
-		Summary:     "Delete a rule",
-		Description: "Deletes the rule with its counts and back-fills; results of the judge stay. While a back-fill is running the response is 409 `in_use`.",
-	}, s.deleteRule)
-	s.registerPreview(e)
-	s.registerBackfills(e)
+	httpapi.Register(e, routes.List("listJudgeRules",
+		"Returns rules with their counts, newest first. Filters are combined with AND."), s.getRules)
+	httpapi.Register(e, routes.Create("createJudgeRule",
+		"Has a judge assess a share of the traces that arrive from now on and match the filter. A trace is judged when it has "+
+			"ended and has been quiet for about two minutes, by its input and output. A trace is chosen if its place is below "+
+			"`sampleRate`: the first eight bytes of the SHA-256 of `samplingKey`, a line feed and the trace id, divided by 2^64. A "+
+			"higher rate therefore chooses the same traces and more. The judge has to be active: 409 `judge_not_active`."), s.postRule)
+	httpapi.Register(e, routes.Get("getJudgeRule", "Returns the rule with its counts."), s.getRule)
+	httpapi.Register(e, routes.Update("updateJudgeRule",
+		"Changes apply to traces that are looked at from now on. A rule that is paused begins, when it is activated, with the "+
+			"traces that arrive then; start a back-fill for those that arrived in between."), s.patchRule)
+	httpapi.Register(e, routes.Delete("deleteJudgeRule",
+		"Deletes the rule with its counts and back-fills; results of the judge stay. While a back-fill is running the response is "+
+			"409 `in_use`."), s.deleteRule)
+	s.registerNouns(e)
 }
 
 // Path is the path of a rule.
@@ -64,8 +52,6 @@ type listInput struct {
 	Key      string   `query:"key" maxLength:"64" doc:"Only the rule with this key."`
 	ConfigID string   `query:"configId" maxLength:"32" doc:"Only rules of this judge."`
 }
-
-type createInput struct{ Body createBody }
 
 type createBody struct {
 	Key         string          `json:"key" pattern:"^[a-z][a-z0-9_-]{0,63}$" patternDescription:"lower-case letters, digits, _ and -, beginning with a letter" example:"live-helpfulness" doc:"Name for programs, unique in the organization. It cannot be changed."`
@@ -105,7 +91,7 @@ type listBody struct {
 
 func (s *Service) rules() resource.Noun[Rule, ruleBody] {
 	return resource.Noun[Rule, ruleBody]{
-		Log: s.log, Path: "/api/llm-judge/rules", Missing: ErrNotFound, Cursor: "judge rules",
+		Routes: routes, Log: s.log, Missing: ErrNotFound, Cursor: "judge rules",
 		ID:   func(r Rule) int64 { return r.ID },
 		Show: resource.Each(toRuleBody),
 	}
@@ -125,7 +111,7 @@ func (s *Service) getRules(ctx context.Context, in *listInput) (*httpapi.Body[li
 	return httpapi.NewBody(listBody{shown, paging}), err
 }
 
-func (s *Service) postRule(ctx context.Context, in *createInput) (*httpapi.Made[ruleBody], error) {
+func (s *Service) postRule(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[ruleBody], error) {
 	return s.rules().Create(ctx, func(tx postgres.Tx) (Rule, error) { return s.CreateTx(ctx, tx, in.Body.rule()) })
 }
 

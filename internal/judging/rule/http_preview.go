@@ -2,13 +2,10 @@ package rule
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
-	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/measure/stat"
 )
 
@@ -20,8 +17,6 @@ func (s *Service) registerPreview(e *httpapi.Edge) {
 			"the rule would judge and what that would cost. Nothing is stored and nothing is asked. What cannot be estimated is null, with the reason.",
 	}, s.postPreview)
 }
-
-type previewInput struct{ Body previewInputBody }
 
 type previewInputBody struct {
 	ConfigID   httpapi.IDInput `json:"configId" doc:"The judge."`
@@ -46,16 +41,9 @@ type costBody struct {
 	Reason *string  `json:"reason" doc:"Why the value is not known; null if it is."`
 }
 
-func (s *Service) postPreview(ctx context.Context, in *previewInput) (*httpapi.Body[previewBody], error) {
+func (s *Service) postPreview(ctx context.Context, in *httpapi.Body[previewInputBody]) (*httpapi.Body[previewBody], error) {
 	org := principal.From(ctx).Org
-	c, err := s.judges.Find(ctx, org, int64(in.Body.ConfigID))
-	if errors.Is(err, judge.ErrNotFound) {
-		return nil, fault.Invalid("body", "/configId", "unknown_reference", "is not the id of a judge")
-	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.Preview(ctx, org, c, in.Body.Filter.filter(), in.Body.SampleRate)
+	p, err := s.Preview(ctx, org, int64(in.Body.ConfigID), in.Body.Filter.filter(), in.Body.SampleRate)
 	if err != nil {
 		return nil, err
 	}

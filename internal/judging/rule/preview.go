@@ -2,9 +2,11 @@ package rule
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
+	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/measure/stat"
@@ -40,7 +42,14 @@ type Preview struct {
 
 // Preview estimates what a rule would have to do from the last days, and what that
 // would cost from what the judge has cost so far.
-func (s *Service) Preview(ctx context.Context, org principal.OrgID, c judge.Config, f trace.Filter, rate float64) (p Preview, err error) {
+func (s *Service) Preview(ctx context.Context, org principal.OrgID, config int64, f trace.Filter, rate float64) (p Preview, err error) {
+	c, err := s.judges.Find(ctx, org, config)
+	if errors.Is(err, judge.ErrNotFound) {
+		return p, fault.Invalid("body", "/configId", "unknown_reference", "is not the id of a judge")
+	}
+	if err != nil {
+		return p, err
+	}
 	now := s.clock()
 	var counts, costs []stat.Observation
 	for d := range previewDays {

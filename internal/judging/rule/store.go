@@ -59,14 +59,9 @@ func (s store) list(ctx context.Context, org principal.OrgID, l List) ([]Rule, i
 	rows, err := q.ListRules(ctx, db.ListRulesParams{
 		OrgID: org, Statuses: count.Statuses, Key: count.Key, ConfigID: count.ConfigID, Below: l.Below, RowLimit: l.Rows(), RowOffset: l.Skip(),
 	})
-	out, err := postgres.DecodeAll(rows, err, "list rules", func(r db.ListRulesRow) (Rule, error) {
+	return postgres.DecodeListed(rows, err, "rules", func(r db.ListRulesRow) (Rule, error) {
 		return fromRows(r.JudgeRule, r.JudgeRuleCursor)
-	})
-	if err != nil || !l.Count {
-		return out, 0, err
-	}
-	total, err := q.CountRules(ctx, count)
-	return out, total, postgres.Wrap(err, "count rules")
+	}, l.Count, func() (int64, error) { return q.CountRules(ctx, count) })
 }
 
 // lockLimitsTx has requests that count against a limit of the organization wait for

@@ -40,12 +40,9 @@ func (s store) listBackfills(ctx context.Context, org principal.OrgID, rule int6
 	rows, err := q.ListBackfills(ctx, db.ListBackfillsParams{
 		OrgID: org, RuleID: rule, Statuses: postgres.Texts(l.Status), Below: l.Below, RowLimit: l.Rows(), RowOffset: l.Skip(),
 	})
-	out, err := postgres.DecodeAll(rows, err, "list back-fills", fromBackfill)
-	if err != nil || !l.Count {
-		return out, 0, err
-	}
-	total, err := q.CountBackfills(ctx, db.CountBackfillsParams{OrgID: org, RuleID: rule, Statuses: postgres.Texts(l.Status)})
-	return out, total, postgres.Wrap(err, "count back-fills")
+	return postgres.DecodeListed(rows, err, "back-fills", fromBackfill, l.Count, func() (int64, error) {
+		return q.CountBackfills(ctx, db.CountBackfillsParams{OrgID: org, RuleID: rule, Statuses: postgres.Texts(l.Status)})
+	})
 }
 
 // runningTx is how many back-fills of a rule, or of all rules if it is zero, are

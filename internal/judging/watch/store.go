@@ -52,12 +52,9 @@ func found(r db.JudgeWatch, err error) (Watch, error) {
 func (s store) list(ctx context.Context, org principal.OrgID, of int64, p postgres.Page) ([]Watch, int64, error) {
 	q := db.New(s.db.Org(org))
 	rows, err := q.List(ctx, db.ListParams{OrgID: org, ConfigID: of, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
-	all, err := postgres.All(rows, err, "list watches", fromRow)
-	if err != nil || !p.Count {
-		return all, 0, err
-	}
-	total, err := q.Count(ctx, db.CountParams{OrgID: org, ConfigID: of})
-	return all, total, postgres.Wrap(err, "count watches")
+	return postgres.Listed(rows, err, "watches", fromRow, p.Count, func() (int64, error) {
+		return q.Count(ctx, db.CountParams{OrgID: org, ConfigID: of})
+	})
 }
 
 // updateTx writes after over before, if before is still what is stored.
@@ -119,12 +116,9 @@ func (s store) insertCheckTx(ctx context.Context, tx postgres.Tx, watch int64, c
 func (s store) checks(ctx context.Context, org principal.OrgID, watch int64, p postgres.Page) ([]Check, int64, error) {
 	q := db.New(s.db.Org(org))
 	rows, err := q.ListChecks(ctx, db.ListChecksParams{OrgID: org, WatchID: watch, Below: p.Below, RowLimit: p.Rows(), RowOffset: p.Skip()})
-	all, err := postgres.DecodeAll(rows, err, "list checks", fromCheckRow)
-	if err != nil || !p.Count {
-		return all, 0, err
-	}
-	total, err := q.CountChecks(ctx, db.CountChecksParams{OrgID: org, WatchID: watch})
-	return all, total, postgres.Wrap(err, "count checks")
+	return postgres.DecodeListed(rows, err, "checks", fromCheckRow, p.Count, func() (int64, error) {
+		return q.CountChecks(ctx, db.CountChecksParams{OrgID: org, WatchID: watch})
+	})
 }
 
 func fromCheckRow(r db.ListChecksRow) (Check, error) {

@@ -68,6 +68,22 @@ func DecodeAll[R, T any](rows []R, err error, doing string, from func(R) (T, err
 	return out, nil
 }
 
+// Listed is the answer of a query for a page of what is called so, as what its rows stand for, and how
+// many entries all pages have, if that is to be counted.
+func Listed[R, T any](rows []R, err error, what string, from func(R) T, counted bool, count func() (int64, error)) ([]T, int64, error) {
+	return DecodeListed(rows, err, what, func(r R) (T, error) { return from(r), nil }, counted, count)
+}
+
+// DecodeListed is Listed for rows that may hold what cannot be read.
+func DecodeListed[R, T any](rows []R, err error, what string, from func(R) (T, error), counted bool, count func() (int64, error)) ([]T, int64, error) {
+	out, err := DecodeAll(rows, err, "list "+what, from)
+	if err != nil || !counted {
+		return out, 0, err
+	}
+	total, err := count()
+	return out, total, Wrap(err, "count "+what)
+}
+
 // Page is a part of a list that is ordered by id, newest first.
 type Page struct {
 	Below         int64 // every entry has a lower id

@@ -56,13 +56,12 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		Description: "Records your decision about an undecided item. A person decides: service keys and X-On-Behalf-Of get 403 `not_a_person`. " +
 			"An item that is assigned to another member needs `override`, otherwise 403 `not_assignee`. `decision.independent` is false if you have assessed the answer before; under the separation of duties `key_owner` that is 403 `self_approval`.",
 	}, s.postDecision)
-	s.registerTruths(e)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getAdjudicationQueueSummary", Method: http.MethodGet, Path: "/api/adjudication/queue-summary", Tag: tag, Scope: principal.EvalRead, Status: 200,
 		Summary:     "Get a summary of the queue",
 		Description: "Returns how many items wait, for how long and with whom, and how often decisions go against the judges.",
 	}, s.getSummary)
-	s.registerLineage(e)
+	s.registerNouns(e)
 }
 
 // Path is the path of an item.
@@ -90,8 +89,6 @@ type listBody struct {
 
 // itemCursor continues a list after a place in the queue.
 const itemCursor = httpapi.Cursor[int64]("adjudication items")
-
-type createInput struct{ Body createBody }
 
 type createBody struct {
 	Source     Source           `json:"source,omitempty" default:"manual" doc:"Why the item is opened."`
@@ -159,14 +156,11 @@ func (s *Service) getItems(ctx context.Context, in *listInput) (*httpapi.Body[li
 	}
 	org := principal.From(ctx).Org
 	f := Filter{
-		Status: in.Status, Source: in.Source, Priority: in.Priority, FailureMode: in.FailureMode, Search: in.Search, After: Place{Rank: time.UnixMicro(after.At), ID: after.Tie},
+		Status: in.Status, Source: in.Source, Priority: in.Priority, FailureMode: in.FailureMode, Search: in.Search, Trace: in.TraceID, After: Place{Rank: time.UnixMicro(after.At), ID: after.Tie},
 		Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal,
 	}
 	f.CreatedAfter, f.CreatedBefore = in.Bounds()
-	possible, err := s.references(ctx, org, in, &f)
-	if err != nil {
-		return nil, err
-	}
+	possible := in.references(&f)
 	var items []Item
 	var total int64
 	if possible {
@@ -184,32 +178,24 @@ func (s *Service) getItems(ctx context.Context, in *listInput) (*httpapi.Body[li
 
 // references reads filters that name something. An id that cannot be one matches
 // nothing.
-func (s *Service) references(ctx context.Context, org principal.OrgID, in *listInput, f *Filter) (possible bool, err error) {
+func (in *listInput) references(f *Filter) (possible bool) {
 	if in.AssigneeID != "" {
 		user, err := uuid.Parse(in.AssigneeID)
 		if err != nil {
-			return false, nil
+			return false
 		}
 		f.Assignee = &user
 	}
 	if in.EvaluationRunID != "" {
 		var ok bool
 		if f.Run, ok = httpapi.ParseID(in.EvaluationRunID); !ok {
-			return false, nil
+			return false
 		}
 	}
-	if in.TraceID == "" {
-		return true, nil
-	}
-	id, err := s.traces.Resolve(ctx, org, in.TraceID)
-	if fault.IsNotFound(err) {
-		return false, nil
-	}
-	f.Trace = id.String()
-	return err == nil, err
+	return true
 }
 
-func (s *Service) postItem(ctx context.Context, in *createInput) (*httpapi.Made[itemBody], error) {
+func (s *Service) postItem(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[itemBody], error) {
 	if out, err := change.Recall[httpapi.Made[itemBody]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}

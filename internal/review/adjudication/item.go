@@ -211,7 +211,7 @@ type Filter struct {
 	Priority      []Priority
 	Assignee      *uuid.UUID
 	Run           int64
-	Trace         string
+	Trace         string // its id or its number
 	FailureMode   string
 	Search        string
 	CreatedAfter  *time.Time
@@ -232,6 +232,16 @@ type Place struct {
 // List returns a page of items without their contents, in the order of the queue, with
 // one more than the limit if there is a next page.
 func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) ([]Item, int64, error) {
+	if f.Trace != "" {
+		id, err := s.traces.Resolve(ctx, org, f.Trace)
+		if fault.IsNotFound(err) {
+			return nil, 0, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		f.Trace = id.String()
+	}
 	return s.store.list(ctx, org, f)
 }
 

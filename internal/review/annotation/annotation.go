@@ -65,17 +65,29 @@ type Filter struct {
 	// Reader is who asks; nobody, if no person does.
 	Reader              *uuid.UUID
 	Run, TestCase, Task int64
-	Trace               *span.TraceID
+	Trace               string // its id or its number
 	Person              *uuid.UUID
 	Below               int64
 	Limit, Offset       int
 	// Count asks for the number of annotations on all pages.
 	Count bool
+
+	trace *span.TraceID // that Trace names
 }
 
 // List returns a page of the annotations that the reader may see, newest first, and
 // whether others follow it.
 func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter) (all []Annotation, more bool, total int64, err error) {
+	if f.Trace != "" {
+		id, err := s.traces.Resolve(ctx, org, f.Trace)
+		if fault.IsNotFound(err) {
+			return nil, false, 0, nil
+		}
+		if err != nil {
+			return nil, false, 0, err
+		}
+		f.trace = &id
+	}
 	return s.store.list(ctx, org, f)
 }
 

@@ -23,29 +23,20 @@ const tag = "Annotations"
 func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
 	e.Tag(tag, "What people say about runs, traces and items of tasks, and the tasks that they work on.")
-	s.registerTasks(e)
-	s.registerItems(e)
-	s.registerFiles(e)
-	s.registerAnnotations(e)
+	s.registerNouns(e)
+}
+
+var taskRoutes = resource.Routes{
+	One: "annotation task", Many: "annotation tasks", Tag: tag, Path: "/api/annotations/tasks", Read: principal.EvalRead, Write: principal.EvalWrite,
 }
 
 func (s *Service) registerTasks(e *httpapi.Edge) {
-	httpapi.Register(e, httpapi.Op{
-		ID: "listAnnotationTasks", Method: http.MethodGet, Path: "/api/annotations/tasks", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "List annotation tasks",
-		Description: "Returns tasks, newest first. Filters are combined with AND.",
-	}, s.getTasks)
-	httpapi.Register(e, httpapi.Op{
-		ID: "createAnnotationTask", Method: http.MethodPost, Path: "/api/annotations/tasks", Tag: tag, Scope: principal.EvalWrite, Status: 201,
-		Summary: "Create an annotation task",
-		Description: "Creates a task. `labelSchema` says which labels it asks for, and answers are checked against it. In a blind task, which is the default, the answers of others cannot be read before an item is complete. " +
-			sourceDescription,
-	}, s.postTask)
-	httpapi.Register(e, httpapi.Op{
-		ID: "getAnnotationTask", Method: http.MethodGet, Path: "/api/annotations/tasks/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,
-		Summary:     "Get an annotation task",
-		Description: "Returns the task without its items.",
-	}, s.getTask)
+	httpapi.Register(e, taskRoutes.List("listAnnotationTasks", "Returns tasks, newest first. Filters are combined with AND."), s.getTasks)
+	httpapi.Register(e, taskRoutes.Create("createAnnotationTask",
+		"Creates a task. `labelSchema` says which labels it asks for, and answers are checked against it. In a blind task, which "+
+			"is the default, the answers of others cannot be read before an item is complete. "+
+			sourceDescription), s.postTask)
+	httpapi.Register(e, taskRoutes.Get("getAnnotationTask", "Returns the task without its items."), s.getTask)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateAnnotationTask", Method: http.MethodPut, Path: "/api/annotations/tasks/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
 		Summary:     "Update an annotation task",
@@ -56,11 +47,7 @@ func (s *Service) registerTasks(e *httpapi.Edge) {
 		Summary:     "Update an annotation task by the id in the body",
 		Description: "The task is named by `id` in the body or in the query. " + updateDescription,
 	}, s.putNamedTask)
-	httpapi.Register(e, httpapi.Op{
-		ID: "deleteAnnotationTask", Method: http.MethodDelete, Path: "/api/annotations/tasks/{id}", Tag: tag, Scope: principal.EvalWrite, Status: 200,
-		Summary:     "Delete an annotation task",
-		Description: deleteDescription,
-	}, s.deleteTask)
+	httpapi.Register(e, taskRoutes.Delete("deleteAnnotationTask", deleteDescription), s.deleteTask)
 	httpapi.Register(e, httpapi.Op{
 		ID: "deleteNamedAnnotationTask", Method: http.MethodDelete, Path: "/api/annotations/tasks", Tag: tag, Scope: principal.EvalWrite, Status: 200,
 		Summary:     "Delete an annotation task by the id in the query",
@@ -85,8 +72,6 @@ type listTasksInput struct {
 	Search string     `query:"search" maxLength:"200" doc:"Only tasks whose name contains this text, ignoring case."`
 	Status TaskStatus `query:"status" doc:"Only tasks with this status."`
 }
-
-type createTaskInput struct{ Body createTaskBody }
 
 type createTaskBody struct {
 	Name               string       `json:"name" minLength:"1" maxLength:"200" example:"Rate support answers" doc:"Name; it need not be unique."`
@@ -214,7 +199,7 @@ type listTasksBody struct {
 
 func (s *Service) tasks() resource.Noun[Task, taskBody] {
 	return resource.Noun[Task, taskBody]{
-		Log: s.log, Path: "/api/annotations/tasks", Missing: ErrTaskNotFound, Cursor: "annotation tasks",
+		Routes: taskRoutes, Log: s.log, Missing: ErrTaskNotFound, Cursor: "annotation tasks",
 		ID: func(t Task) int64 { return t.ID },
 		Show: func(ctx context.Context, tx *postgres.Tx, all []Task) ([]taskBody, error) {
 			show := resource.By(s.tenancy, func(t Task) principal.Actor { return t.CreatedBy }, func(t Task, by httpapi.Actor) taskBody {
@@ -242,7 +227,7 @@ func (s *Service) getTasks(ctx context.Context, in *listTasksInput) (*httpapi.Bo
 	return httpapi.NewBody(listTasksBody{shown, paging}), err
 }
 
-func (s *Service) postTask(ctx context.Context, in *createTaskInput) (*httpapi.Made[taskBody], error) {
+func (s *Service) postTask(ctx context.Context, in *httpapi.Body[createTaskBody]) (*httpapi.Made[taskBody], error) {
 	if out, err := change.Recall[httpapi.Made[taskBody]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}

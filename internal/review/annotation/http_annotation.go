@@ -80,8 +80,6 @@ type Value struct {
 	Status          Status                  `json:"status,omitempty" default:"submitted" doc:"draft keeps the annotation to the person; submitted counts."`
 }
 
-type createInput struct{ Body createBody }
-
 type createBody struct {
 	EvaluationRunID string          `json:"evaluationRunId,omitempty" maxLength:"32" doc:"Run that the annotation is about; with testCaseId."`
 	TestCaseID      string          `json:"testCaseId,omitempty" maxLength:"32" doc:"Item of the run; with evaluationRunId."`
@@ -205,10 +203,7 @@ func (s *Service) getAnnotations(ctx context.Context, in *listInput) (*httpapi.B
 	if f.Below, err = cursor.Below(in.Cursor); err != nil {
 		return nil, err
 	}
-	known, err := s.filter(ctx, caller.Org, in, &f)
-	if err != nil {
-		return nil, err
-	}
+	known := in.filter(&f)
 	var all []Annotation
 	var more bool
 	var total int64
@@ -237,7 +232,7 @@ func (s *Service) getAnnotations(ctx context.Context, in *listInput) (*httpapi.B
 }
 
 // filter reads the filters of a list, and reports whether what they name can exist.
-func (s *Service) filter(ctx context.Context, org principal.OrgID, in *listInput, f *Filter) (known bool, err error) {
+func (in *listInput) filter(f *Filter) (known bool) {
 	known = true
 	for _, named := range []struct {
 		text string
@@ -252,20 +247,11 @@ func (s *Service) filter(ctx context.Context, org principal.OrgID, in *listInput
 		who, err := uuid.Parse(in.AnnotatorID)
 		f.Person, known = &who, known && err == nil
 	}
-	if in.TraceID != "" && known {
-		id, err := s.traces.Resolve(ctx, org, in.TraceID)
-		if fault.IsNotFound(err) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		f.Trace = &id
-	}
-	return known, nil
+	f.Trace = in.TraceID
+	return known
 }
 
-func (s *Service) postAnnotation(ctx context.Context, in *createInput) (*httpapi.Made[Body], error) {
+func (s *Service) postAnnotation(ctx context.Context, in *httpapi.Body[createBody]) (*httpapi.Made[Body], error) {
 	if out, err := change.Recall[httpapi.Made[Body]](ctx, s.log); out != nil || err != nil {
 		return out, err
 	}

@@ -53,12 +53,7 @@ func (s store) listTasks(ctx context.Context, org principal.OrgID, f TaskFilter)
 	rows, err := q.ListTasks(ctx, db.ListTasksParams{
 		OrgID: org, OnlyID: count.OnlyID, Status: count.Status, Search: count.Search, Below: f.Below, RowLimit: f.Rows(), RowOffset: f.Skip(),
 	})
-	all, err := postgres.DecodeAll(rows, err, "list tasks", fromTask)
-	if err != nil || !f.Count {
-		return all, 0, err
-	}
-	total, err := q.CountTasks(ctx, count)
-	return all, total, postgres.Wrap(err, "count tasks")
+	return postgres.DecodeListed(rows, err, "tasks", fromTask, f.Count, func() (int64, error) { return q.CountTasks(ctx, count) })
 }
 
 // updateTaskTx writes after over before, if before is still what is stored.

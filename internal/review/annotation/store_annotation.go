@@ -75,8 +75,8 @@ func (s store) list(ctx context.Context, org principal.OrgID, f Filter) (all []A
 	count := db.CountAnnotationsParams{
 		OrgID: org, Reader: f.Reader, EvaluationRunID: postgres.OrNull(f.Run), TestCaseID: postgres.OrNull(f.TestCase), TaskID: postgres.OrNull(f.Task), Person: f.Person,
 	}
-	if f.Trace != nil {
-		count.TraceID = f.Trace[:]
+	if f.trace != nil {
+		count.TraceID = f.trace[:]
 	}
 	rows, err := q.ListAnnotations(ctx, db.ListAnnotationsParams{
 		OrgID: org, Reader: count.Reader, EvaluationRunID: count.EvaluationRunID, TestCaseID: count.TestCaseID, TaskID: count.TaskID, Person: count.Person, TraceID: count.TraceID,

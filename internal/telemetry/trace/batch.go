@@ -36,7 +36,7 @@ type Added struct {
 // AddSpans stores spans that are sent as JSON, in the documented casing. Spans
 // that are not valid are reported and leave the others alone.
 func (s *Service) AddSpans(ctx context.Context, org principal.OrgID, trace span.TraceID, spans []jsontext.Value) (Added, error) {
-	read, rejected := s.readSpans(trace, spans)
+	read, rejected := readSpans(trace, spans)
 	w := batch{spans: read}
 	got, err := s.insert(ctx, org, &w, s.now().UnixMicro())
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Service) AddSpans(ctx context.Context, org principal.OrgID, trace span.
 }
 
 // readSpans checks spans one by one.
-func (s *Service) readSpans(trace span.TraceID, spans []jsontext.Value) (read []span.JSONSpan, rejected []Rejected) {
+func readSpans(trace span.TraceID, spans []jsontext.Value) (read []span.JSONSpan, rejected []Rejected) {
 	d := span.JSONReader{Trace: trace}
 	for i, raw := range spans {
 		span, fields := d.Read(i, raw)

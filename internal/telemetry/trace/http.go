@@ -25,9 +25,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	e.Name(schemas)
 	e.Tag(tag, "What applications and agents did, as traces of spans: lists and search, details, conversations, end users, metrics, export, feedback.")
 	e.Tag(tagOTLP, "Ingestion over OpenTelemetry's own protocol, OTLP, as HTTP and as gRPC on port 4317.")
-	s.registerReads(e)
-	s.registerWrites(e)
-	s.registerOTLP(e)
+	s.registerNouns(e)
 }
 
 func (s *Service) registerOTLP(e *httpapi.Edge) {

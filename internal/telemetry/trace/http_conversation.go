@@ -34,10 +34,6 @@ type listConversationsInput struct {
 	GroupWindow
 }
 
-type listConversationsOutput struct {
-	Body listConversationsBody
-}
-
 type listConversationsBody struct {
 	Window        windowBody               `json:"window" doc:"Window in which turns start."`
 	Conversations []listedConversationBody `json:"conversations" doc:"Conversations of this page."`
@@ -59,10 +55,6 @@ type conversationInput struct {
 	httpapi.CursorPage
 	StartAfter  time.Time `query:"startAfter" doc:"Only turns that start after this time; by default 92 days before startBefore."`
 	StartBefore time.Time `query:"startBefore" doc:"Only turns that start before this time; by default the current time."`
-}
-
-type conversationOutput struct {
-	Body conversationBody
 }
 
 type conversationBody struct {
@@ -110,7 +102,7 @@ const (
 	turnCursor         = httpapi.Cursor[span.TraceID]("turns")
 )
 
-func (s *Service) getConversations(ctx context.Context, in *listConversationsInput) (*listConversationsOutput, error) {
+func (s *Service) getConversations(ctx context.Context, in *listConversationsInput) (*httpapi.Body[listConversationsBody], error) {
 	f := GroupFilter{By: spandb.ByConversation, UserID: in.UserID, Environment: in.Environment, ServiceName: in.ServiceName}
 	found, paging, err := s.readGroups(ctx, f, in.GroupWindow, in.CursorPage, conversationCursor)
 	if err != nil {
@@ -125,10 +117,10 @@ func (s *Service) getConversations(ctx context.Context, in *listConversationsInp
 			FirstStartTime: httpapi.Time(g.First), LastStartTime: httpapi.Time(g.Last), Totals: toConversationTotals(g.Totals),
 		}
 	}
-	return &listConversationsOutput{Body: out}, nil
+	return httpapi.NewBody(out), nil
 }
 
-func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*conversationOutput, error) {
+func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*httpapi.Body[conversationBody], error) {
 	after, err := turnCursor.Place(in.Cursor)
 	if err != nil {
 		return nil, err
@@ -152,7 +144,7 @@ func (s *Service) getConversation(ctx context.Context, in *conversationInput) (*
 	for i, t := range c.Turns {
 		out.Turns[i] = toTurnBody(t)
 	}
-	return &conversationOutput{Body: out}, nil
+	return httpapi.NewBody(out), nil
 }
 
 func toConversationTotals(n Totals) conversationTotals {

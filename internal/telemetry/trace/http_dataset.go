@@ -24,10 +24,6 @@ func (s *Service) registerPromotion(e *httpapi.Edge) {
 	}, s.postToDataset)
 }
 
-type toDatasetInput struct {
-	Body toDatasetBody
-}
-
 type toDatasetBody struct {
 	DatasetID     httpapi.IDInput `json:"datasetId" doc:"Id of the dataset."`
 	TraceIDs      traceNames      `json:"traceIds,omitempty" doc:"Traces to add, by id or trace_ref; at most 100."`
@@ -63,10 +59,6 @@ func (b toDatasetBody) names() (names []spanName, list string, err error) {
 	return names, "spans", nil
 }
 
-type promotedOutput struct {
-	Body promotedBody
-}
-
 type promotedBody struct {
 	Created int               `json:"created" doc:"Number of items that were created."`
 	Items   []promotedItem    `json:"items" doc:"Traces and spans that became items."`
@@ -89,7 +81,7 @@ type unpromotedTrace struct {
 	Reason  string                   `json:"reason" enum:"duplicate,no_input" doc:"Why it was skipped."`
 }
 
-func (s *Service) postToDataset(ctx context.Context, in *toDatasetInput) (*promotedOutput, error) {
+func (s *Service) postToDataset(ctx context.Context, in *httpapi.Body[toDatasetBody]) (*httpapi.Body[promotedBody], error) {
 	names, list, err := in.Body.names()
 	if err != nil {
 		return nil, err
@@ -99,10 +91,9 @@ func (s *Service) postToDataset(ctx context.Context, in *toDatasetInput) (*promo
 	if err := s.gather(ctx, org, names, &p); err != nil {
 		return nil, err
 	}
-	items, from := p.items()
-	prepare := func() (dataset.Prepared, error) { return s.datasets.PrepareItems(ctx, org, p.dataset, items) }
-	return dataset.Retry(prepare, func(ready dataset.Prepared) (*promotedOutput, error) {
-		return change.Do(ctx, s.log, func(tx postgres.Tx) (*promotedOutput, error) {
+	prepare, from := s.preparing(ctx, org, &p)
+	return dataset.Retry(prepare, func(ready dataset.Prepared) (*httpapi.Body[promotedBody], error) {
+		return change.Do(ctx, s.log, func(tx postgres.Tx) (*httpapi.Body[promotedBody], error) {
 			if err := s.promoteTx(ctx, tx, &p, ready, from); err != nil {
 				return nil, err
 			}
@@ -111,8 +102,8 @@ func (s *Service) postToDataset(ctx context.Context, in *toDatasetInput) (*promo
 	})
 }
 
-func toPromotedOutput(p promotion) *promotedOutput {
-	out := &promotedOutput{Body: promotedBody{Items: []promotedItem{}, Skipped: []unpromotedTrace{}}}
+func toPromotedOutput(p promotion) *httpapi.Body[promotedBody] {
+	out := &httpapi.Body[promotedBody]{Body: promotedBody{Items: []promotedItem{}, Skipped: []unpromotedTrace{}}}
 	for i, t := range p.traces {
 		of := httpapi.OrNull(t.span.String())
 		switch {

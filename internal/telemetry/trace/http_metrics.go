@@ -31,10 +31,6 @@ type metricsInput struct {
 	Model       string    `query:"model" maxLength:"1024" doc:"Only spans that name this model."`
 }
 
-type metricsOutput struct {
-	Body metricsBody
-}
-
 type metricsBody struct {
 	Window   windowBody                `json:"window" doc:"Window in which the spans start."`
 	Interval string                    `json:"interval" enum:"5m,hour,day" doc:"Length of an interval of the series."`
@@ -93,7 +89,7 @@ type metricPoint struct {
 // intervals are the lengths by name; auto is zero.
 var intervals = map[string]time.Duration{"auto": 0, "5m": 5 * time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
 
-func (s *Service) getMetrics(ctx context.Context, in *metricsInput) (*metricsOutput, error) {
+func (s *Service) getMetrics(ctx context.Context, in *metricsInput) (*httpapi.Body[metricsBody], error) {
 	m, err := s.Metrics(ctx, principal.From(ctx).Org, MetricsQuery{
 		From: in.StartAfter, To: in.StartBefore, GroupBy: GroupBy(in.GroupBy), Interval: intervals[in.Interval],
 		Environment: in.Environment, AgentName: in.AgentName, ReleaseID: in.ReleaseID, Model: in.Model,
@@ -114,7 +110,7 @@ func (s *Service) getMetrics(ctx context.Context, in *metricsInput) (*metricsOut
 		other := toMetricGroup(*m.Other)
 		out.Other = httpapi.NullOf(&other)
 	}
-	return &metricsOutput{Body: out}, nil
+	return httpapi.NewBody(out), nil
 }
 
 func toMetricGroup(g MetricGroup) metricGroup {

@@ -29,10 +29,6 @@ func (s *Service) registerReads(e *httpapi.Edge) {
 		Summary:     "List the spans of a trace",
 		Description: "Returns spans in the order of their start. A page with large payloads may be shorter than its limit.",
 	}, s.getSpans)
-	s.registerMetrics(e)
-	s.registerExport(e)
-	s.registerConversations(e)
-	s.registerUsers(e)
 }
 
 type listTracesInput struct {
@@ -40,18 +36,10 @@ type listTracesInput struct {
 	FilterQuery
 }
 
-type listTracesOutput struct {
-	Body listTracesBody
-}
-
 type listTracesBody struct {
 	Traces        []TraceBody                `json:"traces" doc:"Traces of this page."`
 	DeferredSince httpapi.Null[httpapi.Time] `json:"deferred_since" volatile:"true" doc:"Time since which received telemetry waits for ClickHouse: it is stored safely, and missing here until ClickHouse takes it. Null if nothing waits."`
 	httpapi.CursorPaging
-}
-
-type traceDetailOutput struct {
-	Body traceDetailBody
 }
 
 type traceDetailBody struct {
@@ -67,16 +55,12 @@ type listSpansInput struct {
 	httpapi.CursorPage
 }
 
-type listSpansOutput struct {
-	Body listSpansBody
-}
-
 type listSpansBody struct {
 	Spans []spanBody `json:"spans" doc:"Spans of this page."`
 	httpapi.CursorPaging
 }
 
-func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTracesOutput, error) {
+func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*httpapi.Body[listTracesBody], error) {
 	org, f := principal.From(ctx).Org, in.filter()
 	after, err := fromCursor(in.Cursor)
 	if err != nil {
@@ -96,7 +80,7 @@ func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTrac
 	if err != nil {
 		return nil, err
 	}
-	var out listTracesOutput
+	var out httpapi.Body[listTracesBody]
 	out.Body.Traces = toTraceBodies(found.Traces)
 	if since := s.DeferredSince(); !since.IsZero() {
 		out.Body.DeferredSince = httpapi.NullTime(&since)
@@ -109,7 +93,7 @@ func (s *Service) getTraces(ctx context.Context, in *listTracesInput) (*listTrac
 	return &out, nil
 }
 
-func (s *Service) getTrace(ctx context.Context, in *TracePath) (*traceDetailOutput, error) {
+func (s *Service) getTrace(ctx context.Context, in *TracePath) (*httpapi.Body[traceDetailBody], error) {
 	org := principal.From(ctx).Org
 	id, err := s.resolve(ctx, org, in.ID)
 	if err != nil {
@@ -127,10 +111,10 @@ func (s *Service) getTrace(ctx context.Context, in *TracePath) (*traceDetailOutp
 	if err != nil {
 		return nil, err
 	}
-	return &traceDetailOutput{Body: toTraceDetailBody(d, actors)}, nil
+	return httpapi.NewBody(toTraceDetailBody(d, actors)), nil
 }
 
-func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*listSpansOutput, error) {
+func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*httpapi.Body[listSpansBody], error) {
 	org := principal.From(ctx).Org
 	after, err := spanCursor.Place(in.Cursor)
 	if err != nil {
@@ -154,7 +138,7 @@ func (s *Service) getSpans(ctx context.Context, in *listSpansInput) (*listSpansO
 	if found.More {
 		next = spanCursor.Text(httpapi.Place[span.ID]{At: found.Next.Start, Tie: found.Next.Span})
 	}
-	var out listSpansOutput
+	var out httpapi.Body[listSpansBody]
 	out.Body.Spans, out.Body.CursorPaging = toSpanBodies(found.Spans), in.Paging(next, total)
 	return &out, nil
 }

@@ -25,10 +25,6 @@ type listUsersInput struct {
 	GroupWindow
 }
 
-type listUsersOutput struct {
-	Body listUsersBody
-}
-
 type listUsersBody struct {
 	Window windowBody `json:"window" doc:"Window in which traces start."`
 	Users  []userBody `json:"end_users" doc:"End users of this page."`
@@ -57,7 +53,7 @@ type userTotals struct {
 // userCursor is the cursor of end users.
 const userCursor = groupCursor("end_users")
 
-func (s *Service) getUsers(ctx context.Context, in *listUsersInput) (*listUsersOutput, error) {
+func (s *Service) getUsers(ctx context.Context, in *listUsersInput) (*httpapi.Body[listUsersBody], error) {
 	f := GroupFilter{By: spandb.ByUser, Environment: in.Environment, ServiceName: in.ServiceName}
 	found, paging, err := s.readGroups(ctx, f, in.GroupWindow, in.CursorPage, userCursor)
 	if err != nil {
@@ -69,7 +65,7 @@ func (s *Service) getUsers(ctx context.Context, in *listUsersInput) (*listUsersO
 			ID: g.ID, UserID: g.ID, FirstStartTime: httpapi.Time(g.First), LastStartTime: httpapi.Time(g.Last), Totals: toUserTotals(g),
 		}
 	}
-	return &listUsersOutput{Body: out}, nil
+	return httpapi.NewBody(out), nil
 }
 
 func toUserTotals(g Group) userTotals {

@@ -39,9 +39,6 @@ func (s *Service) registerWrites(e *httpapi.Edge) {
 			"except that an open span never replaces an ended one. Invalid spans are listed in `rejected` and do not affect the others; if no span is valid, the response is 400. " +
 			startsInThePast + whenDeferred,
 	}, s.postSpans)
-	s.registerFeedback(e)
-	s.registerDelete(e)
-	s.registerPromotion(e)
 }
 
 const (
@@ -55,10 +52,6 @@ const (
 //nolint:revive // spans, feedback and conversations have paths too; Path alone would not say whose it is
 type TracePath struct {
 	ID string `path:"id" maxLength:"32" doc:"Id of the trace (32 hexadecimal digits), or its trace_ref."`
-}
-
-type createTraceInput struct {
-	Body createTraceBody
 }
 
 // createTraceBody bounds the texts of a trace. Telemetry may have longer ones: a
@@ -156,7 +149,7 @@ type rejectedSpanBody struct {
 	Errors []fault.Field `json:"errors" doc:"Problems of the span; paths are relative to it."`
 }
 
-func (s *Service) postTrace(ctx context.Context, in *createTraceInput) (*createTraceOutput, error) {
+func (s *Service) postTrace(ctx context.Context, in *httpapi.Body[createTraceBody]) (*createTraceOutput, error) {
 	org := principal.From(ctx).Org
 	n, err := s.fromCreateBody(org, request.From(ctx).IdempotencyKey, in.Body)
 	if err != nil {
@@ -254,7 +247,7 @@ func (s *Service) fromCreateBody(org principal.OrgID, key string, b createTraceB
 		raw[i] = jsontext.Value(v)
 	}
 	var rejected []Rejected
-	if n.spans, rejected = s.readSpans(n.TraceID, raw); len(rejected)+len(c.Fields) > 0 {
+	if n.spans, rejected = readSpans(n.TraceID, raw); len(rejected)+len(c.Fields) > 0 {
 		f, _ := fault.From(invalidSpans(rejected, true))
 		return newTrace{}, f.WithFields(c.Fields...)
 	}

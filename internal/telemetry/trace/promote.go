@@ -140,6 +140,12 @@ func (t *promoted) source() dataset.Source {
 	return dataset.Source{Type: "trace", ID: t.id.String()}
 }
 
+// preparing prepares the items of a promotion whenever it is called; from says which trace each is of.
+func (s *Service) preparing(ctx context.Context, org principal.OrgID, p *promotion) (prepare func() (dataset.Prepared, error), from []int) {
+	items, from := p.items()
+	return func() (dataset.Prepared, error) { return s.datasets.PrepareItems(ctx, org, p.dataset, items) }, from
+}
+
 // promoteTx adds the items of traces to the dataset.
 func (s *Service) promoteTx(ctx context.Context, tx postgres.Tx, p *promotion, items dataset.Prepared, from []int) error {
 	added, err := s.datasets.AddItemsTx(ctx, tx, items)

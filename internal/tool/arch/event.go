@@ -34,14 +34,17 @@ type happening struct {
 	line int
 }
 
-// happenings reads the catalogue: the variables that the events.go of areas make from literal
-// texts. What is made elsewhere or otherwise is reported. Tests have events of their own.
+// declaresEvents reports whether events are looked for in a file: in the events.go of an area, and in the
+// file of a noun that is its row.
+func declaresEvents(f *file) bool { return f.name == "events.go" || isRow(f) }
+
+// happenings reads the catalogue: the variables that areas make there from literal texts. What is made elsewhere or otherwise is reported. Tests have events of their own.
 func (t *tree) happenings(bad report) (all []happening) {
 	nouns := map[string][]string{} // what they are made from, by folder and variable
 	for _, f := range t.files {
 		for _, d := range f.syntax.Decls {
 			group, ok := d.(*ast.GenDecl)
-			if f.name != "events.go" || !ok || group.Tok != token.VAR {
+			if !declaresEvents(f) || !ok || group.Tok != token.VAR {
 				continue
 			}
 			for _, s := range group.Specs {
@@ -58,7 +61,7 @@ func (t *tree) happenings(bad report) (all []happening) {
 		}
 		for _, d := range f.syntax.Decls {
 			group, ok := d.(*ast.GenDecl)
-			declared := f.name == "events.go" && ok && group.Tok == token.VAR
+			declared := declaresEvents(f) && ok && group.Tok == token.VAR
 			ast.Inspect(d, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
 				if !ok {
@@ -70,7 +73,7 @@ func (t *tree) happenings(bad report) (all []happening) {
 				switch makes := asked(call) == f.catalogue()+".Of" || of != nil && (method == "Event" || method == "Public"); {
 				case !makes:
 				case !declared || said == nil:
-					bad(f.path, line, "makes an event: declare it as a variable in events.go, from literals")
+					bad(f.path, line, "makes an event: declare it as a variable in events.go or beside the row that it happens to, from literals")
 				case method == "Event":
 					all = append(all, happening{of[0], of[1], said[0], "", said[1], f.path, line})
 				case method == "Public":

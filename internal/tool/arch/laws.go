@@ -35,9 +35,9 @@ func Laws() []Law {
 	return []Law{
 		{"layer-http", "in a domain only http*.go speaks HTTP, so that rules can be called without a request", layer(layers[0])},
 		{"layer-outbound", "in a domain only http*.go and outbound*.go know net/http, so that requests made are found as easily as requests answered", layer(layers[1])},
-		{"http-service", "http*.go asks its own service and not its store, so that a rule has every caller and not only HTTP", httpService},
+		{"http-service", "http*.go asks its own service, and neither its store nor the service of another area, so that a rule has every caller and not only HTTP", httpService},
 		{"inbound", "http*.go of a domain answers requests and makes none", inbound},
-		{"layer-store", "in a domain only store*.go and the packages that are a store speak to a database driver, so that every query is found in one place", layer(layers[2])},
+		{"layer-store", "in a domain only store*.go and the packages that are a store speak to a database driver, so that every query is found in one place; a noun that is its row calls the generated queries", layer(layers[2])},
 		{"layer-workflow", "in a domain only workflow*.go and activity*.go speak Temporal, so that rules stay plain functions", layer(layers[3])},
 		{"clickhouse", "only evidence, trace, result, score, tenancy and erasure use ClickHouse; everyone else asks them", clickhouse},
 		{"doors", "a package imports what stands behind its own door and those above it, so that every arrow points one way", doorLaw},
@@ -66,7 +66,7 @@ func Laws() []Law {
 		{"domain-page", "every domain with operations has a page under docs", domainPage},
 		{"reasons", "every reason of an error is in " + reasonsPage + ", which says what to do about it", reasons},
 		{"documents", "what the documents name exists, and every decision is listed", documented},
-		{"events", "a kind of event is a variable of its area's events.go, spelled as all others, so that the catalogue has it", events},
+		{"events", "a kind of event is a variable of its area's events.go, or beside the row that it happens to, spelled as all others, so that the catalogue has it", events},
 		{"picture", "the picture in " + PictureFile + " shows the real imports", drawn(PictureFile)},
 		{"event-page", EventPage + " lists the events that there are", drawn(EventPage)},
 	}

@@ -109,6 +109,9 @@ type seed struct {
 	also                   map[string]string // more files, which keep the laws
 }
 
+// asking is a service that asks another area's.
+const asking = "package dataset\n\nimport \"" + arch.Module + "/internal/tenancy\"\n\ntype Service struct{ tenancy *tenancy.Service }\n"
+
 // knotFile is a file of 550 lines with a function that calls others.
 func knotFile(name string, calls ...string) string {
 	return "package change\n\nfunc " + name + "() { " + strings.Join(calls, "(); ") + "() }\n" + long[:8*550]
@@ -134,6 +137,9 @@ var seeds = []seed{
 	{law: "layer-http", file: "internal/dataset/store.go", content: code("dataset", "internal/httpapi")},
 	{law: "layer-store", file: "internal/dataset/http_item.go", content: code("dataset", "github.com/jackc/pgx/v5")},
 	{law: "layer-store", file: "internal/tenancy/plan.go", content: code("tenancy", "internal/tenancy/internal/db")},
+	{law: "layer-store", file: "internal/tenancy/view.go", content: use("tenancy", arch.Module+"/internal/tenancy/internal/db", "type View struct{ db.View }")},
+	{law: "layer-store", file: "internal/tenancy/view.go", content: "package tenancy\n\nimport (\n\t\"github.com/jackc/pgx/v5\"\n\t\"" + arch.Module + "/internal/tenancy/internal/db\"\n)\n\ntype View db.View\n\nvar none = pgx.ErrNoRows\n"},
+	{law: "layer-store", file: "internal/tenancy/http_view.go", content: use("tenancy", arch.Module+"/internal/tenancy/internal/db", "type View db.View")},
 	{law: "layer-store", file: "internal/telemetry/trace/span.go", content: code("trace", "internal/platform/clickhouse")},
 	{law: "layer-store", file: "internal/telemetry/trace/otlp/decode.go", content: code("otlp", "github.com/ClickHouse/ch-go/proto")},
 	{law: "layer-store", file: "internal/telemetry/trace/internal/list/list.go", content: code("list", "internal/platform/clickhouse")},
@@ -240,10 +246,14 @@ var seeds = []seed{
 	{law: "domain-doc", file: "internal/telemetry/score/score.go", content: code("score"), at: "internal/telemetry/score/doc.go"},
 	{law: "domain-page", file: "internal/tenancy/http.go", content: code("tenancy", "internal/httpapi"), at: "docs/tenancy.md"},
 	{law: "reasons", file: "internal/dataset/lot.go", content: use("dataset", arch.Module+"/internal/core/fault", "var ErrLost = fault.New(fault.Conflict, \"lot_lost\", \"The lot is lost.\")")},
+	{law: "reasons", file: "internal/dataset/lot.go", content: use("dataset", arch.Module+"/internal/core/fault", "var ErrNone = fault.New(fault.NotFound, \"lot_not_found\", \"There is no such lot.\")")},
 	{law: "reasons", file: "docs/errors.md", content: "`dataset_sealed` is meant", also: map[string]string{"internal/dataset/lot.go": use("dataset", arch.Module+"/internal/core/fault", "var ErrSold = fault.New(fault.Conflict, \"dataset_sold\", \"The dataset is sold.\")")}, at: "internal/dataset/lot.go"},
 	{law: "picture", file: "ARCHITECTURE.md", content: "# Architecture\n\n<!-- arrows:begin -->\n<!-- arrows:end -->\n"},
 	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (s *Service) get() { s.store.item() }\n"},
 	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (s *Service) get() { use(s.db) }\n"},
+	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (n labels) get() { n.store.item() }\n"},
+	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (s *Service) get() { s.tenancy.Key() }\n", also: map[string]string{"internal/dataset/service.go": asking}},
+	{law: "http-service", file: "internal/dataset/http_item.go", content: "package dataset\n\nfunc (n labels) get() { answer(n.tenancy.Key) }\n", also: map[string]string{"internal/dataset/service.go": asking}},
 	{law: "knots", file: "internal/change/one.go", content: knotFile("One", "Two", "Three"), at: "internal/change", also: map[string]string{
 		"internal/change/two.go": knotFile("Two", "Three"), "internal/change/three.go": knotFile("Three", "One"),
 	}},
@@ -282,6 +292,7 @@ func declared(events ...string) string {
 // innocent files are near a law's edge and on its right side.
 var innocent = map[string]string{
 	"internal/dataset/http_item.go":                    code("dataset", "net/http", "internal/platform/postgres"),
+	"internal/tenancy/view.go":                         use("tenancy", arch.Module+"/internal/tenancy/internal/db", "type View db.View\n\nvar viewNoun = event.Of(\"view\", \"View\")\n\nvar eventViewSaved = viewNoun.Event(\"view.saved\", \"A view was saved.\")"),
 	"internal/dataset/outbound_item.go":                code("dataset", "net/http", "internal/platform/egress"),
 	"internal/dataset/activity.go":                     "package dataset\nimport _ \"go.temporal.io/sdk/activity\"\ntype Activities struct{}\nfunc (a *Activities) Sweep(ctx int, p Sweep) error { return nil }\n",
 	"internal/dataset/sweep.go":                        "package dataset\ntype Sweep struct{ Ticket }\ntype Ticket struct{ Org int }\n",
@@ -294,6 +305,8 @@ var innocent = map[string]string{
 	"internal/app/commands.go":                         use("app", "net/http", "var self = &http.Client{}"),
 	"internal/dataset/http_list.go":                    use("dataset", "net/http", "var clients []*http.Client"),
 	"internal/dataset/store_name.go":                   stored("if err := db.New(tx.Later()).InsertOrganization(1); err != nil { return }\n\tdb.New(tx).RenameDataset(1)"),
+	"internal/dataset/service.go":                      asking,
+	"internal/dataset/http_name.go":                    "package dataset\n\nfunc (s *Service) names() { s.tenancy.Actors(); s.now.Add(1); show(s.tenancy) }\n",
 	"internal/dataset/seal.go":                         use("dataset", arch.Module+"/internal/core/fault", "var ErrSealed = fault.New(fault.Conflict, \"dataset_sealed\", \"The dataset is sealed.\")"),
 	"internal/core/fault/text.go":                      "package fault\n\nvar text, sum = \"" + strings.Repeat("x", 200) + "\", 1" + strings.Repeat(" + 1", 29) + "\n",
 	"internal/change/large.go":                         knotFile("Large", "Larger"),

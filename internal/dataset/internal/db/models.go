@@ -3,3 +3,29 @@
 //   sqlc v1.31.1
 
 package db
+
+import (
+	"time"
+
+	"github.com/assayhq/assay/internal/core/principal"
+)
+
+type Dataset struct {
+	OrgID         principal.OrgID
+	ID            int64
+	Name          string
+	Description   string
+	Purpose       string
+	Schema        []byte
+	Status        string
+	Tags          []string
+	Metadata      []byte
+	ItemCount     int64
+	LatestVersion int32
+	ContentSum    []byte
+	Version       int64
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	DeletedAt     *time.Time
+	ContentDigest []byte
+}

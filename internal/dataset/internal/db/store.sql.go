@@ -138,7 +138,7 @@ func (q *Queries) FindCurrentByDigest(ctx context.Context, arg FindCurrentByDige
 }
 
 const findDataset = `-- name: FindDataset :one
-SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at
+SELECT org_id, id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, content_sum, version, created_at, updated_at, deleted_at, content_digest
 FROM datasets
 WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
 `
@@ -148,28 +148,12 @@ type FindDatasetParams struct {
 	ID    int64
 }
 
-type FindDatasetRow struct {
-	ID            int64
-	Name          string
-	Description   string
-	Purpose       string
-	Schema        []byte
-	Status        string
-	Tags          []string
-	Metadata      []byte
-	ItemCount     int64
-	ContentDigest []byte
-	LatestVersion int32
-	Version       int64
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-}
-
 // One dataset that is not deleted.
-func (q *Queries) FindDataset(ctx context.Context, arg FindDatasetParams) (FindDatasetRow, error) {
+func (q *Queries) FindDataset(ctx context.Context, arg FindDatasetParams) (Dataset, error) {
 	row := q.db.QueryRow(ctx, findDataset, arg.OrgID, arg.ID)
-	var i FindDatasetRow
+	var i Dataset
 	err := row.Scan(
+		&i.OrgID,
 		&i.ID,
 		&i.Name,
 		&i.Description,
@@ -179,11 +163,13 @@ func (q *Queries) FindDataset(ctx context.Context, arg FindDatasetParams) (FindD
 		&i.Tags,
 		&i.Metadata,
 		&i.ItemCount,
-		&i.ContentDigest,
 		&i.LatestVersion,
+		&i.ContentSum,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
+		&i.ContentDigest,
 	)
 	return i, err
 }
@@ -686,7 +672,7 @@ func (q *Queries) InsertVersion(ctx context.Context, arg InsertVersionParams) er
 }
 
 const listDatasets = `-- name: ListDatasets :many
-SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at
+SELECT org_id, id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, content_sum, version, created_at, updated_at, deleted_at, content_digest
 FROM datasets
 WHERE org_id = $1 AND deleted_at IS NULL
   AND ($2::text[] IS NULL OR status = ANY ($2::text[]))
@@ -713,25 +699,8 @@ type ListDatasetsParams struct {
 	RowLimit      int32
 }
 
-type ListDatasetsRow struct {
-	ID            int64
-	Name          string
-	Description   string
-	Purpose       string
-	Schema        []byte
-	Status        string
-	Tags          []string
-	Metadata      []byte
-	ItemCount     int64
-	ContentDigest []byte
-	LatestVersion int32
-	Version       int64
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-}
-
 // A page of datasets, newest first; an absent filter matches everything.
-func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]ListDatasetsRow, error) {
+func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]Dataset, error) {
 	rows, err := q.db.Query(ctx, listDatasets,
 		arg.OrgID,
 		arg.Statuses,
@@ -748,10 +717,11 @@ func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]L
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListDatasetsRow{}
+	items := []Dataset{}
 	for rows.Next() {
-		var i ListDatasetsRow
+		var i Dataset
 		if err := rows.Scan(
+			&i.OrgID,
 			&i.ID,
 			&i.Name,
 			&i.Description,
@@ -761,11 +731,13 @@ func (q *Queries) ListDatasets(ctx context.Context, arg ListDatasetsParams) ([]L
 			&i.Tags,
 			&i.Metadata,
 			&i.ItemCount,
-			&i.ContentDigest,
 			&i.LatestVersion,
+			&i.ContentSum,
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.DeletedAt,
+			&i.ContentDigest,
 		); err != nil {
 			return nil, err
 		}
@@ -1149,7 +1121,7 @@ func (q *Queries) ListVersions(ctx context.Context, arg ListVersionsParams) ([]L
 }
 
 const lockDataset = `-- name: LockDataset :one
-SELECT id, name, description, purpose, schema, status, tags, metadata, item_count, content_digest, latest_version, version, created_at, updated_at, content_sum
+SELECT org_id, id, name, description, purpose, schema, status, tags, metadata, item_count, latest_version, content_sum, version, created_at, updated_at, deleted_at, content_digest
 FROM datasets
 WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL
 FOR UPDATE
@@ -1160,30 +1132,13 @@ type LockDatasetParams struct {
 	ID    int64
 }
 
-type LockDatasetRow struct {
-	ID            int64
-	Name          string
-	Description   string
-	Purpose       string
-	Schema        []byte
-	Status        string
-	Tags          []string
-	Metadata      []byte
-	ItemCount     int64
-	ContentDigest []byte
-	LatestVersion int32
-	Version       int64
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-	ContentSum    []byte
-}
-
 // The dataset, kept from changing until the transaction ends: item writes and
 // freezing of one dataset happen one after the other.
-func (q *Queries) LockDataset(ctx context.Context, arg LockDatasetParams) (LockDatasetRow, error) {
+func (q *Queries) LockDataset(ctx context.Context, arg LockDatasetParams) (Dataset, error) {
 	row := q.db.QueryRow(ctx, lockDataset, arg.OrgID, arg.ID)
-	var i LockDatasetRow
+	var i Dataset
 	err := row.Scan(
+		&i.OrgID,
 		&i.ID,
 		&i.Name,
 		&i.Description,
@@ -1193,12 +1148,13 @@ func (q *Queries) LockDataset(ctx context.Context, arg LockDatasetParams) (LockD
 		&i.Tags,
 		&i.Metadata,
 		&i.ItemCount,
-		&i.ContentDigest,
 		&i.LatestVersion,
+		&i.ContentSum,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
-		&i.ContentSum,
+		&i.DeletedAt,
+		&i.ContentDigest,
 	)
 	return i, err
 }

@@ -3,3 +3,31 @@
 //   sqlc v1.31.1
 
 package db
+
+import (
+	"time"
+
+	"github.com/assayhq/assay/internal/core/principal"
+)
+
+type EvaluationRun struct {
+	OrgID        principal.OrgID
+	ID           int64
+	EvaluationID int64
+	Status       string
+	Phase        string
+	Request      []byte
+	Resolved     []byte
+	Outcome      []byte
+	ErrorCode    *string
+	ErrorMessage *string
+	CreatedBy    string
+	StartedAt    time.Time
+	UpdatedAt    time.Time
+	CompletedAt  *time.Time
+	HeardAt      *time.Time
+	Final        bool
+	Posting      int32
+	PostingUntil *time.Time
+	Verdict      *string
+}

@@ -350,7 +350,7 @@ func (q *Queries) FindEvaluation(ctx context.Context, arg FindEvaluationParams) 
 }
 
 const findRun = `-- name: FindRun :one
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
+SELECT org_id, id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, posting, posting_until, verdict
 FROM evaluation_runs
 WHERE org_id = $1 AND id = $2
 `
@@ -360,30 +360,12 @@ type FindRunParams struct {
 	ID    int64
 }
 
-type FindRunRow struct {
-	ID           int64
-	EvaluationID int64
-	Status       string
-	Phase        string
-	Request      []byte
-	Resolved     []byte
-	Outcome      []byte
-	ErrorCode    *string
-	ErrorMessage *string
-	CreatedBy    string
-	StartedAt    time.Time
-	UpdatedAt    time.Time
-	CompletedAt  *time.Time
-	HeardAt      *time.Time
-	Final        bool
-	Verdict      *string
-}
-
 // One run.
-func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (FindRunRow, error) {
+func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (EvaluationRun, error) {
 	row := q.db.QueryRow(ctx, findRun, arg.OrgID, arg.ID)
-	var i FindRunRow
+	var i EvaluationRun
 	err := row.Scan(
+		&i.OrgID,
 		&i.ID,
 		&i.EvaluationID,
 		&i.Status,
@@ -399,6 +381,8 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (FindRunRow, e
 		&i.CompletedAt,
 		&i.HeardAt,
 		&i.Final,
+		&i.Posting,
+		&i.PostingUntil,
 		&i.Verdict,
 	)
 	return i, err
@@ -586,7 +570,7 @@ func (q *Queries) ListEvaluations(ctx context.Context, arg ListEvaluationsParams
 }
 
 const listRuns = `-- name: ListRuns :many
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
+SELECT org_id, id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, posting, posting_until, verdict
 FROM evaluation_runs
 WHERE org_id = $1 AND evaluation_id = $2
   AND ($3::text[] IS NULL OR status = ANY ($3::text[]))
@@ -608,27 +592,8 @@ type ListRunsParams struct {
 	RowLimit      int32
 }
 
-type ListRunsRow struct {
-	ID           int64
-	EvaluationID int64
-	Status       string
-	Phase        string
-	Request      []byte
-	Resolved     []byte
-	Outcome      []byte
-	ErrorCode    *string
-	ErrorMessage *string
-	CreatedBy    string
-	StartedAt    time.Time
-	UpdatedAt    time.Time
-	CompletedAt  *time.Time
-	HeardAt      *time.Time
-	Final        bool
-	Verdict      *string
-}
-
 // A page of an evaluation's runs, newest first.
-func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsRow, error) {
+func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]EvaluationRun, error) {
 	rows, err := q.db.Query(ctx, listRuns,
 		arg.OrgID,
 		arg.EvaluationID,
@@ -643,10 +608,11 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsR
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListRunsRow{}
+	items := []EvaluationRun{}
 	for rows.Next() {
-		var i ListRunsRow
+		var i EvaluationRun
 		if err := rows.Scan(
+			&i.OrgID,
 			&i.ID,
 			&i.EvaluationID,
 			&i.Status,
@@ -662,6 +628,8 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]ListRunsR
 			&i.CompletedAt,
 			&i.HeardAt,
 			&i.Final,
+			&i.Posting,
+			&i.PostingUntil,
 			&i.Verdict,
 		); err != nil {
 			return nil, err
@@ -692,7 +660,7 @@ func (q *Queries) LockEvaluation(ctx context.Context, arg LockEvaluationParams) 
 }
 
 const lockRun = `-- name: LockRun :one
-SELECT id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, verdict
+SELECT org_id, id, evaluation_id, status, phase, request, resolved, outcome, error_code, error_message, created_by, started_at, updated_at, completed_at, heard_at, final, posting, posting_until, verdict
 FROM evaluation_runs
 WHERE org_id = $1 AND id = $2
 FOR UPDATE
@@ -703,30 +671,12 @@ type LockRunParams struct {
 	ID    int64
 }
 
-type LockRunRow struct {
-	ID           int64
-	EvaluationID int64
-	Status       string
-	Phase        string
-	Request      []byte
-	Resolved     []byte
-	Outcome      []byte
-	ErrorCode    *string
-	ErrorMessage *string
-	CreatedBy    string
-	StartedAt    time.Time
-	UpdatedAt    time.Time
-	CompletedAt  *time.Time
-	HeardAt      *time.Time
-	Final        bool
-	Verdict      *string
-}
-
 // The run, kept from changing until the transaction ends.
-func (q *Queries) LockRun(ctx context.Context, arg LockRunParams) (LockRunRow, error) {
+func (q *Queries) LockRun(ctx context.Context, arg LockRunParams) (EvaluationRun, error) {
 	row := q.db.QueryRow(ctx, lockRun, arg.OrgID, arg.ID)
-	var i LockRunRow
+	var i EvaluationRun
 	err := row.Scan(
+		&i.OrgID,
 		&i.ID,
 		&i.EvaluationID,
 		&i.Status,
@@ -742,6 +692,8 @@ func (q *Queries) LockRun(ctx context.Context, arg LockRunParams) (LockRunRow, e
 		&i.CompletedAt,
 		&i.HeardAt,
 		&i.Final,
+		&i.Posting,
+		&i.PostingUntil,
 		&i.Verdict,
 	)
 	return i, err

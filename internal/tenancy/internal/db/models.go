@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/google/uuid"
 )
 
 type DeletionCertificate struct {
@@ -17,4 +18,17 @@ type DeletionCertificate struct {
 	CompletedAt *time.Time
 	Contents    []byte
 	Digest      []byte
+}
+
+type View struct {
+	OrgID     principal.OrgID
+	ID        int64
+	OwnerID   *uuid.UUID
+	Name      string
+	List      string
+	Filters   map[string][]string
+	Creator   principal.Actor
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }

@@ -212,8 +212,7 @@ func (q *Queries) CountOwners(ctx context.Context, orgID principal.OrgID) (int64
 }
 
 const countViews = `-- name: CountViews :one
-SELECT count(*)
-FROM views
+SELECT count(*) FROM views
 WHERE org_id = $1 AND (owner_id IS NULL OR owner_id = $2)
   AND ($3::text[] IS NULL OR list = ANY ($3::text[]))
 `
@@ -232,24 +231,39 @@ func (q *Queries) CountViews(ctx context.Context, arg CountViewsParams) (int64, 
 	return count, err
 }
 
-const deleteView = `-- name: DeleteView :exec
-DELETE FROM views WHERE org_id = $1 AND id = $2
+const deleteView = `-- name: DeleteView :one
+DELETE FROM views WHERE org_id = $1 AND id = $2 AND (owner_id IS NULL OR owner_id = $3)
+RETURNING org_id, id, owner_id, name, list, filters, creator, version, created_at, updated_at
 `
 
 type DeleteViewParams struct {
-	OrgID principal.OrgID
-	ID    int64
+	OrgID  principal.OrgID
+	ID     int64
+	Person *uuid.UUID
 }
 
-// Removes a view.
-func (q *Queries) DeleteView(ctx context.Context, arg DeleteViewParams) error {
-	_, err := q.db.Exec(ctx, deleteView, arg.OrgID, arg.ID)
-	return err
+// Removes a view that the person may see.
+func (q *Queries) DeleteView(ctx context.Context, arg DeleteViewParams) (View, error) {
+	row := q.db.QueryRow(ctx, deleteView, arg.OrgID, arg.ID, arg.Person)
+	var i View
+	err := row.Scan(
+		&i.OrgID,
+		&i.ID,
+		&i.OwnerID,
+		&i.Name,
+		&i.List,
+		&i.Filters,
+		&i.Creator,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const deleteViewsOf = `-- name: DeleteViewsOf :many
 DELETE FROM views WHERE org_id = $1 AND owner_id = $2
-RETURNING id, owner_id, name, list, filters, creator, version, created_at, updated_at
+RETURNING org_id, id, owner_id, name, list, filters, creator, version, created_at, updated_at
 `
 
 type DeleteViewsOfParams struct {
@@ -257,29 +271,18 @@ type DeleteViewsOfParams struct {
 	OwnerID *uuid.UUID
 }
 
-type DeleteViewsOfRow struct {
-	ID        int64
-	OwnerID   *uuid.UUID
-	Name      string
-	List      string
-	Filters   []byte
-	Creator   string
-	Version   int64
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
-
 // Removes the personal views of a member.
-func (q *Queries) DeleteViewsOf(ctx context.Context, arg DeleteViewsOfParams) ([]DeleteViewsOfRow, error) {
+func (q *Queries) DeleteViewsOf(ctx context.Context, arg DeleteViewsOfParams) ([]View, error) {
 	rows, err := q.db.Query(ctx, deleteViewsOf, arg.OrgID, arg.OwnerID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []DeleteViewsOfRow{}
+	items := []View{}
 	for rows.Next() {
-		var i DeleteViewsOfRow
+		var i View
 		if err := rows.Scan(
+			&i.OrgID,
 			&i.ID,
 			&i.OwnerID,
 			&i.Name,
@@ -340,7 +343,7 @@ type FindKeyRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
-	Creator      string
+	Creator      principal.Actor
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -529,8 +532,7 @@ func (q *Queries) FindPresentedKey(ctx context.Context, keyID string) (FindPrese
 }
 
 const findView = `-- name: FindView :one
-SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
-FROM views
+SELECT org_id, id, owner_id, name, list, filters, creator, version, created_at, updated_at FROM views
 WHERE org_id = $1 AND id = $2 AND (owner_id IS NULL OR owner_id = $3)
 `
 
@@ -540,23 +542,12 @@ type FindViewParams struct {
 	Person *uuid.UUID
 }
 
-type FindViewRow struct {
-	ID        int64
-	OwnerID   *uuid.UUID
-	Name      string
-	List      string
-	Filters   []byte
-	Creator   string
-	Version   int64
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
-
 // A view that the person may see.
-func (q *Queries) FindView(ctx context.Context, arg FindViewParams) (FindViewRow, error) {
+func (q *Queries) FindView(ctx context.Context, arg FindViewParams) (View, error) {
 	row := q.db.QueryRow(ctx, findView, arg.OrgID, arg.ID, arg.Person)
-	var i FindViewRow
+	var i View
 	err := row.Scan(
+		&i.OrgID,
 		&i.ID,
 		&i.OwnerID,
 		&i.Name,
@@ -640,7 +631,7 @@ type InsertKeyParams struct {
 	Last4         string
 	OwnerID       *uuid.UUID
 	CreatedBy     *uuid.UUID
-	Creator       string
+	Creator       principal.Actor
 	OverOwners    bool
 	Asserted      bool
 	CreatedAt     time.Time
@@ -734,7 +725,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 const insertView = `-- name: InsertView :one
 INSERT INTO views (org_id, owner_id, name, list, filters, creator, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-RETURNING id
+RETURNING org_id, id, owner_id, name, list, filters, creator, version, created_at, updated_at
 `
 
 type InsertViewParams struct {
@@ -742,13 +733,13 @@ type InsertViewParams struct {
 	OwnerID   *uuid.UUID
 	Name      string
 	List      string
-	Filters   []byte
-	Creator   string
+	Filters   map[string][]string
+	Creator   principal.Actor
 	CreatedAt time.Time
 }
 
 // Saves a view.
-func (q *Queries) InsertView(ctx context.Context, arg InsertViewParams) (int64, error) {
+func (q *Queries) InsertView(ctx context.Context, arg InsertViewParams) (View, error) {
 	row := q.db.QueryRow(ctx, insertView,
 		arg.OrgID,
 		arg.OwnerID,
@@ -758,9 +749,20 @@ func (q *Queries) InsertView(ctx context.Context, arg InsertViewParams) (int64, 
 		arg.Creator,
 		arg.CreatedAt,
 	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
+	var i View
+	err := row.Scan(
+		&i.OrgID,
+		&i.ID,
+		&i.OwnerID,
+		&i.Name,
+		&i.List,
+		&i.Filters,
+		&i.Creator,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const listAudit = `-- name: ListAudit :many
@@ -940,7 +942,7 @@ type ListKeysRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
-	Creator      string
+	Creator      principal.Actor
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -1157,8 +1159,7 @@ func (q *Queries) ListRoles(ctx context.Context, arg ListRolesParams) ([]ListRol
 }
 
 const listViews = `-- name: ListViews :many
-SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
-FROM views
+SELECT org_id, id, owner_id, name, list, filters, creator, version, created_at, updated_at FROM views
 WHERE org_id = $1 AND (owner_id IS NULL OR owner_id = $2)
   AND ($3::text[] IS NULL OR list = ANY ($3::text[]))
   AND id < $4
@@ -1175,20 +1176,8 @@ type ListViewsParams struct {
 	RowLimit  int32
 }
 
-type ListViewsRow struct {
-	ID        int64
-	OwnerID   *uuid.UUID
-	Name      string
-	List      string
-	Filters   []byte
-	Creator   string
-	Version   int64
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
-
 // A page of the views that the person may see, newest first.
-func (q *Queries) ListViews(ctx context.Context, arg ListViewsParams) ([]ListViewsRow, error) {
+func (q *Queries) ListViews(ctx context.Context, arg ListViewsParams) ([]View, error) {
 	rows, err := q.db.Query(ctx, listViews,
 		arg.OrgID,
 		arg.Person,
@@ -1201,10 +1190,11 @@ func (q *Queries) ListViews(ctx context.Context, arg ListViewsParams) ([]ListVie
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListViewsRow{}
+	items := []View{}
 	for rows.Next() {
-		var i ListViewsRow
+		var i View
 		if err := rows.Scan(
+			&i.OrgID,
 			&i.ID,
 			&i.OwnerID,
 			&i.Name,
@@ -1257,7 +1247,7 @@ type LockKeyRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
-	Creator      string
+	Creator      principal.Actor
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -1330,8 +1320,7 @@ func (q *Queries) LockOrganization(ctx context.Context, orgID principal.OrgID) (
 }
 
 const lockView = `-- name: LockView :one
-SELECT id, owner_id, name, list, filters, creator, version, created_at, updated_at
-FROM views
+SELECT org_id, id, owner_id, name, list, filters, creator, version, created_at, updated_at FROM views
 WHERE org_id = $1 AND id = $2 AND (owner_id IS NULL OR owner_id = $3)
 FOR UPDATE
 `
@@ -1342,23 +1331,12 @@ type LockViewParams struct {
 	Person *uuid.UUID
 }
 
-type LockViewRow struct {
-	ID        int64
-	OwnerID   *uuid.UUID
-	Name      string
-	List      string
-	Filters   []byte
-	Creator   string
-	Version   int64
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
-
 // A view that the person may see, until the transaction ends.
-func (q *Queries) LockView(ctx context.Context, arg LockViewParams) (LockViewRow, error) {
+func (q *Queries) LockView(ctx context.Context, arg LockViewParams) (View, error) {
 	row := q.db.QueryRow(ctx, lockView, arg.OrgID, arg.ID, arg.Person)
-	var i LockViewRow
+	var i View
 	err := row.Scan(
+		&i.OrgID,
 		&i.ID,
 		&i.OwnerID,
 		&i.Name,
@@ -1468,7 +1446,7 @@ type RevokeAllKeysRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
-	Creator      string
+	Creator      principal.Actor
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -1568,7 +1546,7 @@ type RevokeKeysBelowRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
-	Creator      string
+	Creator      principal.Actor
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -1643,7 +1621,7 @@ type RevokeKeysOfRow struct {
 	Last4        string
 	OwnerID      *uuid.UUID
 	CreatedBy    *uuid.UUID
-	Creator      string
+	Creator      principal.Actor
 	OverOwners   bool
 	Asserted     bool
 	CreatedAt    time.Time
@@ -1927,29 +1905,41 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 	return result.RowsAffected(), nil
 }
 
-const updateView = `-- name: UpdateView :exec
-UPDATE views SET name = $1, filters = $2, version = $3, updated_at = $4
-WHERE org_id = $5 AND id = $6
+const updateView = `-- name: UpdateView :one
+UPDATE views SET name = $1, filters = $2, version = version + 1, updated_at = $3
+WHERE org_id = $4 AND id = $5
+RETURNING org_id, id, owner_id, name, list, filters, creator, version, created_at, updated_at
 `
 
 type UpdateViewParams struct {
 	Name      string
-	Filters   []byte
-	Version   int64
+	Filters   map[string][]string
 	UpdatedAt time.Time
 	OrgID     principal.OrgID
 	ID        int64
 }
 
 // Changes a view's name and filters.
-func (q *Queries) UpdateView(ctx context.Context, arg UpdateViewParams) error {
-	_, err := q.db.Exec(ctx, updateView,
+func (q *Queries) UpdateView(ctx context.Context, arg UpdateViewParams) (View, error) {
+	row := q.db.QueryRow(ctx, updateView,
 		arg.Name,
 		arg.Filters,
-		arg.Version,
 		arg.UpdatedAt,
 		arg.OrgID,
 		arg.ID,
 	)
-	return err
+	var i View
+	err := row.Scan(
+		&i.OrgID,
+		&i.ID,
+		&i.OwnerID,
+		&i.Name,
+		&i.List,
+		&i.Filters,
+		&i.Creator,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }

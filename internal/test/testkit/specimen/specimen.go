@@ -75,20 +75,23 @@ type area struct {
 
 var areas = []area{tenancy, provider, dataset, trace, judge, evaluation, annotation, adjudication, evidence, policy}
 
-// Operations are the operations of all areas.
-func Operations() (all []Operation) {
+// written are the operations of all areas.
+func written() (all []Operation) {
 	for _, a := range areas {
 		all = append(all, a.operations...)
 	}
 	return all
 }
 
-// Nouns are the nouns of all areas, those that others need first.
+// Operations are the operations of all areas, and those of nouns that no area has.
+func Operations() []Operation { return append(written(), standard().operations...) }
+
+// Nouns are the nouns of all areas, those that others need first, and those that no area has.
 func Nouns() (all []Noun) {
 	for _, a := range areas {
 		all = append(all, a.nouns...)
 	}
-	return all
+	return append(all, standard().nouns...)
 }
 
 // Rows are the rows of all areas, those that others refer to first.

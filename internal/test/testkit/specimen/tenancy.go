@@ -35,19 +35,9 @@ var tenancy = area{
 			ID: "updateMember", Route: "PATCH /api/organizations/current/members/{userId}", Body: `{"name":"{label}","role":"viewer"}`, Audit: "member.updated member",
 			Refused: `{"role":"king"}`, At: "/role", Conflict: `{"role":"viewer","expectedVersion":4711}`,
 		},
-		{
-			ID: "createView", Route: "POST /api/views", Body: `{"name":"{label}","list":"traces","filters":{"search":["#"]}}`, Audit: "view.created view",
-			Refused: `{"name":"x","list":"planets","filters":{}}`, At: "/list",
-		},
-		{
-			ID: "updateView", Route: "PATCH /api/views/{id}", Body: `{"name":"{label}"}`, Audit: "view.updated view",
-			Refused: `{"filters":{"search":"text"}}`, At: "/filters/search", Conflict: `{"name":"Other","expectedVersion":4711}`,
-		},
-		{ID: "deleteView", Route: "DELETE /api/views/{id}", Audit: "view.deleted view"},
 		{ID: "removeMember", Route: "DELETE /api/organizations/current/members/{userId}", Audit: "member.removed member"},
 	},
 	nouns: []Noun{
-		{Name: "view", Paths: []string{"/api/views/{id}"}, Made: "createView", ID: "id", Named: []string{"resourceId"}},
 		{Name: "api key", Paths: []string{"/api/developer/api-keys/{id}"}, Made: "createApiKey", ID: "id", Named: []string{"resourceId"}},
 		{Name: "personal key", Paths: []string{"/api/me/api-keys/{id}"}, Made: "createMyApiKey", ID: "id", Named: []string{"resourceId"}},
 		{

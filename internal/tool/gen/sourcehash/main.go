@@ -1,6 +1,7 @@
 // Command sourcehash writes internal/app/sourcehash_gen.go: the SHA-256 of the
-// source of every operation's handler, by operation id. `make gen` runs it in
-// the root of the repository.
+// source of every operation's handler, by operation id; and in each package with
+// nouns http_gen.go, which adds their operations to the route table. `make gen`
+// runs it in the root of the repository.
 //
 // The hash covers the handler's syntax tree. Comments and layout do not change
 // it; any other edit does. An operation whose id or handler cannot be read from
@@ -32,14 +33,30 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	src, err := render(hashes)
+	files, err := lists(fsys)
 	if err != nil {
 		return err
 	}
-	if old, err := fs.ReadFile(fsys, output); err == nil && bytes.Equal(old, src) {
+	if files[output], err = render(hashes); err != nil {
+		return err
+	}
+	for name, src := range files {
+		if err := write(fsys, root, name, src); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a file, or removes it if nothing is in it.
+func write(fsys fs.FS, root, name string, src []byte) error {
+	if len(src) == 0 {
+		return os.Remove(root + "/" + name)
+	}
+	if old, err := fs.ReadFile(fsys, name); err == nil && bytes.Equal(old, src) {
 		return nil // an untouched file keeps its place in the build cache
 	}
-	return os.WriteFile(root+"/"+output, src, 0o644)
+	return os.WriteFile(root+"/"+name, src, 0o644)
 }
 
 // render returns the Go file that holds the hashes.

@@ -5,12 +5,24 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"slices"
 	"strconv"
 )
 
-// operationID reads the ID of an Op that is written in place, or of the Op
-// embedded in it: a string, or a constant of the package.
+// standard are the methods of resource.Routes, which make an Op.
+var standard = []string{"List", "Create", "Get", "Update", "Delete"}
+
+// operationID reads the ID of an Op that is written in place, of the Op embedded
+// in it, or of one that is made by a method of resource.Routes: a string, or a
+// constant of the package.
 func (f *folder) operationID(op ast.Expr) (string, error) {
+	if call, ok := op.(*ast.CallExpr); ok && len(call.Args) == 2 {
+		routes, ok := call.Fun.(*ast.SelectorExpr)
+		id, known := f.text(call.Args[0])
+		if ok && known && id != "" && slices.Contains(standard, routes.Sel.Name) {
+			return id, nil
+		}
+	}
 	literal, ok := op.(*ast.CompositeLit)
 	if !ok {
 		return "", errors.New("the Op is not written in place")

@@ -3,3 +3,27 @@
 //   sqlc v1.31.1
 
 package db
+
+import (
+	"time"
+
+	"github.com/assayhq/assay/internal/core/principal"
+)
+
+type Policy struct {
+	OrgID         principal.OrgID
+	ID            int64
+	Key           string
+	Name          string
+	Mode          string
+	State         string
+	Source        string
+	AppliesTo     []byte
+	Tests         []byte
+	PolicyVersion int64
+	Used          bool
+	CreatedBy     string
+	Version       int64
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}

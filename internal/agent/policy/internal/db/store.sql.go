@@ -115,7 +115,7 @@ func (q *Queries) DeleteVersions(ctx context.Context, arg DeleteVersionsParams) 
 }
 
 const findPolicy = `-- name: FindPolicy :one
-SELECT id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
+SELECT org_id, id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
 FROM policies
 WHERE org_id = $1 AND id = $2
 `
@@ -125,28 +125,12 @@ type FindPolicyParams struct {
 	ID    int64
 }
 
-type FindPolicyRow struct {
-	ID            int64
-	Key           string
-	Name          string
-	Mode          string
-	State         string
-	Source        string
-	AppliesTo     []byte
-	Tests         []byte
-	PolicyVersion int64
-	Used          bool
-	CreatedBy     string
-	Version       int64
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-}
-
 // One policy.
-func (q *Queries) FindPolicy(ctx context.Context, arg FindPolicyParams) (FindPolicyRow, error) {
+func (q *Queries) FindPolicy(ctx context.Context, arg FindPolicyParams) (Policy, error) {
 	row := q.db.QueryRow(ctx, findPolicy, arg.OrgID, arg.ID)
-	var i FindPolicyRow
+	var i Policy
 	err := row.Scan(
+		&i.OrgID,
 		&i.ID,
 		&i.Key,
 		&i.Name,
@@ -418,7 +402,7 @@ func (q *Queries) ListFacts(ctx context.Context, arg ListFactsParams) ([]ListFac
 }
 
 const listPolicies = `-- name: ListPolicies :many
-SELECT id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
+SELECT org_id, id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
 FROM policies
 WHERE org_id = $1
   AND ($2::text[] IS NULL OR state = ANY ($2::text[]))
@@ -439,25 +423,8 @@ type ListPoliciesParams struct {
 	RowLimit  int32
 }
 
-type ListPoliciesRow struct {
-	ID            int64
-	Key           string
-	Name          string
-	Mode          string
-	State         string
-	Source        string
-	AppliesTo     []byte
-	Tests         []byte
-	PolicyVersion int64
-	Used          bool
-	CreatedBy     string
-	Version       int64
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-}
-
 // A page of policies, newest first; an absent filter matches everything.
-func (q *Queries) ListPolicies(ctx context.Context, arg ListPoliciesParams) ([]ListPoliciesRow, error) {
+func (q *Queries) ListPolicies(ctx context.Context, arg ListPoliciesParams) ([]Policy, error) {
 	rows, err := q.db.Query(ctx, listPolicies,
 		arg.OrgID,
 		arg.States,
@@ -471,10 +438,11 @@ func (q *Queries) ListPolicies(ctx context.Context, arg ListPoliciesParams) ([]L
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListPoliciesRow{}
+	items := []Policy{}
 	for rows.Next() {
-		var i ListPoliciesRow
+		var i Policy
 		if err := rows.Scan(
+			&i.OrgID,
 			&i.ID,
 			&i.Key,
 			&i.Name,
@@ -573,7 +541,7 @@ func (q *Queries) LockActor(ctx context.Context, number int64) error {
 }
 
 const lockPolicy = `-- name: LockPolicy :one
-SELECT id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
+SELECT org_id, id, key, name, mode, state, source, applies_to, tests, policy_version, used, created_by, version, created_at, updated_at
 FROM policies
 WHERE org_id = $1 AND id = $2
 FOR UPDATE
@@ -584,28 +552,12 @@ type LockPolicyParams struct {
 	ID    int64
 }
 
-type LockPolicyRow struct {
-	ID            int64
-	Key           string
-	Name          string
-	Mode          string
-	State         string
-	Source        string
-	AppliesTo     []byte
-	Tests         []byte
-	PolicyVersion int64
-	Used          bool
-	CreatedBy     string
-	Version       int64
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-}
-
 // One policy, kept from changing until the transaction ends.
-func (q *Queries) LockPolicy(ctx context.Context, arg LockPolicyParams) (LockPolicyRow, error) {
+func (q *Queries) LockPolicy(ctx context.Context, arg LockPolicyParams) (Policy, error) {
 	row := q.db.QueryRow(ctx, lockPolicy, arg.OrgID, arg.ID)
-	var i LockPolicyRow
+	var i Policy
 	err := row.Scan(
+		&i.OrgID,
 		&i.ID,
 		&i.Key,
 		&i.Name,
