@@ -14,9 +14,9 @@ var (
 	eventTaskDeleted    = taskNoun.Event("annotation_task.deleted", "An annotation task was deleted.")
 	eventTaskItemsAdded = taskNoun.Event("annotation_task.items_added", "Items were added to an annotation task.")
 	eventTaskReopened   = taskNoun.Event("annotation_task.reopened", "A completed annotation task has incomplete items again.")
-	// EventTaskCompleted and EventTaskMilestone are followed by those who look at all answers
-	// of a task.
+	// EventTaskCompleted is followed by those who look at all answers of a task.
 	EventTaskCompleted = taskNoun.Public("annotation_task.completed", "annotation.task.completed", "All items of an annotation task are complete.")
+	// EventTaskMilestone is for those who look before the task is completed.
 	EventTaskMilestone = taskNoun.Event("annotation_task.milestone", "50 items of an annotation task are complete, or a doubling of that.")
 
 	eventItemUpdated       = itemNoun.Event("annotation_item.updated", "The content of an annotation item was replaced.")
@@ -24,9 +24,9 @@ var (
 	eventItemReopened      = itemNoun.Event("annotation_item.reopened", "A skipped item was opened again.")
 	eventItemAdjudicated   = itemNoun.Event("annotation_item.adjudicated", "An adjudication decided about the answers to an item.")
 	eventItemUnadjudicated = itemNoun.Event("annotation_item.unadjudicated", "The decision about the answers to an item was withdrawn.")
-	// EventItemAnnotated and EventItemConflicted are followed by those who look at the answers
-	// to an item.
-	EventItemAnnotated  = itemNoun.Event("annotation.item.annotated", "An item has enough answers, and they agree.")
+	// EventItemAnnotated is followed by those who check answers on which people agree.
+	EventItemAnnotated = itemNoun.Event("annotation.item.annotated", "An item has enough answers, and they agree.")
+	// EventItemConflicted is followed by those who decide about the others.
 	EventItemConflicted = itemNoun.Event("annotation.item.conflicted", "An item has enough answers, and they disagree.")
 
 	eventCreated        = annotationNoun.Event("annotation.created", "An annotation was created as a draft.")

@@ -282,11 +282,12 @@ var seeds = []seed{
 
 // declared is an events.go with events of members.
 func declared(events ...string) string {
-	text := "package tenancy\n\nvar memberNoun = event.Of(\"member\", \"Member\")\n"
+	var b strings.Builder
+	b.WriteString("package tenancy\n\nvar memberNoun = event.Of(\"member\", \"Member\")\n")
 	for i, e := range events {
-		text += fmt.Sprintf("\nvar event%d = memberNoun.%s\n", i, e)
+		fmt.Fprintf(&b, "\nvar event%d = memberNoun.%s\n", i, e)
 	}
-	return text
+	return b.String()
 }
 
 // innocent files are near a law's edge and on its right side.
