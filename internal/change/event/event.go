@@ -1,6 +1,6 @@
 // Package event is the catalogue of what happens to resources. Each kind of event is a variable
-// of the area that it belongs to, in the area's events.go. Only this package makes one, so the
-// compiler refuses an entry of the audit log whose action the catalogue does not have.
+// of the area that it belongs to. Only this package makes one, so the compiler refuses an entry
+// of the audit log whose action the catalogue does not have.
 package event
 
 import (

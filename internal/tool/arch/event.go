@@ -34,11 +34,12 @@ type happening struct {
 	line int
 }
 
-// declaresEvents reports whether events are looked for in a file: in the events.go of an area, and in the
-// file of a noun that is its row.
+// declaresEvents reports whether a file may make kinds of events: the events.go of an area, and
+// the file of a noun that is its row.
 func declaresEvents(f *file) bool { return f.name == "events.go" || isRow(f) }
 
-// happenings reads the catalogue: the variables that areas make there from literal texts. What is made elsewhere or otherwise is reported. Tests have events of their own.
+// happenings reads the catalogue: the variables that areas make there from literal texts. What
+// is made elsewhere or otherwise is reported. Tests have events of their own.
 func (t *tree) happenings(bad report) (all []happening) {
 	nouns := map[string][]string{} // what they are made from, by folder and variable
 	for _, f := range t.files {
