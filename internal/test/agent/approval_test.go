@@ -320,13 +320,13 @@ func TestNobodyApprovesWhatTheyAskedFor(t *testing.T) {
 	_, err = s.ann.DecideApproval(ctx, posted.ID(), yes)
 	require.Equal(t, "self_approval", reason(err), "whoever posts the request, she asked for the decision")
 
-	made, err := s.ann.CreateKey(ctx, testkit.NewKey{Name: "for bob", Scopes: []string{"admin:org"}, Personal: true}, testkit.OnBehalfOf(s.bobID))
+	made, err := s.ann.CreateKey(ctx, testkit.NewKey{Name: "for bob", Scopes: []string{"admin:org"}, Personal: new(true)}, testkit.OnBehalfOf(s.bobID))
 	require.NoError(t, err)
 	id = s.asked(t, next(), map[string]any{"subjectUser": s.annID})
 	_, err = s.With(made.Key).DecideApproval(ctx, id, yes)
 	require.Equal(t, "self_approval", reason(err), "a key that she made for another is hers")
 
-	puppet, err := s.CreateKey(ctx, testkit.NewKey{Name: "bob, made by the agent", Scopes: []string{"admin:org"}, Personal: true}, testkit.OnBehalfOf(s.bobID))
+	puppet, err := s.CreateKey(ctx, testkit.NewKey{Name: "bob, made by the agent", Scopes: []string{"admin:org"}, Personal: new(true)}, testkit.OnBehalfOf(s.bobID))
 	require.NoError(t, err)
 	amount = next()
 	id = s.asked(t, amount, nil)

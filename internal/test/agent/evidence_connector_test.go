@@ -98,7 +98,7 @@ func TestAnApprovedConnectorThatChangesIsLookedAtAgain(t *testing.T) {
 		if name == "tools" {
 			require.Equal(t, map[string]any{"refund": "transact", "wipe": "unknown"}, classesOf(after))
 		}
-		found, _, err := us.ListEvidence(ctx, "failures", "?failureKey=manifest_drift:"+name)
+		found, _, err := us.ListEvidence(ctx, "failures", "failureKey=manifest_drift:"+name)
 		require.NoError(t, err)
 		require.Len(t, found, 1, name)
 	}
@@ -123,15 +123,15 @@ func TestAServerThatListsItsToolsInPages(t *testing.T) {
 		{"tools": []any{map[string]any{"name": "look_up", "inputSchema": map[string]any{}}}, "nextCursor": "2"},
 		{"tools": []any{map[string]any{"name": "refund", "inputSchema": map[string]any{}}}},
 	} {
-		out, err := us.Ingest(t.Context(), envelope(message(strconv.Itoa(i), "s", map[string]any{"jsonrpc": "2.0", "id": i, "result": page})))
+		out, err := us.IngestEvidence(t.Context(), envelope(message(strconv.Itoa(i), "s", map[string]any{"jsonrpc": "2.0", "id": i, "result": page})))
 		require.NoError(t, err)
-		require.Equal(t, 1, out.Accepted, "%+v", out)
+		require.EqualValues(t, 1, out.Accepted, "%+v", out)
 	}
 	list, _, err := us.ListEvidence(t.Context(), "connectors", "")
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	require.Len(t, classesOf(list[0]), 2, "a page adds to the one before")
-	drift, _, err := us.ListEvidence(t.Context(), "failures", "?failureMode=manifest_drift")
+	drift, _, err := us.ListEvidence(t.Context(), "failures", "failureMode=manifest_drift")
 	require.NoError(t, err)
 	require.Empty(t, drift)
 }

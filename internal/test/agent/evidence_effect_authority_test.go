@@ -68,7 +68,7 @@ func (p payer) sends(t *testing.T, d testkit.Evidence, effectKey string, more ma
 // violations counts what was done without being allowed.
 func (p payer) violations(t *testing.T) (n int64) {
 	t.Helper()
-	found, _, err := p.ListEvidence(t.Context(), "failures", "?failureMode=policy_violation")
+	found, _, err := p.ListEvidence(t.Context(), "failures", "failureMode=policy_violation")
 	require.NoError(t, err)
 	for _, f := range found {
 		n += f.Number("occurrences")
@@ -103,10 +103,10 @@ func TestADecisionAuthorizesOneEffect(t *testing.T) {
 	event := func(id, effectKey string) any {
 		return map[string]any{"id": id, "source": "t", "type": "agent-evidence.side-effect-ledger", "data": entry("acknowledged", effectKey, map[string]any{"policyDecisionId": d.ID(), "idempotencyKey": id})}
 	}
-	in, err := p.Ingest(t.Context(), map[string]any{"producer": map[string]any{"runtimeKey": "refund-agent"}, "events": []any{event("e1", "k4"), event("e2", "k5"), event("e3", "k4")}})
+	in, err := p.IngestEvidence(t.Context(), map[string]any{"producer": map[string]any{"runtimeKey": "refund-agent"}, "events": []any{event("e1", "k4"), event("e2", "k5"), event("e3", "k4")}})
 	require.NoError(t, err)
-	require.Equal(t, 3, in.Accepted, "%v", in)
-	all, _, err := p.ListEvidence(t.Context(), "side-effect-ledger", fmt.Sprintf("?policyDecisionId=%d", d.ID()))
+	require.EqualValues(t, 3, in.Accepted, "%v", in)
+	all, _, err := p.ListEvidence(t.Context(), "side-effect-ledger", fmt.Sprintf("policyDecisionId=%d", d.ID()))
 	require.NoError(t, err)
 	said := map[string]int{}
 	for _, e := range all {
@@ -354,7 +354,7 @@ func TestADecisionFindsWhatItWasUsedFor(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, d.ID(), planned.Number("policy_decision_id"))
-	for _, query := range []string{fmt.Sprintf("?policyDecisionId=%d", d.ID()), fmt.Sprintf("?sideEffectClass=%s", planned["side_effect_class"])} {
+	for _, query := range []string{fmt.Sprintf("policyDecisionId=%d", d.ID()), fmt.Sprintf("sideEffectClass=%s", planned["side_effect_class"])} {
 		all, _, err := p.ListEvidence(t.Context(), "side-effect-ledger", query)
 		require.NoError(t, err)
 		require.Len(t, all, 1, query)

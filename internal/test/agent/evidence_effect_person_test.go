@@ -74,10 +74,10 @@ func TestAReportDoesNotBringAPersonsCheck(t *testing.T) {
 		map[string]any{"id": "e1", "source": "t", "type": "agent-evidence.side-effect-ledger", "data": entry("acknowledged", "k2", map[string]any{"verification": seen("human")})},
 		map[string]any{"id": "e2", "source": "t", "type": "agent-evidence.side-effect-ledger", "data": entry("acknowledged", "k3", map[string]any{"verification": seen("webhook")})},
 	}}
-	in, err := agent.Ingest(ctx, envelope)
+	in, err := agent.IngestEvidence(ctx, envelope)
 	require.NoError(t, err)
-	require.Equal(t, []int{1, 1}, []int{in.Accepted, in.Rejected}, "%v", in)
-	in, err = person.Ingest(ctx, envelope)
+	require.Equal(t, []int64{1, 1}, []int64{in.Accepted, in.Rejected}, "%v", in)
+	in, err = person.IngestEvidence(ctx, envelope)
 	require.NoError(t, err)
 	require.Zero(t, in.Rejected, "%v", in)
 }

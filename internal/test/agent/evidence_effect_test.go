@@ -40,7 +40,7 @@ func TestASideEffectRemembersItsStates(t *testing.T) {
 	}
 	require.Equal(t, []string{"planned", "authorized", "dispatched", "acknowledged"}, states)
 	require.Equal(t, "none", e["authorization"], "no decision allows it")
-	failures, _, err := us.ListEvidence(ctx, "failures", fmt.Sprintf("?failureMode=policy_violation&sideEffectLedgerId=%d", e.ID()))
+	failures, _, err := us.ListEvidence(ctx, "failures", fmt.Sprintf("failureMode=policy_violation&sideEffectLedgerId=%d", e.ID()))
 	require.NoError(t, err)
 	require.Len(t, failures, 1)
 	require.EqualValues(t, 1, failures[0]["occurrences"], "one dispatch is one violation, whatever follows")
@@ -65,13 +65,13 @@ func TestTheSameSideEffectTwiceIsADuplicate(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, other["duplicate_of_id"])
 
-	in, err := us.Ingest(ctx, map[string]any{"producer": map[string]any{"runtimeKey": "refund-agent"}, "events": []any{
+	in, err := us.IngestEvidence(ctx, map[string]any{"producer": map[string]any{"runtimeKey": "refund-agent"}, "events": []any{
 		map[string]any{"id": "e1", "source": "t", "type": "agent-evidence.side-effect-ledger", "data": entry("acknowledged", "k3", nil)},
 		map[string]any{"id": "e2", "source": "t", "type": "agent-evidence.side-effect-ledger", "data": entry("acknowledged", "k3", map[string]any{"invocationId": "again"})},
 	}})
 	require.NoError(t, err)
-	require.Equal(t, 2, in.Accepted, "%v", in)
-	found, _, err := us.ListEvidence(ctx, "failures", "?failureMode=duplicate_side_effect")
+	require.EqualValues(t, 2, in.Accepted, "%v", in)
+	found, _, err := us.ListEvidence(ctx, "failures", "failureMode=duplicate_side_effect")
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.EqualValues(t, 2, found[0]["occurrences"], "one of each pair")
@@ -105,7 +105,7 @@ func TestWhatMustNotBeSentIsNotNoted(t *testing.T) {
 	noted, _, err := us.ListEvidence(ctx, "side-effect-ledger", "")
 	require.NoError(t, err)
 	require.Len(t, noted, 3)
-	twice, _, err := us.ListEvidence(ctx, "failures", "?failureMode=duplicate_side_effect")
+	twice, _, err := us.ListEvidence(ctx, "failures", "failureMode=duplicate_side_effect")
 	require.NoError(t, err)
 	require.Empty(t, twice)
 	_, err = us.UpdateEvidence(ctx, "side-effect-ledger", first.ID(), map[string]any{"state": "failed"})
@@ -156,9 +156,9 @@ func TestAKeyThatIsNotStoredTellsNothingApart(t *testing.T) {
 	} {
 		_, err := us.PostEvidence(t.Context(), "side-effect-ledger", e)
 		require.Equal(t, "invalid_request", reason(err))
-		in, err := us.Ingest(t.Context(), envelope(event("e1", "agent-evidence.side-effect-ledger", e)))
+		in, err := us.IngestEvidence(t.Context(), envelope(event("e1", "agent-evidence.side-effect-ledger", e)))
 		require.NoError(t, err)
-		require.Equal(t, 1, in.Rejected, "%+v", in)
+		require.EqualValues(t, 1, in.Rejected, "%+v", in)
 	}
 	_, err := us.PostEvidence(t.Context(), "side-effect-ledger", entry("dispatched", "k1", map[string]any{"attributes": map[string]any{"note": "AKIAIOSFODNN7EXAMPLE"}}))
 	require.NoError(t, err, "what tells nothing apart is redacted")
@@ -185,7 +185,7 @@ func TestAnEffectThatHappenedAfterAllIsADuplicate(t *testing.T) {
 	move(second, "acknowledged", nil)
 	first = move(first, "conflicting", map[string]any{"method": "readback", "result": "different"})
 	require.EqualValues(t, second.ID(), first["duplicate_of_id"])
-	found, _, err := us.ListEvidence(ctx, "failures", "?failureMode=duplicate_side_effect")
+	found, _, err := us.ListEvidence(ctx, "failures", "failureMode=duplicate_side_effect")
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 }
@@ -220,12 +220,12 @@ func TestAnEffectThatDidNotHappenIsNotRepeated(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, first.ID(), send("dispatched", "k")["duplicate_of_id"], "it happened after all")
 
-	in, err := us.Ingest(ctx, envelope(
+	in, err := us.IngestEvidence(ctx, envelope(
 		event("e1", "agent-evidence.side-effect-ledger", entry("failed", "both", nil)),
 		event("e2", "agent-evidence.side-effect-ledger", entry("dispatched", "both", map[string]any{"invocationId": "again"})),
 	))
 	require.NoError(t, err)
-	require.Equal(t, 2, in.Accepted, "%+v", in)
+	require.EqualValues(t, 2, in.Accepted, "%+v", in)
 	require.EqualValues(t, in.Results[1].Records[0].ID, send("dispatched", "both")["duplicate_of_id"])
 }
 

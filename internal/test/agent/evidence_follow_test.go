@@ -48,7 +48,7 @@ func TestSpansThatArriveAreEvidence(t *testing.T) {
 	// The workflow engine does not say when it has looked.
 	require.Eventually(t, func() bool {
 		var err error
-		calls, _, err = us.ListEvidence(ctx, invocations, "?traceId="+ours)
+		calls, _, err = us.ListEvidence(ctx, invocations, "traceId="+ours)
 		return err == nil && len(calls) == 3
 	}, 10*time.Minute, 50*time.Millisecond)
 	by := map[any]testkit.Evidence{}
@@ -69,7 +69,7 @@ func TestSpansThatArriveAreEvidence(t *testing.T) {
 	require.Equal(t, map[string]any{"q": "A-17"}, by["call_3"]["arguments"])
 
 	require.Eventually(t, func() bool {
-		found, _, err := us.ListEvidence(ctx, "failures", "?failureMode=tool_error_unhandled")
+		found, _, err := us.ListEvidence(ctx, "failures", "failureMode=tool_error_unhandled")
 		return err == nil && len(found) == 1 && found[0]["otel_trace_id"] == ours
 	}, 10*time.Minute, 50*time.Millisecond)
 	require.Eventually(t, func() bool {
@@ -81,7 +81,7 @@ func TestSpansThatArriveAreEvidence(t *testing.T) {
 	us.SendOTLP(t, testkit.Spans(called(ours, "call_4", "")))
 	k.Clock.Advance(11 * time.Minute)
 	require.Eventually(t, func() bool {
-		found, _, err := us.ListEvidence(ctx, invocations, "?invocationId=call_4")
+		found, _, err := us.ListEvidence(ctx, invocations, "invocationId=call_4")
 		return err == nil && len(found) == 1
 	}, 10*time.Minute, 50*time.Millisecond)
 }
@@ -111,7 +111,7 @@ func TestSpansAndEventsOfACallAreOneRecord(t *testing.T) {
 	require.Equal(t, first, all(), "reading a trace again changes nothing")
 
 	// The same calls are sent as events: one span, and one record of its own.
-	_, err := us.Ingest(ctx, map[string]any{"producer": map[string]any{"runtimeKey": "refund-agent"}, "events": []any{
+	_, err := us.IngestEvidence(ctx, map[string]any{"producer": map[string]any{"runtimeKey": "refund-agent"}, "events": []any{
 		event("e1", "otel.span", map[string]any{
 			"trace_id": id, "span_id": failed.ID, "name": "execute_tool refund", "start_time": "2026-11-02T10:00:00Z", "end_time": "2026-11-02T10:00:01Z", "status": map[string]any{"code": "ERROR", "message": "the bank is closed"},
 			"attributes": map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "refund", "gen_ai.tool.call.id": "call_1"},
@@ -131,7 +131,7 @@ func TestSpansAndEventsOfACallAreOneRecord(t *testing.T) {
 	open.Duration = time.Second
 	us.SendOTLP(t, testkit.Spans(open))
 	require.NoError(t, k.App.Evidence.ReadTraces(ctx, us.Org, traceIDs(t, id)))
-	calls, _, err = us.ListEvidence(ctx, invocations, "?invocationId=call_2")
+	calls, _, err = us.ListEvidence(ctx, invocations, "invocationId=call_2")
 	require.NoError(t, err)
 	require.Len(t, calls, 1)
 	require.Equal(t, "succeeded", calls[0]["status"])
@@ -158,7 +158,7 @@ func TestFailuresAndMemoriesOfSpans(t *testing.T) {
 	require.NoError(t, k.App.Evidence.ReadTraces(ctx, us.Org, traceIDs(t, id, plain)))
 	require.NoError(t, k.App.Evidence.ReadTraces(ctx, us.Org, traceIDs(t, id, plain)))
 
-	found, _, err := us.ListEvidence(ctx, "failures", "?failureMode=rate_limited")
+	found, _, err := us.ListEvidence(ctx, "failures", "failureMode=rate_limited")
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.EqualValues(t, 1, found[0]["occurrences"])
@@ -182,7 +182,7 @@ func TestFailuresAndMemoriesOfSpans(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, n, "each step once, from its span")
-	of, _, err := us.ListEvidence(ctx, "failures", "?traceId="+plain)
+	of, _, err := us.ListEvidence(ctx, "failures", "traceId="+plain)
 	require.NoError(t, err)
 	require.Empty(t, of, "a span that is not an agent's is not evidence")
 }
@@ -193,7 +193,7 @@ func TestAFollowerReadsOnWhereItStopped(t *testing.T) {
 	us := k.Org(t)
 	ctx := t.Context()
 	calls := func() int {
-		found, _, err := us.ListEvidence(ctx, invocations, "?limit=1000")
+		found, _, err := us.ListEvidence(ctx, invocations, "limit=1000")
 		require.NoError(t, err)
 		return len(found)
 	}
@@ -237,7 +237,7 @@ func TestScoresThatSpansCarryAreExplanations(t *testing.T) {
 	for range 2 {
 		require.NoError(t, k.App.Evidence.ReadTraces(ctx, us.Org, traceIDs(t, id)))
 	}
-	found, _, err := us.ListEvidence(ctx, "eval-explanations", "?traceId="+id)
+	found, _, err := us.ListEvidence(ctx, "eval-explanations", "traceId="+id)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, "relevance", found[0]["evaluation_name"])

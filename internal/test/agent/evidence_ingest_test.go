@@ -29,16 +29,16 @@ func TestEveryEventHasAResult(t *testing.T) {
 		event("1", "agent-evidence.tool-invocation-evidence", map[string]any{"invocationId": "c", "toolName": "t", "status": "requested"}),
 		map[string]any{"id": "5"},
 	)
-	out, err := us.Ingest(ctx, in)
+	out, err := us.IngestEvidence(ctx, in)
 	require.NoError(t, err)
 	var statuses []string
 	for i, r := range out.Results {
-		require.Equal(t, i, r.Index)
+		require.EqualValues(t, i, r.Index)
 		statuses = append(statuses, r.Status)
 	}
 	require.Equal(t, []string{"accepted", "accepted", "unmapped", "rejected", "duplicate", "rejected"}, statuses)
-	require.Equal(t, []int{6, 2, 1, 1, 2}, []int{out.Received, out.Accepted, out.Duplicates, out.Unmapped, out.Rejected})
-	require.Equal(t, map[string]int{"tool-invocation-evidence": 1, "failures": 1}, out.RecordsCreated)
+	require.Equal(t, []int64{6, 2, 1, 1, 2}, []int64{out.Received, out.Accepted, out.Duplicates, out.Unmapped, out.Rejected})
+	require.Equal(t, map[string]int64{"tool-invocation-evidence": 1, "failures": 1}, out.RecordsCreated)
 
 	call, err := us.GetEvidence(ctx, "tool-invocation-evidence", out.Results[0].Records[0].ID)
 	require.NoError(t, err)
@@ -50,9 +50,9 @@ func TestEveryEventHasAResult(t *testing.T) {
 	require.Equal(t, map[string]any{"rain": true}, raw["payload"])
 
 	// The answer was lost, and the envelope is sent again.
-	again, err := us.Ingest(ctx, in)
+	again, err := us.IngestEvidence(ctx, in)
 	require.NoError(t, err)
-	require.Equal(t, []int{6, 0, 4, 0, 2}, []int{again.Received, again.Accepted, again.Duplicates, again.Unmapped, again.Rejected})
+	require.Equal(t, []int64{6, 0, 4, 0, 2}, []int64{again.Received, again.Accepted, again.Duplicates, again.Unmapped, again.Rejected})
 	require.Equal(t, out.Results[1].Records, again.Results[1].Records)
 	f, err := us.GetEvidence(ctx, "failures", out.Results[1].Records[0].ID)
 	require.NoError(t, err)
@@ -66,29 +66,29 @@ func TestDryRunAndAtomic(t *testing.T) {
 	good := event("1", "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": "low"})
 	in := envelope(good, event("2", "agent-evidence.failures", map[string]any{"failureMode": "charming"}))
 	in["options"] = map[string]any{"mode": "atomic"}
-	_, err := us.Ingest(ctx, in)
+	_, err := us.IngestEvidence(ctx, in)
 	require.Equal(t, "invalid_events", reason(err))
 	dry := envelope(good)
 	dry["options"] = map[string]any{"dryRun": true}
-	out, err := us.Ingest(ctx, dry)
+	out, err := us.IngestEvidence(ctx, dry)
 	require.NoError(t, err)
 	require.True(t, out.DryRun)
-	require.Equal(t, 1, out.Accepted)
+	require.EqualValues(t, 1, out.Accepted)
 	for _, kind := range []string{"failures", "raw-events", "runtimes"} {
 		list, _, err := us.ListEvidence(ctx, kind, "")
 		require.NoError(t, err)
 		require.Empty(t, list, kind)
 	}
 
-	_, err = us.Ingest(ctx, envelope(good))
+	_, err = us.IngestEvidence(ctx, envelope(good))
 	require.NoError(t, err)
 	dry["events"] = []map[string]any{
 		good, event("3", "agent-evidence.failures", map[string]any{"failureMode": "loop", "severity": "low", "toolInvocationEvidenceId": 999_999}),
 		event("4", "agent-evidence.failures", map[string]any{"failureMode": "loop", "severity": "low"}),
 	}
-	out, err = us.Ingest(ctx, dry)
+	out, err = us.IngestEvidence(ctx, dry)
 	require.NoError(t, err)
-	require.Equal(t, []int{1, 1, 1}, []int{out.Duplicates, out.Rejected, out.Accepted}, "%+v", out)
+	require.Equal(t, []int64{1, 1, 1}, []int64{out.Duplicates, out.Rejected, out.Accepted}, "%+v", out)
 	list, _, err := us.ListEvidence(ctx, "failures", "")
 	require.NoError(t, err)
 	require.Len(t, list, 1)
@@ -103,9 +103,9 @@ func TestANameCountsOnceInARequest(t *testing.T) {
 	loop := func(id, severity string) map[string]any {
 		return event(id, "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": severity, "idempotencyKey": "k"})
 	}
-	out, err := us.Ingest(ctx, envelope(loop("1", "low"), loop("2", "low")))
+	out, err := us.IngestEvidence(ctx, envelope(loop("1", "low"), loop("2", "low")))
 	require.NoError(t, err)
-	require.Equal(t, 2, out.Accepted, "%+v", out)
+	require.EqualValues(t, 2, out.Accepted, "%+v", out)
 	f, err := us.GetEvidence(ctx, "failures", out.Results[0].Records[0].ID)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, f["occurrences"])
@@ -113,7 +113,7 @@ func TestANameCountsOnceInARequest(t *testing.T) {
 	in := envelope(event("3", "agent-evidence.failures", map[string]any{"failureKey": "other", "failureMode": "loop", "severity": "low"}), loop("4", "high"))
 	for _, dry := range []bool{true, false} {
 		in["options"] = map[string]any{"mode": "atomic", "dryRun": dry}
-		_, err = us.Ingest(ctx, in)
+		_, err = us.IngestEvidence(ctx, in)
 		require.Equal(t, "invalid_events", reason(err))
 	}
 	all, _, err := us.ListEvidence(ctx, "failures", "")
@@ -121,9 +121,9 @@ func TestANameCountsOnceInARequest(t *testing.T) {
 	require.Len(t, all, 1, "all or nothing")
 	for _, dry := range []bool{true, false} {
 		in["options"] = map[string]any{"dryRun": dry}
-		out, err = us.Ingest(ctx, in)
+		out, err = us.IngestEvidence(ctx, in)
 		require.NoError(t, err)
-		require.Equal(t, []int{1, 1}, []int{out.Accepted, out.Rejected}, "%+v", out)
+		require.Equal(t, []int64{1, 1}, []int64{out.Accepted, out.Rejected}, "%+v", out)
 	}
 }
 
@@ -133,9 +133,9 @@ func TestABadTraceparentIsIgnored(t *testing.T) {
 	us := testkit.Shared(t).Org(t)
 	e := event("1", "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": "low"})
 	e["traceparent"] = "00-00000000000000000000000000000000-0000000000000000-00"
-	out, err := us.Ingest(t.Context(), envelope(e))
+	out, err := us.IngestEvidence(t.Context(), envelope(e))
 	require.NoError(t, err)
-	require.Equal(t, 1, out.Accepted, "%+v", out)
+	require.EqualValues(t, 1, out.Accepted, "%+v", out)
 }
 
 // message is a JSON-RPC message of a session.
@@ -157,9 +157,9 @@ func TestACallAndItsResultAreOneRecord(t *testing.T) {
 			}
 			var id int64
 			for i := range messages {
-				out, err := us.Ingest(t.Context(), envelope(messages[(i+first)%2]))
+				out, err := us.IngestEvidence(t.Context(), envelope(messages[(i+first)%2]))
 				require.NoError(t, err)
-				require.Equal(t, 1, out.Accepted, "%+v", out)
+				require.EqualValues(t, 1, out.Accepted, "%+v", out)
 				id = out.Results[0].Records[0].ID
 			}
 			call, err := us.GetEvidence(t.Context(), "tool-invocation-evidence", id)
@@ -179,12 +179,12 @@ func TestAnErrorAnswersACallThatIsKnown(t *testing.T) {
 		return message(id, "s", map[string]any{"jsonrpc": "2.0", "id": to, "error": map[string]any{"code": -32603, "message": "not now"}})
 	}
 	call := message("call", "s", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "refund"}})
-	out, err := us.Ingest(t.Context(), envelope(refusal("of the call", 1), call, refusal("of something else", 2)))
+	out, err := us.IngestEvidence(t.Context(), envelope(refusal("of the call", 1), call, refusal("of something else", 2)))
 	require.NoError(t, err)
-	require.Equal(t, []int{2, 1}, []int{out.Accepted, out.Unmapped}, "%+v", out)
-	again, err := us.Ingest(t.Context(), envelope(refusal("of something else again", 2)))
+	require.Equal(t, []int64{2, 1}, []int64{out.Accepted, out.Unmapped}, "%+v", out)
+	again, err := us.IngestEvidence(t.Context(), envelope(refusal("of something else again", 2)))
 	require.NoError(t, err)
-	require.Equal(t, 1, again.Unmapped)
+	require.EqualValues(t, 1, again.Unmapped)
 	calls, _, err := us.ListEvidence(t.Context(), invocations, "")
 	require.NoError(t, err)
 	require.Len(t, calls, 1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -61,7 +62,7 @@ func TestARefundIsFollowed(t *testing.T) {
 
 	line, err := timeline(t, us, trace)
 	require.NoError(t, err)
-	require.Equal(t, []string{"requested:done", "authorized:missing", "dispatched:done", "acknowledged:done", "verified:missing"}, line.marks(t, "call_9"),
+	require.Equal(t, []string{"requested:done", "authorized:missing", "dispatched:done", "acknowledged:done", "verified:missing"}, marks(line, "call_9"),
 		"a decision that a client reports authorizes nothing")
 
 	_, err = us.UpdateEvidence(ctx, "side-effect-ledger", effect.ID(), map[string]any{"state": "verified"})
@@ -72,7 +73,7 @@ func TestARefundIsFollowed(t *testing.T) {
 	require.NoError(t, err)
 	line, err = timeline(t, us, trace)
 	require.NoError(t, err)
-	require.Equal(t, "verified:done", line.marks(t, "call_9")[4])
+	require.Equal(t, "verified:done", marks(line, "call_9")[4])
 
 	// What is final stays, and other moves are refused with those that are possible.
 	_, err = us.UpdateEvidence(ctx, invocations, made.ID(), map[string]any{"status": "requested"})
@@ -82,24 +83,10 @@ func TestARefundIsFollowed(t *testing.T) {
 	require.Equal(t, done, got)
 }
 
-// shownTimeline is what a timeline shows of actions.
-type shownTimeline struct {
-	Entries []struct {
-		Resource string `json:"resource"`
-		Action   *struct {
-			InvocationID string `json:"invocation_id"`
-			Marks        []struct {
-				Stage string `json:"stage"`
-				State string `json:"state"`
-			} `json:"marks"`
-		} `json:"action"`
-	} `json:"entries"`
-}
-
-func (l shownTimeline) marks(t testing.TB, invocation string) (out []string) {
-	t.Helper()
+// marks are those of the action of an invocation.
+func marks(l api.EvidenceTimeline, invocation string) (out []string) {
 	for _, e := range l.Entries {
-		if e.Action != nil && e.Action.InvocationID == invocation && e.Resource == invocations {
+		if e.Action != nil && api.Value(e.Action.InvocationID) == invocation && e.Resource == invocations {
 			for _, m := range e.Action.Marks {
 				out = append(out, m.Stage+":"+m.State)
 			}
@@ -108,10 +95,9 @@ func (l shownTimeline) marks(t testing.TB, invocation string) (out []string) {
 	return out
 }
 
-func timeline(t testing.TB, us *testkit.Client, trace string) (out shownTimeline, err error) {
+func timeline(t testing.TB, us *testkit.Client, trace string) (api.EvidenceTimeline, error) {
 	t.Helper()
-	_, err = us.Call(t.Context(), http.MethodGet, "/api/agent-evidence/timeline?traceId="+trace, nil, &out)
-	return out, err
+	return us.GetEvidenceTimeline(t.Context(), "traceId="+trace)
 }
 
 func TestUnknownKinds(t *testing.T) {
@@ -148,7 +134,7 @@ func TestTheSameReportIsOneRecord(t *testing.T) {
 		body["attributes"] = map[string]any{"other": true}
 		_, err = us.PostEvidence(ctx, kind, body)
 		require.Equal(t, "idempotency_key_reused", reason(err), kind)
-		list, _, err := us.ListEvidence(ctx, kind, "?idempotencyKey=k")
+		list, _, err := us.ListEvidence(ctx, kind, "idempotencyKey=k")
 		require.NoError(t, err)
 		require.Equal(t, []testkit.Evidence{first}, list)
 	}
@@ -171,7 +157,7 @@ func TestReportsOfOneCallAddUp(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "failed", third["status"], "a state that is final stays")
 
-	found, _, err := us.ListEvidence(ctx, "failures", "?failureMode=rate_limited")
+	found, _, err := us.ListEvidence(ctx, "failures", "failureMode=rate_limited")
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.EqualValues(t, 1, found[0]["occurrences"])
@@ -219,15 +205,15 @@ func TestFilters(t *testing.T) {
 		return out
 	}
 	require.Equal(t, []int64{ids[2], ids[1], ids[0]}, of(""))
-	require.Equal(t, []int64{ids[2], ids[1]}, of("?status=succeeded,failed"))
-	require.Equal(t, []int64{ids[2], ids[1]}, of("?state=succeeded&state=failed"))
-	require.Equal(t, []int64{ids[0]}, of("?invocationId=call_a"))
-	require.Len(t, of("?runtimeKey=refund-agent&connectorKey=payments&sideEffectClass=transact"), 3)
-	require.Empty(t, of("?runtimeKey=refund-agent,other"), "a key is exact")
-	page, next, err := us.ListEvidence(ctx, invocations, "?limit=2")
+	require.Equal(t, []int64{ids[2], ids[1]}, of("status=succeeded,failed"))
+	require.Equal(t, []int64{ids[2], ids[1]}, of("state=succeeded&state=failed"))
+	require.Equal(t, []int64{ids[0]}, of("invocationId=call_a"))
+	require.Len(t, of("runtimeKey=refund-agent&connectorKey=payments&sideEffectClass=transact"), 3)
+	require.Empty(t, of("runtimeKey=refund-agent,other"), "a key is exact")
+	page, next, err := us.ListEvidence(ctx, invocations, "limit=2")
 	require.NoError(t, err)
 	require.Len(t, page, 2)
-	rest, _, err := us.ListEvidence(ctx, invocations, "?limit=2&cursor="+*next)
+	rest, _, err := us.ListEvidence(ctx, invocations, "limit=2&cursor="+*next)
 	require.NoError(t, err)
 	require.Len(t, rest, 1)
 	require.Equal(t, ids[0], rest[0].ID())
@@ -254,16 +240,7 @@ func TestOverview(t *testing.T) {
 	require.NoError(t, err)
 	_, err = us.PostEvidence(ctx, "approvals", map[string]any{"title": "Refund", "reason": "Above 100", "inputDigest": "sha256:" + strings.Repeat("ab", 32)})
 	require.NoError(t, err)
-	var out struct {
-		Kinds []struct {
-			Resource string `json:"resource"`
-			Count    int64  `json:"count"`
-		} `json:"kinds"`
-		Attention struct {
-			PendingApprovals int64 `json:"pending_approvals"`
-		} `json:"attention"`
-	}
-	_, err = us.Call(ctx, http.MethodGet, "/api/agent-evidence", nil, &out)
+	out, err := us.GetEvidenceOverview(ctx)
 	require.NoError(t, err)
 	require.Len(t, out.Kinds, 16)
 	count := map[string]int64{}

@@ -56,7 +56,7 @@ func TestKeysAreForgottenWithTheirRecords(t *testing.T) {
 	k := testkit.Shared(t)
 	us := k.Org(t)
 	ctx := t.Context()
-	_, err := us.Ingest(ctx, envelope(explanation("1"), event("2", "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": "low"})))
+	_, err := us.IngestEvidence(ctx, envelope(explanation("1"), event("2", "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": "low"})))
 	require.NoError(t, err)
 	db := k.Owner(t, us.Org)
 	count := func() (n int) {

@@ -90,21 +90,21 @@ func TestListsShowWhatRecordsAreNow(t *testing.T) {
 	})
 	require.Equal(t, ids, again)
 	for query, want := range map[string][]int64{
-		"?status=requested&limit=3":                                   same,
-		"?status=cancelled&limit=7":                                   changed,
-		"?status=requested,cancelled&limit=7":                         ids,
-		"?status=denied&limit=7":                                      nil,
-		"?sideEffectClass=read&limit=3":                               same,
-		"?sideEffectClass=transact&limit=30":                          changed,
-		"?status=requested&sideEffectClass=transact&limit=7":          nil,
-		"?status=cancelled&sideEffectClass=transact&limit=7":          changed,
-		"?connectorKey=payments&limit=7":                              changed,
-		"?connectorKey=other&limit=7":                                 nil,
-		"?runtimeKey=agent&limit=7":                                   ids,
-		"?runtimeKey=agent&runtimeKey=other&limit=7":                  ids,
-		"?runtimeKey=other&limit=7":                                   nil,
-		fmt.Sprintf("?primitiveStepRunId=%d&limit=7", step.ID()):      changed,
-		fmt.Sprintf("?primitiveStepRunId=%d&limit=7", step.ID()+1000): nil,
+		"status=requested&limit=3":                                   same,
+		"status=cancelled&limit=7":                                   changed,
+		"status=requested,cancelled&limit=7":                         ids,
+		"status=denied&limit=7":                                      nil,
+		"sideEffectClass=read&limit=3":                               same,
+		"sideEffectClass=transact&limit=30":                          changed,
+		"status=requested&sideEffectClass=transact&limit=7":          nil,
+		"status=cancelled&sideEffectClass=transact&limit=7":          changed,
+		"connectorKey=payments&limit=7":                              changed,
+		"connectorKey=other&limit=7":                                 nil,
+		"runtimeKey=agent&limit=7":                                   ids,
+		"runtimeKey=agent&runtimeKey=other&limit=7":                  ids,
+		"runtimeKey=other&limit=7":                                   nil,
+		fmt.Sprintf("primitiveStepRunId=%d&limit=7", step.ID()):      changed,
+		fmt.Sprintf("primitiveStepRunId=%d&limit=7", step.ID()+1000): nil,
 	} {
 		got, _ := pages(t, us, invocations, query)
 		require.Equal(t, newestFirst(want), newestFirst(got), query)
@@ -119,10 +119,10 @@ func TestListsShowWhatRecordsAreNow(t *testing.T) {
 	one, err := us.GetEvidence(t.Context(), invocations, ids[0])
 	require.NoError(t, err)
 	for _, of := range []string{"createdAfter", "createdBefore"} {
-		got, _ := pages(t, us, invocations, "?limit=7&"+of+"="+fmt.Sprint(one["created_at"]))
+		got, _ := pages(t, us, invocations, "limit=7&"+of+"="+fmt.Sprint(one["created_at"]))
 		require.NotContains(t, got, ids[0], "times are compared to the millisecond")
 	}
-	skipped, _, err := us.ListEvidence(t.Context(), invocations, "?status=requested&offset=4&limit=3")
+	skipped, _, err := us.ListEvidence(t.Context(), invocations, "status=requested&offset=4&limit=3")
 	require.NoError(t, err)
 	require.Len(t, skipped, 3)
 	for i, id := range newestFirst(same)[4:7] {
@@ -143,7 +143,7 @@ func TestAPageEndsWhenItIsLarge(t *testing.T) {
 		},
 	} {
 		ids := postAll(t, us, kind, 68, body)
-		got, sizes := pages(t, us, kind, "?limit=100")
+		got, sizes := pages(t, us, kind, "limit=100")
 		require.Equal(t, newestFirst(ids), got, kind)
 		require.Equal(t, []int{65, 3}, sizes, "%s: a page ends with the record that fills 16 MiB", kind)
 	}
@@ -161,7 +161,7 @@ func TestListsOfWhatDoesNotExistAreEmpty(t *testing.T) {
 		invocations + "?sideEffectLedgerId=987654321", invocations + "?runtimeKey=none", "side-effect-ledger?runtimeKey=none&connectorKey=none",
 	} {
 		kind, query, _ := strings.Cut(path, "?")
-		got, next, err := us.ListEvidence(t.Context(), kind, "?"+query)
+		got, next, err := us.ListEvidence(t.Context(), kind, query)
 		require.NoError(t, err, path)
 		require.Empty(t, got, path)
 		require.Nil(t, next, path)
@@ -187,7 +187,7 @@ func TestListsOfATime(t *testing.T) {
 	require.NoError(t, conn.SendBatch(t.Context(), batch).Close())
 	for _, of := range []struct{ after, before int }{{-1, 0}, {-1, 1}, {-1, 100}, {200, 300}, {490, all}, {all, all}, {250, 251}, {-1, all}} {
 		for _, states := range []string{"", "failed", "failed,unknown"} {
-			query, want := "?limit=17", []int64{}
+			query, want := "limit=17", []int64{}
 			var after, before time.Time
 			if of.after >= 0 {
 				after = at(of.after)

@@ -23,7 +23,7 @@ func TestAnEventThatIsSentByTwoAtOnceIsOneRecord(t *testing.T) {
 	var g errgroup.Group
 	for range 8 {
 		g.Go(func() error {
-			_, err := us.Ingest(t.Context(), envelope(explanation("1"), explanation("2")))
+			_, err := us.IngestEvidence(t.Context(), envelope(explanation("1"), explanation("2")))
 			return err
 		})
 	}
@@ -41,15 +41,15 @@ func TestWhatIsPostedDoesNotStandForWhatIsReceived(t *testing.T) {
 	for _, way := range []func() error{
 		func() error { _, err := us.PostEvidence(ctx, "raw-events", posted); return err },
 		func() error {
-			_, err := us.Ingest(ctx, envelope(event("0", "agent-evidence.raw-events", posted)))
+			_, err := us.IngestEvidence(ctx, envelope(event("0", "agent-evidence.raw-events", posted)))
 			return err
 		},
 	} {
 		require.NoError(t, way())
 	}
-	out, err := us.Ingest(ctx, envelope(explanation("1")))
+	out, err := us.IngestEvidence(ctx, envelope(explanation("1")))
 	require.NoError(t, err)
-	require.Equal(t, 1, out.Accepted, "an event that was only posted was not received")
+	require.EqualValues(t, 1, out.Accepted, "an event that was only posted was not received")
 	posted["payload"] = map[string]any{"harmless": false}
 	_, err = us.PostEvidence(ctx, "raw-events", posted)
 	require.Equal(t, "idempotency_key_reused", reason(err))
@@ -102,7 +102,7 @@ func TestAnAtomicEnvelopeLeavesNothing(t *testing.T) {
 	named := func(id, name string, score float64) map[string]any {
 		return event(id, "agent-evidence.benchmarks", map[string]any{"benchmarkKey": "b", "metrics": map[string]any{"accuracy": score}, "idempotencyKey": name})
 	}
-	_, err := us.Ingest(ctx, envelope(named("1", "first", 0.5)))
+	_, err := us.IngestEvidence(ctx, envelope(named("1", "first", 0.5)))
 	require.NoError(t, err)
 	runtimes, _, err := us.ListEvidence(ctx, "runtimes", "")
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestAnAtomicEnvelopeLeavesNothing(t *testing.T) {
 		in := envelope(events...)
 		in["producer"] = map[string]any{"runtimeKey": "another"}
 		in["options"] = map[string]any{"mode": "atomic"}
-		_, err := us.Ingest(ctx, in)
+		_, err := us.IngestEvidence(ctx, in)
 		require.Equal(t, "invalid_events", reason(err), name)
 	}
 	for kind, want := range map[string]int{"raw-events": 1, "benchmarks": 1, "eval-explanations": 0, "runtimes": len(runtimes), "failures": 0} {
@@ -125,9 +125,9 @@ func TestAnAtomicEnvelopeLeavesNothing(t *testing.T) {
 		require.Len(t, list, want, kind)
 	}
 	// The name was not used up.
-	out, err := us.Ingest(ctx, envelope(named("8", "second", 0.3)))
+	out, err := us.IngestEvidence(ctx, envelope(named("8", "second", 0.3)))
 	require.NoError(t, err)
-	require.Equal(t, 1, out.Accepted)
+	require.EqualValues(t, 1, out.Accepted)
 }
 
 func TestAnEventReportsABoundedNumberOfRecords(t *testing.T) {
@@ -139,9 +139,9 @@ func TestAnEventReportsABoundedNumberOfRecords(t *testing.T) {
 	}
 	many := event("1", "opa.decision", decisions)
 	many["format"] = "opa.decision"
-	out, err := us.Ingest(t.Context(), envelope(many))
+	out, err := us.IngestEvidence(t.Context(), envelope(many))
 	require.NoError(t, err)
-	require.Equal(t, 1, out.Rejected, "%+v", out.Results)
+	require.EqualValues(t, 1, out.Rejected, "%+v", out.Results)
 }
 
 func TestWhatNamesARecordCannotBeChanged(t *testing.T) {

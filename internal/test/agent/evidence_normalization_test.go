@@ -49,7 +49,7 @@ func receivedOld(t testing.TB, k *testkit.Kit, us, sender *testkit.Client, e map
 	unknown := maps.Clone(e)
 	unknown["type"], unknown["data"] = "com.example.later", map[string]any{"later": true}
 	delete(unknown, "format")
-	_, err := sender.Ingest(ctx, envelope(unknown))
+	_, err := sender.IngestEvidence(ctx, envelope(unknown))
 	require.NoError(t, err)
 	ch, err := clickhouse.Open(k.App.Config.ClickHouse)
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 	reply := message("reply", "s", map[string]any{"jsonrpc": "2.0", "id": 7, "result": map[string]any{"content": []any{}}})
 	untimed := event("4", "agent-evidence.benchmarks", map[string]any{"benchmarkKey": "b", "metrics": map[string]any{"m": 1}, "idempotencyKey": "b", "note": "as sent"})
 	delete(untimed, "time")
-	_, err := us.Ingest(ctx, envelope(reply, untimed, explanation("1"), event("2", "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": "low"}), event("3", "com.example.weather", map[string]any{"rain": true})))
+	_, err := us.IngestEvidence(ctx, envelope(reply, untimed, explanation("1"), event("2", "agent-evidence.failures", map[string]any{"failureKey": "f", "failureMode": "loop", "severity": "low"}), event("3", "com.example.weather", map[string]any{"rain": true})))
 	require.NoError(t, err)
 
 	n := normalize(t, us, "outdated")
@@ -123,7 +123,7 @@ func TestWhatIsReadAgainComesFromItsSender(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	member, ann := us.Person(t, principal.Admin)
 	receivedOld(t, k, us, ann, event("old", "agent-evidence.approvals", map[string]any{"title": "Old", "reason": "r", "inputDigest": digest}))
-	_, err := ann.Ingest(ctx, envelope(event("posted", "agent-evidence.raw-events", map[string]any{
+	_, err := ann.IngestEvidence(ctx, envelope(event("posted", "agent-evidence.raw-events", map[string]any{
 		"eventId": "hidden", "source": "s", "type": "agent-evidence.approvals", "format": "native", "payload": map[string]any{"title": "Posted", "reason": "r", "inputDigest": digest},
 	})))
 	require.NoError(t, err)

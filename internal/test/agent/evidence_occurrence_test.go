@@ -26,9 +26,9 @@ func TestOccurrencesInOneEnvelope(t *testing.T) {
 				}))
 			}
 		}
-		out, err := us.Ingest(ctx, envelope(events...))
+		out, err := us.IngestEvidence(ctx, envelope(events...))
 		require.NoError(t, err)
-		require.Equal(t, len(events), out.Accepted)
+		require.EqualValues(t, len(events), out.Accepted)
 	}
 	found := func() []testkit.Evidence {
 		all, _, err := us.ListEvidence(ctx, "failures", "")

@@ -48,9 +48,9 @@ func TestAStrictEnvelopeLeavesDigests(t *testing.T) {
 			e["source"] = source
 		}
 		in["options"] = map[string]any{"redaction": redaction}
-		out, err := us.Ingest(ctx, in)
+		out, err := us.IngestEvidence(ctx, in)
 		require.NoError(t, err)
-		require.Equal(t, []int{4, 1}, []int{out.Accepted, out.Unmapped}, "%+v", out)
+		require.Equal(t, []int64{4, 1}, []int64{out.Accepted, out.Unmapped}, "%+v", out)
 		return out
 	}
 	read := func(out testkit.Ingested) (all []testkit.Evidence) {
@@ -98,17 +98,17 @@ func TestAnEventOfWhichAPartIsLeftOut(t *testing.T) {
 		return map[string]any{"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
 	}
 	named := map[string]any{"name": "refund"}
-	out, err := us.Ingest(ctx, envelope(
+	out, err := us.IngestEvidence(ctx, envelope(
 		message("all", "s", []any{call(1, named), call(2, named)}),
 		message("some", "s", []any{call(3, named), call(4, nil), call(5, named)}),
 		message("none", "s", []any{call(6, nil)}),
 	))
 	require.NoError(t, err)
-	require.Equal(t, []int{2, 1}, []int{out.Accepted, out.Rejected}, "%+v", out)
+	require.Equal(t, []int64{2, 1}, []int64{out.Accepted, out.Rejected}, "%+v", out)
 	require.Len(t, out.Results[1].Records, 2)
 	const left = "1 of the list are left out: params/name is required, a string"
 	require.Equal(t, []string{left}, out.Results[1].Warnings)
-	found, _, err := us.ListEvidence(ctx, "raw-events", "?status=partially_normalized")
+	found, _, err := us.ListEvidence(ctx, "raw-events", "status=partially_normalized")
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, "some", found[0]["event_id"])

@@ -61,12 +61,12 @@ func TestRecordsDoNotGrowWithoutEnd(t *testing.T) {
 				}
 				events = append(events, event(fmt.Sprintf("%s %d", kind, n), "agent-evidence."+kind, data))
 			}
-			in, err := us.Ingest(ctx, envelope(events...))
+			in, err := us.IngestEvidence(ctx, envelope(events...))
 			require.NoError(t, err)
-			require.Equal(t, 6, in.Accepted, "%+v", in.Results)
+			require.EqualValues(t, 6, in.Accepted, "%+v", in.Results)
 		}
 		for _, kind := range []string{"runtimes", "tool-invocation-evidence"} {
-			query := map[string]string{"runtimes": "?runtimeKey=refund-agent"}[kind]
+			query := map[string]string{"runtimes": "runtimeKey=refund-agent"}[kind]
 			all, _, err := us.ListEvidence(ctx, kind, query)
 			require.NoError(t, err)
 			require.Equal(t, 1, len(all)) //nolint:testifylint // it would print all

@@ -27,9 +27,9 @@ func TestU0000HidesNothing(t *testing.T) {
 	call, err := us.PostEvidence(ctx, invocations, map[string]any{"runtimeKey": "agent", "invocationId": "c", "toolName": "t", "status": "failed", "result": map[string]any{"text": "no\x00seats"}})
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"text": "no\x00seats"}, call["result"])
-	out, err := us.Ingest(ctx, envelope(message("tools", "s", map[string]any{"jsonrpc": "2.0", "id": 7, "result": map[string]any{"tools": []any{map[string]any{"name": "t", "description": "\x00", "inputSchema": map[string]any{}}}}})))
+	out, err := us.IngestEvidence(ctx, envelope(message("tools", "s", map[string]any{"jsonrpc": "2.0", "id": 7, "result": map[string]any{"tools": []any{map[string]any{"name": "t", "description": "\x00", "inputSchema": map[string]any{}}}}})))
 	require.NoError(t, err)
-	require.Equal(t, 1, out.Accepted, "%+v", out)
+	require.EqualValues(t, 1, out.Accepted, "%+v", out)
 
 	found, _, err := us.ListEvidence(ctx, "failures", "")
 	require.NoError(t, err)

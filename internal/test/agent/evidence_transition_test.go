@@ -17,7 +17,7 @@ import (
 // reporter is a client that may send telemetry, and nothing else.
 func reporter(t testing.TB, us *testkit.Client) *testkit.Client {
 	t.Helper()
-	key, err := us.CreateKey(t.Context(), testkit.NewKey{Name: "reporter", Scopes: []string{"traces:write", "traces:read"}, Mode: "test"})
+	key, err := us.CreateKey(t.Context(), testkit.NewKey{Name: "reporter", Scopes: []string{"traces:write", "traces:read"}, Mode: new("test")})
 	require.NoError(t, err)
 	return us.With(key.Key)
 }
@@ -161,9 +161,9 @@ func TestReportsGrantNothing(t *testing.T) {
 	for i, say := range []map[string]any{{"runtimeKey": "stopped", "state": "active"}, {"runtime_key": "stopped", "status": "active", "name": "back"}} {
 		_, err = they.PostEvidence(ctx, "runtime", say)
 		require.NoError(t, err)
-		out, err := they.Ingest(ctx, envelope(event(strconv.Itoa(i), "agent-evidence.runtimes", say)))
+		out, err := they.IngestEvidence(ctx, envelope(event(strconv.Itoa(i), "agent-evidence.runtimes", say)))
 		require.NoError(t, err)
-		require.Equal(t, 1, out.Accepted)
+		require.EqualValues(t, 1, out.Accepted)
 	}
 	got, err := us.GetEvidence(ctx, "runtimes", r.ID())
 	require.NoError(t, err)

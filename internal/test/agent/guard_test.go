@@ -82,7 +82,7 @@ func do(ctx context.Context, g *guard.Guard, tool guard.Tool, ends error) (calle
 // entry is the side effect of a call.
 func (s guardScene) entry(t testing.TB, call string) testkit.Evidence {
 	t.Helper()
-	all, _, err := s.ListEvidence(t.Context(), "side-effect-ledger", "?invocationId="+call)
+	all, _, err := s.ListEvidence(t.Context(), "side-effect-ledger", "invocationId="+call)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	return all[0]
@@ -99,7 +99,7 @@ func (s guardScene) entries(t testing.TB) int {
 func (s guardScene) pending(t testing.TB) (id int64) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		all, _, err := s.ListEvidence(t.Context(), "approvals", "?state=pending")
+		all, _, err := s.ListEvidence(t.Context(), "approvals", "state=pending")
 		if err != nil || len(all) != 1 {
 			return false
 		}
@@ -156,7 +156,7 @@ func TestACallIsSentOnceUnderItsName(t *testing.T) {
 	require.ErrorIs(t, err, guard.ErrRepeated)
 	require.False(t, called)
 	require.Equal(t, "verified", s.entry(t, "A-17")["state"], "what was not sent is not in the ledger")
-	twice, _, err := s.ListEvidence(t.Context(), "failures", "?failureMode=duplicate_side_effect")
+	twice, _, err := s.ListEvidence(t.Context(), "failures", "failureMode=duplicate_side_effect")
 	require.NoError(t, err)
 	require.Empty(t, twice, "nor is it a failure")
 	called, err = pay("A-17", true, nil, guard.Confirmed)
@@ -206,7 +206,7 @@ func TestAnEffectBelongsToItsTrace(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, called)
 
-	all, _, err := s.ListEvidence(t.Context(), "side-effect-ledger", "?traceId="+trace)
+	all, _, err := s.ListEvidence(t.Context(), "side-effect-ledger", "traceId="+trace)
 
 	require.NoError(t, err)
 	require.Len(t, all, 1)

@@ -49,7 +49,7 @@ func TestBacktestIsHonest(t *testing.T) {
 
 		out := s.backtest(t, p, object{"limit": 2})
 
-		require.Equal(t, 2, out.Considered)
+		require.EqualValues(t, 2, out.Considered)
 		require.False(t, out.Truncated, "there are no others that were made here")
 	})
 
@@ -80,8 +80,8 @@ func TestBacktestIsHonest(t *testing.T) {
 		move(s.Client, both, "fixed")
 		out := s.backtest(t, p, nil)
 
-		require.Equal(t, 2, out.Truth.Failures)
-		require.Equal(t, 2, out.FalseAllow.N)
+		require.EqualValues(t, 2, out.Truth.Failures)
+		require.EqualValues(t, 2, out.FalseAllow.N)
 	})
 
 	t.Run("what a key triaged nobody has judged, whoever it says that it speaks for", func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestBacktestIsHonest(t *testing.T) {
 		_, err = person.UpdateEvidence(t.Context(), "failures", f.ID(), object{"state": "fixed"})
 		require.NoError(t, err)
 
-		require.Equal(t, 1, s.backtest(t, p, nil).Truth.Failures)
+		require.EqualValues(t, 1, s.backtest(t, p, nil).Truth.Failures)
 	})
 
 	t.Run("what was judged and cannot be asked again widens the rates", func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestBacktestIsHonest(t *testing.T) {
 			s.approve(t, order(i))
 		}
 		all := s.backtest(t, p, nil)
-		require.Equal(t, 4, all.FalseBlock.N)
+		require.EqualValues(t, 4, all.FalseBlock.N)
 		require.Nil(t, all.FalseBlock.Missing)
 		question := order(5)
 		question["toolInvocation"].(object)["arguments"].(object)["card"] = "4111 1111 1111 1111"
@@ -119,13 +119,13 @@ func TestBacktestIsHonest(t *testing.T) {
 
 		out := s.backtest(t, p, nil)
 
-		require.Equal(t, 1, out.Skipped)
-		require.Equal(t, 1, out.Truth.Skipped)
+		require.EqualValues(t, 1, out.Skipped)
+		require.EqualValues(t, 1, out.Truth.Skipped)
 		require.Equal(t, "redacted", out.Truth.Skips[0].Reason)
-		require.Equal(t, 1, out.FalseBlock.Missing.Rows)
+		require.EqualValues(t, 1, out.FalseBlock.Missing.Rows)
 		require.Zero(t, *out.FalseBlock.Value)
 		require.Greater(t, *out.FalseBlock.CI.Upper, *all.FalseBlock.CI.Upper, "it may have been a mistake")
-		require.Equal(t, stat.StatusInsufficient, out.FalseAllow.Status)
+		require.EqualValues(t, stat.StatusInsufficient, out.FalseAllow.Status)
 	})
 
 	t.Run("an approval of less does not say that the action was right", func(t *testing.T) {
@@ -143,8 +143,8 @@ func TestBacktestIsHonest(t *testing.T) {
 
 		out := s.backtest(t, p, object{"source": `forbid (principal, action, resource) when { context.amount.greaterThan(decimal("100.0")) };` + permitAll})
 
-		require.Equal(t, 2, out.Truth.Approvals)
-		require.Equal(t, 2, out.FalseBlock.N)
+		require.EqualValues(t, 2, out.Truth.Approvals)
+		require.EqualValues(t, 2, out.FalseBlock.N)
 		require.Zero(t, *out.FalseBlock.Value, "the refund of 500 that it blocks was not approved")
 		require.Contains(t, strings.Join(out.Assumptions, "\n"), "less than the amount")
 	})
@@ -160,8 +160,8 @@ func TestBacktestIsHonest(t *testing.T) {
 
 		out := s.backtest(t, p, nil)
 
-		require.Equal(t, 4, out.FalseBlock.N)
-		require.Equal(t, 2, out.FalseBlock.Clusters)
+		require.EqualValues(t, 4, out.FalseBlock.N)
+		require.EqualValues(t, 2, out.FalseBlock.Clusters)
 	})
 
 	t.Run("with more verdicts than are read, there is no rate", func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestBacktestIsHonest(t *testing.T) {
 		require.True(t, out.Truth.Truncated)
 		require.Nil(t, out.FalseAllow.Value)
 		require.Nil(t, out.FalseAllow.CI)
-		require.Equal(t, stat.StatusInsufficient, out.FalseAllow.Status)
+		require.EqualValues(t, stat.StatusInsufficient, out.FalseAllow.Status)
 		require.NotEmpty(t, out.FalseAllow.Warnings)
 	})
 

@@ -9,58 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/agent/policy"
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
-// backtestView is what a back-test answers.
-type backtestView struct {
-	PolicyVersion *int64 `json:"policy_version"`
-	Truncated     bool   `json:"truncated"`
-	Considered    int    `json:"considered"`
-	Skipped       int    `json:"skipped"`
-	Skips         []struct {
-		Reason string `json:"reason"`
-		Count  int    `json:"count"`
-	} `json:"skips"`
-	Unchanged int         `json:"unchanged"`
-	Changed   int         `json:"changed"`
-	Changes   []shiftView `json:"changes"`
-	Drifted   int         `json:"drifted"`
-	Decided   struct {
-		Allow           int `json:"allow"`
-		Deny            int `json:"deny"`
-		RequireApproval int `json:"require_approval"`
-	} `json:"decided"`
-	Examples []struct {
-		PolicyDecisionID int64 `json:"policy_decision_id"`
-	} `json:"examples"`
-	Truth struct {
-		Approvals int `json:"approvals"`
-		Failures  int `json:"failures"`
-		Disputed  int `json:"disputed"`
-		Skipped   int `json:"skipped"`
-		Skips     []struct {
-			Reason string `json:"reason"`
-			Count  int    `json:"count"`
-		} `json:"skips"`
-		Truncated bool `json:"truncated"`
-	} `json:"truth"`
-	FalseBlock  stat.Estimate `json:"false_block"`
-	FalseAllow  stat.Estimate `json:"false_allow"`
-	Assumptions []string      `json:"assumptions"`
-}
+type shiftView = api.PolicyShift
 
-type shiftView struct {
-	From  string `json:"from"`
-	To    string `json:"to"`
-	Count int    `json:"count"`
-}
-
-func (s policyScene) backtest(t *testing.T, p policyView, body object) backtestView {
+func (s policyScene) backtest(t *testing.T, p policyView, body object) api.PolicyBacktest {
 	t.Helper()
-	var out backtestView
-	_, err := s.Call(t.Context(), "POST", p.path()+"/backtest", body, &out)
+	out, err := s.BacktestPolicy(t.Context(), p.ID, body)
 	require.NoError(t, err)
 	require.Equal(t, out.Considered, out.Skipped+out.Unchanged+out.Changed)
 	return out
@@ -89,41 +47,41 @@ func TestBacktest(t *testing.T) {
 
 		same := s.backtest(t, p, nil)
 		require.EqualValues(t, 1, *same.PolicyVersion)
-		require.Equal(t, 6, same.Considered)
-		require.Equal(t, 5, same.Unchanged)
+		require.EqualValues(t, 6, same.Considered)
+		require.EqualValues(t, 5, same.Unchanged)
 		require.Equal(t, "dry_run", same.Skips[0].Reason)
 		require.Zero(t, same.Drifted)
 		require.Len(t, same.Assumptions, 9)
 
 		draft := s.backtest(t, p, object{"source": above("50.0")})
 		require.Nil(t, draft.PolicyVersion)
-		require.Equal(t, []shiftView{{"allow", "require_approval", 2}}, draft.Changes)
-		require.Equal(t, 2, draft.Changed)
-		require.Equal(t, 2, draft.Decided.Allow)
-		require.Equal(t, 3, draft.Decided.RequireApproval)
+		require.Equal(t, []shiftView{{From: "allow", To: "require_approval", Count: 2}}, draft.Changes)
+		require.EqualValues(t, 2, draft.Changed)
+		require.EqualValues(t, 2, draft.Decided.Allow)
+		require.EqualValues(t, 3, draft.Decided.RequireApproval)
 		require.Equal(t, []int64{ids[2], ids[1]}, []int64{draft.Examples[0].PolicyDecisionID, draft.Examples[1].PolicyDecisionID})
-		require.Equal(t, 4, s.backtest(t, p, object{"runtimeKey": "refund-agent", "connectorKey": "payments"}).Unchanged)
+		require.EqualValues(t, 4, s.backtest(t, p, object{"runtimeKey": "refund-agent", "connectorKey": "payments"}).Unchanged)
 		require.Zero(t, s.backtest(t, p, object{"runtimeKey": "nobody"}).Considered)
 		require.Zero(t, s.backtest(t, p, object{"until": time.Now().Add(-time.Hour).Format(time.RFC3339)}).Considered)
 		few := s.backtest(t, p, object{"limit": 2})
-		require.Equal(t, 2, few.Considered)
+		require.EqualValues(t, 2, few.Considered)
 		require.True(t, few.Truncated)
 		require.Len(t, s.things(t, "policy-decisions"), 6, "nothing was recorded")
-		require.Equal(t, above("100.0"), list(t, s.Client, "?policyKey=payments")[0].Source)
+		require.Equal(t, above("100.0"), list(t, s.Client, "policyKey=payments")[0].Source)
 
 		_, err := patch(t, s.Client, p, object{"source": above("5.0")})
 		require.NoError(t, err)
-		require.Equal(t, 3, s.backtest(t, p, nil).Changed)
-		require.Equal(t, 3, s.backtest(t, p, nil).Drifted, "the policies in force are not those of the record")
+		require.EqualValues(t, 3, s.backtest(t, p, nil).Changed)
+		require.EqualValues(t, 3, s.backtest(t, p, nil).Drifted, "the policies in force are not those of the record")
 		first := s.backtest(t, p, object{"version": 1})
 		require.Zero(t, first.Changed)
-		require.Equal(t, 3, first.Drifted)
+		require.EqualValues(t, 3, first.Drifted)
 
 		for _, body := range []object{{"version": 1, "source": permitAll}, {"version": 9}, {"source": "permit"}, {"limit": 10_001}, {"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"}} {
-			_, err = s.Call(t.Context(), "POST", p.path()+"/backtest", body, nil)
+			_, err = s.Call(t.Context(), "POST", policyPath(p)+"/backtest", body, nil)
 			require.NotEmpty(t, refusal(t, err).Fields, "%v", body)
 		}
-		_, err = k.Org(t).Call(t.Context(), "POST", p.path()+"/backtest", nil, nil)
+		_, err = k.Org(t).Call(t.Context(), "POST", policyPath(p)+"/backtest", nil, nil)
 		require.ErrorIs(t, err, policy.ErrNotFound)
 	})
 
@@ -141,14 +99,14 @@ func TestBacktest(t *testing.T) {
 		s.ask(t, call("refund", "0.10", nil))
 
 		same := s.backtest(t, p, nil)
-		require.Equal(t, 5, same.Unchanged)
-		require.Equal(t, 2, same.Skipped)
+		require.EqualValues(t, 5, same.Unchanged)
+		require.EqualValues(t, 2, same.Skipped)
 		require.Equal(t, []string{"redacted", "stopped"}, []string{same.Skips[0].Reason, same.Skips[1].Reason})
 
 		counted := s.backtest(t, p, object{"source": `@history("n = count(payments/refund, 1h)") forbid (principal, action, resource) when { context.history.n >= 3 };` + permitAll})
-		require.Equal(t, []shiftView{{"allow", "deny", 2}}, counted.Changes, "the fourth and the fifth")
+		require.Equal(t, []shiftView{{From: "allow", To: "deny", Count: 2}}, counted.Changes, "the fourth and the fifth")
 		summed := s.backtest(t, p, object{"source": `@history("n = sum(payments/refund, amount, 1h)") forbid (principal, action, resource) when { context.history.n.greaterThan(decimal("0.35")) };` + permitAll})
-		require.Equal(t, []shiftView{{"allow", "deny", 1}}, summed.Changes)
+		require.Equal(t, []shiftView{{From: "allow", To: "deny", Count: 1}}, summed.Changes)
 		require.Len(t, summed.Examples, 1)
 	})
 
@@ -159,11 +117,11 @@ func TestBacktest(t *testing.T) {
 		p := s.only(t, permitAll)
 		s.ask(t, call("refund", "1", nil))
 		k.Clock.Advance(24 * time.Hour)
-		month := func(window string) backtestView {
+		month := func(window string) api.PolicyBacktest {
 			return s.backtest(t, p, object{"source": `@history("n = count(payments/refund, ` + window + `)") forbid (principal, action, resource) when { context.history.n >= 3 };` + permitAll})
 		}
 		require.Equal(t, "history_expired", month("30d").Skips[0].Reason)
-		require.Equal(t, 1, month("28d").Unchanged)
+		require.EqualValues(t, 1, month("28d").Unchanged)
 	})
 
 	t.Run("mistakes are counted where people have judged", func(t *testing.T) {
@@ -189,7 +147,7 @@ func TestBacktest(t *testing.T) {
 			}
 		}
 		empty := s.backtest(t, p, nil)
-		require.Equal(t, stat.StatusInsufficient, empty.FalseBlock.Status)
+		require.EqualValues(t, stat.StatusInsufficient, empty.FalseBlock.Status)
 		require.Nil(t, empty.FalseBlock.Value)
 		require.Nil(t, empty.FalseBlock.CI, "there is no interval from nothing")
 		for _, a := range right {
@@ -203,15 +161,15 @@ func TestBacktest(t *testing.T) {
 		// Denies what is above 100: one of six that people approved is blocked, and one of
 		// four that they rejected goes through.
 		out := s.backtest(t, p, object{"source": `forbid (principal, action, resource) when { context.tool_name == "refund" && context.amount.greaterThan(decimal("100.0")) };` + permitAll})
-		require.Equal(t, 10, out.Truth.Approvals)
-		require.Equal(t, 17, out.Considered)
-		require.Equal(t, 6, out.FalseBlock.N)
+		require.EqualValues(t, 10, out.Truth.Approvals)
+		require.EqualValues(t, 17, out.Considered)
+		require.EqualValues(t, 6, out.FalseBlock.N)
 		require.InDelta(t, 1./6, *out.FalseBlock.Value, 1e-12)
 		require.Equal(t, "clopper_pearson", out.FalseBlock.CI.Method)
 		require.InDelta(t, 0.0042107, *out.FalseBlock.CI.Lower, 1e-6)
 		require.InDelta(t, 0.6412346, *out.FalseBlock.CI.Upper, 1e-6)
-		require.Equal(t, stat.StatusFragile, out.FalseBlock.Status)
-		require.Equal(t, 4, out.FalseAllow.N)
+		require.EqualValues(t, stat.StatusFragile, out.FalseBlock.Status)
+		require.EqualValues(t, 4, out.FalseAllow.N)
 		require.InDelta(t, 0.25, *out.FalseAllow.Value, 1e-12)
 		require.InDelta(t, 0.0063095, *out.FalseAllow.CI.Lower, 1e-6)
 		require.InDelta(t, 0.8058796, *out.FalseAllow.CI.Upper, 1e-6)
@@ -236,12 +194,12 @@ func TestBacktest(t *testing.T) {
 
 		out := s.backtest(t, p, object{"source": `forbid (principal, action, resource) when { context.amount.greaterThan(decimal("4.0")) };` + permitAll})
 
-		require.Equal(t, 5, out.FalseBlock.N)
-		require.Equal(t, 2, out.FalseBlock.Clusters, "without a trace, it is the same action")
+		require.EqualValues(t, 5, out.FalseBlock.N)
+		require.EqualValues(t, 2, out.FalseBlock.Clusters, "without a trace, it is the same action")
 		require.InDelta(t, 0.2, *out.FalseBlock.Value, 1e-12)
 		require.Equal(t, "korn_graubard", out.FalseBlock.CI.Method)
-		require.Equal(t, stat.SourceHuman, out.FalseBlock.Source)
-		require.Equal(t, stat.StatusInsufficient, out.FalseAllow.Status)
+		require.EqualValues(t, stat.SourceHuman, out.FalseBlock.Source)
+		require.EqualValues(t, stat.StatusInsufficient, out.FalseAllow.Status)
 	})
 
 	t.Run("failures that were triaged count, and contradictions do not", func(t *testing.T) {
@@ -269,11 +227,11 @@ func TestBacktest(t *testing.T) {
 
 		out := s.backtest(t, p, nil)
 
-		require.Equal(t, 2, out.Truth.Failures)
-		require.Equal(t, 1, out.Truth.Disputed)
-		require.Equal(t, 1, out.FalseBlock.N)
+		require.EqualValues(t, 2, out.Truth.Failures)
+		require.EqualValues(t, 1, out.Truth.Disputed)
+		require.EqualValues(t, 1, out.FalseBlock.N)
 		require.InDelta(t, 1, *out.FalseBlock.Value, 0)
-		require.Equal(t, 1, out.FalseAllow.N)
+		require.EqualValues(t, 1, out.FalseAllow.N)
 		require.InDelta(t, 1, *out.FalseAllow.Value, 0)
 	})
 }

@@ -7,19 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
-// report is what testing a policy returns.
-type report struct {
-	Passed  bool `json:"passed"`
-	Results []struct {
-		Name    string  `json:"name"`
-		Message *string `json:"message"`
-	} `json:"results"`
-}
-
-func (r report) failures() []string {
+// failures are the tests of a policy that fail.
+func failures(r api.PolicyTestReport) []string {
 	out := []string{}
 	for _, one := range r.Results {
 		if one.Message != nil {
@@ -34,7 +27,7 @@ func TestBaseline(t *testing.T) {
 	t.Parallel()
 	k := testkit.Shared(t)
 	c := k.Org(t)
-	baseline := list(t, c, "?policyKey=baseline")[0]
+	baseline := list(t, c, "policyKey=baseline")[0]
 	var tests []object
 	add := func(class, state, trust, expect, rule string) {
 		tests = append(tests, object{
@@ -58,11 +51,10 @@ func TestBaseline(t *testing.T) {
 	add("unknown", "", "", "deny", "forbid-unknown-actions-of-untrusted-connectors")
 	add("", "approved", "trusted", "deny", "")
 
-	var out report
-	_, err := c.Call(t.Context(), "POST", baseline.path()+"/test", object{"tests": tests}, &out)
+	out, err := c.TestPolicy(t.Context(), baseline.ID, object{"tests": tests})
 
 	require.NoError(t, err)
-	require.Empty(t, out.failures())
+	require.Empty(t, failures(out))
 	require.Len(t, out.Results, len(tests))
 }
 

@@ -29,7 +29,7 @@ func TestARuntimeDoesNotChooseItsEnvironment(t *testing.T) {
 
 	_, err = s.PostEvidence(t.Context(), "runtimes", object{"runtimeKey": "refund-agent", "environment": "staging", "name": "Refunds"})
 	require.NoError(t, err)
-	_, err = s.Ingest(t.Context(), object{"producer": object{"runtimeKey": "refund-agent", "environment": "staging", "version": "2"}, "events": []any{
+	_, err = s.IngestEvidence(t.Context(), object{"producer": object{"runtimeKey": "refund-agent", "environment": "staging", "version": "2"}, "events": []any{
 		object{"id": "1", "source": "urn:test", "type": "com.example.beat", "data": object{}},
 	}})
 	require.NoError(t, err)

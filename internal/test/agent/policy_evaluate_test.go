@@ -33,7 +33,7 @@ func newScene(t *testing.T, k *testkit.Kit) policyScene {
 // only makes one policy decide in place of the baseline.
 func (s policyScene) only(t *testing.T, source string) policyView {
 	t.Helper()
-	_, err := patch(t, s.Client, list(t, s.Client, "?policyKey=baseline")[0], object{"state": "retired"})
+	_, err := patch(t, s.Client, list(t, s.Client, "policyKey=baseline")[0], object{"state": "retired"})
 	require.NoError(t, err)
 	return create(t, s.Client, object{"policyKey": "payments", "source": source, "state": "active"})
 }

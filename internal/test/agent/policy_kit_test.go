@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -21,34 +22,9 @@ when { context.connector_key == "payments" && context has amount && context.amou
 )
 
 // policyView is a policy as the interface shows it.
-type policyView struct {
-	ID        json.Number `json:"id"`
-	PolicyKey string      `json:"policy_key"`
-	Name      string      `json:"name"`
-	Engine    string      `json:"engine"`
-	State     string      `json:"state"`
-	Mode      string      `json:"mode"`
-	Source    string      `json:"source"`
-	AppliesTo struct {
-		RuntimeKeys   []string `json:"runtime_keys"`
-		ConnectorKeys []string `json:"connector_keys"`
-		Environments  []string `json:"environments"`
-	} `json:"applies_to"`
-	Tests []struct {
-		Name   string          `json:"name"`
-		Input  json.RawMessage `json:"input"`
-		Expect string          `json:"expect"`
-		RuleID *string         `json:"rule_id"`
-	} `json:"tests"`
-	PolicyVersion int `json:"policy_version"`
-	CreatedBy     struct {
-		Type string `json:"type"`
-	} `json:"created_by"`
-	Version  int       `json:"version"`
-	Warnings []warning `json:"warnings"`
-}
+type policyView = api.Policy
 
-func (p policyView) path() string { return policies + "/" + p.ID.String() }
+func policyPath(p policyView) string { return policies + "/" + p.ID }
 
 type object = map[string]any
 
@@ -62,25 +38,19 @@ func policyRefund(amount string) object {
 
 func create(t *testing.T, c *testkit.Client, in object) policyView {
 	t.Helper()
-	var p policyView
-	_, err := c.Call(t.Context(), "POST", policies, in, &p)
+	p, err := c.CreatePolicy(t.Context(), in)
 	require.NoError(t, err)
 	return p
 }
 
 func patch(t *testing.T, c *testkit.Client, p policyView, in object) (policyView, error) {
 	t.Helper()
-	var out policyView
-	_, err := c.Call(t.Context(), "PATCH", p.path(), in, &out)
-	return out, err
+	return c.UpdatePolicy(t.Context(), p.ID, in)
 }
 
 func list(t *testing.T, c *testkit.Client, query string) []policyView {
 	t.Helper()
-	var out struct {
-		Policies []policyView `json:"policies"`
-	}
-	_, err := c.Call(t.Context(), "GET", policies+query, nil, &out)
+	out, err := c.ListPolicies(t.Context(), query)
 	require.NoError(t, err)
 	return out.Policies
 }

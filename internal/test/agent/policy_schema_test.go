@@ -7,56 +7,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
-// term is a word of policies.
-type term struct {
-	Name     string   `json:"name"`
-	Type     string   `json:"type"`
-	Optional bool     `json:"optional"`
-	Values   []string `json:"values"`
-}
+type (
+	term       = api.PolicyTerm
+	vocabulary = api.PolicyVocabulary
+	warning    = api.PolicyWarning
+)
 
-// vocabulary is what an editor is given.
-type vocabulary struct {
-	EntityTypes []term   `json:"entity_types"`
-	Actions     []string `json:"actions"`
-	Context     []term   `json:"context"`
-	Facts       []term   `json:"facts"`
-	Annotations []term   `json:"annotations"`
-	Obligations []string `json:"obligations"`
-	Connectors  []struct {
-		ConnectorKey string `json:"connector_key"`
-		State        string `json:"state"`
-		TrustLevel   string `json:"trust_level"`
-		Complete     bool   `json:"complete"`
-		Tools        []struct {
-			ID              string `json:"id"`
-			ToolName        string `json:"tool_name"`
-			SideEffectClass string `json:"side_effect_class"`
-			Reversibility   string `json:"reversibility"`
-		} `json:"tools"`
-	} `json:"connectors"`
-	Runtimes  []string `json:"runtimes"`
-	Truncated bool     `json:"truncated"`
-	Cedar     string   `json:"cedar"`
-}
-
-func vocabularyOf(t *testing.T, c *testkit.Client) (out vocabulary) {
+func vocabularyOf(t *testing.T, c *testkit.Client) vocabulary {
 	t.Helper()
-	_, err := c.Call(t.Context(), "GET", policies+"/schema", nil, &out)
+	out, err := c.GetPolicySchema(t.Context())
 	require.NoError(t, err)
 	return out
-}
-
-// warning is what an answer says about a part of a source.
-type warning struct {
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
 }
 
 func TestSchema(t *testing.T) {
@@ -83,7 +49,7 @@ func TestSchema(t *testing.T) {
 		require.False(t, v.Connectors[0].Complete)
 		payments := v.Connectors[1]
 		require.Equal(t, "approved", payments.State)
-		require.Equal(t, "reviewed", payments.TrustLevel)
+		require.Equal(t, "reviewed", api.Value(payments.TrustLevel))
 		require.True(t, payments.Complete)
 		require.Equal(t, "payments/look_up", payments.Tools[0].ID)
 		require.Equal(t, "read", payments.Tools[0].SideEffectClass)
@@ -118,16 +84,16 @@ func TestSchema(t *testing.T) {
 forbid (principal, action, resource) when { context.history has paid && context.history.paid.greaterThan(decimal("5.0")) };`
 		for _, one := range []struct{ method, path, source, code, want string }{
 			{"POST", policies, guarded, "format", `line 2, column 65: the fact "paid" is absent when it is unknown`},
-			{"PATCH", p.path(), guarded, "format", `line 2, column 65`},
-			{"POST", p.path() + "/backtest", guarded, "format", `line 2, column 65`},
+			{"PATCH", policyPath(p), guarded, "format", `line 2, column 65`},
+			{"POST", policyPath(p) + "/backtest", guarded, "format", `line 2, column 65`},
 			{"POST", policies, `@obligations("verify_side_effect(within=60)") permit (principal, action, resource);`, "unknown_reference", `line 1, column 1: @obligations: verify_side_effect has no parameter "within"`},
-			{"PATCH", p.path(), `@obligations("verify_side_effect(within_seconds=1m)") permit (principal, action, resource);`, "type", `line 1, column 1: @obligations: within_seconds`},
-			{"PATCH", p.path(), `permit (principal, action, resource) when { context.amount > 100 };`, "type", `line 1, column 53: context.amount is a decimal, and > takes Longs`},
+			{"PATCH", policyPath(p), `@obligations("verify_side_effect(within_seconds=1m)") permit (principal, action, resource);`, "type", `line 1, column 1: @obligations: within_seconds`},
+			{"PATCH", policyPath(p), `permit (principal, action, resource) when { context.amount > 100 };`, "type", `line 1, column 53: context.amount is a decimal, and > takes Longs`},
 			{"POST", policies, typo, "unknown_reference", `line 2, column 16: nothing provides context.side_efect_class; did you mean "side_effect_class"?`},
-			{"PATCH", p.path(), typo, "unknown_reference", `line 2, column 16`},
-			{"POST", p.path() + "/test", typo, "unknown_reference", `line 2, column 16`},
-			{"POST", p.path() + "/backtest", typo, "unknown_reference", `line 2, column 16`},
-			{"PATCH", p.path(), `permit (principal, action, resource == Tool::"payments/refnd");`, "unknown_reference", `line 1, column 46: the connector "payments" has no tool "refnd"; did you mean "refund"?`},
+			{"PATCH", policyPath(p), typo, "unknown_reference", `line 2, column 16`},
+			{"POST", policyPath(p) + "/test", typo, "unknown_reference", `line 2, column 16`},
+			{"POST", policyPath(p) + "/backtest", typo, "unknown_reference", `line 2, column 16`},
+			{"PATCH", policyPath(p), `permit (principal, action, resource == Tool::"payments/refnd");`, "unknown_reference", `line 1, column 46: the connector "payments" has no tool "refnd"; did you mean "refund"?`},
 		} {
 			body := object{"source": one.source}
 			if one.path == policies {
@@ -148,19 +114,17 @@ forbid (principal, action, resource) when { context.history has paid && context.
 		s := newScene(t, k)
 		made := create(t, s.Client, object{"policyKey": "p", "source": `permit (principal, action, resource) when { context.connector_key == "paymets" && context has user };`})
 		require.Equal(t, []warning{
-			{1, 70, "unknown_connector", `no connector has the key "paymets"; did you mean "payments"?`},
-			{1, 95, "unknown_attribute", "the platform does not provide context.user: it is only there if the caller sends it, and no test of the policy does"},
+			{Line: 1, Column: 70, Code: "unknown_connector", Message: `no connector has the key "paymets"; did you mean "payments"?`},
+			{Line: 1, Column: 95, Code: "unknown_attribute", Message: "the platform does not provide context.user: it is only there if the caller sends it, and no test of the policy does"},
 		}, made.Warnings)
 
-		var report struct {
-			Warnings []warning `json:"warnings"`
-		}
+		var report api.PolicyTestReport
 		tests := []object{{"name": "t", "input": object{"context": object{"user": "ann"}, "toolInvocation": object{"connectorKey": "paymets", "toolName": "x"}}, "expect": "allow"}}
-		_, err := s.Call(t.Context(), "POST", made.path()+"/test", object{"tests": tests}, &report)
+		_, err := s.Call(t.Context(), "POST", policyPath(made)+"/test", object{"tests": tests}, &report)
 		require.NoError(t, err)
 		require.Len(t, report.Warnings, 1, "a test sends the attribute")
 		s.ann.Connector(t, "paymets", map[string]string{"x": "read"})
-		_, err = s.Call(t.Context(), "POST", made.path()+"/test", object{"tests": tests}, &report)
+		_, err = s.Call(t.Context(), "POST", policyPath(made)+"/test", object{"tests": tests}, &report)
 		require.NoError(t, err)
 		require.Empty(t, report.Warnings, "it was registered")
 	})
@@ -206,7 +170,7 @@ forbid (principal, action, resource) when { context.history has paid && context.
 		var out struct {
 			Warnings []warning `json:"warnings"`
 		}
-		_, err := c.Call(t.Context(), "POST", list(t, c, "")[0].path()+"/test", nil, &out)
+		_, err := c.Call(t.Context(), "POST", policyPath(list(t, c, "")[0])+"/test", nil, &out)
 		require.NoError(t, err)
 		require.Empty(t, out.Warnings)
 	})

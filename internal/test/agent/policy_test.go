@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/agent/policy"
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -37,7 +38,7 @@ func TestPolicies(t *testing.T) {
 		require.Equal(t, "system", all[0].CreatedBy.Type)
 		changed, err := patch(t, c, all[0], object{"mode": "shadow"})
 		require.NoError(t, err)
-		require.Equal(t, 2, changed.PolicyVersion)
+		require.EqualValues(t, 2, changed.PolicyVersion)
 	})
 
 	t.Run("a policy is made, changed and listed", func(t *testing.T) {
@@ -52,11 +53,11 @@ func TestPolicies(t *testing.T) {
 		require.Equal(t, "draft", made.State)
 		require.Equal(t, "enforce", made.Mode)
 		require.Equal(t, []string{"payments"}, made.AppliesTo.ConnectorKeys)
-		require.Equal(t, 1, made.PolicyVersion)
-		require.JSONEq(t, `{"runtimeKey":"refund-agent","sideEffectClass":"transact","toolInvocation":{"connectorKey":"payments","toolName":"refund","arguments":{"amount":"240.00","currency":"EUR"}}}`, string(made.Tests[0].Input))
+		require.EqualValues(t, 1, made.PolicyVersion)
+		require.Equal(t, policyRefund("240.00"), made.Tests[0].Input)
 
 		var read policyView
-		_, err := c.Call(t.Context(), "GET", made.path(), nil, &read)
+		_, err := c.Call(t.Context(), "GET", policyPath(made), nil, &read)
 		require.NoError(t, err)
 		require.Len(t, made.Warnings, 1, "nobody has registered the connector")
 		made.Warnings = []warning{}
@@ -64,39 +65,31 @@ func TestPolicies(t *testing.T) {
 
 		named, err := patch(t, c, made, object{"name": "Payments", "state": "active"})
 		require.NoError(t, err)
-		require.Equal(t, 1, named.PolicyVersion, "a name and a state make no version")
-		require.Equal(t, 2, named.Version)
+		require.EqualValues(t, 1, named.PolicyVersion, "a name and a state make no version")
+		require.EqualValues(t, 2, named.Version)
 		same, err := patch(t, c, made, object{"appliesTo": object{"connectorKeys": []string{"payments"}}, "source": large})
 		require.NoError(t, err)
 		require.Equal(t, named, same)
 		for i, change := range []object{{"mode": "shadow"}, {"source": large + "\n"}, {"appliesTo": object{}}, {"tests": []object{}}} {
 			now, err := patch(t, c, made, change)
 			require.NoError(t, err)
-			require.Equal(t, i+2, now.PolicyVersion)
+			require.EqualValues(t, i+2, now.PolicyVersion)
 		}
 
-		var versions struct {
-			Versions []struct {
-				PolicyVersion int    `json:"policy_version"`
-				Mode          string `json:"mode"`
-				Source        string `json:"source"`
-			} `json:"versions"`
-			NextCursor *string `json:"next_cursor"`
-		}
-		_, err = c.Call(t.Context(), "GET", made.path()+"/versions?limit=4", nil, &versions)
+		versions, err := c.ListPolicyVersions(t.Context(), made.ID, "limit=4")
 		require.NoError(t, err)
 		require.Len(t, versions.Versions, 4)
 		require.NotNil(t, versions.NextCursor)
-		require.Equal(t, 5, versions.Versions[0].PolicyVersion)
-		_, err = c.Call(t.Context(), "GET", made.path()+"/versions?cursor="+*versions.NextCursor, nil, &versions)
+		require.EqualValues(t, 5, versions.Versions[0].PolicyVersion)
+		versions, err = c.ListPolicyVersions(t.Context(), made.ID, "cursor="+*versions.NextCursor)
 		require.NoError(t, err)
 		require.Len(t, versions.Versions, 1)
 		require.Equal(t, large, versions.Versions[0].Source)
 		require.Equal(t, "enforce", versions.Versions[0].Mode, "an old version is what it was")
 
-		require.Len(t, list(t, c, "?state=active"), 2)
-		require.Len(t, list(t, c, "?policyKey=payments&mode=shadow"), 1)
-		require.Empty(t, list(t, c, "?state=retired"))
+		require.Len(t, list(t, c, "state=active"), 2)
+		require.Len(t, list(t, c, "policyKey=payments&mode=shadow"), 1)
+		require.Empty(t, list(t, c, "state=retired"))
 	})
 
 	t.Run("a policy that cannot be read is refused with the places", func(t *testing.T) {
@@ -143,16 +136,8 @@ func TestPolicies(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
 		p := create(t, c, object{"policyKey": "p", "source": permitAll, "tests": []object{{"name": "large", "input": policyRefund("240.00"), "expect": "allow"}}})
-		type result struct {
-			Passed  bool `json:"passed"`
-			Results []struct {
-				Name    string  `json:"name"`
-				Passed  bool    `json:"passed"`
-				Message *string `json:"message"`
-			} `json:"results"`
-		}
-		test := func(in any) (out result) {
-			_, err := c.Call(t.Context(), "POST", p.path()+"/test", in, &out)
+		test := func(in any) api.PolicyTestReport {
+			out, err := c.TestPolicy(t.Context(), p.ID, in)
 			require.NoError(t, err)
 			return out
 		}
@@ -165,9 +150,9 @@ func TestPolicies(t *testing.T) {
 			{"name": "often", "input": object{"runtime_key": "r", "history": object{"n": 3}}, "expect": "deny", "ruleId": "rule1"},
 		}}
 		require.True(t, test(history).Passed)
-		_, err := c.Call(t.Context(), "POST", p.path()+"/test", object{"source": "permit"}, nil)
+		_, err := c.Call(t.Context(), "POST", policyPath(p)+"/test", object{"source": "permit"}, nil)
 		require.Equal(t, "invalid_policy", refusal(t, err).Reason)
-		require.Equal(t, permitAll, list(t, c, "?policyKey=p")[0].Source)
+		require.Equal(t, permitAll, list(t, c, "policyKey=p")[0].Source)
 	})
 
 	t.Run("states and versions are guarded", func(t *testing.T) {
@@ -188,20 +173,20 @@ func TestPolicies(t *testing.T) {
 		require.ErrorIs(t, err, policy.ErrRetired)
 		_, err = patch(t, c, p, object{"name": "x"})
 		require.ErrorIs(t, err, policy.ErrRetired)
-		_, err = c.Call(t.Context(), "DELETE", p.path(), nil, nil)
+		_, err = c.Call(t.Context(), "DELETE", policyPath(p), nil, nil)
 		require.ErrorIs(t, err, policy.ErrInUse)
 
 		unused := create(t, c, object{"policyKey": "unused", "source": permitAll})
 		_, err = patch(t, c, unused, object{"source": large})
 		require.NoError(t, err)
-		_, err = c.Call(t.Context(), "DELETE", unused.path(), nil, nil)
+		_, err = c.Call(t.Context(), "DELETE", policyPath(unused), nil, nil)
 		require.NoError(t, err)
-		_, err = c.Call(t.Context(), "GET", unused.path(), nil, nil)
+		_, err = c.Call(t.Context(), "GET", policyPath(unused), nil, nil)
 		require.ErrorIs(t, err, policy.ErrNotFound)
 		again := create(t, c, object{"policyKey": "was-draft", "source": permitAll})
 		_, err = patch(t, c, again, object{"state": "retired"})
 		require.NoError(t, err)
-		_, err = c.Call(t.Context(), "DELETE", again.path(), nil, nil)
+		_, err = c.Call(t.Context(), "DELETE", policyPath(again), nil, nil)
 		require.NoError(t, err, "a draft that was retired was never active")
 	})
 
@@ -211,7 +196,7 @@ func TestPolicies(t *testing.T) {
 		p := create(t, theirs, object{"policyKey": "p", "source": permitAll})
 		for _, call := range []string{"GET ", "PATCH ", "DELETE ", "GET /versions", "POST /test"} {
 			method, rest, _ := strings.Cut(call, " ")
-			_, err := ours.Call(t.Context(), method, p.path()+rest, nil, nil)
+			_, err := ours.Call(t.Context(), method, policyPath(p)+rest, nil, nil)
 			require.ErrorIs(t, err, policy.ErrNotFound, call)
 		}
 		reader := k.Key(t, theirs, principal.TracesRead)

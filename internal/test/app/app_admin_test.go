@@ -139,8 +139,8 @@ func TestCertificate(t *testing.T) {
 	require.Equal(t, 1, got.Code)
 	require.Contains(t, got.Err, "UUID")
 
-	us.Dataset(t, testkit.Dataset{})
-	require.NoError(t, us.DeleteOrganization(t.Context(), us.Org.String()))
+	us.Dataset(t, testkit.NewDataset{})
+	require.NoError(t, us.DeleteOrganization(t.Context(), "confirm="+us.Org.String()))
 	got = run(env, "admin", "certificate", us.Org.String())
 	require.Zero(t, got.Code, got.Err)
 	var cert map[string]any
@@ -179,19 +179,19 @@ func TestOperatorsCommands(t *testing.T) {
 
 	got := run(env, "admin", "plan", org, "enterprise", "--limit", "4321")
 	require.Equal(t, result{}, got)
-	o, err := us.Organization(ctx)
+	o, err := us.GetOrganization(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "enterprise", o.Plan)
-	require.Equal(t, 4321, o.HourlyLimit)
+	require.EqualValues(t, 4321, o.HourlyLimit)
 
 	require.Equal(t, result{}, run(env, "admin", "suspend", org))
 	k.Clock.Advance(2 * time.Second) // another process did it: the replica's cache ends first
-	_, err = us.Me(ctx)
+	_, err = us.GetMe(ctx)
 	require.ErrorContains(t, err, "suspended")
 	require.Equal(t, 1, run(env, "admin", "suspend", org).Code, "it is suspended already")
 	require.Equal(t, result{}, run(env, "admin", "resume", org))
 	k.Clock.Advance(2 * time.Second)
-	_, err = us.Me(ctx)
+	_, err = us.GetMe(ctx)
 	require.NoError(t, err)
 
 	require.Equal(t, 2, run(env, "admin", "plan", org, "gold").Code)

@@ -41,7 +41,7 @@ const requestsPerOperation = 500
 func evaluated(t *testing.T, m *specimen.Maker) {
 	t.Helper()
 	ctx, c := t.Context(), m.Client
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	added, err := c.AddItems(ctx, d.ID, []testkit.Item{{Input: "Why?", ExpectedOutput: "Because."}, {Input: "How?", ExpectedOutput: "So."}})
 	require.NoError(t, err)
 	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}, "externalMetrics": []any{map[string]any{"name": "politeness"}}})
@@ -70,26 +70,26 @@ func evaluated(t *testing.T, m *specimen.Maker) {
 // completed names the two runs of an organization that can be compared.
 func completed(c *testkit.Client) string {
 	ctx := context.Background()
-	all, _, err := c.ListEvaluations(ctx, "")
-	if err != nil || len(all) == 0 {
+	all, err := c.ListEvaluations(ctx, "")
+	if err != nil || len(all.Evaluations) == 0 {
 		return ""
 	}
-	runs, err := c.Runs(ctx, all[0].ID, "status=completed")
-	if err != nil || len(runs) != 2 {
+	runs, err := c.ListEvaluationRuns(ctx, all.Evaluations[0].ID, "status=completed")
+	if err != nil || len(runs.Runs) != 2 {
 		return ""
 	}
-	return "?baselineRunId=" + runs[1].RunID + "&candidateRunId=" + runs[0].RunID
+	return "?baselineRunId=" + runs.Runs[1].RunID + "&candidateRunId=" + runs.Runs[0].RunID
 }
 
 // watched is a watch that stays open.
 func watched(t *testing.T, c *testkit.Client, key string) string {
 	t.Helper()
-	j, err := c.CreateJudge(t.Context(), map[string]any{"key": key, "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	j, err := c.CreateJudgeConfig(t.Context(), map[string]any{"key": key, "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	_, err = c.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "Why?", Output: "Because. [[score:1]]"}})
 	require.NoError(t, err)
-	w, err := c.WatchJudge(t.Context(), j.ID, map[string]any{"datasetId": d.ID})
+	w, err := c.CreateJudgeWatch(t.Context(), j.ID, map[string]any{"datasetId": d.ID})
 	require.NoError(t, err)
 	return w.ID
 }
@@ -97,13 +97,13 @@ func watched(t *testing.T, c *testkit.Client, key string) string {
 // cancelled cancels every run, so that nothing is in use.
 func cancelled(t *testing.T, c *testkit.Client) {
 	t.Helper()
-	all, _, err := c.ListEvaluations(t.Context(), "")
+	all, err := c.ListEvaluations(t.Context(), "")
 	require.NoError(t, err)
-	for _, e := range all {
-		runs, err := c.Runs(t.Context(), e.ID, "status=running")
+	for _, e := range all.Evaluations {
+		runs, err := c.ListEvaluationRuns(t.Context(), e.ID, "status=running")
 		require.NoError(t, err)
-		for _, r := range runs {
-			_, err := c.CancelRun(t.Context(), e.ID, r.RunID)
+		for _, r := range runs.Runs {
+			_, err := c.CancelEvaluationRun(t.Context(), e.ID, r.RunID)
 			require.NoError(t, err)
 		}
 	}
@@ -116,7 +116,7 @@ func waiting(t *testing.T, c *testkit.Client, evaluation string) testkit.Run {
 	require.NoError(t, err)
 	// A worker begins the run; the interface is the only place to see it.
 	require.Eventually(t, func() bool {
-		r, err = c.GetRun(t.Context(), evaluation, r.RunID)
+		r, err = c.GetEvaluationRun(t.Context(), evaluation, r.RunID)
 		return err == nil && r.Phase == "executing"
 	}, 10*time.Minute, 50*time.Millisecond)
 	return r
@@ -206,7 +206,7 @@ func operations(t *testing.T, k *testkit.Kit, c *testkit.Client, d *document) []
 			o.body = []byte(call.Body)
 		}
 		if op.ID == "createJudgeWatch" { // which keeps its dataset from being deleted
-			o.body = []byte(`{"datasetId":"` + c.Dataset(t, testkit.Dataset{}).ID + `"}`)
+			o.body = []byte(`{"datasetId":"` + c.Dataset(t, testkit.NewDataset{}).ID + `"}`)
 		}
 		out = append(out, o)
 	}
@@ -222,10 +222,10 @@ func adjudicated(t *testing.T, m *specimen.Maker, operation string) string {
 	require.NoError(t, err)
 	switch operation {
 	case "createGroundTruth", "addAdjudicationItemToCalibration", "promoteAdjudicationItemToGolden":
-		_, err = m.Client.DecideItem(t.Context(), number, map[string]any{"decision": "pass", "rationale": "As it should be."})
+		_, err = m.Client.DecideAdjudicationItem(t.Context(), number, map[string]any{"decision": "pass", "rationale": "As it should be."})
 		require.NoError(t, err)
 		if operation != "createGroundTruth" {
-			_, err = m.Client.StateTruth(t.Context(), number, map[string]any{})
+			_, err = m.Client.CreateGroundTruth(t.Context(), number, map[string]any{})
 			require.NoError(t, err)
 		}
 	}
@@ -465,7 +465,7 @@ func person(t *testing.T, k *testkit.Kit) *testkit.Client {
 	for _, s := range principal.Scopes {
 		scopes = append(scopes, string(s))
 	}
-	key, err := c.CreateKey(t.Context(), testkit.NewKey{Name: "owner", Scopes: scopes, Mode: "test", Personal: true}, testkit.OnBehalfOf(c.Owner.String()))
+	key, err := c.CreateKey(t.Context(), testkit.NewKey{Name: "owner", Scopes: scopes, Mode: new("test"), Personal: new(true)}, testkit.OnBehalfOf(c.Owner.String()))
 	require.NoError(t, err)
 	return c.With(key.Key)
 }

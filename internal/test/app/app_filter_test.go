@@ -84,14 +84,14 @@ func readEverything(t *testing.T, k *testkit.Kit, m *specimen.Maker) {
 		Trace: trace, Name: "chat", Service: "shop", Start: time.Now().Add(-time.Second), Duration: time.Millisecond,
 		Attributes: map[string]any{"user.id": "u1", "gen_ai.conversation.id": "talk", "gen_ai.request.model": "gpt-4o", "input.value": "zebra"},
 	}))
-	_, err := c.Feedback(t.Context(), trace, testkit.TraceFeedback{Type: "comment", Comment: "Fine."})
+	_, err := c.AddTraceFeedback(t.Context(), trace, testkit.TraceFeedback{Type: "comment", Comment: new("Fine.")})
 	require.NoError(t, err)
 	for _, id := range []string{"sendTraces", "sendLogs"} {
 		call := m.Call(t, specimen.Find(id))
 		_, err := c.Call(t.Context(), call.Method, call.Path, jsontext.Value(call.Body), nil)
 		require.NoError(t, err)
 	}
-	me, err := c.Me(t.Context())
+	me, err := c.GetMe(t.Context())
 	require.NoError(t, err)
 	k.App.Tenancy.FlushMeter(t.Context())
 	paths := []string{"/api/developer/api-keys/" + strconv.FormatInt(me.APIKeyID, 10) + "/usage", "/api/traces/5b8efff798038103d269b633813fc60c"}

@@ -166,7 +166,7 @@ func (l *walkedList) fill(t *testing.T) {
 func measured(t *testing.T, m *specimen.Maker) {
 	t.Helper()
 	c := m.Client
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	added, err := c.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "Why?"}, {Input: "How?"}, {Input: "When?"}})
 	require.NoError(t, err)
 	e := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}})
@@ -196,14 +196,14 @@ func spoken(t *testing.T, m *specimen.Maker) {
 func judged(t *testing.T, m *specimen.Maker) {
 	t.Helper()
 	c, ctx := m.Client, t.Context()
-	j, err := c.CreateJudge(ctx, map[string]any{"key": "lists", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	j, err := c.CreateJudgeConfig(ctx, map[string]any{"key": "lists", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
 	for i := range 3 {
-		_, err := c.UpdateJudge(ctx, j.ID, map[string]any{"repeats": i + 1})
+		_, err := c.UpdateJudgeConfig(ctx, j.ID, map[string]any{"repeats": i + 1})
 		require.NoError(t, err)
-		_, err = c.Judge(ctx, map[string]any{"configId": j.ID, "input": "Why?", "output": "So."})
+		_, err = c.EvaluateWithJudge(ctx, map[string]any{"configId": j.ID, "input": "Why?", "output": "So."})
 		require.NoError(t, err)
-		_, err = c.ProbeJudge(ctx, j.ID, map[string]any{"kinds": []string{"verbosity"}})
+		_, err = c.ProbeJudgeConfig(ctx, j.ID, map[string]any{"kinds": []string{"verbosity"}})
 		require.NoError(t, err)
 	}
 	m.Put("judge", j.ID)
@@ -212,11 +212,11 @@ func judged(t *testing.T, m *specimen.Maker) {
 	}
 	var r testkit.JudgeRule
 	for i := range 3 {
-		r, err = c.CreateRule(ctx, map[string]any{"key": fmt.Sprint("lists-", i), "configId": j.ID, "sampleRate": 0.5, "status": "paused"})
+		r, err = c.CreateJudgeRule(ctx, map[string]any{"key": fmt.Sprint("lists-", i), "configId": j.ID, "sampleRate": 0.5, "status": "paused"})
 		require.NoError(t, err)
 	}
 	for range 3 {
-		_, err = c.StartBackfill(ctx, r.ID, map[string]any{"from": "2026-01-01T00:00:00Z"})
+		_, err = c.StartJudgeBackfill(ctx, r.ID, map[string]any{"from": "2026-01-01T00:00:00Z"})
 		require.NoError(t, err)
 	}
 	m.Put("judge rule", r.ID)

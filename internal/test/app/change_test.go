@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -26,9 +27,9 @@ func post(t *testing.T, c *testkit.Client, method, path, key, body string) *test
 
 func count(t *testing.T, c *testkit.Client) int {
 	t.Helper()
-	_, total, err := c.ListDatasets(t.Context(), "")
+	page, err := c.ListDatasets(t.Context(), "includeTotal=true")
 	require.NoError(t, err)
-	return total
+	return int(api.Value(page.Total))
 }
 
 func TestRepetition(t *testing.T) {
@@ -58,7 +59,7 @@ func TestRepetition(t *testing.T) {
 	t.Run("what is deleted answers the same key as before", func(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
-		created, err := c.CreateDataset(t.Context(), testkit.Dataset{Name: "a"})
+		created, err := c.CreateDataset(t.Context(), testkit.NewDataset{Name: "a"})
 		require.NoError(t, err)
 		trace, err := c.CreateTrace(t.Context(), map[string]any{"name": "a"})
 		require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestRepetition(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
 		post(t, c, "POST", "/api/datasets", "k1", `{"name":"a"}`)
-		_, err := c.CreateDataset(t.Context(), testkit.Dataset{Name: "b"}, testkit.Idempotent("k1"))
+		_, err := c.CreateDataset(t.Context(), testkit.NewDataset{Name: "b"}, testkit.Idempotent("k1"))
 		require.ErrorIs(t, err, change.ErrKeyReused)
 		again := post(t, c, "POST", "/api/datasets", "k1", `{"name":"a"}`)
 		require.Equal(t, "true", again.Header.Get(replayed), "the refusal did not take the first one's place")
@@ -91,7 +92,7 @@ func TestRepetition(t *testing.T) {
 		theirs := post(t, other, "POST", "/api/datasets", "k1", `{"name":"a"}`)
 		require.Equal(t, http.StatusCreated, theirs.Status)
 		require.Empty(t, theirs.Header.Get(replayed))
-		one, two := c.Dataset(t, testkit.Dataset{}), c.Dataset(t, testkit.Dataset{})
+		one, two := c.Dataset(t, testkit.NewDataset{}), c.Dataset(t, testkit.NewDataset{})
 		for _, d := range []testkit.Dataset{one, two} {
 			res := post(t, c, "POST", "/api/datasets/"+d.ID+"/items", "k1", `{"input":1}`)
 			require.Equal(t, http.StatusCreated, res.Status)
@@ -105,7 +106,7 @@ func TestRepetition(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
 		for range 2 {
-			c.Dataset(t, testkit.Dataset{Name: "a"})
+			c.Dataset(t, testkit.NewDataset{Name: "a"})
 		}
 		require.Equal(t, 2, count(t, c))
 	})
@@ -163,21 +164,21 @@ func TestRefusalsAreRemembered(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	archived := c.Dataset(t, testkit.Dataset{})
+	archived := c.Dataset(t, testkit.NewDataset{})
 	edit(archived.ID, map[string]any{"status": "archived"})
 	refused(t, http.StatusConflict, "POST", "/api/datasets/"+archived.ID+"/items", `{"input":1}`, func() { edit(archived.ID, map[string]any{"status": "active"}) })
 
-	strict := c.Dataset(t, testkit.Dataset{Schema: map[string]any{"required": []string{"labels"}}})
+	strict := c.Dataset(t, testkit.NewDataset{Schema: map[string]any{"required": []string{"labels"}}})
 	refused(t, http.StatusBadRequest, "POST", "/api/datasets/"+strict.ID+"/items", `{"input":1}`, func() { edit(strict.ID, map[string]any{"schema": nil}) })
 
 	n, err := strconv.Atoi(strict.ID)
 	require.NoError(t, err)
 	next := strconv.Itoa(n + 1)
 	refused(t, http.StatusNotFound, "PATCH", "/api/datasets/"+next, `{"name":"b"}`, func() {
-		require.Equal(t, next, c.Dataset(t, testkit.Dataset{}).ID)
+		require.Equal(t, next, c.Dataset(t, testkit.NewDataset{}).ID)
 	})
 
-	old := c.Dataset(t, testkit.Dataset{})
+	old := c.Dataset(t, testkit.NewDataset{})
 	stale := post(t, c, "PATCH", "/api/datasets/"+old.ID, "stale", `{"name":"b","expectedVersion":9}`)
 	require.Equal(t, http.StatusConflict, stale.Status)
 	require.Equal(t, "true", post(t, c, "PATCH", "/api/datasets/"+old.ID, "stale", `{"name":"b","expectedVersion":9}`).Header.Get(replayed))

@@ -31,7 +31,7 @@ func TestKitsShareNothing(t *testing.T) {
 	t.Parallel()
 	one, other := testkit.Own(t, "two are compared"), testkit.Own(t, "two are compared")
 	us := one.Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 
 	require.NotEqual(t, one.App.Config.Postgres.URL.Reveal(), other.App.Config.Postgres.URL.Reveal())
 	require.NotEqual(t, one.App.Config.ClickHouse.URL.Reveal(), other.App.Config.ClickHouse.URL.Reveal())

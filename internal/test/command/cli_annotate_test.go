@@ -24,13 +24,13 @@ func TestAnnotate(t *testing.T) {
 	topics := map[string]any{"fields": []any{map[string]any{"key": "topic", "type": "choice", "options": []string{"billing", "delivery", "other"}, "required": true}}}
 	answers := func(t *testing.T, p *testkit.Client, task int64) (out []string) {
 		t.Helper()
-		items, err := p.AnnotationItems(t.Context(), task, "")
+		items, err := p.ListAnnotationItems(t.Context(), task, "")
 		require.NoError(t, err)
-		for i := len(items) - 1; i >= 0; i-- { // oldest first
-			said := []string{items[i].Status}
+		for i := len(items.Items) - 1; i >= 0; i-- { // oldest first
+			said := []string{items.Items[i].Status}
 			say := func(args ...any) { said = append(said, fmt.Sprint(args...)) }
-			for _, a := range items[i].Annotations {
-				require.NotNil(t, a.DurationMS, "time spent is sent")
+			for _, a := range items.Items[i].Annotations {
+				require.NotNil(t, a.DurationMs, "time spent is sent")
 				if a.Label != nil {
 					say(*a.Label)
 				}
@@ -47,7 +47,7 @@ func TestAnnotate(t *testing.T) {
 					say("→ ", a.CorrectedOutput)
 				}
 			}
-			for _, s := range items[i].Skips {
+			for _, s := range items.Items[i].Skips {
 				say("skipped: ", s.Reason)
 			}
 			out = append(out, strings.Join(said, " "))
@@ -124,9 +124,9 @@ func TestAnnotate(t *testing.T) {
 		p, environ := person(t)
 		other, _ := person(t)
 		task := c.AnnotationTask(t, 2, map[string]any{"type": "classification", "labelSchema": topics, "annotatorsPerItem": 2})
-		items, err := c.AnnotationItems(t.Context(), task.ID, "")
+		items, err := c.ListAnnotationItems(t.Context(), task.ID, "")
 		require.NoError(t, err)
-		_, err = other.Answer(t.Context(), task.ID, items[1].ID, map[string]any{"label": "billing", "durationMs": 5})
+		_, err = other.Answer(t.Context(), task.ID, items.Items[1].ID, map[string]any{"label": "billing", "durationMs": 5})
 		require.NoError(t, err)
 		got := runWith(environ, "1u22", "annotate", strconv.FormatInt(task.ID, 10))
 		require.Equal(t, 0, got.Code, got.Err)
@@ -150,7 +150,7 @@ func TestAnnotate(t *testing.T) {
 			}
 			task, err := c.GetAnnotationTask(t.Context(), to.ID)
 			require.NoError(t, err)
-			require.Equal(t, 2, task.TotalItems, "the same items in another format are the same request")
+			require.EqualValues(t, 2, task.TotalItems, "the same items in another format are the same request")
 		}
 		lines := "{\"content\": \"x\", \"annotations\": [{\"annotator\": \"Ada\", \"rating\": 4}]}\n{\"contents\": 1}\n"
 		got := runWith(environ, lines, "annotate", "import", "-", strconv.FormatInt(to.ID, 10), "--format", "jsonl")

@@ -33,14 +33,14 @@ func TestImportAndExport(t *testing.T) {
 
 	t.Run("items are imported once, and exported as they are", func(t *testing.T) {
 		t.Parallel()
-		d := c.Dataset(t, testkit.Dataset{})
+		d := c.Dataset(t, testkit.NewDataset{})
 		args := append([]string{"dataset", "import", write(t, "q.csv", questions), d.ID}, mapped...)
 		require.Equal(t, result{0, "2 created, 0 already there, 0 refused\n", ""}, run(environ, args...))
 		require.Equal(t, result{0, "0 created, 2 already there, 0 refused\n", ""}, run(environ, args...))
 
 		file := filepath.Join(t.TempDir(), "items.csv")
 		require.Equal(t, result{0, "2 items written to " + file + "\n", ""}, run(environ, "dataset", "export", d.ID, file))
-		other := c.Dataset(t, testkit.Dataset{})
+		other := c.Dataset(t, testkit.NewDataset{})
 		require.Equal(t, result{0, "2 created, 0 already there, 0 refused\n", ""}, run(environ, "dataset", "import", file, other.ID))
 		one, err := c.Freeze(t.Context(), d.ID, "")
 		require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestImportAndExport(t *testing.T) {
 
 	t.Run("lines that are refused are named, by whoever refuses them", func(t *testing.T) {
 		t.Parallel()
-		d := c.Dataset(t, testkit.Dataset{Schema: map[string]any{"required": []string{"expected_output"}}})
+		d := c.Dataset(t, testkit.NewDataset{Schema: map[string]any{"required": []string{"expected_output"}}})
 		file := write(t, "q.csv", "input,expected_output\na,b\n,c\nd,\ne,f\n")
 		got := run(environ, "dataset", "import", file, d.ID)
 		require.Equal(t, 2, got.Code)

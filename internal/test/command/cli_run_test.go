@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -220,7 +221,7 @@ func TestRunCommand(t *testing.T) {
 // wrong; outputs may be changed afterwards.
 func recorded(t *testing.T, c *testkit.Client, items int) testkit.Evaluation {
 	t.Helper()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	all := make([]testkit.Item, items)
 	for i := range all {
 		answer := fmt.Sprintf("answer %d", i)
@@ -252,10 +253,10 @@ func TestARunIsStartedOnce(t *testing.T) {
 	require.Equal(t, once.Out, again.Out, "the newest run is another by now, and the request the same")
 	var r testkit.Run
 	require.NoError(t, json.Unmarshal([]byte(again.Out), &r))
-	require.Equal(t, first.RunID, r.BaselineRunID)
-	all, err := c.Runs(t.Context(), e.ID, "")
+	require.Equal(t, first.RunID, api.Value(r.BaselineRunID))
+	all, err := c.ListEvaluationRuns(t.Context(), e.ID, "")
 	require.NoError(t, err)
-	require.Len(t, all, 2)
+	require.Len(t, all.Runs, 2)
 }
 
 func TestRunCompareAndGateOnARealServer(t *testing.T) {
@@ -292,7 +293,7 @@ func TestRunCompareAndGateOnARealServer(t *testing.T) {
 	require.Equal(t, 3, open.Code, open.Out+open.Err)
 	require.Regexp(t, `With\s+200\s+items,\s+four\s+of\s+five\s+runs\s+decide\s+it\s+if\s+the\s+true\s+value\s+is\s+at\s+least\s+\d\.\d%`, open.Out)
 
-	all, err := c.Runs(t.Context(), e.ID, "")
+	all, err := c.ListEvaluationRuns(t.Context(), e.ID, "")
 	require.NoError(t, err)
-	require.Len(t, all, 3, "--run=new starts one")
+	require.Len(t, all.Runs, 3, "--run=new starts one")
 }

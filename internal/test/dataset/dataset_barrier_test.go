@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -21,7 +22,7 @@ func TestPredicatesAlone(t *testing.T) {
 	us, them := k.Org(t), k.Org(t)
 	disarm(t, k)
 
-	theirs := them.Dataset(t, testkit.Dataset{Name: "Theirs"})
+	theirs := them.Dataset(t, testkit.NewDataset{Name: "Theirs"})
 	added, err := them.AddItems(ctx, theirs.ID, questions(3))
 	require.NoError(t, err)
 	item := added.Items[0].ID
@@ -44,22 +45,22 @@ func TestPredicatesAlone(t *testing.T) {
 		}
 	}
 	// The same identifiers below a dataset of our own are not there either.
-	ours := us.Dataset(t, testkit.Dataset{Name: "Ours"})
+	ours := us.Dataset(t, testkit.NewDataset{Name: "Ours"})
 	_, err = us.Freeze(ctx, ours.ID, "")
 	require.NoError(t, err)
-	for _, version := range []int{0, 1} {
-		_, err = us.GetItem(ctx, ours.ID, item, version)
+	for _, query := range []string{"", "datasetVersion=1"} {
+		_, err = us.GetDatasetItem(ctx, ours.ID, item, query)
 		require.ErrorIs(t, err, dataset.ErrItemNotFound)
 	}
-	list, total, err := us.ListDatasets(ctx, "")
+	list, err := us.ListDatasets(ctx, "includeTotal=true")
 	require.NoError(t, err)
-	require.Equal(t, 1, total)
-	require.Equal(t, ours.ID, list[0].ID)
+	require.EqualValues(t, 1, api.Value(list.Total))
+	require.Equal(t, ours.ID, list.Datasets[0].ID)
 
 	after, err := them.GetDataset(ctx, theirs.ID)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
-	page, err := them.Items(ctx, theirs.ID, "")
+	page, err := them.ListDatasetItems(ctx, theirs.ID, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 3)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -26,7 +27,7 @@ func TestPagesEndWhenTheyHaveEnoughBytes(t *testing.T) {
 	t.Parallel()
 	k := testkit.Shared(t)
 	us := k.Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	out, err := us.AddItems(t.Context(), d.ID, large(7))
 	require.NoError(t, err)
 	_, err = us.Freeze(t.Context(), d.ID, "")
@@ -35,13 +36,13 @@ func TestPagesEndWhenTheyHaveEnoughBytes(t *testing.T) {
 	walk := func(t *testing.T, query string) (pages []int, all []string) {
 		t.Helper()
 		for cursor := ""; ; {
-			page, err := us.Items(t.Context(), d.ID, query+cursor)
+			page, err := us.ListDatasetItems(t.Context(), d.ID, query+cursor)
 			require.NoError(t, err)
 			pages, all = append(pages, len(page.Items)), append(all, ids(page)...)
 			if !page.HasMore {
 				return pages, all
 			}
-			cursor = "&cursor=" + page.NextCursor
+			cursor = "&cursor=" + api.Value(page.NextCursor)
 		}
 	}
 	var newest []string
@@ -67,7 +68,7 @@ func TestAnItemHasAtMostFourMegabytes(t *testing.T) {
 	t.Parallel()
 	k := testkit.Shared(t)
 	us := k.Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	tooLarge := testkit.Item{Input: strings.Repeat("a", dataset.MaxItemBytes)}
 
 	_, err := us.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "b"}, tooLarge})
@@ -78,23 +79,23 @@ func TestAnItemHasAtMostFourMegabytes(t *testing.T) {
 	require.Equal(t, []field{{"/items/1", "length"}}, fields(t, err))
 	out, err := us.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "b"}, {Input: strings.Repeat("a", dataset.MaxItemBytes-len(`{"input":""}`))}})
 	require.NoError(t, err, "none was kept before, and what is just not too large is taken")
-	require.Equal(t, 2, out.Created)
+	require.EqualValues(t, 2, out.Created)
 
 	t.Run("one from before stays readable, and does not grow", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 		out, err := us.AddItems(t.Context(), d.ID, []testkit.Item{{Input: "old"}})
 		require.NoError(t, err)
 		_, err = k.Owner(t, us.Org).Exec(t.Context(), "UPDATE dataset_items SET content = json_build_object('input', repeat('a', $1)) WHERE id = $2", 2*dataset.MaxItemBytes, number(t, out.Items[0].ID))
 		require.NoError(t, err)
 
-		item, err := us.GetItem(t.Context(), d.ID, out.Items[0].ID, 0)
+		item, err := us.GetDatasetItem(t.Context(), d.ID, out.Items[0].ID, "")
 
 		require.NoError(t, err)
 		require.Len(t, item.Input, 2*dataset.MaxItemBytes)
-		_, err = us.UpdateItem(t.Context(), d.ID, out.Items[0].ID, map[string]any{"expectedOutput": "b"})
+		_, err = us.UpdateDatasetItem(t.Context(), d.ID, out.Items[0].ID, map[string]any{"expectedOutput": "b"})
 		require.Equal(t, []field{{"", "length"}}, fields(t, err))
-		_, err = us.UpdateItem(t.Context(), d.ID, out.Items[0].ID, map[string]any{"input": "new"})
+		_, err = us.UpdateDatasetItem(t.Context(), d.ID, out.Items[0].ID, map[string]any{"input": "new"})
 		require.NoError(t, err)
 	})
 }
@@ -105,7 +106,7 @@ func TestItemsAreCheckedBeforeTheTransaction(t *testing.T) {
 	t.Parallel()
 	k := testkit.Own(t, "it knows the id that comes next")
 	us := k.Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	id := number(t, d.ID)
 	db := database(t, k)
 	item := dataset.Item{Content: dataset.Content{Input: []byte(`"a"`)}, Weight: 1}
@@ -145,7 +146,7 @@ func TestItemsAreCheckedBeforeTheTransaction(t *testing.T) {
 	require.NoError(t, err)
 	_, err = add(missing)
 	require.ErrorIs(t, err, dataset.ErrNotFound)
-	later := us.Dataset(t, testkit.Dataset{})
+	later := us.Dataset(t, testkit.NewDataset{})
 	require.Equal(t, id+1, number(t, later.ID))
 	_, err = add(missing)
 	require.ErrorIs(t, err, dataset.ErrMoved, "a dataset that was made meanwhile gets its items too")

@@ -18,7 +18,7 @@ func TestADeepPageIsNotExpensive(t *testing.T) {
 	const items, deep, atMost = 20_000, 10_000, 10
 	k := testkit.Shared(t)
 	us := k.Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	conn := k.Owner(t, us.Org)
 	_, err := conn.Exec(t.Context(), `
 		INSERT INTO dataset_items (org_id, dataset_id, valid_from, digest, content, created_at)
@@ -32,7 +32,7 @@ func TestADeepPageIsNotExpensive(t *testing.T) {
 
 	took := func(offset int) time.Duration {
 		start := time.Now()
-		page, err := us.Items(t.Context(), d.ID, fmt.Sprintf("limit=50&offset=%d", offset))
+		page, err := us.ListDatasetItems(t.Context(), d.ID, fmt.Sprintf("limit=50&offset=%d", offset))
 		require.NoError(t, err)
 		require.Len(t, page.Items, 50)
 		return time.Since(start)

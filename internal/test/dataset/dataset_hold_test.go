@@ -29,7 +29,7 @@ func TestHold(t *testing.T) {
 
 	t.Run("a held dataset cannot be deleted until the last hold ends", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 		require.NoError(t, hold(us, d.ID, "run/1"))
 		require.NoError(t, hold(us, d.ID, "run/1"), "holding twice is holding once")
 		require.NoError(t, hold(us, d.ID, "run/2"))
@@ -44,7 +44,7 @@ func TestHold(t *testing.T) {
 
 	t.Run("what is not there cannot be held", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 		require.ErrorIs(t, hold(them, d.ID, "run/1"), dataset.ErrNotFound)
 		require.NoError(t, us.DeleteDataset(ctx, d.ID))
 		require.ErrorIs(t, hold(us, d.ID, "run/1"), dataset.ErrNotFound)
@@ -52,7 +52,7 @@ func TestHold(t *testing.T) {
 
 	t.Run("a hold that is not committed yet makes a deletion wait, and then refuses it", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 		deleted := make(chan error, 1)
 		err := in(us, func(tx postgres.Tx) error {
 			if err := k.App.Dataset.HoldTx(ctx, tx, number(t, d.ID), "run/1"); err != nil {
@@ -71,7 +71,7 @@ func TestHold(t *testing.T) {
 
 	t.Run("of two deletions one finds nothing", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 		deleted := make(chan error, 1)
 		err := in(us, func(tx postgres.Tx) error {
 			if err := k.App.Dataset.DeleteTx(ctx, tx, number(t, d.ID)); err != nil {
@@ -88,7 +88,7 @@ func TestHold(t *testing.T) {
 	t.Run("of a hold and a deletion in a race at most one succeeds", func(t *testing.T) {
 		t.Parallel()
 		for range 5 {
-			d := us.Dataset(t, testkit.Dataset{})
+			d := us.Dataset(t, testkit.NewDataset{})
 			var held, deleted atomic.Int32
 			var g errgroup.Group
 			g.SetLimit(50)

@@ -37,7 +37,7 @@ func TestSchemasOfStrangers(t *testing.T) {
 		res, err := us.Send(ctx, http.MethodPost, "/api/datasets", strings.NewReader(`{"name":"x","schema":{"properties":{"input":{"minimum":`+huge+`}}}}`))
 		require.NoError(t, err)
 		require.Equal(t, http.StatusBadRequest, res.Status, "%s", res.Body)
-		d := us.Dataset(t, testkit.Dataset{Schema: map[string]any{"properties": map[string]any{"input": map[string]any{"minimum": 1}}}})
+		d := us.Dataset(t, testkit.NewDataset{Schema: map[string]any{"properties": map[string]any{"input": map[string]any{"minimum": 1}}}})
 		res, err = us.Send(ctx, http.MethodPost, "/api/datasets/"+d.ID+"/items", strings.NewReader(`{"items":[{"input":`+huge+`}]}`))
 		require.NoError(t, err)
 		require.Equal(t, http.StatusBadRequest, res.Status, "%s", res.Body)
@@ -47,7 +47,7 @@ func TestSchemasOfStrangers(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
 		defer cancel()
-		d, err := us.CreateDataset(ctx, testkit.Dataset{Name: "doubling", Schema: doubling(40)})
+		d, err := us.CreateDataset(ctx, testkit.NewDataset{Name: "doubling", Schema: doubling(40)})
 		if err == nil {
 			_, err = us.AddItems(ctx, d.ID, []testkit.Item{{Input: "Why?"}})
 		}

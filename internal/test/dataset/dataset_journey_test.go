@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/dataset"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -19,7 +20,7 @@ func TestJourney(t *testing.T) {
 	us, them := k.Org(t), k.Org(t)
 
 	// A team makes a dataset and imports a thousand questions.
-	d, err := us.CreateDataset(ctx, testkit.Dataset{Name: "Support questions", Tags: []string{"support"}, Metadata: map[string]any{"Owner-Team": "care"}})
+	d, err := us.CreateDataset(ctx, testkit.NewDataset{Name: "Support questions", Tags: []string{"support"}, Metadata: map[string]any{"Owner-Team": "care"}})
 	require.NoError(t, err)
 	require.Equal(t, "active", d.Status)
 	require.Equal(t, "general", d.Purpose)
@@ -31,7 +32,7 @@ func TestJourney(t *testing.T) {
 	}
 	first, err := us.AddItems(ctx, d.ID, questions)
 	require.NoError(t, err)
-	require.Equal(t, 1000, first.Created)
+	require.EqualValues(t, 1000, first.Created)
 	require.Empty(t, first.Skipped)
 
 	// The same import again adds nothing and says so.
@@ -44,35 +45,35 @@ func TestJourney(t *testing.T) {
 	// They freeze it, then correct one answer and drop another question.
 	v1, err := us.Freeze(ctx, d.ID, "before the correction")
 	require.NoError(t, err)
-	require.Equal(t, 1, v1.Version)
-	require.Equal(t, 1000, v1.ItemCount)
+	require.EqualValues(t, 1, v1.DatasetVersion)
+	require.EqualValues(t, 1000, v1.ItemCount)
 
 	corrected := first.Items[0].ID
-	_, err = us.UpdateItem(ctx, d.ID, corrected, map[string]any{"expectedOutput": "A better answer."})
+	_, err = us.UpdateDatasetItem(ctx, d.ID, corrected, map[string]any{"expectedOutput": "A better answer."})
 	require.NoError(t, err)
 	dropped := first.Items[1].ID
-	require.NoError(t, us.DeleteItem(ctx, d.ID, dropped))
+	require.NoError(t, us.DeleteDatasetItem(ctx, d.ID, dropped))
 
 	// The frozen version still has both as they were.
-	frozen, err := us.GetItem(ctx, d.ID, corrected, 1)
+	frozen, err := us.GetDatasetItem(ctx, d.ID, corrected, "datasetVersion=1")
 	require.NoError(t, err)
 	require.Equal(t, "Answer 0.", frozen.ExpectedOutput)
-	_, err = us.GetItem(ctx, d.ID, dropped, 1)
+	_, err = us.GetDatasetItem(ctx, d.ID, dropped, "datasetVersion=1")
 	require.NoError(t, err)
-	current, err := us.GetItem(ctx, d.ID, corrected, 0)
+	current, err := us.GetDatasetItem(ctx, d.ID, corrected, "")
 	require.NoError(t, err)
 	require.Equal(t, "A better answer.", current.ExpectedOutput)
-	_, err = us.GetItem(ctx, d.ID, dropped, 0)
+	_, err = us.GetDatasetItem(ctx, d.ID, dropped, "")
 	require.ErrorIs(t, err, dataset.ErrItemNotFound)
 
 	v2, err := us.Freeze(ctx, d.ID, "")
 	require.NoError(t, err)
-	require.Equal(t, 999, v2.ItemCount)
+	require.EqualValues(t, 999, v2.ItemCount)
 	require.NotEqual(t, v1.Digest, v2.Digest)
 
 	// Putting back what was changed gives the first contents again, and the
 	// digest says so.
-	_, err = us.UpdateItem(ctx, d.ID, corrected, map[string]any{"expectedOutput": "Answer 0."})
+	_, err = us.UpdateDatasetItem(ctx, d.ID, corrected, map[string]any{"expectedOutput": "Answer 0."})
 	require.NoError(t, err)
 	_, err = us.AddItems(ctx, d.ID, questions[1:2])
 	require.NoError(t, err)
@@ -84,9 +85,9 @@ func TestJourney(t *testing.T) {
 	seen := map[string]bool{}
 	query := "limit=300&datasetVersion=1&includeTotal=true"
 	for {
-		page, err := us.Items(ctx, d.ID, query)
+		page, err := us.ListDatasetItems(ctx, d.ID, query)
 		require.NoError(t, err)
-		require.Equal(t, 1000, *page.Total)
+		require.EqualValues(t, 1000, *page.Total)
 		for _, i := range page.Items {
 			require.False(t, seen[i.ID], "an item on two pages")
 			seen[i.ID] = true
@@ -94,7 +95,7 @@ func TestJourney(t *testing.T) {
 		if !page.HasMore {
 			break
 		}
-		query = "limit=300&datasetVersion=1&includeTotal=true&cursor=" + page.NextCursor
+		query = "limit=300&datasetVersion=1&includeTotal=true&cursor=" + api.Value(page.NextCursor)
 	}
 	require.Len(t, seen, 1000)
 
@@ -106,14 +107,14 @@ func TestJourney(t *testing.T) {
 			require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, res.Status, "%s %s", method, path)
 		}
 	}
-	list, total, err := them.ListDatasets(ctx, "")
+	list, err := them.ListDatasets(ctx, "includeTotal=true")
 	require.NoError(t, err)
-	require.Empty(t, list)
-	require.Zero(t, total)
+	require.Empty(t, list.Datasets)
+	require.Zero(t, api.Value(list.Total))
 
 	// In the end the dataset is deleted, once.
 	require.NoError(t, us.DeleteDataset(ctx, d.ID))
 	require.ErrorIs(t, us.DeleteDataset(ctx, d.ID), dataset.ErrNotFound)
-	_, err = us.Items(ctx, d.ID, "datasetVersion=1")
+	_, err = us.ListDatasetItems(ctx, d.ID, "datasetVersion=1")
 	require.ErrorIs(t, err, dataset.ErrNotFound)
 }

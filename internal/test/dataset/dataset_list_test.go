@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -23,12 +24,12 @@ func TestListOfDatasets(t *testing.T) {
 
 	// A small world, newest last; the list has it newest first.
 	var world []testkit.Dataset
-	for i, seed := range []testkit.Dataset{
-		{Name: "Support questions", Purpose: "general", Tags: []string{"support", "en"}},
-		{Name: "support ANSWERS", Purpose: "regression", Tags: []string{"support"}},
-		{Name: "100% \\ under_score", Purpose: "calibration"},
-		{Name: "Ünïcode", Purpose: "golden", Tags: []string{"en"}},
-		{Name: "Archive", Purpose: "general"},
+	for i, seed := range []testkit.NewDataset{
+		{Name: "Support questions", Purpose: new("general"), Tags: []string{"support", "en"}},
+		{Name: "support ANSWERS", Purpose: new("regression"), Tags: []string{"support"}},
+		{Name: "100% \\ under_score", Purpose: new("calibration")},
+		{Name: "Ünïcode", Purpose: new("golden"), Tags: []string{"en"}},
+		{Name: "Archive", Purpose: new("general")},
 	} {
 		k.Clock.Advance(time.Hour)
 		d := us.Dataset(t, seed)
@@ -39,9 +40,10 @@ func TestListOfDatasets(t *testing.T) {
 		}
 		world = append([]testkit.Dataset{d}, world...)
 	}
-	k.Org(t).Dataset(t, testkit.Dataset{Name: "Support of another organization"})
+	k.Org(t).Dataset(t, testkit.NewDataset{Name: "Support of another organization"})
 
 	middle := world[2].CreatedAt
+	escaped := url.QueryEscape(middle.Format(time.RFC3339Nano))
 	filters := map[string]struct {
 		query string
 		keep  func(testkit.Dataset) bool
@@ -58,8 +60,8 @@ func TestListOfDatasets(t *testing.T) {
 		"an underscore":       {"search=_", func(d testkit.Dataset) bool { return strings.Contains(d.Name, "_") }},
 		"a backslash":         {"search=" + url.QueryEscape("\\"), func(d testkit.Dataset) bool { return strings.Contains(d.Name, "\\") }},
 		"letters beyond a-z":  {"search=" + url.QueryEscape("üNÏ"), func(d testkit.Dataset) bool { return strings.HasPrefix(d.Name, "Ü") }},
-		"what came after":     {"createdAfter=" + url.QueryEscape(middle), func(d testkit.Dataset) bool { return d.CreatedAt > middle }},
-		"what came before":    {"createdBefore=" + url.QueryEscape(middle), func(d testkit.Dataset) bool { return d.CreatedAt < middle }},
+		"what came after":     {"createdAfter=" + escaped, func(d testkit.Dataset) bool { return d.CreatedAt.After(middle) }},
+		"what came before":    {"createdBefore=" + escaped, func(d testkit.Dataset) bool { return d.CreatedAt.Before(middle) }},
 		"several at once":     {"purpose=general&status=active&tag=support", func(d testkit.Dataset) bool { return d.Name == "Support questions" }},
 		"what matches nobody": {"tag=none&search=none", func(testkit.Dataset) bool { return false }},
 	}
@@ -72,12 +74,12 @@ func TestListOfDatasets(t *testing.T) {
 					want = append(want, d)
 				}
 			}
-			got, total, err := us.ListDatasets(t.Context(), f.query)
+			got, err := us.ListDatasets(t.Context(), "includeTotal=true&"+f.query)
 			require.NoError(t, err)
-			require.Equal(t, len(want), total)
-			require.Len(t, got, len(want))
+			require.EqualValues(t, len(want), api.Value(got.Total))
+			require.Len(t, got.Datasets, len(want))
 			for i := range want {
-				require.Equal(t, want[i], got[i])
+				require.Equal(t, want[i], got.Datasets[i])
 			}
 		})
 	}
@@ -87,10 +89,10 @@ func TestListOfDatasets(t *testing.T) {
 		for limit := 1; limit <= len(world)+1; limit++ {
 			var got []testkit.Dataset
 			for offset := 0; offset <= len(world); offset += limit {
-				page, total, err := us.ListDatasets(t.Context(), fmt.Sprintf("limit=%d&offset=%d", limit, offset))
+				page, err := us.ListDatasets(t.Context(), fmt.Sprintf("includeTotal=true&limit=%d&offset=%d", limit, offset))
 				require.NoError(t, err)
-				require.Equal(t, len(world), total)
-				got = append(got, page...)
+				require.EqualValues(t, len(world), api.Value(page.Total))
+				got = append(got, page.Datasets...)
 			}
 			require.Equal(t, world, got)
 		}
@@ -101,7 +103,7 @@ func TestListOfDatasets(t *testing.T) {
 		for query, want := range map[string]field{
 			"limit=0": {"limit", "min"}, "limit=1001": {"limit", "max"}, "offset=-1": {"offset", "min"}, "status=gone": {"status", "enum"},
 		} {
-			_, _, err := us.ListDatasets(t.Context(), query)
+			_, err := us.ListDatasets(t.Context(), "includeTotal=true&"+query)
 			require.Equal(t, []field{want}, fields(t, err), query)
 		}
 	})
@@ -125,7 +127,7 @@ func TestPagesOfItems(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 30).Draw(rt, "items")
 		limit := rapid.IntRange(1, 12).Draw(rt, "limit")
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 		var whole []string
 		if n > 0 {
 			added, err := us.AddItems(ctx, d.ID, questions(n))
@@ -137,9 +139,9 @@ func TestPagesOfItems(t *testing.T) {
 
 		var byOffset []string
 		for offset := 0; ; offset += limit {
-			page, err := us.Items(ctx, d.ID, fmt.Sprintf("limit=%d&offset=%d&includeTotal=true", limit, offset))
+			page, err := us.ListDatasetItems(ctx, d.ID, fmt.Sprintf("limit=%d&offset=%d&includeTotal=true", limit, offset))
 			require.NoError(rt, err)
-			require.Equal(rt, n, *page.Total)
+			require.EqualValues(rt, n, *page.Total)
 			require.Equal(rt, offset+len(page.Items) < n, page.HasMore)
 			byOffset = append(byOffset, ids(page)...)
 			if !page.HasMore {
@@ -152,10 +154,10 @@ func TestPagesOfItems(t *testing.T) {
 		// there once, and none twice.
 		var byCursor, ofVersion []string
 		for cursor, more := "", true; more; {
-			page, err := us.Items(ctx, d.ID, "limit="+strconv.Itoa(limit)+"&cursor="+cursor)
+			page, err := us.ListDatasetItems(ctx, d.ID, "limit="+strconv.Itoa(limit)+"&cursor="+cursor)
 			require.NoError(rt, err)
 			byCursor = append(byCursor, ids(page)...)
-			cursor, more = page.NextCursor, page.HasMore
+			cursor, more = api.Value(page.NextCursor), page.HasMore
 			if rapid.Bool().Draw(rt, "an item comes in") {
 				_, err := us.AddItems(ctx, d.ID, []testkit.Item{{Input: fmt.Sprintf("late %d", len(byCursor))}})
 				require.NoError(rt, err)
@@ -164,10 +166,10 @@ func TestPagesOfItems(t *testing.T) {
 		require.Equal(rt, whole, byCursor)
 
 		for cursor, more := "", true; more; {
-			page, err := us.Items(ctx, d.ID, "datasetVersion=1&limit="+strconv.Itoa(limit)+"&cursor="+cursor)
+			page, err := us.ListDatasetItems(ctx, d.ID, "datasetVersion=1&limit="+strconv.Itoa(limit)+"&cursor="+cursor)
 			require.NoError(rt, err)
 			ofVersion = append(ofVersion, ids(page)...)
-			cursor, more = page.NextCursor, page.HasMore
+			cursor, more = api.Value(page.NextCursor), page.HasMore
 		}
 		require.Equal(rt, whole, ofVersion)
 	})
@@ -176,14 +178,14 @@ func TestPagesOfItems(t *testing.T) {
 func TestCursor(t *testing.T) {
 	t.Parallel()
 	us := testkit.Shared(t).Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	for query, want := range map[string][]field{
 		"cursor=rubbish":          {{"cursor", "format"}},
 		"cursor=AAAA":             {{"cursor", "format"}},
 		"cursor=rubbish&offset=1": {{"cursor", "mutually_exclusive"}},
 		"offset=100001":           {{"offset", "max"}},
 	} {
-		_, err := us.Items(t.Context(), d.ID, query)
+		_, err := us.ListDatasetItems(t.Context(), d.ID, query)
 		require.Equal(t, want, fields(t, err), query)
 	}
 }

@@ -22,7 +22,7 @@ func TestFrozenVersionsNeverChange(t *testing.T) {
 	ctx := t.Context()
 
 	rapid.Check(t, func(rt *rapid.T) {
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 		current := map[string]string{} // id to input
 		var frozen []map[string]string
 		var digests []string
@@ -42,9 +42,9 @@ func TestFrozenVersionsNeverChange(t *testing.T) {
 			if version > 0 {
 				query += fmt.Sprintf("&datasetVersion=%d", version)
 			}
-			page, err := us.Items(ctx, d.ID, query)
+			page, err := us.ListDatasetItems(ctx, d.ID, query)
 			require.NoError(rt, err)
-			require.Equal(rt, len(page.Items), *page.Total)
+			require.EqualValues(rt, len(page.Items), *page.Total)
 			out := map[string]string{}
 			for _, i := range page.Items {
 				out[i.ID], _ = i.Input.(string)
@@ -67,7 +67,7 @@ func TestFrozenVersionsNeverChange(t *testing.T) {
 			},
 			"update": func(rt *rapid.T) {
 				id, input := someone(rt), texts.Draw(rt, "input")
-				_, err := us.UpdateItem(ctx, d.ID, id, map[string]any{"input": input})
+				_, err := us.UpdateDatasetItem(ctx, d.ID, id, map[string]any{"input": input})
 				if current[id] != input && taken(input) {
 					require.ErrorIs(rt, err, dataset.ErrDuplicate)
 					return
@@ -77,7 +77,7 @@ func TestFrozenVersionsNeverChange(t *testing.T) {
 			},
 			"delete": func(rt *rapid.T) {
 				id := someone(rt)
-				require.NoError(rt, us.DeleteItem(ctx, d.ID, id))
+				require.NoError(rt, us.DeleteDatasetItem(ctx, d.ID, id))
 				delete(current, id)
 			},
 			"freeze": func(rt *rapid.T) {
@@ -85,8 +85,8 @@ func TestFrozenVersionsNeverChange(t *testing.T) {
 				require.NoError(rt, err)
 				frozen = append(frozen, maps.Clone(current))
 				digests = append(digests, v.Digest)
-				require.Equal(rt, len(frozen), v.Version)
-				require.Equal(rt, len(current), v.ItemCount)
+				require.EqualValues(rt, len(frozen), v.DatasetVersion)
+				require.EqualValues(rt, len(current), v.ItemCount)
 			},
 			"": func(rt *rapid.T) {
 				require.Equal(rt, current, read(rt, 0))
@@ -107,8 +107,8 @@ func TestFrozenVersionsNeverChange(t *testing.T) {
 				require.Equal(rt, slices.Equal(contents(i), contents(j)), digests[i] == digests[j], "versions %d and %d", i+1, j+1)
 			}
 		}
-		versions, err := us.Versions(ctx, d.ID)
+		versions, err := us.ListDatasetVersions(ctx, d.ID, "")
 		require.NoError(rt, err)
-		require.Len(rt, versions, min(len(frozen), 50))
+		require.Len(rt, versions.Versions, min(len(frozen), 50))
 	})
 }

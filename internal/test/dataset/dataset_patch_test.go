@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -13,8 +14,8 @@ func TestPatchOfADataset(t *testing.T) {
 	t.Parallel()
 	k := testkit.Shared(t)
 	us := k.Org(t)
-	full := testkit.Dataset{
-		Name: "Name", Description: "Words", Tags: []string{"a", "b"}, Metadata: map[string]any{"k": "v"},
+	full := testkit.NewDataset{
+		Name: "Name", Description: new("Words"), Tags: []string{"a", "b"}, Metadata: map[string]any{"k": "v"},
 		Schema: map[string]any{"type": "object"},
 	}
 
@@ -22,7 +23,7 @@ func TestPatchOfADataset(t *testing.T) {
 		patch  map[string]any
 		change func(*testkit.Dataset)
 	}{
-		"null clears the description":      {map[string]any{"description": nil}, func(d *testkit.Dataset) { d.Description = "" }},
+		"null clears the description":      {map[string]any{"description": nil}, func(d *testkit.Dataset) { d.Description = nil }},
 		"null clears the tags":             {map[string]any{"tags": nil}, func(d *testkit.Dataset) { d.Tags = []string{} }},
 		"null clears the metadata":         {map[string]any{"metadata": nil}, func(d *testkit.Dataset) { d.Metadata = map[string]any{} }},
 		"null clears the schema":           {map[string]any{"schema": nil}, func(d *testkit.Dataset) { d.Schema = nil }},
@@ -91,7 +92,7 @@ func TestPatchOfADataset(t *testing.T) {
 			_, err := us.UpdateDataset(t.Context(), d.ID, patch)
 			require.Equal(t, []field{want}, fields(t, err))
 		}
-		_, err := us.CreateDataset(t.Context(), testkit.Dataset{Name: "x", Tags: []string{""}})
+		_, err := us.CreateDataset(t.Context(), testkit.NewDataset{Name: "x", Tags: []string{""}})
 		require.Equal(t, []field{{"/tags/0", "length"}}, fields(t, err))
 	})
 }
@@ -100,7 +101,7 @@ func TestPatchOfAnItem(t *testing.T) {
 	t.Parallel()
 	k := testkit.Shared(t)
 	us := k.Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	train, two := "train", 2.0
 
 	item := func(t *testing.T, input any) string {
@@ -115,17 +116,16 @@ func TestPatchOfAnItem(t *testing.T) {
 	t.Run("null clears what an item can be without", func(t *testing.T) {
 		t.Parallel()
 		id := item(t, "one")
-		got, err := us.UpdateItem(t.Context(), d.ID, id, map[string]any{
+		got, err := us.UpdateDatasetItem(t.Context(), d.ID, id, map[string]any{
 			"expectedOutput": nil, "assertions": nil, "labels": nil, "split": nil, "weight": nil,
 		})
 		require.NoError(t, err)
-		plain := 1.0
-		want := testkit.Item{
-			ID: id, Input: "one", Assertions: []any{}, Weight: &plain, ContentDigest: got.ContentDigest,
+		want := api.DatasetItem{
+			ID: id, Input: "one", Assertions: []any{}, Weight: 1, ContentDigest: got.ContentDigest,
 			CreatedAt: got.CreatedAt, UpdatedAt: got.UpdatedAt, Version: 2,
 		}
 		require.Equal(t, want, got)
-		read, err := us.GetItem(t.Context(), d.ID, id, 0)
+		read, err := us.GetDatasetItem(t.Context(), d.ID, id, "")
 		require.NoError(t, err)
 		require.Equal(t, want, read)
 	})
@@ -133,11 +133,11 @@ func TestPatchOfAnItem(t *testing.T) {
 	t.Run("an item is never without its input", func(t *testing.T) {
 		t.Parallel()
 		id := item(t, "two")
-		before, err := us.GetItem(t.Context(), d.ID, id, 0)
+		before, err := us.GetDatasetItem(t.Context(), d.ID, id, "")
 		require.NoError(t, err)
-		_, err = us.UpdateItem(t.Context(), d.ID, id, map[string]any{"input": nil, "expectedOutput": "other"})
+		_, err = us.UpdateDatasetItem(t.Context(), d.ID, id, map[string]any{"input": nil, "expectedOutput": "other"})
 		require.Equal(t, []field{{"/input", "type"}}, fields(t, err))
-		after, err := us.GetItem(t.Context(), d.ID, id, 0)
+		after, err := us.GetDatasetItem(t.Context(), d.ID, id, "")
 		require.NoError(t, err)
 		require.Equal(t, before, after)
 	})
@@ -157,7 +157,7 @@ func TestPatchOfAnItem(t *testing.T) {
 		t.Parallel()
 		id := item(t, "three")
 		for _, input := range []any{false, 0.0, "", []any{}, map[string]any{"Deep-Name": []any{nil, true}}} {
-			got, err := us.UpdateItem(t.Context(), d.ID, id, map[string]any{"input": input, "expectedOutput": input})
+			got, err := us.UpdateDatasetItem(t.Context(), d.ID, id, map[string]any{"input": input, "expectedOutput": input})
 			require.NoError(t, err)
 			require.Equal(t, input, got.Input)
 			require.Equal(t, input, got.ExpectedOutput)

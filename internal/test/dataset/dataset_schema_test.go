@@ -31,15 +31,15 @@ func TestSchemaOfItems(t *testing.T) {
 
 	t.Run("an item that matches is taken", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{Schema: schema})
+		d := us.Dataset(t, testkit.NewDataset{Schema: schema})
 		added, err := us.AddItems(t.Context(), d.ID, []testkit.Item{good})
 		require.NoError(t, err)
-		require.Equal(t, 1, added.Created)
+		require.EqualValues(t, 1, added.Created)
 	})
 
 	t.Run("each violation is named by its place in the request", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{Schema: schema})
+		d := us.Dataset(t, testkit.NewDataset{Schema: schema})
 
 		_, err := us.AddItems(t.Context(), d.ID, []testkit.Item{
 			good,
@@ -53,14 +53,14 @@ func TestSchemaOfItems(t *testing.T) {
 			{"/items/2", "format"}, // labels are missing
 			{"/items/2/expected_output", "format"},
 		}, fields(t, err))
-		page, err := us.Items(t.Context(), d.ID, "")
+		page, err := us.ListDatasetItems(t.Context(), d.ID, "")
 		require.NoError(t, err)
 		require.Empty(t, page.Items, "nothing of the import is kept")
 	})
 
 	t.Run("a single item has no index, a list of one has", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{Schema: schema})
+		d := us.Dataset(t, testkit.NewDataset{Schema: schema})
 		bad := map[string]any{"input": map[string]any{"a/b": 0}, "labels": "x"}
 
 		_, single := us.Call(t.Context(), http.MethodPost, "/api/datasets/"+d.ID+"/items", bad, nil)
@@ -72,18 +72,18 @@ func TestSchemaOfItems(t *testing.T) {
 
 	t.Run("a change is held against it too", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{Schema: schema})
+		d := us.Dataset(t, testkit.NewDataset{Schema: schema})
 		added, err := us.AddItems(t.Context(), d.ID, []testkit.Item{good})
 		require.NoError(t, err)
 
-		_, err = us.UpdateItem(t.Context(), d.ID, added.Items[0].ID, map[string]any{"input": "text"})
+		_, err = us.UpdateDatasetItem(t.Context(), d.ID, added.Items[0].ID, map[string]any{"input": "text"})
 
 		require.Equal(t, []field{{"/input", "format"}}, fields(t, err))
 	})
 
 	t.Run("violations are cut at a hundred", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{Schema: schema})
+		d := us.Dataset(t, testkit.NewDataset{Schema: schema})
 		_, err := us.AddItems(t.Context(), d.ID, questions(1000))
 		require.Len(t, fields(t, err), 100)
 	})
@@ -91,8 +91,8 @@ func TestSchemaOfItems(t *testing.T) {
 	t.Run("a schema that is none is refused, on creation and on change", func(t *testing.T) {
 		t.Parallel()
 		wrong := map[string]any{"type": "no such type"}
-		_, creating := us.CreateDataset(t.Context(), testkit.Dataset{Name: "x", Schema: wrong})
-		d := us.Dataset(t, testkit.Dataset{})
+		_, creating := us.CreateDataset(t.Context(), testkit.NewDataset{Name: "x", Schema: wrong})
+		d := us.Dataset(t, testkit.NewDataset{})
 		_, changing := us.UpdateDataset(t.Context(), d.ID, map[string]any{"schema": wrong})
 		for _, err := range []error{creating, changing} {
 			require.Equal(t, []field{{"/schema", "format"}}, fields(t, err))
@@ -130,7 +130,7 @@ func TestSchemaReadsNothing(t *testing.T) {
 			var doc map[string]any
 			require.NoError(t, json.Unmarshal([]byte(strings.NewReplacer("URL", trap.URL, "FILE", file).Replace(schema)), &doc))
 
-			_, err := us.CreateDataset(t.Context(), testkit.Dataset{Name: "x", Schema: doc})
+			_, err := us.CreateDataset(t.Context(), testkit.NewDataset{Name: "x", Schema: doc})
 
 			require.Equal(t, []field{{"/schema", "format"}}, fields(t, err))
 			require.NotContains(t, err.Error(), file)
@@ -140,7 +140,7 @@ func TestSchemaReadsNothing(t *testing.T) {
 
 	t.Run("a reference within the schema is fine", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{Schema: map[string]any{
+		d := us.Dataset(t, testkit.NewDataset{Schema: map[string]any{
 			"$defs":      map[string]any{"text": map[string]any{"type": "string"}},
 			"properties": map[string]any{"input": map[string]any{"$ref": "#/$defs/text"}},
 		}})

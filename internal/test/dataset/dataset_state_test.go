@@ -18,7 +18,7 @@ func TestStatus(t *testing.T) {
 		for _, to := range []string{"active", "archived"} {
 			t.Run(from+" to "+to+" is allowed", func(t *testing.T) {
 				t.Parallel()
-				d := us.Dataset(t, testkit.Dataset{})
+				d := us.Dataset(t, testkit.NewDataset{})
 				_, err := us.UpdateDataset(t.Context(), d.ID, map[string]any{"status": from})
 				require.NoError(t, err)
 
@@ -32,7 +32,7 @@ func TestStatus(t *testing.T) {
 
 	t.Run("a status that does not exist is not valid", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 
 		_, err := us.UpdateDataset(t.Context(), d.ID, map[string]any{"status": "deleted"})
 
@@ -41,7 +41,7 @@ func TestStatus(t *testing.T) {
 
 	t.Run("staying writes nothing", func(t *testing.T) {
 		t.Parallel()
-		d := us.Dataset(t, testkit.Dataset{})
+		d := us.Dataset(t, testkit.NewDataset{})
 
 		after, err := us.UpdateDataset(t.Context(), d.ID, map[string]any{"status": "active"})
 
@@ -54,7 +54,7 @@ func TestAnArchivedDatasetRefusesWritesOfItems(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	us := testkit.Shared(t).Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	added, err := us.AddItems(ctx, d.ID, questions(2))
 	require.NoError(t, err)
 	item := added.Items[0].ID
@@ -62,8 +62,8 @@ func TestAnArchivedDatasetRefusesWritesOfItems(t *testing.T) {
 	require.NoError(t, err)
 
 	_, adding := us.AddItems(ctx, d.ID, questions(3))
-	_, changing := us.UpdateItem(ctx, d.ID, item, map[string]any{"input": "Other?"})
-	deleting := us.DeleteItem(ctx, d.ID, item)
+	_, changing := us.UpdateDatasetItem(ctx, d.ID, item, map[string]any{"input": "Other?"})
+	deleting := us.DeleteDatasetItem(ctx, d.ID, item)
 	_, freezing := us.Freeze(ctx, d.ID, "")
 
 	for _, err := range []error{adding, changing, deleting, freezing} {
@@ -71,24 +71,24 @@ func TestAnArchivedDatasetRefusesWritesOfItems(t *testing.T) {
 		require.Equal(t, "archived", details(t, err)["currentState"])
 		require.Equal(t, []any{"active"}, details(t, err)["allowedTransitions"])
 	}
-	page, err := us.Items(ctx, d.ID, "")
+	page, err := us.ListDatasetItems(ctx, d.ID, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2, "it stays readable")
 
 	_, err = us.UpdateDataset(ctx, d.ID, map[string]any{"status": "active"})
 	require.NoError(t, err)
-	require.NoError(t, us.DeleteItem(ctx, d.ID, item), "restored, it can be written again")
+	require.NoError(t, us.DeleteDatasetItem(ctx, d.ID, item), "restored, it can be written again")
 }
 
 func TestAGoldenDatasetIsNotWrittenDirectly(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	us := testkit.Shared(t).Org(t)
-	d := us.Dataset(t, testkit.Dataset{Purpose: "golden"})
+	d := us.Dataset(t, testkit.NewDataset{Purpose: new("golden")})
 
 	_, adding := us.AddItems(ctx, d.ID, questions(1))
-	_, changing := us.UpdateItem(ctx, d.ID, "1", map[string]any{"input": "Other?"})
-	deleting := us.DeleteItem(ctx, d.ID, "1")
+	_, changing := us.UpdateDatasetItem(ctx, d.ID, "1", map[string]any{"input": "Other?"})
+	deleting := us.DeleteDatasetItem(ctx, d.ID, "1")
 
 	for _, err := range []error{adding, changing, deleting} {
 		require.ErrorIs(t, err, dataset.ErrGolden)

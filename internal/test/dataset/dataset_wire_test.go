@@ -16,7 +16,7 @@ import (
 func TestWhatIsNotThereIsNull(t *testing.T) {
 	t.Parallel()
 	us := testkit.Shared(t).Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	read := func(t *testing.T, path string) map[string]any {
 		t.Helper()
 		var out map[string]any
@@ -56,7 +56,7 @@ func TestWhatIsNotThereIsNull(t *testing.T) {
 func TestNullIsTheSameContentAsNothing(t *testing.T) {
 	t.Parallel()
 	us := testkit.Shared(t).Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	body := `{"items": [{"input": "a"}, {"input": "a", "expectedOutput": null, "labels": null, "tools": null}]}`
 	res, err := us.Send(t.Context(), http.MethodPost, "/api/datasets/"+d.ID+"/items", strings.NewReader(body))
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestNullIsTheSameContentAsNothing(t *testing.T) {
 func TestLocation(t *testing.T) {
 	t.Parallel()
 	us := testkit.Shared(t).Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	for name, c := range map[string]struct {
 		path string
 		body any
@@ -97,10 +97,10 @@ func TestLocation(t *testing.T) {
 func TestAFrozenVersionCanBeRead(t *testing.T) {
 	t.Parallel()
 	us := testkit.Shared(t).Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	frozen, err := us.Freeze(t.Context(), d.ID, "first")
 	require.NoError(t, err)
-	got, err := us.GetVersion(t.Context(), d.ID, 1)
+	got, err := us.GetDatasetVersion(t.Context(), d.ID, 1)
 	require.NoError(t, err)
 	require.Equal(t, frozen, got)
 
@@ -108,6 +108,6 @@ func TestAFrozenVersionCanBeRead(t *testing.T) {
 		_, err := us.Call(t.Context(), http.MethodGet, "/api/datasets/"+d.ID+"/versions/"+other, nil, nil)
 		require.ErrorIs(t, err, dataset.ErrVersionNotFound, other)
 	}
-	_, err = us.GetVersion(t.Context(), "999999", 1)
+	_, err = us.GetDatasetVersion(t.Context(), "999999", 1)
 	require.ErrorIs(t, err, dataset.ErrNotFound)
 }

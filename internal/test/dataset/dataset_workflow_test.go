@@ -32,7 +32,7 @@ func rows(t testing.TB, k *testkit.Kit, of *testkit.Client, id string) (n int) {
 // deleted makes a dataset with items and a version, and deletes it.
 func deleted(t testing.TB, us *testkit.Client, items int) string {
 	t.Helper()
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	for from := 0; from < items; from += 1000 {
 		_, err := us.AddItems(t.Context(), d.ID, questions(items)[from:min(from+1000, items)])
 		require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestADeletedDatasetIsRemovedForGood(t *testing.T) {
 	t.Parallel()
 	k := testkit.Own(t, "its worker starts later")
 	us := k.Org(t)
-	kept := us.Dataset(t, testkit.Dataset{})
+	kept := us.Dataset(t, testkit.NewDataset{})
 	_, err := us.AddItems(t.Context(), kept.ID, questions(10))
 	require.NoError(t, err)
 	id := deleted(t, us, 2500) // more than one batch
@@ -57,7 +57,7 @@ func TestADeletedDatasetIsRemovedForGood(t *testing.T) {
 
 	// The dispatcher and the workflow engine tell nobody when they are done.
 	require.Eventually(t, func() bool { return rows(t, k, us, id) == 0 }, 10*time.Minute, 50*time.Millisecond)
-	page, err := us.Items(t.Context(), kept.ID, "")
+	page, err := us.ListDatasetItems(t.Context(), kept.ID, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 10, "its neighbour is untouched")
 }
@@ -84,7 +84,7 @@ func TestPurgeCanBeRepeated(t *testing.T) {
 
 	t.Run("and leaves what is not deleted, or is another organization's", func(t *testing.T) {
 		t.Parallel()
-		kept := us.Dataset(t, testkit.Dataset{})
+		kept := us.Dataset(t, testkit.NewDataset{})
 		_, err := us.AddItems(t.Context(), kept.ID, questions(3))
 		require.NoError(t, err)
 		gone := deleted(t, us, 3)
@@ -92,7 +92,7 @@ func TestPurgeCanBeRepeated(t *testing.T) {
 		require.NoError(t, purge(dataset.Purge{Org: us.Org, DatasetID: number(t, kept.ID)}))
 		require.NoError(t, purge(dataset.Purge{Org: principal.NewOrgID(), DatasetID: number(t, gone)}))
 
-		page, err := us.Items(t.Context(), kept.ID, "")
+		page, err := us.ListDatasetItems(t.Context(), kept.ID, "")
 		require.NoError(t, err)
 		require.Len(t, page.Items, 3)
 		var left int

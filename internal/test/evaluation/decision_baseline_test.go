@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -59,7 +60,7 @@ func TestABaselineByWhatItMeasured(t *testing.T) {
 	require.Contains(t, d.Rulings[0].Reasons[0], "No earlier run of branch gone can be a baseline")
 	started, err := s.StartRun(t.Context(), s.ID, map[string]any{"baseline": "tag:v1.2"})
 	require.NoError(t, err)
-	require.Equal(t, tag.RunID, started.BaselineRunID)
+	require.Equal(t, tag.RunID, api.Value(started.BaselineRunID))
 	for _, wrong := range []string{"branch:", "commit:1", "newest"} {
 		_, err := s.decide(t, r, against(wrong, "overall:non_inferior"))
 		requireInvalid(t, err, "/baseline")

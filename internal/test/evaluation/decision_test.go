@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -23,7 +24,7 @@ type subject struct {
 func newSubject(t *testing.T, k *testkit.Kit, n int) subject {
 	t.Helper()
 	c := k.Org(t)
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	items := make([]testkit.Item, n)
 	for i := range items {
 		items[i] = testkit.Item{Input: fmt.Sprintf("question %d", i), ExpectedOutput: "yes"}
@@ -59,7 +60,7 @@ func (s subject) beganWith(t *testing.T, body map[string]any, final bool, answer
 	require.NoError(t, err)
 	// A worker moves the run; the interface is the only place to see it.
 	require.Eventually(t, func() bool {
-		now, err := s.GetRun(t.Context(), s.ID, r.RunID)
+		now, err := s.GetEvaluationRun(t.Context(), s.ID, r.RunID)
 		return err == nil && now.Phase == "executing"
 	}, 10*time.Minute, 20*time.Millisecond)
 	var sent []map[string]any
@@ -97,7 +98,7 @@ func hiding(percent int, how string) func(int) string {
 
 func (s subject) decide(t *testing.T, r testkit.Run, asked map[string]any) (testkit.Decision, error) {
 	t.Helper()
-	return s.Decide(t.Context(), s.ID, r.RunID, asked)
+	return s.DecideEvaluationRun(t.Context(), s.ID, r.RunID, asked)
 }
 
 func (s subject) decided(t *testing.T, r testkit.Run, asked map[string]any) testkit.Decision {
@@ -131,9 +132,9 @@ func TestDecisionsAreKept(t *testing.T) {
 		d := s.decided(t, r, thresholds(c.require))
 		require.Equal(t, c.verdict, d.Verdict, c.require)
 		require.Equal(t, c.reason, d.Rulings[0].Reason, c.require)
-		now, err := s.GetRun(t.Context(), s.ID, r.RunID)
+		now, err := s.GetEvaluationRun(t.Context(), s.ID, r.RunID)
 		require.NoError(t, err)
-		if verdict := now.Verdict; verdict != "FAIL" { // which stays
+		if verdict := api.Value(now.Verdict); verdict != "FAIL" { // which stays
 			require.Equal(t, c.verdict, verdict, "the run has the verdict of the newest decision")
 		}
 	}
@@ -212,7 +213,7 @@ func TestDriftIsShown(t *testing.T) {
 	requireInvalid(t, err, "/baselineRunId")
 	pinned, err := s.UpdateEvaluation(t.Context(), s.ID, map[string]any{"baselineRunId": first.RunID})
 	require.NoError(t, err)
-	require.Equal(t, first.RunID, pinned.BaselineRunID)
+	require.Equal(t, first.RunID, api.Value(pinned.BaselineRunID))
 	second := s.ran(t, failing(3))
 	itself := s.decided(t, first, against("pinned", "overall:non_inferior"))
 	require.Equal(t, "no_baseline", itself.Rulings[0].Reason, "a run is no baseline of its own")
@@ -237,7 +238,7 @@ func TestAStoppedRunDecidesNothing(t *testing.T) {
 	f, ok := fault.From(err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, "run_not_ended", f.Reason)
-	_, err = s.CancelRun(t.Context(), s.ID, running.RunID)
+	_, err = s.CancelEvaluationRun(t.Context(), s.ID, running.RunID)
 	require.NoError(t, err)
 	stopped := s.Ended(t, running)
 	require.Nil(t, stopped.Statistics.Overall.CI, "a client chose the order")

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -82,7 +83,7 @@ func TestAllFilesOfResultsSayTheSame(t *testing.T) {
 	ctx := t.Context()
 	k := testkit.Working(t)
 	c := k.Org(t)
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	split := "test"
 	added, err := c.AddItems(ctx, d.ID, []testkit.Item{
 		{Input: "one", ExpectedOutput: map[string]any{"is": []any{1, nil, "ä"}}, Labels: map[string]any{"topic": "numbers"}, Split: &split},
@@ -143,19 +144,19 @@ func TestAllFilesOfResultsSayTheSame(t *testing.T) {
 			require.NoError(t, json.Unmarshal(line, &one))
 			row := rows[i]
 			require.Equal(t, one.TestCaseID, shown(t, "", row["test_case_id"]))
-			require.Equal(t, []any{int64(one.Epoch), one.Status, int64(one.Calls)}, []any{row["epoch"], row["status"], row["calls"]})
-			require.Equal(t, []any{known(one.Overall), known(one.DurationMS), known(one.CostUSD)}, []any{row["overall"], row["duration_ms"], row["cost_usd"]})
+			require.Equal(t, []any{one.Epoch, one.Status, one.Calls}, []any{row["epoch"], row["status"], row["calls"]})
+			require.Equal(t, []any{known(one.Overall), known(one.DurationMs), known(one.CostUSD)}, []any{row["overall"], row["duration_ms"], row["cost_usd"]})
 			require.Equal(t, []any{one.Input, one.ExpectedOutput, one.Output}, []any{document(t, row["input"]), document(t, row["expected_output"]), document(t, row["output"])})
-			require.Equal(t, one.OTelTraceID, shown(t, "", row["otel_trace_id"]))
+			require.Equal(t, api.Value(one.OTELTraceID), shown(t, "", row["otel_trace_id"]))
 			if one.Error != nil {
-				require.Equal(t, []any{one.Error.Code, one.Error.Message}, []any{row["error_code"], row["error_message"]})
+				require.Equal(t, []any{api.Value(one.Error.Code), one.Error.Message}, []any{row["error_code"], row["error_message"]})
 			} else {
 				require.Equal(t, []any{nil, nil}, []any{row["error_code"], row["error_message"]})
 			}
 			reasons := map[string]any{}
 			for _, x := range one.Explanations {
-				if x.Reason != "" {
-					reasons[x.Metric] = x.Reason
+				if api.Value(x.Reason) != "" {
+					reasons[x.Metric] = api.Value(x.Reason)
 				}
 			}
 			for _, m := range metrics {

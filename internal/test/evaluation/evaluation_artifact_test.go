@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/evaluation/artifact"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -72,7 +73,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 	for name, a := range files {
 		res := c.Content(t, a)
 		sum := sha256.Sum256(res.Body)
-		require.Equal(t, a.SHA256, hex.EncodeToString(sum[:]), name)
+		require.Equal(t, a.Sha256, hex.EncodeToString(sum[:]), name)
 		require.Len(t, res.Body, int(a.SizeBytes), name)
 		require.Equal(t, a.ContentType, res.Header.Get("Content-Type"))
 		require.Contains(t, res.Header.Get("Content-Disposition"), "attachment")
@@ -135,7 +136,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 
 	t.Run("lines are the results as the interface gives them", func(t *testing.T) {
 		t.Parallel()
-		page, err := c.Results(t.Context(), e.ID, r.RunID, "limit=100")
+		page, err := c.ListEvaluationRunResults(t.Context(), e.ID, r.RunID, "includeTotal=true&limit=100")
 		require.NoError(t, err)
 		lines := bytes.Split(bytes.TrimSpace(c.Content(t, files["results.jsonl"]).Body), []byte("\n"))
 		require.Len(t, lines, len(hostile))
@@ -148,23 +149,24 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 
 	t.Run("a small comparison is in the answer itself", func(t *testing.T) {
 		t.Parallel()
-		a, err := c.GetArtifact(t.Context(), e.ID, files["comparison.json"].ArtifactID)
+		a, err := c.GetEvaluationArtifact(t.Context(), e.ID, files["comparison.json"].ArtifactID)
 		require.NoError(t, err)
-		require.Equal(t, first.RunID, a.Content["baseline_run_id"])
-		a, err = c.GetArtifact(t.Context(), e.ID, files["results.jsonl"].ArtifactID)
+		content, _ := a.Content.(map[string]any)
+		require.Equal(t, first.RunID, content["baseline_run_id"])
+		a, err = c.GetEvaluationArtifact(t.Context(), e.ID, files["results.jsonl"].ArtifactID)
 		require.NoError(t, err)
 		require.Nil(t, a.Content)
 	})
 
 	t.Run("filters", func(t *testing.T) {
 		t.Parallel()
-		all, total, err := c.ListArtifacts(t.Context(), e.ID, "kind=results&limit=1&runId="+r.RunID)
+		all, err := c.ListEvaluationArtifacts(t.Context(), e.ID, "includeTotal=true&kind=results&limit=1&runId="+r.RunID)
 		require.NoError(t, err)
-		require.Len(t, all, 1)
-		require.Equal(t, 3, total)
-		all, _, err = c.ListArtifacts(t.Context(), e.ID, "runId=nothing")
+		require.Len(t, all.Artifacts, 1)
+		require.EqualValues(t, 3, api.Value(all.Total))
+		all, err = c.ListEvaluationArtifacts(t.Context(), e.ID, "includeTotal=true&runId=nothing")
 		require.NoError(t, err)
-		require.Empty(t, all)
+		require.Empty(t, all.Artifacts)
 	})
 
 	t.Run("another organization's artifacts are not found", func(t *testing.T) {
@@ -172,9 +174,9 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 		stranger := k.Org(t)
 		theirs := stranger.Evaluation(t, "1", nil)
 		a := files["report.html"]
-		_, err := stranger.GetArtifact(t.Context(), e.ID, a.ArtifactID)
+		_, err := stranger.GetEvaluationArtifact(t.Context(), e.ID, a.ArtifactID)
 		require.ErrorIs(t, err, evaluation.ErrNotFound)
-		_, err = stranger.GetArtifact(t.Context(), theirs.ID, a.ArtifactID)
+		_, err = stranger.GetEvaluationArtifact(t.Context(), theirs.ID, a.ArtifactID)
 		require.ErrorIs(t, err, artifact.ErrNotFound)
 		for _, path := range []string{a.DownloadPath, strings.Replace(a.DownloadPath, "/"+e.ID+"/", "/"+theirs.ID+"/", 1)} {
 			res, err := stranger.Send(t.Context(), http.MethodGet, path, nil)
@@ -182,7 +184,7 @@ func TestArtifactsOfARunWithHostileTexts(t *testing.T) {
 			require.Equal(t, http.StatusNotFound, res.Status)
 		}
 		other := c.Evaluation(t, d.ID, nil)
-		_, err = c.GetArtifact(t.Context(), other.ID, a.ArtifactID)
+		_, err = c.GetEvaluationArtifact(t.Context(), other.ID, a.ArtifactID)
 		require.ErrorIs(t, err, artifact.ErrNotFound)
 	})
 }

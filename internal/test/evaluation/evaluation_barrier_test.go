@@ -67,14 +67,14 @@ func TestPredicatesAlone(t *testing.T) {
 			}
 		}
 	}
-	list, total, err := us.ListEvaluations(ctx, "")
+	list, err := us.ListEvaluations(ctx, "")
 	require.NoError(t, err)
-	require.Equal(t, 1, total)
-	require.Equal(t, ours.ID, list[0].ID)
+	require.EqualValues(t, 1, list.Total)
+	require.Equal(t, ours.ID, list.Evaluations[0].ID)
 	after, err := them.GetEvaluation(ctx, theirs.ID)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
-	now, err := them.GetRun(ctx, open.EvaluationID, open.RunID)
+	now, err := them.GetEvaluationRun(ctx, open.EvaluationID, open.RunID)
 	require.NoError(t, err)
 	require.Equal(t, open, now)
 	require.Len(t, results(t, them, done), 4)

@@ -31,7 +31,7 @@ func TestABudgetStopsARun(t *testing.T) {
 	require.GreaterOrEqual(t, r.CostUSD, 0.2)
 	require.Less(t, r.CostUSD, 0.2+0.1, "a few were under way")
 	require.InDelta(t, float64(n.Load())/100, r.CostUSD, 1e-9, "what was paid is what is reported")
-	require.Len(t, results(t, c, r), r.Items)
+	require.Len(t, results(t, c, r), int(r.Items))
 	require.NotNil(t, r.Overall, "results so far are kept and added up")
 
 	enough := ran(t, c, e.ID, map[string]any{"budgetUsd": 1, "sampleSize": 20})
@@ -56,11 +56,11 @@ func TestASpendCapStopsARun(t *testing.T) {
 	require.Equal(t, "spend_cap_reached", r.Error.Code)
 	require.Contains(t, r.Error.Message, "The spend cap of the organization is reached")
 	require.InDelta(t, 0.2, r.CostUSD, 0.06, "a few were under way")
-	require.Len(t, results(t, c, r), r.Items)
+	require.Len(t, results(t, c, r), int(r.Items))
 
 	_, err = c.UpdateOrganization(t.Context(), map[string]any{"modelSpendCapUsd": 100})
 	require.NoError(t, err)
 	whole := ran(t, c, e.ID, map[string]any{"resumeRunId": r.RunID})
 	require.Equal(t, "completed", whole.Status, "%+v", whole.Error)
-	require.Equal(t, 300, whole.Items)
+	require.EqualValues(t, 300, whole.Items)
 }

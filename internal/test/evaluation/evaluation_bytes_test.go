@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -18,7 +19,7 @@ func TestLargeItemsAreReadInPages(t *testing.T) {
 	ctx := t.Context()
 	k := testkit.Working(t)
 	c := k.Org(t)
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	const n = 7
 	var items []testkit.Item
 	for i := range n {
@@ -31,11 +32,11 @@ func TestLargeItemsAreReadInPages(t *testing.T) {
 	done := ran(t, c, e.ID, map[string]any{"repetitions": 2})
 
 	require.Equal(t, "completed", done.Status, "%+v", done.Error)
-	require.Equal(t, 2*n, done.Passed)
+	require.EqualValues(t, 2*n, done.Passed)
 	var pages []int
 	seen := map[string]int{}
 	for cursor := ""; ; {
-		page, err := c.Results(ctx, e.ID, done.RunID, "limit=1000"+cursor)
+		page, err := c.ListEvaluationRunResults(ctx, e.ID, done.RunID, "includeTotal=true&limit=1000"+cursor)
 		require.NoError(t, err)
 		pages = append(pages, len(page.Results))
 		for _, one := range page.Results {
@@ -44,7 +45,7 @@ func TestLargeItemsAreReadInPages(t *testing.T) {
 		if !page.HasMore {
 			break
 		}
-		cursor = "&cursor=" + page.NextCursor
+		cursor = "&cursor=" + api.Value(page.NextCursor)
 	}
 	require.Equal(t, []int{6, 6, 2}, pages, "both results of each item that fits")
 	require.Len(t, seen, n)
@@ -54,7 +55,7 @@ func TestLargeItemsAreReadInPages(t *testing.T) {
 func TestAPromptThatIsTooLongEndsItsItem(t *testing.T) {
 	t.Parallel()
 	c := testkit.Working(t).Org(t)
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	_, err := c.AddItems(t.Context(), d.ID, []testkit.Item{{Input: strings.Repeat("a", 1000)}, {Input: "b"}})
 	require.NoError(t, err)
 	e := c.Evaluation(t, d.ID, map[string]any{
@@ -66,7 +67,7 @@ func TestAPromptThatIsTooLongEndsItsItem(t *testing.T) {
 
 	require.Equal(t, "completed", done.Status, "%+v", done.Error)
 	got := results(t, c, done)
-	require.Equal(t, "prompt_too_large", got[0].Error.Code)
+	require.Equal(t, "prompt_too_large", api.Value(got[0].Error.Code))
 	require.Contains(t, got[0].Error.Message, "Shorten the item")
 	require.Nil(t, got[1].Error)
 }
@@ -88,7 +89,7 @@ func TestResultsOfAClientAreBounded(t *testing.T) {
 	t.Run("a request has one allowance for all its scores", func(t *testing.T) { //nolint:paralleltest // they take turns
 		ctx := t.Context()
 		c := k.Org(t)
-		d := c.Dataset(t, testkit.Dataset{})
+		d := c.Dataset(t, testkit.NewDataset{})
 		added, err := c.AddItems(ctx, d.ID, cases(7))
 		require.NoError(t, err)
 		// One long word is charged as many short ones are, and takes no time.

@@ -33,11 +33,11 @@ func TestEveryRunOfAnOrganizationIsCancelled(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 4, n)
 	for _, r := range runs {
-		now, err := c.GetRun(ctx, r.EvaluationID, r.RunID)
+		now, err := c.GetEvaluationRun(ctx, r.EvaluationID, r.RunID)
 		require.NoError(t, err)
 		require.Equal(t, "cancelled", now.Status)
 	}
-	now, err := other.GetRun(ctx, theirs.EvaluationID, theirs.RunID)
+	now, err := other.GetEvaluationRun(ctx, theirs.EvaluationID, theirs.RunID)
 	require.NoError(t, err)
 	require.Equal(t, "running", now.Status)
 	n, err = k.App.Evaluation.CancelAll(ctx, c.Org)
@@ -57,13 +57,13 @@ func TestCancelRun(t *testing.T) {
 		e := c.Evaluation(t, d.ID, nil)
 		r := started(t, c, e.ID, nil)
 
-		cancelled, err := c.CancelRun(ctx, e.ID, r.RunID)
+		cancelled, err := c.CancelEvaluationRun(ctx, e.ID, r.RunID)
 
 		require.NoError(t, err)
 		require.Equal(t, "cancelled", cancelled.Status)
 		require.Equal(t, "done", cancelled.Phase)
 		require.NotNil(t, cancelled.CompletedAt)
-		_, err = c.CancelRun(ctx, e.ID, r.RunID)
+		_, err = c.CancelEvaluationRun(ctx, e.ID, r.RunID)
 		details := refused(t, err, fault.Conflict, "invalid_transition")
 		require.Equal(t, "cancelled", details["currentState"])
 		require.Empty(t, details["allowedTransitions"])
@@ -94,15 +94,15 @@ func TestCancelRun(t *testing.T) {
 		r := started(t, c, e.ID, map[string]any{"concurrency": 4})
 		require.Eventually(t, func() bool { return n.Load() >= 14 }, 10*time.Minute, 10*time.Millisecond)
 
-		_, err := c.CancelRun(ctx, e.ID, r.RunID)
+		_, err := c.CancelEvaluationRun(ctx, e.ID, r.RunID)
 
 		require.NoError(t, err)
 		done := c.Ended(t, r)
 		require.Equal(t, "cancelled", done.Status)
 		require.Nil(t, done.Error)
 		require.NoError(t, c.DeleteDataset(ctx, d.ID), "it is let go at once")
-		require.Eventually(t, func() bool { return len(results(t, c, done)) == done.Items }, 10*time.Minute, 50*time.Millisecond)
-		require.LessOrEqual(t, done.Items, 10)
+		require.Eventually(t, func() bool { return len(results(t, c, done)) == int(done.Items) }, 10*time.Minute, 50*time.Millisecond)
+		require.LessOrEqual(t, int(done.Items), 10)
 		require.Equal(t, int32(14), n.Load())
 	})
 
@@ -129,7 +129,7 @@ func TestCancelRun(t *testing.T) {
 				<-asked
 			}
 
-			_, err := c.CancelRun(ctx, e.ID, r.RunID)
+			_, err := c.CancelEvaluationRun(ctx, e.ID, r.RunID)
 			require.NoError(t, err)
 			time.Sleep(patience)
 			close(answers)
@@ -137,7 +137,7 @@ func TestCancelRun(t *testing.T) {
 			done := c.Ended(t, r)
 			require.Equal(t, "cancelled", done.Status)
 			require.Len(t, results(t, c, done), width+len(asked), "what was asked is kept")
-			require.Equal(t, width+len(asked), done.Items, "they are in the figures")
+			require.EqualValues(t, width+len(asked), done.Items, "they are in the figures")
 			if len(asked) == 0 || patience > time.Minute {
 				break
 			}
@@ -152,13 +152,13 @@ func TestCancelRun(t *testing.T) {
 		c := k.Org(t)
 		r, ids := waiting(t, c, 3, nil)
 		require.NoError(t, c.PutResults(ctx, r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": ids[0], "output": "answer 0"}}, false))
-		_, err := c.CancelRun(ctx, r.EvaluationID, r.RunID)
+		_, err := c.CancelEvaluationRun(ctx, r.EvaluationID, r.RunID)
 		require.NoError(t, err)
 
 		done := c.Ended(t, r)
 
 		require.Equal(t, "cancelled", done.Status)
-		require.Equal(t, 1, done.Passed)
+		require.EqualValues(t, 1, done.Passed)
 		require.ErrorIs(t, c.PutResults(ctx, r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": ids[1], "output": "x"}}, false), evaluation.ErrTransition)
 		require.Len(t, results(t, c, done), 1)
 	})
@@ -170,12 +170,12 @@ func TestCancelRun(t *testing.T) {
 		d := filled(t, c, cases(2))
 		e := c.Evaluation(t, d.ID, nil)
 		r := ran(t, c, e.ID, nil)
-		_, err := c.CancelRun(t.Context(), e.ID, r.RunID)
+		_, err := c.CancelEvaluationRun(t.Context(), e.ID, r.RunID)
 		require.Equal(t, "completed", refused(t, err, fault.Conflict, "invalid_transition")["currentState"])
-		again, err := c.GetRun(t.Context(), e.ID, r.RunID)
+		again, err := c.GetEvaluationRun(t.Context(), e.ID, r.RunID)
 		require.NoError(t, err)
 		require.Equal(t, r, again)
-		_, err = c.CancelRun(t.Context(), e.ID, "4711000")
+		_, err = c.CancelEvaluationRun(t.Context(), e.ID, "4711000")
 		require.ErrorIs(t, err, evaluation.ErrRunNotFound)
 	})
 }

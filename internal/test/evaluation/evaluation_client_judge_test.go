@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/platform/llm/simulated"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -37,7 +38,7 @@ func courtOf(t *testing.T, takes time.Duration) (court, *testkit.Kit, *testkit.C
 	require.NoError(t, err)
 	key, err := c.CreateProviderKey(t.Context(), map[string]any{"provider": "openai", "name": "judges", "baseUrl": a.model.URL, "secret": "sk-abcdefghijklmnopqrst"})
 	require.NoError(t, err)
-	_, err = c.CreateJudge(t.Context(), map[string]any{"key": "quality", "starter": "helpfulness", "provider": "openai", "model": "judge", "providerKeyId": key.ID})
+	_, err = c.CreateJudgeConfig(t.Context(), map[string]any{"key": "quality", "starter": "helpfulness", "provider": "openai", "model": "judge", "providerKeyId": key.ID})
 	require.NoError(t, err)
 	return a, k, c
 }
@@ -45,7 +46,7 @@ func courtOf(t *testing.T, takes time.Duration) (court, *testkit.Kit, *testkit.C
 // quick is a judge that asks a model within the process.
 func quick(t *testing.T, c *testkit.Client) testkit.JudgeConfig {
 	t.Helper()
-	j, err := c.CreateJudge(t.Context(), map[string]any{"key": "quality", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	j, err := c.CreateJudgeConfig(t.Context(), map[string]any{"key": "quality", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
 	return j
 }
@@ -53,14 +54,14 @@ func quick(t *testing.T, c *testkit.Client) testkit.JudgeConfig {
 // verdictsOf are all verdicts of a run.
 func verdictsOf(t *testing.T, c *testkit.Client, r testkit.Run) []testkit.JudgeResult {
 	t.Helper()
-	all, err := c.JudgeResults(t.Context(), "?limit=100&evaluationRunId="+r.RunID)
+	all, err := c.ListJudgeResults(t.Context(), "limit=100&evaluationRunId="+r.RunID)
 	require.NoError(t, err)
-	return all
+	return all.Results
 }
 
 // answersTo are results of items, every fifth of which is bad. Each says that it cost a
 // dollar.
-func answersTo(items []testkit.Item) (all []map[string]any) {
+func answersTo(items []api.DatasetItem) (all []map[string]any) {
 	for i, item := range items {
 		all = append(all, map[string]any{"testCaseId": item.ID, "output": fmt.Sprintf("answer %d [[score:%d]]", i, min(i%5, 1)), "costUsd": 1})
 	}
@@ -99,9 +100,9 @@ func TestJudgesOfAClient(t *testing.T) {
 			map[string]any{"testCaseId": items[3].ID, "error": map[string]any{"message": "It fell over."}},
 			map[string]any{"testCaseId": items[4].ID, "skipped": true},
 		))
-		p, err := c.RunProgress(ctx, e.ID, r.RunID)
+		p, err := c.GetEvaluationRunProgress(ctx, e.ID, r.RunID)
 		require.NoError(t, err)
-		require.Equal(t, []int{6, 5, 0, 0, 0}, []int{p.ItemsTotal, p.ItemsDone, p.Passed, p.Failed, p.Errored}, "nothing is decided before it is judged")
+		require.Equal(t, []int64{6, 5, 0, 0, 0}, []int64{p.ItemsTotal, p.ItemsDone, p.Passed, p.Failed, p.Errored}, "nothing is decided before it is judged")
 		before := results(t, c, r)
 		require.InDelta(t, 1, *before[0].Scores["exact_match"], 0, "what needs nobody else is scored at once")
 		require.Nil(t, before[0].Scores["judge:quality"])
@@ -112,9 +113,9 @@ func TestJudgesOfAClient(t *testing.T) {
 		done := c.Ended(t, r)
 
 		require.Equal(t, "completed", done.Status, "%+v", done.Error)
-		require.Equal(t, []int{4, 2, 2, 1, 1}, []int{done.Items, done.Passed, done.Failed, done.Errored, done.Skipped})
-		require.Equal(t, 3, done.Statistics.Metrics["judge:quality"].N)
-		require.Equal(t, 3, done.Statistics.Metrics["exact_match"].Missing.Rows, "one was not sent, one errored and one was skipped")
+		require.Equal(t, []int64{4, 2, 2, 1, 1}, []int64{done.Items, done.Passed, done.Failed, done.Errored, done.Skipped})
+		require.EqualValues(t, 3, done.Statistics.Metrics["judge:quality"].N)
+		require.EqualValues(t, 3, done.Statistics.Metrics["exact_match"].Missing.Rows, "one was not sent, one errored and one was skipped")
 		after := results(t, c, done)
 		require.Len(t, after, 5, "what the client did not send is missing")
 		for i, want := range []float64{1, 1, 0} {
@@ -124,9 +125,9 @@ func TestJudgesOfAClient(t *testing.T) {
 		require.Equal(t, []string{"passed", "passed", "failed", "errored", "skipped"}, []string{after[0].Status, after[1].Status, after[2].Status, after[3].Status, after[4].Status})
 		require.Nil(t, after[3].Scores["judge:quality"])
 		require.Len(t, verdictsOf(t, c, done), 3)
-		p, err = c.RunProgress(ctx, e.ID, r.RunID)
+		p, err = c.GetEvaluationRunProgress(ctx, e.ID, r.RunID)
 		require.NoError(t, err)
-		require.Equal(t, []int{6, 5, 2, 2, 1}, []int{p.ItemsTotal, p.ItemsDone, p.Passed, p.Failed, p.Errored})
+		require.Equal(t, []int64{6, 5, 2, 2, 1}, []int64{p.ItemsTotal, p.ItemsDone, p.Passed, p.Failed, p.Errored})
 		refused(t, put(false, map[string]any{"testCaseId": items[5].ID, "output": "late"}), fault.Conflict, "invalid_transition")
 	})
 
@@ -146,7 +147,7 @@ func TestJudgesOfAClient(t *testing.T) {
 		done := c.Ended(t, r)
 		require.Equal(t, "failed", done.Status)
 		require.Equal(t, "timeout", done.Error.Code)
-		require.Equal(t, 1, done.Passed)
+		require.EqualValues(t, 1, done.Passed)
 		require.Len(t, verdictsOf(t, c, done), 1)
 	})
 
@@ -170,14 +171,14 @@ func TestJudgesOfAClient(t *testing.T) {
 		require.NoError(t, c.PutResults(ctx, e.ID, r.RunID, nil, true))
 		// All is judged, and only the traces are waited for.
 		require.Eventually(t, func() bool {
-			now, err := c.GetRun(ctx, e.ID, r.RunID)
+			now, err := c.GetEvaluationRun(ctx, e.ID, r.RunID)
 			return err == nil && now.Phase == "aggregating"
 		}, 10*time.Minute, 20*time.Millisecond)
 		for _, trace := range traces {
 			sendSpans(t, c, agent(trace, ""))
 		}
 		for _, trace := range traces[2:] {
-			_, err := c.Feedback(ctx, trace, testkit.TraceFeedback{Type: "score", Name: "my_judge", Value: 0.5})
+			_, err := c.AddTraceFeedback(ctx, trace, testkit.TraceFeedback{Type: "score", Name: new("my_judge"), Value: 0.5})
 			require.NoError(t, err)
 		}
 
@@ -185,7 +186,7 @@ func TestJudgesOfAClient(t *testing.T) {
 
 		require.Equal(t, "completed", done.Status)
 		for _, name := range []string{"judge:quality", "cost_usd"} {
-			require.Equal(t, 4, done.Statistics.Metrics[name].N, name)
+			require.EqualValues(t, 4, done.Statistics.Metrics[name].N, name)
 		}
 		require.Len(t, verdictsOf(t, c, done), 4)
 		for i, one := range results(t, c, done) {
@@ -248,7 +249,7 @@ func TestAWorkerThatGoesAwayPaysNoVerdictTwice(t *testing.T) {
 	done := c.Ended(t, r)
 
 	require.Equal(t, "completed", done.Status, "%+v", done.Error)
-	require.Equal(t, []int{items, items - items/5}, []int{done.Items, done.Passed})
+	require.Equal(t, []int{items, items - items/5}, []int{int(done.Items), int(done.Passed)})
 	calls := a.model.Calls()
 	if waited { // on a machine without time for it, a worker that is to stop gives up
 		require.Zero(t, calls.Prompts.ExtraPaid, "what is under way when a worker is to stop is waited for and kept")
@@ -264,7 +265,7 @@ func TestAWorkerThatGoesAwayPaysNoVerdictTwice(t *testing.T) {
 	var cost int64
 	err := k.Owner(t, c.Org).QueryRow(ctx, "SELECT sum(done), sum(passed), sum(cost_nano_usd) FROM evaluation_run_chunks WHERE run_id = $1", r.RunID).Scan(&counted, &passed, &cost)
 	require.NoError(t, err)
-	require.Equal(t, []int{items, done.Passed}, []int{counted, passed}, "the counters equal the results")
+	require.Equal(t, []int{items, int(done.Passed)}, []int{counted, passed}, "the counters equal the results")
 	require.InDelta(t, paid, float64(cost)/1e9, 1e-9, "the run pays for verdicts only")
 }
 
@@ -280,19 +281,19 @@ func TestWhileResultsAreJudged(t *testing.T) {
 	// A worker judges; the interface is the only place to see how far it is.
 	require.Eventually(t, func() bool {
 		var err error
-		p, err = c.RunProgress(ctx, r.EvaluationID, r.RunID)
+		p, err = c.GetEvaluationRunProgress(ctx, r.EvaluationID, r.RunID)
 		require.NoError(t, err)
 		return p.Phase == "scoring" && p.ItemsDone > 4
 	}, 10*time.Minute, 20*time.Millisecond)
-	require.Equal(t, items, p.ItemsTotal)
-	require.Less(t, p.ItemsDone, items)
-	require.Equal(t, p.ItemsDone, p.Passed+p.Failed, "what is done is decided")
+	require.EqualValues(t, items, p.ItemsTotal)
+	require.Less(t, int(p.ItemsDone), items)
+	require.EqualValues(t, p.ItemsDone, int(p.Passed)+int(p.Failed), "what is done is decided")
 	require.InDelta(t, 100*float64(p.ItemsDone)/items, p.Percent, 1e-9)
 	require.Zero(t, p.Errored)
 	details := refused(t, c.PutResults(ctx, r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": results(t, c, r)[0].TestCaseID, "output": "late"}}, false), fault.Conflict, "invalid_transition")
 	require.Equal(t, "scoring", details["phase"])
 
-	_, err := c.CancelRun(ctx, r.EvaluationID, r.RunID)
+	_, err := c.CancelEvaluationRun(ctx, r.EvaluationID, r.RunID)
 	require.NoError(t, err)
 
 	done := c.Ended(t, r)
@@ -353,7 +354,7 @@ func TestWhatJudgingAClientMayCost(t *testing.T) {
 		require.Equal(t, "failed", broken.Status)
 		require.Equal(t, "spend_cap_reached", broken.Error.Code)
 		require.Len(t, results(t, c, broken), 60)
-		n := broken.Statistics.Metrics["judge:quality"].N
+		n := int(broken.Statistics.Metrics["judge:quality"].N)
 		require.InDelta(t, 20, n, 3)
 		require.EqualValues(t, n, a.model.Calls().Paid-before)
 
@@ -363,7 +364,7 @@ func TestWhatJudgingAClientMayCost(t *testing.T) {
 		require.NoError(t, c.PutResults(ctx, broken.EvaluationID, again.RunID, nil, true), "all answers are there")
 		whole := c.Ended(t, again)
 		require.Equal(t, "completed", whole.Status, "%+v", whole.Error)
-		require.Equal(t, 60, whole.Statistics.Metrics["judge:quality"].N, "verdicts are kept with their answers")
+		require.EqualValues(t, 60, whole.Statistics.Metrics["judge:quality"].N, "verdicts are kept with their answers")
 		require.Len(t, verdictsOf(t, c, whole), 60)
 		require.EqualValues(t, 60, a.model.Calls().Paid-before)
 	})
@@ -372,7 +373,7 @@ func TestWhatJudgingAClientMayCost(t *testing.T) {
 		t.Parallel()
 		c := testkit.Working(t).Org(t)
 		r, _ := waiting(t, c, 1, nil)
-		_, err := c.CancelRun(t.Context(), r.EvaluationID, r.RunID)
+		_, err := c.CancelEvaluationRun(t.Context(), r.EvaluationID, r.RunID)
 		require.NoError(t, err)
 		c.Ended(t, r)
 		_, err = c.StartRun(t.Context(), r.EvaluationID, map[string]any{"resumeRunId": r.RunID})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/measure/stat"
@@ -16,7 +17,7 @@ import (
 // waiting is a run that waits for its client, and the items that it is about.
 func waiting(t *testing.T, c *testkit.Client, n int, body map[string]any) (testkit.Run, []string) {
 	t.Helper()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	added, err := c.AddItems(t.Context(), d.ID, cases(n))
 	require.NoError(t, err)
 	var ids []string
@@ -43,14 +44,14 @@ func TestClientTarget(t *testing.T) {
 			map[string]any{"testCaseId": ids[0], "output": "wrong", "durationMs": 1500, "costUsd": 0.29, "inputTokens": 3, "outputTokens": 4, "otelTraceId": "5b8efff798038103d269b633813fc60c"},
 			map[string]any{"testCaseId": ids[1], "error": map[string]any{"code": "crashed", "message": "It fell over."}},
 		)
-		p, err := c.RunProgress(ctx, r.EvaluationID, r.RunID)
+		p, err := c.GetEvaluationRunProgress(ctx, r.EvaluationID, r.RunID)
 		require.NoError(t, err)
-		require.Equal(t, []int{4, 2, 0, 2, 1}, []int{p.ItemsTotal, p.ItemsDone, p.Passed, p.Failed, p.Errored})
+		require.Equal(t, []int64{4, 2, 0, 2, 1}, []int64{p.ItemsTotal, p.ItemsDone, p.Passed, p.Failed, p.Errored})
 		got := results(t, c, r)
 		require.Len(t, got, 2)
-		require.InDelta(t, 1500, *got[0].DurationMS, 0)
+		require.InDelta(t, 1500, *got[0].DurationMs, 0)
 		require.InDelta(t, 0.29, *got[0].CostUSD, 0)
-		require.Equal(t, "5b8efff798038103d269b633813fc60c", got[0].OTelTraceID)
+		require.Equal(t, "5b8efff798038103d269b633813fc60c", api.Value(got[0].OTELTraceID))
 		require.Equal(t, "It fell over.", got[1].Error.Message)
 
 		put(false, map[string]any{"testCaseId": ids[0], "output": "answer 0"})
@@ -59,7 +60,7 @@ func TestClientTarget(t *testing.T) {
 
 		done := c.Ended(t, r)
 		require.Equal(t, "completed", done.Status)
-		require.Equal(t, []int{3, 2, 1, 1, 1}, []int{done.Items, done.Passed, done.Failed, done.Errored, done.Skipped})
+		require.Equal(t, []int64{3, 2, 1, 1, 1}, []int64{done.Items, done.Passed, done.Failed, done.Errored, done.Skipped})
 		got = results(t, c, done)
 		require.Len(t, got, 4)
 		require.Equal(t, "answer 0", got[0].Output)
@@ -93,7 +94,7 @@ func TestClientTarget(t *testing.T) {
 		c := k.Org(t)
 		r, ids := waiting(t, c, 20, map[string]any{"sampleSize": 5, "repetitions": 2, "seed": 1})
 		foreign := filled(t, c, cases(1))
-		page, err := c.Items(ctx, foreign.ID, "")
+		page, err := c.ListDatasetItems(ctx, foreign.ID, "")
 		require.NoError(t, err)
 		for path, one := range map[string]map[string]any{
 			"/results/1/testCaseId":         {"testCaseId": page.Items[0].ID, "output": "x"},
@@ -139,7 +140,7 @@ func TestClientTarget(t *testing.T) {
 		done := c.Ended(t, r)
 		require.Equal(t, "failed", done.Status)
 		require.Equal(t, "timeout", done.Error.Code)
-		require.Equal(t, 1, done.Passed, "what it sent is kept")
+		require.EqualValues(t, 1, done.Passed, "what it sent is kept")
 	})
 
 	t.Run("results come at once, too late, or to a run that makes its own", func(t *testing.T) {
@@ -151,7 +152,7 @@ func TestClientTarget(t *testing.T) {
 		client := c.Evaluation(t, d.ID, map[string]any{"target": map[string]any{"type": "client"}})
 		queued := started(t, c, client.ID, nil)
 		require.NoError(t, c.PutResults(ctx, client.ID, queued.RunID, nil, false), "no worker has begun it, so the first request does")
-		_, err := c.CancelRun(ctx, client.ID, queued.RunID)
+		_, err := c.CancelEvaluationRun(ctx, client.ID, queued.RunID)
 		require.NoError(t, err)
 		require.ErrorIs(t, c.PutResults(ctx, client.ID, queued.RunID, nil, true), evaluation.ErrTransition)
 		recorded := c.Evaluation(t, d.ID, nil)
@@ -177,17 +178,17 @@ func TestWhatAClientDoesNotSendIsMissing(t *testing.T) {
 		return map[string]any{"output": items[i].ExpectedOutput}
 	})
 
-	for name, s := range map[string]stat.Estimate{
+	for name, s := range map[string]api.Estimate{
 		"pass rate": r.Statistics.PassRate, "overall": r.Statistics.Overall, "exact_match": r.Statistics.Metrics["exact_match"],
 	} {
-		require.Equal(t, 30, s.N, name)
-		require.Equal(t, 10, s.Missing.Rows, name)
-		require.Equal(t, stat.StatusFragile, s.Status, name)
+		require.EqualValues(t, 30, s.N, name)
+		require.EqualValues(t, 10, s.Missing.Rows, name)
+		require.EqualValues(t, stat.StatusFragile, s.Status, name)
 	}
 	for name, s := range r.Statistics.Gates {
-		require.Equal(t, 40, s.N, name)
-		require.Equal(t, 10, s.Missing.Rows, name)
-		require.Equal(t, stat.MissingFail, s.Missing.Policy, name)
+		require.EqualValues(t, 40, s.N, name)
+		require.EqualValues(t, 10, s.Missing.Rows, name)
+		require.EqualValues(t, stat.MissingFail, s.Missing.Policy, name)
 		require.InDelta(t, 0.5, *s.Value, 1e-9, name)
 	}
 }
@@ -202,6 +203,6 @@ func TestOfResultsForOneTestCaseTheLastCounts(t *testing.T) {
 		{"testCaseId": items[0].ID, "output": "wrong"}, {"testCaseId": items[0].ID, "output": items[0].ExpectedOutput},
 	}, true))
 	r = c.Ended(t, r)
-	require.Equal(t, []int{1, 1}, []int{r.Items, r.Passed})
+	require.Equal(t, []int64{1, 1}, []int64{r.Items, r.Passed})
 	require.Equal(t, "passed", results(t, c, r)[0].Status)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -15,7 +16,7 @@ import (
 
 // sentRun is a run of a client evaluation with a result for each item, made from
 // its index; nil leaves the item out.
-func sentRun(t *testing.T, c *testkit.Client, e testkit.Evaluation, items []testkit.Item, body map[string]any, result func(i int) map[string]any) testkit.Run {
+func sentRun(t *testing.T, c *testkit.Client, e testkit.Evaluation, items []api.DatasetItem, body map[string]any, result func(i int) map[string]any) testkit.Run {
 	t.Helper()
 	r, err := c.StartRun(t.Context(), e.ID, body)
 	require.NoError(t, err)
@@ -33,10 +34,10 @@ func sentRun(t *testing.T, c *testkit.Client, e testkit.Evaluation, items []test
 }
 
 // clientEvaluation is an evaluation of n items whose results a client sends.
-func clientEvaluation(t *testing.T, c *testkit.Client, n int, seed map[string]any) (testkit.Evaluation, []testkit.Item) {
+func clientEvaluation(t *testing.T, c *testkit.Client, n int, seed map[string]any) (testkit.Evaluation, []api.DatasetItem) {
 	t.Helper()
 	d := filled(t, c, cases(n))
-	page, err := c.Items(t.Context(), d.ID, fmt.Sprintf("limit=%d", n))
+	page, err := c.ListDatasetItems(t.Context(), d.ID, fmt.Sprintf("limit=%d", n))
 	require.NoError(t, err)
 	require.Len(t, page.Items, n)
 	body := map[string]any{"target": map[string]any{"type": "client"}}
@@ -46,7 +47,7 @@ func clientEvaluation(t *testing.T, c *testkit.Client, n int, seed map[string]an
 	return c.Evaluation(t, d.ID, body), page.Items
 }
 
-func evaluationRight(items []testkit.Item) func(int) map[string]any {
+func evaluationRight(items []api.DatasetItem) func(int) map[string]any {
 	return func(i int) map[string]any { return map[string]any{"output": items[i].ExpectedOutput} }
 }
 
@@ -73,18 +74,18 @@ func TestRunsAreComparedItemByItem(t *testing.T) {
 
 	got, err := c.CompareRuns(t.Context(), e.ID, before.RunID, after.RunID, "")
 	require.NoError(t, err)
-	require.True(t, got.Comparable, "%v", got.Reasons)
+	require.True(t, got.Comparable, "%v", got.IncomparableReasons)
 	require.Equal(t, "regressed", got.Overall.Verdict)
 	require.Equal(t, "regressed", got.PassRate.Verdict)
 	require.InDelta(t, -17.0/60, *got.Overall.Delta, 1e-9, "what is missing counts as the worst score")
 	require.InDelta(t, -17.0/60, *got.PassRate.Delta, 1e-9, "and has not passed")
 	require.Less(t, *got.Overall.CILow, *got.Overall.Delta)
 	require.Negative(t, *got.Overall.CIHigh)
-	require.Equal(t, 2, got.Overall.Statistics.Difference.Missing.Rows, "one errored, one was never sent")
+	require.EqualValues(t, 2, got.Overall.Statistics.Difference.Missing.Rows, "one errored, one was never sent")
 
-	require.Equal(t, 43, got.Items.Unchanged)
-	require.Equal(t, 16, got.Items.Regressed)
-	require.Equal(t, 1, got.Items.OnlyBaseline)
+	require.EqualValues(t, 43, got.Items.Unchanged)
+	require.EqualValues(t, 16, got.Items.Regressed)
+	require.EqualValues(t, 1, got.Items.OnlyBaseline)
 	require.Len(t, got.Regressions, 16)
 	for _, r := range got.Regressions {
 		require.InDelta(t, -1, r.Delta, 0)
@@ -101,7 +102,7 @@ func TestRunsAreComparedItemByItem(t *testing.T) {
 	require.Equal(t, "inconclusive", got.Metrics[1].Verdict, "a latency depends on more than the candidate")
 	require.True(t, got.Metrics[1].Statistics.Descriptive)
 	require.Negative(t, *got.Metrics[1].Delta)
-	require.Equal(t, 4, got.Overall.Statistics.Family.Size)
+	require.EqualValues(t, 4, got.Overall.Statistics.Family.Size)
 	require.GreaterOrEqual(t, *got.Overall.Statistics.PAdjusted, *got.Overall.Statistics.P)
 
 	t.Run("the same digits each time", func(t *testing.T) {
@@ -176,7 +177,7 @@ func TestRunsThatMeasuredSomethingElseAreNotCompared(t *testing.T) {
 	got, err := c.CompareRuns(t.Context(), e.ID, before.RunID, after.RunID, "&margin=0.5")
 	require.NoError(t, err)
 	require.False(t, got.Comparable)
-	require.NotEmpty(t, got.Reasons)
+	require.NotEmpty(t, got.IncomparableReasons)
 	require.Equal(t, "inconclusive", got.Overall.Verdict)
 	require.Nil(t, got.Overall.Delta)
 	verdicts := map[string]string{}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -51,12 +52,12 @@ func TestAWorkerThatGoesAwayLosesNothing(t *testing.T) {
 
 	require.NoError(t, <-ended)
 	require.Equal(t, "completed", done.Status, "%+v", done.Error)
-	require.Equal(t, items, done.Items)
+	require.EqualValues(t, items, done.Items)
 	seen := map[string]int{}
 	for offset := 0; offset < items; offset += 100 {
-		page, err := c.Results(ctx, e.ID, r.RunID, fmt.Sprintf("limit=100&offset=%d", offset))
+		page, err := c.ListEvaluationRunResults(ctx, e.ID, r.RunID, fmt.Sprintf("includeTotal=true&limit=100&offset=%d", offset))
 		require.NoError(t, err)
-		require.Equal(t, items, page.Total)
+		require.EqualValues(t, items, api.Value(page.Total))
 		for _, one := range page.Results {
 			seen[one.TestCaseID]++
 		}
@@ -65,13 +66,13 @@ func TestAWorkerThatGoesAwayLosesNothing(t *testing.T) {
 	for id, n := range seen {
 		require.Equal(t, 1, n, "results of %s", id)
 	}
-	p, err := c.RunProgress(ctx, e.ID, r.RunID)
+	p, err := c.GetEvaluationRunProgress(ctx, e.ID, r.RunID)
 	require.NoError(t, err)
-	require.Equal(t, []int{items, items, done.Passed, done.Failed}, []int{p.ItemsTotal, p.ItemsDone, p.Passed, p.Failed})
+	require.Equal(t, []int{items, items, int(done.Passed), int(done.Failed)}, []int{int(p.ItemsTotal), int(p.ItemsDone), int(p.Passed), int(p.Failed)})
 	var counted, passed int
 	var cost int64
 	err = k.Owner(t, c.Org).QueryRow(ctx, "SELECT sum(done), sum(passed), sum(cost_nano_usd) FROM evaluation_run_chunks WHERE run_id = $1", r.RunID).Scan(&counted, &passed, &cost)
 	require.NoError(t, err)
-	require.Equal(t, []int{items, done.Passed}, []int{counted, passed}, "the counters equal the results")
+	require.Equal(t, []int{items, int(done.Passed)}, []int{counted, passed}, "the counters equal the results")
 	require.InDelta(t, done.CostUSD, float64(cost)/1e9, 1e-9)
 }

@@ -56,13 +56,13 @@ func TestDeleteEvaluation(t *testing.T) {
 			_, err := c.Call(ctx, method, path, map[string]any{}, nil)
 			require.ErrorIs(t, err, evaluation.ErrNotFound, method)
 		}
-		_, err = c.CancelRun(ctx, e.ID, r.RunID)
+		_, err = c.CancelEvaluationRun(ctx, e.ID, r.RunID)
 		require.ErrorIs(t, err, evaluation.ErrNotFound)
 		require.ErrorIs(t, c.PutResults(ctx, e.ID, r.RunID, nil, true), evaluation.ErrNotFound)
-		all, total, err := c.ListEvaluations(ctx, "")
+		all, err := c.ListEvaluations(ctx, "")
 		require.NoError(t, err)
-		require.Equal(t, 1, total)
-		require.Equal(t, kept.ID, all[0].ID)
+		require.EqualValues(t, 1, all.Total)
+		require.Equal(t, kept.ID, all.Evaluations[0].ID)
 	})
 
 	t.Run("one with a run under way is in use until the run has ended", func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestDeleteEvaluation(t *testing.T) {
 		err := c.DeleteEvaluation(ctx, e.ID)
 
 		require.Equal(t, []any{r.RunID}, refused(t, err, fault.Conflict, "in_use")["runIds"])
-		_, err = c.CancelRun(ctx, e.ID, r.RunID)
+		_, err = c.CancelEvaluationRun(ctx, e.ID, r.RunID)
 		require.NoError(t, err)
 		require.NoError(t, c.DeleteEvaluation(ctx, e.ID))
 	})
@@ -84,7 +84,7 @@ func TestDeleteEvaluation(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
 		e := c.Evaluation(t, "later", nil)
-		_, err := c.ArchiveEvaluation(t.Context(), e.ID)
+		_, err := c.UpdateEvaluation(t.Context(), e.ID, map[string]any{"archived": true})
 		require.NoError(t, err)
 		require.NoError(t, c.DeleteEvaluation(t.Context(), e.ID))
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -102,15 +103,15 @@ func TestEffectsOfAnswersAreVerified(t *testing.T) {
 				}
 				for _, x := range one.Explanations {
 					if x.Metric == "effects_verified" {
-						said[i] = x.Reason
+						said[i] = api.Value(x.Reason)
 					}
 				}
 			}
 		}
 		require.Equal(t, map[int]any{0: 1.0, 1: 2.0 / 9, 2: "no_effects", 3: "no_effects", 4: "no_trace", 5: "no_trace"}, said)
-		require.Equal(t, 2, done.Statistics.Metrics["effects_verified"].N)
+		require.EqualValues(t, 2, done.Statistics.Metrics["effects_verified"].N)
 		gate := done.Statistics.Gates["effects_verified"]
-		require.Equal(t, 4, gate.N, "what is not known counts as not verified, and what did nothing does not count")
+		require.EqualValues(t, 4, gate.N, "what is not known counts as not verified, and what did nothing does not count")
 		require.InDelta(t, (1+2.0/9)/4, *gate.Value, 1e-12)
 	})
 
@@ -124,7 +125,7 @@ func TestEffectsOfAnswersAreVerified(t *testing.T) {
 		entry := paid(t, c, trace, "a", "transact", "acknowledged")
 		require.NoError(t, c.PutResults(t.Context(), r.EvaluationID, r.RunID, []map[string]any{sent(ids[0], trace)}, true))
 		require.Eventually(t, func() bool {
-			now, err := c.GetRun(t.Context(), r.EvaluationID, r.RunID)
+			now, err := c.GetEvaluationRun(t.Context(), r.EvaluationID, r.RunID)
 			return err == nil && now.Phase == "aggregating"
 		}, 10*time.Minute, 20*time.Millisecond)
 		found(t, c, entry, "verified")
@@ -151,10 +152,10 @@ func TestEffectsOfAnswersAreVerified(t *testing.T) {
 			}
 			require.NoError(t, c.PutResults(t.Context(), r.EvaluationID, r.RunID, all, true))
 			figure := c.Ended(t, r).Statistics.Metrics["effects_verified"]
-			require.Equal(t, n, figure.N)
+			require.EqualValues(t, n, figure.N)
 			require.NotEmpty(t, figure.Method)
 			require.NotNil(t, figure.CI)
-			d, err := c.Decide(t.Context(), r.EvaluationID, r.RunID, map[string]any{"requirements": []string{"effects_verified>=0.8"}})
+			d, err := c.DecideEvaluationRun(t.Context(), r.EvaluationID, r.RunID, map[string]any{"requirements": []string{"effects_verified>=0.8"}})
 			require.NoError(t, err)
 			return d.Verdict
 		}

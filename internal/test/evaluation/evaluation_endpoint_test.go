@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -129,7 +130,7 @@ func TestEndpointMetrics(t *testing.T) {
 		for _, one := range results(t, c, done) {
 			for _, x := range one.Explanations {
 				if x.Metric == "my_judge" {
-					why[one.Input.(string)] = x.Reason + ": " + x.Text
+					why[one.Input.(string)] = api.Value(x.Reason) + ": " + api.Value(x.Text)
 				}
 			}
 		}
@@ -159,7 +160,7 @@ func TestEndpointMetrics(t *testing.T) {
 	t.Run("what cannot work is refused when it is declared", func(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
-		d := c.Dataset(t, testkit.Dataset{})
+		d := c.Dataset(t, testkit.NewDataset{})
 		_, err := c.Call(t.Context(), http.MethodPost, "/api/evaluations", map[string]any{
 			"name": "x", "datasetId": d.ID, "metrics": []string{"exact_match"},
 			"externalMetrics": []any{map[string]any{"name": "my_judge", "endpoint": map[string]any{"url": "http://169.254.169.254/scores"}}},
@@ -201,7 +202,7 @@ func TestEndpointMetrics(t *testing.T) {
 
 		done := ran(t, c, e.ID, map[string]any{"concurrency": 20})
 
-		require.Equal(t, 19, done.Statistics.Metrics["my_judge"].N)
+		require.EqualValues(t, 19, done.Statistics.Metrics["my_judge"].N)
 	})
 
 	t.Run("an answer that was paid for is kept when its service stops the run", func(t *testing.T) {

@@ -81,7 +81,7 @@ func TestARunCanBeWatched(t *testing.T) {
 	}
 	require.Equal(t, "done", last.name, "and then the stream ends")
 	require.Equal(t, "completed", last.Status)
-	require.Equal(t, 10, last.ItemsDone)
+	require.EqualValues(t, 10, last.ItemsDone)
 
 	var names []string
 	for one := range stream(t.Context(), t, k, c, r) {

@@ -17,7 +17,7 @@ import (
 // about.
 func judged(t *testing.T, c *testkit.Client, n int, seed, declared map[string]any) (testkit.Evaluation, []string) {
 	t.Helper()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	added, err := c.AddItems(t.Context(), d.ID, cases(n))
 	require.NoError(t, err)
 	var ids []string
@@ -70,7 +70,7 @@ func TestExternalMetrics(t *testing.T) {
 		require.Contains(t, done.Statistics.Gates, "my_judge")
 		got := results(t, c, done)
 		require.InDelta(t, 0, *got[0].Scores["my_judge"], 0)
-		decided, err := c.Decide(ctx, r.EvaluationID, r.RunID, map[string]any{"requirements": []string{"my_judge>=0.9"}})
+		decided, err := c.DecideEvaluationRun(ctx, r.EvaluationID, r.RunID, map[string]any{"requirements": []string{"my_judge>=0.9"}})
 		require.NoError(t, err)
 		require.Equal(t, "FAIL", decided.Verdict)
 	})
@@ -161,7 +161,7 @@ func TestExternalMetrics(t *testing.T) {
 	t.Run("a declaration has a name of its own and a range that makes sense", func(t *testing.T) {
 		t.Parallel()
 		c := k.Org(t)
-		d := c.Dataset(t, testkit.Dataset{})
+		d := c.Dataset(t, testkit.NewDataset{})
 		for path, declared := range map[string][]any{
 			"/externalMetrics/0/name": {map[string]any{"name": "exact_match"}},
 			"/externalMetrics/1/name": {map[string]any{"name": "a"}, map[string]any{"name": "a"}},

@@ -103,7 +103,7 @@ func TestResultsWaitForClickHouseWithoutAConnection(t *testing.T) {
 	var slowest time.Duration
 	for range 20 {
 		began := time.Now()
-		others.Dataset(t, testkit.Dataset{})
+		others.Dataset(t, testkit.NewDataset{})
 		slowest = max(slowest, time.Since(began))
 	}
 
@@ -115,5 +115,5 @@ func TestResultsWaitForClickHouseWithoutAConnection(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return us.PutResults(ctx, r.EvaluationID, r.RunID, []map[string]any{{"testCaseId": ids[1], "output": "answer 1"}}, true) == nil
 	}, 10*time.Minute, 100*time.Millisecond)
-	require.Equal(t, 2, us.Ended(t, r).Passed, "what was accepted is in the figures")
+	require.EqualValues(t, 2, us.Ended(t, r).Passed, "what was accepted is in the figures")
 }

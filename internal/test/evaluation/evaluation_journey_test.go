@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -25,7 +26,7 @@ func cases(n int) []testkit.Item {
 // filled is a dataset with items.
 func filled(t *testing.T, c *testkit.Client, items []testkit.Item) testkit.Dataset {
 	t.Helper()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	for len(items) > 0 {
 		n := min(1000, len(items))
 		_, err := c.AddItems(t.Context(), d.ID, items[:n])
@@ -50,21 +51,21 @@ func TestARunMeasuresRecordedAnswers(t *testing.T) {
 
 	done := c.Ended(t, r)
 	require.Equal(t, "completed", done.Status, "%+v", done.Error)
-	require.Equal(t, 40, done.Items)
-	require.Equal(t, 30, done.Passed)
-	require.Equal(t, 10, done.Failed)
+	require.EqualValues(t, 40, done.Items)
+	require.EqualValues(t, 30, done.Passed)
+	require.EqualValues(t, 10, done.Failed)
 	require.InDelta(t, 0.75, done.Metrics["exact_match"], 1e-9)
 	require.NotNil(t, done.Statistics.Overall.CI)
-	require.Equal(t, 40, done.Statistics.PassRate.N)
+	require.EqualValues(t, 40, done.Statistics.PassRate.N)
 
-	p, err := c.RunProgress(t.Context(), e.ID, r.RunID)
+	p, err := c.GetEvaluationRunProgress(t.Context(), e.ID, r.RunID)
 	require.NoError(t, err)
-	require.Equal(t, 40, p.ItemsDone)
+	require.EqualValues(t, 40, p.ItemsDone)
 	require.InDelta(t, 100, p.Percent, 0)
 
-	page, err := c.Results(t.Context(), e.ID, r.RunID, "status=failed&limit=3")
+	page, err := c.ListEvaluationRunResults(t.Context(), e.ID, r.RunID, "includeTotal=true&status=failed&limit=3")
 	require.NoError(t, err)
-	require.Equal(t, 10, page.Total)
+	require.EqualValues(t, 10, api.Value(page.Total))
 	require.Len(t, page.Results, 3)
 	require.Equal(t, "something else", page.Results[0].Output)
 	require.NotEmpty(t, page.Results[0].Input)

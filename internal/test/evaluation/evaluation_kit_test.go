@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/evaluation"
-	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -30,7 +30,7 @@ func executing(t testing.TB, c *testkit.Client, r testkit.Run) testkit.Run {
 	t.Helper()
 	// A worker moves the run; the interface is the only place to see it.
 	require.Eventually(t, func() bool {
-		now, err := c.GetRun(t.Context(), r.EvaluationID, r.RunID)
+		now, err := c.GetEvaluationRun(t.Context(), r.EvaluationID, r.RunID)
 		r = now
 		return err == nil && now.Phase == "executing"
 	}, 10*time.Minute, 20*time.Millisecond)
@@ -54,7 +54,7 @@ func ran(t testing.TB, c *testkit.Client, evaluation string, body map[string]any
 // results are all results of a run.
 func results(t testing.TB, c *testkit.Client, r testkit.Run) []testkit.Result {
 	t.Helper()
-	page, err := c.Results(t.Context(), r.EvaluationID, r.RunID, "limit=100")
+	page, err := c.ListEvaluationRunResults(t.Context(), r.EvaluationID, r.RunID, "includeTotal=true&limit=100")
 	require.NoError(t, err)
 	require.False(t, page.HasMore)
 	return page.Results
@@ -114,7 +114,7 @@ func escape(query string) string {
 }
 
 // width is that of an estimate's interval.
-func width(e stat.Estimate) float64 { return *e.CI.Upper - *e.CI.Lower }
+func width(e api.Estimate) float64 { return *e.CI.Upper - *e.CI.Lower }
 
 // hang answers a request never; it returns when the caller has gone, which is
 // noticed once its request is read.

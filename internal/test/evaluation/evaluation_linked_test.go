@@ -73,7 +73,7 @@ func TestTracesCompleteResults(t *testing.T) {
 		done := ran(t, c, e.ID, nil)
 
 		require.Equal(t, "completed", done.Status)
-		require.Equal(t, 3, done.Statistics.Metrics["cost_usd"].N)
+		require.EqualValues(t, 3, done.Statistics.Metrics["cost_usd"].N)
 		require.InDelta(t, 1, *done.Statistics.Metrics["tool_selection"].Value, 1e-12)
 		for _, one := range results(t, c, done) {
 			require.NotNil(t, one.CostUSD)
@@ -97,7 +97,7 @@ func TestTracesCompleteResults(t *testing.T) {
 		// Both are answered, and nothing else is left to do.
 		require.Eventually(t, func() bool { return len(answered) == 2 }, 10*time.Minute, 20*time.Millisecond)
 		require.Eventually(t, func() bool {
-			now, err := c.GetRun(t.Context(), r.EvaluationID, r.RunID)
+			now, err := c.GetEvaluationRun(t.Context(), r.EvaluationID, r.RunID)
 			return err == nil && now.Phase == "aggregating"
 		}, 10*time.Minute, 20*time.Millisecond)
 		for range 2 {
@@ -107,7 +107,7 @@ func TestTracesCompleteResults(t *testing.T) {
 		done := c.Ended(t, r)
 
 		require.Equal(t, "completed", done.Status)
-		require.Equal(t, 2, done.Statistics.Metrics["cost_usd"].N)
+		require.EqualValues(t, 2, done.Statistics.Metrics["cost_usd"].N)
 	})
 
 	t.Run("and never against what the answer says", func(t *testing.T) {
@@ -140,10 +140,10 @@ func TestTracesCompleteResults(t *testing.T) {
 			sendSpans(t, c, agent(trace, ""))
 			all = append(all, map[string]any{"testCaseId": id, "output": "x", "otelTraceId": trace})
 			for _, value := range []float64{1, 0.5} { // a newer score of the same key replaces the older one
-				_, err := c.Feedback(ctx, trace, testkit.TraceFeedback{Type: "score", Name: "my_judge", Value: value, Comment: "It depends."})
+				_, err := c.AddTraceFeedback(ctx, trace, testkit.TraceFeedback{Type: "score", Name: new("my_judge"), Value: value, Comment: new("It depends.")})
 				require.NoError(t, err)
 			}
-			_, err := c.Feedback(ctx, trace, testkit.TraceFeedback{Type: "rating", Value: float64(i%2) / 2})
+			_, err := c.AddTraceFeedback(ctx, trace, testkit.TraceFeedback{Type: "rating", Value: float64(i%2) / 2})
 			require.NoError(t, err)
 		}
 		all[0]["scores"] = map[string]any{"my_judge": 1}
@@ -172,7 +172,7 @@ func TestTracesCompleteResults(t *testing.T) {
 			trace := testkit.NewTraceID()
 			one["otelTraceId"] = trace
 			sendSpans(t, c, agent(trace, ""))
-			_, err := c.Feedback(ctx, trace, testkit.TraceFeedback{Type: "score", Name: "my_judge", Value: 1.0})
+			_, err := c.AddTraceFeedback(ctx, trace, testkit.TraceFeedback{Type: "score", Name: new("my_judge"), Value: 1.0})
 			require.NoError(t, err)
 		}
 		require.NoError(t, c.PutResults(ctx, r.EvaluationID, r.RunID, all, true))
@@ -223,8 +223,8 @@ func TestTracesCompleteResults(t *testing.T) {
 		c := k.Org(t)
 		trace := testkit.NewTraceID()
 		sendSpans(t, c, agent(trace, ""))
-		for _, bad := range []testkit.TraceFeedback{{Type: "score", Value: 1.0}, {Type: "rating", Name: "charm", Value: 1.0}} {
-			_, err := c.Feedback(t.Context(), trace, bad)
+		for _, bad := range []testkit.TraceFeedback{{Type: "score", Value: 1.0}, {Type: "rating", Name: new("charm"), Value: 1.0}} {
+			_, err := c.AddTraceFeedback(t.Context(), trace, bad)
 			require.Equal(t, []string{"/name"}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
 		}
 	})

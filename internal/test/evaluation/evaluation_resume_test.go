@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -56,9 +57,9 @@ func TestARunGoesOnWhereItStopped(t *testing.T) {
 	whole := ran(t, c, e.ID, map[string]any{"resumeRunId": broken.RunID, "budgetUsd": 0.45})
 
 	require.Equal(t, "completed", whole.Status, "%+v", whole.Error)
-	require.Equal(t, broken.RunID, whole.ResumesRunID)
-	require.Equal(t, []any{broken.Seed, broken.DatasetVersion, broken.ConfigDigest}, []any{whole.Seed, whole.DatasetVersion, whole.ConfigDigest})
-	require.Equal(t, []int{80, 0}, []int{whole.Items, whole.Errored}, "items that errored are tried again")
+	require.Equal(t, broken.RunID, api.Value(whole.ResumesRunID))
+	require.Equal(t, []any{broken.Seed, broken.DatasetVersion, api.Value(broken.ConfigDigest)}, []any{whole.Seed, whole.DatasetVersion, api.Value(whole.ConfigDigest)})
+	require.Equal(t, []int64{80, 0}, []int64{whole.Items, whole.Errored}, "items that errored are tried again")
 	require.InDelta(t, 0.8, whole.CostUSD, 1e-9, "the cost of all answers")
 	require.Len(t, app.answered, 80)
 	for item, n := range app.answered {
@@ -74,7 +75,7 @@ func TestARunGoesOnWhereItStopped(t *testing.T) {
 			require.Equal(t, r, kept[r.TestCaseID])
 		}
 	}
-	again, err := c.GetRun(t.Context(), e.ID, broken.RunID)
+	again, err := c.GetEvaluationRun(t.Context(), e.ID, broken.RunID)
 	require.NoError(t, err)
 	require.Equal(t, broken, again, "the run that stopped stays as it ended")
 
@@ -90,7 +91,7 @@ func TestARunGoesOnWhereItStopped(t *testing.T) {
 		require.Equal(t, []string{"/resumeRunId"}, paths(t, details))
 		details = refused(t, start(e.ID, map[string]any{"resumeRunId": broken.RunID, "seed": 1}), fault.Validation, "invalid_request")
 		require.Equal(t, []string{"/resumeRunId"}, paths(t, details))
-		theirs := them.Evaluation(t, them.Dataset(t, testkit.Dataset{}).ID, nil)
+		theirs := them.Evaluation(t, them.Dataset(t, testkit.NewDataset{}).ID, nil)
 		_, err := them.StartRun(t.Context(), theirs.ID, map[string]any{"resumeRunId": broken.RunID})
 		refused(t, err, fault.Validation, "invalid_request")
 	})
@@ -139,7 +140,7 @@ func TestAResumedRunAsksAgainForScores(t *testing.T) {
 	whole := ran(t, c, e.ID, map[string]any{"resumeRunId": broken.RunID, "budgetUsd": 0.035})
 
 	require.Equal(t, "completed", whole.Status, "%+v", whole.Error)
-	require.Equal(t, 10, whole.Statistics.Metrics["my_judge"].N, "every answer has its score")
+	require.EqualValues(t, 10, whole.Statistics.Metrics["my_judge"].N, "every answer has its score")
 	mu.Lock()
 	defer mu.Unlock()
 	require.Equal(t, 7+4+3, calls, "four scores are missing, and three answers")

@@ -34,7 +34,7 @@ func TestAnEvaluationCanBeSentBackAsItWasRead(t *testing.T) {
 		"judgeConfigIds": []any{"12", 7}, "tags": []string{"support", "b"}, "metadata": map[string]any{"Team": "care", "nested": map[string]any{"z": 1.50, "a": []any{nil}}},
 	})
 	archived := c.Evaluation(t, "elsewhere", nil)
-	_, err := c.ArchiveEvaluation(t.Context(), archived.ID)
+	_, err := c.UpdateEvaluation(t.Context(), archived.ID, map[string]any{"archived": true})
 	require.NoError(t, err)
 	completed := c.Evaluation(t, d.ID, nil)
 	ran(t, c, completed.ID, nil)
@@ -165,7 +165,7 @@ func TestUpdateEvaluation(t *testing.T) {
 		d := filled(t, c, cases(2))
 		e := c.Evaluation(t, d.ID, map[string]any{"datasetId": number(t, d.ID)})
 		require.Equal(t, d.ID, e.DatasetID)
-		require.Equal(t, 2, e.Items)
+		require.EqualValues(t, 2, e.Items)
 		for _, bad := range []any{"", 0, 1.5, true, strings.Repeat("x", 201)} {
 			_, err := c.UpdateEvaluation(t.Context(), e.ID, map[string]any{"datasetId": bad})
 			require.Equal(t, []string{"/datasetId"}, paths(t, refused(t, err, fault.Validation, "invalid_request")), "%v", bad)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -59,7 +60,7 @@ func TestPassRule(t *testing.T) {
 					passed++
 				}
 			}
-			require.Equal(t, passed, r.Passed)
+			require.EqualValues(t, passed, r.Passed)
 		})
 	}
 }
@@ -96,8 +97,8 @@ func TestALowerScoreCanBeBetter(t *testing.T) {
 
 	fast, slow := run(float64(time.Minute.Milliseconds())), run(0)
 
-	require.Equal(t, 1, fast.Passed)
-	require.Equal(t, 1, slow.Failed)
+	require.EqualValues(t, 1, fast.Passed)
+	require.EqualValues(t, 1, slow.Failed)
 	require.InDelta(t, 1, *fast.Overall, 0, "a time is no share of an overall score")
 	require.Positive(t, fast.Metrics["latency_ms"])
 }
@@ -115,10 +116,10 @@ func TestMissingScoresAreNeverZero(t *testing.T) {
 
 	r := ran(t, c, e.ID, nil)
 
-	require.Equal(t, []int{3, 1, 2, 1, 0}, []int{r.Items, r.Passed, r.Failed, r.Errored, r.Skipped})
+	require.Equal(t, []int64{3, 1, 2, 1, 0}, []int64{r.Items, r.Passed, r.Failed, r.Errored, r.Skipped})
 	require.InDelta(t, 1, r.Metrics["exact_match"], 0, "over the one item that it scored")
 	require.InDelta(t, 0, r.Metrics["json_valid"], 0)
-	require.Equal(t, 1, r.Statistics.Metrics["exact_match"].N)
+	require.EqualValues(t, 1, r.Statistics.Metrics["exact_match"].N)
 	require.NotNil(t, r.Statistics.Metrics["exact_match"].Missing)
 	all := results(t, c, r)
 	require.Equal(t, "passed", all[0].Status)
@@ -126,27 +127,27 @@ func TestMissingScoresAreNeverZero(t *testing.T) {
 	require.Nil(t, all[1].Scores["exact_match"])
 	require.Contains(t, all[1].Scores, "exact_match")
 	require.Nil(t, all[1].Overall, "a part of it is missing")
-	require.Equal(t, "no_expectation", all[1].Explanations[0].Reason)
+	require.Equal(t, "no_expectation", api.Value(all[1].Explanations[0].Reason))
 	require.Equal(t, "errored", all[2].Status)
-	require.Equal(t, "no_output", all[2].Error.Code)
+	require.Equal(t, "no_output", api.Value(all[2].Error.Code))
 	require.Equal(t, map[string]*float64{"exact_match": nil, "json_valid": nil}, all[2].Scores)
 
-	one, err := c.Results(t.Context(), e.ID, r.RunID, "metric=exact_match")
+	one, err := c.ListEvaluationRunResults(t.Context(), e.ID, r.RunID, "includeTotal=true&metric=exact_match")
 	require.NoError(t, err)
-	require.Equal(t, 1, one.Total, "only what the metric scored")
-	low, err := c.Results(t.Context(), e.ID, r.RunID, "metric=json_valid&maxScore=0")
+	require.EqualValues(t, 1, api.Value(one.Total), "only what the metric scored")
+	low, err := c.ListEvaluationRunResults(t.Context(), e.ID, r.RunID, "includeTotal=true&metric=json_valid&maxScore=0")
 	require.NoError(t, err)
-	require.Equal(t, 2, low.Total)
-	_, err = c.Results(t.Context(), e.ID, r.RunID, "maxScore=0")
+	require.EqualValues(t, 2, api.Value(low.Total))
+	_, err = c.ListEvaluationRunResults(t.Context(), e.ID, r.RunID, "includeTotal=true&maxScore=0")
 	require.Error(t, err)
 	for _, bad := range []string{"metric=json_valid&maxScore=NaN", "metric=json_valid&minScore=-Inf", "metric=json_valid&minScore=low"} {
-		_, err = c.Results(t.Context(), e.ID, r.RunID, bad)
+		_, err = c.ListEvaluationRunResults(t.Context(), e.ID, r.RunID, "includeTotal=true&"+bad)
 		refused(t, err, fault.Validation, "invalid_request")
 	}
-	none, err := c.Results(t.Context(), e.ID, r.RunID, "metric=json_valid&minScore=2")
+	none, err := c.ListEvaluationRunResults(t.Context(), e.ID, r.RunID, "includeTotal=true&metric=json_valid&minScore=2")
 	require.NoError(t, err)
 	require.Empty(t, none.Results)
-	both, err := c.Results(t.Context(), e.ID, r.RunID, "status=passed&status=failed&status=errored&status=skipped")
+	both, err := c.ListEvaluationRunResults(t.Context(), e.ID, r.RunID, "includeTotal=true&status=passed&status=failed&status=errored&status=skipped")
 	require.NoError(t, err)
 	require.Equal(t, all, both.Results, "any of several statuses")
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/dataset"
-	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -31,13 +31,13 @@ func TestStartRun(t *testing.T) {
 
 		c.Ended(t, first)
 		c.Ended(t, other)
-		runs, err := c.Runs(ctx, e.ID, "")
+		runs, err := c.ListEvaluationRuns(ctx, e.ID, "")
 		require.NoError(t, err)
-		require.Equal(t, []string{other.RunID, first.RunID}, []string{runs[0].RunID, runs[1].RunID}, "newest first")
-		require.Len(t, runs, 2)
-		none, err := c.Runs(ctx, e.ID, "status=failed")
+		require.Equal(t, []string{other.RunID, first.RunID}, []string{runs.Runs[0].RunID, runs.Runs[1].RunID}, "newest first")
+		require.Len(t, runs.Runs, 2)
+		none, err := c.ListEvaluationRuns(ctx, e.ID, "status=failed")
 		require.NoError(t, err)
-		require.Empty(t, none)
+		require.Empty(t, none.Runs)
 	})
 
 	for name, one := range map[string]struct {
@@ -53,7 +53,7 @@ func TestStartRun(t *testing.T) {
 		},
 		"no such version": {run: map[string]any{"datasetVersion": 9}, code: "dataset_not_found", says: "version"},
 		"no items": {
-			dataset: func(t *testing.T, c *testkit.Client) string { return c.Dataset(t, testkit.Dataset{}).ID }, code: "dataset_empty", says: "has no items",
+			dataset: func(t *testing.T, c *testkit.Client) string { return c.Dataset(t, testkit.NewDataset{}).ID }, code: "dataset_empty", says: "has no items",
 		},
 		"no such metric": {evaluation: map[string]any{"metrics": []string{"exact_match", "charm"}}, code: "metric_unresolved", says: "The metric charm does not exist."},
 		"no judge":       {evaluation: map[string]any{"metrics": []string{"faithfulness"}}, code: "metric_unresolved", says: "needs a judge"},
@@ -124,11 +124,11 @@ func TestStartRun(t *testing.T) {
 
 		previous, err := c.StartRun(ctx, e.ID, map[string]any{"baseline": "previous"})
 		require.NoError(t, err)
-		require.Equal(t, done.RunID, previous.BaselineRunID, "the newest completed one")
+		require.Equal(t, done.RunID, api.Value(previous.BaselineRunID), "the newest completed one")
 		c.Ended(t, previous)
 		latest, err := c.StartRun(ctx, e.ID, map[string]any{"baseline": "latest"})
 		require.NoError(t, err)
-		require.Equal(t, previous.RunID, latest.BaselineRunID)
+		require.Equal(t, previous.RunID, api.Value(latest.BaselineRunID))
 		_, err = c.StartRun(ctx, e.ID, map[string]any{"baseline": "latest", "baselineRunId": done.RunID})
 		require.Equal(t, []string{"/baseline"}, paths(t, refused(t, err, fault.Validation, "invalid_request")))
 	})
@@ -151,11 +151,11 @@ func TestARunWorksOnAFrozenVersion(t *testing.T) {
 		d := filled(t, c, cases(2))
 		e := c.Evaluation(t, d.ID, map[string]any{"target": target})
 		r := executing(t, c, started(t, c, e.ID, nil))
-		items, err := c.Items(ctx, d.ID, "")
+		items, err := c.ListDatasetItems(ctx, d.ID, "")
 		require.NoError(t, err)
-		_, err = c.UpdateItem(ctx, d.ID, items.Items[0].ID, map[string]any{"expectedOutput": "changed"})
+		_, err = c.UpdateDatasetItem(ctx, d.ID, items.Items[0].ID, map[string]any{"expectedOutput": "changed"})
 		require.NoError(t, err)
-		require.NoError(t, c.DeleteItem(ctx, d.ID, items.Items[1].ID))
+		require.NoError(t, c.DeleteDatasetItem(ctx, d.ID, items.Items[1].ID))
 		_, err = c.AddItems(ctx, d.ID, cases(5)[2:])
 		require.NoError(t, err)
 		require.ErrorIs(t, c.DeleteDataset(ctx, d.ID), dataset.ErrInUse)
@@ -163,19 +163,19 @@ func TestARunWorksOnAFrozenVersion(t *testing.T) {
 
 		done := c.Ended(t, r)
 
-		require.Equal(t, 2, done.Items)
-		require.Equal(t, 1, *done.DatasetVersion)
-		require.Equal(t, 1, done.Passed)
+		require.EqualValues(t, 2, done.Items)
+		require.EqualValues(t, 1, *done.DatasetVersion)
+		require.EqualValues(t, 1, done.Passed)
 		for _, one := range results(t, c, done) {
 			require.NotEqual(t, "changed", one.ExpectedOutput)
 			require.NotEmpty(t, one.Input)
 		}
 		next := ran(t, c, e.ID, nil)
-		require.Equal(t, 4, next.Items)
-		require.Equal(t, 2, *next.DatasetVersion)
+		require.EqualValues(t, 4, next.Items)
+		require.EqualValues(t, 2, *next.DatasetVersion)
 		require.NotEqual(t, done.ConfigDigest, next.ConfigDigest)
 		pinned := ran(t, c, e.ID, map[string]any{"datasetVersion": 1})
-		require.Equal(t, 2, pinned.Items)
+		require.EqualValues(t, 2, pinned.Items)
 		require.Equal(t, done.ConfigDigest, pinned.ConfigDigest)
 		require.NoError(t, c.DeleteDataset(ctx, d.ID), "nobody uses it any more")
 		require.NotEmpty(t, results(t, c, done), "what came of its items stays readable")
@@ -187,7 +187,7 @@ func TestARunWorksOnAFrozenVersion(t *testing.T) {
 		d := filled(t, c, cases(4))
 		e := c.Evaluation(t, d.ID, nil)
 		r := started(t, c, e.ID, nil)
-		p, err := c.RunProgress(t.Context(), e.ID, r.RunID)
+		p, err := c.GetEvaluationRunProgress(t.Context(), e.ID, r.RunID)
 		require.NoError(t, err)
 		require.Equal(t, "queued", p.Phase)
 		require.Zero(t, p.ItemsTotal)
@@ -230,7 +230,7 @@ func TestSampleAndRepetitions(t *testing.T) {
 
 	t.Run("a sample that is larger than the dataset is the dataset", func(t *testing.T) {
 		t.Parallel()
-		require.Equal(t, 60, ran(t, c, e.ID, map[string]any{"sampleSize": 1000}).Items)
+		require.EqualValues(t, 60, ran(t, c, e.ID, map[string]any{"sampleSize": 1000}).Items)
 	})
 
 	t.Run("repetitions are results of their own, and one cluster for the interval", func(t *testing.T) {
@@ -238,16 +238,16 @@ func TestSampleAndRepetitions(t *testing.T) {
 		once := ran(t, c, e.ID, nil)
 		thrice := ran(t, c, e.ID, map[string]any{"repetitions": 3})
 
-		require.Equal(t, 180, thrice.Items)
-		require.Equal(t, 3, thrice.Repetitions)
+		require.EqualValues(t, 180, thrice.Items)
+		require.EqualValues(t, 3, thrice.Repetitions)
 		require.InDelta(t, *once.Overall, *thrice.Overall, 1e-9)
-		require.Equal(t, 60, thrice.Statistics.Overall.N)
+		require.EqualValues(t, 60, thrice.Statistics.Overall.N)
 		require.InDelta(t, width(once.Statistics.Overall), width(thrice.Statistics.Overall), 1e-6, "the same answer three times says no more than once")
-		page, err := c.Results(t.Context(), e.ID, thrice.RunID, "limit=3")
+		page, err := c.ListEvaluationRunResults(t.Context(), e.ID, thrice.RunID, "includeTotal=true&limit=3")
 		require.NoError(t, err)
 		var epochs []int
 		for _, one := range page.Results {
-			epochs = append(epochs, one.Epoch)
+			epochs = append(epochs, int(one.Epoch))
 		}
 		require.Equal(t, []int{0, 1, 2}, epochs)
 	})
@@ -274,8 +274,8 @@ func TestAClusterKeyWidensTheInterval(t *testing.T) {
 	together := ran(t, c, e.ID, map[string]any{"clusterKey": "conversation"})
 
 	require.InDelta(t, *alone.Overall, *together.Overall, 1e-9)
-	require.Equal(t, 80, alone.Statistics.Overall.Clusters)
-	require.Equal(t, 10, together.Statistics.Overall.Clusters)
+	require.EqualValues(t, 80, alone.Statistics.Overall.Clusters)
+	require.EqualValues(t, 10, together.Statistics.Overall.Clusters)
 	require.Greater(t, width(together.Statistics.Overall), 1.5*width(alone.Statistics.Overall))
 	require.Greater(t, width(together.Statistics.PassRate), 1.5*width(alone.Statistics.PassRate))
 	require.Greater(t, width(together.Statistics.Metrics["exact_match"]), 1.5*width(alone.Statistics.Metrics["exact_match"]))
@@ -301,7 +301,7 @@ func TestAnEvaluationShowsItsNewestCompletedRun(t *testing.T) {
 	require.Equal(t, failed.RunID, *shown.LatestRunID)
 	require.Equal(t, good.Overall, shown.Overall)
 	require.Equal(t, good.Statistics, shown.Statistics)
-	require.Equal(t, []int{8, 6, 2}, []int{shown.Items, shown.Passed, shown.Failed})
+	require.Equal(t, []int64{8, 6, 2}, []int64{shown.Items, shown.Passed, shown.Failed})
 	require.Equal(t, []string{"charm"}, shown.MetricNames)
 }
 
@@ -311,7 +311,7 @@ func TestAGateHasIntervalsOfItsOwn(t *testing.T) {
 	c := k.Org(t)
 	r := ran(t, c, c.Evaluation(t, filled(t, c, cases(40)).ID, nil).ID, nil)
 	s := r.Statistics
-	for name, display := range map[string]stat.Estimate{"pass_rate": s.PassRate, "exact_match": s.Metrics["exact_match"]} {
+	for name, display := range map[string]api.Estimate{"pass_rate": s.PassRate, "exact_match": s.Metrics["exact_match"]} {
 		gate := s.Gates[name]
 		require.Equal(t, "clopper_pearson", gate.CI.Method)
 		require.Equal(t, display.Value, gate.Value)
@@ -343,7 +343,7 @@ func TestResultsArePagedByCursor(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, out.Total, "it is counted on request")
 		for _, one := range out.Results {
-			seen[key{one.TestCaseID, one.Epoch}] = true
+			seen[key{one.TestCaseID, int(one.Epoch)}] = true
 		}
 		if !out.HasMore {
 			require.Empty(t, out.Next)

@@ -76,7 +76,7 @@ func TestOrganizationsTakeTurns(t *testing.T) {
 	r := started(t, quiet, e.ID, nil)
 	before := chunks()
 	require.Eventually(t, func() bool {
-		p, err := quiet.RunProgress(t.Context(), e.ID, r.RunID)
+		p, err := quiet.GetEvaluationRunProgress(t.Context(), e.ID, r.RunID)
 		return err == nil && p.ItemsDone == 4
 	}, 10*time.Minute, 20*time.Millisecond)
 
@@ -105,7 +105,7 @@ func TestAnOrganizationHasSoManyRuns(t *testing.T) {
 	theirs := other.Evaluation(t, filled(t, other, cases(1)).ID, map[string]any{"target": map[string]any{"type": "client"}})
 	_, err = start(other, theirs.ID)
 	require.NoError(t, err)
-	_, err = c.CancelRun(t.Context(), e.ID, first.RunID)
+	_, err = c.CancelEvaluationRun(t.Context(), e.ID, first.RunID)
 	require.NoError(t, err)
 	_, err = start(c, e.ID)
 	require.NoError(t, err)

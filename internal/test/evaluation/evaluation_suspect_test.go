@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -58,7 +59,7 @@ func TestAnItemThatKillsItsWorkersEnds(t *testing.T) {
 			found := map[string]string{}
 			for _, one := range results(t, c, r) {
 				if one.Error != nil {
-					found[one.TestCaseID] = one.Error.Code
+					found[one.TestCaseID] = api.Value(one.Error.Code)
 					require.Contains(t, one.Error.Message, "3 workers died")
 				}
 			}

@@ -40,7 +40,7 @@ func TestSuspensionStopsRuns(t *testing.T) {
 			err := conn.QueryRow(ctx, "SELECT status FROM evaluation_runs WHERE id = $1", r.RunID).Scan(&status)
 			return err == nil && status == "cancelled"
 		}, 10*time.Minute, 20*time.Millisecond)
-		now, err := other.GetRun(ctx, theirs.EvaluationID, theirs.RunID)
+		now, err := other.GetEvaluationRun(ctx, theirs.EvaluationID, theirs.RunID)
 		require.NoError(t, err)
 		require.Equal(t, "running", now.Status)
 	})

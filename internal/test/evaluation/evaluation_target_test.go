@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -40,11 +41,11 @@ func TestModelTarget(t *testing.T) {
 		require.Equal(t, "hello", got[0].Output)
 		require.Equal(t, "passed", got[0].Status)
 		require.JSONEq(t, `{"word":"bye"}`, got[1].Output.(string))
-		require.Equal(t, 1, got[0].Calls)
-		require.NotNil(t, got[0].DurationMS)
+		require.EqualValues(t, 1, got[0].Calls)
+		require.NotNil(t, got[0].DurationMs)
 		require.Nil(t, got[0].CostUSD, "nobody knows what it costs")
-		require.Regexp(t, "^[0-9a-f]{32}$", got[0].OTelTraceID)
-		require.NotEqual(t, got[0].OTelTraceID, got[1].OTelTraceID)
+		require.Regexp(t, "^[0-9a-f]{32}$", api.Value(got[0].OTELTraceID))
+		require.NotEqual(t, got[0].OTELTraceID, got[1].OTELTraceID)
 	})
 
 	t.Run("what it costs is by the organization's own prices", func(t *testing.T) {
@@ -123,7 +124,7 @@ func TestHTTPTarget(t *testing.T) {
 		require.Equal(t, asked{"question 0", got.TestCaseID, r.RunID, 0}, bodies[0])
 		parent := strings.Split(seen[0].Get("Traceparent"), "-")
 		require.Len(t, parent, 4)
-		require.Equal(t, got.OTelTraceID, parent[1])
+		require.Equal(t, api.Value(got.OTELTraceID), parent[1])
 		require.Equal(t, "01", parent[3])
 		require.Equal(t, "assay-"+r.RunID+"-"+got.TestCaseID+"-0", seen[0].Get("Idempotency-Key"))
 		require.Empty(t, seen[0].Get("Authorization"))
@@ -152,7 +153,7 @@ func TestHTTPTarget(t *testing.T) {
 
 		require.Equal(t, "completed", r.Status)
 		require.Equal(t, "passed", got.Status)
-		require.Equal(t, 4, got.Calls)
+		require.EqualValues(t, 4, got.Calls)
 		var codes []string
 		for _, a := range got.Attempts {
 			codes = append(codes, a.Code)
@@ -160,7 +161,7 @@ func TestHTTPTarget(t *testing.T) {
 		require.Equal(t, []string{"target_unreachable", "target_unreachable", "target_unreachable"}, codes)
 		require.Contains(t, got.Attempts[0].Message, "429")
 		require.GreaterOrEqual(t, r.CompletedAt.Sub(r.StartedAt).Seconds(), 1.0, "what it asks to wait is waited")
-		p, err := c.RunProgress(t.Context(), r.EvaluationID, r.RunID)
+		p, err := c.GetEvaluationRunProgress(t.Context(), r.EvaluationID, r.RunID)
 		require.NoError(t, err)
 		require.NotEmpty(t, p.Recent)
 		require.Equal(t, "warning", p.Recent[0].Level)
@@ -191,12 +192,12 @@ func TestHTTPTarget(t *testing.T) {
 				r, got := evaluated(t, target)
 
 				require.Equal(t, "completed", r.Status)
-				require.Equal(t, []int{1, 0, 1, 1}, []int{r.Items, r.Passed, r.Failed, r.Errored})
+				require.Equal(t, []int64{1, 0, 1, 1}, []int64{r.Items, r.Passed, r.Failed, r.Errored})
 				require.Equal(t, "errored", got.Status)
-				require.Equal(t, one.code, got.Error.Code)
+				require.Equal(t, one.code, api.Value(got.Error.Code))
 				require.Contains(t, got.Error.Message, one.message)
 				require.Len(t, got.Attempts, one.attempts)
-				require.Equal(t, one.attempts+1, got.Calls)
+				require.EqualValues(t, one.attempts+1, got.Calls)
 				require.Equal(t, map[string]*float64{"exact_match": nil}, got.Scores)
 				require.Nil(t, r.Overall, "an item without a score is none of zero")
 			})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/evaluation"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -36,22 +37,21 @@ func TestEvaluation(t *testing.T) {
 		require.Empty(t, made.Warnings)
 		require.EqualValues(t, 1, made.Version)
 		require.Equal(t, []string{"exact_match", "contains"}, made.MetricNames)
-		require.Equal(t, 7, *made.DatasetVersion)
-		require.Equal(t, map[string]any{
-			"type": "model", "provider": "simulated", "model": "echo", "params": map[string]any{"temperature": 0.5}, "url": nil, "secret_ref": nil,
-			"timeout_ms": nil, "trace_wait_ms": nil, "concurrency": nil, "provider_key_id": nil, "prompt": nil, "system": nil,
+		require.EqualValues(t, 7, *made.DatasetVersion)
+		require.Equal(t, api.Target{
+			Type: "model", Provider: new("simulated"), Model: new("echo"), Params: map[string]any{"temperature": 0.5},
 		}, made.Target, "what is not set is null")
-		require.Equal(t, map[string]any{
-			"metric_thresholds": map[string]any{"exact_match": 1.0}, "mode": "all", "weights": map[string]any{"exact_match": 2.0}, "min_overall": 0.25,
+		require.Equal(t, api.PassRule{
+			MetricThresholds: map[string]float64{"exact_match": 1}, Mode: new("all"), Weights: map[string]float64{"exact_match": 2}, MinOverall: new(0.25),
 		}, made.PassRule)
 		require.Equal(t, map[string]any{"Team": "care"}, made.Metadata)
 		require.Nil(t, made.LatestRunID)
 
 		found, err := c.GetEvaluation(ctx, made.ID)
 		require.NoError(t, err)
-		require.Equal(t, 3, found.Items, "before any run, those of the dataset")
+		require.EqualValues(t, 3, found.Items, "before any run, those of the dataset")
 		require.Equal(t, made, found)
-		require.Equal(t, "service_key", string(found.CreatedBy.Type))
+		require.Equal(t, "service_key", found.CreatedBy.Type)
 		require.NotEmpty(t, *found.CreatedBy.ID)
 	})
 
@@ -112,9 +112,9 @@ func TestEvaluation(t *testing.T) {
 		require.Equal(t, []string{"/metrics", "/metrics", "/datasetId"}, paths(t, refused(t, err, fault.Validation, "unknown_reference")))
 		_, err = c.Call(ctx, http.MethodPatch, "/api/evaluations/"+e.ID+"?strict=true", map[string]any{"name": "x"}, nil)
 		refused(t, err, fault.Validation, "unknown_reference")
-		_, total, err := c.ListEvaluations(ctx, "")
+		page, err := c.ListEvaluations(ctx, "")
 		require.NoError(t, err)
-		require.Equal(t, 1, total)
+		require.EqualValues(t, 1, page.Total)
 	})
 
 	t.Run("a change changes what it names, and counts", func(t *testing.T) {
@@ -130,11 +130,11 @@ func TestEvaluation(t *testing.T) {
 		})
 		require.NoError(t, err)
 		want := e
-		want.Name, want.Description, want.DatasetVersion, want.Tags, want.Metadata, want.Version = "new", "", nil, []string{}, map[string]any{}, 2
+		want.Name, want.Description, want.DatasetVersion, want.Tags, want.Metadata, want.Version = "new", nil, nil, []string{}, map[string]any{}, 2
 		want.MetricNames, want.Target, want.PassRule = []string{"similarity"}, after.Target, after.PassRule
 		require.Equal(t, want, after)
-		require.Equal(t, "client", after.Target["type"])
-		require.Equal(t, map[string]any{"metric_thresholds": map[string]any{}, "mode": nil, "weights": map[string]any{}, "min_overall": 0.9}, after.PassRule)
+		require.Equal(t, "client", after.Target.Type)
+		require.Equal(t, api.PassRule{MetricThresholds: map[string]float64{}, Weights: map[string]float64{}, MinOverall: new(0.9)}, after.PassRule)
 
 		same, err := c.UpdateEvaluation(ctx, e.ID, map[string]any{"name": "new"})
 		require.NoError(t, err)
@@ -156,10 +156,10 @@ func TestEvaluation(t *testing.T) {
 		d := filled(t, c, cases(1))
 		e := c.Evaluation(t, d.ID, nil)
 
-		archived, err := c.ArchiveEvaluation(ctx, e.ID)
+		archived, err := c.UpdateEvaluation(ctx, e.ID, map[string]any{"archived": true})
 		require.NoError(t, err)
 		require.Equal(t, "archived", archived.Status)
-		again, err := c.ArchiveEvaluation(ctx, e.ID)
+		again, err := c.UpdateEvaluation(ctx, e.ID, map[string]any{"archived": true})
 		require.NoError(t, err)
 		require.Equal(t, archived.Version, again.Version, "archiving twice is archiving once")
 		found, err := c.GetEvaluation(ctx, e.ID)
@@ -187,11 +187,11 @@ func TestEvaluation(t *testing.T) {
 		}
 		_, err := c.UpdateEvaluation(ctx, made[0].ID, map[string]any{"datasetId": "elsewhere"})
 		require.NoError(t, err)
-		_, err = c.ArchiveEvaluation(ctx, made[1].ID)
+		_, err = c.UpdateEvaluation(ctx, made[1].ID, map[string]any{"archived": true})
 		require.NoError(t, err)
 		run := started(t, c, made[2].ID, nil)
 		cancelled := started(t, c, made[3].ID, nil)
-		_, err = c.CancelRun(ctx, made[3].ID, cancelled.RunID)
+		_, err = c.CancelEvaluationRun(ctx, made[3].ID, cancelled.RunID)
 		require.NoError(t, err)
 
 		for query, want := range map[string][]int{
@@ -219,10 +219,10 @@ func TestEvaluation(t *testing.T) {
 			"status=pending&status=cancelled&limit=2":     {4, 3},
 			"status=pending&status=completed&search=none": nil,
 		} {
-			got, _, err := c.ListEvaluations(ctx, escape(query))
+			got, err := c.ListEvaluations(ctx, escape(query))
 			require.NoError(t, err, query)
 			var names, wanted []string
-			for _, e := range got {
+			for _, e := range got.Evaluations {
 				names = append(names, e.Name)
 			}
 			for _, i := range want {
@@ -231,9 +231,9 @@ func TestEvaluation(t *testing.T) {
 			require.Equal(t, wanted, names, query)
 		}
 		for query, want := range map[string]int{"limit=2": 5, "limit=1&status=pending&status=running": 3, "limit=1&tag=t1": 2, "limit=1&offset=9": 5, "tag=none": 0} {
-			_, total, err := c.ListEvaluations(ctx, query)
+			page, err := c.ListEvaluations(ctx, query)
 			require.NoError(t, err)
-			require.Equal(t, want, total, query)
+			require.EqualValues(t, want, page.Total, query)
 		}
 		found, err := c.GetEvaluation(ctx, made[2].ID)
 		require.NoError(t, err)
@@ -244,16 +244,7 @@ func TestEvaluation(t *testing.T) {
 func TestMetricsAreListed(t *testing.T) {
 	t.Parallel()
 	k := testkit.Shared(t)
-	var out struct {
-		Metrics []struct {
-			Name   string   `json:"name"`
-			Better string   `json:"better"`
-			Judge  bool     `json:"judge"`
-			Needs  []string `json:"needs"`
-		} `json:"metrics"`
-	}
-
-	_, err := k.Org(t).Call(t.Context(), http.MethodGet, "/api/evaluation-metrics", nil, &out)
+	out, err := k.Org(t).ListEvaluationMetrics(t.Context())
 
 	require.NoError(t, err)
 	better := map[string]string{}

@@ -284,7 +284,7 @@ func TestHistories(t *testing.T) {
 			return k.App.Config.Temporal, workflowOf(t, c, r)
 		},
 		"run_cancelled": run(client, func(t *testing.T, c *testkit.Client, r testkit.Run) {
-			_, err := c.CancelRun(t.Context(), r.EvaluationID, r.RunID)
+			_, err := c.CancelEvaluationRun(t.Context(), r.EvaluationID, r.RunID)
 			require.NoError(t, err)
 		}),
 	})

@@ -19,7 +19,7 @@ func asking(t *testing.T, requests time.Duration, rules ...simulated.Rule) (*tes
 	us := testkit.Own(t, "its requests have little time", func(cfg *app.Config) { cfg.HTTP.RequestTimeout = requests }).Org(t)
 	_, err := us.CreateProviderKey(t.Context(), map[string]any{"provider": "openai", "name": "simulated", "baseUrl": s.URL, "secret": "sk-of-a-test"})
 	require.NoError(t, err)
-	c, err := us.CreateJudge(t.Context(), map[string]any{"key": "helpful", "starter": "helpfulness", "provider": "openai", "model": "judge"})
+	c, err := us.CreateJudgeConfig(t.Context(), map[string]any{"key": "helpful", "starter": "helpfulness", "provider": "openai", "model": "judge"})
 	require.NoError(t, err)
 	return us, c.ID, s
 }
@@ -29,13 +29,13 @@ func asking(t *testing.T, requests time.Duration, rules ...simulated.Rule) (*tes
 func TestAModelThatHangsIsRecorded(t *testing.T) {
 	t.Parallel()
 	us, judge, _ := asking(t, 13*time.Second, simulated.Rule{Fault: simulated.FaultHang})
-	r, err := us.Judge(t.Context(), map[string]any{"configId": judge, "input": "How do I pay?", "output": "By card."})
+	r, err := us.EvaluateWithJudge(t.Context(), map[string]any{"configId": judge, "input": "How do I pay?", "output": "By card."})
 	require.NoError(t, err)
 	require.Equal(t, "failed", r.Status)
 	require.Equal(t, "timeout", r.Error.Code)
-	kept, err := us.JudgeResults(t.Context(), "?configId="+judge)
+	kept, err := us.ListJudgeResults(t.Context(), "configId="+judge)
 	require.NoError(t, err)
-	require.Equal(t, []testkit.JudgeResult{r}, kept)
+	require.Equal(t, []testkit.JudgeResult{r}, kept.Results)
 }
 
 // TestARepairThatFailsIsRepeatedAlone: the answer that it repairs is paid, and is not
@@ -43,7 +43,7 @@ func TestAModelThatHangsIsRecorded(t *testing.T) {
 func TestARepairThatFailsIsRepeatedAlone(t *testing.T) {
 	t.Parallel()
 	us, judge, s := asking(t, 30*time.Second, simulated.Rule{Fault: simulated.FaultRateLimit, Contains: "previous_answer", First: 2, RetryAfter: 50 * time.Millisecond})
-	r, err := us.Judge(t.Context(), map[string]any{"configId": judge, "input": "How do I pay?", "output": "By card. [[score:1]] [[answer:malformed,once]]"})
+	r, err := us.EvaluateWithJudge(t.Context(), map[string]any{"configId": judge, "input": "How do I pay?", "output": "By card. [[score:1]] [[answer:malformed,once]]"})
 	require.NoError(t, err)
 	require.Equal(t, "completed", r.Status, r.Error)
 	require.EqualValues(t, 2, s.Calls().Paid)

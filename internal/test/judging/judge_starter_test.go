@@ -19,14 +19,14 @@ func TestEveryStarterJudges(t *testing.T) {
 	for _, s := range judge.Starters() {
 		keys = append(keys, s.Key)
 		for _, model := range []string{"judge", "judge@0"} { // one that is right, and one that is always wrong
-			c, err := us.CreateJudge(ctx, map[string]any{"key": fmt.Sprintf("%s-%d", s.Key, len(model)), "starter": s.Key, "provider": "simulated", "model": model})
+			c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": fmt.Sprintf("%s-%d", s.Key, len(model)), "starter": s.Key, "provider": "simulated", "model": model})
 			require.NoError(t, err, s.Key)
 			require.Equal(t, s.Name, c.Name)
 			other := "By card or by invoice."
 			if s.Spec.Pairwise {
 				other = "By cheque. [[score:0]]"
 			}
-			r, err := us.Judge(ctx, map[string]any{
+			r, err := us.EvaluateWithJudge(ctx, map[string]any{
 				"configId": c.ID, "input": "How do I pay?", "output": "By card. [[score:1]]", "expectedOutput": other, "context": "Cards are accepted.",
 				"toolCalls": []any{map[string]any{"name": "payment_methods", "result": "card"}},
 			})

@@ -14,42 +14,42 @@ func TestAJudgeIsCreatedTriedAndListed(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	us := testkit.Shared(t).Org(t)
-	c, err := us.CreateJudge(ctx, map[string]any{"key": "helpful", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "helpful", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
 	require.Equal(t, "helpful", c.Key)
 	require.Equal(t, "Helpfulness", c.Name)
-	require.Equal(t, 1, c.ConfigVersion)
+	require.EqualValues(t, 1, c.ConfigVersion)
 	require.Equal(t, "active", c.Status)
 
-	good, err := us.Judge(ctx, map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "By card. [[score:1]]"})
+	good, err := us.EvaluateWithJudge(ctx, map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "By card. [[score:1]]"})
 	require.NoError(t, err)
 	require.Equal(t, "completed", good.Status, good.Error)
 	require.InDelta(t, 1.0, *good.Score, 1e-12)
 	require.Equal(t, "pass", *good.Label)
 	require.True(t, *good.Passed)
-	bad, err := us.Judge(ctx, map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "Perhaps. [[score:0]]"})
+	bad, err := us.EvaluateWithJudge(ctx, map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "Perhaps. [[score:0]]"})
 	require.NoError(t, err)
 	require.False(t, *bad.Passed)
-	unsure, err := us.Judge(ctx, map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "[[abstain:yes]]"})
+	unsure, err := us.EvaluateWithJudge(ctx, map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "[[abstain:yes]]"})
 	require.NoError(t, err)
 	require.Equal(t, "abstained", unsure.Status)
 	require.Nil(t, unsure.Score)
-	empty, err := us.Judge(ctx, map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "  "})
+	empty, err := us.EvaluateWithJudge(ctx, map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "  "})
 	require.NoError(t, err)
 	require.Equal(t, "failed", empty.Status)
 	require.Equal(t, "no_output", empty.Error.Code)
 	require.Nil(t, empty.Model, "nothing was asked, and nothing is charged")
 
-	all, err := us.JudgeResults(ctx, "?configId="+c.ID)
+	all, err := us.ListJudgeResults(ctx, "configId="+c.ID)
 	require.NoError(t, err)
-	require.Equal(t, []testkit.JudgeResult{empty, unsure, bad, good}, all)
+	require.Equal(t, []testkit.JudgeResult{empty, unsure, bad, good}, all.Results)
 	for query, want := range map[string][]testkit.JudgeResult{
-		"?passed=true": {good}, "?passed=false": {bad}, "?status=abstained": {unsure}, "?minScore=0.5": {good}, "?maxScore=0.5": {bad},
-		"?configId=4711": {}, "?configVersion=2": {}, "?limit=1&offset=1": {unsure}, "?evaluationRunId=1": {},
+		"passed=true": {good}, "passed=false": {bad}, "status=abstained": {unsure}, "minScore=0.5": {good}, "maxScore=0.5": {bad},
+		"configId=4711": {}, "configVersion=2": {}, "limit=1&offset=1": {unsure}, "evaluationRunId=1": {},
 	} {
-		got, err := us.JudgeResults(ctx, query)
+		got, err := us.ListJudgeResults(ctx, query)
 		require.NoError(t, err)
-		require.Equal(t, want, got, query)
+		require.Equal(t, want, got.Results, query)
 	}
 }
 
@@ -57,32 +57,32 @@ func TestAChangeThatCanChangeAVerdictMakesAVersion(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	us := testkit.Shared(t).Org(t)
-	c, err := us.CreateJudge(ctx, map[string]any{"key": "tone", "provider": "simulated", "model": "judge", "promptTemplate": "Rate the tone of {{output}}.", "scale": map[string]any{"type": "likert"}})
+	c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "tone", "provider": "simulated", "model": "judge", "promptTemplate": "Rate the tone of {{output}}.", "scale": map[string]any{"type": "likert"}})
 	require.NoError(t, err)
 
-	same, err := us.UpdateJudge(ctx, c.ID, map[string]any{"name": "Tone of voice", "model": "judge"})
+	same, err := us.UpdateJudgeConfig(ctx, c.ID, map[string]any{"name": "Tone of voice", "model": "judge"})
 	require.NoError(t, err)
-	require.Equal(t, 1, same.ConfigVersion)
+	require.EqualValues(t, 1, same.ConfigVersion)
 	require.Equal(t, c.Digest, same.Digest)
-	next, err := us.UpdateJudge(ctx, c.ID, map[string]any{"repeats": 3})
+	next, err := us.UpdateJudgeConfig(ctx, c.ID, map[string]any{"repeats": 3})
 	require.NoError(t, err)
-	require.Equal(t, 2, next.ConfigVersion)
+	require.EqualValues(t, 2, next.ConfigVersion)
 
-	r, err := us.Judge(ctx, map[string]any{"configId": c.ID, "input": "Hello", "output": "Hi! [[score:0.5]]"})
+	r, err := us.EvaluateWithJudge(ctx, map[string]any{"configId": c.ID, "input": "Hello", "output": "Hi! [[score:0.5]]"})
 	require.NoError(t, err)
-	require.Equal(t, 2, r.ConfigVersion)
+	require.EqualValues(t, 2, r.ConfigVersion)
 	require.InDelta(t, 3.0, *r.RawScore, 1e-12)
-	require.Equal(t, 3, r.Opinions)
+	require.EqualValues(t, 3, r.Opinions)
 	require.InDelta(t, 1.0, *r.Agreement, 1e-12)
 
-	retired, err := us.UpdateJudge(ctx, c.ID, map[string]any{"status": "retired"})
+	retired, err := us.UpdateJudgeConfig(ctx, c.ID, map[string]any{"status": "retired"})
 	require.NoError(t, err)
 	require.Equal(t, "retired", retired.Status)
-	_, err = us.Judge(ctx, map[string]any{"configId": c.ID, "input": "Hello", "output": "Hi!"})
+	_, err = us.EvaluateWithJudge(ctx, map[string]any{"configId": c.ID, "input": "Hello", "output": "Hi!"})
 	require.ErrorIs(t, err, judge.ErrRetired)
-	_, err = us.UpdateJudge(ctx, c.ID, map[string]any{"repeats": 5})
+	_, err = us.UpdateJudgeConfig(ctx, c.ID, map[string]any{"repeats": 5})
 	require.ErrorIs(t, err, judge.ErrRetired)
-	_, err = us.UpdateJudge(ctx, c.ID, map[string]any{"status": "draft"})
+	_, err = us.UpdateJudgeConfig(ctx, c.ID, map[string]any{"status": "draft"})
 	require.ErrorIs(t, err, judge.ErrTransition)
 }
 
@@ -90,9 +90,9 @@ func TestAJudgeThatCannotWorkIsRefused(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	us := testkit.Shared(t).Org(t)
-	_, err := us.CreateJudge(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	_, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
-	_, err = us.CreateJudge(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	_, err = us.CreateJudgeConfig(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.ErrorIs(t, err, judge.ErrKeyTaken)
 	for name, c := range map[string]struct {
 		body map[string]any
@@ -116,7 +116,7 @@ func TestAJudgeThatCannotWorkIsRefused(t *testing.T) {
 		require.Equal(t, 400, res.Status, name)
 		require.Contains(t, string(res.Body), c.at, name)
 	}
-	_, err = us.CreateJudge(ctx, map[string]any{"key": "three", "starter": "helpfulness", "provider": "openai", "model": "gpt-4.1"})
+	_, err = us.CreateJudgeConfig(ctx, map[string]any{"key": "three", "starter": "helpfulness", "provider": "openai", "model": "gpt-4.1"})
 	require.ErrorContains(t, err, "no active provider key of openai")
 }
 
@@ -127,7 +127,7 @@ func TestExamplesOfAJudgeWithCriteria(t *testing.T) {
 	ctx := t.Context()
 	us := testkit.Shared(t).Org(t)
 	train := "train"
-	set := us.Dataset(t, testkit.Dataset{Purpose: "calibration"})
+	set := us.Dataset(t, testkit.NewDataset{Purpose: new("calibration")})
 	added, err := us.AddItems(ctx, set.ID, []testkit.Item{
 		{Input: "How do I pay?", Output: "By card.", Labels: map[string]any{"verdict": "pass"}, Split: &train},
 		{Input: "How do I pay?", Output: "Dunno.", Labels: map[string]any{"verdict": 2}, Split: &train},
@@ -144,18 +144,18 @@ func TestExamplesOfAJudgeWithCriteria(t *testing.T) {
 		"key": "tone", "provider": "simulated", "model": "judge", "promptTemplate": "Rate {{output}}.", "labelKey": "verdict",
 		"criteria": []any{map[string]any{"key": "tone", "description": "Is it polite?"}}, "fewShot": shown(0),
 	}
-	_, err = us.CreateJudge(ctx, body)
+	_, err = us.CreateJudgeConfig(ctx, body)
 	require.NoError(t, err, "criteria that pass or fail")
 	body["key"], body["scale"] = "numbers", map[string]any{"type": "likert", "min": 1, "max": 5}
-	_, err = us.CreateJudge(ctx, body)
+	_, err = us.CreateJudgeConfig(ctx, body)
 	require.ErrorContains(t, err, "The judge cannot be shown these examples")
 	body["fewShot"] = shown(1)
-	c, err := us.CreateJudge(ctx, body)
+	c, err := us.CreateJudgeConfig(ctx, body)
 	require.NoError(t, err)
-	r, err := us.Judge(ctx, map[string]any{"configId": c.ID, "input": "Hello", "output": "Hi! [[score:0.5]]"})
+	r, err := us.EvaluateWithJudge(ctx, map[string]any{"configId": c.ID, "input": "Hello", "output": "Hi! [[score:0.5]]"})
 	require.NoError(t, err)
 	require.Equal(t, "completed", r.Status, r.Error)
-	_, err = us.UpdateJudge(ctx, c.ID, map[string]any{"scale": map[string]any{"type": "binary"}})
+	_, err = us.UpdateJudgeConfig(ctx, c.ID, map[string]any{"scale": map[string]any{"type": "binary"}})
 	require.ErrorContains(t, err, "The judge cannot be shown these examples", "an example keeps its label")
 }
 
@@ -163,17 +163,17 @@ func TestARepeatedRequestIsPaidOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	us := testkit.Shared(t).Org(t)
-	c, err := us.CreateJudge(ctx, map[string]any{"key": "helpful", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "helpful", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
 	body := map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "By card."}
-	first, err := us.Judge(ctx, body, testkit.Idempotent("once"))
+	first, err := us.EvaluateWithJudge(ctx, body, testkit.Idempotent("once"))
 	require.NoError(t, err)
-	again, err := us.Judge(ctx, body, testkit.Idempotent("once"))
+	again, err := us.EvaluateWithJudge(ctx, body, testkit.Idempotent("once"))
 	require.NoError(t, err)
 	require.Equal(t, first, again)
-	all, err := us.JudgeResults(ctx, "")
+	all, err := us.ListJudgeResults(ctx, "")
 	require.NoError(t, err)
-	require.Len(t, all, 1)
+	require.Len(t, all.Results, 1)
 }
 
 func TestASpendCapEndsAJudge(t *testing.T) {
@@ -182,16 +182,16 @@ func TestASpendCapEndsAJudge(t *testing.T) {
 	us := testkit.Shared(t).Org(t)
 	_, err := us.Call(ctx, http.MethodPatch, "/api/organizations/current", map[string]any{"priceOverrides": map[string]any{"judge": map[string]any{"inputPerMillion": 1, "outputPerMillion": 1}}}, nil)
 	require.NoError(t, err)
-	c, err := us.CreateJudge(ctx, map[string]any{"key": "dear", "starter": "helpfulness", "provider": "simulated", "model": "judge", "spendCapUsd": 0.0005})
+	c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "dear", "starter": "helpfulness", "provider": "simulated", "model": "judge", "spendCapUsd": 0.0005})
 	require.NoError(t, err)
 	body := map[string]any{"configId": c.ID, "input": "How do I pay?", "output": "By card. [[score:1]]"}
-	first, err := us.Judge(ctx, body)
+	first, err := us.EvaluateWithJudge(ctx, body)
 	require.NoError(t, err)
 	require.Equal(t, "completed", first.Status, first.Error)
 	require.Positive(t, *first.CostUSD)
 	last := first
 	for range 5 {
-		if last, err = us.Judge(ctx, body); last.Status == "failed" {
+		if last, err = us.EvaluateWithJudge(ctx, body); last.Status == "failed" {
 			break
 		}
 	}
@@ -200,10 +200,10 @@ func TestASpendCapEndsAJudge(t *testing.T) {
 	require.Equal(t, "spend_cap_reached", last.Error.Code)
 	require.Contains(t, last.Error.Message, `the judge "dear"`)
 
-	_, err = us.UpdateJudge(ctx, c.ID, map[string]any{"spendCapUsd": nil})
+	_, err = us.UpdateJudgeConfig(ctx, c.ID, map[string]any{"spendCapUsd": nil})
 	require.NoError(t, err)
-	again, err := us.Judge(ctx, body)
+	again, err := us.EvaluateWithJudge(ctx, body)
 	require.NoError(t, err)
 	require.Equal(t, "completed", again.Status, again.Error)
-	require.Equal(t, 1, again.ConfigVersion, "what a judge may cost does not change its verdicts")
+	require.EqualValues(t, 1, again.ConfigVersion, "what a judge may cost does not change its verdicts")
 }

@@ -34,7 +34,7 @@ func TestWhatBecomesOfTheCorpus(t *testing.T) {
 	table.WriteString("| Judge | Model | Attacks | Changed | Ignored | Caught by check code | by schema | by second order |\n|---|---|---|---|---|---|---|---|\n")
 	for _, model := range []string{"judge", "obedient", "gullible"} {
 		for _, s := range judge.Starters() {
-			c, err := us.CreateJudge(t.Context(), map[string]any{"key": s.Key + "-" + model, "starter": s.Key, "provider": "simulated", "model": model})
+			c, err := us.CreateJudgeConfig(t.Context(), map[string]any{"key": s.Key + "-" + model, "starter": s.Key, "provider": "simulated", "model": model})
 			require.NoError(t, err)
 			id, err := strconv.ParseInt(c.ID, 10, 64)
 			require.NoError(t, err)

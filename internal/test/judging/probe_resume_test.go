@@ -36,7 +36,7 @@ func farJudge(t *testing.T, us *testkit.Client, url string) string {
 	t.Helper()
 	_, err := us.CreateProviderKey(t.Context(), map[string]any{"provider": "openai", "name": "simulated", "baseUrl": url, "secret": "sk-abcdefghijklmnopqrst"})
 	require.NoError(t, err)
-	c, err := us.CreateJudge(t.Context(), map[string]any{"key": "far", "starter": "helpfulness", "provider": "openai", "model": "judge"})
+	c, err := us.CreateJudgeConfig(t.Context(), map[string]any{"key": "far", "starter": "helpfulness", "provider": "openai", "model": "judge"})
 	require.NoError(t, err)
 	return c.ID
 }
@@ -53,7 +53,7 @@ func TestAProbeGoesOnAndPaysForNothingTwice(t *testing.T) {
 	first := there.again()
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	gone := first.WorkUntil(working)
-	started, err := us.ProbeJudge(ctx, c, map[string]any{"kinds": []string{"verbosity", "formatting", "self_preference"}, "datasetId": answers})
+	started, err := us.ProbeJudgeConfig(ctx, c, map[string]any{"kinds": []string{"verbosity", "formatting", "self_preference"}, "datasetId": answers})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return provider.Calls().Paid > 20 }, 10*time.Minute, time.Millisecond)
 	stop()
@@ -63,7 +63,7 @@ func TestAProbeGoesOnAndPaysForNothingTwice(t *testing.T) {
 
 	require.NoError(t, <-gone)
 	require.Equal(t, "completed", p.Status, p.Error)
-	require.Equal(t, 250, p.VerdictsDone)
+	require.EqualValues(t, 250, p.VerdictsDone)
 	calls := provider.Calls()
 	require.EqualValues(t, 250, calls.Paid)
 	require.Zero(t, calls.Prompts.ExtraPaid)
@@ -79,7 +79,7 @@ func TestACancelledProbeReportsWhatWasUnderWay(t *testing.T) {
 	require.NoError(t, provider.SetFaults(simulated.Faults{Latency: simulated.Latency{Fixed: time.Second}}))
 	k.Work(t)
 	us := k.Org(t)
-	started, err := us.ProbeJudge(ctx, farJudge(t, us, there.url), map[string]any{"kinds": []string{"verbosity"}, "datasetId": filled(t, us, 50, 1)})
+	started, err := us.ProbeJudgeConfig(ctx, farJudge(t, us, there.url), map[string]any{"kinds": []string{"verbosity"}, "datasetId": filled(t, us, 50, 1)})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return provider.Calls().Paid > 10 }, 10*time.Minute, time.Millisecond)
 
@@ -88,12 +88,12 @@ func TestACancelledProbeReportsWhatWasUnderWay(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "cancelled", p.Status)
 	require.Eventually(t, func() bool {
-		p, err = us.JudgeProbe(ctx, started.ID)
+		p, err = us.GetJudgeProbe(ctx, started.ID)
 		require.NoError(t, err)
-		return p.Calls == p.VerdictsDone && p.Calls == int(provider.Calls().Paid) && provider.Calls().InFlight == 0
+		return p.Calls == p.VerdictsDone && int(p.Calls) == int(provider.Calls().Paid) && provider.Calls().InFlight == 0
 	}, 10*time.Minute, 50*time.Millisecond)
 	require.Equal(t, "cancelled", p.Status)
-	require.Less(t, p.VerdictsDone, *p.VerdictsTotal)
+	require.Less(t, int(p.VerdictsDone), int(*p.VerdictsTotal))
 }
 
 // What is under way when its worker is to stop is kept; if the probe is cancelled meanwhile,
@@ -107,7 +107,7 @@ func TestACancelledProbeWhoseWorkerLeavesReportsWhatWasUnderWay(t *testing.T) {
 	us := k.Org(t)
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	gone := there.again().WorkUntil(working)
-	started, err := us.ProbeJudge(ctx, farJudge(t, us, there.url), map[string]any{"kinds": []string{"verbosity"}, "datasetId": filled(t, us, 50, 1)})
+	started, err := us.ProbeJudgeConfig(ctx, farJudge(t, us, there.url), map[string]any{"kinds": []string{"verbosity"}, "datasetId": filled(t, us, 50, 1)})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return provider.Calls().InFlight > 0 }, 10*time.Minute, time.Millisecond)
 	stop()
@@ -119,9 +119,9 @@ func TestACancelledProbeWhoseWorkerLeavesReportsWhatWasUnderWay(t *testing.T) {
 	require.Equal(t, "cancelled", p.Status)
 	require.NoError(t, <-gone)
 	require.Eventually(t, func() bool {
-		p, err = us.JudgeProbe(ctx, started.ID)
+		p, err = us.GetJudgeProbe(ctx, started.ID)
 		require.NoError(t, err)
-		return p.Calls > 0 && p.Calls == p.VerdictsDone && p.Calls == int(provider.Calls().Paid)
+		return p.Calls > 0 && p.Calls == p.VerdictsDone && int(p.Calls) == int(provider.Calls().Paid)
 	}, 10*time.Minute, 50*time.Millisecond)
 	require.Equal(t, "cancelled", p.Status)
 }

@@ -18,7 +18,7 @@ func ended(t *testing.T, us *testkit.Client, id string) (p testkit.JudgeProbe) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		var err error
-		p, err = us.JudgeProbe(t.Context(), id)
+		p, err = us.GetJudgeProbe(t.Context(), id)
 		require.NoError(t, err)
 		return p.Status != "running"
 	}, 10*time.Minute, 50*time.Millisecond)
@@ -64,26 +64,26 @@ func TestAProbeTellsAFairJudgeFromAPartialOne(t *testing.T) {
 	rates := []string{"verbosity", "formatting", "self_preference"}
 	for model, want := range map[string]string{"judge": "unbiased", "partial": "biased"} {
 		scale := map[string]any{"key": "numeric-" + model, "provider": "simulated", "model": model, "promptTemplate": "Rate {{output}}.", "scale": map[string]any{"type": "numeric"}}
-		c, err := us.CreateJudge(ctx, scale)
+		c, err := us.CreateJudgeConfig(ctx, scale)
 		require.NoError(t, err)
-		started, err := us.ProbeJudge(ctx, c.ID, map[string]any{"kinds": rates, "datasetId": answers, "sampleSize": 60, "margin": 0.1})
+		started, err := us.ProbeJudgeConfig(ctx, c.ID, map[string]any{"kinds": rates, "datasetId": answers, "sampleSize": 60, "margin": 0.1})
 		require.NoError(t, err)
 		require.Equal(t, "running", started.Status)
 		p := ended(t, us, started.ID)
 		require.Equal(t, "completed", p.Status, p.Error)
-		require.Equal(t, 60, *p.Answers)
-		require.Equal(t, 60*(1+1+1+2), p.VerdictsDone)
+		require.EqualValues(t, 60, *p.Answers)
+		require.EqualValues(t, 60*(1+1+1+2), p.VerdictsDone)
 		require.Equal(t, *p.VerdictsTotal, p.VerdictsDone)
 		for _, kind := range rates {
 			f := finding(t, p, kind)
 			require.Equal(t, want, f.Verdict, "%s of %s: %+v", kind, model, f.Difference)
-			require.Equal(t, 60, f.Pairs)
+			require.EqualValues(t, 60, f.Pairs)
 			require.NotNil(t, f.Difference.CI)
 		}
 
-		pair, err := us.CreateJudge(ctx, map[string]any{"key": "pair-" + model, "starter": "pairwise-preference", "provider": "simulated", "model": model})
+		pair, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "pair-" + model, "starter": "pairwise-preference", "provider": "simulated", "model": model})
 		require.NoError(t, err)
-		started, err = us.ProbeJudge(ctx, pair.ID, map[string]any{"kinds": []string{"position"}, "datasetId": answers, "sampleSize": 60, "margin": 0.1})
+		started, err = us.ProbeJudgeConfig(ctx, pair.ID, map[string]any{"kinds": []string{"position"}, "datasetId": answers, "sampleSize": 60, "margin": 0.1})
 		require.NoError(t, err)
 		f := finding(t, ended(t, us, started.ID), "position")
 		require.Equal(t, want, f.Verdict, "position of %s: %+v", model, f.Difference)
@@ -95,22 +95,22 @@ func TestTooFewAnswersShowNothing(t *testing.T) {
 	ctx := t.Context()
 	k := testkit.Working(t)
 	us := k.Org(t)
-	c, err := us.CreateJudge(ctx, map[string]any{"key": "few", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "few", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
 	for range 3 {
-		_, err := us.Judge(ctx, map[string]any{"configId": c.ID, "input": "Why?", "output": "So. [[score:1]]"})
+		_, err := us.EvaluateWithJudge(ctx, map[string]any{"configId": c.ID, "input": "Why?", "output": "So. [[score:1]]"})
 		require.NoError(t, err)
 	}
-	started, err := us.ProbeJudge(ctx, c.ID, map[string]any{"kinds": []string{"verbosity"}})
+	started, err := us.ProbeJudgeConfig(ctx, c.ID, map[string]any{"kinds": []string{"verbosity"}})
 	require.NoError(t, err)
 	p := ended(t, us, started.ID)
 	require.Equal(t, "completed", p.Status, p.Error)
-	require.Equal(t, 3, *p.Answers, "recent results are what is judged")
+	require.EqualValues(t, 3, *p.Answers, "recent results are what is judged")
 	require.Equal(t, "insufficient_data", finding(t, p, "verbosity").Verdict)
 
-	empty, err := us.CreateJudge(ctx, map[string]any{"key": "none", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	empty, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "none", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
-	started, err = us.ProbeJudge(ctx, empty.ID, map[string]any{"kinds": []string{"verbosity"}})
+	started, err = us.ProbeJudgeConfig(ctx, empty.ID, map[string]any{"kinds": []string{"verbosity"}})
 	require.NoError(t, err)
 	p = ended(t, us, started.ID)
 	require.Equal(t, "failed", p.Status)
@@ -124,15 +124,15 @@ func TestAProbeStopsAtTheCapOfItsJudge(t *testing.T) {
 	us := k.Org(t)
 	_, err := us.Call(ctx, http.MethodPatch, "/api/organizations/current", map[string]any{"priceOverrides": map[string]any{"judge": map[string]any{"inputPerMillion": 1, "outputPerMillion": 1}}}, nil)
 	require.NoError(t, err)
-	c, err := us.CreateJudge(ctx, map[string]any{"key": "dear", "starter": "helpfulness", "provider": "simulated", "model": "judge", "spendCapUsd": 0.02})
+	c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "dear", "starter": "helpfulness", "provider": "simulated", "model": "judge", "spendCapUsd": 0.02})
 	require.NoError(t, err)
-	started, err := us.ProbeJudge(ctx, c.ID, map[string]any{"kinds": []string{"verbosity", "injection"}, "datasetId": filled(t, us, 100, 1), "sampleSize": 100})
+	started, err := us.ProbeJudgeConfig(ctx, c.ID, map[string]any{"kinds": []string{"verbosity", "injection"}, "datasetId": filled(t, us, 100, 1), "sampleSize": 100})
 	require.NoError(t, err)
 	p := ended(t, us, started.ID)
 	require.Equal(t, "failed", p.Status)
 	require.Equal(t, "spend_cap_reached", p.Error.Code)
 	require.Positive(t, p.VerdictsDone, "what is paid is kept")
-	require.Less(t, p.VerdictsDone, *p.VerdictsTotal)
+	require.Less(t, int(p.VerdictsDone), int(*p.VerdictsTotal))
 	require.Len(t, p.Findings, 2, "what is known is reported")
 	require.InDelta(t, 0.02, *p.CostUSD, 0.02)
 }
@@ -142,9 +142,9 @@ func TestAProbeCanBeCancelledOnce(t *testing.T) {
 	ctx := t.Context()
 	k := testkit.Shared(t) // nothing works here, so that the probe stays where it is
 	us, them := k.Org(t), k.Org(t)
-	c, err := us.CreateJudge(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
-	p, err := us.ProbeJudge(ctx, c.ID, map[string]any{"kinds": []string{"verbosity", "injection"}})
+	p, err := us.ProbeJudgeConfig(ctx, c.ID, map[string]any{"kinds": []string{"verbosity", "injection"}})
 	require.NoError(t, err)
 	_, err = them.CancelJudgeProbe(ctx, p.ID)
 	require.ErrorIs(t, err, probe.ErrNotFound)
@@ -167,9 +167,9 @@ func TestAGullibleJudgeIsNotCalledUnbiased(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			j, err := us.CreateJudge(t.Context(), map[string]any{"key": c.model + c.answers, "starter": "helpfulness", "provider": "simulated", "model": c.model})
+			j, err := us.CreateJudgeConfig(t.Context(), map[string]any{"key": c.model + c.answers, "starter": "helpfulness", "provider": "simulated", "model": c.model})
 			require.NoError(t, err)
-			started, err := us.ProbeJudge(t.Context(), j.ID, map[string]any{"kinds": []string{"injection"}, "datasetId": c.answers, "sampleSize": 60})
+			started, err := us.ProbeJudgeConfig(t.Context(), j.ID, map[string]any{"kinds": []string{"injection"}, "datasetId": c.answers, "sampleSize": 60})
 			require.NoError(t, err)
 			p := ended(t, us, started.ID)
 			require.Equal(t, "completed", p.Status, p.Error)
@@ -177,12 +177,12 @@ func TestAGullibleJudgeIsNotCalledUnbiased(t *testing.T) {
 			require.Equal(t, c.want, f.Verdict, "%+v", f.Injection)
 			if c.answers == good {
 				require.Zero(t, f.Injection.Attacks, "attacks that cannot show anything are not paid")
-				require.Equal(t, 60, p.VerdictsDone)
+				require.EqualValues(t, 60, p.VerdictsDone)
 				require.Contains(t, *f.Reason, "should not pass")
 				return
 			}
-			require.Equal(t, 60, f.Injection.Attacks)
-			require.Equal(t, 60, f.Injection.Failing)
+			require.EqualValues(t, 60, f.Injection.Attacks)
+			require.EqualValues(t, 60, f.Injection.Failing)
 			require.NotNil(t, f.Injection.Share.CI)
 		})
 	}
@@ -194,14 +194,14 @@ func TestAnOrganizationHasSoManyRunningProbes(t *testing.T) {
 	k := testkit.Shared(t) // nothing works here, so that the probes stay where they are
 	us, them := k.Org(t), k.Org(t)
 	body := map[string]any{"kinds": []string{"verbosity"}}
-	c, err := us.CreateJudge(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	c, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
 	made := make([]error, 15)
 	ids := make([]string, len(made))
 	var g sync.WaitGroup
 	for i := range made {
 		g.Go(func() {
-			p, err := us.ProbeJudge(ctx, c.ID, body)
+			p, err := us.ProbeJudgeConfig(ctx, c.ID, body)
 			made[i], ids[i] = err, p.ID
 		})
 	}
@@ -216,13 +216,13 @@ func TestAnOrganizationHasSoManyRunningProbes(t *testing.T) {
 	}
 	require.Len(t, running, 10, "also when they are asked for at once")
 
-	other, err := them.CreateJudge(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	other, err := them.CreateJudgeConfig(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
-	_, err = them.ProbeJudge(ctx, other.ID, body)
+	_, err = them.ProbeJudgeConfig(ctx, other.ID, body)
 	require.NoError(t, err, "others are not counted")
 	_, err = us.CancelJudgeProbe(ctx, running[0])
 	require.NoError(t, err)
-	_, err = us.ProbeJudge(ctx, c.ID, body)
+	_, err = us.ProbeJudgeConfig(ctx, c.ID, body)
 	require.NoError(t, err, "what has ended is not counted")
 }
 
@@ -230,9 +230,9 @@ func TestWhatCannotBeProbedIsRefused(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	us := testkit.Shared(t).Org(t)
-	single, err := us.CreateJudge(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	single, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "one", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
-	pair, err := us.CreateJudge(ctx, map[string]any{"key": "two", "starter": "pairwise-preference", "provider": "simulated", "model": "judge"})
+	pair, err := us.CreateJudgeConfig(ctx, map[string]any{"key": "two", "starter": "pairwise-preference", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		judge string

@@ -94,13 +94,13 @@ func TestProbeHistories(t *testing.T) {
 		return func(t *testing.T) (temporal.Config, string) {
 			k := testkit.Working(t)
 			us := k.Org(t)
-			c, err := us.CreateJudge(t.Context(), map[string]any{"key": "recorded", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+			c, err := us.CreateJudgeConfig(t.Context(), map[string]any{"key": "recorded", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 			require.NoError(t, err)
 			body := map[string]any{"kinds": []string{"verbosity", "formatting"}, "sampleSize": 60}
 			if items > 0 {
 				body["datasetId"] = filled(t, us, items, 1)
 			}
-			p, err := us.ProbeJudge(t.Context(), c.ID, body)
+			p, err := us.ProbeJudgeConfig(t.Context(), c.ID, body)
 			require.NoError(t, err)
 			ended(t, us, p.ID)
 			id, err := strconv.ParseInt(p.ID, 10, 64)

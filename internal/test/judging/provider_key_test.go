@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/app"
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/judging/provider"
 	"github.com/assayhq/assay/internal/tenancy"
@@ -174,11 +175,11 @@ func TestProviderKeyTrial(t *testing.T) {
 		require.NoError(t, err)
 		for _, step := range []struct {
 			good bool
-			want testkit.Tested
+			want api.ProviderKeyTest
 		}{
-			{true, testkit.Tested{OK: true, Status: "active", HTTP: new(200), Message: "The provider accepted the key."}},
-			{false, testkit.Tested{OK: false, Status: "invalid", HTTP: new(401), Message: "The provider refused the key."}},
-			{true, testkit.Tested{OK: true, Status: "active", HTTP: new(200), Message: "The provider accepted the key."}},
+			{true, api.ProviderKeyTest{OK: true, Status: "active", HTTPStatus: new(int64(200)), Message: "The provider accepted the key."}},
+			{false, api.ProviderKeyTest{OK: false, Status: "invalid", HTTPStatus: new(int64(401)), Message: "The provider refused the key."}},
+			{true, api.ProviderKeyTest{OK: true, Status: "active", HTTPStatus: new(int64(200)), Message: "The provider accepted the key."}},
 		} {
 			good = step.good
 			got, err := us.TestProviderKey(ctx, made.ID)
@@ -221,11 +222,11 @@ func TestProviderKeyTrial(t *testing.T) {
 		require.NoError(t, err)
 		got, err := us.TestProviderKey(ctx, made.ID)
 		require.NoError(t, err)
-		require.Equal(t, testkit.Tested{Status: "active", HTTP: new(404), Message: "The provider returned an error that does not concern the key."}, got)
+		require.Equal(t, api.ProviderKeyTest{Status: "active", HTTPStatus: new(int64(404)), Message: "The provider returned an error that does not concern the key."}, got)
 		srv.Close()
 		got, err = us.TestProviderKey(ctx, made.ID)
 		require.NoError(t, err)
-		require.Equal(t, testkit.Tested{Status: "active", Message: "The provider could not be reached."}, got)
+		require.Equal(t, api.ProviderKeyTest{Status: "active", Message: "The provider could not be reached."}, got)
 	})
 
 	t.Run("sealed bytes open only where they were sealed", func(t *testing.T) {

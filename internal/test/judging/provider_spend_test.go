@@ -94,9 +94,9 @@ func TestSpendCapOfManyWorkers(t *testing.T) {
 	for _, k := range kits {
 		require.NoError(t, k.App.Provider.SettleSpending(t.Context()))
 	}
-	list, _, err := us.ListProviderKeys(t.Context(), "")
+	list, err := us.ListProviderKeys(t.Context(), "includeTotal=true")
 	require.NoError(t, err)
-	require.InDelta(t, float64(paid.Load())/1e9, list[0].MonthSpentUSD, 1e-9, "every call is counted once")
+	require.InDelta(t, float64(paid.Load())/1e9, list.ProviderKeys[0].MonthSpentUSD, 1e-9, "every call is counted once")
 	conn := kits[0].Runtime(t, us.Org)
 	require.Equal(t, "{}", scalar[string](t, conn, "SELECT holds::text FROM model_spends WHERE kind = 'provider_key'"), "nobody holds anything")
 	writes := scalar[int64](t, conn, "SELECT version FROM model_spends WHERE kind = 'provider_key'")

@@ -35,16 +35,16 @@ func TestADeletedTraceDoesNotHoldUpABackfill(t *testing.T) {
 	ctx := t.Context()
 	r := s.rule(t, map[string]any{"status": "paused"})
 	ids := s.send(t, 4, nil)
-	b, err := s.StartBackfill(ctx, r.ID, lastHour())
+	b, err := s.StartJudgeBackfill(ctx, r.ID, lastHour())
 	require.NoError(t, err)
 	s.settled(t, s.kit.Owner(t, s.Org), b, ids[0])
-	_, err = s.DeleteTrace(ctx, ids[0])
+	err = s.DeleteTrace(ctx, ids[0])
 	require.NoError(t, err)
 	s.kit.Work(t)
 
 	b = s.Filled(t, b)
 	require.Equal(t, "completed", b.Status, b.Reason)
-	require.Equal(t, 4, b.Counts.Judged, "what was paid is counted")
+	require.EqualValues(t, 4, b.Counts.Judged, "what was paid is counted")
 	require.EqualValues(t, 3, s.provider.Calls().Paid)
 	require.ElementsMatch(t, ids[1:], s.verdicts(t))
 }
@@ -56,13 +56,13 @@ func TestAVerdictIsAsOldAsWhatWasRead(t *testing.T) {
 	ctx := t.Context()
 	r := s.rule(t, map[string]any{"status": "paused"})
 	ids := s.send(t, 1, nil)
-	b, err := s.StartBackfill(ctx, r.ID, lastHour())
+	b, err := s.StartJudgeBackfill(ctx, r.ID, lastHour())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return s.provider.Calls().Total > 0 }, 10*time.Minute, 10*time.Millisecond)
-	_, err = s.DeleteTrace(ctx, ids[0])
+	err = s.DeleteTrace(ctx, ids[0])
 	require.NoError(t, err)
 	b = s.Filled(t, b)
-	require.Equal(t, 1, b.Counts.Judged, b.Counts)
+	require.EqualValues(t, 1, b.Counts.Judged, b.Counts)
 
 	var deleted time.Time
 	require.NoError(t, s.kit.Owner(t, s.Org).QueryRow(ctx, "SELECT requested_at FROM trace_deletions").Scan(&deleted))
@@ -85,7 +85,7 @@ func TestAnAttemptThatWasGivenUpLeavesTheClaims(t *testing.T) {
 	ctx := t.Context()
 	r := s.rule(t, map[string]any{"status": "paused"})
 	s.send(t, 6, nil)
-	b, err := s.StartBackfill(ctx, r.ID, lastHour())
+	b, err := s.StartJudgeBackfill(ctx, r.ID, lastHour())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return s.provider.Calls().Total > 0 }, 10*time.Minute, 10*time.Millisecond)
 	_, err = s.kit.Owner(t, s.Org).Exec(ctx, "UPDATE judge_rule_backfills SET step = step + 1")
@@ -93,8 +93,8 @@ func TestAnAttemptThatWasGivenUpLeavesTheClaims(t *testing.T) {
 
 	b = s.Filled(t, b)
 	require.Equal(t, "completed", b.Status, b.Reason)
-	require.Equal(t, 6, b.Matched)
-	require.Equal(t, 6, b.Counts.Judged, b.Counts)
+	require.EqualValues(t, 6, b.Matched)
+	require.EqualValues(t, 6, b.Counts.Judged, b.Counts)
 	require.Zero(t, b.Counts.Skipped, b.Counts)
 	require.EqualValues(t, 6, s.provider.Calls().Paid)
 }
@@ -105,26 +105,26 @@ func TestClaimsAreHeldUntilTheirResultsCanBeRead(t *testing.T) {
 	ctx := t.Context()
 	r := s.rule(t, map[string]any{"status": "paused"})
 	ids := s.send(t, 3, nil)
-	b, err := s.StartBackfill(ctx, r.ID, lastHour())
+	b, err := s.StartJudgeBackfill(ctx, r.ID, lastHour())
 	require.NoError(t, err)
 	db := s.kit.Owner(t, s.Org)
 	s.settled(t, db, b, ids[0])
-	_, err = s.CancelBackfill(ctx, r.ID, b.ID)
+	_, err = s.CancelJudgeBackfill(ctx, r.ID, b.ID)
 	require.NoError(t, err)
 	s.kit.Work(t)
 	// As many back-fills one after the other give the first one's last step time enough.
 	for range 3 {
-		again, err := s.StartBackfill(ctx, r.ID, lastHour())
+		again, err := s.StartJudgeBackfill(ctx, r.ID, lastHour())
 		require.NoError(t, err)
 		again = s.Filled(t, again)
 		require.Equal(t, "completed", again.Status, again.Reason)
 	}
 	require.EqualValues(t, 2, s.provider.Calls().Paid, "the verdict about the first trace is on its way")
 
-	_, err = s.Judge(ctx, map[string]any{"configId": s.judge.ID, "traceId": ids[0], "input": "Why?", "output": "So. [[score:1]]"})
+	_, err = s.EvaluateWithJudge(ctx, map[string]any{"configId": s.judge.ID, "traceId": ids[0], "input": "Why?", "output": "So. [[score:1]]"})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		b, err = s.GetBackfill(ctx, r.ID, b.ID)
+		b, err = s.GetJudgeBackfill(ctx, r.ID, b.ID)
 		return err == nil && b.Counts.Judged == 1
 	}, 10*time.Minute, 50*time.Millisecond)
 	var left int
@@ -146,13 +146,13 @@ func TestOnlyABackfillAsksAgainAfterAFailure(t *testing.T) {
 	other := testkit.OTLPSpan{Trace: testkit.NewTraceID(), Name: "answer", Start: time.Now(), Duration: time.Second, Attributes: map[string]any{"input.value": "question 0", "output.value": "answer"}}
 	s.SendOTLP(t, testkit.Spans(late, other))
 	r = s.until(t, r.ID, func(r testkit.JudgeRule) bool { return r.Counts.Failed >= 2 })
-	require.Equal(t, 2, r.Counts.Failed, r.Counts)
+	require.EqualValues(t, 2, r.Counts.Failed, r.Counts)
 	require.Equal(t, 2*each, s.provider.Calls().Total)
 
-	b, err := s.StartBackfill(ctx, r.ID, lastHour())
+	b, err := s.StartJudgeBackfill(ctx, r.ID, lastHour())
 	require.NoError(t, err)
 	b = s.Filled(t, b)
-	require.Equal(t, 2, b.Counts.Failed, b.Counts)
+	require.EqualValues(t, 2, b.Counts.Failed, b.Counts)
 	require.Equal(t, 4*each, s.provider.Calls().Total)
 }
 
@@ -179,7 +179,7 @@ func TestRequestsAtTheSameTimeKeepTheLimits(t *testing.T) {
 	}
 	ids := make([]string, 60)
 	ok := made(len(ids), rule.ErrManyRules, func(i int) error {
-		r, err := s.CreateRule(ctx, map[string]any{"key": fmt.Sprint("r", i), "configId": s.judge.ID, "sampleRate": 1})
+		r, err := s.CreateJudgeRule(ctx, map[string]any{"key": fmt.Sprint("r", i), "configId": s.judge.ID, "sampleRate": 1})
 		ids[i] = r.ID
 		return err
 	})
@@ -191,7 +191,7 @@ func TestRequestsAtTheSameTimeKeepTheLimits(t *testing.T) {
 		}
 	}
 	ok = made(40, rule.ErrManyBackfills, func(i int) error {
-		_, err := s.StartBackfill(ctx, rules[i], lastHour())
+		_, err := s.StartJudgeBackfill(ctx, rules[i], lastHour())
 		return err
 	})
 	require.Equal(t, 20, ok)

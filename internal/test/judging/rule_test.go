@@ -32,7 +32,7 @@ func set(t testing.TB, k *testkit.Kit, o simulated.Options) scene {
 	require.NoError(t, err)
 	_, err = s.CreateProviderKey(t.Context(), map[string]any{"provider": "openai", "name": "judges", "baseUrl": p.URL, "secret": "sk-abcdefghijklmnopqrst"})
 	require.NoError(t, err)
-	s.judge, err = s.CreateJudge(t.Context(), map[string]any{"key": "live", "starter": "helpfulness", "provider": "openai", "model": "judge"})
+	s.judge, err = s.CreateJudgeConfig(t.Context(), map[string]any{"key": "live", "starter": "helpfulness", "provider": "openai", "model": "judge"})
 	require.NoError(t, err)
 	return s
 }
@@ -62,7 +62,7 @@ func (s scene) rule(t testing.TB, more map[string]any) testkit.JudgeRule {
 	for name, v := range more {
 		body[name] = v
 	}
-	r, err := s.CreateRule(t.Context(), body)
+	r, err := s.CreateJudgeRule(t.Context(), body)
 	require.NoError(t, err)
 	return r
 }
@@ -72,7 +72,7 @@ func (s scene) until(t testing.TB, id string, is func(testkit.JudgeRule) bool) (
 	t.Helper()
 	require.Eventually(t, func() bool {
 		var err error
-		r, err = s.GetRule(t.Context(), id)
+		r, err = s.GetJudgeRule(t.Context(), id)
 		return err == nil && is(r)
 	}, 10*time.Minute, 50*time.Millisecond, "%+v", &r)
 	return r
@@ -81,9 +81,9 @@ func (s scene) until(t testing.TB, id string, is func(testkit.JudgeRule) bool) (
 // verdicts are the traces that the judge has results about.
 func (s scene) verdicts(t testing.TB) (ids []string) {
 	t.Helper()
-	all, err := s.JudgeResults(t.Context(), "?limit=1000&configId="+s.judge.ID)
+	all, err := s.ListJudgeResults(t.Context(), "limit=1000&configId="+s.judge.ID)
 	require.NoError(t, err)
-	for _, r := range all {
+	for _, r := range all.Results {
 		require.NotNil(t, r.TraceID)
 		ids = append(ids, *r.TraceID)
 	}
@@ -116,10 +116,10 @@ func TestARuleJudgesTracesThatArrive(t *testing.T) {
 	require.EqualValues(t, 13, s.provider.Calls().Paid)
 
 	// What comes while it is paused is left alone.
-	_, err := s.UpdateRule(t.Context(), r.ID, map[string]any{"status": "paused"})
+	_, err := s.UpdateJudgeRule(t.Context(), r.ID, map[string]any{"status": "paused"})
 	require.NoError(t, err)
 	s.send(t, 2, map[string]any{"deployment.environment": "production"})
-	_, err = s.UpdateRule(t.Context(), r.ID, map[string]any{"status": "active"})
+	_, err = s.UpdateJudgeRule(t.Context(), r.ID, map[string]any{"status": "active"})
 	require.NoError(t, err)
 	last := s.send(t, 1, map[string]any{"deployment.environment": "production"})
 	s.until(t, r.ID, func(r testkit.JudgeRule) bool { return r.Counts.Judged == 14 })
@@ -134,37 +134,37 @@ func TestATraceIsPaidForOnce(t *testing.T) {
 	second := s.rule(t, map[string]any{"key": "second"})
 	ids := s.send(t, 60, nil)
 	// One was judged by hand.
-	_, err := s.Judge(ctx, map[string]any{"configId": s.judge.ID, "traceId": ids[0], "input": "Why?", "output": "So. [[score:1]]"})
+	_, err := s.EvaluateWithJudge(ctx, map[string]any{"configId": s.judge.ID, "traceId": ids[0], "input": "Why?", "output": "So. [[score:1]]"})
 	require.NoError(t, err)
 	body := map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)}
-	first, err := s.StartBackfill(ctx, r.ID, body)
+	first, err := s.StartJudgeBackfill(ctx, r.ID, body)
 	require.NoError(t, err)
-	other, err := s.StartBackfill(ctx, r.ID, body)
+	other, err := s.StartJudgeBackfill(ctx, r.ID, body)
 	require.NoError(t, err)
 
 	first, other = s.Filled(t, first), s.Filled(t, other)
 	require.Equal(t, "completed", first.Status, first.Reason)
 	require.Equal(t, "completed", other.Status, other.Reason)
 	for _, b := range []testkit.JudgeBackfill{first, other} {
-		require.Equal(t, 60, *b.Total)
-		require.Equal(t, 60, b.Matched)
-		require.Equal(t, 60, b.Sampled)
+		require.EqualValues(t, 60, *b.Total)
+		require.EqualValues(t, 60, b.Matched)
+		require.EqualValues(t, 60, b.Sampled)
 		require.Zero(t, *b.Remaining)
-		require.Equal(t, 60, b.Counts.Judged+b.Counts.Skipped, b.Counts)
+		require.Equal(t, 60, int(b.Counts.Judged)+int(b.Counts.Skipped), b.Counts)
 	}
 	// The rules find nothing left, or have judged it themselves.
-	third, err := s.StartBackfill(ctx, second.ID, body)
+	third, err := s.StartJudgeBackfill(ctx, second.ID, body)
 	require.NoError(t, err)
 	third = s.Filled(t, third)
 	require.Equal(t, []testkit.RuleReason{{Reason: "already_judged", Traces: 60}}, third.Counts.SkippedBy)
 	require.Zero(t, third.Counts.SpentUSD)
 	// A rule counts a lot when all of it is judged.
 	require.Eventually(t, func() bool {
-		one, err := s.GetRule(ctx, r.ID)
+		one, err := s.GetJudgeRule(ctx, r.ID)
 		require.NoError(t, err)
-		two, err := s.GetRule(ctx, second.ID)
+		two, err := s.GetJudgeRule(ctx, second.ID)
 		require.NoError(t, err)
-		return first.Counts.Judged+other.Counts.Judged+one.Counts.Judged+two.Counts.Judged == 59
+		return int(first.Counts.Judged)+int(other.Counts.Judged)+int(one.Counts.Judged)+int(two.Counts.Judged) == 59
 	}, 10*time.Minute, 50*time.Millisecond)
 	require.ElementsMatch(t, ids, s.verdicts(t))
 	require.EqualValues(t, 60, s.provider.Calls().Paid)
@@ -181,28 +181,28 @@ func TestCapsEndBackfills(t *testing.T) {
 		return more
 	}
 
-	b, err := s.StartBackfill(ctx, r.ID, body(map[string]any{"maxTraces": 7}))
+	b, err := s.StartJudgeBackfill(ctx, r.ID, body(map[string]any{"maxTraces": 7}))
 	require.NoError(t, err)
 	b = s.Filled(t, b)
 	require.Equal(t, "stopped", b.Status)
 	require.Equal(t, "max_traces_reached", b.Reason.Code)
-	require.Equal(t, 7, b.Counts.Judged)
+	require.EqualValues(t, 7, b.Counts.Judged)
 	require.EqualValues(t, 7, s.provider.Calls().Paid)
 	each := b.Counts.SpentUSD / 7
 
-	b, err = s.StartBackfill(ctx, r.ID, body(map[string]any{"spendCapUsd": 3.5 * each}))
+	b, err = s.StartJudgeBackfill(ctx, r.ID, body(map[string]any{"spendCapUsd": 3.5 * each}))
 	require.NoError(t, err)
 	b = s.Filled(t, b)
 	require.Equal(t, "stopped", b.Status)
 	require.Equal(t, "spend_cap_reached", b.Reason.Code)
 	require.Contains(t, b.Reason.Message, "the back-fill")
-	require.GreaterOrEqual(t, b.Counts.Judged, 3)
-	require.LessOrEqual(t, b.Counts.Judged, 4+s.kit.App.Config.Rule.Width, "calls that are under way are finished")
+	require.GreaterOrEqual(t, int(b.Counts.Judged), 3)
+	require.LessOrEqual(t, int(b.Counts.Judged), 4+s.kit.App.Config.Rule.Width, "calls that are under way are finished")
 	require.Less(t, len(s.verdicts(t)), 30)
 
-	_, err = s.UpdateJudge(ctx, s.judge.ID, map[string]any{"status": "retired"})
+	_, err = s.UpdateJudgeConfig(ctx, s.judge.ID, map[string]any{"status": "retired"})
 	require.NoError(t, err)
-	_, err = s.StartBackfill(ctx, r.ID, body(map[string]any{}))
+	_, err = s.StartJudgeBackfill(ctx, r.ID, body(map[string]any{}))
 	require.ErrorIs(t, err, rule.ErrInactive)
 }
 
@@ -218,11 +218,11 @@ func TestACapBlocksARule(t *testing.T) {
 	require.Contains(t, r.Blocked.Message, `the rule "live"`)
 	require.Zero(t, s.provider.Calls().Total)
 
-	_, err := s.UpdateRule(ctx, r.ID, map[string]any{"spendCapUsd": nil})
+	_, err := s.UpdateJudgeRule(ctx, r.ID, map[string]any{"spendCapUsd": nil})
 	require.NoError(t, err)
 	s.send(t, 2, nil)
 	r = s.until(t, r.ID, func(r testkit.JudgeRule) bool { return r.Counts.Judged == 2 && r.Blocked == nil })
-	require.Equal(t, 5, r.Counts.Skipped, "a back-fill is what catches up")
+	require.EqualValues(t, 5, r.Counts.Skipped, "a back-fill is what catches up")
 }
 
 func TestABackfillIsCancelled(t *testing.T) {
@@ -231,29 +231,29 @@ func TestABackfillIsCancelled(t *testing.T) {
 	ctx := t.Context()
 	r := s.rule(t, map[string]any{"status": "paused"})
 	s.send(t, 200, nil)
-	b, err := s.StartBackfill(ctx, r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
+	b, err := s.StartJudgeBackfill(ctx, r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return s.provider.Calls().Paid > 0 }, 10*time.Minute, 20*time.Millisecond)
-	require.ErrorIs(t, s.DeleteRule(ctx, r.ID), rule.ErrInUse)
-	b, err = s.CancelBackfill(ctx, r.ID, b.ID)
+	require.ErrorIs(t, s.DeleteJudgeRule(ctx, r.ID), rule.ErrInUse)
+	b, err = s.CancelJudgeBackfill(ctx, r.ID, b.ID)
 	require.NoError(t, err)
 	require.Equal(t, "cancelled", b.Status)
-	_, err = s.CancelBackfill(ctx, r.ID, b.ID)
+	_, err = s.CancelJudgeBackfill(ctx, r.ID, b.ID)
 	require.ErrorIs(t, err, rule.ErrBackfillEnded)
 
 	// Its claims go, and what was paid is counted.
-	again, err := s.StartBackfill(ctx, r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
+	again, err := s.StartJudgeBackfill(ctx, r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
 	require.NoError(t, err)
 	again = s.Filled(t, again)
 	require.Eventually(t, func() bool {
-		b, err = s.GetBackfill(ctx, r.ID, b.ID)
+		b, err = s.GetJudgeBackfill(ctx, r.ID, b.ID)
 		return err == nil && b.Counts.Judged > 0
 	}, 10*time.Minute, 50*time.Millisecond)
-	require.LessOrEqual(t, b.Counts.Judged+again.Counts.Judged, 200)
-	require.Len(t, s.verdicts(t), b.Counts.Judged+again.Counts.Judged)
-	require.EqualValues(t, b.Counts.Judged+again.Counts.Judged, s.provider.Calls().Paid)
-	require.NoError(t, s.DeleteRule(ctx, r.ID))
-	_, err = s.GetBackfill(ctx, r.ID, b.ID)
+	require.LessOrEqual(t, int(b.Counts.Judged)+int(again.Counts.Judged), 200)
+	require.Len(t, s.verdicts(t), int(b.Counts.Judged)+int(again.Counts.Judged))
+	require.EqualValues(t, int(b.Counts.Judged)+int(again.Counts.Judged), s.provider.Calls().Paid)
+	require.NoError(t, s.DeleteJudgeRule(ctx, r.ID))
+	_, err = s.GetJudgeBackfill(ctx, r.ID, b.ID)
 	require.ErrorIs(t, err, rule.ErrBackfillNotFound)
 }
 
@@ -264,7 +264,7 @@ func TestABackfillGoesOnAfterItsWorker(t *testing.T) {
 	ids := s.send(t, 120, nil)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := s.kit.WorkUntil(ctx)
-	b, err := s.StartBackfill(t.Context(), r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
+	b, err := s.StartJudgeBackfill(t.Context(), r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return s.provider.Calls().Paid > 10 }, 10*time.Minute, 10*time.Millisecond)
 	stop()
@@ -275,7 +275,7 @@ func TestABackfillGoesOnAfterItsWorker(t *testing.T) {
 	s.kit.Work(t)
 	b = s.Filled(t, b)
 	require.Equal(t, "completed", b.Status, b.Reason)
-	require.Equal(t, 120, b.Counts.Judged, b.Counts)
+	require.EqualValues(t, 120, b.Counts.Judged, b.Counts)
 	require.ElementsMatch(t, ids, s.verdicts(t))
 	require.EqualValues(t, 120, s.provider.Calls().Paid, "what is under way when a worker is to stop is waited for and kept")
 }
@@ -287,7 +287,7 @@ func TestABackfillFinishesWhatAnAttemptBeganThatDied(t *testing.T) {
 	ctx := t.Context()
 	r := s.rule(t, map[string]any{"status": "paused"})
 	ids := s.send(t, 10, nil)
-	b, err := s.StartBackfill(ctx, r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
+	b, err := s.StartJudgeBackfill(ctx, r.ID, map[string]any{"from": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)})
 	require.NoError(t, err)
 	db := s.kit.Owner(t, s.Org)
 	for _, id := range ids[:3] {
@@ -295,13 +295,13 @@ func TestABackfillFinishesWhatAnAttemptBeganThatDied(t *testing.T) {
 			VALUES ($1, $2::text::bigint, 1, decode($3, 'hex'), $4::text::bigint, $5::text::bigint, 0, now() - interval '1 minute', '', 0)`, s.Org.String(), s.judge.ID, id, r.ID, b.ID)
 		require.NoError(t, err)
 	}
-	_, err = s.Judge(ctx, map[string]any{"configId": s.judge.ID, "traceId": ids[0], "input": "Why?", "output": "So. [[score:1]]"})
+	_, err = s.EvaluateWithJudge(ctx, map[string]any{"configId": s.judge.ID, "traceId": ids[0], "input": "Why?", "output": "So. [[score:1]]"})
 	require.NoError(t, err)
 	s.kit.Work(t)
 
 	b = s.Filled(t, b)
 	require.Equal(t, "completed", b.Status, b.Reason)
-	require.Equal(t, 10, b.Counts.Judged, b.Counts)
+	require.EqualValues(t, 10, b.Counts.Judged, b.Counts)
 	require.ElementsMatch(t, ids, s.verdicts(t))
 	require.EqualValues(t, 10, s.provider.Calls().Paid)
 	var left int
@@ -316,29 +316,29 @@ func TestPreview(t *testing.T) {
 	body := map[string]any{"configId": s.judge.ID, "sampleRate": 0.5, "filter": map[string]any{"environment": "production"}}
 	s.send(t, 14, map[string]any{"deployment.environment": "production"})
 	s.send(t, 2, nil)
-	p, err := s.PreviewRule(ctx, body)
+	p, err := s.PreviewJudgeRule(ctx, body)
 	require.NoError(t, err)
-	require.Equal(t, []int{14, 0, 0, 0, 0, 0, 0}, p.Days)
+	require.Equal(t, []int64{14, 0, 0, 0, 0, 0, 0}, p.Days)
 	require.InDelta(t, 2, *p.TracesPerDay.Value, 1e-9)
-	require.InDelta(t, 1, *p.Sampled.Value, 1e-9)
-	require.Equal(t, 7, p.TracesPerDay.N)
-	require.Nil(t, p.Cost.Value)
-	require.Contains(t, *p.Cost.Reason, "no verdict yet")
+	require.InDelta(t, 1, *p.SampledPerDay.Value, 1e-9)
+	require.EqualValues(t, 7, p.TracesPerDay.N)
+	require.Nil(t, p.CostPerDayUSD.Value)
+	require.Contains(t, *p.CostPerDayUSD.Reason, "no verdict yet")
 
 	var total float64
 	for i := range 8 {
-		r, err := s.Judge(ctx, map[string]any{"configId": s.judge.ID, "input": "Why?", "output": strings.Repeat("So. ", 20*i+1) + "[[score:1]]"})
+		r, err := s.EvaluateWithJudge(ctx, map[string]any{"configId": s.judge.ID, "input": "Why?", "output": strings.Repeat("So. ", 20*i+1) + "[[score:1]]"})
 		require.NoError(t, err)
 		total += *r.CostUSD
 	}
-	p, err = s.PreviewRule(ctx, body)
+	p, err = s.PreviewJudgeRule(ctx, body)
 	require.NoError(t, err)
-	require.Equal(t, 8, p.Verdict.N)
-	require.InDelta(t, total/8, *p.Cost.Value, 1e-9)
-	require.Nil(t, p.Cost.Reason)
-	require.NotNil(t, p.Cost.Lower, "%+v %+v", p.Sampled, p.Verdict)
-	require.LessOrEqual(t, *p.Cost.Lower, *p.Cost.Value)
-	require.GreaterOrEqual(t, *p.Cost.Upper, *p.Cost.Value)
+	require.EqualValues(t, 8, p.CostPerVerdictUSD.N)
+	require.InDelta(t, total/8, *p.CostPerDayUSD.Value, 1e-9)
+	require.Nil(t, p.CostPerDayUSD.Reason)
+	require.NotNil(t, p.CostPerDayUSD.Lower, "%+v %+v", p.SampledPerDay, p.CostPerVerdictUSD)
+	require.LessOrEqual(t, *p.CostPerDayUSD.Lower, *p.CostPerDayUSD.Value)
+	require.GreaterOrEqual(t, *p.CostPerDayUSD.Upper, *p.CostPerDayUSD.Value)
 	require.EqualValues(t, 8, s.provider.Calls().Paid, "a preview asks nothing")
 }
 
@@ -347,30 +347,30 @@ func TestRulesBelongToTheirOrganization(t *testing.T) {
 	s := set(t, testkit.Shared(t), simulated.Options{})
 	ctx := t.Context()
 	r := s.rule(t, map[string]any{"status": "paused"})
-	b, err := s.StartBackfill(ctx, r.ID, map[string]any{"from": "2026-01-01T00:00:00Z"})
+	b, err := s.StartJudgeBackfill(ctx, r.ID, map[string]any{"from": "2026-01-01T00:00:00Z"})
 	require.NoError(t, err)
 	them := s.kit.Org(t)
-	_, err = them.GetRule(ctx, r.ID)
+	_, err = them.GetJudgeRule(ctx, r.ID)
 	require.ErrorIs(t, err, rule.ErrNotFound)
-	_, err = them.UpdateRule(ctx, r.ID, map[string]any{"status": "active"})
+	_, err = them.UpdateJudgeRule(ctx, r.ID, map[string]any{"status": "active"})
 	require.ErrorIs(t, err, rule.ErrNotFound)
-	_, err = them.GetBackfill(ctx, r.ID, b.ID)
+	_, err = them.GetJudgeBackfill(ctx, r.ID, b.ID)
 	require.ErrorIs(t, err, rule.ErrBackfillNotFound)
-	_, err = them.StartBackfill(ctx, r.ID, map[string]any{"from": "2026-01-01T00:00:00Z"})
+	_, err = them.StartJudgeBackfill(ctx, r.ID, map[string]any{"from": "2026-01-01T00:00:00Z"})
 	require.ErrorIs(t, err, rule.ErrNotFound)
-	_, err = them.CreateRule(ctx, map[string]any{"key": "live", "configId": s.judge.ID, "sampleRate": 1})
+	_, err = them.CreateJudgeRule(ctx, map[string]any{"key": "live", "configId": s.judge.ID, "sampleRate": 1})
 	require.ErrorContains(t, err, "invalid")
 
-	_, err = s.CreateRule(ctx, map[string]any{"key": "live", "configId": s.judge.ID, "sampleRate": 1})
+	_, err = s.CreateJudgeRule(ctx, map[string]any{"key": "live", "configId": s.judge.ID, "sampleRate": 1})
 	require.ErrorIs(t, err, rule.ErrKeyTaken)
-	draft, err := s.CreateJudge(ctx, map[string]any{"key": "draft", "starter": "helpfulness", "provider": "openai", "model": "judge", "status": "draft"})
+	draft, err := s.CreateJudgeConfig(ctx, map[string]any{"key": "draft", "starter": "helpfulness", "provider": "openai", "model": "judge", "status": "draft"})
 	require.NoError(t, err)
-	_, err = s.CreateRule(ctx, map[string]any{"key": "draft", "configId": draft.ID, "sampleRate": 1})
+	_, err = s.CreateJudgeRule(ctx, map[string]any{"key": "draft", "configId": draft.ID, "sampleRate": 1})
 	require.ErrorIs(t, err, rule.ErrInactive)
-	all, err := s.Rules(ctx, "?status=active")
+	all, err := s.ListJudgeRules(ctx, "status=active")
 	require.NoError(t, err)
-	require.Empty(t, all)
-	all, err = s.Rules(ctx, "?configId="+s.judge.ID)
+	require.Empty(t, all.Rules)
+	all, err = s.ListJudgeRules(ctx, "configId="+s.judge.ID)
 	require.NoError(t, err)
-	require.Equal(t, []testkit.JudgeRule{r}, all)
+	require.Equal(t, []testkit.JudgeRule{r}, all.Rules)
 }

@@ -28,7 +28,7 @@ func judged(t *testing.T, k *testkit.Kit, s *simulated.Server) (*testkit.Client,
 	c := k.Org(t)
 	key, err := c.CreateProviderKey(t.Context(), map[string]any{"provider": "custom", "name": "changing", "secret": "secret-of-the-model", "baseUrl": s.URL})
 	require.NoError(t, err)
-	j, err := c.CreateJudge(t.Context(), map[string]any{"key": "quality", "starter": "helpfulness", "provider": "custom", "model": "judge", "providerKeyId": key.ID, "labelSampling": "random"})
+	j, err := c.CreateJudgeConfig(t.Context(), map[string]any{"key": "quality", "starter": "helpfulness", "provider": "custom", "model": "judge", "providerKeyId": key.ID, "labelSampling": "random"})
 	require.NoError(t, err)
 	return c, j
 }
@@ -36,7 +36,7 @@ func judged(t *testing.T, k *testkit.Kit, s *simulated.Server) (*testkit.Client,
 // answers are items with outputs, of which every fifth is bad.
 func answers(t *testing.T, c *testkit.Client, n int) testkit.Dataset {
 	t.Helper()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	items := make([]testkit.Item, n)
 	for i := range items {
 		good := min(i%5, 1)
@@ -61,7 +61,7 @@ func until(t *testing.T, c *testkit.Client, id string, ok func(testkit.JudgeWatc
 	// Checks happen in other processes; the interface is the only place to see them.
 	require.Eventually(t, func() bool {
 		var err error
-		w, err = c.JudgeWatch(t.Context(), id)
+		w, err = c.GetJudgeWatch(t.Context(), id)
 		return err == nil && ok(w)
 	}, 10*time.Minute, 100*time.Millisecond)
 	return w
@@ -72,12 +72,12 @@ func TestAJudgeThatChangesIsNoticed(t *testing.T) {
 	ctx := t.Context()
 	c, model, j := changing(t)
 	d := answers(t, c, 200)
-	w, err := c.WatchJudge(ctx, j.ID, map[string]any{"datasetId": d.ID})
+	w, err := c.CreateJudgeWatch(ctx, j.ID, map[string]any{"datasetId": d.ID})
 	require.NoError(t, err)
 	require.Equal(t, "preparing", w.Status)
 	w = until(t, c, w.ID, func(w testkit.JudgeWatch) bool { return w.Status != "preparing" })
 	require.Equal(t, "watching", w.Status, w.Problem)
-	require.Equal(t, 200, w.Anchors)
+	require.EqualValues(t, 200, w.Anchors)
 	require.Less(t, *w.FlipLimit, 0.02, "it never contradicted itself in 200 anchors")
 	require.Greater(t, *w.FlipLimit, 0.01, "which does not show that it never will")
 
@@ -85,11 +85,11 @@ func TestAJudgeThatChangesIsNoticed(t *testing.T) {
 		t.Helper()
 		_, err := c.Call(ctx, http.MethodPost, "/api/llm-judge/watches/"+w.ID+"/check", nil, nil)
 		require.NoError(t, err)
-		w = until(t, c, w.ID, func(w testkit.JudgeWatch) bool { return w.Checks == n })
-		all, err := c.JudgeChecks(ctx, w.ID)
+		w = until(t, c, w.ID, func(w testkit.JudgeWatch) bool { return int(w.Checks) == n })
+		all, err := c.ListJudgeWatchChecks(ctx, w.ID, "")
 		require.NoError(t, err)
-		require.Len(t, all, n)
-		return all[0]
+		require.Len(t, all.Checks, n)
+		return all.Checks[0]
 	}
 	e := c.Evaluation(t, d.ID, map[string]any{"metrics": []string{"judge:quality"}, "target": map[string]any{"type": "recorded"}})
 	run := func() testkit.Run {
@@ -104,10 +104,10 @@ func TestAJudgeThatChangesIsNoticed(t *testing.T) {
 	early, before := run(), run()
 	quiet := check(1)
 	require.Equal(t, "quiet", quiet.Verdict, quiet.Problem)
-	require.Equal(t, 200, quiet.Anchors)
+	require.EqualValues(t, 200, quiet.Anchors)
 	require.Empty(t, quiet.Flips)
 	require.Zero(t, *quiet.Correctness.Difference.Value)
-	decided, err := c.Decide(ctx, e.ID, before.ID, gate)
+	decided, err := c.DecideEvaluationRun(ctx, e.ID, before.ID, gate)
 	require.NoError(t, err)
 	require.Equal(t, "PASS", decided.Verdict)
 	compared, err := c.CompareRuns(ctx, e.ID, early.ID, before.ID, "")
@@ -118,19 +118,19 @@ func TestAJudgeThatChangesIsNoticed(t *testing.T) {
 	after := run()
 	drifted := check(2)
 	require.Equal(t, "drifted", drifted.Verdict)
-	require.Len(t, drifted.Flips, drifted.PassToFail+drifted.FailToPass)
-	require.Greater(t, drifted.PassToFail, 10)
+	require.Len(t, drifted.Flips, int(drifted.PassToFail)+int(drifted.FailToPass))
+	require.Greater(t, int(drifted.PassToFail), 10)
 	require.Equal(t, "drifted", w.Status)
 	require.NotNil(t, w.Problem)
 
-	decided, err = c.Decide(ctx, e.ID, after.ID, gate)
+	decided, err = c.DecideEvaluationRun(ctx, e.ID, after.ID, gate)
 	require.NoError(t, err)
 	require.Equal(t, "INCONCLUSIVE", decided.Verdict, "gates that use the judge are suspended")
 	for _, r := range decided.Rulings {
 		require.Equal(t, "stale", r.Reason, r.Requirement)
 		require.Contains(t, r.Reasons[len(r.Reasons)-1], "judge:quality has drifted")
 	}
-	decided, err = c.Decide(ctx, e.ID, before.ID, gate)
+	decided, err = c.DecideEvaluationRun(ctx, e.ID, before.ID, gate)
 	require.NoError(t, err)
 	require.Equal(t, "PASS", decided.Verdict, "the judge was still the same when it judged this run")
 	compared, err = c.CompareRuns(ctx, e.ID, before.ID, after.ID, "")
@@ -138,14 +138,14 @@ func TestAJudgeThatChangesIsNoticed(t *testing.T) {
 	require.Equal(t, "judge_or_system", compared.Metrics[0].Judge.Attribution)
 	require.False(t, compared.Comparable)
 
-	_, err = c.WatchJudge(ctx, j.ID, map[string]any{"datasetId": d.ID})
+	_, err = c.CreateJudgeWatch(ctx, j.ID, map[string]any{"datasetId": d.ID})
 	require.Equal(t, "judge_drifted", reason(t, err))
-	again, err := c.WatchJudge(ctx, j.ID, map[string]any{"datasetId": d.ID, "newVersion": true})
+	again, err := c.CreateJudgeWatch(ctx, j.ID, map[string]any{"datasetId": d.ID, "newVersion": true})
 	require.NoError(t, err)
-	require.Equal(t, 2, again.ConfigVersion)
+	require.EqualValues(t, 2, again.ConfigVersion)
 	again = until(t, c, again.ID, func(w testkit.JudgeWatch) bool { return w.Status != "preparing" })
 	require.Equal(t, "watching", again.Status, again.Problem)
-	decided, err = c.Decide(ctx, e.ID, run().ID, gate)
+	decided, err = c.DecideEvaluationRun(ctx, e.ID, run().ID, gate)
 	require.NoError(t, err)
 	require.Equal(t, "PASS", decided.Verdict, "the judge that is accepted as it is decides again, corrected by labels")
 }
@@ -158,7 +158,7 @@ func TestAWatchGoesOnAfterItsWorkerAndPaysForNothingTwice(t *testing.T) {
 	d := answers(t, c, 40)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	gone := k.WorkUntil(ctx)
-	w, err := c.WatchJudge(t.Context(), j.ID, map[string]any{"datasetId": d.ID})
+	w, err := c.CreateJudgeWatch(t.Context(), j.ID, map[string]any{"datasetId": d.ID})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return model.Calls().Paid > 10 }, 10*time.Minute, time.Millisecond)
 	stop()
@@ -181,25 +181,25 @@ func TestAWatchThatCannotAsk(t *testing.T) {
 	ctx := t.Context()
 	c, model, j := changing(t)
 	d := answers(t, c, 20)
-	w, err := c.WatchJudge(ctx, j.ID, map[string]any{"datasetId": d.ID})
+	w, err := c.CreateJudgeWatch(ctx, j.ID, map[string]any{"datasetId": d.ID})
 	require.NoError(t, err)
 	w = until(t, c, w.ID, func(w testkit.JudgeWatch) bool { return w.Status != "preparing" })
 	require.Equal(t, "watching", w.Status)
 
 	asked := model.Calls().Total
 	require.Equal(t, 100, int(asked), "each of 20 anchors was asked about five times, and none more often")
-	_, err = c.UpdateJudge(ctx, j.ID, map[string]any{"spendCapUsd": 0})
+	_, err = c.UpdateJudgeConfig(ctx, j.ID, map[string]any{"spendCapUsd": 0})
 	require.NoError(t, err)
 	_, err = c.Call(ctx, http.MethodPost, "/api/llm-judge/watches/"+w.ID+"/check", nil, nil)
 	require.NoError(t, err)
 	w = until(t, c, w.ID, func(w testkit.JudgeWatch) bool { return w.Checks == 1 })
-	all, err := c.JudgeChecks(ctx, w.ID)
+	all, err := c.ListJudgeWatchChecks(ctx, w.ID, "")
 	require.NoError(t, err)
-	require.Equal(t, "failed", all[0].Verdict, "a judge that cannot be asked was not seen to be the same")
-	require.Contains(t, *all[0].Problem, "cap")
+	require.Equal(t, "failed", all.Checks[0].Verdict, "a judge that cannot be asked was not seen to be the same")
+	require.Contains(t, *all.Checks[0].Problem, "cap")
 	require.Equal(t, "watching", w.Status)
 
-	_, err = c.UpdateJudge(ctx, j.ID, map[string]any{"repeats": 3, "spendCapUsd": nil})
+	_, err = c.UpdateJudgeConfig(ctx, j.ID, map[string]any{"repeats": 3, "spendCapUsd": nil})
 	require.NoError(t, err)
 	_, err = c.Call(ctx, http.MethodPost, "/api/llm-judge/watches/"+w.ID+"/check", nil, nil)
 	require.NoError(t, err)

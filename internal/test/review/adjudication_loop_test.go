@@ -18,7 +18,7 @@ func TestTheLoop(t *testing.T) {
 	j := s.judge(t, "helpfulness")
 
 	// A run whose judge calls every answer good.
-	questions := s.Dataset(t, testkit.Dataset{})
+	questions := s.Dataset(t, testkit.NewDataset{})
 	var items []testkit.Item
 	for n := range 6 {
 		items = append(items, testkit.Item{Input: fmt.Sprint("Question ", n), Output: fmt.Sprintf("Answer %d [[score:1]]", n)})
@@ -38,55 +38,55 @@ func TestTheLoop(t *testing.T) {
 	// A person finds that two of the answers are bad: the judge is overturned.
 	var adjudicated []testkit.AdjudicationItem
 	for n, verdict := range []string{"fail", "fail", "pass", "pass", "pass"} {
-		i, err := s.OpenItem(t.Context(), map[string]any{"subject": map[string]any{"evaluationRunId": first.RunID, "testCaseId": added.Items[n].ID}})
+		i, err := s.CreateAdjudicationItem(t.Context(), map[string]any{"subject": map[string]any{"evaluationRunId": first.RunID, "testCaseId": added.Items[n].ID}})
 		require.NoError(t, err)
 		require.Equal(t, "judge:helpfulness", i.Candidates[0].Origin)
 		i = s.decided(t, i, verdict)
 		require.Equal(t, verdict == "fail", *i.Decision.OverturnsJudges)
-		_, err = s.decider.StateTruth(t.Context(), i.ID, map[string]any{})
+		_, err = s.decider.CreateGroundTruth(t.Context(), i.ID, map[string]any{})
 		require.NoError(t, err)
 		adjudicated = append(adjudicated, i)
 	}
-	sum, err := s.QueueSummary(t.Context())
+	sum, err := s.GetAdjudicationQueueSummary(t.Context())
 	require.NoError(t, err)
 	require.InDelta(t, 0.4, *sum.JudgeOverturnRate, 1e-9)
 
 	// Four of them measure the judge, which knew nothing of it so far.
-	before, err := s.JudgeAlignments(t.Context(), "?configId="+j.ID)
+	before, err := s.GetJudgeAlignment(t.Context(), "configId="+j.ID)
 	require.NoError(t, err)
 	var set string
 	for _, i := range adjudicated[:4] {
-		out, err := s.Calibrate(t.Context(), i.ID, map[string]any{"split": "test", "judgeConfigId": j.ID})
+		out, err := s.AddAdjudicationItemToCalibration(t.Context(), i.ID, map[string]any{"split": "test", "judgeConfigId": j.ID})
 		require.NoError(t, err)
 		set = out.Entries[0].DatasetID
 	}
 	run(set)
-	after, err := s.JudgeAlignments(t.Context(), "?configId="+j.ID+"&calibrationSetId="+set)
+	after, err := s.GetJudgeAlignment(t.Context(), "configId="+j.ID+"&calibrationSetId="+set)
 	require.NoError(t, err)
-	if len(before) > 0 {
-		require.Zero(t, before[0].N)
+	if len(before.Alignments) > 0 {
+		require.Zero(t, before.Alignments[0].N)
 	}
-	require.Equal(t, 4, after[0].N)
-	require.Equal(t, 2, after[0].Confusion.FP, "the judge passed what people failed")
-	require.Equal(t, 2, after[0].Confusion.TP)
+	require.EqualValues(t, 4, after.Alignments[0].N)
+	require.EqualValues(t, 2, after.Alignments[0].Confusion.Fp, "the judge passed what people failed")
+	require.EqualValues(t, 2, after.Alignments[0].Confusion.Tp)
 
 	// One gates releases, and so never tunes the judge.
-	golden, err := s.Promote(t.Context(), adjudicated[4].ID, promoted)
+	golden, err := s.PromoteAdjudicationItemToGolden(t.Context(), adjudicated[4].ID, promoted)
 	require.NoError(t, err)
 	entry := golden.Entries[0]
 	e := s.Evaluation(t, entry.DatasetID, map[string]any{"metrics": []string{"exact_match"}})
 	gated, err := s.StartRun(t.Context(), e.ID, map[string]any{})
 	require.NoError(t, err)
 	gated = s.Ended(t, gated)
-	d, err := s.Decide(t.Context(), e.ID, gated.RunID, map[string]any{"requirements": []string{"exact_match>=0.1"}})
+	d, err := s.DecideEvaluationRun(t.Context(), e.ID, gated.RunID, map[string]any{"requirements": []string{"exact_match>=0.1"}})
 	require.NoError(t, err)
 	require.NotEmpty(t, d.Verdict)
 	require.InDelta(t, 1, *gated.Overall, 1e-9, "the recorded answer is the right one")
-	_, err = s.Calibrate(t.Context(), adjudicated[4].ID, map[string]any{"split": "train"})
+	_, err = s.AddAdjudicationItemToCalibration(t.Context(), adjudicated[4].ID, map[string]any{"split": "train"})
 	requireLeak(t, err)
 
 	// And everything leads back to the run.
-	line, err := s.Lineage(t.Context(), entry.DatasetID, entry.DatasetItemID)
+	line, err := s.GetDatasetItemLineage(t.Context(), entry.DatasetID, entry.DatasetItemID, "")
 	require.NoError(t, err)
 	require.Equal(t, first.RunID, *line.Origins[0].Subject.EvaluationRunID)
 	require.Equal(t, s.member.ID, *line.Origins[0].Decision.DecidedBy.ID)

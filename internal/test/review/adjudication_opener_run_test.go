@@ -14,7 +14,7 @@ import (
 // ran is a completed run over answers with judges, and the ids of its test cases.
 func (s scene) ran(t testing.TB, metrics []string, outputs ...string) (run string, cases []string) {
 	t.Helper()
-	questions := s.Dataset(t, testkit.Dataset{})
+	questions := s.Dataset(t, testkit.NewDataset{})
 	items := make([]testkit.Item, len(outputs))
 	for i, output := range outputs {
 		items[i] = testkit.Item{Input: "Question about " + output, Output: output}
@@ -38,12 +38,12 @@ func TestItemsAreOpenedForRuns(t *testing.T) {
 	s := set(t)
 	s.kit.Work(t)
 	s.judge(t, "plain") // its score, and its confidence, are what the answer asks for
-	_, err := s.CreateJudge(t.Context(), map[string]any{"key": "contrary", "starter": "helpfulness", "provider": "simulated", "model": "judge@0"})
+	_, err := s.CreateJudgeConfig(t.Context(), map[string]any{"key": "contrary", "starter": "helpfulness", "provider": "simulated", "model": "judge@0"})
 	require.NoError(t, err)
 
 	t.Run("answers that its judges disagree about", func(t *testing.T) {
 		run, cases := s.ran(t, []string{"judge:plain", "judge:contrary"}, "Fine [[score:1]]")
-		i := s.queued(t, "?source=judge_disagreement&evaluationRunId="+run)
+		i := s.queued(t, "source=judge_disagreement&evaluationRunId="+run)
 		require.Equal(t, &cases[0], i.Subject.TestCaseID)
 		require.Equal(t, "system", i.CreatedBy.Type)
 		require.Len(t, i.Candidates, 2)
@@ -52,20 +52,20 @@ func TestItemsAreOpenedForRuns(t *testing.T) {
 
 	t.Run("answers that a judge is not sure of", func(t *testing.T) {
 		run, cases := s.ran(t, []string{"judge:plain"}, "Certain [[score:0.9]]", "Doubtful [[score:0.4]]")
-		i := s.queued(t, "?source=low_confidence&evaluationRunId="+run)
+		i := s.queued(t, "source=low_confidence&evaluationRunId="+run)
 		require.Equal(t, &cases[1], i.Subject.TestCaseID)
 		require.Equal(t, "normal", i.Priority)
 		require.Equal(t, []any{"low_confidence"}, i.Context["reasons"])
-		none, err := s.AdjudicationItems(t.Context(), "?source=judge_disagreement&evaluationRunId="+run)
+		none, err := s.ListAdjudicationItems(t.Context(), "source=judge_disagreement&evaluationRunId="+run)
 		require.NoError(t, err)
-		require.Empty(t, none, "one judge does not disagree")
+		require.Empty(t, none.Items, "one judge does not disagree")
 	})
 
 	t.Run("an answer that a judge is not sure of on request", func(t *testing.T) {
 		trace := s.AnsweredTrace(t, "Who?", "Me.")
-		_, err := s.Judge(t.Context(), map[string]any{"configId": s.judge(t, "asked").ID, "input": "Who?", "output": "Me [[score:0.4]]", "traceId": trace})
+		_, err := s.EvaluateWithJudge(t.Context(), map[string]any{"configId": s.judge(t, "asked").ID, "input": "Who?", "output": "Me [[score:0.4]]", "traceId": trace})
 		require.NoError(t, err)
-		i := s.queued(t, "?source=low_confidence&traceId="+trace)
+		i := s.queued(t, "source=low_confidence&traceId="+trace)
 		require.Equal(t, []any{"low_confidence"}, i.Context["reasons"])
 	})
 }
@@ -88,11 +88,11 @@ func TestAgreedItemsAreAudited(t *testing.T) {
 	s, ctx := set(t), t.Context()
 	s.kit.Work(t)
 	task := s.labels(t, 1000, nil) // of which about 20 are drawn
-	items, err := s.AnnotationItems(ctx, task.ID, "?limit=1000")
+	items, err := s.ListAnnotationItems(ctx, task.ID, "limit=1000")
 	require.NoError(t, err)
 	_, ada := s.Person(t, principal.Annotator)
 	var drawn, others []int64
-	for _, i := range items {
+	for _, i := range items.Items {
 		switch is := annotator.Drawn(s.Org, task.ID, i.ID); {
 		case is && len(drawn) < 2:
 			drawn = append(drawn, i.ID)
@@ -106,30 +106,30 @@ func TestAgreedItemsAreAudited(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Eventually(t, func() bool {
-		found, err := s.AdjudicationItems(ctx, "?source=audit")
-		return err == nil && len(found) == 2
+		found, err := s.ListAdjudicationItems(ctx, "source=audit")
+		return err == nil && len(found.Items) == 2
 	}, 10*time.Minute, 50*time.Millisecond)
-	a, err := s.AnnotationAgreement(ctx, task.ID)
+	a, err := s.GetAnnotationAgreement(ctx, task.ID)
 	require.NoError(t, err)
-	require.Equal(t, 5, a.Audit.Items)
+	require.EqualValues(t, 5, a.Audit.Items)
 	require.Nil(t, a.Audit.ErrorRate.Value, "nothing is decided yet")
 	require.NotEmpty(t, a.Audit.ErrorRate.Warnings)
-	found, err := s.AdjudicationItems(ctx, "?source=audit")
+	found, err := s.ListAdjudicationItems(ctx, "source=audit")
 	require.NoError(t, err)
-	for _, i := range found {
+	for _, i := range found.Items {
 		require.Contains(t, drawn, *i.Subject.AnnotationItemID)
 		require.Equal(t, []any{"random_audit"}, i.Context["reasons"])
 		body := map[string]any{"decision": "pass", "rationale": why}
 		if *i.Subject.AnnotationItemID == drawn[0] {
 			body = map[string]any{"decision": "fail", "label": "bad", "rationale": why}
 		}
-		_, err := s.decider.DecideItem(ctx, i.ID, body)
+		_, err := s.decider.DecideAdjudicationItem(ctx, i.ID, body)
 		require.NoError(t, err)
 	}
-	a, err = s.AnnotationAgreement(ctx, task.ID)
+	a, err = s.GetAnnotationAgreement(ctx, task.ID)
 	require.NoError(t, err)
-	require.Equal(t, 5, a.Audit.Items, "decided items are still those that no rule sent")
-	require.Equal(t, 2, a.Audit.ErrorRate.N)
+	require.EqualValues(t, 5, a.Audit.Items, "decided items are still those that no rule sent")
+	require.EqualValues(t, 2, a.Audit.ErrorRate.N)
 	require.InDelta(t, 0.5, *a.Audit.ErrorRate.Value, 1e-9)
 	require.InDelta(t, 2.5, *a.Audit.ExpectedErrors, 1e-9)
 	page, err := s.AnnotationReport(ctx, task.ID)
@@ -147,11 +147,11 @@ func TestDoubtfulLabelsReachTheQueue(t *testing.T) {
 	s.kit.Work(t)
 	const n = 24
 	task := s.labels(t, n, map[string]any{"annotatorsPerItem": 3, "agreementThreshold": 0.5})
-	items, err := s.AnnotationItems(ctx, task.ID, "?limit=100")
+	items, err := s.ListAnnotationItems(ctx, task.ID, "limit=100")
 	require.NoError(t, err)
 	for person := range 3 {
 		_, by := s.Person(t, principal.Annotator)
-		for i, item := range items {
+		for i, item := range items.Items {
 			label := []string{"good", "bad"}[i%2]
 			if person == 2 || person == 1 && i == n-1 {
 				label = "good"
@@ -160,12 +160,12 @@ func TestDoubtfulLabelsReachTheQueue(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	i := s.queued(t, "?source=annotator_disagreement")
-	require.Equal(t, &items[n-1].ID, i.Subject.AnnotationItemID)
+	i := s.queued(t, "source=annotator_disagreement")
+	require.Equal(t, &items.Items[n-1].ID, i.Subject.AnnotationItemID)
 	require.Equal(t, []any{"low_posterior", "high_entropy"}, i.Context["reasons"])
 	require.Equal(t, "The label of annotators is not certain", *i.Title)
-	a, err := s.AnnotationAgreement(ctx, task.ID)
+	a, err := s.GetAnnotationAgreement(ctx, task.ID)
 	require.NoError(t, err)
 	require.Equal(t, "dawid_skene", *a.Consensus.Method)
-	require.Equal(t, 1, a.Consensus.Uncertain)
+	require.EqualValues(t, 1, a.Consensus.UncertainItems)
 }

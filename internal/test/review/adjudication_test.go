@@ -41,7 +41,7 @@ func (s scene) opened(t testing.TB, input, output string, more map[string]any) t
 	for name, v := range more {
 		body[name] = v
 	}
-	i, err := s.OpenItem(t.Context(), body)
+	i, err := s.CreateAdjudicationItem(t.Context(), body)
 	require.NoError(t, err)
 	return i
 }
@@ -51,7 +51,7 @@ const why = "Compared with the manual."
 // decided is an item with a decision.
 func (s scene) decided(t testing.TB, i testkit.AdjudicationItem, verdict string) testkit.AdjudicationItem {
 	t.Helper()
-	out, err := s.decider.DecideItem(t.Context(), i.ID, map[string]any{"decision": verdict, "rationale": why})
+	out, err := s.decider.DecideAdjudicationItem(t.Context(), i.ID, map[string]any{"decision": verdict, "rationale": why})
 	require.NoError(t, err)
 	return out
 }
@@ -60,9 +60,9 @@ func (s scene) decided(t testing.TB, i testkit.AdjudicationItem, verdict string)
 func (s scene) closed(t testing.TB, input, output, verdict string) (testkit.AdjudicationItem, testkit.GroundTruth) {
 	t.Helper()
 	i := s.decided(t, s.opened(t, input, output, nil), verdict)
-	truth, err := s.decider.StateTruth(t.Context(), i.ID, map[string]any{})
+	truth, err := s.decider.CreateGroundTruth(t.Context(), i.ID, map[string]any{})
 	require.NoError(t, err)
-	i, err = s.AdjudicationItem(t.Context(), i.ID)
+	i, err = s.GetAdjudicationItem(t.Context(), i.ID)
 	require.NoError(t, err)
 	return i, truth
 }
@@ -95,11 +95,11 @@ func TestAnItemKeepsTheAnswer(t *testing.T) {
 	require.InDelta(t, 50, i.PriorityScore, 0.01, "30 for normal and 20 for the disagreement")
 	require.Equal(t, "Is it safe?", i.Content.Input)
 	require.Equal(t, "Yes.", i.Content.Output)
-	got, err := s.AdjudicationItem(t.Context(), i.ID)
+	got, err := s.GetAdjudicationItem(t.Context(), i.ID)
 	require.NoError(t, err)
 	require.Equal(t, i, got)
-	require.NoError(t, func() error { _, err := s.DeleteTrace(t.Context(), *i.Subject.TraceID); return err }())
-	got, err = s.AdjudicationItem(t.Context(), i.ID)
+	require.NoError(t, func() error { err := s.DeleteTrace(t.Context(), *i.Subject.TraceID); return err }())
+	got, err = s.GetAdjudicationItem(t.Context(), i.ID)
 	require.NoError(t, err)
 	require.Equal(t, i.Content, got.Content, "what was decided about stays known")
 	report := s.opened(t, "Is it?", "No.", map[string]any{"source": "user_report"})
@@ -111,7 +111,7 @@ func TestPositionsOfJudgesAndMembersAreOnRecord(t *testing.T) {
 	s := set(t)
 	trace := s.AnsweredTrace(t, "Why?", "So.")
 	for _, origin := range []string{"judge:helpful", "user/" + s.member.ID} {
-		_, err := s.OpenItem(t.Context(), map[string]any{"subject": map[string]any{"traceId": trace}, "candidates": []map[string]any{{"origin": "support"}, {"origin": origin}}})
+		_, err := s.CreateAdjudicationItem(t.Context(), map[string]any{"subject": map[string]any{"traceId": trace}, "candidates": []map[string]any{{"origin": "support"}, {"origin": origin}}})
 		requireField(t, err, "/candidates/1/origin", "pattern")
 	}
 }
@@ -120,12 +120,12 @@ func TestCopyingAnAnswerNeedsTheRightToReadIt(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	trace := s.AnsweredTrace(t, "Why?", "So.")
-	r, err := s.Judge(t.Context(), map[string]any{"configId": s.judge(t, "helpful").ID, "input": "Why?", "output": "So.", "traceId": trace})
+	r, err := s.EvaluateWithJudge(t.Context(), map[string]any{"configId": s.judge(t, "helpful").ID, "input": "Why?", "output": "So.", "traceId": trace})
 	require.NoError(t, err)
 	k, err := s.CreateKey(t.Context(), testkit.NewKey{Name: "without traces", Scopes: []string{"admin:org", "eval:read"}})
 	require.NoError(t, err)
 	for _, subject := range []map[string]any{{"traceId": trace}, {"judgeResultIds": []string{r.ID}}} {
-		_, err = s.Client.With(k.Key).OpenItem(t.Context(), map[string]any{"subject": subject})
+		_, err = s.Client.With(k.Key).CreateAdjudicationItem(t.Context(), map[string]any{"subject": subject})
 		require.Equal(t, "insufficient_scope", adjudicationReason(t, err))
 	}
 }
@@ -135,19 +135,19 @@ func TestOneUnresolvedItemPerSourceAndSubject(t *testing.T) {
 	s := set(t)
 	i := s.opened(t, "Why?", "So.", nil)
 	body := map[string]any{"subject": map[string]any{"traceId": *i.Subject.TraceID}}
-	_, err := s.OpenItem(t.Context(), body)
+	_, err := s.CreateAdjudicationItem(t.Context(), body)
 	require.ErrorIs(t, err, adjudication.ErrExists)
 	f, _ := fault.From(err)
 	require.EqualValues(t, i.ID, f.Details["id"])
 	body["source"] = "user_report"
-	_, err = s.OpenItem(t.Context(), body)
+	_, err = s.CreateAdjudicationItem(t.Context(), body)
 	require.NoError(t, err, "another source")
-	_, err = s.PatchItem(t.Context(), i.ID, map[string]any{"status": "dismissed", "reason": "It is not worth it."})
+	_, err = s.UpdateAdjudicationItem(t.Context(), i.ID, map[string]any{"status": "dismissed", "reason": "It is not worth it."})
 	require.NoError(t, err)
 	delete(body, "source")
-	_, err = s.OpenItem(t.Context(), body)
+	_, err = s.CreateAdjudicationItem(t.Context(), body)
 	require.NoError(t, err, "the first one is resolved")
-	_, err = s.PatchItem(t.Context(), i.ID, map[string]any{"status": "open", "reason": "It is after all."})
+	_, err = s.UpdateAdjudicationItem(t.Context(), i.ID, map[string]any{"status": "open", "reason": "It is after all."})
 	require.ErrorIs(t, err, adjudication.ErrExists)
 
 	t.Run("however many ask at once", func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestOneUnresolvedItemPerSourceAndSubject(t *testing.T) {
 		results := make(chan error, 12)
 		for range cap(results) {
 			go func() {
-				_, err := s.OpenItem(t.Context(), map[string]any{"subject": map[string]any{"traceId": trace}})
+				_, err := s.CreateAdjudicationItem(t.Context(), map[string]any{"subject": map[string]any{"traceId": trace}})
 				results <- err
 			}()
 		}
@@ -190,13 +190,13 @@ func TestSubjectsThatDoNotExist(t *testing.T) {
 		{map[string]any{"annotationItemId": 4711}, "/subject/annotationItemId", "unknown_reference"},
 		{map[string]any{"traceId": theirs, "annotationItemId": 1}, "/subject", "mutually_exclusive"},
 	} {
-		_, err := s.OpenItem(t.Context(), map[string]any{"subject": one.subject})
+		_, err := s.CreateAdjudicationItem(t.Context(), map[string]any{"subject": one.subject})
 		requireField(t, err, one.path, one.code)
 	}
-	_, err := s.OpenItem(t.Context(), map[string]any{"subject": map[string]any{"traceId": theirs}, "tittle": "Misspelt"})
+	_, err := s.CreateAdjudicationItem(t.Context(), map[string]any{"subject": map[string]any{"traceId": theirs}, "tittle": "Misspelt"})
 	requireField(t, err, "/tittle", "unknown_field")
 	narrow := s.kit.Key(t, s.Client, principal.AdminOrg)
-	_, err = narrow.OpenItem(t.Context(), map[string]any{"subject": map[string]any{"traceId": s.AnsweredTrace(t, "a", "b")}})
+	_, err = narrow.CreateAdjudicationItem(t.Context(), map[string]any{"subject": map[string]any{"traceId": s.AnsweredTrace(t, "a", "b")}})
 	require.Equal(t, "insufficient_scope", adjudicationReason(t, err), "an answer of a trace is copied only for those who may read it")
 }
 
@@ -212,37 +212,37 @@ func TestTheQueueIsOrderedByPriorityAndAge(t *testing.T) {
 	younger := s.opened(t, "Why younger?", "So.", nil).ID
 	want = append(want[:3], younger, want[3])
 	ids := func(query string) (all []int64) {
-		items, err := s.AdjudicationItems(t.Context(), query)
+		items, err := s.ListAdjudicationItems(t.Context(), query)
 		require.NoError(t, err)
-		for i, one := range items {
+		for i, one := range items.Items {
 			all = append(all, one.ID)
 			require.Nil(t, one.Content)
 			if i > 0 {
-				require.LessOrEqual(t, one.PriorityScore, items[i-1].PriorityScore)
+				require.LessOrEqual(t, one.PriorityScore, items.Items[i-1].PriorityScore)
 			}
 		}
 		return all
 	}
 	require.Equal(t, want, ids(""))
-	require.Equal(t, []int64{older, younger}, ids("?priority=normal"))
-	require.Equal(t, want[:2], ids("?priority=high&priority=critical"))
-	require.Empty(t, ids("?status=decided"))
-	require.Equal(t, want[1:3], ids("?limit=2&offset=1"))
-	require.Empty(t, ids("?assigneeId="+s.member.ID))
-	_, err := s.AssignItem(t.Context(), older, s.member.ID)
+	require.Equal(t, []int64{older, younger}, ids("priority=normal"))
+	require.Equal(t, want[:2], ids("priority=high&priority=critical"))
+	require.Empty(t, ids("status=decided"))
+	require.Equal(t, want[1:3], ids("limit=2&offset=1"))
+	require.Empty(t, ids("assigneeId="+s.member.ID))
+	_, err := s.AssignAdjudicationItem(t.Context(), older, map[string]any{"assigneeId": s.member.ID})
 	require.NoError(t, err)
-	require.Equal(t, []int64{older}, ids("?assigneeId="+s.member.ID))
-	i, err := s.AdjudicationItem(t.Context(), older)
+	require.Equal(t, []int64{older}, ids("assigneeId="+s.member.ID))
+	i, err := s.GetAdjudicationItem(t.Context(), older)
 	require.NoError(t, err)
-	require.Equal(t, []int64{older}, ids("?traceId="+*i.Subject.TraceID))
+	require.Equal(t, []int64{older}, ids("traceId="+*i.Subject.TraceID))
 
 	s.kit.Clock.Advance(30 * 24 * time.Hour)
 	fresh := s.opened(t, "Why fresh?", "So.", map[string]any{"priority": "high"}).ID
 	all := ids("")
 	require.Equal(t, fresh, all[len(all)-2], "what has waited for a month is more urgent than what is new, except for the item of low priority")
-	_, err = s.PatchItem(t.Context(), fresh, map[string]any{"priority": "critical", "title": "Now"})
+	_, err = s.UpdateAdjudicationItem(t.Context(), fresh, map[string]any{"priority": "critical", "title": "Now"})
 	require.NoError(t, err)
-	require.Equal(t, fresh, ids("?search=NOW")[0])
+	require.Equal(t, fresh, ids("search=NOW")[0])
 }
 
 func TestMovesOfAnItem(t *testing.T) {
@@ -251,43 +251,52 @@ func TestMovesOfAnItem(t *testing.T) {
 	to := map[string]func(testkit.AdjudicationItem) testkit.AdjudicationItem{
 		"open": func(i testkit.AdjudicationItem) testkit.AdjudicationItem { return i },
 		"assigned": func(i testkit.AdjudicationItem) testkit.AdjudicationItem {
-			out, err := s.AssignItem(t.Context(), i.ID, s.member.ID)
+			out, err := s.AssignAdjudicationItem(t.Context(), i.ID, map[string]any{"assigneeId": s.member.ID})
 			require.NoError(t, err)
 			require.Equal(t, s.member.ID, *out.AssigneeID)
 			return out
 		},
 		"dismissed": func(i testkit.AdjudicationItem) testkit.AdjudicationItem {
-			out, err := s.PatchItem(t.Context(), i.ID, map[string]any{"status": "dismissed", "reason": "Not worth it."})
+			out, err := s.UpdateAdjudicationItem(t.Context(), i.ID, map[string]any{"status": "dismissed", "reason": "Not worth it."})
 			require.NoError(t, err)
 			return out
 		},
 		"decided": func(i testkit.AdjudicationItem) testkit.AdjudicationItem { return s.decided(t, i, "pass") },
 		"closed": func(i testkit.AdjudicationItem) testkit.AdjudicationItem {
-			_, err := s.decider.StateTruth(t.Context(), s.decided(t, i, "pass").ID, map[string]any{})
+			_, err := s.decider.CreateGroundTruth(t.Context(), s.decided(t, i, "pass").ID, map[string]any{})
 			require.NoError(t, err)
-			out, err := s.AdjudicationItem(t.Context(), i.ID)
+			out, err := s.GetAdjudicationItem(t.Context(), i.ID)
 			require.NoError(t, err)
 			return out
 		},
 	}
 	moves := map[string]func(id int64) error{
-		"assign":  func(id int64) error { _, err := s.AssignItem(t.Context(), id, s.member.ID); return err },
-		"release": func(id int64) error { _, err := s.AssignItem(t.Context(), id, nil); return err },
+		"assign": func(id int64) error {
+			_, err := s.AssignAdjudicationItem(t.Context(), id, map[string]any{"assigneeId": s.member.ID})
+			return err
+		},
+		"release": func(id int64) error {
+			_, err := s.AssignAdjudicationItem(t.Context(), id, map[string]any{"assigneeId": nil})
+			return err
+		},
 		"decide": func(id int64) error {
-			_, err := s.decider.DecideItem(t.Context(), id, map[string]any{"decision": "fail", "rationale": why})
+			_, err := s.decider.DecideAdjudicationItem(t.Context(), id, map[string]any{"decision": "fail", "rationale": why})
 			return err
 		},
 		"dismiss": func(id int64) error {
-			_, err := s.PatchItem(t.Context(), id, map[string]any{"status": "dismissed", "reason": "No."})
+			_, err := s.UpdateAdjudicationItem(t.Context(), id, map[string]any{"status": "dismissed", "reason": "No."})
 			return err
 		},
 		"reopen": func(id int64) error {
-			_, err := s.PatchItem(t.Context(), id, map[string]any{"status": "open", "reason": "Again.", "revokeGroundTruth": true})
+			_, err := s.UpdateAdjudicationItem(t.Context(), id, map[string]any{"status": "open", "reason": "Again.", "revokeGroundTruth": true})
 			return err
 		},
-		"truth": func(id int64) error { _, err := s.decider.StateTruth(t.Context(), id, map[string]any{}); return err },
+		"truth": func(id int64) error {
+			_, err := s.decider.CreateGroundTruth(t.Context(), id, map[string]any{})
+			return err
+		},
 		"calibrate": func(id int64) error {
-			_, err := s.Calibrate(t.Context(), id, map[string]any{"split": "test"})
+			_, err := s.AddAdjudicationItemToCalibration(t.Context(), id, map[string]any{"split": "test"})
 			return err
 		},
 	}
@@ -305,7 +314,7 @@ func TestMovesOfAnItem(t *testing.T) {
 			i := reach(s.opened(t, fmt.Sprint("Question ", n), "So.", nil))
 			require.Equal(t, status, i.Status)
 			err := do(i.ID)
-			after, findErr := s.AdjudicationItem(t.Context(), i.ID)
+			after, findErr := s.GetAdjudicationItem(t.Context(), i.ID)
 			require.NoError(t, findErr)
 			want, ok := allowed[status+" "+move]
 			if !ok {
@@ -333,41 +342,41 @@ func TestADecisionIsOnePersons(t *testing.T) {
 
 	t.Run("neither a service key's nor an asserted one", func(t *testing.T) {
 		i := s.opened(t, "One?", "So.", nil)
-		_, err := s.DecideItem(t.Context(), i.ID, body)
+		_, err := s.DecideAdjudicationItem(t.Context(), i.ID, body)
 		require.Equal(t, "not_a_person", adjudicationReason(t, err))
-		_, err = s.DecideItem(t.Context(), i.ID, body, testkit.OnBehalfOf(s.member.ID))
+		_, err = s.DecideAdjudicationItem(t.Context(), i.ID, body, testkit.OnBehalfOf(s.member.ID))
 		require.Equal(t, "not_a_person", adjudicationReason(t, err))
-		_, err = s.StateTruth(t.Context(), s.decided(t, i, "pass").ID, map[string]any{})
+		_, err = s.CreateGroundTruth(t.Context(), s.decided(t, i, "pass").ID, map[string]any{})
 		require.Equal(t, "not_a_person", adjudicationReason(t, err))
 	})
 
 	t.Run("with a reason", func(t *testing.T) {
 		i := s.opened(t, "Two?", "So.", nil)
-		_, err := s.decider.DecideItem(t.Context(), i.ID, map[string]any{"decision": "fail", "rationale": "Too short"})
+		_, err := s.decider.DecideAdjudicationItem(t.Context(), i.ID, map[string]any{"decision": "fail", "rationale": "Too short"})
 		requireField(t, err, "/rationale", "length")
 	})
 
 	t.Run("and not somebody else's", func(t *testing.T) {
 		other, _ := s.Person(t, principal.Member)
 		i := s.opened(t, "Three?", "So.", nil)
-		_, err := s.AssignItem(t.Context(), i.ID, other.ID)
+		_, err := s.AssignAdjudicationItem(t.Context(), i.ID, map[string]any{"assigneeId": other.ID})
 		require.NoError(t, err)
-		_, err = s.decider.DecideItem(t.Context(), i.ID, body)
+		_, err = s.decider.DecideAdjudicationItem(t.Context(), i.ID, body)
 		require.ErrorIs(t, err, adjudication.ErrNotAssignee)
-		got, err := s.decider.DecideItem(t.Context(), i.ID, map[string]any{"decision": "fail", "rationale": why, "failureMode": "hallucination", "override": true})
+		got, err := s.decider.DecideAdjudicationItem(t.Context(), i.ID, map[string]any{"decision": "fail", "rationale": why, "failureMode": "hallucination", "override": true})
 		require.NoError(t, err)
 		require.True(t, got.Decision.Override)
 		require.Equal(t, s.member.ID, *got.Decision.DecidedBy.ID)
 		require.Equal(t, "hallucination", *got.FailureMode)
-		found, err := s.AdjudicationItems(t.Context(), "?failureMode=hallucination")
+		found, err := s.ListAdjudicationItems(t.Context(), "failureMode=hallucination")
 		require.NoError(t, err)
-		require.Len(t, found, 1)
+		require.Len(t, found.Items, 1)
 	})
 
 	t.Run("independent unless they assessed the answer", func(t *testing.T) {
 		i := s.opened(t, "Four?", "So.", nil)
 		s.assessed(t, i)
-		got, err := s.decider.DecideItem(t.Context(), i.ID, body)
+		got, err := s.decider.DecideAdjudicationItem(t.Context(), i.ID, body)
 		require.NoError(t, err)
 		require.False(t, got.Decision.Independent)
 		require.Equal(t, "requester", got.Decision.SeparationOfDuties)
@@ -377,7 +386,7 @@ func TestADecisionIsOnePersons(t *testing.T) {
 		require.NoError(t, err)
 		i = s.opened(t, "Six?", "So.", nil)
 		s.assessed(t, i)
-		_, err = s.decider.DecideItem(t.Context(), i.ID, body)
+		_, err = s.decider.DecideAdjudicationItem(t.Context(), i.ID, body)
 		require.ErrorIs(t, err, adjudication.ErrSelfApproval)
 		require.Equal(t, "key_owner", s.decided(t, s.opened(t, "Seven?", "So.", nil), "pass").Decision.SeparationOfDuties)
 	})
@@ -395,17 +404,17 @@ func TestReopeningKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	i := s.decided(t, s.opened(t, "Why?", "So.", nil), "inconclusive")
-	_, err := s.decider.StateTruth(t.Context(), i.ID, map[string]any{})
+	_, err := s.decider.CreateGroundTruth(t.Context(), i.ID, map[string]any{})
 	require.ErrorIs(t, err, adjudication.ErrNoTruth)
-	_, err = s.PatchItem(t.Context(), i.ID, map[string]any{"status": "closed"})
+	_, err = s.UpdateAdjudicationItem(t.Context(), i.ID, map[string]any{"status": "closed"})
 	requireField(t, err, "/reason", "required")
-	i, err = s.PatchItem(t.Context(), i.ID, map[string]any{"status": "closed", "reason": "Nobody can know."})
+	i, err = s.UpdateAdjudicationItem(t.Context(), i.ID, map[string]any{"status": "closed", "reason": "Nobody can know."})
 	require.NoError(t, err)
 	require.Equal(t, "closed", i.Status)
 	require.Equal(t, "Nobody can know.", *i.Reason)
-	_, err = s.Promote(t.Context(), i.ID, map[string]any{"justification": "Why not"})
+	_, err = s.PromoteAdjudicationItemToGolden(t.Context(), i.ID, map[string]any{"justification": "Why not"})
 	require.ErrorIs(t, err, adjudication.ErrNoActive)
-	i, err = s.PatchItem(t.Context(), i.ID, map[string]any{"status": "open", "reason": "Somebody found out."}, testkit.Header("If-Match", fmt.Sprintf(`"v%d"`, i.Version)))
+	i, err = s.UpdateAdjudicationItem(t.Context(), i.ID, map[string]any{"status": "open", "reason": "Somebody found out."}, testkit.Header("If-Match", fmt.Sprintf(`"v%d"`, i.Version)))
 	require.NoError(t, err)
 	require.Nil(t, i.Decision)
 	require.Len(t, i.DecisionHistory, 1)
@@ -413,33 +422,33 @@ func TestReopeningKeepsTheHistory(t *testing.T) {
 	i = s.decided(t, i, "pass")
 	require.Equal(t, "pass", i.Decision.Decision)
 	require.Len(t, i.DecisionHistory, 1)
-	_, err = s.PatchItem(t.Context(), i.ID, map[string]any{"status": "closed", "reason": "Enough."})
+	_, err = s.UpdateAdjudicationItem(t.Context(), i.ID, map[string]any{"status": "closed", "reason": "Enough."})
 	require.ErrorIs(t, err, adjudication.ErrNotClosable)
-	_, err = s.PatchItem(t.Context(), i.ID, map[string]any{"notes": "x", "expectedVersion": 1})
+	_, err = s.UpdateAdjudicationItem(t.Context(), i.ID, map[string]any{"notes": "x", "expectedVersion": 1})
 	require.ErrorIs(t, err, adjudication.ErrConflict)
 }
 
 //nolint:paralleltest // it moves the clock
 func TestTheSummaryCounts(t *testing.T) {
 	s := in(t, testkit.Moving(t))
-	empty, err := s.QueueSummary(t.Context())
+	empty, err := s.GetAdjudicationQueueSummary(t.Context())
 	require.NoError(t, err)
 	require.Nil(t, empty.OldestOpenAt)
 	require.Nil(t, empty.JudgeOverturnRate)
 	judge := s.judge(t, "helpful")
 	for input, verdict := range map[string]string{"One?": "fail", "Two?": "pass"} {
-		r, err := s.Judge(t.Context(), map[string]any{"configId": judge.ID, "input": input, "output": "So [[score:1]]"})
+		r, err := s.EvaluateWithJudge(t.Context(), map[string]any{"configId": judge.ID, "input": input, "output": "So [[score:1]]"})
 		require.NoError(t, err)
-		i, err := s.OpenItem(t.Context(), map[string]any{"subject": map[string]any{"judgeResultIds": []string{r.ID}}})
+		i, err := s.CreateAdjudicationItem(t.Context(), map[string]any{"subject": map[string]any{"judgeResultIds": []string{r.ID}}})
 		require.NoError(t, err)
 		s.decided(t, i, verdict)
 	}
 	late := s.opened(t, "Three?", "So.", map[string]any{"dueAt": s.kit.Clock.Now().Add(time.Hour), "source": "user_report"})
-	_, err = s.AssignItem(t.Context(), late.ID, s.member.ID)
+	_, err = s.AssignAdjudicationItem(t.Context(), late.ID, map[string]any{"assigneeId": s.member.ID})
 	require.NoError(t, err)
 	s.kit.Clock.Advance(2 * time.Hour)
 	s.opened(t, "Four?", "So.", nil)
-	sum, err := s.QueueSummary(t.Context())
+	sum, err := s.GetAdjudicationQueueSummary(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]int64{"open": 1, "assigned": 1, "decided": 2, "closed": 0, "dismissed": 0}, sum.ByStatus)
 	require.EqualValues(t, 2, sum.OpenTotal)
@@ -461,15 +470,15 @@ func TestAssigningIsForMembers(t *testing.T) {
 	stranger, _ := s.kit.Org(t).Person(t, principal.Admin)
 	i := s.opened(t, "Why?", "So.", nil)
 	for _, user := range []string{stranger.ID, "nobody"} {
-		_, err := s.AssignItem(t.Context(), i.ID, user)
+		_, err := s.AssignAdjudicationItem(t.Context(), i.ID, map[string]any{"assigneeId": user})
 		requireField(t, err, "/assigneeId", "unknown_reference")
 	}
-	out, err := s.AssignItem(t.Context(), i.ID, s.member.ID)
+	out, err := s.AssignAdjudicationItem(t.Context(), i.ID, map[string]any{"assigneeId": s.member.ID})
 	require.NoError(t, err)
-	again, err := s.AssignItem(t.Context(), i.ID, s.member.ID)
+	again, err := s.AssignAdjudicationItem(t.Context(), i.ID, map[string]any{"assigneeId": s.member.ID})
 	require.NoError(t, err)
 	require.Equal(t, out.Version, again.Version)
-	released, err := s.AssignItem(t.Context(), i.ID, nil)
+	released, err := s.AssignAdjudicationItem(t.Context(), i.ID, map[string]any{"assigneeId": nil})
 	require.NoError(t, err)
 	require.Equal(t, "open", released.Status)
 	require.Nil(t, released.AssigneeID)

@@ -28,11 +28,11 @@ func TestBlindTasksRevealNothing(t *testing.T) {
 	task := c.AnnotationTask(t, 1, map[string]any{"type": "classification", "annotatorsPerItem": 2})
 	who := people(t, c, 2)
 	_, boss := c.Person(t, principal.Admin)
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	item := items[0].ID
+	item := items.Items[0].ID
 	// The answer goes through a draft and a revision, so that those exist too.
-	a, err := who[0].Annotate(ctx, map[string]any{"taskId": task.ID, "itemId": item, "label": secret + "-draft", "status": "draft"})
+	a, err := who[0].CreateAnnotation(ctx, map[string]any{"taskId": task.ID, "itemId": item, "label": secret + "-draft", "status": "draft"})
 	require.NoError(t, err)
 	_, err = who[0].UpdateAnnotation(ctx, a.ID, map[string]any{
 		"status": "submitted", "label": secret, "labels": map[string]any{"why": secret}, "feedback": secret, "correctedOutput": secret,
@@ -59,7 +59,7 @@ func TestBlindTasksRevealNothing(t *testing.T) {
 	as("another annotator", who[1])
 	as("an administrator", boss)
 	as("a service key", c)
-	me, err := who[0].Me(ctx)
+	me, err := who[0].GetMe(ctx)
 	require.NoError(t, err)
 	as("a key that says that it is the person", c, testkit.OnBehalfOf(*me.UserID))
 
@@ -132,19 +132,19 @@ func TestASkippedItemOfABlindTaskOpensNoAnswers(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{"annotatorsPerItem": 2})
 	who := people(t, c, 3)
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	item := items[0].ID
+	item := items.Items[0].ID
 	a, err := who[0].Answer(ctx, task.ID, item, map[string]any{"rating": 1})
 	require.NoError(t, err)
 	for _, one := range who[1:] {
 		_, err := one.UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": item, "status": "skipped", "reason": "Not my language"})
 		require.NoError(t, err)
 	}
-	items, err = who[1].AnnotationItems(ctx, task.ID, "")
+	items, err = who[1].ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	require.Equal(t, "skipped", items[0].Status)
-	require.Empty(t, items[0].Annotations, "people may answer the item after all")
+	require.Equal(t, "skipped", items.Items[0].Status)
+	require.Empty(t, items.Items[0].Annotations, "people may answer the item after all")
 	_, err = who[1].GetAnnotation(ctx, a.ID)
 	require.ErrorIs(t, err, annotation.ErrNotFound)
 	_, err = who[0].UpdateAnnotation(ctx, a.ID, map[string]any{"rating": 2})
@@ -165,9 +165,9 @@ func TestAnAnswerThatWasTakenBackIsClosedWithItsItem(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{})
 	who := people(t, c, 3)
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	a, err := who[0].Answer(ctx, task.ID, items[0].ID, map[string]any{"rating": 1})
+	a, err := who[0].Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"rating": 1})
 	require.NoError(t, err)
 	_, err = who[1].GetAnnotation(ctx, a.ID)
 	require.NoError(t, err)
@@ -176,16 +176,16 @@ func TestAnAnswerThatWasTakenBackIsClosedWithItsItem(t *testing.T) {
 	hidden := func() {
 		_, err := who[1].GetAnnotation(ctx, a.ID)
 		require.ErrorIs(t, err, annotation.ErrNotFound)
-		all, err := who[1].Annotations(ctx, fmt.Sprint("?taskId=", task.ID))
+		all, err := who[1].ListAnnotations(ctx, fmt.Sprint("taskId=", task.ID))
 		require.NoError(t, err)
-		for _, one := range all {
+		for _, one := range all.Annotations {
 			require.NotEqual(t, a.ID, one.ID)
 		}
 	}
 	hidden()
 	_, err = who[0].GetAnnotation(ctx, a.ID)
 	require.NoError(t, err, "it is their own")
-	_, err = who[2].Answer(ctx, task.ID, items[0].ID, map[string]any{"rating": 5})
+	_, err = who[2].Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"rating": 5})
 	require.NoError(t, err)
 	hidden()
 	counts(t, k, c, task.ID)

@@ -80,12 +80,12 @@ func TestExportAndImport(t *testing.T) {
 		map[string]any{"content": map[string]any{"input": "Why?", "output": "=1+1"}}, map[string]any{"content": "plain"}, map[string]any{"content": "12"},
 	}})
 	require.NoError(t, err)
-	items, err := c.AnnotationItems(t.Context(), task.ID, "")
+	items, err := c.ListAnnotationItems(t.Context(), task.ID, "")
 	require.NoError(t, err)
 	for i, p := range who {
-		_, err := p.Answer(t.Context(), task.ID, items[2].ID, map[string]any{"label": fmt.Sprint("label ", i), "feedback": "=A1", "labels": map[string]any{"why": []string{"x"}}, "durationMs": 1500})
+		_, err := p.Answer(t.Context(), task.ID, items.Items[2].ID, map[string]any{"label": fmt.Sprint("label ", i), "feedback": "=A1", "labels": map[string]any{"why": []string{"x"}}, "durationMs": 1500})
 		require.NoError(t, err)
-		_, err = p.UpdateAnnotationItem(t.Context(), task.ID, map[string]any{"itemId": items[1].ID, "status": "skipped", "reason": "-unclear"})
+		_, err = p.UpdateAnnotationItem(t.Context(), task.ID, map[string]any{"itemId": items.Items[1].ID, "status": "skipped", "reason": "-unclear"})
 		require.NoError(t, err)
 	}
 	for _, f := range []labelfile.Format{labelfile.JSONL, labelfile.CSV, labelfile.LabelStudio} {
@@ -132,14 +132,14 @@ func TestImportedAnswersAreNobodys(t *testing.T) {
 	importAll(t, c, task.ID, file)
 	importAll(t, admin, task.ID, file)
 
-	items, err := c.AnnotationItems(t.Context(), task.ID, "")
+	items, err := c.ListAnnotationItems(t.Context(), task.ID, "")
 	require.NoError(t, err)
-	require.Len(t, items, 2)
-	for _, i := range items {
-		require.Equal(t, []any{"pending", 0, 0}, []any{i.Status, i.AnnotationsCount, len(i.Annotations)})
+	require.Len(t, items.Items, 2)
+	for _, i := range items.Items {
+		require.Equal(t, []any{"pending", 0, 0}, []any{i.Status, int(i.AnnotationsCount), len(i.Annotations)})
 	}
 	counts(t, k, c, task.ID)
-	agreement, err := c.AnnotationAgreement(t.Context(), task.ID)
+	agreement, err := c.GetAnnotationAgreement(t.Context(), task.ID)
 	require.NoError(t, err)
 	require.Empty(t, agreement.Annotators)
 
@@ -148,7 +148,7 @@ func TestImportedAnswersAreNobodys(t *testing.T) {
 		for _, f := range []labelfile.Format{labelfile.JSONL, labelfile.CSV, labelfile.LabelStudio} {
 			require.NotContains(t, export(t, p, task.ID, f), secret)
 		}
-		_, err := p.Answer(t.Context(), task.ID, items[0].ID, map[string]any{"label": "mine"})
+		_, err := p.Answer(t.Context(), task.ID, items.Items[0].ID, map[string]any{"label": "mine"})
 		require.NoError(t, err)
 	}
 	complete := records(t, export(t, annotator, task.ID, labelfile.JSONL), labelfile.JSONL)
@@ -170,5 +170,5 @@ func TestImportedAnswersAreNobodys(t *testing.T) {
 	require.Contains(t, fmt.Sprint(f.Details["fields"]), "/items/2/content")
 	after, err := c.GetAnnotationTask(t.Context(), task.ID)
 	require.NoError(t, err)
-	require.Equal(t, 2, after.TotalItems, "all are added or none")
+	require.EqualValues(t, 2, after.TotalItems, "all are added or none")
 }

@@ -60,10 +60,10 @@ func TestGoldQuestionsFindASpammer(t *testing.T) {
 	who := people(t, c, 3)
 
 	// Nothing about an item tells whether it is gold: not its fields, not its id.
-	items, err := who[0].AnnotationItems(ctx, task.ID, fmt.Sprint("?limit=", 2*n))
+	items, err := who[0].ListAnnotationItems(ctx, task.ID, fmt.Sprint("limit=", 2*n))
 	require.NoError(t, err)
 	var looks []string
-	for _, item := range items {
+	for _, item := range items.Items {
 		item.ID, item.Content = 0, nil
 		text, err := json.Marshal(item)
 		require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestGoldQuestionsFindASpammer(t *testing.T) {
 
 	for p, person := range who {
 		for range 2 * n {
-			next, err := person.NextItem(ctx, task.ID)
+			next, err := person.TakeAnnotationItem(ctx, task.ID, nil)
 			require.NoError(t, err)
 			label := right(number[next.Item.ID])
 			if p == 2 {
@@ -87,21 +87,21 @@ func TestGoldQuestionsFindASpammer(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	a, err := c.AnnotationAgreement(ctx, task.ID)
+	a, err := c.GetAnnotationAgreement(ctx, task.ID)
 	require.NoError(t, err)
-	require.Equal(t, []int{3 * n, n}, []int{a.Answers, a.Items}, "agreement is that of the other items")
-	require.Equal(t, []int{n, n}, []int{a.Gold.Questions, a.Gold.Answered})
+	require.Equal(t, []int{3 * n, n}, []int{int(a.Answers), int(a.Items)}, "agreement is that of the other items")
+	require.Equal(t, []int{n, n}, []int{int(a.Gold.Questions), int(a.Gold.Answered)})
 	require.Empty(t, a.Gold.Contradicted)
-	me, err := who[2].Me(ctx)
+	me, err := who[2].GetMe(ctx)
 	require.NoError(t, err)
 	for _, one := range a.Annotators {
-		require.Equal(t, n, one.Gold.Items)
+		require.EqualValues(t, n, one.Gold.Items)
 		require.NotNil(t, one.Gold.Accuracy.CI)
 		if *one.Annotator.ID == *me.UserID {
-			require.Equal(t, []any{n / 2, "flagged"}, []any{one.Gold.Correct, one.Gold.Standing})
+			require.Equal(t, []any{n / 2, "flagged"}, []any{int(one.Gold.Correct), one.Gold.Standing})
 			require.Contains(t, one.Flags, "fails_gold")
 		} else {
-			require.Equal(t, []any{n, "trusted"}, []any{one.Gold.Correct, one.Gold.Standing})
+			require.Equal(t, []any{n, "trusted"}, []any{int(one.Gold.Correct), one.Gold.Standing})
 			require.NotContains(t, one.Flags, "fails_gold")
 		}
 	}
@@ -111,9 +111,9 @@ func TestGoldQuestionsFindASpammer(t *testing.T) {
 
 	// Who answers the task sees all items alike, also in figures.
 	for _, person := range who {
-		a, err := person.AnnotationAgreement(ctx, task.ID)
+		a, err := person.GetAnnotationAgreement(ctx, task.ID)
 		require.NoError(t, err)
-		require.Equal(t, []int{6 * n, 2 * n}, []int{a.Answers, a.Items})
+		require.Equal(t, []int{6 * n, 2 * n}, []int{int(a.Answers), int(a.Items)})
 		require.Nil(t, a.Gold)
 		for _, one := range a.Annotators {
 			require.Nil(t, one.Gold)
@@ -162,16 +162,16 @@ func TestSomebodyWhoAnswersGoldQuestionsAlone(t *testing.T) {
 		}
 	}
 
-	a, err := c.AnnotationAgreement(ctx, task.ID)
+	a, err := c.GetAnnotationAgreement(ctx, task.ID)
 
 	require.NoError(t, err)
-	require.NotNil(t, a.Alpha.CI)
-	me, err := who[2].Me(ctx)
+	require.NotNil(t, a.KrippendorffAlpha.CI)
+	me, err := who[2].GetMe(ctx)
 	require.NoError(t, err)
 	alone := slices.IndexFunc(a.Annotators, func(one testkit.AnnotatorQuality) bool { return *one.Annotator.ID == *me.UserID })
 	require.GreaterOrEqual(t, alone, 0)
-	require.Equal(t, n, a.Annotators[alone].Gold.Items)
-	require.Equal(t, a.Alpha, a.Annotators[alone].AlphaWithout)
+	require.EqualValues(t, n, a.Annotators[alone].Gold.Items)
+	require.Equal(t, a.KrippendorffAlpha, a.Annotators[alone].AlphaWithout)
 	require.Equal(t, "krippendorff_alpha_change", a.Annotators[alone].AlphaChange.Method)
 	require.Nil(t, a.Annotators[alone].AlphaChange.Value)
 }

@@ -22,9 +22,9 @@ func TestSeveralPeopleAnswerAnItem(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 2, map[string]any{"annotatorsPerItem": 2, "agreementThreshold": 0.8})
 	who := people(t, c, 3)
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	calm, torn := items[0].ID, items[1].ID
+	calm, torn := items.Items[0].ID, items.Items[1].ID
 	answer := func(p *testkit.Client, item int64, rating float64) annotationOrReason {
 		_, err := p.Answer(ctx, task.ID, item, map[string]any{"rating": rating, "durationMs": 1500})
 		if err != nil {
@@ -41,29 +41,29 @@ func TestSeveralPeopleAnswerAnItem(t *testing.T) {
 	require.Equal(t, submitted, answer(who[0], torn, 1))
 	require.Equal(t, submitted, answer(who[2], torn, 5))
 
-	items, err = c.AnnotationItems(ctx, task.ID, "")
+	items, err = c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	require.Equal(t, []string{"annotated", "conflicted"}, []string{items[0].Status, items[1].Status})
-	require.InDelta(t, 1, *items[0].Agreement, 1e-9)
-	require.InDelta(t, 0, *items[1].Agreement, 1e-9)
-	require.EqualValues(t, 1500, *items[1].Annotations[0].DurationMS)
+	require.Equal(t, []string{"annotated", "conflicted"}, []string{items.Items[0].Status, items.Items[1].Status})
+	require.InDelta(t, 1, *items.Items[0].Agreement, 1e-9)
+	require.InDelta(t, 0, *items.Items[1].Agreement, 1e-9)
+	require.EqualValues(t, 1500, *items.Items[1].Annotations[0].DurationMs)
 	done, err := c.GetAnnotationTask(ctx, task.ID)
 	require.NoError(t, err)
 	require.Equal(t, "completed", done.Status, "its last item is complete")
-	require.Equal(t, []int{2, 2}, []int{done.TotalItems, done.CompletedItems})
+	require.Equal(t, []int64{2, 2}, []int64{done.TotalItems, done.CompletedItems})
 
 	more, err := c.AddAnnotationItems(ctx, task.ID, map[string]any{"content": map[string]any{"question": "Why?"}, "suggestion": map[string]any{"rating": 3}})
 	require.NoError(t, err)
-	require.Equal(t, 1, more.Created)
+	require.EqualValues(t, 1, more.Created)
 	done, err = c.GetAnnotationTask(ctx, task.ID)
 	require.NoError(t, err)
 	require.Equal(t, "active", done.Status, "it has an item that needs people")
-	for query, want := range map[string]int{"?annotated=true": 2, "?annotated=false": 1, "?annotated=complete": 2, "?annotated=partial": 0, "?annotated=all": 3, "": 3, "?limit=1": 1} {
-		found, err := c.AnnotationItems(ctx, task.ID, query)
+	for query, want := range map[string]int{"annotated=true": 2, "annotated=false": 1, "annotated=complete": 2, "annotated=partial": 0, "annotated=all": 3, "": 3, "limit=1": 1} {
+		found, err := c.ListAnnotationItems(ctx, task.ID, query)
 		require.NoError(t, err)
-		require.Len(t, found, want, query)
+		require.Len(t, found.Items, want, query)
 	}
-	_, err = c.AnnotationItems(ctx, task.ID, "?annotated=maybe")
+	_, err = c.ListAnnotationItems(ctx, task.ID, "annotated=maybe")
 	require.Equal(t, "invalid_request", annotationReason(t, err))
 }
 
@@ -78,9 +78,9 @@ func TestAnAnswerIsRevised(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{"annotatorsPerItem": 2, "blind": false})
 	who := people(t, c, 2)
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	item := items[0].ID
+	item := items.Items[0].ID
 	a, err := who[0].Answer(ctx, task.ID, item, map[string]any{"rating": 2, "feedback": "Thin.", "durationMs": 100})
 	require.NoError(t, err)
 	_, err = who[1].UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": item, "annotation": map[string]any{"rating": 1}})
@@ -97,12 +97,12 @@ func TestAnAnswerIsRevised(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 5, *got.Rating, 0)
 	require.Equal(t, "Thin.", *got.Feedback, "what is not sent stays")
-	require.EqualValues(t, 150, *got.DurationMS)
+	require.EqualValues(t, 150, *got.DurationMs)
 	require.Len(t, got.Revisions, 1)
 	require.InDelta(t, 2, *got.Revisions[0].Rating, 0)
-	items, err = c.AnnotationItems(ctx, task.ID, "")
+	items, err = c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	require.Equal(t, "annotated", items[0].Status, "they agree now")
+	require.Equal(t, "annotated", items.Items[0].Status, "they agree now")
 	counts(t, k, c, task.ID)
 
 	_, err = who[0].UpdateAnnotation(ctx, a.ID, map[string]any{"rating": 1, "expectedVersion": 1})
@@ -110,9 +110,9 @@ func TestAnAnswerIsRevised(t *testing.T) {
 	_, err = who[0].UpdateAnnotation(ctx, a.ID, map[string]any{"status": "discarded"})
 	require.NoError(t, err)
 	counts(t, k, c, task.ID)
-	items, err = c.AnnotationItems(ctx, task.ID, "")
+	items, err = c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	require.Equal(t, "in_progress", items[0].Status)
+	require.Equal(t, "in_progress", items.Items[0].Status)
 	_, err = who[0].UpdateAnnotation(ctx, a.ID, map[string]any{"status": "submitted"})
 	require.ErrorIs(t, err, annotation.ErrTransition)
 	_, err = who[0].Answer(ctx, task.ID, item, map[string]any{"rating": 3})
@@ -126,9 +126,9 @@ func TestDraftsAreOnesOwn(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{"blind": false})
 	who := people(t, c, 2)
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	draft, err := who[0].Annotate(ctx, map[string]any{"taskId": task.ID, "itemId": items[0].ID, "feedback": "Perhaps.", "status": "draft"})
+	draft, err := who[0].CreateAnnotation(ctx, map[string]any{"taskId": task.ID, "itemId": items.Items[0].ID, "feedback": "Perhaps.", "status": "draft"})
 	require.NoError(t, err)
 	_, err = who[1].GetAnnotation(ctx, draft.ID)
 	require.ErrorIs(t, err, annotation.ErrNotFound)
@@ -150,16 +150,16 @@ func TestAnItemIsSkipped(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{"annotatorsPerItem": 2})
 	who := people(t, c, 2)
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	skip := map[string]any{"itemId": items[0].ID, "status": "skipped", "reason": "Not my language"}
-	_, err = who[0].UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": items[0].ID, "status": "skipped"})
+	skip := map[string]any{"itemId": items.Items[0].ID, "status": "skipped", "reason": "Not my language"}
+	_, err = who[0].UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": items.Items[0].ID, "status": "skipped"})
 	require.Equal(t, "invalid_request", annotationReason(t, err), "a skip has a reason")
 	got, err := who[0].UpdateAnnotationItem(ctx, task.ID, skip)
 	require.NoError(t, err)
 	require.Equal(t, "pending", got.Status, "another person may answer it")
 	require.Equal(t, "Not my language", got.Skips[0].Reason)
-	next, err := who[0].NextItem(ctx, task.ID)
+	next, err := who[0].TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.Nil(t, next.Item, "they skipped it")
 	require.Equal(t, "others", *next.Reason)
@@ -168,13 +168,13 @@ func TestAnItemIsSkipped(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "skipped", got.Status)
 	counts(t, k, c, task.ID)
-	_, err = who[1].UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": items[0].ID, "status": "pending"})
+	_, err = who[1].UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": items.Items[0].ID, "status": "pending"})
 	require.ErrorIs(t, err, annotation.ErrAnswerOnly)
-	got, err = c.UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": items[0].ID, "status": "pending"})
+	got, err = c.UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": items.Items[0].ID, "status": "pending"})
 	require.NoError(t, err)
 	require.Equal(t, "pending", got.Status)
 	counts(t, k, c, task.ID)
-	next, err = who[0].NextItem(ctx, task.ID)
+	next, err = who[0].TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.NotNil(t, next.Item, "it is in the queue again")
 }
@@ -185,19 +185,19 @@ func TestAPersonWhoAnswersAnItemNoLongerSkipsIt(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{"annotatorsPerItem": 2})
 	who := people(t, c, 3)
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	skip := map[string]any{"itemId": items[0].ID, "status": "skipped", "reason": "Not my language"}
+	skip := map[string]any{"itemId": items.Items[0].ID, "status": "skipped", "reason": "Not my language"}
 	_, err = who[0].UpdateAnnotationItem(ctx, task.ID, skip)
 	require.NoError(t, err)
-	_, err = who[0].Answer(ctx, task.ID, items[0].ID, map[string]any{"rating": 4})
+	_, err = who[0].Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"rating": 4})
 	require.NoError(t, err)
 	counts(t, k, c, task.ID)
 	got, err := who[1].UpdateAnnotationItem(ctx, task.ID, skip)
 	require.NoError(t, err)
 	require.Equal(t, "in_progress", got.Status, "only one person skips it")
 	counts(t, k, c, task.ID)
-	_, err = who[2].Answer(ctx, task.ID, items[0].ID, map[string]any{"rating": 4})
+	_, err = who[2].Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"rating": 4})
 	require.NoError(t, err)
 }
 
@@ -205,16 +205,16 @@ func TestContentChangesUntilSomebodyAnswers(t *testing.T) {
 	t.Parallel()
 	c, ctx := testkit.Shared(t).Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{"annotatorsPerItem": 2})
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
 	one := people(t, c, 1)[0]
-	edit := map[string]any{"itemId": items[0].ID, "content": "Better"}
+	edit := map[string]any{"itemId": items.Items[0].ID, "content": "Better"}
 	_, err = one.UpdateAnnotationItem(ctx, task.ID, edit)
 	require.ErrorIs(t, err, annotation.ErrAnswerOnly)
 	got, err := c.UpdateAnnotationItem(ctx, task.ID, edit)
 	require.NoError(t, err)
 	require.Equal(t, "Better", got.Content)
-	_, err = one.Answer(ctx, task.ID, items[0].ID, map[string]any{"rating": 1})
+	_, err = one.Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"rating": 1})
 	require.NoError(t, err)
 	_, err = c.UpdateAnnotationItem(ctx, task.ID, edit)
 	require.ErrorIs(t, err, annotation.ErrItemAnswered)
@@ -226,20 +226,20 @@ func TestTasksAreAnsweredByTheirAssigneesWhileActive(t *testing.T) {
 	t.Parallel()
 	c, ctx := testkit.Shared(t).Org(t), t.Context()
 	who := people(t, c, 2)
-	me, err := who[0].Me(ctx)
+	me, err := who[0].GetMe(ctx)
 	require.NoError(t, err)
 	task := c.AnnotationTask(t, 1, map[string]any{"assigneeIds": []string{*me.UserID}})
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
-	_, err = who[1].Answer(ctx, task.ID, items[0].ID, map[string]any{"rating": 1})
+	_, err = who[1].Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"rating": 1})
 	require.ErrorIs(t, err, annotation.ErrNotAssignee)
-	_, err = who[1].NextItem(ctx, task.ID)
+	_, err = who[1].TakeAnnotationItem(ctx, task.ID, nil)
 	require.ErrorIs(t, err, annotation.ErrNotAssignee)
 	_, err = c.UpdateAnnotationTask(ctx, task.ID, map[string]any{"status": "paused"})
 	require.NoError(t, err)
-	_, err = who[0].Answer(ctx, task.ID, items[0].ID, map[string]any{"rating": 1})
+	_, err = who[0].Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"rating": 1})
 	require.ErrorIs(t, err, annotation.ErrNotActive)
-	_, err = who[0].NextItem(ctx, task.ID)
+	_, err = who[0].TakeAnnotationItem(ctx, task.ID, nil)
 	require.ErrorIs(t, err, annotation.ErrNotActive)
 	_, err = c.CreateAnnotationTask(ctx, map[string]any{"name": "For nobody", "assigneeIds": []string{uuid.NewString()}})
 	require.Equal(t, "invalid_request", annotationReason(t, err))
@@ -251,7 +251,7 @@ func TestTheSamePersonAnswersAnItemOnceHoweverManyKeysTheyHave(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	one := people(t, c, 1)[0]
 	task := c.AnnotationTask(t, 1, map[string]any{"annotatorsPerItem": 5})
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
 	keys := []*testkit.Client{one}
 	for i := range 4 {
@@ -264,7 +264,7 @@ func TestTheSamePersonAnswersAnItemOnceHoweverManyKeysTheyHave(t *testing.T) {
 	got := map[string]int{}
 	for _, key := range keys {
 		wait.Go(func() {
-			_, err := key.Answer(context.WithoutCancel(ctx), task.ID, items[0].ID, map[string]any{"rating": 3})
+			_, err := key.Answer(context.WithoutCancel(ctx), task.ID, items.Items[0].ID, map[string]any{"rating": 3})
 			lock.Lock()
 			defer lock.Unlock()
 			if err == nil {
@@ -283,10 +283,10 @@ func TestAnswersNeedAPerson(t *testing.T) {
 	t.Parallel()
 	c, ctx := testkit.Shared(t).Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{})
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
 	one := people(t, c, 1)[0]
-	a, err := one.Answer(ctx, task.ID, items[0].ID, map[string]any{"rating": 3})
+	a, err := one.Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"rating": 3})
 	require.NoError(t, err)
 	at := fmt.Sprint("/api/annotations/", a.ID)
 	tasks := fmt.Sprintf("/api/annotations/tasks/%d", task.ID)
@@ -294,11 +294,11 @@ func TestAnswersNeedAPerson(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{http.MethodPost, "/api/annotations", map[string]any{"taskId": task.ID, "itemId": items[0].ID, "rating": 1}},
-		{http.MethodPost, tasks + "/items", map[string]any{"itemId": items[0].ID, "annotation": map[string]any{"rating": 1}}},
+		{http.MethodPost, "/api/annotations", map[string]any{"taskId": task.ID, "itemId": items.Items[0].ID, "rating": 1}},
+		{http.MethodPost, tasks + "/items", map[string]any{"itemId": items.Items[0].ID, "annotation": map[string]any{"rating": 1}}},
 		{http.MethodPost, tasks + "/items", map[string]any{"content": "x", "annotation": map[string]any{"rating": 1}}},
-		{http.MethodPut, tasks + "/items", map[string]any{"itemId": items[0].ID, "annotation": map[string]any{"rating": 1}}},
-		{http.MethodPut, tasks + "/items", map[string]any{"itemId": items[0].ID, "status": "skipped", "reason": "x"}},
+		{http.MethodPut, tasks + "/items", map[string]any{"itemId": items.Items[0].ID, "annotation": map[string]any{"rating": 1}}},
+		{http.MethodPut, tasks + "/items", map[string]any{"itemId": items.Items[0].ID, "status": "skipped", "reason": "x"}},
 		{http.MethodPost, tasks + "/next", nil},
 		{http.MethodPatch, at, map[string]any{"rating": 1}},
 		{http.MethodDelete, at, nil},
@@ -318,9 +318,9 @@ func TestDeletedTasksKeepWhatPeopleSubmitted(t *testing.T) {
 	one := people(t, c, 1)[0]
 	var item int64
 	for _, task := range []testkit.AnnotationTask{task, decided} {
-		items, err := c.AnnotationItems(ctx, task.ID, "")
+		items, err := c.ListAnnotationItems(ctx, task.ID, "")
 		require.NoError(t, err)
-		item = items[0].ID
+		item = items.Items[0].ID
 		_, err = one.Answer(ctx, task.ID, item, map[string]any{"rating": 3})
 		require.NoError(t, err)
 	}
@@ -345,17 +345,17 @@ func TestDeletedTasksKeepWhatPeopleSubmitted(t *testing.T) {
 	require.ErrorIs(t, err, annotation.ErrInUse)
 	_, err = c.Call(ctx, http.MethodDelete, fmt.Sprint("/api/annotations/tasks/", task.ID), nil, nil)
 	require.NoError(t, err)
-	_, err = c.AnnotationItems(ctx, task.ID, "")
+	_, err = c.ListAnnotationItems(ctx, task.ID, "")
 	require.ErrorIs(t, err, annotation.ErrTaskNotFound)
-	kept, err := c.Annotations(ctx, fmt.Sprint("?taskId=", task.ID))
+	kept, err := c.ListAnnotations(ctx, fmt.Sprint("taskId=", task.ID))
 	require.NoError(t, err)
-	require.Len(t, kept, 1)
-	_, err = one.UpdateAnnotation(ctx, kept[0].ID, map[string]any{"rating": 1})
+	require.Len(t, kept.Annotations, 1)
+	_, err = one.UpdateAnnotation(ctx, kept.Annotations[0].ID, map[string]any{"rating": 1})
 	require.ErrorIs(t, err, annotation.ErrTaskDeleted)
-	_, err = one.UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": *kept[0].ItemID, "annotation": map[string]any{"rating": 1}})
+	_, err = one.UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": *kept.Annotations[0].ItemID, "annotation": map[string]any{"rating": 1}})
 	require.ErrorIs(t, err, annotation.ErrTaskNotFound)
-	require.NoError(t, one.DeleteAnnotation(ctx, kept[0].ID), "people delete what they said")
-	_, err = one.GetAnnotation(ctx, kept[0].ID)
+	require.NoError(t, one.DeleteAnnotation(ctx, kept.Annotations[0].ID), "people delete what they said")
+	_, err = one.GetAnnotation(ctx, kept.Annotations[0].ID)
 	require.ErrorIs(t, err, annotation.ErrNotFound)
 }
 
@@ -382,15 +382,15 @@ func TestEqualAnswersAgreeHoweverTheyAreWritten(t *testing.T) {
 			ctx := t.Context()
 			task := c.AnnotationTask(t, 1, map[string]any{"type": one.kind, "annotatorsPerItem": 2, "labelSchema": map[string]any{"fields": []any{one.field}}})
 			who := people(t, c, 2)
-			items, err := c.AnnotationItems(ctx, task.ID, "")
+			items, err := c.ListAnnotationItems(ctx, task.ID, "")
 			require.NoError(t, err)
-			_, err = who[0].Answer(ctx, task.ID, items[0].ID, one.first)
+			_, err = who[0].Answer(ctx, task.ID, items.Items[0].ID, one.first)
 			require.NoError(t, err)
-			_, err = who[1].Answer(ctx, task.ID, items[0].ID, one.second)
+			_, err = who[1].Answer(ctx, task.ID, items.Items[0].ID, one.second)
 			require.NoError(t, err)
-			items, err = c.AnnotationItems(ctx, task.ID, "")
+			items, err = c.ListAnnotationItems(ctx, task.ID, "")
 			require.NoError(t, err)
-			require.Equal(t, one.status, items[0].Status)
+			require.Equal(t, one.status, items.Items[0].Status)
 		})
 	}
 }
@@ -401,7 +401,7 @@ func TestAnswersAndPagesHaveALimit(t *testing.T) {
 	const items = 36
 	task := c.AnnotationTask(t, items, map[string]any{"type": "correction"})
 	one := people(t, c, 1)[0]
-	list, err := c.AnnotationItems(ctx, task.ID, "")
+	list, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
 	long := strings.Repeat("x", 250<<10)
 	for _, body := range []map[string]any{
@@ -409,13 +409,13 @@ func TestAnswersAndPagesHaveALimit(t *testing.T) {
 		{"correctedOutput": long, "labels": map[string]any{"why": long}},
 		{"correctedOutput": "x", "labels": map[string]any{"why": long, "how": long}},
 	} {
-		_, err := one.Answer(ctx, task.ID, list[0].ID, body)
+		_, err := one.Answer(ctx, task.ID, list.Items[0].ID, body)
 		require.Equal(t, "invalid_request", annotationReason(t, err))
-		body["taskId"], body["itemId"], body["status"] = task.ID, list[0].ID, "draft"
-		_, err = one.Annotate(ctx, body)
+		body["taskId"], body["itemId"], body["status"] = task.ID, list.Items[0].ID, "draft"
+		_, err = one.CreateAnnotation(ctx, body)
 		require.Equal(t, "invalid_request", annotationReason(t, err), "a draft neither")
 	}
-	for _, i := range list {
+	for _, i := range list.Items {
 		_, err := one.Answer(ctx, task.ID, i.ID, map[string]any{"correctedOutput": long})
 		require.NoError(t, err)
 	}

@@ -27,14 +27,14 @@ func TestNextHandsOutEachSlotOnce(t *testing.T) {
 	for p, one := range who {
 		wait.Go(func() {
 			for {
-				next, err := one.NextItem(ctx, task.ID)
+				next, err := one.TakeAnnotationItem(ctx, task.ID, nil)
 				if err != nil || next.Item == nil {
 					lock.Lock()
 					defer lock.Unlock()
 					require.NoError(t, err)
 					return
 				}
-				again, err := one.NextItem(ctx, task.ID)
+				again, err := one.TakeAnnotationItem(ctx, task.ID, nil)
 				lock.Lock()
 				require.NoError(t, err)
 				require.Equal(t, next.Item.ID, again.Item.ID, "who asks again gets the item that they hold")
@@ -62,7 +62,7 @@ func TestNextHandsOutEachSlotOnce(t *testing.T) {
 	done, err := c.GetAnnotationTask(ctx, task.ID)
 	require.NoError(t, err)
 	require.Equal(t, "completed", done.Status)
-	next, err := who[0].NextItem(ctx, task.ID)
+	next, err := who[0].TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.Nil(t, next.Item)
 	require.Equal(t, "completed", *next.Reason)
@@ -74,11 +74,11 @@ func TestALeaseExpires(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{})
 	who := people(t, c, 3)
-	first, err := who[0].NextItem(ctx, task.ID)
+	first, err := who[0].TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.Equal(t, "in_progress", first.Item.Status)
 	require.NotNil(t, first.Item.LockExpiresAt)
-	none, err := who[1].NextItem(ctx, task.ID)
+	none, err := who[1].TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.Nil(t, none.Item, "another person holds the only slot")
 	require.Equal(t, "others", *none.Reason)
@@ -86,7 +86,7 @@ func TestALeaseExpires(t *testing.T) {
 	require.Equal(t, "item_held", annotationReason(t, err))
 
 	k.Clock.Advance(16 * time.Minute)
-	second, err := who[1].NextItem(ctx, task.ID)
+	second, err := who[1].TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.Equal(t, first.Item.ID, second.Item.ID)
 	counts(t, k, c, task.ID)
@@ -104,12 +104,12 @@ func TestNextHandsBackAnItemWithADraft(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 1, map[string]any{})
 	one := people(t, c, 1)[0]
-	first, err := one.NextItem(ctx, task.ID)
+	first, err := one.TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
-	draft, err := one.Annotate(ctx, map[string]any{"taskId": task.ID, "itemId": first.Item.ID, "feedback": "Perhaps.", "status": "draft"})
+	draft, err := one.CreateAnnotation(ctx, map[string]any{"taskId": task.ID, "itemId": first.Item.ID, "feedback": "Perhaps.", "status": "draft"})
 	require.NoError(t, err)
 	k.Clock.Advance(16 * time.Minute)
-	again, err := one.NextItem(ctx, task.ID)
+	again, err := one.TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.NotNil(t, again.Item, "they have not answered it")
 	require.Equal(t, first.Item.ID, again.Item.ID)
@@ -123,7 +123,7 @@ func TestNextHandsBackAnItemWithADraft(t *testing.T) {
 	counts(t, k, c, task.ID)
 	_, err = c.UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": first.Item.ID, "status": "pending"})
 	require.NoError(t, err)
-	again, err = one.NextItem(ctx, task.ID)
+	again, err = one.TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.NotNil(t, again.Item, "it is in the queue again")
 	_, err = one.Answer(ctx, task.ID, first.Item.ID, map[string]any{"rating": 3})
@@ -138,7 +138,7 @@ func TestNextOfAnotherOrganization(t *testing.T) {
 	task := them.AnnotationTask(t, 1, map[string]any{})
 	one := people(t, us, 1)[0]
 	for _, id := range []int64{task.ID, 4711} {
-		_, err := one.NextItem(t.Context(), id)
+		_, err := one.TakeAnnotationItem(t.Context(), id, nil)
 		require.Equal(t, "annotation_task_not_found", annotationReason(t, err), strconv.FormatInt(id, 10))
 	}
 }

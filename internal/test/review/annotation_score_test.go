@@ -47,9 +47,9 @@ func TestAnnotationsBecomeScores(t *testing.T) {
 	_, ada := c.Person(t, principal.Annotator)
 	trace := c.AnsweredTrace(t, "Why?", "So.")
 
-	draft, err := ada.Annotate(ctx, map[string]any{"traceId": trace, "label": "draft", "status": "draft"})
+	draft, err := ada.CreateAnnotation(ctx, map[string]any{"traceId": trace, "label": "draft", "status": "draft"})
 	require.NoError(t, err)
-	a, err := ada.Annotate(ctx, map[string]any{"traceId": trace, "rating": 4, "label": "good", "labels": map[string]any{"helpful": "pass", "length": 3}, "feedback": "Fine."})
+	a, err := ada.CreateAnnotation(ctx, map[string]any{"traceId": trace, "rating": 4, "label": "good", "labels": map[string]any{"helpful": "pass", "length": 3}, "feedback": "Fine."})
 	require.NoError(t, err)
 	require.Equal(t, map[string][]string{
 		"annotation.rating": {"0.75"}, "annotation.label": {"good"}, "annotation.label.helpful": {"pass"}, "annotation.label.length": {"3"},
@@ -78,19 +78,19 @@ func TestANewLabelChangesAlignment(t *testing.T) {
 	c, ctx := k.Org(t), t.Context()
 	k.Work(t)
 	_, ada := c.Person(t, principal.Annotator)
-	j, err := c.CreateJudge(ctx, map[string]any{"key": "helpful", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
+	j, err := c.CreateJudgeConfig(ctx, map[string]any{"key": "helpful", "starter": "helpfulness", "provider": "simulated", "model": "judge"})
 	require.NoError(t, err)
 	trace := c.AnsweredTrace(t, "Why?", "So. [[score:1]]")
-	_, err = c.Judge(ctx, map[string]any{"configId": j.ID, "traceId": trace, "input": "Why?", "output": "So. [[score:1]]"})
+	_, err = c.EvaluateWithJudge(ctx, map[string]any{"configId": j.ID, "traceId": trace, "input": "Why?", "output": "So. [[score:1]]"})
 	require.NoError(t, err)
 	confusion := func() (passed, rejected int) {
 		said(t, k, c, trace)
-		all, err := c.JudgeAlignments(ctx, "?configId="+j.ID)
+		all, err := c.GetJudgeAlignment(ctx, "configId="+j.ID)
 		require.NoError(t, err)
-		if len(all) == 0 || all[0].N == 0 {
+		if len(all.Alignments) == 0 || all.Alignments[0].N == 0 {
 			return 0, 0
 		}
-		return all[0].Confusion.TP, all[0].Confusion.FP
+		return int(all.Alignments[0].Confusion.Tp), int(all.Alignments[0].Confusion.Fp)
 	}
 	check := func(passed, rejected int, why string) {
 		t.Helper()
@@ -98,7 +98,7 @@ func TestANewLabelChangesAlignment(t *testing.T) {
 		require.Equal(t, []int{passed, rejected}, []int{p, r}, why)
 	}
 	check(0, 0, "nobody has said anything")
-	a, err := ada.Annotate(ctx, map[string]any{"traceId": trace, "labels": map[string]any{"helpful": "fail"}})
+	a, err := ada.CreateAnnotation(ctx, map[string]any{"traceId": trace, "labels": map[string]any{"helpful": "fail"}})
 	require.NoError(t, err)
 	check(0, 1, "the judge let pass what a person rejects")
 	_, err = ada.UpdateAnnotation(ctx, a.ID, map[string]any{"labels": map[string]any{"helpful": "pass"}})
@@ -125,7 +125,7 @@ func TestScoresOfBlindTasksComeWithCompletion(t *testing.T) {
 	_, err = who[0].Answer(ctx, task.ID, item, map[string]any{"label": secret, "labels": map[string]any{"why": secret}, "feedback": secret})
 	require.NoError(t, err)
 	require.Empty(t, said(t, k, c, trace))
-	opened, err := c.OpenItem(ctx, map[string]any{"subject": map[string]any{"traceId": trace}})
+	opened, err := c.CreateAdjudicationItem(ctx, map[string]any{"subject": map[string]any{"traceId": trace}})
 	require.NoError(t, err)
 	require.Empty(t, opened.Candidates, "what an adjudication shows comes from scores")
 	require.NotContains(t, outbox(t, k, c), secret)

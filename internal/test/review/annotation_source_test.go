@@ -20,7 +20,7 @@ func TestTasksAreFilledFromSources(t *testing.T) {
 	k := testkit.Own(t, "its worker's clock moves")
 	k.Work(t)
 	c, ctx := k.Org(t), t.Context()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	var cases []testkit.Item
 	for i := range 12 {
 		cases = append(cases, testkit.Item{Input: fmt.Sprint("question ", i), Output: fmt.Sprint("answer ", i), ExpectedOutput: fmt.Sprint("answer ", i-i%3)})
@@ -44,11 +44,11 @@ func TestTasksAreFilledFromSources(t *testing.T) {
 		if err != nil {
 			return task, nil, err
 		}
-		items, err := c.AnnotationItems(ctx, task.ID, "")
+		items, err := c.ListAnnotationItems(ctx, task.ID, "")
 		require.NoError(t, err)
-		require.Len(t, items, task.TotalItems)
+		require.Len(t, items.Items, int(task.TotalItems))
 		counts(t, k, c, task.ID)
-		return task, items, nil
+		return task, items.Items, nil
 	}
 	for name, one := range map[string]struct {
 		source map[string]any
@@ -83,8 +83,9 @@ func TestTasksAreFilledFromSources(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, run.ID, *items[0].EvaluationRunID)
 	require.NotNil(t, items[0].TestCaseID)
-	require.Equal(t, run.ID, task.Source["evaluation_run_id"])
-	require.InDelta(t, 12, task.Source["candidates"], 0)
+	source, _ := task.Source.(map[string]any)
+	require.Equal(t, run.ID, source["evaluation_run_id"])
+	require.InDelta(t, 12, source["candidates"], 0)
 	require.InDelta(t, 2.0/12, *items[0].InclusionProbability, 1e-12, "labels can be weighed")
 	_, whole, err := create(c, map[string]any{"evaluationRunId": run.ID, "only": "failed"})
 	require.NoError(t, err)
@@ -107,7 +108,7 @@ func TestTasksAreFilledFromSources(t *testing.T) {
 	require.Equal(t, "insufficient_scope", annotationReason(t, err))
 	_, _, err = create(k.Key(t, c, principal.EvalWrite, principal.TracesRead), map[string]any{"traceFilter": map[string]any{}})
 	require.NoError(t, err)
-	theirs := k.Org(t).Dataset(t, testkit.Dataset{})
+	theirs := k.Org(t).Dataset(t, testkit.NewDataset{})
 	_, _, err = create(c, map[string]any{"datasetId": theirs.ID})
 	require.Equal(t, "invalid_request", annotationReason(t, err))
 
@@ -148,21 +149,21 @@ func TestTasksAreFilledFromSources(t *testing.T) {
 
 	t.Run("an annotation names an item of the run", func(t *testing.T) {
 		one := people(t, c, 1)[0]
-		a, err := one.Annotate(ctx, map[string]any{"evaluationRunId": run.ID, "testCaseId": *items[0].TestCaseID, "rating": 4})
+		a, err := one.CreateAnnotation(ctx, map[string]any{"evaluationRunId": run.ID, "testCaseId": *items[0].TestCaseID, "rating": 4})
 		require.NoError(t, err)
 		for query, want := range map[string]int{
-			"": 1, "?evaluationRunId=" + run.ID: 1, "?evaluationRunId=4711": 0, "?testCaseId=" + *items[0].TestCaseID: 1, "?testCaseId=x": 0, "?traceId=4711": 0, "?taskId=1": 0, "?annotatorId=x": 0,
-			"?annotatorId=" + *a.Annotator.ID: 1, "?evaluationRunId=" + run.ID + "&testCaseId=" + *items[1].TestCaseID: 0,
+			"": 1, "evaluationRunId=" + run.ID: 1, "evaluationRunId=4711": 0, "testCaseId=" + *items[0].TestCaseID: 1, "testCaseId=x": 0, "traceId=4711": 0, "taskId=1": 0, "annotatorId=x": 0,
+			"annotatorId=" + *a.Annotator.ID: 1, "evaluationRunId=" + run.ID + "&testCaseId=" + *items[1].TestCaseID: 0,
 		} {
-			found, err := c.Annotations(ctx, query)
+			found, err := c.ListAnnotations(ctx, query)
 			require.NoError(t, err)
-			require.Len(t, found, want, query)
+			require.Len(t, found.Annotations, want, query)
 		}
 		for name, body := range map[string]map[string]any{
 			"no subject": {"rating": 1}, "no answer": {"evaluationRunId": run.ID, "testCaseId": *items[0].TestCaseID}, "no item": {"evaluationRunId": run.ID, "rating": 1},
 			"an item of no run": {"evaluationRunId": run.ID, "testCaseId": "4711", "rating": 1}, "an unknown trace": {"traceId": "4711", "rating": 1}, "a rating off the scale": {"evaluationRunId": run.ID, "testCaseId": *items[0].TestCaseID, "rating": 9},
 		} {
-			_, err := one.Annotate(ctx, body)
+			_, err := one.CreateAnnotation(ctx, body)
 			require.Equal(t, "invalid_request", annotationReason(t, err), name)
 		}
 	})
@@ -175,16 +176,16 @@ func TestTasksAreFilledFromSources(t *testing.T) {
 		seen := func(by *testkit.Client) (testkit.AnnotationTask, testkit.AnnotationItem) {
 			task, err := by.GetAnnotationTask(ctx, task.ID)
 			require.NoError(t, err)
-			items, err := by.AnnotationItems(ctx, task.ID, "")
+			items, err := by.ListAnnotationItems(ctx, task.ID, "")
 			require.NoError(t, err)
-			return task, items[0]
+			return task, items.Items[0]
 		}
 		shown, item := seen(who[0])
 		require.Nil(t, shown.Source)
 		require.Nil(t, item.EvaluationRunID)
 		_, whole := seen(c)
 		require.Equal(t, run.ID, *whole.EvaluationRunID)
-		next, err := who[0].NextItem(ctx, task.ID)
+		next, err := who[0].TakeAnnotationItem(ctx, task.ID, nil)
 		require.NoError(t, err)
 		require.Nil(t, next.Item.EvaluationRunID)
 		a, err := who[0].Answer(ctx, task.ID, item.ID, map[string]any{"rating": 3})
@@ -195,9 +196,9 @@ func TestTasksAreFilledFromSources(t *testing.T) {
 		require.Nil(t, own.EvaluationRunID)
 		_, item = seen(who[0])
 		require.Nil(t, item.Annotations[0].EvaluationRunID)
-		all, err := who[0].Annotations(ctx, fmt.Sprint("?taskId=", task.ID))
+		all, err := who[0].ListAnnotations(ctx, fmt.Sprint("taskId=", task.ID))
 		require.NoError(t, err)
-		require.Nil(t, all[0].EvaluationRunID)
+		require.Nil(t, all.Annotations[0].EvaluationRunID)
 
 		_, err = who[1].Answer(ctx, task.ID, item.ID, map[string]any{"rating": 3})
 		require.NoError(t, err)
@@ -211,7 +212,7 @@ func TestTasksAreFilledFromSources(t *testing.T) {
 func TestAReplayDoesNotGatherItsSourceAgain(t *testing.T) {
 	t.Parallel()
 	c, ctx := testkit.Shared(t).Org(t), t.Context()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	_, err := c.AddItems(ctx, d.ID, []testkit.Item{{Input: "Why?", Output: "So."}})
 	require.NoError(t, err)
 	body := map[string]any{"name": "Some", "source": map[string]any{"datasetId": d.ID}}
@@ -226,7 +227,7 @@ func TestAReplayDoesNotGatherItsSourceAgain(t *testing.T) {
 func TestASourceHasALimit(t *testing.T) {
 	t.Parallel()
 	c, ctx := testkit.Shared(t).Org(t), t.Context()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	for n := range 4 {
 		cases := make([]testkit.Item, 42)
 		for i := range cases {
@@ -242,7 +243,7 @@ func TestASourceHasALimit(t *testing.T) {
 	body := map[string]any{"name": "Some", "source": map[string]any{"datasetId": d.ID, "sample": 20}}
 	task, err := c.CreateAnnotationTask(ctx, body)
 	require.NoError(t, err)
-	require.LessOrEqual(t, 19, task.TotalItems)
+	require.LessOrEqual(t, 19, int(task.TotalItems))
 }
 
 func TestEventsSayWhichItemsAreComplete(t *testing.T) {
@@ -250,20 +251,20 @@ func TestEventsSayWhichItemsAreComplete(t *testing.T) {
 	k := testkit.Shared(t)
 	c, ctx := k.Org(t), t.Context()
 	task := c.AnnotationTask(t, 2, map[string]any{"annotatorsPerItem": 2, "type": "classification"})
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
 	for i, one := range people(t, c, 2) {
-		_, err := one.Answer(ctx, task.ID, items[0].ID, map[string]any{"label": "same"})
+		_, err := one.Answer(ctx, task.ID, items.Items[0].ID, map[string]any{"label": "same"})
 		require.NoError(t, err)
-		_, err = one.Answer(ctx, task.ID, items[1].ID, map[string]any{"label": fmt.Sprint("other ", i)})
+		_, err = one.Answer(ctx, task.ID, items.Items[1].ID, map[string]any{"label": fmt.Sprint("other ", i)})
 		require.NoError(t, err)
 	}
-	log, err := c.AuditLog(ctx, "resourceType=annotation_item")
+	log, err := c.ListAuditLogs(ctx, "resourceType=annotation_item")
 	require.NoError(t, err)
 	got := map[string]string{}
-	for _, e := range log {
+	for _, e := range log.AuditLogs {
 		got[e.ResourceID] = e.Action
 	}
 	subject := func(item int64) string { return fmt.Sprintf("%d/%d", task.ID, item) }
-	require.Equal(t, map[string]string{subject(items[0].ID): "annotation.item.annotated", subject(items[1].ID): "annotation.item.conflicted"}, got)
+	require.Equal(t, map[string]string{subject(items.Items[0].ID): "annotation.item.annotated", subject(items.Items[1].ID): "annotation.item.conflicted"}, got)
 }

@@ -66,9 +66,9 @@ func TestTasksWithoutAnIDInThePath(t *testing.T) {
 	for query, body := range map[string]map[string]any{"": {"name": "No id"}, fmt.Sprint("?id=", a.ID): {"id": b.ID, "name": "Two ids"}} {
 		require.Equal(t, "invalid_request", annotationReason(t, call(http.MethodPut, query, body)))
 	}
-	all, err := c.AnnotationTasks(ctx, "")
+	all, err := c.ListAnnotationTasks(ctx, "")
 	require.NoError(t, err)
-	require.Equal(t, []string{"By both", "By the body"}, []string{all[0].Name, all[1].Name})
+	require.Equal(t, []string{"By both", "By the body"}, []string{all.Tasks[0].Name, all.Tasks[1].Name})
 
 	// Nothing but the exact id of a task deletes one.
 	for _, query := range []string{"", "?id=", "?id=*", "?id=%25", "?id=0", "?id=01", "?id=-1", fmt.Sprintf("?id=%d,%d", a.ID, b.ID), "?all=true"} {
@@ -77,9 +77,9 @@ func TestTasksWithoutAnIDInThePath(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, res.Status, query)
 	}
 	require.Equal(t, "annotation_task_not_found", annotationReason(t, call(http.MethodDelete, "?id=4711", nil)))
-	all, err = c.AnnotationTasks(ctx, "")
+	all, err = c.ListAnnotationTasks(ctx, "")
 	require.NoError(t, err)
-	require.Len(t, all, 2)
+	require.Len(t, all.Tasks, 2)
 	require.NoError(t, call(http.MethodDelete, fmt.Sprint("?id=", a.ID), nil))
 	require.ErrorIs(t, call(http.MethodDelete, fmt.Sprint("?id=", a.ID), nil), annotation.ErrTaskNotFound)
 	require.NoError(t, call(http.MethodDelete, fmt.Sprint("/", b.ID), nil))
@@ -91,13 +91,13 @@ func TestTheListOfTasksIsFiltered(t *testing.T) {
 	a := c.AnnotationTask(t, 0, map[string]any{"name": "Rate answers"})
 	c.AnnotationTask(t, 0, map[string]any{"name": "Label topics", "status": "draft"})
 	for query, want := range map[string]int{
-		"": 2, fmt.Sprint("?id=", a.ID): 1, "?id=4711": 0, "?id=abc": 0, "?search=RATE": 1, "?search=x": 0, "?status=draft": 1, "?status=paused": 0, "?status=draft&search=rate": 0,
+		"": 2, fmt.Sprint("id=", a.ID): 1, "id=4711": 0, "id=abc": 0, "search=RATE": 1, "search=x": 0, "status=draft": 1, "status=paused": 0, "status=draft&search=rate": 0,
 	} {
-		all, err := c.AnnotationTasks(ctx, query)
+		all, err := c.ListAnnotationTasks(ctx, query)
 		require.NoError(t, err, query)
-		require.Len(t, all, want, query)
+		require.Len(t, all.Tasks, want, query)
 	}
-	_, err := c.AnnotationTasks(ctx, "?status=charming")
+	_, err := c.ListAnnotationTasks(ctx, "status=charming")
 	require.Equal(t, "invalid_request", annotationReason(t, err))
 }
 
@@ -132,7 +132,7 @@ func TestLabelSchemas(t *testing.T) {
 		{"key": "why", "type": "text"},
 	}}})
 	one := people(t, c, 1)[0]
-	items, err := c.AnnotationItems(ctx, task.ID, "")
+	items, err := c.ListAnnotationItems(ctx, task.ID, "")
 	require.NoError(t, err)
 	for place, value := range map[string]map[string]any{
 		"/annotation/labels/topic": {"labels": map[string]any{"topic": "charm"}}, "/annotation/labels/flags": {"label": "other", "labels": map[string]any{"flags": []string{"charm"}}},
@@ -140,7 +140,7 @@ func TestLabelSchemas(t *testing.T) {
 		"/annotation/labels/why": {"label": "other", "labels": map[string]any{"why": 1}}, "/annotation/labels/x": {"label": "other", "labels": map[string]any{"x": 1}},
 		"/annotation/label": {"label": "charm"}, "/annotation/rating": {"label": "other", "rating": 6},
 	} {
-		_, err := one.Answer(ctx, task.ID, items[0].ID, value)
+		_, err := one.Answer(ctx, task.ID, items.Items[0].ID, value)
 		require.Equal(t, "invalid_request", annotationReason(t, err), place)
 		f, _ := fault.From(err)
 		require.Contains(t, fmt.Sprint(f.Details["fields"]), "path:"+place+"]", place)
@@ -148,7 +148,7 @@ func TestLabelSchemas(t *testing.T) {
 	for i, value := range []map[string]any{
 		{"label": "billing"}, {"labels": map[string]any{"topic": "other", "flags": []string{"rude", "wrong"}, "words": 3, "safe": true, "why": "So."}}, {"label": "other", "confidence": 0.5, "durationMs": 1200},
 	} {
-		a, err := one.Answer(ctx, task.ID, items[i].ID, value)
+		a, err := one.Answer(ctx, task.ID, items.Items[i].ID, value)
 		require.NoError(t, err)
 		require.Equal(t, "submitted", a.Status)
 	}

@@ -17,18 +17,18 @@ func TestADeletedTaskIsRemovedForGood(t *testing.T) {
 	who := people(t, c, 3)
 	kept := c.AnnotationTask(t, 3, map[string]any{"type": "classification"})
 	task := c.AnnotationTask(t, 600, map[string]any{"type": "classification", "annotatorsPerItem": 3}) // more than one batch
-	next, err := who[0].NextItem(ctx, task.ID)
+	next, err := who[0].TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 	item := next.Item.ID
 	submitted, err := who[0].Answer(ctx, task.ID, item, map[string]any{"label": "good"})
 	require.NoError(t, err)
 	_, err = who[0].UpdateAnnotation(ctx, submitted.ID, map[string]any{"label": "better"})
 	require.NoError(t, err)
-	_, err = who[1].Annotate(ctx, map[string]any{"taskId": task.ID, "itemId": item, "label": "perhaps", "status": "draft"})
+	_, err = who[1].CreateAnnotation(ctx, map[string]any{"taskId": task.ID, "itemId": item, "label": "perhaps", "status": "draft"})
 	require.NoError(t, err)
 	_, err = who[2].UpdateAnnotationItem(ctx, task.ID, map[string]any{"itemId": item, "status": "skipped", "reason": "No idea"})
 	require.NoError(t, err)
-	_, err = who[1].NextItem(ctx, task.ID)
+	_, err = who[1].TakeAnnotationItem(ctx, task.ID, nil)
 	require.NoError(t, err)
 
 	conn := k.Owner(t, c.Org)
@@ -51,7 +51,7 @@ func TestADeletedTaskIsRemovedForGood(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "better", *got.Label)
 	require.Len(t, got.Revisions, 1)
-	items, err := c.AnnotationItems(ctx, kept.ID, "")
+	items, err := c.ListAnnotationItems(ctx, kept.ID, "")
 	require.NoError(t, err)
-	require.Len(t, items, 3, "its neighbour is untouched")
+	require.Len(t, items.Items, 3, "its neighbour is untouched")
 }

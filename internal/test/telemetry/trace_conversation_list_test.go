@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -51,7 +52,7 @@ func TestListConversations(t *testing.T) {
 	}
 	read := func(t *testing.T, query string) testkit.ConversationPage {
 		t.Helper()
-		page, err := us.Conversations(t.Context(), query)
+		page, err := us.ListConversations(t.Context(), query)
 		require.NoError(t, err)
 		return page
 	}
@@ -60,18 +61,18 @@ func TestListConversations(t *testing.T) {
 		t.Parallel()
 		page := read(t, "includeTotal=true")
 		require.Equal(t, []string{"talk 0", "talk 1", "talk 2", "talk 3", "talk 4"}, names(page))
-		require.Equal(t, 5, *page.Total)
+		require.EqualValues(t, 5, *page.Total)
 		require.False(t, page.HasMore)
 		for i, c := range page.Conversations {
 			n, cost, user := i+1, 0.25*float64(i+1), fmt.Sprint("u-", i)
 			require.Equal(t, testkit.ListedConversation{
 				ID: c.ID, ConversationID: c.ID, UserID: &user, FirstStartTime: first(i), LastStartTime: first(i).Add(time.Duration(i) * time.Minute),
 				Totals: testkit.ConversationTotals{
-					Turns: n, FailedTurns: min(i, 1), Spans: 2 * n, Errors: min(i, 1), CostUSD: &cost, CostKnownTurns: n,
-					Usage: testkit.TokenUsage{InputTokens: 10 * n, OutputTokens: 2 * n, TotalTokens: 12 * n},
+					Turns: int64(n), FailedTurns: int64(min(i, 1)), Spans: int64(2 * n), Errors: int64(min(i, 1)), CostUSD: &cost, CostKnownTurns: int64(n),
+					Usage: testkit.TokenUsage{InputTokens: int64(10 * n), OutputTokens: int64(2 * n), TotalTokens: int64(12 * n)},
 				},
 			}, c)
-			whole, err := us.Conversation(t.Context(), c.ID, "")
+			whole, err := us.GetConversation(t.Context(), c.ID, "includeTotal=true")
 			require.NoError(t, err)
 			require.Equal(t, whole.Totals, c.Totals, "as the conversation itself says")
 		}
@@ -83,7 +84,7 @@ func TestListConversations(t *testing.T) {
 		for cursor := ""; ; {
 			page := read(t, "limit=2&cursor="+cursor)
 			byCursor = append(byCursor, names(page)...)
-			if cursor = page.NextCursor; !page.HasMore {
+			if cursor = api.Value(page.NextCursor); !page.HasMore {
 				break
 			}
 		}
@@ -114,7 +115,7 @@ func TestListConversations(t *testing.T) {
 		t.Parallel()
 		from := first(4).Add(90 * time.Second)
 		page := read(t, "userId=u-4&startAfter="+url.QueryEscape(from.Format(time.RFC3339Nano)))
-		require.Equal(t, 3, page.Conversations[0].Totals.Turns)
+		require.EqualValues(t, 3, page.Conversations[0].Totals.Turns)
 		require.Equal(t, first(4).Add(2*time.Minute), page.Conversations[0].FirstStartTime)
 	})
 
@@ -125,7 +126,7 @@ func TestListConversations(t *testing.T) {
 			"startAfter=2025-01-01T00:00:00Z&startBefore=2025-01-01T00:00:00Z": "startBefore min",
 			"cursor=abc": "cursor format",
 		} {
-			_, err := us.Conversations(t.Context(), query)
+			_, err := us.ListConversations(t.Context(), query)
 			require.Equal(t, []string{want}, fieldsOf(t, err), query)
 		}
 	})

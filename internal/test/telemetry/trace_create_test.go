@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -57,11 +58,11 @@ func TestCreateTrace(t *testing.T) {
 		require.False(t, made.Response.Deferred())
 		require.Equal(t, "/api/traces/"+made.ID, made.Response.Header.Get("Location"))
 		require.Equal(t, []any{"Answer", "completed", "c-1", "u-1", "production", "helper", "r-1", 2}, []any{
-			made.Name, made.Status, made.ConversationID, made.UserID, made.Environment, made.AgentName, made.ReleaseID, made.SpanCount,
+			api.Value(made.Name), made.Status, api.Value(made.ConversationID), api.Value(made.UserID), api.Value(made.Environment), api.Value(made.AgentName), api.Value(made.ReleaseID), int(made.SpanCount),
 		})
 		require.Equal(t, []any{map[string]any{"question": "Why?"}, "Because.", map[string]any{"Team": "care"}}, []any{made.Input, made.Output, made.Metadata})
 		require.ElementsMatch(t, []string{"a", "b"}, made.Tags)
-		require.Positive(t, made.TraceRef)
+		require.Positive(t, api.Value(made.TraceRef))
 		require.Equal(t, 2, see.spans(made.ID))
 		require.Equal(t, "Answer|ended|ok|c-1|u-1|production|web|helper|r-1|['a','b']|{\"Team\":\"care\"}", see.value(made.ID, noSpan,
 			"concat(name, '|', toString(state), '|', toString(status), '|', conversation_id, '|', user_id, '|', environment, '|', service_name, '|', agent_name, '|', release_id, '|', toString(tags), '|', attrs_json['assay.metadata'])"))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -19,7 +20,7 @@ func full(t testing.TB, us *testkit.Client) string {
 		"spans": []map[string]any{span("today", map[string]any{"input": "x"}), span("last month", map[string]any{"startTime": at(-39 * 24 * time.Hour), "input": "y"})},
 	})
 	require.NoError(t, err)
-	_, err = us.Feedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "thumbs", Value: true})
+	_, err = us.AddTraceFeedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "thumbs", Value: true})
 	require.NoError(t, err)
 	return made.ID
 }
@@ -37,7 +38,8 @@ func TestDeleteTrace(t *testing.T) {
 		require.NoError(t, err)
 		before := see.seen(kept)
 
-		deleted, err := us.DeleteTrace(t.Context(), gone)
+		var deleted api.Deleted
+		_, err = us.Call(t.Context(), http.MethodDelete, "/api/traces/"+gone, nil, &deleted)
 
 		require.NoError(t, err)
 		require.Equal(t, gone, deleted.ID)
@@ -61,13 +63,13 @@ func TestDeleteTrace(t *testing.T) {
 	t.Run("a second time it is not found, by any operation", func(t *testing.T) {
 		t.Parallel()
 		gone := full(t, us)
-		_, err := us.DeleteTrace(t.Context(), gone)
+		err := us.DeleteTrace(t.Context(), gone)
 		require.NoError(t, err)
-		_, err = us.DeleteTrace(t.Context(), gone)
+		err = us.DeleteTrace(t.Context(), gone)
 		require.ErrorIs(t, err, trace.ErrNotFound)
 		_, err = us.PatchTrace(t.Context(), gone, map[string]any{"name": "x"})
 		require.ErrorIs(t, err, trace.ErrNotFound)
-		_, err = us.Feedback(t.Context(), gone, testkit.TraceFeedback{Type: "thumbs", Value: true})
+		_, err = us.AddTraceFeedback(t.Context(), gone, testkit.TraceFeedback{Type: "thumbs", Value: true})
 		require.ErrorIs(t, err, trace.ErrNotFound)
 	})
 
@@ -80,7 +82,7 @@ func TestDeleteTrace(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, http.StatusCreated, made.Response.Status)
 			require.Equal(t, 1, see.spans(id))
-			_, err = us.DeleteTrace(t.Context(), id)
+			err = us.DeleteTrace(t.Context(), id)
 			require.NoError(t, err)
 			require.Zero(t, see.seen(id))
 		}
@@ -95,9 +97,9 @@ func TestDeleteTrace(t *testing.T) {
 		id := testkit.NewTraceID()
 		_, err := k.Owner(t, us.Org).Exec(t.Context(), "INSERT INTO trace_refs (org_id, trace_id, stub, created_at) VALUES ($1, decode($2, 'hex'), true, now())", us.Org.String(), id)
 		require.NoError(t, err)
-		_, err = us.DeleteTrace(t.Context(), id)
+		err = us.DeleteTrace(t.Context(), id)
 		require.NoError(t, err)
-		_, err = us.DeleteTrace(t.Context(), id)
+		err = us.DeleteTrace(t.Context(), id)
 		require.ErrorIs(t, err, trace.ErrNotFound)
 	})
 
@@ -106,7 +108,7 @@ func TestDeleteTrace(t *testing.T) {
 		theirs, err := them.CreateTrace(t.Context(), map[string]any{"name": "theirs"})
 		require.NoError(t, err)
 		for _, id := range []string{testkit.NewTraceID(), theirs.ID, "424242", "x"} {
-			_, err := us.DeleteTrace(t.Context(), id)
+			err := us.DeleteTrace(t.Context(), id)
 			require.ErrorIs(t, err, trace.ErrNotFound, id)
 		}
 		require.Positive(t, stored(t, k.App.Config.ClickHouse, them).seen(theirs.ID))
@@ -122,11 +124,11 @@ func TestDeletingWhileClickHouseIsAwayIsNotAnswered(t *testing.T) {
 	require.NoError(t, err)
 
 	w.set(true)
-	_, err = us.DeleteTrace(t.Context(), id)
+	err = us.DeleteTrace(t.Context(), id)
 	require.Error(t, err, "whether the trace exists cannot be told")
 	w.set(false)
 
-	_, err = us.DeleteTrace(t.Context(), id)
+	err = us.DeleteTrace(t.Context(), id)
 	require.NoError(t, err)
 	require.Zero(t, stored(t, direct, us).seen(id))
 }

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -34,25 +35,25 @@ func TestReadATrace(t *testing.T) {
 		id := testkit.NewTraceID()
 		us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: id, Name: "a", Start: start, Duration: time.Second, Attributes: map[string]any{"user.id": "counted"}}))
 
-		listed, err := us.Traces(t.Context(), "userId=counted")
+		listed, err := us.ListTraces(t.Context(), "userId=counted")
 		require.NoError(t, err)
 		require.Zero(t, listed.Traces[0].TraceRef, "a list gives no numbers")
-		read, err := us.Trace(t.Context(), strings.ToUpper(id))
+		read, err := us.GetTrace(t.Context(), strings.ToUpper(id))
 		require.NoError(t, err)
 		require.Equal(t, id, read.ID)
-		require.Positive(t, read.TraceRef)
-		number := strconv.FormatInt(read.TraceRef, 10)
-		again, err := us.Trace(t.Context(), number)
+		require.Positive(t, api.Value(read.TraceRef))
+		number := strconv.FormatInt(api.Value(read.TraceRef), 10)
+		again, err := us.GetTrace(t.Context(), number)
 		require.NoError(t, err)
 		require.Equal(t, read, again)
-		listed, err = us.Traces(t.Context(), "userId=counted")
+		listed, err = us.ListTraces(t.Context(), "userId=counted")
 		require.NoError(t, err)
 		require.Equal(t, read.TraceRef, listed.Traces[0].TraceRef)
 
 		for _, name := range []string{id, number} {
-			_, err = them.Trace(t.Context(), name)
+			_, err = them.GetTrace(t.Context(), name)
 			require.ErrorIs(t, err, trace.ErrNotFound)
-			_, err = them.TraceSpans(t.Context(), name, "")
+			_, err = them.ListTraceSpans(t.Context(), name, "")
 			require.ErrorIs(t, err, trace.ErrNotFound)
 		}
 	})
@@ -60,9 +61,9 @@ func TestReadATrace(t *testing.T) {
 	t.Run("names that name nothing", func(t *testing.T) {
 		t.Parallel()
 		for _, name := range []string{"0", "-1", "01", "abc", "99999999", strings.Repeat("0", 32), strings.Repeat("g", 32), testkit.NewTraceID()[1:], testkit.NewTraceID(), strconv.Itoa(math.MaxInt)} {
-			_, err := us.Trace(t.Context(), name)
+			_, err := us.GetTrace(t.Context(), name)
 			require.ErrorIs(t, err, trace.ErrNotFound, name)
-			_, err = us.TraceSpans(t.Context(), name, "")
+			_, err = us.ListTraceSpans(t.Context(), name, "")
 			require.ErrorIs(t, err, trace.ErrNotFound, name)
 		}
 	})
@@ -73,17 +74,17 @@ func TestReadATrace(t *testing.T) {
 		_, err := k.Owner(t, us.Org).Exec(t.Context(), "INSERT INTO trace_refs (org_id, trace_id, stub, created_at) VALUES ($1, decode($2, 'hex'), true, now())", us.Org.String(), id)
 		require.NoError(t, err)
 
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.True(t, read.Stub)
-		require.Positive(t, read.TraceRef)
+		require.Positive(t, api.Value(read.TraceRef))
 		require.Empty(t, read.Spans)
-		spans, err := us.TraceSpans(t.Context(), id, "")
+		spans, err := us.ListTraceSpans(t.Context(), id, "")
 		require.NoError(t, err)
 		require.Empty(t, spans.Spans)
 
 		us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: id, Name: "a", Start: start, Duration: time.Second}))
-		filled, err := us.Trace(t.Context(), id)
+		filled, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.False(t, filled.Stub)
 		require.Equal(t, read.TraceRef, filled.TraceRef)
@@ -100,16 +101,16 @@ func TestReadATrace(t *testing.T) {
 			testkit.OTLPSpan{Trace: id, ID: testkit.NewSpanID(), Parent: root, Name: "b", Start: start.Add(time.Millisecond), Attributes: map[string]any{"input.value": `{"a":1,"a":2}`}},
 		))
 
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, map[string]any{"q": []any{float64(1), "two"}}, read.Input)
 		require.Equal(t, "not {json", read.Output)
 		require.Len(t, read.Spans, 2)
 		require.Equal(t, map[string]any{"b": true, "a": "text", "n": float64(7), "f": 1.5, "list": []any{"x", float64(2)}, "odd": "a\uFFFDb"}, read.Spans[0].Attributes)
 		require.Equal(t, map[string]any{"service.name": "shop"}, read.Spans[0].Resource)
-		require.InDelta(t, 1.5, *read.Spans[0].DurationMS, 0)
-		require.Equal(t, root, read.Spans[1].ParentSpanID)
-		require.Nil(t, read.Spans[1].DurationMS, "it is open")
+		require.InDelta(t, 1.5, *read.Spans[0].DurationMs, 0)
+		require.Equal(t, root, api.Value(read.Spans[1].ParentSpanID))
+		require.Nil(t, read.Spans[1].DurationMs, "it is open")
 		require.Equal(t, `{"a":1,"a":2}`, read.Spans[1].Input, "an object that repeats a name is text")
 	})
 
@@ -150,32 +151,32 @@ func TestReadATrace(t *testing.T) {
 		send := func(name string, at time.Time, took time.Duration, attributes map[string]any) {
 			us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: id, ID: root, Name: name, Start: at, Duration: took, Attributes: attributes}))
 		}
-		read := func() (testkit.Trace, testkit.Trace) {
-			d, err := us.Trace(t.Context(), id)
+		read := func() (testkit.Trace, api.Trace) {
+			d, err := us.GetTrace(t.Context(), id)
 			require.NoError(t, err)
-			p, err := us.Traces(t.Context(), "limit=1000")
+			p, err := us.ListTraces(t.Context(), "limit=1000")
 			require.NoError(t, err)
-			i := slices.IndexFunc(p.Traces, func(l testkit.Trace) bool { return l.ID == id })
-			require.Equal(t, seen(d), seen(p.Traces[i]))
+			i := slices.IndexFunc(p.Traces, func(l api.Trace) bool { return l.ID == id })
+			require.Equal(t, seen(listed(d)), seen(p.Traces[i]))
 			return d, p.Traces[i]
 		}
 		send("open", start, 0, map[string]any{"input.value": "first words", "gen_ai.usage.input_tokens": 5})
 		d, listed := read()
-		require.Equal(t, []any{"running", "open", "first words", "first words"}, []any{d.Status, d.Name, d.Input, listed.Input})
-		require.Nil(t, d.DurationMS)
+		require.Equal(t, []any{"running", "open", "first words", "first words"}, []any{d.Status, api.Value(d.Name), d.Input, listed.Input})
+		require.Nil(t, d.DurationMs)
 
 		send("ended", start, time.Second, map[string]any{"gen_ai.usage.input_tokens": 7})
 		d, listed = read()
-		require.Equal(t, []any{"completed", "ended", nil, nil}, []any{d.Status, d.Name, d.Input, listed.Input}, "what the older version said is gone")
-		require.Equal(t, []any{1, 1, 7}, []any{len(d.Spans), d.SpanCount, d.Usage.InputTokens})
+		require.Equal(t, []any{"completed", "ended", nil, nil}, []any{d.Status, api.Value(d.Name), d.Input, listed.Input}, "what the older version said is gone")
+		require.Equal(t, []any{1, 1, 7}, []any{len(d.Spans), int(d.SpanCount), int(d.Usage.InputTokens)})
 
 		send("open again", start, 0, nil)
 		d, _ = read()
-		require.Equal(t, []any{"completed", "ended"}, []any{d.Status, d.Name})
+		require.Equal(t, []any{"completed", "ended"}, []any{d.Status, api.Value(d.Name)})
 
 		send("moved", start.Add(90*time.Second), 2*time.Second, map[string]any{"input.value": "last words"})
 		d, _ = read()
-		require.Equal(t, []any{"moved", 1, 1, "last words"}, []any{d.Name, len(d.Spans), d.SpanCount, d.Input}, "also if it starts elsewhere")
+		require.Equal(t, []any{"moved", 1, 1, "last words"}, []any{api.Value(d.Name), len(d.Spans), int(d.SpanCount), d.Input}, "also if it starts elsewhere")
 		require.Equal(t, start.Add(90*time.Second), d.Spans[0].StartTime)
 	})
 
@@ -184,14 +185,14 @@ func TestReadATrace(t *testing.T) {
 		id := testkit.NewTraceID()
 		us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: id, Name: "a", Start: start, Duration: time.Second}))
 		for i := range 3 {
-			_, err := us.Feedback(t.Context(), id, testkit.TraceFeedback{Type: "comment", Comment: strconv.Itoa(i)})
+			_, err := us.AddTraceFeedback(t.Context(), id, testkit.TraceFeedback{Type: "comment", Comment: new(strconv.Itoa(i))})
 			require.NoError(t, err)
 		}
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.Len(t, read.Feedback, 3)
-		require.Equal(t, "2", read.Feedback[0].Comment)
-		require.Equal(t, "0", read.Feedback[2].Comment)
+		require.Equal(t, "2", api.Value(read.Feedback[0].Comment))
+		require.Equal(t, "0", api.Value(read.Feedback[2].Comment))
 	})
 
 	t.Run("log records stand with their span", func(t *testing.T) {
@@ -203,17 +204,17 @@ func TestReadATrace(t *testing.T) {
 		}
 		sendLogs(t, us, id, "", "apart", start)
 
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		names := []string{}
 		for _, e := range read.Spans[0].Events {
-			names = append(names, fmt.Sprint(e["name"]))
+			names = append(names, *e.Name)
 		}
 		require.Equal(t, []string{"first", "second", "third"}, names)
-		require.Equal(t, "good", read.Spans[0].Events[1]["body"])
-		require.Equal(t, map[string]any{"score": 0.5}, read.Spans[0].Events[1]["attributes"])
+		require.Equal(t, "good", read.Spans[0].Events[1].Body)
+		require.Equal(t, map[string]any{"score": 0.5}, read.Spans[0].Events[1].Attributes)
 		require.Len(t, read.Events, 1)
-		require.Equal(t, "apart", read.Events[0]["name"])
+		require.Equal(t, "apart", *read.Events[0].Name)
 	})
 }
 
@@ -268,24 +269,24 @@ func TestALargeTraceIsReadInPages(t *testing.T) {
 		_, err := us.PatchTrace(t.Context(), id, map[string]any{"tags": []string{"large"}})
 		require.NoError(t, err)
 
-		d, err := us.Trace(t.Context(), id)
+		d, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.True(t, d.SpansTruncated)
 		require.Len(t, d.Spans, 1000)
-		require.Equal(t, []any{1101, 1100, "Count", []string{"large"}}, []any{d.SpanCount, d.Usage.InputTokens, d.Input, d.Tags})
+		require.Equal(t, []any{1101, 1100, "Count", []string{"large"}}, []any{int(d.SpanCount), int(d.Usage.InputTokens), d.Input, d.Tags})
 
 		byCursor, byOffset := []string{}, []string{}
 		for cursor := ""; ; {
-			page, err := us.TraceSpans(t.Context(), id, "limit=300&includeTotal=true&cursor="+cursor)
+			page, err := us.ListTraceSpans(t.Context(), id, "limit=300&includeTotal=true&cursor="+cursor)
 			require.NoError(t, err)
-			require.Equal(t, 1101, *page.Total)
+			require.EqualValues(t, 1101, *page.Total)
 			byCursor = append(byCursor, spanIDs(page.Spans)...)
-			if cursor = page.NextCursor; !page.HasMore {
+			if cursor = api.Value(page.NextCursor); !page.HasMore {
 				break
 			}
 		}
 		for {
-			page, err := us.TraceSpans(t.Context(), id, fmt.Sprint("limit=400&offset=", len(byOffset)))
+			page, err := us.ListTraceSpans(t.Context(), id, fmt.Sprint("limit=400&offset=", len(byOffset)))
 			require.NoError(t, err)
 			byOffset = append(byOffset, spanIDs(page.Spans)...)
 			if !page.HasMore {
@@ -314,15 +315,15 @@ func TestALargeTraceIsReadInPages(t *testing.T) {
 			us.SendOTLP(t, testkit.Spans(spans...))
 		}
 
-		d, err := us.Trace(t.Context(), id)
+		d, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.True(t, d.SpansTruncated)
-		require.Equal(t, []any{25, "Done"}, []any{d.SpanCount, d.Output})
+		require.Equal(t, []any{25, "Done"}, []any{int(d.SpanCount), d.Output})
 		require.Greater(t, len(d.Spans), 10)
 		require.Less(t, len(d.Spans), 20)
 		found := 0
 		for cursor := ""; ; {
-			page, err := us.TraceSpans(t.Context(), id, "limit=1000&cursor="+cursor)
+			page, err := us.ListTraceSpans(t.Context(), id, "limit=1000&cursor="+cursor)
 			require.NoError(t, err)
 			require.NotEmpty(t, page.Spans)
 			for _, s := range page.Spans {
@@ -330,7 +331,7 @@ func TestALargeTraceIsReadInPages(t *testing.T) {
 					found++
 				}
 			}
-			if cursor = page.NextCursor; !page.HasMore {
+			if cursor = api.Value(page.NextCursor); !page.HasMore {
 				break
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -26,12 +27,12 @@ func TestExport(t *testing.T) {
 
 	lines, err := us.ExportTraces(t.Context(), "")
 	require.NoError(t, err)
-	require.Equal(t, plain(all), seenAll(lines))
+	require.Equal(t, plain(all), exported(lines))
 	for i := 0; i < len(lines); i += 9 {
-		d, err := us.Trace(t.Context(), lines[i].ID)
+		d, err := us.GetTrace(t.Context(), lines[i].ID)
 		require.NoError(t, err)
-		line := lines[i]
-		line.Cursor, line.TraceRef, line.Feedback = "", d.TraceRef, d.Feedback
+		line := lines[i].Trace
+		line.TraceRef, line.Feedback = d.TraceRef, d.Feedback
 		require.Equal(t, d, line)
 	}
 
@@ -43,10 +44,10 @@ func TestExport(t *testing.T) {
 			want = append(want, e.ID)
 		}
 	}
-	require.Equal(t, want[:4], idsOf(seenAll(some)))
+	require.Equal(t, want[:4], idsOf(exported(some)))
 	more, err := us.ExportTraces(t.Context(), "environment=production&limit=4&cursor="+some[3].Cursor)
 	require.NoError(t, err)
-	require.Equal(t, want[4:], idsOf(seenAll(more)), "it goes on after the line")
+	require.Equal(t, want[4:], idsOf(exported(more)), "it goes on after the line")
 
 	none, err := us.ExportTraces(t.Context(), "userId=nobody")
 	require.NoError(t, err)
@@ -120,11 +121,11 @@ func TestConversation(t *testing.T) {
 	}
 	us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: testkit.NewTraceID(), Name: "other", Start: start, Duration: time.Second, Attributes: map[string]any{"gen_ai.conversation.id": "thread 8"}}))
 	for range 2 {
-		_, err := us.Feedback(t.Context(), ids[1], testkit.TraceFeedback{Type: "thumbs", Value: true})
+		_, err := us.AddTraceFeedback(t.Context(), ids[1], testkit.TraceFeedback{Type: "thumbs", Value: true})
 		require.NoError(t, err)
 	}
 
-	c, err := us.Conversation(t.Context(), talk, "limit=3&offset=1")
+	c, err := us.GetConversation(t.Context(), talk, "includeTotal=true&limit=3&offset=1")
 	require.NoError(t, err)
 	require.Equal(t, talk, c.ConversationID)
 	require.Len(t, c.Turns, 3)
@@ -134,18 +135,18 @@ func TestConversation(t *testing.T) {
 		require.Equal(t, map[string]any{"turn": float64(n)}, turn.Input)
 		require.Equal(t, fmt.Sprint("answer ", n), turn.Output)
 		require.Equal(t, "completed", turn.Status)
-		require.Equal(t, map[bool]int{true: 2}[n == 1], turn.FeedbackCount)
+		require.EqualValues(t, map[bool]int{true: 2}[n == 1], turn.FeedbackCount)
 	}
 	require.True(t, c.HasMore)
 	require.Equal(t, []any{5, 5, 1, 10, 1, 50, 10, 2, 0.5},
-		[]any{c.Total, c.Totals.Turns, c.Totals.FailedTurns, c.Totals.Spans, c.Totals.Errors, c.Totals.Usage.InputTokens, c.Totals.Usage.OutputTokens, c.Totals.CostKnownTurns, *c.Totals.CostUSD})
+		[]any{int(api.Value(c.Total)), int(c.Totals.Turns), int(c.Totals.FailedTurns), int(c.Totals.Spans), int(c.Totals.Errors), int(c.Totals.Usage.InputTokens), int(c.Totals.Usage.OutputTokens), int(c.Totals.CostKnownTurns), *c.Totals.CostUSD})
 
 	for _, from := range []*testkit.Client{us, them} {
 		name := "nobody"
 		if from == them {
 			name = talk
 		}
-		_, err := from.Conversation(t.Context(), name, "")
+		_, err := from.GetConversation(t.Context(), name, "includeTotal=true")
 		require.ErrorContains(t, err, "The conversation does not exist")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -29,17 +30,17 @@ func TestFeedback(t *testing.T) {
 			want any
 		}{
 			{testkit.TraceFeedback{Type: "thumbs", Value: true}, true},
-			{testkit.TraceFeedback{Type: "thumbs", Value: "down", Comment: "no"}, false},
-			{testkit.TraceFeedback{Type: "rating", Value: 0.75, UserID: "u-1"}, 0.75},
+			{testkit.TraceFeedback{Type: "thumbs", Value: "down", Comment: new("no")}, false},
+			{testkit.TraceFeedback{Type: "rating", Value: 0.75, UserID: new("u-1")}, 0.75},
 			{testkit.TraceFeedback{Type: "rating", Value: 0}, 0.0},
-			{testkit.TraceFeedback{Type: "comment", Comment: "fine", SpanID: strings.ToUpper(on)}, nil},
+			{testkit.TraceFeedback{Type: "comment", Comment: new("fine"), SpanID: new(strings.ToUpper(on))}, nil},
 			{testkit.TraceFeedback{Type: "correction", Value: map[string]any{"Answer": 42.0}}, map[string]any{"Answer": 42.0}},
 		} {
-			got, err := us.Feedback(t.Context(), made.ID, c.in)
+			got, err := us.AddTraceFeedback(t.Context(), made.ID, c.in)
 			require.NoError(t, err, "%v", c.in)
 			require.Equal(t, c.want, got.Value)
 			require.Equal(t, made.ID, got.TraceID)
-			require.Equal(t, []string{c.in.Type, c.in.Comment, c.in.UserID, strings.ToLower(c.in.SpanID)}, []string{got.Type, got.Comment, got.UserID, got.SpanID})
+			require.Equal(t, []string{c.in.Type, api.Value(c.in.Comment), api.Value(c.in.UserID), strings.ToLower(api.Value(c.in.SpanID))}, []string{got.Type, api.Value(got.Comment), api.Value(got.UserID), api.Value(got.SpanID)})
 			require.Positive(t, got.ID)
 		}
 	})
@@ -47,10 +48,10 @@ func TestFeedback(t *testing.T) {
 	t.Run("what it does not need is refused", func(t *testing.T) {
 		t.Parallel()
 		for _, c := range []struct {
-			in   testkit.TraceFeedback
+			in   any
 			want string
 		}{
-			{testkit.TraceFeedback{}, "/type required"},
+			{map[string]any{}, "/type required"},
 			{testkit.TraceFeedback{Type: "stars"}, "/type enum"},
 			{testkit.TraceFeedback{Type: "thumbs"}, "/value required"},
 			{testkit.TraceFeedback{Type: "thumbs", Value: "sideways"}, "/value enum"},
@@ -60,9 +61,9 @@ func TestFeedback(t *testing.T) {
 			{testkit.TraceFeedback{Type: "rating", Value: -0.5}, "/value min"},
 			{testkit.TraceFeedback{Type: "comment"}, "/comment required"},
 			{testkit.TraceFeedback{Type: "correction"}, "/value required"},
-			{testkit.TraceFeedback{Type: "comment", Comment: "x", SpanID: "zz"}, "/spanId pattern"},
+			{testkit.TraceFeedback{Type: "comment", Comment: new("x"), SpanID: new("zz")}, "/spanId pattern"},
 		} {
-			_, err := us.Feedback(t.Context(), made.ID, c.in)
+			_, err := us.AddTraceFeedback(t.Context(), made.ID, c.in)
 			require.Error(t, err, "%v", c.in)
 			require.Equal(t, []string{c.want}, fieldsOf(t, err), "%v", c.in)
 		}
@@ -73,10 +74,10 @@ func TestFeedback(t *testing.T) {
 		about, err := us.CreateTrace(t.Context(), map[string]any{"name": "audited"})
 		require.NoError(t, err)
 		for range 2 {
-			_, err = us.Feedback(t.Context(), about.ID, testkit.TraceFeedback{Type: "thumbs", Value: true}, testkit.Idempotent("feedback"))
+			_, err = us.AddTraceFeedback(t.Context(), about.ID, testkit.TraceFeedback{Type: "thumbs", Value: true}, testkit.Idempotent("feedback"))
 			require.NoError(t, err)
 		}
-		read, err := us.Trace(t.Context(), about.ID)
+		read, err := us.GetTrace(t.Context(), about.ID)
 		require.NoError(t, err)
 		require.Len(t, read.Feedback, 1)
 		var audited int
@@ -95,25 +96,25 @@ func TestFeedback(t *testing.T) {
 			by *testkit.Client
 			in testkit.TraceFeedback
 		}{
-			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: "u-1"}},
-			{us, testkit.TraceFeedback{Type: "thumbs", Value: false, UserID: "u-1"}},
-			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: "u-1", SpanID: on}},
-			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: "u-2"}},
-			{us, testkit.TraceFeedback{Type: "comment", Comment: "first", UserID: "u-1"}},
-			{us, testkit.TraceFeedback{Type: "comment", Comment: "second", UserID: "u-1"}},
+			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: new("u-1")}},
+			{us, testkit.TraceFeedback{Type: "thumbs", Value: false, UserID: new("u-1")}},
+			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: new("u-1"), SpanID: new(on)}},
+			{us, testkit.TraceFeedback{Type: "thumbs", Value: true, UserID: new("u-2")}},
+			{us, testkit.TraceFeedback{Type: "comment", Comment: new("first"), UserID: new("u-1")}},
+			{us, testkit.TraceFeedback{Type: "comment", Comment: new("second"), UserID: new("u-1")}},
 			{us, testkit.TraceFeedback{Type: "rating", Value: 0.1}},
 			{us, testkit.TraceFeedback{Type: "rating", Value: 0.2}},
 			{member, testkit.TraceFeedback{Type: "rating", Value: 0.3}},
 			{member, testkit.TraceFeedback{Type: "rating", Value: 0.4}},
 		} {
-			_, err := one.by.Feedback(t.Context(), about.ID, one.in)
+			_, err := one.by.AddTraceFeedback(t.Context(), about.ID, one.in)
 			require.NoError(t, err)
 		}
-		read, err := us.Trace(t.Context(), about.ID)
+		read, err := us.GetTrace(t.Context(), about.ID)
 		require.NoError(t, err)
 		var said []string
 		for _, f := range read.Feedback {
-			said = append(said, strings.TrimSpace(fmt.Sprint(f.Type, " ", f.UserID, f.Value, f.Comment, " ", f.SpanID)))
+			said = append(said, strings.TrimSpace(fmt.Sprint(f.Type, " ", api.Value(f.UserID), f.Value, api.Value(f.Comment), " ", api.Value(f.SpanID))))
 		}
 		require.Equal(t, []string{
 			"rating 0.4", "rating 0.3", "rating 0.2", "rating 0.1", "comment u-1<nil>second", "comment u-1<nil>first", "thumbs u-2true", "thumbs u-1true " + on, "thumbs u-1false",
@@ -124,38 +125,28 @@ func TestFeedback(t *testing.T) {
 		t.Parallel()
 		about, err := us.CreateTrace(t.Context(), map[string]any{"name": "signed"})
 		require.NoError(t, err)
-		var got struct {
-			SpanID    *string        `json:"span_id"`
-			Value     any            `json:"value"`
-			UserID    *string        `json:"user_id"`
-			CreatedBy map[string]any `json:"created_by"`
-		}
+		var got api.Feedback
 		res, err := us.Call(t.Context(), http.MethodPost, "/api/traces/"+about.ID+"/feedback", map[string]any{"type": "comment", "comment": "x"}, &got)
 		require.NoError(t, err)
 		require.Equal(t, "/api/traces/"+about.ID, res.Header.Get("Location"))
 		require.Nil(t, got.SpanID)
 		require.Nil(t, got.UserID)
 		require.Nil(t, got.Value)
-		require.Equal(t, "service_key", got.CreatedBy["type"])
-		var shown struct {
-			Feedback []struct {
-				CreatedBy map[string]any `json:"created_by"`
-			} `json:"feedback"`
-		}
-		_, err = us.Call(t.Context(), http.MethodGet, "/api/traces/"+about.ID, nil, &shown)
+		require.Equal(t, "service_key", got.CreatedBy.Type)
+		shown, err := us.GetTrace(t.Context(), about.ID)
 		require.NoError(t, err)
 		require.Equal(t, got.CreatedBy, shown.Feedback[0].CreatedBy)
-		require.NotEmpty(t, got.CreatedBy["name"])
+		require.NotEmpty(t, *got.CreatedBy.Name)
 	})
 
 	t.Run("secrets are removed from it", func(t *testing.T) {
 		t.Parallel()
 		const secret = "AKIAIOSFODNN7EXAMPLE"
-		got, err := us.Feedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "correction", Value: map[string]any{"text": "use " + secret}, Comment: "not " + secret})
+		got, err := us.AddTraceFeedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "correction", Value: map[string]any{"text": "use " + secret}, Comment: new("not " + secret)})
 		require.NoError(t, err)
-		require.NotContains(t, got.Comment, secret)
+		require.NotContains(t, api.Value(got.Comment), secret)
 		require.NotContains(t, got.Value.(map[string]any)["text"], secret)
-		got, err = us.Feedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "correction", Value: map[string]any{secret: 1, "AKIAIOSFODNN7EXAMPLF": 2}})
+		got, err = us.AddTraceFeedback(t.Context(), made.ID, testkit.TraceFeedback{Type: "correction", Value: map[string]any{secret: 1, "AKIAIOSFODNN7EXAMPLF": 2}})
 		require.NoError(t, err)
 		require.Len(t, got.Value, 2, "what became the same name is numbered: both values are kept")
 		require.NotContains(t, fmt.Sprint(got.Value), "AKIA")
@@ -166,7 +157,7 @@ func TestFeedback(t *testing.T) {
 		theirs, err := them.CreateTrace(t.Context(), map[string]any{"name": "theirs"})
 		require.NoError(t, err)
 		for _, id := range []string{testkit.NewTraceID(), theirs.ID, "77777"} {
-			_, err := us.Feedback(t.Context(), id, testkit.TraceFeedback{Type: "thumbs", Value: true})
+			_, err := us.AddTraceFeedback(t.Context(), id, testkit.TraceFeedback{Type: "thumbs", Value: true})
 			require.ErrorIs(t, err, trace.ErrNotFound)
 		}
 	})

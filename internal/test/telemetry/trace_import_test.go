@@ -23,15 +23,15 @@ func TestHistoryCanBeImported(t *testing.T) {
 
 	readable := func(t *testing.T, id string, start time.Time, spans int) {
 		t.Helper()
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, start, read.StartTime)
 		require.Len(t, read.Spans, spans)
 		window := url.Values{"startAfter": {stamp(start.Add(-time.Second))}, "startBefore": {stamp(start.Add(time.Second))}, "includeTotal": {"true"}}
-		page, err := us.Traces(t.Context(), window.Encode())
+		page, err := us.ListTraces(t.Context(), window.Encode())
 		require.NoError(t, err)
-		require.Equal(t, []any{id, 1}, []any{page.Traces[0].ID, *page.Total})
-		found, err := us.Traces(t.Context(), "userId=user-of-"+id)
+		require.Equal(t, []any{id, 1}, []any{page.Traces[0].ID, int(*page.Total)})
+		found, err := us.ListTraces(t.Context(), "userId=user-of-"+id)
 		require.NoError(t, err)
 		require.Len(t, found.Traces, 1, "without a window too")
 	}
@@ -46,12 +46,12 @@ func TestHistoryCanBeImported(t *testing.T) {
 		id := testkit.NewTraceID()
 		made, err := us.CreateTrace(t.Context(), map[string]any{"traceId": id, "name": "Imported", "userId": "user-of-" + id, "startTime": stamp(start), "endTime": stamp(start.Add(time.Hour)), "spans": spans[:2]})
 		require.NoError(t, err)
-		require.Equal(t, 2, made.SpanCount)
+		require.EqualValues(t, 2, made.SpanCount)
 		added, err := us.AddSpans(t.Context(), id, spans)
 		require.NoError(t, err)
-		require.Equal(t, len(spans), added.Accepted)
+		require.EqualValues(t, len(spans), added.Accepted)
 		for i, s := range added.Spans {
-			require.Equal(t, i, s.Index, "in the order of the request")
+			require.EqualValues(t, i, s.Index, "in the order of the request")
 		}
 		readable(t, id, start, len(spans))
 	})
@@ -65,9 +65,9 @@ func TestHistoryCanBeImported(t *testing.T) {
 		))
 		sendLogs(t, us, id, root, "noted", start.Add(time.Millisecond))
 		readable(t, id, start, 2)
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
-		require.Equal(t, "noted", read.Spans[0].Events[0]["name"])
+		require.Equal(t, "noted", *read.Spans[0].Events[0].Name)
 	})
 
 	t.Run("what is in the wrong unit is rejected", func(t *testing.T) {

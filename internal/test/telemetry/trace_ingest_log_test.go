@@ -59,12 +59,12 @@ func TestEveryAcknowledgedLogRecordIsStored(t *testing.T) {
 		require.EqualValues(t, 2, got.PartialSuccess().RejectedLogRecords(), "one names no trace, one is not in nanoseconds")
 	}
 
-	read, err := us.Trace(t.Context(), id)
+	read, err := us.GetTrace(t.Context(), id)
 	require.NoError(t, err)
 	require.Len(t, read.Events, records)
 	got := map[string][2]any{}
 	for _, e := range read.Events {
-		got[fmt.Sprint(e["name"])] = [2]any{e["body"], e["attributes"]}
+		got[*e.Name] = [2]any{e.Body, e.Attributes}
 	}
 	require.Equal(t, want, got)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -78,13 +79,13 @@ func TestListOfTraces(t *testing.T) {
 	all := ours.traces(false)
 
 	t.Run("newest first, each with its totals", func(t *testing.T) {
-		page, err := us.Traces(t.Context(), "limit=1000&includeTotal=true")
+		page, err := us.ListTraces(t.Context(), "limit=1000&includeTotal=true")
 		require.NoError(t, err)
 		require.Equal(t, plain(all), seenAll(page.Traces))
-		require.Equal(t, len(all), *page.Total)
+		require.EqualValues(t, len(all), *page.Total)
 		require.False(t, page.HasMore)
 
-		page, err = them.Traces(t.Context(), "limit=1000")
+		page, err = them.ListTraces(t.Context(), "limit=1000")
 		require.NoError(t, err)
 		require.Equal(t, plain(theirs.traces(false)), seenAll(page.Traces))
 	})
@@ -124,12 +125,12 @@ func TestListOfTraces(t *testing.T) {
 			if i%4 != 0 {
 				continue
 			}
-			d, err := us.Trace(t.Context(), e.ID)
+			d, err := us.GetTrace(t.Context(), e.ID)
 			require.NoError(t, err)
-			require.Equal(t, e, seen(d))
+			require.Equal(t, e, seen(listed(d)))
 			require.Len(t, d.Spans, e.Spans)
 			require.True(t, slices.IsSortedFunc(d.Spans, func(a, b testkit.Span) int { return a.StartTime.Compare(b.StartTime) }))
-			_, err = them.Trace(t.Context(), e.ID)
+			_, err = them.GetTrace(t.Context(), e.ID)
 			require.ErrorIs(t, err, fault.New(fault.NotFound, "trace_not_found", ""))
 		}
 	})
@@ -137,15 +138,15 @@ func TestListOfTraces(t *testing.T) {
 	t.Run("merging changes nothing", func(t *testing.T) {
 		merges(t, k, "START")
 		merges(t, k, "FINISH")
-		page, err := us.Traces(t.Context(), "limit=1000&includeTotal=true")
+		page, err := us.ListTraces(t.Context(), "limit=1000&includeTotal=true")
 		require.NoError(t, err)
 		require.Equal(t, plain(all), seenAll(page.Traces))
-		require.Equal(t, len(all), *page.Total)
+		require.EqualValues(t, len(all), *page.Total)
 	})
 
 	t.Run("what nothing comes of for half an hour is closed", func(t *testing.T) {
 		k.Clock.Advance(31 * time.Minute)
-		page, err := us.Traces(t.Context(), "limit=1000")
+		page, err := us.ListTraces(t.Context(), "limit=1000")
 		require.NoError(t, err)
 		require.Equal(t, plain(ours.traces(true)), seenAll(page.Traces))
 		check(t, us, ours.traces(true), filters(now)[0])
@@ -162,11 +163,11 @@ func check(t *testing.T, c *testkit.Client, all []expected, f filter) {
 			want = append(want, e.ID)
 		}
 	}
-	page, err := c.Traces(t.Context(), "limit=1000&includeTotal=true&"+f.query)
+	page, err := c.ListTraces(t.Context(), "limit=1000&includeTotal=true&"+f.query)
 	require.NoError(t, err, f.query)
-	total, found := *page.Total, page.Traces
+	total, found := int(*page.Total), page.Traces
 	for page.HasMore { // a request ends after a while, so a slow machine needs more of them
-		page, err = c.Traces(t.Context(), "limit=1000&cursor="+page.NextCursor+"&"+f.query)
+		page, err = c.ListTraces(t.Context(), "limit=1000&cursor="+api.Value(page.NextCursor)+"&"+f.query)
 		require.NoError(t, err, f.query)
 		found = append(found, page.Traces...)
 	}
@@ -212,20 +213,20 @@ func TestLookingForMatchesEnds(t *testing.T) {
 		us.SendOTLP(t, testkit.Spans(spans...))
 	}
 
-	page, err := us.Traces(t.Context(), "minDurationMs=1000")
+	page, err := us.ListTraces(t.Context(), "minDurationMs=1000")
 	require.NoError(t, err)
 	require.Empty(t, page.Traces)
 	require.True(t, page.HasMore)
 	// A request also ends after a while, so a slow machine needs more of them.
 	for page.HasMore {
-		page, err = us.Traces(t.Context(), "minDurationMs=1000&cursor="+page.NextCursor)
+		page, err = us.ListTraces(t.Context(), "minDurationMs=1000&cursor="+api.Value(page.NextCursor))
 		require.NoError(t, err)
 		require.Empty(t, page.Traces)
 	}
 
-	_, err = us.Traces(t.Context(), "minDurationMs=1000&offset=1")
+	_, err = us.ListTraces(t.Context(), "minDurationMs=1000&offset=1")
 	require.ErrorIs(t, err, fault.New(fault.Validation, "use_cursor", ""))
-	deep, err := us.Traces(t.Context(), "offset=22000&limit=1000")
+	deep, err := us.ListTraces(t.Context(), "offset=22000&limit=1000")
 	require.NoError(t, err)
 	require.Len(t, deep.Traces, 500)
 	require.False(t, deep.HasMore)
@@ -245,10 +246,10 @@ func TestCursorsThatNoListReturned(t *testing.T) {
 	}
 	lines, err := us.ExportTraces(t.Context(), "")
 	require.NoError(t, err)
-	_, err = us.Traces(t.Context(), "cursor="+lines[0].Cursor)
+	_, err = us.ListTraces(t.Context(), "cursor="+lines[0].Cursor)
 	require.NoError(t, err, "an export and the list are one order of traces")
-	_, err = us.TraceSpans(t.Context(), id, "cursor="+lines[0].Cursor)
+	_, err = us.ListTraceSpans(t.Context(), id, "cursor="+lines[0].Cursor)
 	require.ErrorIs(t, err, fault.New(fault.Validation, "invalid_request", ""))
-	_, err = us.Traces(t.Context(), "offset=100001")
+	_, err = us.ListTraces(t.Context(), "offset=100001")
 	require.ErrorIs(t, err, fault.New(fault.Validation, "use_cursor", ""))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -90,10 +91,10 @@ func percentile(t testing.TB, got *float64, values []float64, q float64, least i
 
 func sameFigures(t testing.TB, want *figures, got testkit.MetricGroup) {
 	t.Helper()
-	name := "group " + got.Key
+	name := "group " + api.Value(got.Key)
 	require.Equal(t,
 		[]any{want.spans, len(want.traces), want.errors, want.spans, want.input, want.output, want.costs, len(want.latency), len(want.first)},
-		[]any{got.Spans, got.Traces, got.Errors, got.ErrorRate.N, got.InputTokens, got.OutputTokens, got.CostKnownSpans, got.LatencyMS.N, got.FirstTokenMS.N}, name)
+		[]any{int(got.Spans), int(got.Traces), int(got.Errors), int(got.ErrorRate.N), int(got.InputTokens), int(got.OutputTokens), int(got.CostKnownSpans), int(got.LatencyMs.N), int(got.FirstTokenMs.N)}, name)
 	if want.costs == 0 {
 		require.Nil(t, got.CostUSD, name)
 	} else {
@@ -104,16 +105,16 @@ func sameFigures(t testing.TB, want *figures, got testkit.MetricGroup) {
 	require.LessOrEqual(t, got.ErrorRate.Low, rate+1e-6, name)
 	require.GreaterOrEqual(t, got.ErrorRate.High, rate-1e-6, name)
 	require.Equal(t, "wilson_95", got.ErrorRate.Method)
-	percentile(t, got.LatencyMS.P50, want.latency, 0.5, 2, name)
-	percentile(t, got.LatencyMS.P90, want.latency, 0.9, 10, name)
-	percentile(t, got.LatencyMS.P95, want.latency, 0.95, 20, name)
-	percentile(t, got.LatencyMS.P99, want.latency, 0.99, 100, name)
-	percentile(t, got.FirstTokenMS.P50, want.first, 0.5, 2, name)
-	percentile(t, got.FirstTokenMS.P95, want.first, 0.95, 20, name)
+	percentile(t, got.LatencyMs.P50, want.latency, 0.5, 2, name)
+	percentile(t, got.LatencyMs.P90, want.latency, 0.9, 10, name)
+	percentile(t, got.LatencyMs.P95, want.latency, 0.95, 20, name)
+	percentile(t, got.LatencyMs.P99, want.latency, 0.99, 100, name)
+	percentile(t, got.FirstTokenMs.P50, want.first, 0.5, 2, name)
+	percentile(t, got.FirstTokenMs.P95, want.first, 0.95, 20, name)
 
 	spans, errors, input, output, cost := 0, 0, 0, 0, 0.0
 	for i, p := range got.Series {
-		spans, errors, input, output = spans+p.Spans, errors+p.Errors, input+p.InputTokens, output+p.OutputTokens
+		spans, errors, input, output = spans+int(p.Spans), errors+int(p.Errors), input+int(p.InputTokens), output+int(p.OutputTokens)
 		if p.CostUSD != nil {
 			cost += *p.CostUSD
 		}
@@ -179,12 +180,12 @@ func TestMetrics(t *testing.T) {
 				return text(s, "gen_ai.agent.name"), text(s, "gen_ai.request.model") == "model-a"
 			},
 		} {
-			got, err := us.TraceMetrics(t.Context(), window+"&interval=5m&groupBy="+by)
+			got, err := us.GetTraceMetrics(t.Context(), window+"&interval=5m&groupBy="+by)
 			require.NoError(t, err)
 			want := group(w.spans, key)
 			require.Len(t, got.Groups, len(want), by)
 			for i, f := range want {
-				require.Equal(t, f.key, got.Groups[i].Key, by)
+				require.Equal(t, f.key, api.Value(got.Groups[i].Key), by)
 				sameFigures(t, f, got.Groups[i])
 			}
 			require.Nil(t, got.Other)
@@ -200,7 +201,7 @@ func TestMetrics(t *testing.T) {
 
 	t.Run("the interval fits the time", func(t *testing.T) {
 		for length, interval := range map[time.Duration]string{time.Hour: "5m", 3 * 24 * time.Hour: "hour", 60 * 24 * time.Hour: "day"} {
-			got, err := us.TraceMetrics(t.Context(), "startAfter="+url.QueryEscape(now.Add(-length).Format(time.RFC3339)))
+			got, err := us.GetTraceMetrics(t.Context(), "startAfter="+url.QueryEscape(now.Add(-length).Format(time.RFC3339)))
 			require.NoError(t, err)
 			require.Equal(t, interval, got.Interval)
 		}
@@ -211,13 +212,13 @@ func TestMetrics(t *testing.T) {
 			"startAfter=2026-01-01T00:00:00Z&startBefore=2026-06-01T00:00:00Z", "startAfter=2026-06-01T00:00:00Z&startBefore=2026-01-01T00:00:00Z",
 			"startAfter=2026-01-01T00:00:00Z&startBefore=2026-03-01T00:00:00Z&interval=5m", "groupBy=user", "interval=week",
 		} {
-			_, err := us.TraceMetrics(t.Context(), query)
+			_, err := us.GetTraceMetrics(t.Context(), query)
 			require.ErrorIs(t, err, fault.New(fault.Validation, "invalid_request", ""), query)
 		}
 	})
 
 	t.Run("nothing is no group", func(t *testing.T) {
-		got, err := us.TraceMetrics(t.Context(), "environment=nowhere")
+		got, err := us.GetTraceMetrics(t.Context(), "environment=nowhere")
 		require.NoError(t, err)
 		require.Empty(t, got.Groups)
 	})
@@ -240,12 +241,12 @@ func TestMetricsOfManyGroups(t *testing.T) {
 	}
 	w.send(t, spans...)
 
-	got, err := us.TraceMetrics(t.Context(), "groupBy=model&interval=5m")
+	got, err := us.GetTraceMetrics(t.Context(), "groupBy=model&interval=5m")
 	require.NoError(t, err)
 	want := group(w.spans, func(s testkit.OTLPSpan) (string, bool) { return text(s, "gen_ai.request.model"), true })
 	require.Len(t, got.Groups, 100)
 	for i, g := range got.Groups {
-		require.Equal(t, want[i].key, g.Key)
+		require.Equal(t, want[i].key, api.Value(g.Key))
 		sameFigures(t, want[i], g)
 	}
 	shown := map[string]bool{}

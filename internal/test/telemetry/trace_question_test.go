@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -116,10 +117,10 @@ func TestQuestionAndAnswer(t *testing.T) {
 			}
 			us.SendOTLP(t, testkit.Spans(c.spans...))
 
-			read, err := us.Trace(t.Context(), id)
+			read, err := us.GetTrace(t.Context(), id)
 			require.NoError(t, err)
 			require.Equal(t, []any{c.input, c.output}, []any{read.Input, read.Output})
-			list, err := us.Traces(t.Context(), "")
+			list, err := us.ListTraces(t.Context(), "")
 			require.NoError(t, err)
 			if c.preview == "" {
 				require.Equal(t, c.input, list.Traces[0].Input)
@@ -128,7 +129,7 @@ func TestQuestionAndAnswer(t *testing.T) {
 			}
 			require.Equal(t, c.output, list.Traces[0].Output)
 
-			made, err := us.TracesToDataset(t.Context(), map[string]any{"datasetId": us.Dataset(t, testkit.Dataset{}).ID, "traceIds": []any{id}})
+			made, err := us.AddTracesToDataset(t.Context(), map[string]any{"datasetId": us.Dataset(t, testkit.NewDataset{}).ID, "traceIds": []any{id}})
 			require.NoError(t, err)
 			require.Equal(t, c.input != nil, made.Created == 1, "%v", made.Skipped)
 		})
@@ -147,7 +148,7 @@ func TestQuestionAndAnswer(t *testing.T) {
 		_, err := us.PatchTrace(t.Context(), id, map[string]any{"tags": []string{"seen"}})
 		require.NoError(t, err)
 		send(second, root(nil))
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, []any{"How is the weather?", "Sunny."}, []any{read.Input, read.Output})
 	})
@@ -175,10 +176,10 @@ func TestOrphan(t *testing.T) {
 			s := c.span
 			s.Trace, s.Parent, s.Name, s.Start = testkit.NewTraceID(), testkit.NewSpanID(), "POST /answer", start
 			us.SendOTLP(t, testkit.Spans(s))
-			read, err := us.Trace(t.Context(), s.Trace)
+			read, err := us.GetTrace(t.Context(), s.Trace)
 			require.NoError(t, err)
-			require.Equal(t, []any{c.status, "POST /answer"}, []any{read.Status, read.Name})
-			list, err := us.Traces(t.Context(), "limit=100&status="+c.status)
+			require.Equal(t, []any{c.status, "POST /answer"}, []any{read.Status, api.Value(read.Name)})
+			list, err := us.ListTraces(t.Context(), "limit=100&status="+c.status)
 			require.NoError(t, err)
 			require.Contains(t, idsOf(seenAll(list.Traces)), s.Trace)
 		})
@@ -189,9 +190,9 @@ func TestOrphan(t *testing.T) {
 		id, parent := testkit.NewTraceID(), testkit.NewSpanID()
 		us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: id, Parent: parent, Name: "POST /answer", Server: true, Start: start, Duration: time.Second}))
 		us.SendOTLP(t, testkit.Spans(testkit.OTLPSpan{Trace: id, ID: parent, Name: "ask", Start: start}))
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
-		require.Equal(t, []any{"running", "ask"}, []any{read.Status, read.Name})
+		require.Equal(t, []any{"running", "ask"}, []any{read.Status, api.Value(read.Name)})
 	})
 }
 
@@ -218,10 +219,10 @@ func TestTraceMetadata(t *testing.T) {
 				s := s
 				s.Trace, s.Name, s.Start, s.Duration, s.Attributes = testkit.NewTraceID(), "a", time.Now().Add(-time.Second), time.Second, attributes
 				us.SendOTLP(t, testkit.Spans(s))
-				read, err := us.Trace(t.Context(), s.Trace)
+				read, err := us.GetTrace(t.Context(), s.Trace)
 				require.NoError(t, err)
 				require.Equal(t, map[string]any{"plan": "pro"}, read.Metadata)
-				list, err := us.Traces(t.Context(), "")
+				list, err := us.ListTraces(t.Context(), "")
 				require.NoError(t, err)
 				require.Equal(t, map[string]any{"plan": "pro"}, list.Traces[0].Metadata)
 			})
@@ -236,7 +237,7 @@ func TestTraceMetadata(t *testing.T) {
 			testkit.OTLPSpan{Trace: id, ID: root, Name: "a", Start: start, Duration: time.Second},
 			testkit.OTLPSpan{Trace: id, Parent: root, Name: "b", Start: start, Duration: time.Second, Attributes: map[string]any{"langfuse.trace.metadata.plan": "pro"}},
 		))
-		read, err := us.Trace(t.Context(), id)
+		read, err := us.GetTrace(t.Context(), id)
 		require.NoError(t, err)
 		require.Empty(t, read.Metadata)
 	})

@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/platform/clickhouse"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -132,11 +134,11 @@ func (e *expected) add(s testkit.OTLPSpan) {
 }
 
 // seen is a listed trace in the same form.
-func seen(t testkit.Trace) expected {
+func seen(t api.Trace) expected {
 	e := expected{
-		ID: t.ID, Name: t.Name, Status: t.Status, Start: t.StartTime, End: t.EndTime, Environment: t.Environment, Agent: t.AgentName,
-		Release: t.ReleaseID, User: t.UserID, Talk: t.ConversationID, Tags: t.Tags, Spans: t.SpanCount, Errors: t.ErrorCount,
-		InputTokens: t.Usage.InputTokens, OutputTokens: t.Usage.OutputTokens, AutoClosed: t.AutoClosed,
+		ID: t.ID, Name: api.Value(t.Name), Status: t.Status, Start: t.StartTime, End: api.Value(t.EndTime), Environment: api.Value(t.Environment), Agent: api.Value(t.AgentName),
+		Release: api.Value(t.ReleaseID), User: api.Value(t.UserID), Talk: api.Value(t.ConversationID), Tags: t.Tags, Spans: int(t.SpanCount), Errors: int(t.ErrorCount),
+		InputTokens: int(t.Usage.InputTokens), OutputTokens: int(t.Usage.OutputTokens), AutoClosed: t.AutoClosed,
 	}
 	if t.CostUSD != nil {
 		e.Cost = *t.CostUSD
@@ -144,7 +146,27 @@ func seen(t testkit.Trace) expected {
 	return e
 }
 
-func seenAll(list []testkit.Trace) []expected {
+// listed is what a list shows of a trace.
+func listed(d testkit.Trace) (out api.Trace) {
+	text, err := json.Marshal(d)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func exported(lines []testkit.ExportedTrace) []expected {
+	out := make([]expected, len(lines))
+	for i, l := range lines {
+		out[i] = seen(listed(l.Trace))
+	}
+	return out
+}
+
+func seenAll(list []api.Trace) []expected {
 	out := make([]expected, len(list))
 	for i, t := range list {
 		out[i] = seen(t)
@@ -175,14 +197,14 @@ func walkCursor(t testing.TB, c *testkit.Client, query string, limit int) (ids [
 	t.Helper()
 	cursor := ""
 	for range 1000 {
-		page, err := c.Traces(t.Context(), fmt.Sprintf("%s&limit=%d&cursor=%s", query, limit, url.QueryEscape(cursor)))
+		page, err := c.ListTraces(t.Context(), fmt.Sprintf("%s&limit=%d&cursor=%s", query, limit, url.QueryEscape(cursor)))
 		require.NoError(t, err)
 		ids = append(ids, idsOf(seenAll(page.Traces))...)
-		require.Equal(t, page.HasMore, page.NextCursor != "")
+		require.Equal(t, page.HasMore, api.Value(page.NextCursor) != "")
 		if !page.HasMore {
 			return ids
 		}
-		cursor = page.NextCursor
+		cursor = api.Value(page.NextCursor)
 	}
 	t.Fatal("the list does not end")
 	return nil
@@ -192,7 +214,7 @@ func walkCursor(t testing.TB, c *testkit.Client, query string, limit int) (ids [
 func walkOffset(t testing.TB, c *testkit.Client, query string, limit int) (ids []string) {
 	t.Helper()
 	for {
-		page, err := c.Traces(t.Context(), fmt.Sprintf("%s&limit=%d&offset=%d", query, limit, len(ids)))
+		page, err := c.ListTraces(t.Context(), fmt.Sprintf("%s&limit=%d&offset=%d", query, limit, len(ids)))
 		require.NoError(t, err)
 		ids = append(ids, idsOf(seenAll(page.Traces))...)
 		if !page.HasMore {

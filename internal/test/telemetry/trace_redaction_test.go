@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -128,21 +129,21 @@ func canaries(t *testing.T, us *testkit.Client) {
 	added, err := us.AddSpans(t.Context(), made.ID, []map[string]any{one})
 	require.NoError(t, err)
 	for _, f := range []testkit.TraceFeedback{
-		{Type: "comment", Comment: "I think " + canary, UserID: "me " + canary},
-		{Type: "correction", Value: free, UserID: "me " + canary},
+		{Type: "comment", Comment: new("I think " + canary), UserID: new("me " + canary)},
+		{Type: "correction", Value: free, UserID: new("me " + canary)},
 	} {
-		_, err := us.Feedback(t.Context(), made.ID, f)
+		_, err := us.AddTraceFeedback(t.Context(), made.ID, f)
 		require.NoError(t, err)
 	}
 	// What is answered is what is stored.
-	read, err := us.Trace(t.Context(), made.ID)
+	read, err := us.GetTrace(t.Context(), made.ID)
 	require.NoError(t, err)
 	require.Equal(t, read.Name, patched.Name)
 	require.Equal(t, read.Tags, patched.Tags)
 	require.Equal(t, read.Environment, patched.Environment)
 	names := map[string]bool{}
 	for _, s := range read.Spans {
-		names[s.Name] = true
+		names[api.Value(s.Name)] = true
 	}
 	require.Contains(t, names, added.Spans[0].Name)
 }

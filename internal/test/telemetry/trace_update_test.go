@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -128,7 +129,7 @@ func TestUpdateTrace(t *testing.T) {
 		require.NoError(t, err)
 		changed, err := us.PatchTrace(t.Context(), id, map[string]any{"tags": []string{"seen"}})
 		require.NoError(t, err)
-		require.Equal(t, []any{"root", "completed", 2}, []any{changed.Name, changed.Status, changed.SpanCount}, "what its spans show stays")
+		require.Equal(t, []any{"root", "completed", 2}, []any{api.Value(changed.Name), changed.Status, int(changed.SpanCount)}, "what its spans show stays")
 		require.Equal(t, first.Format("2006-01-02 15:04:05.000000"), see.value(id, noSpan, "start_time"))
 		require.Equal(t, "['seen']", see.value(id, noSpan, "tags"))
 		require.Equal(t, 2, see.spans(id))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -55,7 +56,7 @@ func TestListEndUsers(t *testing.T) {
 	}
 	read := func(t *testing.T, c *testkit.Client, query string) testkit.EndUserPage {
 		t.Helper()
-		page, err := c.EndUsers(t.Context(), query)
+		page, err := c.ListEndUsers(t.Context(), query)
 		require.NoError(t, err)
 		return page
 	}
@@ -64,7 +65,7 @@ func TestListEndUsers(t *testing.T) {
 		for cursor := ""; ; {
 			page := read(t, c, query+"&cursor="+cursor)
 			out = append(out, names(page)...)
-			if cursor = page.NextCursor; !page.HasMore {
+			if cursor = api.Value(page.NextCursor); !page.HasMore {
 				return out
 			}
 		}
@@ -75,20 +76,20 @@ func TestListEndUsers(t *testing.T) {
 		t.Parallel()
 		page := read(t, us, "includeTotal=true")
 		require.Equal(t, all, names(page))
-		require.Equal(t, 5, *page.Total)
+		require.EqualValues(t, 5, *page.Total)
 		require.False(t, page.HasMore)
 		for i, u := range page.EndUsers {
 			n, cost := i+1, 0.25*float64(i+1)
 			require.Equal(t, testkit.EndUser{
 				ID: u.ID, UserID: u.ID, FirstStartTime: first(i), LastStartTime: first(i).Add(time.Duration(i) * time.Minute),
 				Totals: testkit.EndUserTotals{
-					Traces: n, FailedTraces: min(i, 1), Conversations: []int{0, 1, 2, 2, 3}[i], Spans: 2 * n, Errors: min(i, 1), CostUSD: &cost, CostKnownTraces: n,
-					Usage: testkit.TokenUsage{InputTokens: 10 * n, OutputTokens: 2 * n, TotalTokens: 12 * n},
+					Traces: int64(n), FailedTraces: int64(min(i, 1)), Conversations: int64([]int{0, 1, 2, 2, 3}[i]), Spans: int64(2 * n), Errors: int64(min(i, 1)), CostUSD: &cost, CostKnownTraces: int64(n),
+					Usage: testkit.TokenUsage{InputTokens: int64(10 * n), OutputTokens: int64(2 * n), TotalTokens: int64(12 * n)},
 				},
 			}, u)
-			traces, err := us.Traces(t.Context(), "userId="+u.ID)
+			traces, err := us.ListTraces(t.Context(), "userId="+u.ID)
 			require.NoError(t, err)
-			require.Len(t, traces.Traces, u.Totals.Traces, "as the list of traces says")
+			require.Len(t, traces.Traces, int(u.Totals.Traces), "as the list of traces says")
 		}
 	})
 
@@ -96,7 +97,7 @@ func TestListEndUsers(t *testing.T) {
 		t.Parallel()
 		page := read(t, them, "includeTotal=true")
 		require.Equal(t, []string{"u-0"}, names(page))
-		require.Equal(t, 1, *page.Total)
+		require.EqualValues(t, 1, *page.Total)
 		require.Equal(t, testkit.EndUserTotals{Traces: 1}, page.EndUsers[0].Totals)
 		require.Empty(t, read(t, k.Org(t), "").EndUsers)
 	})
@@ -163,7 +164,7 @@ func TestListEndUsers(t *testing.T) {
 		} {
 			got := map[string]int{}
 			for _, u := range read(t, c, query).EndUsers {
-				got[u.ID] = u.Totals.Traces
+				got[u.ID] = int(u.Totals.Traces)
 			}
 			require.Equal(t, want, got, query)
 		}
@@ -178,21 +179,21 @@ func TestListEndUsers(t *testing.T) {
 		page := read(t, us, "startAfter="+url.QueryEscape(from.Format(time.RFC3339Nano)))
 		last := page.EndUsers[len(page.EndUsers)-1]
 		require.Equal(t, "u-4", last.ID)
-		require.Equal(t, 3, last.Totals.Traces)
+		require.EqualValues(t, 3, last.Totals.Traces)
 		require.Equal(t, first(4).Add(2*time.Minute), last.FirstStartTime)
 	})
 
 	t.Run("the window has an end", func(t *testing.T) {
 		t.Parallel()
-		conversations, err := us.Conversations(t.Context(), "limit=1")
+		conversations, err := us.ListConversations(t.Context(), "limit=1")
 		require.NoError(t, err)
 		for query, want := range map[string]string{
 			"startAfter=2025-01-01T00:00:00Z&startBefore=2025-06-01T00:00:00Z": "startAfter min",
 			"startAfter=2025-01-01T00:00:00Z&startBefore=2025-01-01T00:00:00Z": "startBefore min",
-			"cursor=abc":                         "cursor format",
-			"cursor=" + conversations.NextCursor: "cursor format",
+			"cursor=abc": "cursor format",
+			"cursor=" + api.Value(conversations.NextCursor): "cursor format",
 		} {
-			_, err := us.EndUsers(t.Context(), query)
+			_, err := us.ListEndUsers(t.Context(), query)
 			require.Equal(t, []string{want}, fieldsOf(t, err), query)
 		}
 	})

@@ -64,7 +64,7 @@ func TestADeletedTraceLeavesTheDisk(t *testing.T) {
 	see := stored(t, k.App.Config.ClickHouse, us)
 	gone, kept := full(t, us), full(t, us)
 	before := see.rows(kept)
-	_, err := us.DeleteTrace(t.Context(), gone)
+	err := us.DeleteTrace(t.Context(), gone)
 	require.NoError(t, err)
 	require.Positive(t, see.rows(gone), "hidden, and still on the disk")
 
@@ -96,7 +96,7 @@ func TestManyDeletionsArePurgedTogether(t *testing.T) {
 	var g errgroup.Group
 	for _, id := range ids {
 		g.Go(func() error {
-			_, err := us.DeleteTrace(t.Context(), id)
+			err := us.DeleteTrace(t.Context(), id)
 			return err
 		})
 	}
@@ -124,7 +124,7 @@ func TestFinishingADeletionCanBeRepeated(t *testing.T) {
 	see := stored(t, k.App.Config.ClickHouse, us)
 	var a *trace.Activities
 	id := full(t, us)
-	_, err := us.DeleteTrace(t.Context(), id)
+	err := us.DeleteTrace(t.Context(), id)
 	require.NoError(t, err)
 	d := deletionOf(t, k, us, id)
 	require.False(t, purged(t, k, us, d))
@@ -152,7 +152,7 @@ func TestWhatIsSentAfterADeletionStays(t *testing.T) {
 	see := stored(t, k.App.Config.ClickHouse, us)
 	var a *trace.Activities
 	id := full(t, us)
-	_, err := us.DeleteTrace(t.Context(), id)
+	err := us.DeleteTrace(t.Context(), id)
 	require.NoError(t, err)
 	d := deletionOf(t, k, us, id)
 	k.Clock.Advance(time.Second)
@@ -167,7 +167,7 @@ func TestWhatIsSentAfterADeletionStays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, see.spans(id))
 	require.Equal(t, 1, see.count("SELECT uniqExact(trace_id) FROM traces WHERE org_id = ? AND trace_id = unhex(?)", id))
-	_, err = us.DeleteTrace(t.Context(), id)
+	err = us.DeleteTrace(t.Context(), id)
 	require.NoError(t, err)
 	require.Zero(t, see.seen(id))
 }
@@ -187,7 +187,7 @@ func TestTelemetryThatWasDeferredBeforeADeletionGoesToo(t *testing.T) {
 	require.True(t, late.Response.Deferred())
 	w.set(false)
 	k.Clock.Advance(2 * time.Second)
-	_, err = us.DeleteTrace(t.Context(), id)
+	err = us.DeleteTrace(t.Context(), id)
 	require.NoError(t, err)
 	d := deletionOf(t, k, us, id)
 
@@ -216,7 +216,7 @@ func TestADeletionWaitsWhileClickHouseIsAway(t *testing.T) {
 	see := stored(t, direct, us)
 	var a *trace.Activities
 	id := full(t, us)
-	_, err := us.DeleteTrace(t.Context(), id)
+	err := us.DeleteTrace(t.Context(), id)
 	require.NoError(t, err)
 	d := deletionOf(t, k, us, id)
 	w.set(true)
@@ -270,7 +270,7 @@ func TestHistories(t *testing.T) {
 			k := testkit.Own(t, "its worker starts later")
 			us := k.Org(t)
 			gone := full(t, us)
-			_, err := us.DeleteTrace(t.Context(), gone)
+			err := us.DeleteTrace(t.Context(), gone)
 			require.NoError(t, err)
 			k.Work(t)
 			engine, err := temporal.Open(k.App.Config.Temporal, nil)

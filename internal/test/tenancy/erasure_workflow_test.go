@@ -66,7 +66,7 @@ func TestHistories(t *testing.T) {
 			k := testkit.Own(t, "its worker starts later")
 			us := k.Org(t)
 			k.Work(t)
-			require.NoError(t, us.DeleteOrganization(t.Context(), us.Org.String()))
+			require.NoError(t, us.DeleteOrganization(t.Context(), "confirm="+us.Org.String()))
 			// The promise is handed over before the workflow can be waited for.
 			engine, err := temporal.Open(k.App.Config.Temporal, nil)
 			require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/secret"
@@ -18,8 +19,8 @@ import (
 )
 
 // soon is a time after now on the application's clock, as a request has it.
-func soon(k *testkit.Kit, d time.Duration) string {
-	return k.Clock.Now().Add(d).UTC().Format(time.RFC3339Nano)
+func soon(k *testkit.Kit, d time.Duration) *time.Time {
+	return new(k.Clock.Now().Add(d).UTC())
 }
 
 var reading = []string{"eval:read"}
@@ -38,7 +39,7 @@ func TestCreateKey(t *testing.T) {
 		require.Equal(t, made.Key.Reveal()[:21], made.KeyPrefix)
 		require.Equal(t, made.Key.Reveal()[len(made.Key.Reveal())-4:], made.Last4)
 		require.Equal(t, "active", made.Status)
-		me, err := us.Me(ctx)
+		me, err := us.GetMe(ctx)
 		require.NoError(t, err)
 		id, name := strconv.FormatInt(me.APIKeyID, 10), "everything"
 		require.Equal(t, testkit.Actor{Type: "service_key", ID: &id, Name: &name}, made.CreatedBy)
@@ -50,15 +51,14 @@ func TestCreateKey(t *testing.T) {
 			require.Equal(t, http.StatusOK, res.Status, p)
 			require.NotContains(t, string(res.Body), hidden, p)
 		}
-		read, err := us.GetKey(ctx, made.ID)
+		read, err := us.GetAPIKey(ctx, made.ID)
 		require.NoError(t, err)
-		made.Key, made.OrganizationID = "", ""
-		require.Equal(t, made, read)
+		require.Equal(t, made.APIKey, read)
 		conn := k.Runtime(t, us.Org)
 		for table := range tableColumns(t, conn) {
 			require.Zero(t, scalar[int](t, conn, "SELECT count(*) FROM "+table+" r WHERE r::text LIKE '%' || $1 || '%'", hidden), table)
 		}
-		_, err = us.With(secret.Text("asy_live_" + hidden)).Me(ctx)
+		_, err = us.With(secret.Text("asy_live_" + hidden)).GetMe(ctx)
 		require.ErrorIs(t, err, tenancy.ErrKeyIncomplete)
 	})
 
@@ -95,7 +95,7 @@ func TestCreateKey(t *testing.T) {
 		refused(t, err, fault.Conflict, "already_exists")
 		other, err := us.CreateKey(ctx, testkit.NewKey{Name: "not taken", Scopes: reading})
 		require.NoError(t, err)
-		_, err = us.UpdateKey(ctx, other.ID, map[string]any{"name": "taken"})
+		_, err = us.UpdateAPIKey(ctx, other.ID, map[string]any{"name": "taken"})
 		require.ErrorIs(t, err, tenancy.ErrKeyNameTaken)
 		// Another organization's names are its own.
 		_, err = k.Org(t).CreateKey(ctx, testkit.NewKey{Name: "taken", Scopes: reading})
@@ -136,7 +136,7 @@ func TestCreateKey(t *testing.T) {
 
 		made, err := narrow.CreateKey(ctx, testkit.NewKey{Name: "as wide", Scopes: []string{"eval:read"}})
 		require.NoError(t, err)
-		_, err = narrow.UpdateKey(ctx, made.ID, map[string]any{"scopes": []string{"eval:write"}})
+		_, err = narrow.UpdateAPIKey(ctx, made.ID, map[string]any{"scopes": []string{"eval:write"}})
 		require.ErrorIs(t, err, tenancy.ErrScopeEscalation)
 		wide, err := us.CreateKey(ctx, testkit.NewKey{Name: "wide", Scopes: []string{"traces:read"}})
 		require.NoError(t, err)
@@ -155,17 +155,17 @@ func TestKeyUpdate(t *testing.T) {
 		ctx := t.Context()
 		made, err := us.CreateKey(ctx, testkit.NewKey{Name: "old name", Scopes: reading})
 		require.NoError(t, err)
-		got, err := us.UpdateKey(ctx, made.ID, map[string]any{"name": "new name", "expiresAt": soon(k, time.Hour)})
+		got, err := us.UpdateAPIKey(ctx, made.ID, map[string]any{"name": "new name", "expiresAt": soon(k, time.Hour)})
 		require.NoError(t, err)
 		require.Equal(t, "new name", got.Name)
 		require.NotEmpty(t, got.ExpiresAt)
 
-		_, err = us.UpdateKey(ctx, made.ID, map[string]any{"expiresAt": soon(k, -time.Hour)})
+		_, err = us.UpdateAPIKey(ctx, made.ID, map[string]any{"expiresAt": soon(k, -time.Hour)})
 		invalid(t, err, "/expiresAt", "min")
-		got, err = us.UpdateKey(ctx, made.ID, map[string]any{"expiresAt": nil})
+		got, err = us.UpdateAPIKey(ctx, made.ID, map[string]any{"expiresAt": nil})
 		require.NoError(t, err)
 		require.Empty(t, got.ExpiresAt)
-		same, err := us.UpdateKey(ctx, made.ID, map[string]any{})
+		same, err := us.UpdateAPIKey(ctx, made.ID, map[string]any{})
 		require.NoError(t, err)
 		require.Equal(t, got, same)
 	})
@@ -176,13 +176,13 @@ func TestKeyUpdate(t *testing.T) {
 		made, err := us.CreateKey(ctx, testkit.NewKey{Name: "narrowed", Scopes: []string{"eval:read", "eval:write"}})
 		require.NoError(t, err)
 		robot := us.With(made.Key)
-		_, err = robot.CreateDataset(ctx, testkit.Dataset{Name: "before"})
+		_, err = robot.CreateDataset(ctx, testkit.NewDataset{Name: "before"})
 		require.NoError(t, err)
 
-		_, err = us.UpdateKey(ctx, made.ID, map[string]any{"scopes": reading})
+		_, err = us.UpdateAPIKey(ctx, made.ID, map[string]any{"scopes": reading})
 		require.NoError(t, err)
 
-		_, err = robot.CreateDataset(ctx, testkit.Dataset{Name: "after"})
+		_, err = robot.CreateDataset(ctx, testkit.NewDataset{Name: "after"})
 		require.Equal(t, "eval:write", refused(t, err, fault.Unauthorized, "insufficient_scope")["requiredScope"])
 	})
 
@@ -190,16 +190,16 @@ func TestKeyUpdate(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		them := k.Org(t)
-		theirs, err := them.Me(ctx)
+		theirs, err := them.GetMe(ctx)
 		require.NoError(t, err)
-		_, err = us.GetKey(ctx, theirs.APIKeyID)
+		_, err = us.GetAPIKey(ctx, theirs.APIKeyID)
 		require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
-		_, err = us.UpdateKey(ctx, theirs.APIKeyID, map[string]any{"name": "ours"})
+		_, err = us.UpdateAPIKey(ctx, theirs.APIKeyID, map[string]any{"name": "ours"})
 		require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
 		_, err = us.RotateKey(ctx, theirs.APIKeyID, 0)
 		require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
-		require.ErrorIs(t, us.RevokeKey(ctx, theirs.APIKeyID), tenancy.ErrKeyNotFound)
-		_, err = us.Usage(ctx, theirs.APIKeyID)
+		require.ErrorIs(t, us.DeleteAPIKey(ctx, theirs.APIKeyID), tenancy.ErrKeyNotFound)
+		_, err = us.GetAPIKeyUsage(ctx, theirs.APIKeyID, "")
 		require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
 	})
 }
@@ -212,7 +212,7 @@ func TestKeyRotation(t *testing.T) {
 		t.Helper()
 		k := testkit.Moving(t)
 		us := k.Org(t)
-		n := testkit.NewKey{Name: "turning", Scopes: reading, Mode: "test"}
+		n := testkit.NewKey{Name: "turning", Scopes: reading, Mode: new("test")}
 		if expires != 0 {
 			n.ExpiresAt = soon(k, expires)
 		}
@@ -224,7 +224,7 @@ func TestKeyRotation(t *testing.T) {
 	t.Run("without a grace the old key ends at once", func(t *testing.T) {
 		t.Parallel()
 		_, us, old := setup(t, 0)
-		_, err := us.With(old.Key).Me(t.Context())
+		_, err := us.With(old.Key).GetMe(t.Context())
 		require.NoError(t, err)
 
 		next, err := us.RotateKey(t.Context(), old.ID, 0)
@@ -234,9 +234,9 @@ func TestKeyRotation(t *testing.T) {
 		require.Equal(t, old.Scopes, next.Scopes)
 		require.Equal(t, "test", next.Mode)
 		require.NotEqual(t, old.KeyPrefix, next.KeyPrefix)
-		_, err = us.With(next.Key).Me(t.Context())
+		_, err = us.With(next.Key).GetMe(t.Context())
 		require.NoError(t, err)
-		_, err = us.With(old.Key).Me(t.Context())
+		_, err = us.With(old.Key).GetMe(t.Context())
 		require.ErrorIs(t, err, tenancy.ErrKeyExpired)
 	})
 
@@ -247,12 +247,12 @@ func TestKeyRotation(t *testing.T) {
 		require.NoError(t, err)
 
 		k.AgeKeys(t, us.Org, 500*time.Second)
-		_, err = us.With(old.Key).Me(t.Context())
+		_, err = us.With(old.Key).GetMe(t.Context())
 		require.NoError(t, err)
 		k.AgeKeys(t, us.Org, 101*time.Second)
-		_, err = us.With(old.Key).Me(t.Context())
+		_, err = us.With(old.Key).GetMe(t.Context())
 		require.ErrorIs(t, err, tenancy.ErrKeyExpired)
-		got, err := us.GetKey(t.Context(), old.ID)
+		got, err := us.GetAPIKey(t.Context(), old.ID)
 		require.NoError(t, err)
 		require.Equal(t, "expired", got.Status)
 	})
@@ -264,7 +264,7 @@ func TestKeyRotation(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, old.ExpiresAt, next.ExpiresAt)
 		k.AgeKeys(t, us.Org, 61*time.Second)
-		_, err = us.With(old.Key).Me(t.Context())
+		_, err = us.With(old.Key).GetMe(t.Context())
 		require.ErrorIs(t, err, tenancy.ErrKeyExpired)
 	})
 
@@ -274,18 +274,18 @@ func TestKeyRotation(t *testing.T) {
 		k, us, expiring := setup(t, time.Minute)
 		revoked, err := us.CreateKey(ctx, testkit.NewKey{Name: "revoked", Scopes: reading})
 		require.NoError(t, err)
-		require.NoError(t, us.RevokeKey(ctx, revoked.ID))
+		require.NoError(t, us.DeleteAPIKey(ctx, revoked.ID))
 		k.Clock.Advance(time.Minute + time.Second)
 
 		_, err = us.RotateKey(ctx, expiring.ID, 0)
 		details := refused(t, err, fault.Conflict, "invalid_transition")
 		require.Equal(t, "expired", details["currentState"])
 		require.Empty(t, details["allowedTransitions"])
-		_, err = us.UpdateKey(ctx, expiring.ID, map[string]any{"name": "again"})
+		_, err = us.UpdateAPIKey(ctx, expiring.ID, map[string]any{"name": "again"})
 		require.Equal(t, "expired", refused(t, err, fault.Conflict, "invalid_transition")["currentState"])
 		_, err = us.RotateKey(ctx, revoked.ID, 0)
 		require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
-		_, err = us.UpdateKey(ctx, revoked.ID, map[string]any{"name": "again"})
+		_, err = us.UpdateAPIKey(ctx, revoked.ID, map[string]any{"name": "again"})
 		require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
 	})
 
@@ -318,25 +318,25 @@ func TestKeysEnd(t *testing.T) {
 
 	made, err := us.CreateKey(ctx, testkit.NewKey{Name: "ending", Scopes: reading})
 	require.NoError(t, err)
-	_, err = us.With(made.Key).Me(ctx)
+	_, err = us.With(made.Key).GetMe(ctx)
 	require.NoError(t, err)
-	require.NoError(t, us.RevokeKey(ctx, made.ID))
+	require.NoError(t, us.DeleteAPIKey(ctx, made.ID))
 	res, err := us.With(made.Key).Call(ctx, http.MethodGet, "/api/me", nil, nil)
 	require.ErrorIs(t, err, tenancy.ErrKeyRevoked, "at once")
 	require.Equal(t, http.StatusUnauthorized, res.Status)
 	require.Equal(t, `Bearer error="invalid_token"`, res.Header.Get("WWW-Authenticate"))
-	require.ErrorIs(t, us.RevokeKey(ctx, made.ID), tenancy.ErrKeyNotFound, "twice")
-	_, err = us.GetKey(ctx, made.ID)
+	require.ErrorIs(t, us.DeleteAPIKey(ctx, made.ID), tenancy.ErrKeyNotFound, "twice")
+	_, err = us.GetAPIKey(ctx, made.ID)
 	require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
-	_, err = us.Usage(ctx, made.ID)
+	_, err = us.GetAPIKeyUsage(ctx, made.ID, "")
 	require.ErrorIs(t, err, tenancy.ErrKeyNotFound)
 
 	// What was deleted is listed for those who ask.
-	page, err := us.ListKeys(ctx, "search=ending")
+	page, err := us.ListAPIKeys(ctx, "includeTotal=true&search=ending")
 	require.NoError(t, err)
 	require.Empty(t, page.APIKeys)
 	require.Zero(t, page.Total)
-	page, err = us.ListKeys(ctx, "search=ending&status=revoked")
+	page, err = us.ListAPIKeys(ctx, "includeTotal=true&search=ending&status=revoked")
 	require.NoError(t, err)
 	require.Len(t, page.APIKeys, 1)
 	require.Equal(t, "revoked", page.APIKeys[0].Status)
@@ -347,7 +347,7 @@ func TestKeysEnd(t *testing.T) {
 	k.Clock.Advance(2 * time.Minute)
 	next, err := us.CreateKey(ctx, testkit.NewKey{Name: "ending", Scopes: reading})
 	require.NoError(t, err, "an expired key is not active")
-	_, err = us.UpdateKey(ctx, next.ID, map[string]any{"name": "still going"})
+	_, err = us.UpdateAPIKey(ctx, next.ID, map[string]any{"name": "still going"})
 	require.NoError(t, err)
 }
 
@@ -368,13 +368,13 @@ func TestTheDatabasesClockEndsKeys(t *testing.T) {
 		replicas = append(replicas, testkit.NewAt(t, cfg, &clock))
 	}
 	for _, r := range replicas {
-		_, err = us.At(r).With(key.Key).Me(ctx)
+		_, err = us.At(r).With(key.Key).GetMe(ctx)
 		require.NoError(t, err)
 	}
 	k.AgeKeys(t, us.Org, time.Minute)
 	for _, r := range replicas {
 		r.Clock.Advance(2 * time.Second)
-		_, err = us.At(r).With(key.Key).Me(ctx)
+		_, err = us.At(r).With(key.Key).GetMe(ctx)
 		require.ErrorIs(t, err, tenancy.ErrKeyExpired)
 	}
 }
@@ -393,14 +393,14 @@ func TestPepperRotation(t *testing.T) {
 	conn := after.Runtime(t, us.Org)
 	require.Equal(t, 2, scalar[int](t, conn, "SELECT pepper_version FROM api_keys WHERE id = $1", made.ID))
 	require.Equal(t, 1, scalar[int](t, conn, "SELECT pepper_version FROM api_keys WHERE id <> $1", made.ID))
-	_, err = us.At(after).With(made.Key).Me(ctx)
+	_, err = us.At(after).With(made.Key).GetMe(ctx)
 	require.NoError(t, err)
-	_, err = us.With(made.Key).Me(ctx)
+	_, err = us.With(made.Key).GetMe(ctx)
 	require.ErrorIs(t, err, tenancy.ErrKeyUnknown, "a replica that was not told the new pepper")
 
 	// A new pepper under an old number opens nothing.
 	cfg.Key.PreviousPepper = ""
-	_, err = us.At(testkit.NewWith(t, cfg)).Me(ctx)
+	_, err = us.At(testkit.NewWith(t, cfg)).GetMe(ctx)
 	require.ErrorIs(t, err, tenancy.ErrKeyUnknown)
 }
 
@@ -414,14 +414,12 @@ func TestLastUse(t *testing.T) {
 	require.Empty(t, made.LastUsedAt)
 
 	use := func() time.Time {
-		_, err := us.With(made.Key).Me(ctx)
+		_, err := us.With(made.Key).GetMe(ctx)
 		require.NoError(t, err)
 		k.App.Tenancy.FlushMeter(ctx)
-		got, err := us.GetKey(ctx, made.ID)
+		got, err := us.GetAPIKey(ctx, made.ID)
 		require.NoError(t, err)
-		at, err := time.Parse(time.RFC3339Nano, got.LastUsedAt)
-		require.NoError(t, err)
-		return at
+		return *got.LastUsedAt
 	}
 	first := use()
 	require.WithinDuration(t, k.Clock.Now(), first, time.Minute)
@@ -446,11 +444,11 @@ func TestListKeys(t *testing.T) {
 
 	var names, statuses []string
 	for offset := 0; offset < 5; offset += 2 {
-		page, err := us.ListKeys(ctx, "limit=2&offset="+strconv.Itoa(offset))
+		page, err := us.ListAPIKeys(ctx, "includeTotal=true&limit=2&offset="+strconv.Itoa(offset))
 		require.NoError(t, err)
-		require.Equal(t, 5, page.Total)
-		require.Equal(t, 2, page.Limit)
-		require.Equal(t, offset, page.Offset)
+		require.EqualValues(t, 5, api.Value(page.Total))
+		require.EqualValues(t, 2, page.Limit)
+		require.EqualValues(t, offset, page.Offset)
 		require.Equal(t, offset < 4, page.HasMore)
 		for _, key := range page.APIKeys {
 			names, statuses = append(names, key.Name), append(statuses, key.Status)
@@ -458,13 +456,13 @@ func TestListKeys(t *testing.T) {
 	}
 	require.Equal(t, []string{"key 3", "key 2", "key 1", "key 0", "everything"}, names)
 	require.Equal(t, []string{"active", "active", "active", "expired", "active"}, statuses)
-	page, err := us.ListKeys(ctx, "offset=5")
+	page, err := us.ListAPIKeys(ctx, "includeTotal=true&offset=5")
 	require.NoError(t, err)
 	require.Empty(t, page.APIKeys)
 	require.NotNil(t, page.APIKeys)
 	require.False(t, page.HasMore)
 	for _, query := range []string{"limit=0", "limit=1001", "offset=-1", "limit=x"} {
-		_, err := us.ListKeys(ctx, query)
+		_, err := us.ListAPIKeys(ctx, "includeTotal=true&"+query)
 		refused(t, err, fault.Validation, "invalid_request")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -56,7 +57,7 @@ var prepared = map[string]func(t *testing.T, m *specimen.Maker){
 func decided(t *testing.T, m *specimen.Maker) {
 	id, err := strconv.ParseInt(m.ID(t, "adjudication item"), 10, 64)
 	require.NoError(t, err)
-	_, err = m.Caller(t, specimen.Find("decideAdjudicationItem")).DecideItem(t.Context(), id, map[string]any{"decision": "pass", "rationale": "As it should be."})
+	_, err = m.Caller(t, specimen.Find("decideAdjudicationItem")).DecideAdjudicationItem(t.Context(), id, map[string]any{"decision": "pass", "rationale": "As it should be."})
 	require.NoError(t, err)
 }
 
@@ -64,7 +65,7 @@ func decided(t *testing.T, m *specimen.Maker) {
 // would otherwise be made in a change of their own.
 func closed(t *testing.T, m *specimen.Maker) {
 	for _, purpose := range []string{"calibration", "golden"} {
-		d, err := m.Client.CreateDataset(t.Context(), testkit.Dataset{Name: purpose, Purpose: purpose})
+		d, err := m.Client.CreateDataset(t.Context(), testkit.NewDataset{Name: purpose, Purpose: new(purpose)})
 		require.NoError(t, err)
 		_, err = m.Rows.Exec(t.Context(), "INSERT INTO adjudication_sets (org_id, purpose, dataset_id, created_at) VALUES ($1, $2, $3, now())", m.Client.Org, purpose, d.ID)
 		require.NoError(t, err)
@@ -72,7 +73,7 @@ func closed(t *testing.T, m *specimen.Maker) {
 	decided(t, m)
 	id, err := strconv.ParseInt(m.ID(t, "adjudication item"), 10, 64)
 	require.NoError(t, err)
-	_, err = m.Caller(t, specimen.Find("createGroundTruth")).StateTruth(t.Context(), id, map[string]any{})
+	_, err = m.Caller(t, specimen.Find("createGroundTruth")).CreateGroundTruth(t.Context(), id, map[string]any{})
 	require.NoError(t, err)
 }
 
@@ -155,7 +156,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			conn := connect(t, k.App.Config.Postgres.OwnerURL)
 			m := specimen.NewMaker(us, conn, "audited")
 			caller := m.Caller(t, o)
-			me, err := caller.Me(ctx)
+			me, err := caller.GetMe(ctx)
 			require.NoError(t, err)
 			if prepare := prepared[op.ID]; prepare != nil {
 				prepare(t, m)
@@ -237,26 +238,26 @@ func TestAuditLog(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		us := k.Org(t)
-		me, err := us.Me(ctx)
+		me, err := us.GetMe(ctx)
 		require.NoError(t, err)
-		_, err = us.CreateDataset(ctx, testkit.Dataset{Name: "asserted"}, testkit.OnBehalfOf(us.Owner.String()))
+		_, err = us.CreateDataset(ctx, testkit.NewDataset{Name: "asserted"}, testkit.OnBehalfOf(us.Owner.String()))
 		require.NoError(t, err)
 		_, admin := us.Person(t, principal.Admin)
-		d, err := admin.CreateDataset(ctx, testkit.Dataset{Name: "in person"})
+		d, err := admin.CreateDataset(ctx, testkit.NewDataset{Name: "in person"})
 		require.NoError(t, err)
 
-		log, err := us.AuditLog(ctx, "action=dataset.created")
+		log, err := us.ListAuditLogs(ctx, "action=dataset.created")
 		require.NoError(t, err)
-		require.Len(t, log, 2)
-		require.Equal(t, "user", log[0].Actor.Type)
-		require.True(t, log[0].Actor.Asserted, "another person made the key for its owner")
-		require.Equal(t, d.ID, log[0].ResourceID)
-		require.Equal(t, "user", log[1].Actor.Type)
-		require.True(t, log[1].Actor.Asserted)
-		require.Equal(t, us.Owner.String(), *log[1].Actor.ID)
-		require.Equal(t, me.APIKeyID, *log[1].APIKeyID)
-		require.Regexp(t, "^sha256:[0-9a-f]{64}$", *log[1].AfterDigest)
-		require.Nil(t, log[1].BeforeDigest)
+		require.Len(t, log.AuditLogs, 2)
+		require.Equal(t, "user", log.AuditLogs[0].Actor.Type)
+		require.True(t, log.AuditLogs[0].Actor.Asserted, "another person made the key for its owner")
+		require.Equal(t, d.ID, log.AuditLogs[0].ResourceID)
+		require.Equal(t, "user", log.AuditLogs[1].Actor.Type)
+		require.True(t, log.AuditLogs[1].Actor.Asserted)
+		require.Equal(t, us.Owner.String(), *log.AuditLogs[1].Actor.ID)
+		require.Equal(t, me.APIKeyID, *log.AuditLogs[1].APIKeyID)
+		require.Regexp(t, "^sha256:[0-9a-f]{64}$", *log.AuditLogs[1].AfterDigest)
+		require.Nil(t, log.AuditLogs[1].BeforeDigest)
 	})
 
 	t.Run("only a member can be spoken for, and only by an administrator", func(t *testing.T) {
@@ -275,7 +276,7 @@ func TestAuditLog(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		us := k.Org(t)
-		us.Dataset(t, testkit.Dataset{})
+		us.Dataset(t, testkit.NewDataset{})
 		conn := k.Runtime(t, us.Org)
 		before := scalar[int](t, conn, "SELECT count(*) FROM audit_logs")
 		require.Positive(t, before)
@@ -300,50 +301,50 @@ func TestAuditLog(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		us := k.Org(t)
-		k.Org(t).Dataset(t, testkit.Dataset{}) // another organization's entries are not ours
+		k.Org(t).Dataset(t, testkit.NewDataset{}) // another organization's entries are not ours
 		var ids []string
 		for range 5 {
-			ids = append(ids, us.Dataset(t, testkit.Dataset{}).ID)
+			ids = append(ids, us.Dataset(t, testkit.NewDataset{}).ID)
 		}
 		_, err := us.UpdateDataset(ctx, ids[2], map[string]any{"name": "changed"}, testkit.OnBehalfOf(us.Owner.String()))
 		require.NoError(t, err)
 
-		all, err := us.AuditPage(ctx, "includeTotal=true")
+		all, err := us.ListAuditLogs(ctx, "includeTotal=true")
 		require.NoError(t, err)
-		require.Len(t, all.AuditLogs, *all.Total)
-		require.Equal(t, 9, *all.Total, "three of the beginning and six writes")
+		require.Len(t, all.AuditLogs, int(*all.Total))
+		require.EqualValues(t, 9, *all.Total, "three of the beginning and six writes")
 		require.False(t, all.HasMore)
 		require.True(t, slices.IsSortedFunc(all.AuditLogs, func(a, b testkit.AuditEntry) int { return int(b.ID - a.ID) }), "newest first")
 
 		for query, want := range map[string]int{
-			"action=dataset.created":                                5,
-			"action=dataset.exploded":                               0,
-			"resourceType=dataset":                                  6,
-			"resourceType=dataset&resourceId=" + ids[2]:             2,
-			"userId=" + us.Owner.String():                           1,
-			"createdAfter=" + url.QueryEscape(soon(k, time.Hour)):   0,
-			"createdBefore=" + url.QueryEscape(soon(k, time.Hour)):  9,
-			"createdBefore=" + url.QueryEscape(soon(k, -time.Hour)): 0,
+			"action=dataset.created":                    5,
+			"action=dataset.exploded":                   0,
+			"resourceType=dataset":                      6,
+			"resourceType=dataset&resourceId=" + ids[2]: 2,
+			"userId=" + us.Owner.String():               1,
+			"createdAfter=" + url.QueryEscape(soon(k, time.Hour).Format(time.RFC3339Nano)):   0,
+			"createdBefore=" + url.QueryEscape(soon(k, time.Hour).Format(time.RFC3339Nano)):  9,
+			"createdBefore=" + url.QueryEscape(soon(k, -time.Hour).Format(time.RFC3339Nano)): 0,
 		} {
-			page, err := us.AuditPage(ctx, "includeTotal=true&"+query)
+			page, err := us.ListAuditLogs(ctx, "includeTotal=true&"+query)
 			require.NoError(t, err, query)
 			require.Len(t, page.AuditLogs, want, query)
-			require.Equal(t, want, *page.Total, query)
+			require.EqualValues(t, want, *page.Total, query)
 		}
 
 		var walked []testkit.AuditEntry
 		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
-			page, err := us.AuditPage(ctx, "limit=4&cursor="+cursor)
+			page, err := us.ListAuditLogs(ctx, "limit=4&cursor="+cursor)
 			require.NoError(t, err)
 			require.Nil(t, page.Total)
-			require.Equal(t, page.HasMore, page.NextCursor != "")
-			walked, cursor = append(walked, page.AuditLogs...), page.NextCursor
-			us.Dataset(t, testkit.Dataset{}) // what is written meanwhile moves nothing
+			require.Equal(t, page.HasMore, api.Value(page.NextCursor) != "")
+			walked, cursor = append(walked, page.AuditLogs...), api.Value(page.NextCursor)
+			us.Dataset(t, testkit.NewDataset{}) // what is written meanwhile moves nothing
 		}
 		require.Equal(t, all.AuditLogs, walked)
 
 		for query, path := range map[string]string{"userId=me": "userId", "cursor=nonsense": "cursor", "limit=0": "limit", "createdAfter=yesterday": "createdAfter"} {
-			_, err := us.AuditPage(ctx, query)
+			_, err := us.ListAuditLogs(ctx, query)
 			details := refused(t, err, fault.Validation, "invalid_request")
 			require.Contains(t, strings.ToLower(details["fields"].([]any)[0].(map[string]any)["path"].(string)), strings.ToLower(path))
 		}

@@ -30,7 +30,7 @@ func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
 	require.NoError(t, err)
 	slow := make(chan error, 4)
 	for _, c := range []*testkit.Client{busy, busy, busy, other} { // one organization gets three
-		go func() { _, _, err := c.ListDatasets(t.Context(), ""); slow <- err }()
+		go func() { _, err := c.ListDatasets(t.Context(), "includeTotal=true"); slow <- err }()
 	}
 	require.Eventually(t, func() bool {
 		var n int
@@ -52,6 +52,6 @@ func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
 	for range cap(slow) {
 		require.NoError(t, <-slow)
 	}
-	_, err = quiet.Me(t.Context())
+	_, err = quiet.GetMe(t.Context())
 	require.NoError(t, err)
 }

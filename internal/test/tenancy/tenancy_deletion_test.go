@@ -76,7 +76,7 @@ func TestDeleteOrganization(t *testing.T) {
 	fill(t, k, us)
 	fill(t, k, them)
 	robot := k.Key(t, us, principal.EvalRead)
-	_, err := robot.Me(ctx)
+	_, err := robot.GetMe(ctx)
 	require.NoError(t, err)
 	k.App.Tenancy.FlushMeter(ctx)
 	conn, ch := asOwner(t, k), events(t, k)
@@ -91,14 +91,14 @@ func TestDeleteOrganization(t *testing.T) {
 		require.Positive(t, n, table)
 	}
 
-	require.NoError(t, us.DeleteOrganization(ctx, us.Org.String()))
+	require.NoError(t, us.DeleteOrganization(ctx, "confirm="+us.Org.String()))
 
 	// Every key is dead, and with it the second try.
 	for _, c := range []*testkit.Client{us, robot} {
-		_, err := c.Me(ctx)
+		_, err := c.GetMe(ctx)
 		require.ErrorIs(t, err, tenancy.ErrKeyRevoked)
 	}
-	require.ErrorIs(t, us.DeleteOrganization(ctx, us.Org.String()), tenancy.ErrKeyRevoked)
+	require.ErrorIs(t, us.DeleteOrganization(ctx, "confirm="+us.Org.String()), tenancy.ErrKeyRevoked)
 	written := rowsOf(t, conn, us.Org)
 	k.App.Tenancy.FlushMeter(ctx)
 	use := used(t, ch, us.Org)
@@ -129,7 +129,7 @@ func TestDeleteOrganization(t *testing.T) {
 		require.GreaterOrEqual(t, left[table], n, "another organization's rows in %s", table)
 	}
 	require.Equal(t, theirUse, used(t, ch, them.Org))
-	_, err = them.Me(ctx)
+	_, err = them.GetMe(ctx)
 	require.NoError(t, err)
 
 	// The certificate counts everything that was there, and what followers of its
@@ -167,18 +167,18 @@ func TestDeletionIsRefused(t *testing.T) {
 	conn := asOwner(t, k)
 
 	for _, confirm := range []string{"", "yes", them.Org.String()} {
-		refused(t, us.DeleteOrganization(ctx, confirm), fault.Validation, "invalid_request")
+		refused(t, us.DeleteOrganization(ctx, "confirm="+confirm), fault.Validation, "invalid_request")
 	}
 	_, admin := us.Person(t, principal.Admin)
-	require.ErrorIs(t, admin.DeleteOrganization(ctx, us.Org.String()), tenancy.ErrOwnerDeletes)
-	refused(t, k.Key(t, us, principal.EvalWrite).DeleteOrganization(ctx, us.Org.String()), fault.Unauthorized, "insufficient_scope")
+	require.ErrorIs(t, admin.DeleteOrganization(ctx, "confirm="+us.Org.String()), tenancy.ErrOwnerDeletes)
+	refused(t, k.Key(t, us, principal.EvalWrite).DeleteOrganization(ctx, "confirm="+us.Org.String()), fault.Unauthorized, "insufficient_scope")
 	_, err := k.App.Tenancy.Certificate(ctx, us.Org)
 	require.ErrorIs(t, err, tenancy.ErrCertificateNotFound)
 	require.Zero(t, scalar[int](t, conn, "SELECT count(*) FROM outbox WHERE topic = $1", tenancy.TopicOrganizationDeleted))
 
 	// An owner may, in person.
 	owner, inPerson := us.Person(t, principal.Owner)
-	require.NoError(t, inPerson.DeleteOrganization(ctx, us.Org.String()))
+	require.NoError(t, inPerson.DeleteOrganization(ctx, "confirm="+us.Org.String()))
 	cert, err := k.App.Tenancy.Certificate(ctx, us.Org)
 	require.NoError(t, err)
 	require.Equal(t, "user "+owner.ID, cert.RequestedBy)

@@ -34,7 +34,7 @@ func TestAProxysCallersAreHeldOffOneByOne(t *testing.T) {
 
 	_, err := us.CreateKey(t.Context(), testkit.NewKey{Name: "audited", Scopes: reading}, testkit.Header("X-Forwarded-For", "203.0.113.9"))
 	require.NoError(t, err)
-	log, err := us.AuditLog(t.Context(), "action=api_key.created&limit=1")
+	log, err := us.ListAuditLogs(t.Context(), "action=api_key.created&limit=1")
 	require.NoError(t, err)
-	require.Equal(t, "203.0.113.9", *log[0].IP, "the audit log has the caller's address")
+	require.Equal(t, "203.0.113.9", *log.AuditLogs[0].IP, "the audit log has the caller's address")
 }

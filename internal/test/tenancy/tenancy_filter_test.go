@@ -1,7 +1,6 @@
 package tenancy_test
 
 import (
-	"net/http"
 	"net/url"
 	"strconv"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -52,10 +52,10 @@ func TestListsOfKeysAreFiltered(t *testing.T) {
 		made, err := us.CreateKey(ctx, n)
 		require.NoError(t, err)
 		if i == 1 {
-			middle = url.QueryEscape(made.CreatedAt)
+			middle = url.QueryEscape(made.CreatedAt.Format(time.RFC3339Nano))
 		}
 		if i == 2 {
-			require.NoError(t, us.RevokeKey(ctx, made.ID))
+			require.NoError(t, us.DeleteAPIKey(ctx, made.ID))
 		}
 	}
 	filtered(t, map[string][]string{
@@ -70,12 +70,12 @@ func TestListsOfKeysAreFiltered(t *testing.T) {
 		"createdBefore=" + middle:      {"CI one", "everything"},
 		"createdAfter=" + middle + "&status=revoked": {"laptop"},
 	}, func(query string) ([]string, int, error) {
-		page, err := us.ListKeys(t.Context(), query)
+		page, err := us.ListAPIKeys(t.Context(), "includeTotal=true&"+query)
 		names := []string{}
 		for _, key := range page.APIKeys {
 			names = append(names, key.Name)
 		}
-		return names, page.Total, err
+		return names, int(api.Value(page.Total)), err
 	})
 }
 
@@ -86,16 +86,16 @@ func TestListsOfMembersAreFiltered(t *testing.T) {
 	us := k.Org(t)
 	var middle string
 	for i, m := range []testkit.Member{
-		{Email: "ada@example.com", Name: "Ada", Role: "admin"},
+		{Email: "ada@example.com", Name: new("Ada"), Role: "admin"},
 		{Email: "bob@example.com", Role: "viewer"},
-		{Email: "cleo@other.example", Name: "Bobby", Role: "member"},
+		{Email: "cleo@other.example", Name: new("Bobby"), Role: "member"},
 		{Email: "gone@example.com", Role: "viewer"},
 	} {
 		k.Clock.Advance(time.Hour)
-		made, err := us.Invite(ctx, m)
+		made, err := us.InviteMember(ctx, m)
 		require.NoError(t, err)
 		if i == 1 {
-			middle = url.QueryEscape(made.CreatedAt)
+			middle = url.QueryEscape(made.CreatedAt.Format(time.RFC3339Nano))
 		}
 		if i == 3 {
 			require.NoError(t, us.RemoveMember(ctx, made.ID))
@@ -112,12 +112,12 @@ func TestListsOfMembersAreFiltered(t *testing.T) {
 		"createdAfter=" + middle:                  {"cleo@other.example"},
 		"createdBefore=" + middle:                 {"ada@example.com", "owner@example.com"},
 	}, func(query string) ([]string, int, error) {
-		members, total, err := us.ListMembers(t.Context(), query)
+		members, err := us.ListMembers(t.Context(), "includeTotal=true&"+query)
 		emails := []string{}
-		for _, m := range members {
+		for _, m := range members.Members {
 			emails = append(emails, m.Email)
 		}
-		return emails, total, err
+		return emails, int(api.Value(members.Total)), err
 	})
 }
 
@@ -128,26 +128,21 @@ func TestMembersOfOneMomentArePaged(t *testing.T) {
 	k := testkit.Shared(t)
 	us := k.Org(t)
 	for i := range 5 {
-		_, err := us.Invite(ctx, testkit.Member{Email: "member" + strconv.Itoa(i) + "@example.com", Role: "viewer"})
+		_, err := us.InviteMember(ctx, testkit.NewMember{Email: "member" + strconv.Itoa(i) + "@example.com", Role: "viewer"})
 		require.NoError(t, err)
 	}
 	_, err := k.Runtime(t, us.Org).Exec(ctx, "UPDATE members SET created_at = '2026-01-01T00:00:00.000001Z' WHERE org_id = $1", us.Org)
 	require.NoError(t, err)
-	whole, err := us.Members(ctx)
+	whole, err := us.ListMembers(ctx, "limit=1000")
 	require.NoError(t, err)
-	require.Len(t, whole, 6)
+	require.Len(t, whole.Members, 6)
 	var paged []testkit.Member
 	for cursor, more := "", true; more; {
-		var page struct {
-			Members []testkit.Member `json:"members"`
-			HasMore bool             `json:"has_more"`
-			Next    string           `json:"next_cursor"`
-		}
-		_, err := us.Call(ctx, http.MethodGet, "/api/organizations/current/members?limit=2&cursor="+cursor, nil, &page)
+		page, err := us.ListMembers(ctx, "limit=2&cursor="+cursor)
 		require.NoError(t, err)
-		paged, cursor, more = append(paged, page.Members...), page.Next, page.HasMore
+		paged, cursor, more = append(paged, page.Members...), api.Value(page.NextCursor), page.HasMore
 	}
-	require.Equal(t, whole, paged)
+	require.Equal(t, whole.Members, paged)
 }
 
 //nolint:paralleltest // it moves the clock
@@ -162,7 +157,7 @@ func TestListsOfProviderKeysAreFiltered(t *testing.T) {
 		require.NoError(t, err)
 		switch i {
 		case 1:
-			middle = url.QueryEscape(made.CreatedAt)
+			middle = url.QueryEscape(made.CreatedAt.Format(time.RFC3339Nano))
 		case 2:
 			_, err = us.UpdateProviderKey(ctx, made.ID, map[string]any{"status": "disabled"})
 			require.NoError(t, err)
@@ -182,12 +177,12 @@ func TestListsOfProviderKeysAreFiltered(t *testing.T) {
 		"createdAfter=" + middle:        {"Key 2"},
 		"createdBefore=" + middle:       {"Key 0"},
 	}, func(query string) ([]string, int, error) {
-		keys, total, err := us.ListProviderKeys(t.Context(), query)
+		keys, err := us.ListProviderKeys(t.Context(), "includeTotal=true&"+query)
 		names := []string{}
-		for _, key := range keys {
+		for _, key := range keys.ProviderKeys {
 			names = append(names, key.Name)
 		}
-		return names, total, err
+		return names, int(api.Value(keys.Total)), err
 	})
 }
 

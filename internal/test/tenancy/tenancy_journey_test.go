@@ -19,7 +19,7 @@ func TestJourney(t *testing.T) {
 	us := k.Org(t)
 
 	// The first key says who it is.
-	me, err := us.Me(ctx)
+	me, err := us.GetMe(ctx)
 	require.NoError(t, err)
 	require.Equal(t, us.Org.String(), me.OrganizationID)
 	require.Len(t, me.Scopes, len(principal.Scopes))
@@ -29,7 +29,7 @@ func TestJourney(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, us.Org.String(), ci.OrganizationID)
 	robot := us.With(ci.Key)
-	_, err = robot.CreateDataset(ctx, testkit.Dataset{Name: "From CI"})
+	_, err = robot.CreateDataset(ctx, testkit.NewDataset{Name: "From CI"})
 	require.NoError(t, err)
 	res, err := robot.Call(ctx, http.MethodGet, "/api/developer/api-keys", nil, nil)
 	require.Error(t, err)
@@ -44,18 +44,18 @@ func TestJourney(t *testing.T) {
 	next, err := us.RotateKey(ctx, ci.ID, 60)
 	require.NoError(t, err)
 	for _, c := range []*testkit.Client{robot, us.With(next.Key)} {
-		_, err = c.Me(ctx)
+		_, err = c.GetMe(ctx)
 		require.NoError(t, err)
 	}
-	require.NoError(t, us.RevokeKey(ctx, next.ID))
-	_, err = us.With(next.Key).Me(ctx)
+	require.NoError(t, us.DeleteAPIKey(ctx, next.ID))
+	_, err = us.With(next.Key).GetMe(ctx)
 	require.ErrorIs(t, err, tenancy.ErrKeyRevoked)
 
 	// Everything that was written is in the log, with who did it.
-	log, err := us.AuditLog(ctx, "")
+	log, err := us.ListAuditLogs(ctx, "")
 	require.NoError(t, err)
 	var actions []string
-	for _, e := range log {
+	for _, e := range log.AuditLogs {
 		actions = append(actions, e.Action)
 	}
 	require.Equal(t, []string{
@@ -65,7 +65,7 @@ func TestJourney(t *testing.T) {
 
 	// And the usage of the first key is there, per day and per endpoint.
 	k.App.Tenancy.FlushMeter(ctx)
-	usage, err := us.Usage(ctx, me.APIKeyID)
+	usage, err := us.GetAPIKeyUsage(ctx, me.APIKeyID, "")
 	require.NoError(t, err)
 	require.Positive(t, usage.TotalRequests)
 	require.NotEmpty(t, usage.ByEndpoint)

@@ -161,7 +161,7 @@ func TestRateLimit(t *testing.T) {
 		for range 100 {
 			serve(t, k, us.Key, http.MethodGet, "/api/nothing")
 		}
-		_, err := us.Me(ctx)
+		_, err := us.GetMe(ctx)
 		refused(t, err, fault.RateLimited, "rate_limit_exceeded")
 
 		require.NoError(t, k.App.Tenancy.SetPlan(ctx, us.Org, tenancy.PlanPro, 0))
@@ -173,7 +173,7 @@ func TestRateLimit(t *testing.T) {
 		require.NoError(t, k.App.Tenancy.SetPlan(ctx, us.Org, tenancy.PlanEnterprise, 0))
 		require.Equal(t, 100_000, header(t, serve(t, k, us.Key, http.MethodGet, "/api/me"), "X-RateLimit-Limit"))
 		require.NoError(t, k.App.Tenancy.SetPlan(ctx, us.Org, tenancy.PlanEnterprise, 250))
-		me, err := us.Me(ctx)
+		me, err := us.GetMe(ctx)
 		require.NoError(t, err)
 		require.EqualValues(t, 250, me.HourlyLimit)
 	})

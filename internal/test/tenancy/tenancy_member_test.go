@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/tenancy"
@@ -22,29 +23,29 @@ func TestMembers(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		us := k.Org(t)
-		ada, err := us.Invite(ctx, testkit.Member{Email: "Ada@Example.com", Name: "Ada", Role: "member"})
+		ada, err := us.InviteMember(ctx, testkit.NewMember{Email: "Ada@Example.com", Name: new("Ada"), Role: "member"})
 		require.NoError(t, err)
 		require.NotEmpty(t, ada.ID)
-		require.Equal(t, testkit.Member{ID: ada.ID, Email: "Ada@Example.com", Name: "Ada", Role: "member", Status: "invited", CreatedAt: ada.CreatedAt, Version: 1}, ada)
+		require.Equal(t, testkit.Member{ID: ada.ID, Email: "Ada@Example.com", Name: new("Ada"), Role: "member", Status: "invited", CreatedAt: ada.CreatedAt, Version: 1}, ada)
 
 		for _, email := range []string{"Ada@Example.com", "ada@example.com", "ADA@EXAMPLE.COM"} {
-			_, err = us.Invite(ctx, testkit.Member{Email: email, Role: "viewer"})
+			_, err = us.InviteMember(ctx, testkit.NewMember{Email: email, Role: "viewer"})
 			require.ErrorIs(t, err, tenancy.ErrMemberExists, email)
 			refused(t, err, fault.Conflict, "already_exists")
 		}
 		// In another organization the same person is another member.
-		there, err := k.Org(t).Invite(ctx, testkit.Member{Email: "ada@example.com", Role: "viewer"})
+		there, err := k.Org(t).InviteMember(ctx, testkit.NewMember{Email: "ada@example.com", Role: "viewer"})
 		require.NoError(t, err)
 		require.NotEqual(t, ada.ID, there.ID)
 
 		changed, err := us.UpdateMember(ctx, ada.ID, map[string]any{"role": "admin", "name": "Ada L."})
 		require.NoError(t, err)
 		require.Equal(t, "admin", changed.Role)
-		require.Equal(t, "Ada L.", changed.Name)
-		all, err := us.Members(ctx)
+		require.Equal(t, "Ada L.", api.Value(changed.Name))
+		all, err := us.ListMembers(ctx, "limit=1000")
 		require.NoError(t, err)
-		require.Len(t, all, 2)
-		require.Equal(t, changed, all[0], "newest first")
+		require.Len(t, all.Members, 2)
+		require.Equal(t, changed, all.Members[0], "newest first")
 	})
 
 	t.Run("a member is active once a key of theirs was used", func(t *testing.T) {
@@ -54,9 +55,9 @@ func TestMembers(t *testing.T) {
 		status := func(user string) string {
 			t.Helper()
 			k.App.Tenancy.FlushMeter(ctx) // which a process does once a second
-			all, err := us.Members(ctx)
+			all, err := us.ListMembers(ctx, "limit=1000")
 			require.NoError(t, err)
-			for _, m := range all {
+			for _, m := range all.Members {
 				if m.ID == user {
 					return m.Status
 				}
@@ -66,7 +67,7 @@ func TestMembers(t *testing.T) {
 		ada, hers := us.Person(t, principal.Member)
 		require.Equal(t, "invited", status(ada.ID), "somebody else made the key for her")
 
-		_, _, err := hers.ListDatasets(ctx, "")
+		_, err := hers.ListDatasets(ctx, "includeTotal=true")
 
 		require.NoError(t, err)
 		require.Equal(t, "active", status(ada.ID))
@@ -79,9 +80,9 @@ func TestMembers(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		us := k.Org(t)
-		_, err := us.Invite(ctx, testkit.Member{Email: "not an address", Role: "member"})
+		_, err := us.InviteMember(ctx, testkit.NewMember{Email: "not an address", Role: "member"})
 		invalid(t, err, "/email", "format")
-		_, err = us.Invite(ctx, testkit.Member{Email: "a@example.com", Role: "god"})
+		_, err = us.InviteMember(ctx, testkit.NewMember{Email: "a@example.com", Role: "god"})
 		invalid(t, err, "/role", "enum")
 		_, err = us.UpdateMember(ctx, us.Owner.String(), map[string]any{"email": "new@example.com", "colour": "red"})
 		invalid(t, err, "/colour", "unknown_field")
@@ -133,10 +134,10 @@ func TestMembers(t *testing.T) {
 		}
 		wg.Wait()
 
-		all, err := us.Members(ctx)
+		all, err := us.ListMembers(ctx, "limit=1000")
 		require.NoError(t, err)
 		left := 0
-		for _, m := range all {
+		for _, m := range all.Members {
 			if m.Role == "owner" {
 				left++
 			}
@@ -163,26 +164,26 @@ func TestMembers(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, testkit.Actor{Type: "user", ID: &admin.ID, Asserted: true}, service.CreatedBy, "another person made the key that made it; who has no name is not shown by address")
 		require.False(t, service.Personal)
-		second, err := mine.CreateKey(ctx, testkit.NewKey{Name: "for my laptop", Scopes: reading, Personal: true})
+		second, err := mine.CreateKey(ctx, testkit.NewKey{Name: "for my laptop", Scopes: reading, Personal: new(true)})
 		require.NoError(t, err)
 		require.True(t, second.Personal)
 
 		require.NoError(t, us.RemoveMember(ctx, admin.ID))
 
-		_, err = mine.Me(ctx)
+		_, err = mine.GetMe(ctx)
 		require.ErrorIs(t, err, tenancy.ErrKeyRevoked)
-		_, err = us.With(second.Key).Me(ctx)
+		_, err = us.With(second.Key).GetMe(ctx)
 		require.ErrorIs(t, err, tenancy.ErrKeyRevoked)
-		_, err = us.With(service.Key).Me(ctx)
+		_, err = us.With(service.Key).GetMe(ctx)
 		require.NoError(t, err)
 		_, err = us.Call(ctx, http.MethodGet, "/api/me", nil, nil, testkit.OnBehalfOf(admin.ID))
 		require.ErrorIs(t, err, tenancy.ErrNotAMember)
 
 		// They can come back, as somebody new.
-		again, err := us.Invite(ctx, testkit.Member{Email: strings.ToUpper(admin.Email), Role: "viewer"})
+		again, err := us.InviteMember(ctx, testkit.NewMember{Email: strings.ToUpper(admin.Email), Role: "viewer"})
 		require.NoError(t, err)
 		require.NotEqual(t, admin.ID, again.ID)
-		_, err = mine.Me(ctx)
+		_, err = mine.GetMe(ctx)
 		require.ErrorIs(t, err, tenancy.ErrKeyRevoked, "old keys stay dead")
 	})
 
@@ -191,24 +192,24 @@ func TestMembers(t *testing.T) {
 		ctx := t.Context()
 		us := k.Org(t)
 		admin, mine := us.Person(t, principal.Admin)
-		_, err := mine.Members(ctx)
+		_, err := mine.ListMembers(ctx, "limit=1000")
 		require.NoError(t, err)
 
 		_, err = us.UpdateMember(ctx, admin.ID, map[string]any{"role": "viewer"})
 		require.NoError(t, err)
 
-		_, err = mine.Members(ctx)
+		_, err = mine.ListMembers(ctx, "limit=1000")
 		require.Equal(t, "viewer", refused(t, err, fault.Forbidden, "role_forbids")["role"])
-		_, err = mine.CreateDataset(ctx, testkit.Dataset{Name: "x"})
+		_, err = mine.CreateDataset(ctx, testkit.NewDataset{Name: "x"})
 		refused(t, err, fault.Forbidden, "role_forbids")
-		me, err := mine.Me(ctx)
+		me, err := mine.GetMe(ctx)
 		require.NoError(t, err)
 		require.Equal(t, []string{"eval:read", "traces:read"}, me.Scopes)
 		require.Equal(t, "viewer", *me.Role)
 
 		_, err = us.UpdateMember(ctx, admin.ID, map[string]any{"role": "admin"})
 		require.NoError(t, err)
-		_, err = mine.Members(ctx)
+		_, err = mine.ListMembers(ctx, "limit=1000")
 		require.NoError(t, err, "a promotion widens them again")
 	})
 
@@ -217,9 +218,9 @@ func TestMembers(t *testing.T) {
 		ctx := t.Context()
 		us := k.Org(t)
 		_, annotator := us.Person(t, principal.Annotator)
-		_, err := annotator.CreateDataset(ctx, testkit.Dataset{Name: "x"})
+		_, err := annotator.CreateDataset(ctx, testkit.NewDataset{Name: "x"})
 		require.Equal(t, "annotator", refused(t, err, fault.Forbidden, "role_forbids")["role"])
-		_, _, err = annotator.ListDatasets(ctx, "")
+		_, err = annotator.ListDatasets(ctx, "includeTotal=true")
 		require.NoError(t, err)
 		_, err = annotator.Call(ctx, http.MethodPost, "/api/datasets", map[string]any{}, nil)
 		refused(t, err, fault.Validation, "invalid_request")
@@ -247,7 +248,7 @@ func TestMembers(t *testing.T) {
 		member, _ := us.Person(t, principal.Member)
 		_, admin := us.Person(t, principal.Admin)
 		_, owner := us.Person(t, principal.Owner)
-		_, err := admin.Invite(ctx, testkit.Member{Email: "boss@example.com", Role: "owner"})
+		_, err := admin.InviteMember(ctx, testkit.NewMember{Email: "boss@example.com", Role: "owner"})
 		require.ErrorIs(t, err, tenancy.ErrOwnersOnly)
 		_, err = admin.UpdateMember(ctx, member.ID, map[string]any{"role": "owner"})
 		require.ErrorIs(t, err, tenancy.ErrOwnersOnly)
@@ -263,7 +264,7 @@ func TestMembers(t *testing.T) {
 			require.NoError(t, err)
 			robot = us.With(made.Key)
 			require.ErrorIs(t, robot.RemoveMember(ctx, us.Owner.String()), tenancy.ErrOwnersOnly)
-			require.ErrorIs(t, robot.DeleteOrganization(ctx, us.Org.String()), tenancy.ErrOwnerDeletes)
+			require.ErrorIs(t, robot.DeleteOrganization(ctx, "confirm="+us.Org.String()), tenancy.ErrOwnerDeletes)
 		}
 		_, err = admin.UpdateMember(ctx, member.ID, map[string]any{"role": "viewer"})
 		require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -20,7 +21,7 @@ func TestOrganization(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		us := k.Org(t)
-		begin, err := us.Organization(ctx)
+		begin, err := us.GetOrganization(ctx)
 		require.NoError(t, err)
 		require.Equal(t, us.Org.String(), begin.ID)
 		require.Equal(t, "active", begin.Status)
@@ -36,12 +37,12 @@ func TestOrganization(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, "New name", got.Name)
-		require.Equal(t, 30, *got.RetentionDays)
+		require.EqualValues(t, 30, *got.RetentionDays)
 		require.Equal(t, "key_owner", got.SeparationOfDuties)
-		require.Equal(t, []map[string]any{{"name": "cards", "key": nil, "pattern": `\d{16}`}, {"name": "passwords", "key": "password", "pattern": nil}}, got.RedactionRules)
-		require.Equal(t, map[string]any{"our-model": map[string]any{"input_per_million": 1.5, "output_per_million": 2.0}}, got.PriceOverrides)
+		require.Equal(t, []api.RedactionRule{{Name: "cards", Pattern: new(`\d{16}`)}, {Name: "passwords", Key: new("password")}}, got.RedactionRules)
+		require.Equal(t, map[string]api.ModelPrice{"our-model": {InputPerMillion: 1.5, OutputPerMillion: 2}}, got.PriceOverrides)
 		require.EqualValues(t, 2, got.Version)
-		read, err := us.Organization(ctx)
+		read, err := us.GetOrganization(ctx)
 		require.NoError(t, err)
 		require.Equal(t, got, read)
 
@@ -85,7 +86,7 @@ func TestOrganization(t *testing.T) {
 			require.Error(t, err, "%v", c.body)
 			invalid(t, err, c.path, c.code)
 		}
-		o, err := us.Organization(t.Context())
+		o, err := us.GetOrganization(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, 1, o.Version)
 	})
@@ -141,10 +142,10 @@ func TestOrganization(t *testing.T) {
 			{tenancy.PlanSelfHosted, 0, 1_000_000},
 		} {
 			require.NoError(t, k.App.Tenancy.SetPlan(ctx, us.Org, c.plan, c.own))
-			o, err := us.Organization(ctx)
+			o, err := us.GetOrganization(ctx)
 			require.NoError(t, err)
 			require.Equal(t, string(c.plan), o.Plan)
-			require.Equal(t, c.want, o.HourlyLimit)
+			require.EqualValues(t, c.want, o.HourlyLimit)
 			res := get(t, us, "/api/me")
 			require.Contains(t, string(res.Body), `"plan":"`+string(c.plan)+`"`)
 		}
@@ -159,9 +160,9 @@ func TestOrganization(t *testing.T) {
 			_, err := us.Call(ctx, http.MethodGet, path, nil, nil)
 			refused(t, err, fault.Forbidden, "organization_suspended")
 		}
-		_, err := us.CreateDataset(ctx, testkit.Dataset{Name: "x"})
+		_, err := us.CreateDataset(ctx, testkit.NewDataset{Name: "x"})
 		refused(t, err, fault.Forbidden, "organization_suspended")
-		_, err = them.Me(ctx)
+		_, err = them.GetMe(ctx)
 		require.NoError(t, err)
 		err = k.App.Tenancy.Suspend(ctx, us.Org)
 		f, ok := fault.From(err)
@@ -170,12 +171,12 @@ func TestOrganization(t *testing.T) {
 		require.Equal(t, []tenancy.Status{tenancy.StatusActive, tenancy.StatusDeleting}, f.Details["allowedTransitions"])
 
 		require.NoError(t, k.App.Tenancy.Resume(ctx, us.Org))
-		_, err = us.Me(ctx)
+		_, err = us.GetMe(ctx)
 		require.NoError(t, err)
 		require.ErrorIs(t, k.App.Tenancy.Resume(ctx, us.Org), tenancy.ErrTransition)
-		log, err := us.AuditLog(ctx, "resourceType=organization")
+		log, err := us.ListAuditLogs(ctx, "resourceType=organization")
 		require.NoError(t, err)
-		require.Equal(t, []string{"organization.resumed", "organization.suspended", "organization.created"}, []string{log[0].Action, log[1].Action, log[2].Action})
-		require.Equal(t, "system", log[0].Actor.Type)
+		require.Equal(t, []string{"organization.resumed", "organization.suspended", "organization.created"}, []string{log.AuditLogs[0].Action, log.AuditLogs[1].Action, log.AuditLogs[2].Action})
+		require.Equal(t, "system", log.AuditLogs[0].Actor.Type)
 	})
 }

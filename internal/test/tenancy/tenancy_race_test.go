@@ -60,9 +60,9 @@ func TestOnlyOneIsFirst(t *testing.T) {
 		return err
 	}, "invalid_transition", "already_exists"))
 	revoked := key("revoked")
-	require.Equal(t, 1, atOnce(t, func(int) error { return us.RevokeKey(ctx, revoked.ID) }, "api_key_not_found"))
+	require.Equal(t, 1, atOnce(t, func(int) error { return us.DeleteAPIKey(ctx, revoked.ID) }, "api_key_not_found"))
 	require.Equal(t, 1, atOnce(t, func(i int) error {
-		_, err := us.Invite(ctx, testkit.Member{Email: []string{"ada@example.com", "ADA@example.com"}[i%2], Role: "viewer"})
+		_, err := us.InviteMember(ctx, testkit.NewMember{Email: []string{"ada@example.com", "ADA@example.com"}[i%2], Role: "viewer"})
 		return err
 	}, "already_exists"))
 
@@ -89,9 +89,9 @@ func TestOnlyOneIsFirst(t *testing.T) {
 
 	// The log tells of each thing once.
 	for action, want := range map[string]int{"api_key.rotated": 1, "api_key.revoked": 1, "provider_key.deleted": 1, "provider_key.created": 10} {
-		log, err := us.AuditLog(ctx, "action="+action)
+		log, err := us.ListAuditLogs(ctx, "action="+action)
 		require.NoError(t, err)
-		require.Len(t, log, want, action)
+		require.Len(t, log.AuditLogs, want, action)
 	}
 
 	require.Equal(t, 1, atOnce(t, func(int) error {

@@ -41,7 +41,7 @@ func TestRelaxingTheSeparationOfDutiesTakesTwoPeople(t *testing.T) {
 	require.Equal(t, "key_owner", set(us.With(key.Key), "off").SeparationOfDuties, "nor is another key")
 
 	member, _ := us.Person(t, principal.Admin)
-	made, err := ann.CreateKey(ctx, testkit.NewKey{Name: "for another", Scopes: []string{"admin:org"}, Personal: true}, testkit.OnBehalfOf(member.ID))
+	made, err := ann.CreateKey(ctx, testkit.NewKey{Name: "for another", Scopes: []string{"admin:org"}, Personal: new(true)}, testkit.OnBehalfOf(member.ID))
 	require.NoError(t, err)
 	require.Equal(t, "key_owner", set(us.With(made.Key), "off").SeparationOfDuties, "nor is a key that the same person made for another")
 

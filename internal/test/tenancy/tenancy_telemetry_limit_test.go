@@ -15,7 +15,7 @@ func telemetryHasBucketsOfItsOwn(t *testing.T, k *testkit.Kit) {
 	ctx := t.Context()
 	us := k.Org(t)
 	caller := principal.Caller{Org: us.Org, KeyID: "telemetry"}
-	before, err := us.Me(ctx)
+	before, err := us.GetMe(ctx)
 	require.NoError(t, err)
 
 	// A hundred exports of 9,999 spans fit the million; the next does not, and
@@ -43,7 +43,7 @@ func telemetryHasBucketsOfItsOwn(t *testing.T, k *testkit.Kit) {
 	require.True(t, d.Allowed)
 
 	// None of it counted as requests.
-	after, err := us.Me(ctx)
+	after, err := us.GetMe(ctx)
 	require.NoError(t, err)
 	require.Equal(t, before.HourlyLimit, after.HourlyLimit)
 }
@@ -53,11 +53,11 @@ func TestAMemberMintsKeysWithinTheirRole(t *testing.T) {
 	ctx := t.Context()
 	k := testkit.Shared(t)
 	us := k.Org(t)
-	ada, err := us.Invite(ctx, testkit.Member{Email: "ada@example.com", Role: "member"})
+	ada, err := us.InviteMember(ctx, testkit.NewMember{Email: "ada@example.com", Role: "member"})
 	require.NoError(t, err)
 
 	// An administrator makes Ada's first key for her.
-	first, err := us.CreateKey(ctx, testkit.NewKey{Name: "Ada", Scopes: []string{"eval:read", "eval:write"}, Personal: true}, testkit.Header("X-On-Behalf-Of", ada.ID))
+	first, err := us.CreateKey(ctx, testkit.NewKey{Name: "Ada", Scopes: []string{"eval:read", "eval:write"}, Personal: new(true)}, testkit.Header("X-On-Behalf-Of", ada.ID))
 	require.NoError(t, err)
 
 	// With it she makes one that can only read, and none that can do more.

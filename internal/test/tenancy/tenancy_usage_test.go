@@ -66,7 +66,7 @@ func TestUsage(t *testing.T) {
 		get(t, robot, "/api/datasets?limit=0") // 400
 		get(t, robot, "/api/audit-logs")       // 401, a scope is missing
 		get(t, robot, "/api/nothing")          // 404, no route
-		_, err = robot.CreateDataset(ctx, testkit.Dataset{Name: "one"})
+		_, err = robot.CreateDataset(ctx, testkit.NewDataset{Name: "one"})
 		require.NoError(t, err)
 		get(t, us, "/api/datasets") // another key's
 		k.App.Tenancy.FlushMeter(ctx)
@@ -127,7 +127,7 @@ func TestReadsLeaveNoRows(t *testing.T) {
 	t.Parallel()
 	k := testkit.Own(t, "it sees the rows of all organizations")
 	us := k.Org(t)
-	d := us.Dataset(t, testkit.Dataset{})
+	d := us.Dataset(t, testkit.NewDataset{})
 	conn := asOwner(t, k)
 	narrow := k.Key(t, us, principal.EvalRead)
 	before := rowsOf(t, conn, us.Org)

@@ -161,12 +161,12 @@ func TestViews(t *testing.T) {
 
 		require.Equal(t, []string{"Bob's", "Failed"}, seen(t, bob, ""))
 		require.EqualValues(t, 2, scalar[int64](t, k.Runtime(t, us.Org), "SELECT count(*) FROM views"))
-		entries, err := us.AuditLog(ctx, "action=view.deleted")
+		entries, err := us.ListAuditLogs(ctx, "action=view.deleted")
 		require.NoError(t, err)
-		require.Len(t, entries, 1)
-		require.Equal(t, mine.ID, entries[0].ResourceID)
-		require.NotNil(t, entries[0].BeforeDigest)
-		require.Nil(t, entries[0].AfterDigest)
+		require.Len(t, entries.AuditLogs, 1)
+		require.Equal(t, mine.ID, entries.AuditLogs[0].ResourceID)
+		require.NotNil(t, entries.AuditLogs[0].BeforeDigest)
+		require.Nil(t, entries.AuditLogs[0].AfterDigest)
 	})
 
 	t.Run("also those that are created while the member is removed", func(t *testing.T) {

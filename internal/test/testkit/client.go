@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -17,12 +18,41 @@ import (
 	"github.com/assayhq/assay/internal/platform/secret"
 )
 
-// Client calls the application over HTTP with one key.
+// Client calls the application over HTTP with one key. It has a method for each
+// operation, named as in the OpenAPI document.
 type Client struct {
+	operations
 	Org   principal.OrgID
 	Owner uuid.UUID // the organization's first member
 	Key   secret.Text
 	base  string
+}
+
+// operations are the generated methods.
+type operations struct {
+	call func(ctx context.Context, method, path string, in, out any, opts []Option) error
+}
+
+func newClient(c Client) *Client {
+	c.call = func(ctx context.Context, method, path string, in, out any, opts []Option) error {
+		_, err := c.Call(ctx, method, path, in, out, opts...)
+		return err
+	}
+	return &c
+}
+
+// segment is an id, a string or a number, as a part of a path.
+func segment(id any) string { return url.PathEscape(fmt.Sprint(id)) }
+
+// asking is a path with a query, which has no question mark of its own.
+func asking(path, query string) string {
+	switch {
+	case query == "":
+		return path
+	case query[0] == '?':
+		panic("testkit: a query begins with its first parameter: " + query)
+	}
+	return path + "?" + query
 }
 
 // Response is what the application answered.
@@ -92,14 +122,6 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any, opt
 		return res, nil
 	}
 	return res, json.Unmarshal(res.Body, out)
-}
-
-// API is the generated client, with this client's key and faults.
-func (c *Client) API() api.Client {
-	return api.Client{Send: func(ctx context.Context, method, path string, in, out any, opts []api.Option) error {
-		_, err := c.Call(ctx, method, path, in, out, opts...)
-		return err
-	}}
 }
 
 // Envelope is the body of an error answer.

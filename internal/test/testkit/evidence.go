@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/assayhq/assay/internal/command/client/api"
 )
 
 const evidence = "/api/agent-evidence"
@@ -24,35 +26,9 @@ func (e Evidence) ID() int64 {
 }
 
 // Ingested is what became of the events of an envelope.
-type Ingested struct {
-	Received       int            `json:"received"`
-	Accepted       int            `json:"accepted"`
-	Duplicates     int            `json:"duplicates"`
-	Unmapped       int            `json:"unmapped"`
-	Rejected       int            `json:"rejected"`
-	DryRun         bool           `json:"dry_run"`
-	RecordsCreated map[string]int `json:"records_created"`
-	Results        []EventResult  `json:"results"`
-}
+type Ingested = api.EvidenceIngestResult
 
-// EventResult is what became of an event.
-type EventResult struct {
-	Index      int    `json:"index"`
-	ID         string `json:"id"`
-	Status     string `json:"status"`
-	RawEventID *int64 `json:"raw_event_id"`
-	Records    []struct {
-		Resource string `json:"resource"`
-		ID       int64  `json:"id"`
-	} `json:"records"`
-	Errors []struct {
-		Path string `json:"path"`
-		Code string `json:"code"`
-	} `json:"errors"`
-	Warnings []string `json:"warnings"`
-}
-
-// PostEvidence reports a record of a kind.
+// PostEvidence reports a record of a kind, whose fields are those of the kind.
 func (c *Client) PostEvidence(ctx context.Context, kind string, body any, opts ...Option) (out Evidence, err error) {
 	_, err = c.Call(ctx, http.MethodPost, evidence+"/"+kind, body, &out, opts...)
 	return out, err
@@ -76,14 +52,8 @@ func (c *Client) ListEvidence(ctx context.Context, kind, query string) (records 
 		Records    []Evidence `json:"records"`
 		NextCursor *string    `json:"next_cursor"`
 	}
-	_, err = c.Call(ctx, http.MethodGet, evidence+"/"+kind+query, nil, &out)
+	_, err = c.Call(ctx, http.MethodGet, asking(evidence+"/"+kind, query), nil, &out)
 	return out.Records, out.NextCursor, err
-}
-
-// Ingest sends an envelope.
-func (c *Client) Ingest(ctx context.Context, body any, opts ...Option) (out Ingested, err error) {
-	_, err = c.Call(ctx, http.MethodPost, evidence+"/ingest", body, &out, opts...)
-	return out, err
 }
 
 // Connector registers a connector whose tools have these classes, and approves it as the

@@ -76,7 +76,7 @@ func (k *Kit) Org(t testing.TB) *Client {
 		Name: "everything", Mode: tenancy.ModeTest, Scopes: principal.Scopes,
 	})
 	require.NoError(t, err)
-	return &Client{Org: made.Org, Owner: made.Owner, Key: made.Key, base: k.URL}
+	return newClient(Client{Org: made.Org, Owner: made.Owner, Key: made.Key, base: k.URL})
 }
 
 // Key makes another key of an organization and returns a client that uses it.
@@ -86,7 +86,7 @@ func (k *Kit) Key(t testing.TB, of *Client, scopes ...principal.Scope) *Client {
 		Name: "some " + random(), Mode: tenancy.ModeTest, Scopes: scopes,
 	})
 	require.NoError(t, err)
-	return &Client{Org: of.Org, Key: key, base: k.URL}
+	return newClient(Client{Org: of.Org, Key: key, base: k.URL})
 }
 
 // Clock is real time that a test can move forward.

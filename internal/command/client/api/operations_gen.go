@@ -86,6 +86,12 @@ func (c Client) CancelJudgeProbe(ctx context.Context, id string, opts ...Option)
 	return out, err
 }
 
+// CheckJudgeWatch calls POST /api/llm-judge/watches/{id}/check: Check a watched judge now.
+func (c Client) CheckJudgeWatch(ctx context.Context, id string, opts ...Option) (out JudgeWatch, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/watches/"+url.PathEscape(id)+"/check", nil, nil, &out, opts)
+	return out, err
+}
+
 // CompareEvaluationRuns calls GET /api/evaluations/{id}/runs/compare: Compare two runs.
 func (c Client) CompareEvaluationRuns(ctx context.Context, id string, query url.Values, opts ...Option) (out Comparison, err error) {
 	err = c.call(ctx, http.MethodGet, "/api/evaluations/"+url.PathEscape(id)+"/runs/compare", query, nil, &out, opts)
@@ -845,6 +851,12 @@ func (c Client) RotateAPIKey(ctx context.Context, id string, in RotateAPIKey, op
 // StartEvaluationRun calls POST /api/evaluations/{id}/runs: Start a run.
 func (c Client) StartEvaluationRun(ctx context.Context, id string, in StartRun, opts ...Option) (out Run, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/evaluations/"+url.PathEscape(id)+"/runs", nil, in, &out, opts)
+	return out, err
+}
+
+// StartJudgeBackfill calls POST /api/llm-judge/rules/{id}/backfills: Start a back-fill.
+func (c Client) StartJudgeBackfill(ctx context.Context, id string, in StartJudgeBackfill, opts ...Option) (out JudgeBackfill, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/llm-judge/rules/"+url.PathEscape(id)+"/backfills", nil, in, &out, opts)
 	return out, err
 }
 

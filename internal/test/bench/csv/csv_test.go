@@ -69,7 +69,7 @@ func TestBench(t *testing.T) {
 	user, err := client.New(k.URL, c.Key.Reveal(), nil)
 	require.NoError(t, err)
 
-	empty := func() string { return c.Dataset(t, testkit.Dataset{}).ID }
+	empty := func() string { return c.Dataset(t, testkit.NewDataset{}).ID }
 	var memory []float64 // of the process, after each request
 	imports := func(id string) error {
 		from, err := itemfile.NewReader(file(lines), itemfile.CSV, mapping)

@@ -56,7 +56,7 @@ func TestBench(t *testing.T) {
 	}
 	var rows []stored
 	empty := func() int64 {
-		id, err := strconv.ParseInt(c.Dataset(t, testkit.Dataset{}).ID, 10, 64)
+		id, err := strconv.ParseInt(c.Dataset(t, testkit.NewDataset{}).ID, 10, 64)
 		require.NoError(t, err)
 		return id
 	}

@@ -66,7 +66,7 @@ func newWorld(t testing.TB, items int) *world {
 	ctx := t.Context()
 	key, err := w.us.CreateProviderKey(ctx, map[string]any{"provider": "openai", "name": "simulated", "baseUrl": w.to.BaseURL, "secret": providerSecret})
 	require.NoError(t, err)
-	_, err = w.us.CreateJudge(ctx, map[string]any{"key": "quality", "starter": "helpfulness", "provider": "openai", "model": "judge", "providerKeyId": key.ID})
+	_, err = w.us.CreateJudgeConfig(ctx, map[string]any{"key": "quality", "starter": "helpfulness", "provider": "openai", "model": "judge", "providerKeyId": key.ID})
 	require.NoError(t, err)
 	w.evaluation = w.us.Evaluation(t, w.fill(t).ID, map[string]any{"metrics": []string{"judge:quality"}, "target": map[string]any{"type": "recorded"}})
 	return w
@@ -75,7 +75,7 @@ func newWorld(t testing.TB, items int) *world {
 // fill makes a dataset of recorded answers.
 func (w *world) fill(t testing.TB) testkit.Dataset {
 	t.Helper()
-	d := w.us.Dataset(t, testkit.Dataset{})
+	d := w.us.Dataset(t, testkit.NewDataset{})
 	for from := 0; from < w.items; from += 1000 {
 		items := make([]testkit.Item, min(1000, w.items-from))
 		for i := range items {
@@ -119,7 +119,7 @@ func (w *world) run(t testing.TB) float64 {
 	for stored.IsZero() {
 		// Who looks too often is a part of what is measured.
 		time.Sleep(50 * time.Millisecond)
-		p, err := w.us.RunProgress(ctx, w.evaluation.ID, started.RunID)
+		p, err := w.us.GetEvaluationRunProgress(ctx, w.evaluation.ID, started.RunID)
 		require.NoError(t, err)
 		require.Contains(t, []string{"running", "completed"}, p.Status)
 		if p.ItemsTotal > 0 && p.ItemsDone == p.ItemsTotal {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/assayhq/assay/internal/command/client/api"
 	"github.com/assayhq/assay/internal/test/bench"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
@@ -64,7 +65,7 @@ func TestBench(t *testing.T) {
 		sides = append(sides, func() (float64, error) {
 			start := time.Now()
 			for range slice {
-				page, err := c.Items(t.Context(), id, query)
+				page, err := c.ListDatasetItems(t.Context(), id, query)
 				if err != nil || len(page.Items) != 50 {
 					return 0, fmt.Errorf("%d items: %w", len(page.Items), err)
 				}
@@ -92,7 +93,7 @@ func quickest(t testing.TB, c *testkit.Client, id string) float64 {
 	best := math.Inf(1)
 	for range 3 {
 		start := time.Now()
-		_, err := c.Items(t.Context(), id, "limit=50")
+		_, err := c.ListDatasetItems(t.Context(), id, "limit=50")
 		require.NoError(t, err)
 		best = min(best, time.Since(start).Seconds())
 	}
@@ -102,7 +103,7 @@ func quickest(t testing.TB, c *testkit.Client, id string) float64 {
 // list makes a dataset with many items, by imports.
 func list(t testing.TB, c *testkit.Client) string {
 	t.Helper()
-	id := c.Dataset(t, testkit.Dataset{}).ID
+	id := c.Dataset(t, testkit.NewDataset{}).ID
 	var g errgroup.Group
 	g.SetLimit(2) // one is read while the other waits for the dataset
 	for from := 0; from < items; from += batch {
@@ -124,21 +125,21 @@ func list(t testing.TB, c *testkit.Client) string {
 // returns the cursor.
 func agree(t testing.TB, c *testkit.Client, id string) string {
 	t.Helper()
-	before, err := c.Items(t.Context(), id, fmt.Sprintf("limit=1000&offset=%d", deep-1000))
+	before, err := c.ListDatasetItems(t.Context(), id, fmt.Sprintf("limit=1000&offset=%d", deep-1000))
 	require.NoError(t, err)
-	byOffset, err := c.Items(t.Context(), id, fmt.Sprintf("limit=50&offset=%d", deep))
+	byOffset, err := c.ListDatasetItems(t.Context(), id, fmt.Sprintf("limit=50&offset=%d", deep))
 	require.NoError(t, err)
-	byCursor, err := c.Items(t.Context(), id, "limit=50&cursor="+before.NextCursor)
+	byCursor, err := c.ListDatasetItems(t.Context(), id, "limit=50&cursor="+api.Value(before.NextCursor))
 	require.NoError(t, err)
 	require.Len(t, byOffset.Items, 50)
 	require.Equal(t, byOffset.Items, byCursor.Items)
 
 	at := ""
 	for range deep / 1000 {
-		page, err := c.Items(t.Context(), id, "limit=1000&cursor="+at)
+		page, err := c.ListDatasetItems(t.Context(), id, "limit=1000&cursor="+at)
 		require.NoError(t, err)
-		at = page.NextCursor
+		at = api.Value(page.NextCursor)
 	}
-	require.Equal(t, before.NextCursor, at, "as many items are followed as are skipped")
+	require.Equal(t, api.Value(before.NextCursor), at, "as many items are followed as are skipped")
 	return at
 }

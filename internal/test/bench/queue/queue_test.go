@@ -67,7 +67,7 @@ func next(t testing.TB, n size, c *testkit.Client, short, long int64) bench.Figu
 			took := make([]float64, takes)
 			for i := range took {
 				began := time.Now()
-				got, err := person.NextItem(t.Context(), task)
+				got, err := person.TakeAnnotationItem(t.Context(), task, nil)
 				took[i] = time.Since(began).Seconds()
 				if err != nil || got.Item == nil {
 					return 0, fmt.Errorf("no item: %w", err)

@@ -150,14 +150,14 @@ func fairness(t testing.TB, w *world, n sizes) bench.Figure {
 	running, err := w.theirs.StartRun(t.Context(), long.ID, map[string]any{"concurrency": 128})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		p, err := w.theirs.RunProgress(t.Context(), long.ID, running.RunID)
+		p, err := w.theirs.GetEvaluationRunProgress(t.Context(), long.ID, running.RunID)
 		return err == nil && p.ItemsDone > 0
 	}, 3*time.Minute, 10*time.Millisecond)
 	during := make([]float64, 0, 5)
 	for range 5 {
 		during = append(during, w.run(t, short, nil).took.Seconds())
 	}
-	_, err = w.theirs.CancelRun(t.Context(), long.ID, running.RunID)
+	_, err = w.theirs.CancelEvaluationRun(t.Context(), long.ID, running.RunID)
 	require.NoError(t, err, "the other organization was done before the comparison was")
 	w.theirs.Ended(t, running)
 	one, other := bench.Median(during), bench.Median(alone)

@@ -47,7 +47,7 @@ func newWorld(t testing.TB, n sizes) *world {
 // fill makes a dataset of so many items.
 func (w *world) fill(t testing.TB, c *testkit.Client, n int) testkit.Dataset {
 	t.Helper()
-	d := c.Dataset(t, testkit.Dataset{})
+	d := c.Dataset(t, testkit.NewDataset{})
 	for from := 0; from < n; from += 1000 {
 		items := make([]testkit.Item, min(1000, n-from))
 		for i := range items {
@@ -81,13 +81,13 @@ func (w *world) run(t testing.TB, e testkit.Evaluation, body map[string]any) (ou
 	// Who looks too often is a part of what is measured.
 	for out.run.Statistics == nil {
 		time.Sleep(50 * time.Millisecond)
-		p, err := w.ours.RunProgress(t.Context(), e.ID, r.RunID)
+		p, err := w.ours.GetEvaluationRunProgress(t.Context(), e.ID, r.RunID)
 		require.NoError(t, err)
 		if out.stored.IsZero() && p.ItemsTotal > 0 && p.ItemsDone == p.ItemsTotal {
 			out.stored = time.Now()
 		}
 		if p.Status != "running" {
-			out.run, err = w.ours.GetRun(t.Context(), e.ID, r.RunID)
+			out.run, err = w.ours.GetEvaluationRun(t.Context(), e.ID, r.RunID)
 			require.NoError(t, err)
 		}
 	}
@@ -115,7 +115,7 @@ func (w *world) complete(t testing.TB, e testkit.Evaluation) {
 		time.Sleep(20 * time.Millisecond) // its promise is not handed over yet
 	}
 	require.NoError(t, err)
-	done, err := w.ours.GetRun(t.Context(), e.ID, r.RunID)
+	done, err := w.ours.GetEvaluationRun(t.Context(), e.ID, r.RunID)
 	require.NoError(t, err)
 	require.Equal(t, "completed", done.Status)
 	require.Zero(t, done.Errored)

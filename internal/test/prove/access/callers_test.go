@@ -88,14 +88,14 @@ func (w *world) ended(t testing.TB) []caller {
 	issue := func(name string, expires time.Duration) testkit.Key {
 		k := testkit.NewKey{Name: name, Scopes: allScopes}
 		if expires > 0 {
-			k.ExpiresAt = w.kit.Clock.Now().Add(expires).UTC().Format(time.RFC3339Nano)
+			k.ExpiresAt = new(w.kit.Clock.Now().Add(expires))
 		}
 		made, err := w.home.CreateKey(ctx, k)
 		require.NoError(t, err)
 		return made
 	}
 	revoked, expired, rotated, resting := issue("revoked", 0), issue("expired", time.Hour), issue("rotated", 0), issue("resting", 0)
-	require.NoError(t, w.home.RevokeKey(ctx, revoked.ID))
+	require.NoError(t, w.home.DeleteAPIKey(ctx, revoked.ID))
 	_, err := w.home.RotateKey(ctx, rotated.ID, 60)
 	require.NoError(t, err)
 	_, err = w.home.RotateKey(ctx, resting.ID, 86400)
@@ -123,7 +123,7 @@ func (w *world) serviceKeys(t testing.TB) []caller {
 		add("all but "+s, without(s)...)
 	}
 	add("all scopes", allScopes...)
-	live, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "live", Scopes: allScopes, Mode: "live"})
+	live, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "live", Scopes: allScopes, Mode: new("live")})
 	require.NoError(t, err)
 	return append(out, caller{name: "live key", headers: []header{bearer(live.Key.Reveal())}, facts: facts{scopes: allScopes}})
 }
@@ -146,9 +146,9 @@ func without(scope string) []string {
 // every scope.
 func (w *world) person(t testing.TB, name, role string) (user, key string) {
 	t.Helper()
-	m, err := w.home.Invite(t.Context(), testkit.Member{Email: name + "@people.example", Name: name, Role: role})
+	m, err := w.home.InviteMember(t.Context(), testkit.NewMember{Email: name + "@people.example", Name: new(name), Role: role})
 	require.NoError(t, err)
-	k, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "of " + name, Scopes: allScopes, Personal: true}, testkit.Header("X-On-Behalf-Of", m.ID))
+	k, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "of " + name, Scopes: allScopes, Personal: new(true)}, testkit.Header("X-On-Behalf-Of", m.ID))
 	require.NoError(t, err)
 	return m.ID, k.Key.Reveal()
 }

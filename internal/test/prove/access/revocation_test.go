@@ -32,7 +32,7 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, id int64, user string){
 		"deleting the key": func(t *testing.T, id int64, _ string) {
 			t.Helper()
-			require.NoError(t, us.RevokeKey(t.Context(), id))
+			require.NoError(t, us.DeleteAPIKey(t.Context(), id))
 		},
 		"rotating it without grace": func(t *testing.T, id int64, _ string) {
 			t.Helper()
@@ -55,9 +55,9 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := us.Invite(t.Context(), testkit.Member{Email: strings.ReplaceAll(name, " ", ".") + "@example.com", Role: "admin"})
+			m, err := us.InviteMember(t.Context(), testkit.NewMember{Email: strings.ReplaceAll(name, " ", ".") + "@example.com", Role: "admin"})
 			require.NoError(t, err)
-			key, err := us.CreateKey(t.Context(), testkit.NewKey{Name: name, Scopes: allScopes, Personal: true}, testkit.Header("X-On-Behalf-Of", m.ID))
+			key, err := us.CreateKey(t.Context(), testkit.NewKey{Name: name, Scopes: allScopes, Personal: new(true)}, testkit.Header("X-On-Behalf-Of", m.ID))
 			require.NoError(t, err)
 			asks := func(h http.Handler) int {
 				return send(t.Context(), t, h, call{method: "GET", target: "/api/audit-logs", headers: []header{bearer(key.Key.Reveal())}}).status
@@ -90,7 +90,7 @@ func TestRevocationInRealTime(t *testing.T) {
 		return send(t.Context(), t, there.App.Edge, call{method: "GET", target: "/api/me", headers: []header{bearer(key.Key.Reveal())}}).status
 	}
 	require.Equal(t, http.StatusOK, ask())
-	require.NoError(t, us.RevokeKey(t.Context(), key.ID))
+	require.NoError(t, us.DeleteAPIKey(t.Context(), key.ID))
 	ended := time.Now()
 	require.Eventually(t, func() bool {
 		began := time.Now()

@@ -108,7 +108,7 @@ func (w *world) seed(t testing.TB, c *testkit.Client, label string) (*specimen.M
 			_, err := w.owner.Exec(ctx, "UPDATE datasets SET latest_version = 500000000 + id WHERE org_id = $1", c.Org.String())
 			require.NoError(t, err)
 		case "run": // one that has ended can be compared
-			_, err := c.CancelRun(ctx, middle(out["evaluation"]), middle(out["run"]))
+			_, err := c.CancelEvaluationRun(ctx, middle(out["evaluation"]), middle(out["run"]))
 			require.NoError(t, err)
 		}
 	}
@@ -120,7 +120,7 @@ func middle(ids []string) string { return ids[len(ids)/2] }
 // fill gives the victim a row in every table that the seeds leave empty.
 func (w *world) fill(t testing.TB, m *specimen.Maker) {
 	t.Helper()
-	gone, err := w.victim.CreateDataset(t.Context(), testkit.Dataset{Name: marker + " for a moment"}, testkit.Idempotent("shared"))
+	gone, err := w.victim.CreateDataset(t.Context(), testkit.NewDataset{Name: marker + " for a moment"}, testkit.Idempotent("shared"))
 	require.NoError(t, err)
 	require.NoError(t, w.victim.DeleteDataset(t.Context(), gone.ID))
 	m.Everything(t)

@@ -35,7 +35,7 @@ func TestCorrectedFigures(t *testing.T) {
 	k := testkit.NewWith(t, cfg)
 	k.Work(t)
 	c := k.Org(t)
-	_, err := c.CreateJudge(t.Context(), map[string]any{
+	_, err := c.CreateJudgeConfig(t.Context(), map[string]any{
 		"key": "quality", "starter": "helpfulness", "provider": "simulated", "model": fmt.Sprint("judge@", accuracy), "labelSampling": "random",
 	})
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ type figures struct{ judge, corrected, lower, upper, alone float64 }
 func simulate(t *testing.T, c *testkit.Client, seed uint64) (f figures, err error) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(seed, 20261117))
-	d, err := c.CreateDataset(ctx, testkit.Dataset{Name: fmt.Sprint("repetition ", seed)})
+	d, err := c.CreateDataset(ctx, testkit.NewDataset{Name: fmt.Sprint("repetition ", seed)})
 	if err != nil {
 		return f, err
 	}

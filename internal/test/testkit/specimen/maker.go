@@ -113,7 +113,7 @@ func (m *Maker) Caller(t testing.TB, o Operation) *testkit.Client {
 		for _, s := range principal.Scopes {
 			scopes = append(scopes, string(s))
 		}
-		key, err := m.Client.CreateKey(t.Context(), testkit.NewKey{Name: "in person", Scopes: scopes, Mode: "test", Personal: true}, testkit.OnBehalfOf(m.Client.Owner.String()))
+		key, err := m.Client.CreateKey(t.Context(), testkit.NewKey{Name: "in person", Scopes: scopes, Mode: new("test"), Personal: new(true)}, testkit.OnBehalfOf(m.Client.Owner.String()))
 		require.NoError(t, err)
 		m.person = m.Client.With(key.Key)
 	}
