@@ -52,17 +52,17 @@ func (s *Service) PartiesTx(ctx context.Context, tx postgres.Tx, runtime, connec
 	}
 	var unknown []*report
 	if runtime != "" && p.Runtime.ID == 0 {
-		unknown = append(unknown, stub(kind.Must(Runtimes), runtime))
+		unknown = append(unknown, mentioned(kind.Must(Runtimes), runtime))
 	}
 	if connector != "" && p.Connector.ID == 0 {
-		unknown = append(unknown, stub(kind.Must(Connectors), connector))
+		unknown = append(unknown, mentioned(kind.Must(Connectors), connector))
 	}
 	if len(unknown) == 0 {
 		return p, nil
 	}
 	made, err := s.putTx(ctx, tx, unknown)
 	for _, r := range made {
-		p.set(r)
+		p.set(r.Record)
 	}
 	return p, err
 }
@@ -86,10 +86,7 @@ func (s *Service) Link(ctx context.Context, org principal.OrgID, id span.TraceID
 	if id == (span.TraceID{}) {
 		return 0, nil
 	}
-	if err := s.traces.Mention(ctx, org, []span.TraceID{id}); err != nil {
-		return 0, err
-	}
-	numbers, err := s.traces.Numbers(ctx, org, []span.TraceID{id})
+	numbers, err := s.traces.Mention(ctx, org, []span.TraceID{id})
 	return numbers[id], err
 }
 
@@ -176,7 +173,7 @@ func (s *Service) MoveTx(ctx context.Context, tx postgres.Tx, before Record, set
 		}
 	}
 	after.UpdatedAt, after.Version = s.now(), before.Version+1
-	if err := s.effectTx(ctx, tx, &before, &after); err != nil {
+	if err := s.moveEffectTx(ctx, tx, &before, &after); err != nil {
 		return Record{}, err
 	}
 	if err := s.store.MoveTx(ctx, tx, before, after, principal.ActorOf(ctx)); err != nil {

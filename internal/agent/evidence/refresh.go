@@ -1,78 +1,100 @@
 package evidence
 
 import (
-	"context"
 	"maps"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
-	"github.com/assayhq/assay/internal/core/principal"
-	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
-// refreshTx applies a report to a thing that is there already, and returns the failures
-// that this shows. What was decided about the thing stays: no report lifts a suspension or
-// makes a connector trusted.
-func (s *Service) refreshTx(ctx context.Context, tx postgres.Tx, before Record, r *report, seen *occurrences) (after Record, found []*report, err error) {
-	after = before
-	after.Values = maps.Clone(before.Values)
-	after.UpdatedAt = s.now()
-	switch before.Kind.Name {
-	case "failures":
-		if r.fills { // it counted then
-			return before, nil, nil
-		}
-		after, err = s.recurTx(ctx, tx, before, after, r, seen)
-		return after, nil, err
-	case "runtimes", "connectors":
-		if r.fills { // what it was some time ago
-			return before, nil, nil
-		}
-	default:
-		return before, nil, nil // the same report again
-	}
-	said := r.draft.Values
-	switch {
-	case before.Kind.Name == "connectors":
-		said = review.Kept(before.Values, said)
-	case before.Values.Text("environment") != "":
-		// Policies depend on it: a runtime does not choose which ones it is under.
-		said = maps.Clone(said)
-		delete(said, "environment")
-	}
-	maps.Copy(after.Values, said)
-	record.Join(before.Values, after.Values)
-	record.Fit(before.Values, after.Values)
-	if before.Kind.Name == "runtimes" {
-		after.Values["last_seen_at"] = kind.TimeValue(after.UpdatedAt)
-	}
-	if record.Same(before.Values, after.Values, "last_seen_at") {
-		// Being heard of is not a change; it is noted once a minute.
-		if before.Kind.Name == "connectors" || after.UpdatedAt.Sub(before.Values.Time("last_seen_at")) < heardEvery {
-			return before, nil, nil
-		}
-		return after, nil, s.store.TouchTx(ctx, tx, after.Kind, after)
-	}
-	if before.Kind.Name == "connectors" && review.Drifted(before.Values, after.Values) {
-		if before.State() == "approved" {
-			after.Values["state"] = kind.TextValue("under_review")
-		}
-		after.Values["trust_level"] = kind.TextValue("untrusted")
-		found = []*report{driftFailure(after)}
-	}
-	return after, found, s.saveTx(ctx, tx, before, &after, "updated")
-}
+// What a report does to a thing without changing it: a failure occurs again, and a runtime
+// is heard of. Both are noted on the thing, and nothing else is.
+const (
+	recurred = "recurred"
+	heard    = "heard"
+)
 
 // heardEvery is how often it is noted that a runtime was heard of.
 const heardEvery = time.Minute
 
-// saveTx writes a changed thing, keeps what it was, and records the change.
-func (s *Service) saveTx(ctx context.Context, tx postgres.Tx, before Record, after *Record, did string) error {
-	after.Version = before.Version + 1
-	if err := s.store.MoveTx(ctx, tx, before, *after, principal.ActorOf(ctx)); err != nil {
-		return err
+// refreshed is a thing after a report, what the report did to it, and the failures that this
+// shows. A report that did nothing is empty.
+type refreshed struct {
+	after Record
+	did   string
+	found []*report
+}
+
+// refresh applies a report to a thing that is there already. What was decided about the thing
+// stays: no report lifts a suspension or makes a connector trusted.
+func refresh(before Record, r *report, now time.Time) refreshed {
+	after := before
+	after.Values = maps.Clone(before.Values)
+	after.UpdatedAt = now
+	switch {
+	case r.policy&fillOnly != 0: // what it was some time ago, or it counted then
+	case before.Kind.Name == "failures":
+		return recur(before, after, r)
+	case before.Kind.Name == "runtimes":
+		return refreshRuntime(before, after, maps.Clone(r.draft.Values))
+	case before.Kind.Name == "connectors":
+		return refreshConnector(before, after, review.Kept(before.Values, r.draft.Values))
 	}
-	return s.auditTx(ctx, tx, did, &before, after)
+	return refreshed{after: before} // the same report again
+}
+
+// recur counts another occurrence of a failure. One that was fixed is open again.
+func recur(before, after Record, r *report) refreshed {
+	at := r.occurred
+	if at.IsZero() {
+		at = after.UpdatedAt
+	}
+	after.Values["occurrences"] = kind.IntegerValue(before.Values.Integer("occurrences") + 1)
+	if at.After(before.Values.Time("last_seen_at")) {
+		after.Values["last_seen_at"] = kind.TimeValue(at)
+	}
+	if was := before.State(); was != "fixed" && was != "verified" {
+		return refreshed{after: after, did: recurred}
+	}
+	after.Values["state"], after.Values["regressed"] = kind.TextValue("open"), jsontext.Value("true")
+	return refreshed{after: after, did: "regressed"}
+}
+
+// refreshRuntime takes over what a runtime says about itself. Policies depend on its
+// environment: it does not choose which ones it is under.
+func refreshRuntime(before, after Record, said kind.Values) refreshed {
+	if before.Values.Text("environment") != "" {
+		delete(said, "environment")
+	}
+	record.Revise(before.Values, after.Values, said)
+	after.Values["last_seen_at"] = kind.TimeValue(after.UpdatedAt)
+	switch {
+	case !record.Same(before.Values, after.Values, "last_seen_at"):
+		return refreshed{after: after, did: "updated"}
+	case after.UpdatedAt.Sub(before.Values.Time("last_seen_at")) < heardEvery:
+		return refreshed{after: before}
+	}
+	return refreshed{after: after, did: heard}
+}
+
+// refreshConnector takes over what a connector says about itself. One that is not what it was
+// is reviewed again.
+func refreshConnector(before, after Record, said kind.Values) refreshed {
+	record.Revise(before.Values, after.Values, said)
+	if record.Same(before.Values, after.Values, "last_seen_at") {
+		return refreshed{after: before}
+	}
+	out := refreshed{after: after, did: "updated"}
+	if review.Drifted(before.Values, after.Values) {
+		if before.State() == "approved" {
+			after.Values["state"] = kind.TextValue("under_review")
+		}
+		after.Values["trust_level"] = kind.TextValue("untrusted")
+		out.found = []*report{driftFailure(after)}
+	}
+	return out
 }

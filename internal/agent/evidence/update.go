@@ -182,7 +182,7 @@ func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id
 				return err
 			}
 			after.UpdatedAt, after.Version = s.now(), before.Version+1
-			if err := s.effectTx(ctx, tx, &before, after); err != nil {
+			if err := s.moveEffectTx(ctx, tx, &before, after); err != nil {
 				return err
 			}
 			if err := s.store.MoveTx(ctx, tx, before, *after, moverOf(ctx)); err != nil {
@@ -202,12 +202,12 @@ func (s *Service) updateStream(ctx context.Context, org principal.OrgID, k *kind
 	if err != nil {
 		return Record{}, err
 	}
-	h, err := s.hold(ctx, org, key{}, map[key]want{found.Key: {ID: id}}, func(map[key]claim) error { return nil })
+	held, err := s.leaseKeys(ctx, org, key{}, map[key]want{found.Key: {ID: id}}, func(map[key]claim) error { return nil })
 	if err != nil {
 		return Record{}, err
 	}
 	var refused error // by what is stored: there is nothing under way, and the lease ends
-	err = s.under(ctx, h, func(ctx context.Context) error {
+	err = s.underLease(ctx, held, func(ctx context.Context) error {
 		all, err := s.store.stream.Some(ctx, org, []kind.Name{k.Name}, []int64{id})
 		if err != nil {
 			return err
@@ -229,7 +229,8 @@ func (s *Service) updateStream(ctx context.Context, org principal.OrgID, k *kind
 		if err := s.store.stream.Append(ctx, org, []*Record{&after}, uint16(s.cfg.RetentionDays)); err != nil {
 			return err
 		}
-		return s.keepFound(ctx, org, failures(before.Values, &after))
+		_, err = s.storeReports(ctx, org, failures(before.Values, &after), nil)
+		return err
 	})
 	if refused != nil {
 		err = refused

@@ -9,11 +9,11 @@ import (
 	"github.com/assayhq/assay/internal/tenancy/redact"
 )
 
-// Mention gives traces a number at their first mention. One of which nothing else is
-// known exists from then on.
-func (s *Service) Mention(ctx context.Context, org principal.OrgID, ids []span.TraceID) error {
+// Mention gives traces a number at their first mention, and returns the numbers of all. A
+// trace of which nothing else is known exists from then on.
+func (s *Service) Mention(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
 	}
 	return s.store.mention(ctx, org, ids, s.now())
 }

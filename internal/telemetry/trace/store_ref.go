@@ -82,16 +82,16 @@ func (s store) allocateRef(ctx context.Context, org principal.OrgID, trace span.
 	return r.TraceRef, nil
 }
 
-// mention gives those of the traces a number that have none.
-func (s store) mention(ctx context.Context, org principal.OrgID, ids []span.TraceID, at time.Time) error {
+// mention gives those of the traces a number that have none, and returns the numbers.
+func (s store) mention(ctx context.Context, org principal.OrgID, ids []span.TraceID, at time.Time) (map[span.TraceID]int64, error) {
 	raw := make([][]byte, len(ids))
 	for i := range ids {
 		raw[i] = ids[i][:]
 	}
 	if err := db.New(s.db.Org(org)).MentionRefs(ctx, db.MentionRefsParams{OrgID: org, TraceIds: raw, CreatedAt: at}); err != nil {
-		return fmt.Errorf("mention traces: %w", err)
+		return nil, fmt.Errorf("mention traces: %w", err)
 	}
-	return nil
+	return s.refs(ctx, org, ids)
 }
 
 // refs returns the numbers of those of the traces that have one.

@@ -73,6 +73,13 @@ func Merge(before, report Record, fills bool) Record {
 	return after
 }
 
+// Revise adds what a thing says about itself to what is known of it.
+func Revise(before, after, said kind.Values) {
+	maps.Copy(after, said)
+	Join(before, after)
+	Fit(before, after)
+}
+
 // Join keeps what was known where a change adds to it: attributes, and where something was
 // redacted.
 func Join(before, after kind.Values) {
