@@ -87,9 +87,6 @@ func Requester(ctx context.Context, request Values) jsontext.Value {
 // insertApprovalTx completes a request for an approval before it is stored, and has it looked
 // at when its time is over.
 func (s *things) insertApprovalTx(ctx context.Context, tx postgres.Tx, r *Record) error {
-	if r.Kind.Name != Approvals {
-		return nil
-	}
 	if err := s.completeApprovalTx(ctx, tx, r); err != nil {
 		return err
 	}
@@ -119,14 +116,14 @@ func (s *things) completeApprovalTx(ctx context.Context, tx postgres.Tx, r *Reco
 	}
 	// Who asked is whoever posts it, whoever asked for the decision, and those who asked for the
 	// approval that the decision is about.
-	askers := append(kind.Elements(r.Values["requesters"]), d.Values["requested_by"])
+	var asked Record
 	if id := d.Values.Integer("approval_id"); id != 0 {
-		asked, err := s.store.Find(ctx, tx, tx.Org, r.Kind, id)
-		if err != nil && !fault.IsNotFound(err) {
+		if asked, err = s.store.Find(ctx, tx, tx.Org, r.Kind, id); err != nil && !fault.IsNotFound(err) {
 			return err
 		}
-		askers = append(askers, kind.Elements(asked.Values["requesters"])...)
 	}
+	askers := append(kind.Elements(r.Values["requesters"]), d.Values["requested_by"])
+	askers = append(askers, kind.Elements(asked.Values["requesters"])...)
 	if r.Values["requesters"], err = json.Marshal(askers); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,8 +22,8 @@ func (s *things) mergeReport(ctx context.Context, before *Record, r *report, id 
 	if before == nil {
 		return &after
 	}
-	after = record.Merge(*before, after, r.policy&fillOnly != 0)
-	if record.Same(before.Values, after.Values) && before.Links == after.Links {
+	after, news := record.Merge(*before, after, r.policy&fillOnly != 0)
+	if !news {
 		return before
 	}
 	return &after
@@ -30,29 +31,27 @@ func (s *things) mergeReport(ctx context.Context, before *Record, r *report, id 
 
 // newRecord is the record that a report is the first about.
 func (s *things) newRecord(ctx context.Context, r *report, id int64) Record {
-	now := s.now()
 	if r.sender != nil {
 		ctx = principal.With(ctx, *r.sender)
 	}
 	out := Record{
-		Kind: r.draft.Kind, ID: id, Links: r.links, Number: r.number, IdempotencyKey: r.name, Origin: r.origin, Values: r.draft.Values,
-		OccurredAt: r.occurred, CreatedAt: now, UpdatedAt: now, Version: 1, Key: r.Key,
+		Kind: r.draft.Kind, ID: id, Links: r.links, Number: r.number, IdempotencyKey: r.name, Origin: r.origin, Values: r.draft.Values, OccurredAt: r.occurred, Key: r.Key,
 	}
-	if out.OccurredAt.IsZero() {
-		out.OccurredAt = now
-	}
-	if k := out.Kind; k.Lifecycle != "" && out.State() == "" && k.Initial != "" {
-		out.Values[k.Lifecycle] = kind.TextValue(k.Initial)
-	}
-	setPlatformFields(ctx, &out)
-	out.Actor = principal.ActorOf(ctx)
+	beginRecord(ctx, &out, s.now())
 	return out
 }
 
-// setPlatformFields sets the fields of a new record that only the platform sets.
-func setPlatformFields(ctx context.Context, r *Record) {
-	v := r.Values
-	switch r.Kind.Name {
+// beginRecord sets what only the platform sets on a new record, and what it leaves open.
+func beginRecord(ctx context.Context, r *Record, now time.Time) {
+	r.CreatedAt, r.UpdatedAt, r.Version, r.Actor = now, now, 1, principal.ActorOf(ctx)
+	if r.OccurredAt.IsZero() {
+		r.OccurredAt = now
+	}
+	v, k := r.Values, r.Kind
+	if k.Lifecycle != "" && r.State() == "" && k.Initial != "" {
+		v[k.Lifecycle] = kind.TextValue(k.Initial)
+	}
+	switch k.Name {
 	case "runtimes":
 		v["first_seen_at"], v["last_seen_at"] = kind.TimeValue(r.CreatedAt), kind.TimeValue(r.CreatedAt)
 	case "connectors":

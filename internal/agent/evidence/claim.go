@@ -90,15 +90,3 @@ func saidBy(events []event[linked]) (names []key) {
 	}
 	return names
 }
-
-// reuses rejects an event that uses a name again for other content.
-func reuses(e event[linked], claims map[key]claim) bool {
-	reused := slices.ContainsFunc(e.reports, func(r linked) bool { return r.reuses(claims) })
-	if reused {
-		e.reject("/data/idempotencyKey", "idempotency_key_reused", reusedName)
-	}
-	return reused
-}
-
-// reusedName is what is wrong with a report whose name was used for other content.
-const reusedName = "was used for a record with other content; use a new key for a new record"

@@ -12,54 +12,76 @@ import (
 )
 
 // completeReports gives the traces that reports mention their numbers, and finds the
-// runtimes and connectors that they name. What is not known is added. It returns the
-// runtimes by key.
-func (s *intake) completeReports(ctx context.Context, org principal.OrgID, reports []linked) (out []*report, runtimes map[string]Record, err error) {
+// runtimes and connectors that they name. What is not known is added. Producers are what those
+// who sent the reports say about themselves: it is noted on their runtimes.
+func (s *intake) completeReports(ctx context.Context, org principal.OrgID, reports []linked, producers ...kind.Values) (out []*report, err error) {
 	mentioned := map[span.TraceID]bool{}
 	for _, r := range reports {
 		if r.links.Trace != (span.TraceID{}) {
 			mentioned[r.links.Trace] = true
 		}
 	}
-	ids := slices.Collect(maps.Keys(mentioned))
-	numbers, err := s.traces.Mention(ctx, org, ids)
+	numbers, err := s.traces.Mention(ctx, org, slices.Collect(maps.Keys(mentioned)))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, r := range reports {
 		out = append(out, &report{linked: r, number: numbers[r.links.Trace]})
 	}
-	things := map[string]map[string]Record{}
+	var things map[string]Record
 	for _, field := range []string{"runtime_key", "connector_key"} {
-		if things[field], err = s.completeLinks(ctx, org, out, field); err != nil {
-			return nil, nil, err
+		if things, err = s.completeLinks(ctx, org, out, field, producers); err != nil {
+			return nil, err
 		}
+		producers = nil // they are runtimes
 	}
 	for _, r := range out {
-		classify(r, things["connector_key"][r.links.ConnectorKey])
+		classify(r, things[r.links.ConnectorKey])
 	}
-	return out, things["runtime_key"], nil
+	return out, nil
 }
 
 // completeLinks finds the runtimes or connectors that reports name by their keys, adds those
 // that are not known, and returns them.
-func (s *intake) completeLinks(ctx context.Context, org principal.OrgID, reports []*report, field string) (map[string]Record, error) {
+func (s *intake) completeLinks(ctx context.Context, org principal.OrgID, reports []*report, field string, producers []kind.Values) (map[string]Record, error) {
 	var naming []*report
-	names := map[string]bool{}
+	names := map[string]*report{}
+	k := kind.Must(thingOf[field])
 	for _, r := range reports {
 		name, id := r.thing(field)
 		if *name == "" || record.Own(r.draft.Kind, field) {
 			continue
 		}
 		naming = append(naming, r)
-		if *id == 0 || classless(r) {
-			names[*name] = true
+		if names[*name] == nil && (*id == 0 || classless(r)) {
+			names[*name] = mentionOf(k, *name)
 		}
 	}
-	if len(names) == 0 {
+	wanted := slices.Sorted(maps.Keys(names))
+	if len(names) == 0 { // all were received before
+		for _, v := range producers {
+			wanted = append(wanted, v.Text(k.KeyField))
+		}
+	}
+	if len(wanted) == 0 {
 		return nil, nil
 	}
-	known, err := s.findOrAdd(ctx, org, kind.Must(thingOf[field]), slices.Sorted(maps.Keys(names)))
+	known, err := s.store.Things(ctx, s.db.Org(org), org, k.Name, wanted)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(names, func(name string, _ *report) bool { return known[name].ID != 0 })
+	news := slices.Collect(maps.Values(names))
+	for _, v := range producers {
+		name := v.Text(k.KeyField)
+		if one := producerReport(v, known[name], s.now()); one != nil && (known[name].ID != 0 || names[name] != nil) {
+			news = append(news, one)
+		}
+	}
+	made, err := s.storeReports(ctx, org, news, nil)
+	for name, r := range names {
+		known[name] = made[r].Record
+	}
 	for _, r := range naming {
 		if name, id := r.thing(field); *id == 0 {
 			*id = known[*name].ID
@@ -77,23 +99,4 @@ func (r *report) thing(field string) (name *string, id *int64) {
 		return &r.links.RuntimeKey, &r.links.RuntimeID
 	}
 	return &r.links.ConnectorKey, &r.links.ConnectorID
-}
-
-// findOrAdd returns things by their keys, and adds those that are not there.
-func (s *intake) findOrAdd(ctx context.Context, org principal.OrgID, k *kind.Kind, names []string) (map[string]Record, error) {
-	found, err := s.store.Things(ctx, s.db.Org(org), org, k.Name, names)
-	if err != nil || len(found) == len(names) {
-		return found, err
-	}
-	unknown := map[string]*report{}
-	for _, name := range names {
-		if _, ok := found[name]; !ok {
-			unknown[name] = mentioned(k, name)
-		}
-	}
-	made, err := s.storeReports(ctx, org, slices.Collect(maps.Values(unknown)), nil)
-	for name, r := range unknown {
-		found[name] = made[r].Record
-	}
-	return found, err
 }

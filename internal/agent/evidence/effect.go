@@ -57,9 +57,6 @@ func (s *things) effectsTx(ctx context.Context, tx postgres.Tx, reports []*repor
 // insertEffectTx notes the state of a side effect that effectsTx has completed, before it is
 // stored, and has it looked at when it should have been verified.
 func (s *things) insertEffectTx(ctx context.Context, tx postgres.Tx, r *Record) error {
-	if r.Kind.Name != Effects {
-		return nil
-	}
 	if err := s.watchEffectTx(ctx, tx, r); err != nil {
 		return err
 	}

@@ -1,14 +1,17 @@
 package evidence
 
 import (
+	"context"
 	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 const (
@@ -107,6 +110,42 @@ func next[R, N any](events []event[R], reports []N) []event[N] {
 // accepted are the events that were not rejected.
 func accepted[R any](events []event[R]) []event[R] {
 	return slices.DeleteFunc(slices.Clone(events), func(e event[R]) bool { return e.Status == Rejected })
+}
+
+// storeSaid stores what events say. Missing are how many reports of an event were dropped.
+func (s *intake) storeSaid(ctx context.Context, org principal.OrgID, events []event[*report], claims map[key]claim) (missing map[*arrival]int, err error) {
+	var said []*report
+	for _, e := range events {
+		for _, r := range e.reports {
+			r.links.RawEventID = e.RawEvent
+			if r.draft.Kind.Class != kind.Stream && r.Once == (key{}) {
+				r.Once = record.Hashed("once", string(e.self.Key[:]), string(r.Key[:]))
+			}
+		}
+		slices.SortStableFunc(e.reports, (*report).compareTurn)
+		said = append(said, e.reports...)
+	}
+	made, err := s.storeReports(ctx, org, said, claims)
+	if err != nil {
+		return nil, err
+	}
+	missing = map[*arrival]int{}
+	for _, e := range events {
+		for _, r := range e.reports {
+			switch m := made[r]; m.fate {
+			case nameReused:
+				e.reject("/data/idempotencyKey", "idempotency_key_reused", reusedName)
+			case recordMissing:
+				missing[e.arrival]++
+			default:
+				e.Records = append(e.Records, Ref{m.Kind.Name, m.ID})
+			}
+		}
+		if n := missing[e.arrival]; n > 0 && n == len(e.reports) {
+			e.Status = Unmapped
+		}
+	}
+	return missing, nil
 }
 
 func (a *arrival) reject(path, code, message string) {

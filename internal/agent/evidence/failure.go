@@ -42,8 +42,8 @@ func failures(before kind.Values, r *Record) (out []*report) {
 		if ref := referring[r.Kind.Name]; ref != "" {
 			v[ref] = kind.IntegerValue(r.ID)
 		}
-		one := newReport("failures", v, record.Platform, r.Links)
-		one.number, one.occurred = r.Number, r.OccurredAt
+		one := &report{linked: linked{parsed: parsed{draft: kind.Draft{Kind: kind.Must("failures"), Values: v}, origin: record.Platform, occurred: r.OccurredAt}, links: r.Links}, number: r.Number}
+		one.identity = record.Identify(one.draft, r.Links, "")
 		one.Once = record.Hashed("found", strconv.FormatInt(r.ID, 10), f.Mode)
 		out = append(out, one)
 	}

@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -122,9 +123,12 @@ func (s *Service) storeSpans(ctx context.Context, org principal.OrgID, said []pa
 		return err
 	}
 	known := slices.DeleteFunc(all, func(r linked) bool { return len(r.faults) > 0 })
-	wanted := make(map[key]want, len(known))
+	wanted, runtimes := make(map[key]want, len(known)), map[string]kind.Values{}
 	for i := range known {
 		r := &known[i]
+		if name := r.links.RuntimeKey; name != "" {
+			runtimes[name] = kind.Values{"runtime_key": kind.TextValue(name)} // it was heard of
+		}
 		r.Content = nil // a span that is sent again may say more
 		if r.draft.Kind.Class == kind.Stream {
 			wanted[r.Key] = want{}
@@ -135,14 +139,9 @@ func (s *Service) storeSpans(ctx context.Context, org principal.OrgID, said []pa
 		return err
 	}
 	return s.underLease(ctx, held, func(ctx context.Context) error {
-		reports, runtimes, err := s.completeReports(ctx, org, known)
+		reports, err := s.completeReports(ctx, org, known, slices.Collect(maps.Values(runtimes))...)
 		if err != nil {
 			return err
-		}
-		for name := range runtimes {
-			if err := s.noteProducer(ctx, org, red, Producer{RuntimeKey: name}, runtimes); err != nil {
-				return err
-			}
 		}
 		_, err = s.storeReports(ctx, org, s.withoutSteps(ctx, reports, held.claims), held.claims)
 		return err

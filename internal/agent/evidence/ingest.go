@@ -3,10 +3,12 @@ package evidence
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/platform/admission"
 )
 
 // ErrAtomic is returned if an event of an atomic envelope is not valid.
@@ -20,7 +22,11 @@ var ErrAtomic = fault.New(fault.Validation, "invalid_events", "An event of the e
 // further; in an atomic envelope, the others go no further either.
 func (s *intake) Ingest(ctx context.Context, org principal.OrgID, in Envelope) ([]Outcome, error) {
 	out := make([]Outcome, len(in.Events))
-	events, err := s.parseEvents(ctx, &in, out)
+	var events []event[parsed]
+	err := admission.From(ctx).Work(ctx, func(pause func() error) (err error) {
+		events, err = parseEvents(&in, out, s.now, pause)
+		return err
+	})
 	if err := cmp.Or(err, in.refusal(out)); err != nil {
 		return nil, err
 	}
@@ -38,11 +44,11 @@ func (s *intake) Ingest(ctx context.Context, org principal.OrgID, in Envelope) (
 	}
 	var refused error // before anything was stored: the lease ends
 	err = s.underLease(ctx, held.lease, func(ctx context.Context) error {
-		fresh, again, err := s.unstored(ctx, org, held)
-		if refused = in.refusal(out); err != nil || refused != nil || in.DryRun {
-			return err
+		err := s.storeEvents(ctx, org, red, &in, held, out)
+		if errors.Is(err, ErrAtomic) {
+			refused, err = err, nil
 		}
-		return s.storeEvents(ctx, org, red, &in, held.claims, fresh, again)
+		return err
 	})
 	return out, cmp.Or(err, refused)
 }

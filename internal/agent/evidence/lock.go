@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
@@ -36,4 +37,35 @@ func (s *things) lockTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id in
 	found, err := s.lockAllTx(ctx, tx, k, []int64{id})
 	r, there = found[id]
 	return r, there, err
+}
+
+// left are records as a transaction leaves them. An envelope may show the same few failures
+// hundreds of times: they are locked by one statement and counted by another.
+type left struct {
+	records map[int64]Record
+	noted   map[int64]bool // those on which something is noted that is not written yet
+}
+
+// failuresTx locks the failures among reports that were claimed before.
+func (s *things) failuresTx(ctx context.Context, tx postgres.Tx, reports []*report, claims map[key]claim) (left, error) {
+	var ids []int64
+	for _, r := range reports {
+		if c := claims[r.Key]; r.draft.Kind.Name == "failures" && !c.Fresh {
+			ids = append(ids, c.ID)
+		}
+	}
+	found, err := s.lockAllTx(ctx, tx, kind.Must("failures"), ids)
+	return left{records: found, noted: map[int64]bool{}}, err
+}
+
+// noteTx writes what is noted. What is noted in one transaction is of one kind.
+func (s *things) noteTx(ctx context.Context, tx postgres.Tx, l left) error {
+	var rows []Record
+	for _, id := range slices.Sorted(maps.Keys(l.noted)) {
+		rows = append(rows, l.records[id])
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return s.store.TouchTx(ctx, tx, rows[0].Kind, rows...)
 }

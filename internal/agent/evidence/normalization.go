@@ -120,7 +120,7 @@ func (s *Service) again(ctx context.Context, org principal.OrgID, page []Record)
 	}
 	refused += int64(len(events) - len(held.events))
 	err = s.underLease(ctx, held.lease, func(ctx context.Context) error {
-		reports, _, err := s.completeReports(ctx, org, all(held.events))
+		reports, err := s.completeReports(ctx, org, all(held.events))
 		if err != nil {
 			return err
 		}

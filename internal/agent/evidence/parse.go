@@ -2,8 +2,8 @@ package evidence
 
 import (
 	"bytes"
-	"context"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -11,39 +11,35 @@ import (
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/fault"
-	"github.com/assayhq/assay/internal/platform/admission"
 )
 
 // parseEvents reads the events of an envelope, and what they say. Out gets what becomes of
 // each; those that are not valid are not among the events.
-func (s *intake) parseEvents(ctx context.Context, in *Envelope, out []Outcome) (events []event[parsed], err error) {
-	err = admission.From(ctx).Work(ctx, func(pause func() error) error {
-		reports := 0
-		for i, text := range in.Events {
-			read, faults := normal.Read(text)
-			out[i] = Outcome{Index: i, ID: read.ID, Status: Accepted}
-			a := &arrival{Outcome: &out[i], Event: read}
-			a.refuse("", faults)
-			untimed := a.Time.IsZero()
-			if untimed {
-				a.Time = s.now()
-			}
-			e := event[parsed]{arrival: a, reports: a.parse(in.Producer, in.Defaults, untimed)}
-			if reports += len(e.reports); reports > MaxReports {
-				a.reject("", "length", "the envelope reports too many records; send fewer events at once")
-				reports -= len(e.reports)
-			}
-			if a.Status != Rejected {
-				e.self = parseReceived(e, in, untimed)
-				events = append(events, e)
-			}
-			if err := pause(); err != nil {
-				return err
-			}
+func parseEvents(in *Envelope, out []Outcome, now func() time.Time, pause func() error) (events []event[parsed], err error) {
+	reports := 0
+	for i, text := range in.Events {
+		read, faults := normal.Read(text)
+		out[i] = Outcome{Index: i, ID: read.ID, Status: Accepted}
+		a := &arrival{Outcome: &out[i], Event: read}
+		a.refuse("", faults)
+		untimed := a.Time.IsZero()
+		if untimed {
+			a.Time = now()
 		}
-		return nil
-	})
-	return events, err
+		e := event[parsed]{arrival: a, reports: a.parse(in.Producer, in.Defaults, untimed)}
+		if reports += len(e.reports); reports > MaxReports {
+			a.reject("", "length", "the envelope reports too many records; send fewer events at once")
+			reports -= len(e.reports)
+		}
+		if a.Status != Rejected {
+			e.self = parseReceived(e, in, untimed)
+			events = append(events, e)
+		}
+		if err := pause(); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
 }
 
 // parse reads what an event says.

@@ -52,10 +52,10 @@ func (s *Service) PartiesTx(ctx context.Context, tx postgres.Tx, runtime, connec
 	}
 	var unknown []*report
 	if runtime != "" && p.Runtime.ID == 0 {
-		unknown = append(unknown, mentioned(kind.Must(Runtimes), runtime))
+		unknown = append(unknown, mentionOf(kind.Must(Runtimes), runtime))
 	}
 	if connector != "" && p.Connector.ID == 0 {
-		unknown = append(unknown, mentioned(kind.Must(Connectors), connector))
+		unknown = append(unknown, mentionOf(kind.Must(Connectors), connector))
 	}
 	if len(unknown) == 0 {
 		return p, nil
@@ -124,17 +124,12 @@ func (s *Service) ReserveTx(ctx context.Context, tx postgres.Tx, name kind.Name,
 // MakeTx stores a record that the platform makes, under an id that NewID or ReserveTx gave, with
 // its audit entry and the failures that it shows. It fills in what the record leaves open.
 func (s *Service) MakeTx(ctx context.Context, tx postgres.Tx, r Record, name kind.Name) (Record, error) {
-	now := s.now()
-	r.Kind, r.Origin, r.Actor = kind.Must(name), record.Platform, principal.ActorOf(ctx)
-	r.CreatedAt, r.UpdatedAt, r.Version = now, now, 1
-	if r.OccurredAt.IsZero() {
-		r.OccurredAt = now
-	}
-	if k := r.Kind; k.Lifecycle != "" && r.State() == "" && k.Initial != "" {
-		r.Values[k.Lifecycle] = kind.TextValue(k.Initial)
-	}
-	setPlatformFields(ctx, &r)
+	r.Kind, r.Origin = kind.Must(name), record.Platform
+	beginRecord(ctx, &r, s.now())
 	if err := s.insertTx(ctx, tx, &r); err != nil {
+		return Record{}, err
+	}
+	if err := s.auditTx(ctx, tx, "created", nil, &r); err != nil {
 		return Record{}, err
 	}
 	_, err := s.putTx(ctx, tx, failures(nil, &r))

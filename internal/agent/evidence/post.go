@@ -54,7 +54,7 @@ func (s *Service) Post(ctx context.Context, org principal.OrgID, k *kind.Kind, b
 	if faults := known[0].faults; len(faults) > 0 {
 		return Posted{}, errInvalid.WithFields(faults...)
 	}
-	reports, _, err := s.completeReports(ctx, org, known)
+	reports, err := s.completeReports(ctx, org, known)
 	if err != nil {
 		return Posted{}, err
 	}

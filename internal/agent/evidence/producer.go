@@ -2,38 +2,37 @@ package evidence
 
 import (
 	"bytes"
-	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/clean"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
-	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/tenancy/redact"
 )
 
-// noteProducer notes what a producer says about itself, and now and then that it was heard of.
-// Known are the runtimes that were found for its events.
-func (s *intake) noteProducer(ctx context.Context, org principal.OrgID, red *redact.Redactor, p Producer, known map[string]Record) (err error) {
-	p.RuntimeKey = clean.Text(red, p.RuntimeKey)
-	if len(known) == 0 { // all were received before
-		if known, err = s.store.Things(ctx, s.db.Org(org), org, "runtimes", []string{p.RuntimeKey}); err != nil {
-			return err
-		}
-	}
-	v := kind.Values{"runtime_key": kind.TextValue(p.RuntimeKey)}
-	was, there := known[p.RuntimeKey]
-	for name, text := range map[string]string{"name": p.Name, "agent_version": p.Version, "environment": p.Environment} {
-		if text != "" && (name != "environment" || was.Values.Text(name) == "") { // which stays as it is
+// says is what a producer says about itself.
+func (p Producer) says(red *redact.Redactor) kind.Values {
+	v := kind.Values{}
+	for name, text := range map[string]string{"runtime_key": p.RuntimeKey, "name": p.Name, "agent_version": p.Version, "environment": p.Environment} {
+		if text != "" {
 			v[name] = kind.TextValue(clean.Text(red, text))
 		}
 	}
-	news := slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool { return !bytes.Equal(v[name], was.Values[name]) })
-	if !there || !news && s.now().Sub(was.Values.Time("last_seen_at")) < heardEvery {
+	return v
+}
+
+// producerReport is what a producer says that is not known of its runtime, or now and then that
+// the runtime was heard of; nil if neither. The environment stays as it is.
+func producerReport(said kind.Values, was Record, now time.Time) *report {
+	v := maps.Clone(said)
+	if was.Values.Text("environment") != "" {
+		delete(v, "environment")
+	}
+	news := slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool { return name != "runtime_key" && !bytes.Equal(v[name], was.Values[name]) })
+	if !news && (was.ID == 0 || now.Sub(was.Values.Time("last_seen_at")) < heardEvery) {
 		return nil
 	}
-	r := newReport("runtimes", v, record.Ingested, Links{})
-	_, err = s.storeReports(ctx, org, []*report{r}, nil)
-	return err
+	return newReport("runtimes", v, record.Ingested, Links{})
 }

@@ -48,41 +48,48 @@ func (s *things) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repor
 	if err := s.effectsTx(ctx, tx, reports, claims); err != nil {
 		return nil, err
 	}
-	seen, err := s.occurrencesTx(ctx, tx, reports, claims)
+	now, err := s.failuresTx(ctx, tx, reports, claims)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(reports, func(a, b *report) int { return bytes.Compare(a.Key[:], b.Key[:]) })
-	made, counted := make(map[int64]bool, len(reports)), map[key]bool{}
+	counted := map[key]bool{}
 	for _, r := range reports {
 		c := claims[r.Key]
-		before, there := seen.failures[c.ID]
-		if !there && (!c.Fresh || made[c.ID]) {
+		before, there := now.records[c.ID]
+		if !there && !c.Fresh {
 			if before, there, err = s.lockTx(ctx, tx, r.draft.Kind, c.ID); err != nil {
 				return nil, err
 			}
 		}
-		made[c.ID] = true
 		told := r.Once != (key{}) && (!claims[r.Once].Fresh || counted[r.Once])
 		counted[r.Once] = true
-		now := stored{before, recordKnown}
+		one, change, was := stored{before, recordKnown}, refreshed{}, (*Record)(nil)
 		switch {
 		case !there:
-			now = stored{s.newRecord(ctx, r, c.ID), recordMade}
-			err = s.insertTx(ctx, tx, &now.Record)
-			found = append(found, failures(nil, &now.Record)...)
+			one = stored{s.newRecord(ctx, r, c.ID), recordMade}
+			err = s.insertTx(ctx, tx, &one.Record)
+			change.did, change.found = "created", failures(nil, &one.Record)
 		case r.policy&mention == 0 && !told:
-			change := refresh(before, r, s.now())
-			now.Record, found = change.after, append(found, change.found...)
-			err = s.saveTx(ctx, tx, before, &now.Record, change.did, seen)
+			change = refresh(before, r, s.now())
+			if one.Record = change.after; change.noted {
+				now.noted[c.ID] = true
+			}
+			if was = &before; change.did != "" {
+				delete(now.noted, c.ID)
+				err = s.saveTx(ctx, tx, before, &one.Record)
+			}
+		}
+		if err == nil && change.did != "" {
+			err = s.auditTx(ctx, tx, change.did, was, &one.Record)
 		}
 		if err != nil {
 			return nil, err
 		}
-		out[r] = now
-		seen.keep(now.Record)
+		found = append(found, change.found...)
+		out[r], now.records[c.ID] = one, one.Record
 	}
-	return found, seen.writeTx(ctx, tx, s)
+	return found, s.noteTx(ctx, tx, now)
 }
 
 // claimsTx claims the keys of reports. A record that has none gets an id alone.

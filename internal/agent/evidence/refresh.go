@@ -11,40 +11,59 @@ import (
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 )
 
-// What a report does to a thing without changing it: a failure occurs again, and a runtime
-// is heard of. Both are noted on the thing, and nothing else is.
-const (
-	recurred = "recurred"
-	heard    = "heard"
-)
-
 // heardEvery is how often it is noted that a runtime was heard of.
 const heardEvery = time.Minute
 
-// refreshed is a thing after a report, what the report did to it, and the failures that this
-// shows. A report that did nothing is empty.
+// refreshed is a thing after a report, how the report changed it, and the failures that this
+// shows. What is only noted is no change: a failure has occurred again, or a runtime was heard
+// of.
 type refreshed struct {
 	after Record
 	did   string
+	noted bool
 	found []*report
 }
 
 // refresh applies a report to a thing that is there already. What was decided about the thing
 // stays: no report lifts a suspension or makes a connector trusted.
 func refresh(before Record, r *report, now time.Time) refreshed {
-	after := before
-	after.Values = maps.Clone(before.Values)
-	after.UpdatedAt = now
+	after, said := before, r.draft.Values
+	after.Values, after.UpdatedAt = maps.Clone(before.Values), now
 	switch {
 	case r.policy&fillOnly != 0: // what it was some time ago, or it counted then
+		return refreshed{after: before}
 	case before.Kind.Name == "failures":
 		return recur(before, after, r)
-	case before.Kind.Name == "runtimes":
-		return refreshRuntime(before, after, maps.Clone(r.draft.Values))
 	case before.Kind.Name == "connectors":
-		return refreshConnector(before, after, review.Kept(before.Values, r.draft.Values))
+		said = review.Kept(before.Values, said)
+	case before.Kind.Name != "runtimes":
+		return refreshed{after: before} // the same report again
+	case before.Values.Text("environment") != "":
+		// Policies depend on it: a runtime does not choose which ones it is under.
+		said = maps.Clone(said)
+		delete(said, "environment")
 	}
-	return refreshed{after: before} // the same report again
+	record.Revise(before.Values, after.Values, said)
+	out := refreshed{after: after, did: "updated"}
+	switch same := record.Same(before.Values, after.Values, "last_seen_at"); {
+	case before.Kind.Name == "runtimes":
+		after.Values["last_seen_at"] = kind.TimeValue(now)
+		if same {
+			out.did, out.noted = "", true
+		}
+		if same && now.Sub(before.Values.Time("last_seen_at")) < heardEvery {
+			out = refreshed{after: before}
+		}
+	case same:
+		out = refreshed{after: before}
+	case review.Drifted(before.Values, after.Values):
+		if before.State() == "approved" {
+			after.Values["state"] = kind.TextValue("under_review")
+		}
+		after.Values["trust_level"] = kind.TextValue("untrusted")
+		out.found = []*report{driftFailure(after)}
+	}
+	return out
 }
 
 // recur counts another occurrence of a failure. One that was fixed is open again.
@@ -58,43 +77,8 @@ func recur(before, after Record, r *report) refreshed {
 		after.Values["last_seen_at"] = kind.TimeValue(at)
 	}
 	if was := before.State(); was != "fixed" && was != "verified" {
-		return refreshed{after: after, did: recurred}
+		return refreshed{after: after, noted: true}
 	}
 	after.Values["state"], after.Values["regressed"] = kind.TextValue("open"), jsontext.Value("true")
 	return refreshed{after: after, did: "regressed"}
-}
-
-// refreshRuntime takes over what a runtime says about itself. Policies depend on its
-// environment: it does not choose which ones it is under.
-func refreshRuntime(before, after Record, said kind.Values) refreshed {
-	if before.Values.Text("environment") != "" {
-		delete(said, "environment")
-	}
-	record.Revise(before.Values, after.Values, said)
-	after.Values["last_seen_at"] = kind.TimeValue(after.UpdatedAt)
-	switch {
-	case !record.Same(before.Values, after.Values, "last_seen_at"):
-		return refreshed{after: after, did: "updated"}
-	case after.UpdatedAt.Sub(before.Values.Time("last_seen_at")) < heardEvery:
-		return refreshed{after: before}
-	}
-	return refreshed{after: after, did: heard}
-}
-
-// refreshConnector takes over what a connector says about itself. One that is not what it was
-// is reviewed again.
-func refreshConnector(before, after Record, said kind.Values) refreshed {
-	record.Revise(before.Values, after.Values, said)
-	if record.Same(before.Values, after.Values, "last_seen_at") {
-		return refreshed{after: before}
-	}
-	out := refreshed{after: after, did: "updated"}
-	if review.Drifted(before.Values, after.Values) {
-		if before.State() == "approved" {
-			after.Values["state"] = kind.TextValue("under_review")
-		}
-		after.Values["trust_level"] = kind.TextValue("untrusted")
-		out.found = []*report{driftFailure(after)}
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
@@ -77,8 +78,8 @@ func newReport(k kind.Name, v kind.Values, origin record.Origin, l Links) *repor
 	return r
 }
 
-// mentioned is a report of a thing of which nothing is known but its key.
-func mentioned(k *kind.Kind, name string) *report {
+// mentionOf is a report of a thing of which nothing is known but its key.
+func mentionOf(k *kind.Kind, name string) *report {
 	v := kind.Values{k.KeyField: kind.TextValue(name)}
 	if k.Name == "connectors" {
 		v["type"] = kind.TextValue("custom")
@@ -98,3 +99,15 @@ func (r *linked) reuses(claims map[key]claim) bool {
 	other := func(mine, theirs []byte) bool { return mine != nil && len(theirs) > 0 && !bytes.Equal(mine, theirs) }
 	return other(r.Content, claims[r.Key].Content) || other(r.Said, claims[r.Once].Content)
 }
+
+// reuses rejects an event that uses a name again for other content.
+func reuses(e event[linked], claims map[key]claim) bool {
+	reused := slices.ContainsFunc(e.reports, func(r linked) bool { return r.reuses(claims) })
+	if reused {
+		e.reject("/data/idempotencyKey", "idempotency_key_reused", reusedName)
+	}
+	return reused
+}
+
+// reusedName is what is wrong with a report whose name was used for other content.
+const reusedName = "was used for a record with other content; use a new key for a new record"

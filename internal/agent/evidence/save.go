@@ -2,40 +2,49 @@ package evidence
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
-// insertTx makes a record, and says so.
-func (s *things) insertTx(ctx context.Context, tx postgres.Tx, r *Record) error {
-	if err := s.insertEffectTx(ctx, tx, r); err != nil {
-		return err
-	}
-	if err := s.insertApprovalTx(ctx, tx, r); err != nil {
-		return err
-	}
-	if err := s.store.InsertTx(ctx, tx, *r); err != nil {
-		return err
-	}
-	return s.auditTx(ctx, tx, "created", nil, r)
+// beforeInsert is what kinds do with a record before it is stored for the first time.
+var beforeInsert = map[kind.Name]func(*things, context.Context, postgres.Tx, *Record) error{
+	Effects: (*things).insertEffectTx, Approvals: (*things).insertApprovalTx,
 }
 
-// saveTx writes a thing that a report has changed. Of a real change it keeps what the thing
-// was, and records it.
-func (s *things) saveTx(ctx context.Context, tx postgres.Tx, before Record, after *Record, did string, seen *occurrences) error {
-	switch did {
-	case "":
-		return nil
-	case recurred:
-		seen.counted[after.ID] = true
-		return nil
-	case heard:
-		return s.store.TouchTx(ctx, tx, after.Kind, *after)
+// insertTx makes a record.
+func (s *things) insertTx(ctx context.Context, tx postgres.Tx, r *Record) error {
+	if complete := beforeInsert[r.Kind.Name]; complete != nil {
+		if err := complete(s, ctx, tx, r); err != nil {
+			return err
+		}
 	}
+	return s.store.InsertTx(ctx, tx, *r)
+}
+
+// saveTx writes a thing that a report has changed, and keeps what it was.
+func (s *things) saveTx(ctx context.Context, tx postgres.Tx, before Record, after *Record) error {
 	after.Version = before.Version + 1
-	if err := s.store.MoveTx(ctx, tx, before, *after, principal.ActorOf(ctx)); err != nil {
-		return err
+	return s.store.MoveTx(ctx, tx, before, *after, principal.ActorOf(ctx))
+}
+
+// auditTx records what was done to a thing that lasts.
+func (s *things) auditTx(ctx context.Context, tx postgres.Tx, did string, before, after *Record) error {
+	r := after
+	if r == nil {
+		r = before
 	}
-	return s.auditTx(ctx, tx, did, &before, after)
+	noun := "evidence_" + strings.ReplaceAll(r.Kind.One, " ", "_")
+	e := change.Entry{Action: noun + "." + did, Resource: noun, ID: strconv.FormatInt(r.ID, 10)}
+	if before != nil {
+		e.Before = *before
+	}
+	if after != nil {
+		e.After = *after
+	}
+	return s.log.AuditTx(ctx, tx, e)
 }

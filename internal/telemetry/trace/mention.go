@@ -2,11 +2,11 @@ package trace
 
 import (
 	"context"
+	"time"
 
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/telemetry/span"
-	"github.com/assayhq/assay/internal/tenancy/redact"
 )
 
 // Mention gives traces a number at their first mention, and returns the numbers of all. A
@@ -15,7 +15,7 @@ func (s *Service) Mention(ctx context.Context, org principal.OrgID, ids []span.T
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return s.store.mention(ctx, org, ids, s.now())
+	return s.store.refsOf(ctx, s.store.db.Org(org), org, ids, s.now())
 }
 
 // Numbers returns the numbers of those of the traces that have one.
@@ -31,20 +31,11 @@ func (s *Service) NumbersTx(ctx context.Context, tx postgres.Tx, ids []span.Trac
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return s.store.refsOf(ctx, tx, tx.Org, ids)
+	return s.store.refsOf(ctx, tx, tx.Org, ids, time.Time{})
 }
 
 // Numbered returns the trace that has a number.
 func (s *Service) Numbered(ctx context.Context, org principal.OrgID, number int64) (span.TraceID, error) {
 	r, err := s.store.findNumber(ctx, org, number)
 	return r.trace, err
-}
-
-// Redactor removes what the organization does not want to have stored.
-func (s *Service) Redactor(ctx context.Context, org principal.OrgID) (*redact.Redactor, error) {
-	settings, err := s.settings.get(ctx, org)
-	if err != nil {
-		return nil, err
-	}
-	return settings.redactor, nil
 }

@@ -42,23 +42,18 @@ var controls = []control{
 		Noticed: underFault(manners{}, "point", func(v verdict) int { return v.lost }),
 		Guard: rig.Guard{
 			Name: "event_first", In: "evidence.intake.storeEvents",
-			Text: "	missing, err := s.storeSaid(ctx, org, events, claims)\n",
+			Text: "	missing, err := s.storeSaid(ctx, org, events, held.claims)\n",
 			Instead: `	if sabotage("event_first") {
-		var rows []*Record
 		for _, e := range events {
-			r := s.newRecord(ctx, e.self, claims[e.self.Key].ID)
-			if err := e.note(r.Values, 0); err != nil {
+			r := s.newRecord(ctx, e.self, held.claims[e.self.Key].ID)
+			r.Values["records"] = []byte("[]")
+			if err := s.store.stream.Append(ctx, org, []*Record{&r}, uint16(s.cfg.RetentionDays)); err != nil {
 				return err
 			}
-			r.Values["records"] = []byte("[]")
-			rows = append(rows, &r)
-		}
-		if err := s.store.stream.Append(ctx, org, rows, uint16(s.cfg.RetentionDays)); err != nil {
-			return err
 		}
 		failpoint.Hit(BeforeEvents)
 	}
-	missing, err := s.storeSaid(ctx, org, events, claims)
+	missing, err := s.storeSaid(ctx, org, events, held.claims)
 `,
 		},
 	},
@@ -82,8 +77,8 @@ var controls = []control{
 		Noticed: readReplaced,
 		Guard: rig.Guard{
 			Name: "replaced", In: "evidence.things.mergeReport",
-			Text:    "	if record.Same(before.Values, after.Values) && before.Links == after.Links {\n",
-			Instead: "	if record.Same(before.Values, after.Values) && before.Links == after.Links && !sabotage(\"replaced\") {\n",
+			Text:    "	if !news {\n",
+			Instead: "	if !news && !sabotage(\"replaced\") {\n",
 		},
 	},
 }

@@ -30,9 +30,8 @@ type Target struct {
 // InsertTx makes a record.
 func (s DB) InsertTx(ctx context.Context, tx postgres.Tx, r record.Record) error {
 	c, trace, body := r.Filters(), traceOrNil(r.Trace), bodyOf(r)
-	name := r.Values.Text(r.Kind.KeyField)
 	err := db.New(tx.Later()).InsertRecord(ctx, db.InsertRecordParams{
-		OrgID: tx.Org, Kind: string(r.Kind.Name), ID: r.ID, Name: postgres.OrNull(name), IdempotencyKey: postgres.OrNull(r.IdempotencyKey),
+		OrgID: tx.Org, Kind: string(r.Kind.Name), ID: r.ID, Name: postgres.OrNull(c.Name), IdempotencyKey: postgres.OrNull(r.IdempotencyKey),
 		Origin: string(r.Origin), Actor: r.Actor.String(), State: postgres.OrNull(c.State), Decision: postgres.OrNull(c.Decision),
 		RuntimeID: postgres.OrNull(r.RuntimeID), RuntimeKey: postgres.OrNull(r.RuntimeKey), ConnectorID: postgres.OrNull(r.ConnectorID), ConnectorKey: postgres.OrNull(r.ConnectorKey),
 		TraceID: trace, EvaluationRunID: postgres.OrNull(r.EvaluationRunID), RawEventID: postgres.OrNull(r.RawEventID),
