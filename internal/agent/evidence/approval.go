@@ -87,8 +87,10 @@ func Requester(ctx context.Context, request Values) jsontext.Value {
 // insertApprovalTx completes a request for an approval before it is stored, and has it looked
 // at when its time is over.
 func (s *things) insertApprovalTx(ctx context.Context, tx postgres.Tx, r *Record) error {
-	if err := s.completeApprovalTx(ctx, tx, r); err != nil {
-		return err
+	if id := r.Values.Integer("policy_decision_id"); id != 0 && r.Origin != record.Platform {
+		if err := s.completeApprovalTx(ctx, tx, r, id); err != nil {
+			return err
+		}
 	}
 	return s.EndTx(ctx, tx, r.ID, r.Values.Time("expires_at"))
 }
@@ -96,12 +98,8 @@ func (s *things) insertApprovalTx(ctx context.Context, tx postgres.Tx, r *Record
 // completeApprovalTx fills a request for an approval from the decision that it names: people
 // decide on what the platform was asked, not on what the request says about it, and for as
 // long as the rules give them.
-func (s *things) completeApprovalTx(ctx context.Context, tx postgres.Tx, r *Record) error {
-	id := r.Values.Integer("policy_decision_id")
-	if id == 0 || r.Origin == record.Platform {
-		return nil
-	}
-	d, there, err := s.lockTx(ctx, tx, kind.Must(Decisions), id)
+func (s *things) completeApprovalTx(ctx context.Context, tx postgres.Tx, r *Record, decision int64) error {
+	d, there, err := s.lockTx(ctx, tx, kind.Must(Decisions), decision)
 	if err != nil || !there || d.Origin != record.Platform {
 		return err
 	}

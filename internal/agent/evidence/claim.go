@@ -25,9 +25,9 @@ type claimed struct {
 // settled before anything is stored under them: whoever repeats this finds the same ones. A
 // dry run only looks at the claims that there are.
 func (s *intake) claimEvents(ctx context.Context, org principal.OrgID, in *Envelope, events []event[linked]) (c claimed, err error) {
-	names := saidBy(events)
+	wanted, names := keysOf(events)
 	if in.DryRun {
-		names = append(names, slices.Collect(maps.Keys(wantedBy(events)))...)
+		names = slices.AppendSeq(names, maps.Keys(wanted))
 	}
 	said, err := s.store.Claimed(ctx, org, names)
 	if err != nil || in.DryRun {
@@ -35,7 +35,7 @@ func (s *intake) claimEvents(ctx context.Context, org principal.OrgID, in *Envel
 	}
 	for {
 		c.events = events
-		c.lease, err = s.leaseKeys(ctx, org, requestOf(events), wantedBy(events), func(claims map[key]claim) error {
+		c.lease, err = s.leaseKeys(ctx, org, requestOf(events), wanted, func(claims map[key]claim) error {
 			found := false
 			maps.Copy(claims, said)
 			for _, e := range events {
@@ -51,6 +51,7 @@ func (s *intake) claimEvents(ctx context.Context, org principal.OrgID, in *Envel
 			return c, err
 		}
 		events = accepted(events)
+		wanted, _ = keysOf(events)
 	}
 }
 
@@ -63,10 +64,10 @@ func requestOf(events []event[linked]) key {
 	return record.Hashed(parts...)
 }
 
-// wantedBy are the keys of events, and of what they report under a key that must be
-// settled first.
-func wantedBy(events []event[linked]) map[key]want {
-	wanted := map[key]want{}
+// keysOf are the keys of events, and of what they report under a key that must be settled
+// first, and the names of reports that count once.
+func keysOf(events []event[linked]) (wanted map[key]want, said []key) {
+	wanted = map[key]want{}
 	for _, e := range events {
 		wanted[e.self.Key] = want{}
 		for _, r := range e.reports {
@@ -74,19 +75,10 @@ func wantedBy(events []event[linked]) map[key]want {
 			if _, twice := wanted[r.Key]; !twice && (streamed || r.Content != nil) {
 				wanted[r.Key] = want{Content: r.Content, Lasts: !streamed}
 			}
-		}
-	}
-	return wanted
-}
-
-// saidBy are the names of reports that count once.
-func saidBy(events []event[linked]) (names []key) {
-	for _, e := range events {
-		for _, r := range e.reports {
 			if r.Said != nil {
-				names = append(names, r.Once)
+				said = append(said, r.Once)
 			}
 		}
 	}
-	return names
+	return wanted, said
 }

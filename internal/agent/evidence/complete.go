@@ -1,14 +1,19 @@
 package evidence
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/assayhq/assay/internal/agent/evidence/internal/clean"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/telemetry/span"
+	"github.com/assayhq/assay/internal/tenancy/redact"
 )
 
 // completeReports gives the traces that reports mention their numbers, and finds the
@@ -29,8 +34,8 @@ func (s *intake) completeReports(ctx context.Context, org principal.OrgID, repor
 		out = append(out, &report{linked: r, number: numbers[r.links.Trace]})
 	}
 	var things map[string]Record
-	for _, field := range []string{"runtime_key", "connector_key"} {
-		if things, err = s.completeLinks(ctx, org, out, field, producers); err != nil {
+	for _, name := range []kind.Name{Runtimes, Connectors} {
+		if things, err = s.completeLinks(ctx, org, out, kind.Must(name), producers); err != nil {
 			return nil, err
 		}
 		producers = nil // they are runtimes
@@ -43,13 +48,12 @@ func (s *intake) completeReports(ctx context.Context, org principal.OrgID, repor
 
 // completeLinks finds the runtimes or connectors that reports name by their keys, adds those
 // that are not known, and returns them.
-func (s *intake) completeLinks(ctx context.Context, org principal.OrgID, reports []*report, field string, producers []kind.Values) (map[string]Record, error) {
+func (s *intake) completeLinks(ctx context.Context, org principal.OrgID, reports []*report, k *kind.Kind, producers []kind.Values) (map[string]Record, error) {
 	var naming []*report
 	names := map[string]*report{}
-	k := kind.Must(thingOf[field])
 	for _, r := range reports {
-		name, id := r.thing(field)
-		if *name == "" || record.Own(r.draft.Kind, field) {
+		name, id := r.thing(k)
+		if *name == "" || r.draft.Kind.KeyField == k.KeyField {
 			continue
 		}
 		naming = append(naming, r)
@@ -83,20 +87,56 @@ func (s *intake) completeLinks(ctx context.Context, org principal.OrgID, reports
 		known[name] = made[r].Record
 	}
 	for _, r := range naming {
-		if name, id := r.thing(field); *id == 0 {
+		if name, id := r.thing(k); *id == 0 {
 			*id = known[*name].ID
 		}
 	}
 	return known, err
 }
 
-// thingOf is the kind of what a key names.
-var thingOf = map[string]kind.Name{"runtime_key": "runtimes", "connector_key": "connectors"}
+// says is what a producer says about itself.
+func (p Producer) says(red *redact.Redactor) kind.Values {
+	v := kind.Values{}
+	for name, text := range map[string]string{"runtime_key": p.RuntimeKey, "name": p.Name, "agent_version": p.Version, "environment": p.Environment} {
+		if text != "" {
+			v[name] = kind.TextValue(clean.Text(red, text))
+		}
+	}
+	return v
+}
 
-// thing is the key and the id of what a report names.
-func (r *report) thing(field string) (name *string, id *int64) {
-	if field == "runtime_key" {
+// producerReport is what a producer says that is not known of its runtime, or now and then that
+// the runtime was heard of; nil if neither. The environment stays as it is.
+func producerReport(said kind.Values, was Record, now time.Time) *report {
+	v := maps.Clone(said)
+	if was.Values.Text("environment") != "" {
+		delete(v, "environment")
+	}
+	news := slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool { return name != "runtime_key" && !bytes.Equal(v[name], was.Values[name]) })
+	if !news && (was.ID == 0 || now.Sub(was.Values.Time("last_seen_at")) < heardEvery) {
+		return nil
+	}
+	return newReport("runtimes", v, record.Ingested, Links{})
+}
+
+// thing is the key and the id of what a report names of a kind.
+func (r *report) thing(k *kind.Kind) (name *string, id *int64) {
+	if k.Name == Runtimes {
 		return &r.links.RuntimeKey, &r.links.RuntimeID
 	}
 	return &r.links.ConnectorKey, &r.links.ConnectorID
+}
+
+// classless reports whether a report of a call does not say what the call does to the
+// world.
+func classless(r *report) bool {
+	v := r.draft.Values
+	return r.draft.Kind.Name == "tool-invocation-evidence" && v["tool_name"] != nil && v["side_effect_class"] == nil
+}
+
+// classify says what a call does to the world, if its report does not.
+func classify(r *report, connector Record) {
+	if classless(r) {
+		r.draft.Values["side_effect_class"] = kind.TextValue(review.Class(r.draft.Values, connector.Values))
+	}
 }

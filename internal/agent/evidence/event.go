@@ -14,12 +14,8 @@ import (
 	"github.com/assayhq/assay/internal/core/principal"
 )
 
-const (
-	// MaxEvents is how many events an envelope may carry.
-	MaxEvents = 1_000
-	// MaxReports is how many records they may report.
-	MaxReports = 5_000
-)
+// MaxReports is how many records the events of an envelope may report.
+const MaxReports = 5_000
 
 // Producer is who sends an envelope.
 type Producer struct{ RuntimeKey, Name, Version, Environment string }

@@ -50,6 +50,15 @@ func failures(before kind.Values, r *Record) (out []*report) {
 	return out
 }
 
+// driftFailure says that a connector is not what it was.
+func driftFailure(r Record) *report {
+	name := r.Values.Text("connector_key")
+	return newReport("failures", kind.Values{
+		"failure_key": kind.TextValue(driftPrefix + name), "failure_mode": kind.TextValue("manifest_drift"), "severity": kind.TextValue("high"),
+		"title": kind.TextValue(name + " has changed since it was reviewed"), "detected_by": kind.TextValue("rule"),
+	}, record.Platform, Links{ConnectorID: r.ID, ConnectorKey: name})
+}
+
 // referring are the fields of a failure that name what it was found in.
 var referring = map[kind.Name]string{
 	"primitive-step-runs": "primitive_step_run_id", "tool-invocation-evidence": "tool_invocation_evidence_id",

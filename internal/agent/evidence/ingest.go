@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/assayhq/assay/internal/core/fault"
@@ -42,15 +41,7 @@ func (s *intake) Ingest(ctx context.Context, org principal.OrgID, in Envelope) (
 	if err := cmp.Or(in.refusal(out), err); err != nil {
 		return nil, err
 	}
-	var refused error // before anything was stored: the lease ends
-	err = s.underLease(ctx, held.lease, func(ctx context.Context) error {
-		err := s.storeEvents(ctx, org, red, &in, held, out)
-		if errors.Is(err, ErrAtomic) {
-			refused, err = err, nil
-		}
-		return err
-	})
-	return out, cmp.Or(err, refused)
+	return out, s.underLease(ctx, held.lease, func(ctx context.Context) error { return s.storeEvents(ctx, org, red, &in, held, out) })
 }
 
 // refusal refuses an atomic envelope for the events that are not valid.

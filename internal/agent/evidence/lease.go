@@ -40,6 +40,12 @@ type lease struct {
 	id     int64
 }
 
+// refused is an error that comes before anything was stored: the lease ends at once.
+type refused struct{ error }
+
+// Unwrap is what a caller sees.
+func (r refused) Unwrap() error { return r.error }
+
 // leaseKeys claims keys, and keeps others from storing anything under them meanwhile. Check
 // sees the claims before they are made; if it refuses them, nothing is claimed.
 //
@@ -95,7 +101,7 @@ func (s *intake) underLease(ctx context.Context, l lease, do func(context.Contex
 	ending, cancel := context.WithTimeout(ctx, leaseTime)
 	defer cancel()
 	switch {
-	case err == nil:
+	case err == nil || errors.As(err, new(refused)):
 		if err := s.store.Release(ending, l.org, l.id); err != nil {
 			slog.WarnContext(ctx, "a lease of evidence ends late", "error", err)
 		}

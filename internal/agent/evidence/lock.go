@@ -39,30 +39,23 @@ func (s *things) lockTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id in
 	return r, there, err
 }
 
-// left are records as a transaction leaves them. An envelope may show the same few failures
-// hundreds of times: they are locked by one statement and counted by another.
-type left struct {
-	records map[int64]Record
-	noted   map[int64]bool // those on which something is noted that is not written yet
-}
-
-// failuresTx locks the failures among reports that were claimed before.
-func (s *things) failuresTx(ctx context.Context, tx postgres.Tx, reports []*report, claims map[key]claim) (left, error) {
+// lockFailuresTx locks the failures among reports that were claimed before: an envelope may
+// show the same few failures hundreds of times.
+func (s *things) lockFailuresTx(ctx context.Context, tx postgres.Tx, reports []*report, claims map[key]claim) (map[int64]Record, error) {
 	var ids []int64
 	for _, r := range reports {
 		if c := claims[r.Key]; r.draft.Kind.Name == "failures" && !c.Fresh {
 			ids = append(ids, c.ID)
 		}
 	}
-	found, err := s.lockAllTx(ctx, tx, kind.Must("failures"), ids)
-	return left{records: found, noted: map[int64]bool{}}, err
+	return s.lockAllTx(ctx, tx, kind.Must("failures"), ids)
 }
 
-// noteTx writes what is noted. What is noted in one transaction is of one kind.
-func (s *things) noteTx(ctx context.Context, tx postgres.Tx, l left) error {
-	var rows []Record
-	for _, id := range slices.Sorted(maps.Keys(l.noted)) {
-		rows = append(rows, l.records[id])
+// noteTx writes records of a kind on which something is noted.
+func (s *things) noteTx(ctx context.Context, tx postgres.Tx, noted map[int64]Record) error {
+	rows := make([]Record, 0, len(noted))
+	for _, id := range slices.Sorted(maps.Keys(noted)) {
+		rows = append(rows, noted[id])
 	}
 	if len(rows) == 0 {
 		return nil

@@ -146,11 +146,8 @@ func (s *Service) again(ctx context.Context, org principal.OrgID, page []Record)
 // have been among that.
 func reread(index int, r Record) (e event[parsed], ok bool) {
 	v := r.Values
-	var made []Ref
-	if records := v["records"]; records != nil && json.Unmarshal(records, &made) != nil {
-		return e, false
-	}
-	if v["payload"] == nil || len(made) > 0 && v["redactions"] != nil {
+	made, ok := madeOf(v)
+	if !ok || v["payload"] == nil || len(made) > 0 && v["redactions"] != nil {
 		return e, false
 	}
 	at := v.Within("attributes")
@@ -171,6 +168,12 @@ func reread(index int, r Record) (e event[parsed], ok bool) {
 	return e, true
 }
 
+// madeOf are the records that a stored event is about.
+func madeOf(v kind.Values) (made []Ref, ok bool) {
+	ok = v["records"] == nil || json.Unmarshal(v["records"], &made) == nil
+	return made, ok
+}
+
 // mapped is the stored event with what became of it now, and whether that is news.
 func (a *arrival) mapped(r Record, missing int, now time.Time) (Record, bool) {
 	before := r.Values
@@ -178,8 +181,8 @@ func (a *arrival) mapped(r Record, missing int, now time.Time) (Record, bool) {
 	if a.Status == Unmapped {
 		return r, false // what it adds to is not there
 	}
-	var made []Ref
-	if records := before["records"]; records != nil && json.Unmarshal(records, &made) != nil {
+	made, ok := madeOf(before)
+	if !ok {
 		return r, false
 	}
 	for _, ref := range a.Records {

@@ -126,10 +126,7 @@ func (s *Service) ReserveTx(ctx context.Context, tx postgres.Tx, name kind.Name,
 func (s *Service) MakeTx(ctx context.Context, tx postgres.Tx, r Record, name kind.Name) (Record, error) {
 	r.Kind, r.Origin = kind.Must(name), record.Platform
 	beginRecord(ctx, &r, s.now())
-	if err := s.insertTx(ctx, tx, &r); err != nil {
-		return Record{}, err
-	}
-	if err := s.auditTx(ctx, tx, "created", nil, &r); err != nil {
+	if err := s.saveTx(ctx, tx, "created", nil, &r); err != nil {
 		return Record{}, err
 	}
 	_, err := s.putTx(ctx, tx, failures(nil, &r))

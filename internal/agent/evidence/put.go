@@ -48,15 +48,15 @@ func (s *things) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repor
 	if err := s.effectsTx(ctx, tx, reports, claims); err != nil {
 		return nil, err
 	}
-	now, err := s.failuresTx(ctx, tx, reports, claims)
+	now, err := s.lockFailuresTx(ctx, tx, reports, claims)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(reports, func(a, b *report) int { return bytes.Compare(a.Key[:], b.Key[:]) })
-	counted := map[key]bool{}
+	noted, counted := map[int64]Record{}, map[key]bool{}
 	for _, r := range reports {
 		c := claims[r.Key]
-		before, there := now.records[c.ID]
+		before, there := now[c.ID]
 		if !there && !c.Fresh {
 			if before, there, err = s.lockTx(ctx, tx, r.draft.Kind, c.ID); err != nil {
 				return nil, err
@@ -64,32 +64,28 @@ func (s *things) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repor
 		}
 		told := r.Once != (key{}) && (!claims[r.Once].Fresh || counted[r.Once])
 		counted[r.Once] = true
-		one, change, was := stored{before, recordKnown}, refreshed{}, (*Record)(nil)
+		change, fate, was := refreshed{after: before}, recordKnown, &before
 		switch {
 		case !there:
-			one = stored{s.newRecord(ctx, r, c.ID), recordMade}
-			err = s.insertTx(ctx, tx, &one.Record)
-			change.did, change.found = "created", failures(nil, &one.Record)
+			change, fate, was = refreshed{after: s.newRecord(ctx, r, c.ID), did: "created"}, recordMade, nil
 		case r.policy&mention == 0 && !told:
 			change = refresh(before, r, s.now())
-			if one.Record = change.after; change.noted {
-				now.noted[c.ID] = true
+		}
+		if change.noted {
+			noted[c.ID] = change.after
+		}
+		if change.did != "" {
+			delete(noted, c.ID)
+			if err := s.saveTx(ctx, tx, change.did, was, &change.after); err != nil {
+				return nil, err
 			}
-			if was = &before; change.did != "" {
-				delete(now.noted, c.ID)
-				err = s.saveTx(ctx, tx, before, &one.Record)
-			}
 		}
-		if err == nil && change.did != "" {
-			err = s.auditTx(ctx, tx, change.did, was, &one.Record)
+		if found = append(found, change.found...); was == nil {
+			found = append(found, failures(nil, &change.after)...)
 		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, change.found...)
-		out[r], now.records[c.ID] = one, one.Record
+		out[r], now[c.ID] = stored{change.after, fate}, change.after
 	}
-	return found, s.noteTx(ctx, tx, now)
+	return found, s.noteTx(ctx, tx, noted)
 }
 
 // claimsTx claims the keys of reports. A record that has none gets an id alone.

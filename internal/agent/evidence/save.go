@@ -16,20 +16,24 @@ var beforeInsert = map[kind.Name]func(*things, context.Context, postgres.Tx, *Re
 	Effects: (*things).insertEffectTx, Approvals: (*things).insertApprovalTx,
 }
 
-// insertTx makes a record.
-func (s *things) insertTx(ctx context.Context, tx postgres.Tx, r *Record) error {
-	if complete := beforeInsert[r.Kind.Name]; complete != nil {
-		if err := complete(s, ctx, tx, r); err != nil {
-			return err
+// saveTx stores a thing that is new or has changed, with what it was before, and records what
+// was done to it.
+func (s *things) saveTx(ctx context.Context, tx postgres.Tx, did string, before, after *Record) (err error) {
+	if before != nil {
+		after.Version = before.Version + 1
+		err = s.store.MoveTx(ctx, tx, *before, *after, principal.ActorOf(ctx))
+	} else {
+		if complete := beforeInsert[after.Kind.Name]; complete != nil {
+			err = complete(s, ctx, tx, after)
+		}
+		if err == nil {
+			err = s.store.InsertTx(ctx, tx, *after)
 		}
 	}
-	return s.store.InsertTx(ctx, tx, *r)
-}
-
-// saveTx writes a thing that a report has changed, and keeps what it was.
-func (s *things) saveTx(ctx context.Context, tx postgres.Tx, before Record, after *Record) error {
-	after.Version = before.Version + 1
-	return s.store.MoveTx(ctx, tx, before, *after, principal.ActorOf(ctx))
+	if err != nil {
+		return err
+	}
+	return s.auditTx(ctx, tx, did, before, after)
 }
 
 // auditTx records what was done to a thing that lasts.

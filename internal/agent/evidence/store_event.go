@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/go-json-experiment/json"
@@ -12,11 +11,14 @@ import (
 )
 
 // storeEvents stores what events say, and the events themselves last: as long as one is not
-// there, sending it again completes what is missing. A dry run ends
-// before anything is stored, and so does an envelope that is refused.
+// there, sending it again completes what is missing. A dry run ends before anything is stored,
+// and so does an envelope that is refused.
 func (s *intake) storeEvents(ctx context.Context, org principal.OrgID, red *redact.Redactor, in *Envelope, held claimed, out []Outcome) error {
 	fresh, again, err := s.unstored(ctx, org, held)
-	if err := cmp.Or(err, in.refusal(out)); err != nil || in.DryRun {
+	if no := in.refusal(out); err == nil && no != nil {
+		err = refused{no}
+	}
+	if err != nil || in.DryRun {
 		return err
 	}
 	reports, err := s.completeReports(ctx, org, all(fresh), in.Producer.says(red))
@@ -34,9 +36,6 @@ func (s *intake) storeEvents(ctx context.Context, org principal.OrgID, red *reda
 		r := s.things.newRecord(ctx, e.self, held.claims[e.self.Key].ID)
 		if err := e.note(r.Values, missing[e.arrival]); err != nil {
 			return err
-		}
-		if e.Records == nil {
-			e.Records = []Ref{}
 		}
 		if r.Values["records"], err = json.Marshal(e.Records); err != nil {
 			return err

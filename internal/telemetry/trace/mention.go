@@ -12,30 +12,15 @@ import (
 // Mention gives traces a number at their first mention, and returns the numbers of all. A
 // trace of which nothing else is known exists from then on.
 func (s *Service) Mention(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return s.store.refsOf(ctx, s.store.db.Org(org), org, ids, s.now())
+	return s.store.refs(ctx, s.store.db.Org(org), org, ids, s.now())
 }
 
 // Numbers returns the numbers of those of the traces that have one.
 func (s *Service) Numbers(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return s.store.refs(ctx, org, ids)
+	return s.store.refs(ctx, s.store.db.Org(org), org, ids, time.Time{})
 }
 
 // NumbersTx is Numbers in a transaction.
 func (s *Service) NumbersTx(ctx context.Context, tx postgres.Tx, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return s.store.refsOf(ctx, tx, tx.Org, ids, time.Time{})
-}
-
-// Numbered returns the trace that has a number.
-func (s *Service) Numbered(ctx context.Context, org principal.OrgID, number int64) (span.TraceID, error) {
-	r, err := s.store.findNumber(ctx, org, number)
-	return r.trace, err
+	return s.store.refs(ctx, tx, tx.Org, ids, time.Time{})
 }

@@ -82,14 +82,12 @@ func (s store) allocateRef(ctx context.Context, org principal.OrgID, trace span.
 	return r.TraceRef, nil
 }
 
-// refs returns the numbers of those of the traces that have one.
-func (s store) refs(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	return s.refsOf(ctx, s.db.Org(org), org, ids, time.Time{})
-}
-
-// refsOf returns the numbers of traces. Those that have none get one if they are mentioned at a
+// refs returns the numbers of traces. Those that have none get one if they are mentioned at a
 // time that is not zero.
-func (s store) refsOf(ctx context.Context, q db.DBTX, org principal.OrgID, ids []span.TraceID, mentioned time.Time) (map[span.TraceID]int64, error) {
+func (s store) refs(ctx context.Context, q db.DBTX, org principal.OrgID, ids []span.TraceID, mentioned time.Time) (map[span.TraceID]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	raw := make([][]byte, len(ids))
 	for i := range ids {
 		raw[i] = ids[i][:]

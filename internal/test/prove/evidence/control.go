@@ -20,13 +20,13 @@ var controls = []control{
 		Noticed: underFault(manners{twice: 1}, "", func(v verdict) int { return v.doubled }),
 		Guard: rig.Guard{
 			Name: "forget_event", In: "evidence.intake.claimEvents",
-			Text: "	names := saidBy(events)\n",
+			Text: "	wanted, names := keysOf(events)\n",
 			Instead: `	if sabotage("forget_event") {
 		for i := range events {
 			events[i].self.Key = record.Hashed(events[i].Event.ID, s.now().String())
 		}
 	}
-	names := saidBy(events)
+	wanted, names := keysOf(events)
 `,
 		},
 	},
