@@ -31,8 +31,8 @@ const (
 	maxUses         = 1000
 )
 
-// settleApproval sets what a request for an approval leaves open.
-func settleApproval(ctx context.Context, r *Record) {
+// setApproval sets what a request for an approval leaves open.
+func setApproval(ctx context.Context, r *Record) {
 	v := r.Values
 	v["uses"] = kind.IntegerValue(0)
 	for _, name := range []string{"max_uses", "min_approvals"} {
@@ -59,7 +59,7 @@ const namedMembers = "named_members"
 
 // Name notes which members a request for an approval names, before texts lose what the
 // organization does not want to have stored.
-func (s *Service) Name(ctx context.Context, org principal.OrgID, v Values) error {
+func (s *intake) Name(ctx context.Context, org principal.OrgID, v Values) error {
 	people, err := s.tenancy.Named(ctx, org, v.Text("subject_user"), v.Within("delegation").Text("principal"))
 	if err == nil && len(people) > 0 {
 		v[namedMembers], err = json.Marshal(people)
@@ -84,15 +84,22 @@ func Requester(ctx context.Context, request Values) jsontext.Value {
 	return v.JSON()
 }
 
-// completeTx fills a request for an approval from the decision that it names: people
+// insertApprovalTx completes a request for an approval before it is stored, and has it looked
+// at when its time is over.
+func (s *things) insertApprovalTx(ctx context.Context, tx postgres.Tx, r *Record) error {
+	if id := r.Values.Integer("policy_decision_id"); id != 0 && r.Origin != record.Platform {
+		if err := s.completeApprovalTx(ctx, tx, r, id); err != nil {
+			return err
+		}
+	}
+	return s.EndTx(ctx, tx, r.ID, r.Values.Time("expires_at"))
+}
+
+// completeApprovalTx fills a request for an approval from the decision that it names: people
 // decide on what the platform was asked, not on what the request says about it, and for as
 // long as the rules give them.
-func (s *Service) completeTx(ctx context.Context, tx postgres.Tx, r *Record) error {
-	id := r.Values.Integer("policy_decision_id")
-	if r.Kind.Name != Approvals || id == 0 || r.Origin == record.Platform {
-		return nil
-	}
-	d, there, err := s.lockTx(ctx, tx, kind.Must(Decisions), id)
+func (s *things) completeApprovalTx(ctx context.Context, tx postgres.Tx, r *Record, decision int64) error {
+	d, there, err := s.lockTx(ctx, tx, kind.Must(Decisions), decision)
 	if err != nil || !there || d.Origin != record.Platform {
 		return err
 	}
@@ -105,7 +112,17 @@ func (s *Service) completeTx(ctx context.Context, tx postgres.Tx, r *Record) err
 			r.Values[to] = value
 		}
 	}
-	if r.Values["requesters"], err = s.askersTx(ctx, tx, r, &d); err != nil {
+	// Who asked is whoever posts it, whoever asked for the decision, and those who asked for the
+	// approval that the decision is about.
+	var asked Record
+	if id := d.Values.Integer("approval_id"); id != 0 {
+		if asked, err = s.store.Find(ctx, tx, tx.Org, r.Kind, id); err != nil && !fault.IsNotFound(err) {
+			return err
+		}
+	}
+	askers := append(kind.Elements(r.Values["requesters"]), d.Values["requested_by"])
+	askers = append(askers, kind.Elements(asked.Values["requesters"])...)
+	if r.Values["requesters"], err = json.Marshal(askers); err != nil {
 		return err
 	}
 	within := time.Duration(kind.Least(d.Values["requirements"], "expires_in_seconds")) * time.Second
@@ -113,21 +130,6 @@ func (s *Service) completeTx(ctx context.Context, tx postgres.Tx, r *Record) err
 		r.Values["expires_at"] = kind.TimeValue(latest)
 	}
 	return nil
-}
-
-// askersTx are all who asked for the action of an approval that names a decision: whoever posts
-// it, whoever asked for the decision, and those who asked for the approval that the decision is
-// about.
-func (s *Service) askersTx(ctx context.Context, tx postgres.Tx, r, d *Record) (jsontext.Value, error) {
-	all := append(kind.Elements(r.Values["requesters"]), d.Values["requested_by"])
-	if id := d.Values.Integer("approval_id"); id != 0 {
-		asked, err := s.FindTx(ctx, tx, Approvals, id)
-		if err != nil && !fault.IsNotFound(err) {
-			return nil, err
-		}
-		all = append(all, kind.Elements(asked.Values["requesters"])...)
-	}
-	return json.Marshal(all)
 }
 
 // AskersTx are all who asked for the action of an approval so far, whichever approval of it
@@ -148,7 +150,7 @@ func (s *Service) AskersTx(ctx context.Context, tx postgres.Tx, r *Record) ([]js
 }
 
 // EndTx has an approval looked at when its time is over.
-func (s *Service) EndTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
+func (s *things) EndTx(ctx context.Context, tx postgres.Tx, id int64, at time.Time) error {
 	return s.log.PublishLaterTx(ctx, tx, max(0, at.Sub(s.now())), TopicApprovalDue, strconv.FormatInt(id, 10), ApprovalDue{id})
 }
 

@@ -28,17 +28,17 @@ type EffectDue struct {
 
 // effectsTx completes the side effects among reports that are about to be stored as new
 // records. An id may have been claimed for one that is not there yet.
-func (s *Service) effectsTx(ctx context.Context, tx postgres.Tx, reports []*report, claims map[key]claim) error {
+func (s *things) effectsTx(ctx context.Context, tx postgres.Tx, reports []*report, claims map[key]claim) error {
 	seen := map[int64]bool{}
 	var all []*Record
 	for _, r := range reports {
 		c := claims[r.Key]
-		if r.draft.Kind.Name != Effects || seen[c.ID] || r.reuses(claims) {
+		if r.draft.Kind.Name != Effects || seen[c.ID] {
 			continue
 		}
 		seen[c.ID] = true
 		if !c.Fresh {
-			_, err := s.FindTx(ctx, tx, Effects, c.ID)
+			_, err := s.store.Find(ctx, tx, tx.Org, r.draft.Kind, c.ID)
 			if err == nil {
 				continue
 			}
@@ -54,44 +54,55 @@ func (s *Service) effectsTx(ctx context.Context, tx postgres.Tx, reports []*repo
 	return s.store.ledger().CompleteTx(ctx, tx, all, s.now(), s.expiry())
 }
 
-// effectTx notes the state of a side effect before it is stored, and has it looked at when
-// it should have been verified. Before is nil for a new one, which effectsTx has completed.
-func (s *Service) effectTx(ctx context.Context, tx postgres.Tx, before, after *Record) error {
+// insertEffectTx notes the state of a side effect that effectsTx has completed, before it is
+// stored, and has it looked at when it should have been verified.
+func (s *things) insertEffectTx(ctx context.Context, tx postgres.Tx, r *Record) error {
+	if err := s.watchEffectTx(ctx, tx, r); err != nil {
+		return err
+	}
+	return effect.Pass(r.Values, s.now(), principal.ActorOf(ctx))
+}
+
+// moveEffectTx notes how the state of a side effect changes, before it is stored, and has one
+// that is dispatched by it looked at when it should have been verified.
+func (s *things) moveEffectTx(ctx context.Context, tx postgres.Tx, before, after *Record) error {
 	if after.Kind.Name != Effects {
 		return nil
 	}
-	if before != nil {
-		if err := effect.Look(ctx, before.Values, after.Values); err != nil {
-			return err
-		}
-		if err := s.store.ledger().UndoTx(ctx, tx, before, after); err != nil {
-			return err
-		}
-		if err := s.store.ledger().ReviveTx(ctx, tx, before, after, s.expiry()); err != nil {
-			return err
-		}
+	if err := effect.Look(ctx, before.Values, after.Values); err != nil {
+		return err
 	}
-	if before == nil || before.State() != after.State() {
+	if err := s.store.ledger().UndoTx(ctx, tx, before, after); err != nil {
+		return err
+	}
+	if err := s.store.ledger().ReviveTx(ctx, tx, before, after, s.expiry()); err != nil {
+		return err
+	}
+	if before.State() != after.State() {
 		if err := effect.Pass(after.Values, s.now(), principal.ActorOf(ctx)); err != nil {
 			return err
 		}
-		if until := after.Values.Time("verify_by"); before != nil && effect.Unsettled(before.Values) && !until.IsZero() && s.now().After(until) {
+		if until := after.Values.Time("verify_by"); effect.Unsettled(before.Values) && !until.IsZero() && s.now().After(until) {
 			after.Values["overdue"] = jsontext.Value("true") // the message may come later
 		}
 	}
-	if !effect.Dispatched(after.Values) || before != nil && effect.Dispatched(before.Values) {
+	if !effect.Dispatched(after.Values) || effect.Dispatched(before.Values) {
 		return nil
 	}
-	if before != nil {
-		if err := s.store.ledger().CompleteTx(ctx, tx, []*Record{after}, s.now(), s.expiry()); err != nil {
-			return err
-		}
+	if err := s.store.ledger().CompleteTx(ctx, tx, []*Record{after}, s.now(), s.expiry()); err != nil {
+		return err
 	}
-	if after.Values["verify_by"] == nil {
+	return s.watchEffectTx(ctx, tx, after)
+}
+
+// watchEffectTx has a side effect that is dispatched looked at when it should have been
+// verified.
+func (s *things) watchEffectTx(ctx context.Context, tx postgres.Tx, r *Record) error {
+	if !effect.Dispatched(r.Values) || r.Values["verify_by"] == nil {
 		return nil
 	}
-	wait := max(0, after.Values.Time("verify_by").Sub(s.now()))
-	return s.log.PublishLaterTx(ctx, tx, wait, TopicEffectDue, strconv.FormatInt(after.ID, 10), EffectDue{after.ID})
+	wait := max(0, r.Values.Time("verify_by").Sub(s.now()))
+	return s.log.PublishLaterTx(ctx, tx, wait, TopicEffectDue, strconv.FormatInt(r.ID, 10), EffectDue{r.ID})
 }
 
 // Caused says what traces did to the world. A trace that did nothing is not in the map.

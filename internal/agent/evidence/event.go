@@ -1,7 +1,7 @@
 package evidence
 
 import (
-	"bytes"
+	"context"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -11,14 +11,11 @@ import (
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/fault"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
-const (
-	// MaxEvents is how many events an envelope may carry.
-	MaxEvents = 1_000
-	// MaxReports is how many records they may report.
-	MaxReports = 5_000
-)
+// MaxReports is how many records the events of an envelope may report.
+const MaxReports = 5_000
 
 // Producer is who sends an envelope.
 type Producer struct{ RuntimeKey, Name, Version, Environment string }
@@ -44,15 +41,15 @@ type Envelope struct {
 	Events []jsontext.Value
 }
 
-// Fate is what became of an event.
-type Fate string
+// Status is what became of an event.
+type Status string
 
-// The fates.
+// The statuses.
 const (
-	Accepted  Fate = "accepted"
-	Duplicate Fate = "duplicate" // the event was received before
-	Unmapped  Fate = "unmapped"  // it is kept, and read again when a normalizer understands it
-	Rejected  Fate = "rejected"
+	Accepted  Status = "accepted"
+	Duplicate Status = "duplicate" // the event was received before
+	Unmapped  Status = "unmapped"  // it is kept, and read again when a normalizer understands it
+	Rejected  Status = "rejected"
 )
 
 // Ref names a record.
@@ -65,144 +62,116 @@ type Ref struct {
 type Outcome struct {
 	Index    int
 	ID       string
-	Fate     Fate
+	Status   Status
 	RawEvent int64
 	Records  []Ref
 	Errors   []fault.Field
 	Warnings []string
 }
 
-// event is an event of an envelope on its way to the store.
-type event struct {
-	Outcome
+// arrival is an event as it came in, or as it is read again, and what becomes of it.
+type arrival struct {
+	*Outcome
 	normal.Event
-	untimed bool // its sender does not say when it happened
-	result  normal.Result
-	reports []*report
-	raw     *report
-	// first is the same event earlier in the envelope.
-	first *event
+	result normal.Result
 }
 
-// readEvent reads an event of an envelope.
-func readEvent(index int, text jsontext.Value) *event {
-	read, fields := normal.Read(text)
-	e := &event{Outcome: Outcome{Index: index, ID: read.ID, Fate: Accepted}, Event: read}
-	e.refuse("", fields)
-	return e
+// event is an event at a stage of its way to the store: first its reports are parsed, then
+// linked, and then complete. Self is the report of the event itself.
+type event[R any] struct {
+	*arrival
+	self    R
+	reports []R
 }
 
-func (e *event) reject(path, code, message string) {
-	e.Fate = Rejected
-	e.Errors = append(e.Errors, fault.Field{In: "body", Path: path, Code: code, Message: message})
-}
-
-// normalize turns an event into reports.
-func (e *event) normalize(p Producer, d Defaults) {
-	if e.Fate != Accepted {
-		return
+// all are the reports of events, themselves included.
+func all[R any](events []event[R]) (out []R) {
+	for _, e := range events {
+		out = append(append(out, e.self), e.reports...)
 	}
-	result, fields := normal.Normalize(e.Event, p.RuntimeKey)
-	e.result, e.Warnings = result, append(e.Warnings, result.Warnings...)
-	if len(fields) > 0 {
-		e.refuse("", fields)
-		return
+	return out
+}
+
+// next are events at their next stage. Reports are those of all, in the same order.
+func next[R, N any](events []event[R], reports []N) []event[N] {
+	out := make([]event[N], len(events))
+	for i, e := range events {
+		n := 1 + len(e.reports)
+		out[i] = event[N]{e.arrival, reports[0], reports[1:n:n]}
+		reports = reports[n:]
 	}
-	for _, r := range result.Reports {
-		if fields := demands(r.Draft); len(fields) > 0 {
-			e.refuse("/data", fields)
-			return
+	return out
+}
+
+// accepted are the events that were not rejected.
+func accepted[R any](events []event[R]) []event[R] {
+	return slices.DeleteFunc(slices.Clone(events), func(e event[R]) bool { return e.Status == Rejected })
+}
+
+// storeSaid stores what events say. Missing are how many reports of an event were dropped.
+func (s *intake) storeSaid(ctx context.Context, org principal.OrgID, events []event[*report], claims map[key]claim) (missing map[*arrival]int, err error) {
+	var said []*report
+	for _, e := range events {
+		for _, r := range e.reports {
+			r.links.RawEventID = e.RawEvent
+			if r.draft.Kind.Class != kind.Stream && r.Once == (key{}) {
+				r.Once = record.Hashed("once", string(e.self.Key[:]), string(r.Key[:]))
+			}
 		}
-		e.defaults(&r.Draft, p, d)
-		one := &report{draft: r.Draft, origin: record.Ingested, index: e.Index, adds: r.Adds, untimed: e.untimed && bytes.Equal(r.Values["occurred_at"], kind.TimeValue(e.Time))}
-		if r.Draft.Kind.Name == "raw-events" {
-			one.origin = record.Reported // a sender says that it received it, and nobody reads it
+		slices.SortStableFunc(e.reports, (*report).compareTurn)
+		said = append(said, e.reports...)
+	}
+	made, err := s.storeReports(ctx, org, said, claims)
+	if err != nil {
+		return nil, err
+	}
+	missing = map[*arrival]int{}
+	for _, e := range events {
+		for _, r := range e.reports {
+			switch m := made[r]; m.fate {
+			case nameReused:
+				e.reject("/data/idempotencyKey", "idempotency_key_reused", reusedName)
+			case recordMissing:
+				missing[e.arrival]++
+			default:
+				e.Records = append(e.Records, Ref{m.Kind.Name, m.ID})
+			}
 		}
-		e.reports = append(e.reports, one)
+		if n := missing[e.arrival]; n > 0 && n == len(e.reports) {
+			e.Status = Unmapped
+		}
 	}
-	if len(e.reports) == 0 {
-		e.Fate = Unmapped
-	}
+	return missing, nil
+}
+
+func (a *arrival) reject(path, code, message string) {
+	a.Status = Rejected
+	a.Errors = append(a.Errors, fault.Field{In: "body", Path: path, Code: code, Message: message})
 }
 
 // refuse rejects the event for faults of a part of it.
-func (e *event) refuse(part string, fields []fault.Field) {
+func (a *arrival) refuse(part string, fields []fault.Field) {
 	for _, f := range fields {
-		e.reject(part+f.Path, f.Code, f.Message)
+		a.reject(part+f.Path, f.Code, f.Message)
 	}
-}
-
-// defaults fills in the links of a report that it does not have itself.
-func (e *event) defaults(d *kind.Draft, p Producer, defaults Defaults) {
-	set := func(name, text string) {
-		if d.Values[name] == nil && text != "" {
-			d.Values[name] = kind.TextValue(text)
-		}
-	}
-	if d.Kind.Name != "connectors" {
-		set("runtime_key", p.RuntimeKey)
-	}
-	if d.Values["otel_trace_id"] == nil && d.Values["trace_id"] == nil {
-		if trace, _ := normal.Traceparent(e.Traceparent); trace != "" {
-			set("otel_trace_id", trace)
-		} else {
-			set("trace_id", defaults.TraceID)
-		}
-	}
-	set("conversation_id", defaults.ConversationID)
-	if d.Kind.Field("release_id") != nil {
-		set("release_id", defaults.ReleaseID)
-	}
-	if d.Values["evaluation_run_id"] == nil && defaults.EvaluationRunID != 0 {
-		d.Values["evaluation_run_id"] = kind.IntegerValue(defaults.EvaluationRunID)
-	}
-	if d.Values["occurred_at"] == nil && !e.Time.IsZero() {
-		d.Values["occurred_at"] = kind.TimeValue(e.Time)
-	}
-}
-
-// received is the report of the event itself, with all that is needed to read it again.
-func (e *event) received(p Producer, d Defaults, withPayload bool) *report {
-	v := kind.Values{
-		"event_id": kind.TextValue(e.Event.ID), "source": kind.TextValue(e.Source), "type": kind.TextValue(e.Type), "format": kind.TextValue(string(e.result.Format)),
-		"normalizer_version": kind.TextValue(e.result.Version), "runtime_key": kind.TextValue(p.RuntimeKey),
-	}
-	if withPayload {
-		v["payload"] = e.Data
-	}
-	for i := 0; i < len(e.reports); i++ { // the first link to a trace is the event's
-		for _, name := range []string{"otel_trace_id", "trace_id"} {
-			if value := e.reports[i].draft.Values[name]; value != nil && v["otel_trace_id"] == nil && v["trace_id"] == nil {
-				v[name] = value
-			}
-		}
-	}
-	if !e.Time.IsZero() {
-		v["occurred_at"] = kind.TimeValue(e.Time)
-	}
-	if context := e.context(d); len(context) > 0 {
-		v["attributes"] = context.JSON()
-	}
-	r := &report{draft: kind.Draft{Kind: kind.Must("raw-events"), Values: v}, origin: record.Ingested, index: e.Index}
-	r.Key = record.Received(e.Source, e.Event.ID)
-	return r
 }
 
 // note sets on the record of the event how far it was mapped, and what of it is in no
-// record.
-func (e *event) note(v kind.Values) error {
-	left := slices.Clone(e.result.Left)
-	if slices.ContainsFunc(e.reports, func(r *report) bool { return r.dropped }) {
-		left = append(left, "what it adds to a record is left out: the record is not there")
+// record. Missing are the reports that were dropped: the event is read again, when what they
+// add to may be there.
+func (a *arrival) note(v kind.Values, missing int) error {
+	left, version := slices.Clone(a.result.Left), a.result.Version
+	if missing > 0 {
+		left, version = append(left, "what it adds to a record is left out: the record is not there"), ""
 	}
 	state := "normalized"
 	switch {
-	case e.Fate == Unmapped:
+	case a.Status == Unmapped:
 		state = "unmapped"
 	case len(left) > 0:
 		state = "partially_normalized"
 	}
-	v["status"], v["format"], v["normalizer_version"] = kind.TextValue(state), kind.TextValue(string(e.result.Format)), kind.TextValue(e.result.Version)
+	v["status"], v["format"], v["normalizer_version"] = kind.TextValue(state), kind.TextValue(string(a.result.Format)), kind.TextValue(version)
 	delete(v, "errors")
 	if len(left) == 0 {
 		return nil
@@ -214,25 +183,4 @@ func (e *event) note(v kind.Values) error {
 	text, err := json.Marshal(errors, json.Deterministic(true))
 	v["errors"] = text
 	return err
-}
-
-// context are the attributes of an event, and the defaults of its envelope, that have no
-// field of their own.
-func (e *event) context(d Defaults) kind.Values {
-	out := kind.Values{}
-	for name, text := range map[string]string{
-		"subject": e.Subject, "traceparent": e.Traceparent, "dataschema": e.Schema,
-		"default_trace_id": d.TraceID, "default_conversation_id": d.ConversationID, "default_release_id": d.ReleaseID,
-	} {
-		if text != "" {
-			out[name] = kind.TextValue(text)
-		}
-	}
-	if e.untimed {
-		out["untimed"] = jsontext.Value("true")
-	}
-	if d.EvaluationRunID != 0 {
-		out["default_evaluation_run_id"] = kind.IntegerValue(d.EvaluationRunID)
-	}
-	return out
 }

@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -86,11 +87,13 @@ func (s *Service) ReadTraces(ctx context.Context, org principal.OrgID, ids []spa
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		var reports []*report
+		var said []parsed
 		err = admission.From(ctx).Work(ctx, func(pause func() error) error {
 			for i := range page {
 				for _, r := range normal.Stored(&page[i]) {
-					reports = append(reports, &report{draft: r.Draft, origin: record.Ingested, fills: true})
+					one := parseReport(r, record.Ingested)
+					one.policy = fillOnly // what was reported in another way is not replaced
+					said = append(said, one)
 				}
 				if err := pause(); err != nil {
 					return err
@@ -101,75 +104,64 @@ func (s *Service) ReadTraces(ctx context.Context, org principal.OrgID, ids []spa
 		if err != nil {
 			return err
 		}
-		for some := range slices.Chunk(reports, MaxReports) {
-			if err := s.takeSpans(ctx, org, some); err != nil {
+		for some := range slices.Chunk(said, MaxReports) {
+			if err := s.storeSpans(ctx, org, some); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// takeSpans stores what spans say, in addition to what is known: what was reported in
-// another way is not replaced.
-func (s *Service) takeSpans(ctx context.Context, org principal.OrgID, reports []*report) error {
+// storeSpans stores what spans say, in addition to what is known.
+func (s *Service) storeSpans(ctx context.Context, org principal.OrgID, said []parsed) error {
 	red, err := s.traces.Redactor(ctx, org)
 	if err != nil {
 		return err
 	}
-	if err := s.check(ctx, org, red, reports); err != nil {
+	all, err := s.linkReports(ctx, org, terms{red: red}, said)
+	if err != nil {
 		return err
 	}
-	reports = sound(reports)
-	wanted := make(map[key]want, len(reports))
-	for _, r := range reports {
+	known := slices.DeleteFunc(all, func(r linked) bool { return len(r.faults) > 0 })
+	wanted, runtimes := make(map[key]want, len(known)), map[string]kind.Values{}
+	for i := range known {
+		r := &known[i]
+		if name := r.links.RuntimeKey; name != "" {
+			runtimes[name] = kind.Values{"runtime_key": kind.TextValue(name)} // it was heard of
+		}
 		r.Content = nil // a span that is sent again may say more
 		if r.draft.Kind.Class == kind.Stream {
 			wanted[r.Key] = want{}
 		}
 	}
-	h, err := s.hold(ctx, org, key{}, wanted, func(map[key]claim) error { return nil })
+	held, err := s.leaseKeys(ctx, org, key{}, wanted, func(map[key]claim) error { return nil })
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, h, func(ctx context.Context) error {
-		runtimes, err := s.attach(ctx, org, reports)
+	return s.underLease(ctx, held, func(ctx context.Context) error {
+		reports, err := s.completeReports(ctx, org, known, slices.Collect(maps.Values(runtimes))...)
 		if err != nil {
 			return err
 		}
-		for name := range runtimes {
-			if err := s.noteProducer(ctx, org, red, Producer{RuntimeKey: name}, runtimes); err != nil {
-				return err
-			}
-		}
-		return s.keepSpans(ctx, org, reports, h.claims)
+		_, err = s.storeReports(ctx, org, s.withoutSteps(ctx, reports, held.claims), held.claims)
+		return err
 	})
 }
 
-// keepSpans stores what spans say, and the failures that it shows. Steps stay in the trace:
-// they are only looked at.
-func (s *Service) keepSpans(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim) error {
-	var streamed, lasting []*report
+// withoutSteps are reports with the failures that steps show in place of the steps, which
+// stay in the trace: they are only looked at.
+func (s *Service) withoutSteps(ctx context.Context, reports []*report, claims map[key]claim) (out []*report) {
 	for _, r := range reports {
-		switch {
-		case r.draft.Kind.Name == "primitive-step-runs":
-			step := s.record(ctx, r, claims[r.Key].ID)
-			for _, f := range failures(nil, &step) {
-				delete(f.draft.Values, referring[step.Kind.Name])
-				f.draft.Values["span_id"] = step.Values["span_id"]
-				lasting = append(lasting, f)
-			}
-		case r.draft.Kind.Class == kind.Stream:
-			streamed = append(streamed, r)
-		default:
-			lasting = append(lasting, r)
+		if r.draft.Kind.Name != "primitive-step-runs" {
+			out = append(out, r)
+			continue
+		}
+		step := s.newRecord(ctx, r, claims[r.Key].ID)
+		for _, f := range failures(nil, &step) {
+			delete(f.draft.Values, referring[step.Kind.Name])
+			f.draft.Values["span_id"] = step.Values["span_id"]
+			out = append(out, f)
 		}
 	}
-	made, err := s.keepStream(ctx, org, streamed, claims)
-	if err != nil {
-		return err
-	}
-	for i := range made {
-		lasting = append(lasting, failures(nil, &made[i])...)
-	}
-	return s.keepFound(ctx, org, lasting)
+	return out
 }

@@ -131,7 +131,7 @@ func (s *Service) postRecord(ctx context.Context, in *postInput) (*createdOutput
 		return nil, err
 	}
 	if k.Class == kind.Stream {
-		r, err := s.keepOne(ctx, org, p)
+		r, err := s.storePosted(ctx, org, p)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (s *Service) postRecord(ctx context.Context, in *postInput) (*createdOutput
 		return change.Remember(ctx, s.log, created(p, &r)), nil
 	}
 	return change.Do(ctx, s.log, func(tx postgres.Tx) (*createdOutput, error) {
-		made, err := s.keepTx(ctx, tx, p, in.Refuse)
+		made, err := s.storePostedTx(ctx, tx, p, in.Refuse)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ type ingestBody struct {
 type outcomeBody struct {
 	Index      int           `json:"index" doc:"Position of the event in the envelope."`
 	ID         *string       `json:"id" doc:"Id of the event."`
-	Status     Fate          `json:"status" doc:"What became of the event."`
+	Status     Status        `json:"status" doc:"What became of the event."`
 	RawEventID *int64        `json:"raw_event_id" doc:"Id of the raw event."`
 	Records    []refBody     `json:"records" doc:"Records that the event is about."`
 	Errors     []fault.Field `json:"errors" doc:"What is wrong with the event; paths are relative to it."`
@@ -129,7 +129,7 @@ func (s *Service) postIngest(ctx context.Context, in *ingestInput) (*httpapi.Bod
 	for i, v := range b.Events {
 		e.Events[i] = jsontext.Value(v)
 	}
-	outcomes, err := s.Ingest(ctx, principal.From(ctx).Org, e)
+	outcomes, err := s.intake.Ingest(ctx, principal.From(ctx).Org, e)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *Service) postIngest(ctx context.Context, in *ingestInput) (*httpapi.Bod
 	seen := map[int64]bool{}
 	for _, o := range outcomes {
 		out.count(o, seen)
-		if in.ResultDetail != "errors" || o.Fate == Rejected || o.Fate == Unmapped {
+		if in.ResultDetail != "errors" || o.Status == Rejected || o.Status == Unmapped {
 			out.Results = append(out.Results, toOutcomeBody(o))
 		}
 	}
@@ -146,7 +146,7 @@ func (s *Service) postIngest(ctx context.Context, in *ingestInput) (*httpapi.Bod
 
 // count adds an outcome. A record that several events are about counts once.
 func (b *ingestBody) count(o Outcome, seen map[int64]bool) {
-	switch o.Fate {
+	switch o.Status {
 	case Accepted:
 		b.Accepted++
 	case Duplicate:
@@ -156,7 +156,7 @@ func (b *ingestBody) count(o Outcome, seen map[int64]bool) {
 	case Rejected:
 		b.Rejected++
 	}
-	if o.Fate == Duplicate {
+	if o.Status == Duplicate {
 		return
 	}
 	for _, r := range o.Records {
@@ -169,7 +169,7 @@ func (b *ingestBody) count(o Outcome, seen map[int64]bool) {
 
 func toOutcomeBody(o Outcome) outcomeBody {
 	b := outcomeBody{
-		Index: o.Index, ID: httpapi.OrNull(o.ID), Status: o.Fate, RawEventID: httpapi.OrNull(o.RawEvent), Records: make([]refBody, len(o.Records)),
+		Index: o.Index, ID: httpapi.OrNull(o.ID), Status: o.Status, RawEventID: httpapi.OrNull(o.RawEvent), Records: make([]refBody, len(o.Records)),
 		Errors: o.Errors, Warnings: httpapi.OrEmpty(o.Warnings),
 	}
 	if b.Errors == nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Schema lists what can become of an event.
-func (Fate) Schema(huma.Registry) *huma.Schema {
+func (Status) Schema(huma.Registry) *huma.Schema {
 	return httpapi.Enum(Accepted, Duplicate, Unmapped, Rejected)
 }
 

@@ -33,84 +33,89 @@ const (
 // errHeld says that another lease holds a key.
 var errHeld = errors.New("another request holds a key")
 
-// hold is keys under a lease.
-type hold struct {
+// lease is keys that are claimed, and held until it ends. One without an id holds none.
+type lease struct {
 	claims map[key]claim
 	org    principal.OrgID
-	lease  int64
+	id     int64
 }
 
-// hold claims keys, and keeps others from storing anything under them meanwhile. Check
+// refused is an error that comes before anything was stored: the lease ends at once.
+type refused struct{ error }
+
+// Unwrap is what a caller sees.
+func (r refused) Unwrap() error { return r.error }
+
+// leaseKeys claims keys, and keeps others from storing anything under them meanwhile. Check
 // sees the claims before they are made; if it refuses them, nothing is claimed.
 //
 // A request that is repeated may store the same again before the first one has ended,
 // because each of the two has all that the other has: it is named by request. Zero is a
 // request that must not.
-func (s *Service) hold(ctx context.Context, org principal.OrgID, request key, wanted map[key]want, check func(map[key]claim) error) (h hold, err error) {
-	h.org = org
+func (s *intake) leaseKeys(
+	ctx context.Context, org principal.OrgID, request key, wanted map[key]want, check func(map[key]claim) error,
+) (l lease, err error) {
+	l.org = org
 	if len(wanted) == 0 {
-		return h, nil
+		return l, nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, waitTime)
 	defer cancel()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		err = postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
-			claims, lease, free, err := s.store.HoldTx(ctx, tx, wanted, request, leaseTime, s.expiry())
+			claims, id, free, err := s.store.HoldTx(ctx, tx, wanted, request, leaseTime, s.expiry())
 			switch {
 			case err != nil:
 				return err
 			case !free:
 				return errHeld
 			}
-			h.claims, h.lease = claims, lease
+			l.claims, l.id = claims, id
 			return check(claims)
 		})
 		if !errors.Is(err, errHeld) {
-			return h, err
+			return l, err
 		}
 		wait := time.NewTimer(pause)
 		select {
 		case <-wait.C:
 		case <-waiting.Done():
 			wait.Stop()
-			return h, cmp.Or(ctx.Err(), error(ErrBeingStored))
+			return l, cmp.Or(ctx.Err(), error(ErrBeingStored))
 		}
 	}
 }
 
-// expiry is when keys of what is stored now may be forgotten.
-func (s *Service) expiry() time.Time { return s.now().AddDate(0, 0, s.cfg.RetentionDays+1) }
-
-// under stores something under a lease, whether or not the caller still waits for it. If it
+// underLease stores something under a lease, whether or not the caller still waits for it. If it
 // fails, what was sent may still arrive: the lease then ends by itself.
-func (s *Service) under(ctx context.Context, h hold, do func(context.Context) error) error {
-	if h.lease == 0 {
+func (s *intake) underLease(ctx context.Context, l lease, do func(context.Context) error) error {
+	if l.id == 0 {
 		return do(ctx)
 	}
 	ctx = context.WithoutCancel(ctx)
 	working, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	go s.renew(working, cancel, h)
+	go s.renewLease(working, cancel, l)
 	err := do(working)
 	cancel()
 	ending, cancel := context.WithTimeout(ctx, leaseTime)
 	defer cancel()
 	switch {
-	case err == nil:
-		if err := s.store.Release(ending, h.org, h.lease); err != nil {
+	case err == nil || errors.As(err, new(refused)):
+		if err := s.store.Release(ending, l.org, l.id); err != nil {
 			slog.WarnContext(ctx, "a lease of evidence ends late", "error", err)
 		}
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, streamdb.ErrUnclear):
-		if err := s.store.Extend(ending, h.org, h.lease, lateTime); err != nil {
+		if err := s.store.Extend(ending, l.org, l.id, lateTime); err != nil {
 			slog.WarnContext(ctx, "a lease of evidence ends early", "error", err)
 		}
 	}
 	return err
 }
 
-// renew renews a lease until ctx ends. If it cannot, it stops the work under the lease
+// renewLease renews a lease until ctx ends. If it cannot, it stops the work under the lease
 // before the lease ends.
-func (s *Service) renew(ctx context.Context, stop context.CancelFunc, h hold) {
+func (s *intake) renewLease(ctx context.Context, stop context.CancelFunc, l lease) {
 	// A try takes up to renewEvery, and the lease counts from its beginning.
 	const sure = leaseTime - renewEvery - time.Second
 	tick, end := time.NewTicker(renewEvery), time.NewTimer(sure)
@@ -120,7 +125,7 @@ func (s *Service) renew(ctx context.Context, stop context.CancelFunc, h hold) {
 		select {
 		case <-tick.C:
 			try, cancel := context.WithTimeout(ctx, renewEvery)
-			err := s.store.Renew(try, h.org, h.lease, leaseTime)
+			err := s.store.Renew(try, l.org, l.id, leaseTime)
 			cancel()
 			if err == nil {
 				end.Reset(sure)
@@ -135,6 +140,3 @@ func (s *Service) renew(ctx context.Context, stop context.CancelFunc, h hold) {
 		}
 	}
 }
-
-// SweepKeys forgets the keys of records that are gone, and returns how many.
-func (s *Service) SweepKeys(ctx context.Context) (int64, error) { return s.store.SweepKeys(ctx) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
@@ -55,9 +54,12 @@ func (s *Service) resolve(ctx context.Context, org principal.OrgID, l List) (Lis
 		var ids []int64
 		var err error
 		switch {
-		case f.Column == "runtime_key" || f.Column == "connector_key":
-			column = strings.Replace(f.Column, "_key", "_id", 1)
-			ids, err = s.named(ctx, org, thingOf[f.Column], f.Values, func(r Record) int64 { return r.ID })
+		case f.Column == "runtime_key":
+			column = "runtime_id"
+			ids, err = s.named(ctx, org, Runtimes, f.Values, func(r Record) int64 { return r.ID })
+		case f.Column == "connector_key":
+			column = "connector_id"
+			ids, err = s.named(ctx, org, Connectors, f.Values, func(r Record) int64 { return r.ID })
 		case f.Column == "report_key":
 			ids, err = s.named(ctx, org, "connector-readiness-reports", f.Values, func(r Record) int64 { return r.ConnectorID })
 		case f.Column == "report_id" && l.Kind.Name == "connectors":

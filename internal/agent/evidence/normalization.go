@@ -16,7 +16,6 @@ import (
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
-	"github.com/assayhq/assay/internal/tenancy/redact"
 )
 
 // Again says which events are read again.
@@ -92,10 +91,10 @@ func (s *Service) again(ctx context.Context, org principal.OrgID, page []Record)
 		return 0, 0, 0, err
 	}
 	reports := 0
-	stored := make(map[*event]Record, len(page))
-	var events []*event
+	was := make(map[*arrival]Record, len(page))
+	var events []event[parsed]
 	for i, r := range page {
-		e, ok := s.reread(i, r)
+		e, ok := reread(i, r)
 		if ok {
 			if reports += len(e.reports); reports > MaxReports && i > 0 {
 				break
@@ -104,35 +103,35 @@ func (s *Service) again(ctx context.Context, org principal.OrgID, page []Record)
 		read = i + 1
 		switch {
 		case !ok:
-		case e.Fate == Rejected:
+		case e.Status == Rejected:
 			refused++
 		case len(e.reports) > 0:
-			stored[e] = r
+			was[e.arrival] = r
 			events = append(events, e)
 		}
 	}
-	if events, err = s.checkAgain(ctx, org, red, events, &refused); err != nil || len(events) == 0 {
+	known, err := s.linkEvents(ctx, org, terms{red: red}, events)
+	if err != nil {
 		return read, 0, refused, err
 	}
-	asked := len(events)
-	h, events, err := s.holdEvents(ctx, org, events, false)
+	held, err := s.claimEvents(ctx, org, &Envelope{}, known)
 	if err != nil {
 		return 0, 0, refused, err
 	}
-	refused += int64(asked - len(events))
-	err = s.under(ctx, h, func(ctx context.Context) error {
-		for _, e := range events {
-			e.RawEvent = stored[e].ID
-		}
-		if _, err := s.attach(ctx, org, reportsOf(events)); err != nil {
+	refused += int64(len(events) - len(held.events))
+	err = s.underLease(ctx, held.lease, func(ctx context.Context) error {
+		reports, err := s.completeReports(ctx, org, all(held.events))
+		if err != nil {
 			return err
 		}
-		if err := s.keep(ctx, org, events, h.claims); err != nil {
+		events := next(held.events, reports)
+		missing, err := s.storeSaid(ctx, org, events, held.claims)
+		if err != nil {
 			return err
 		}
 		var rows []*Record
 		for _, e := range accepted(events) {
-			if r, news := e.mapped(stored[e], s.now()); news {
+			if r, news := e.mapped(was[e.arrival], missing[e.arrival], s.now()); news {
 				rows = append(rows, &r)
 			}
 		}
@@ -142,66 +141,51 @@ func (s *Service) again(ctx context.Context, org principal.OrgID, page []Record)
 	return read, changed, refused, err
 }
 
-// checkAgain leaves out the events of which a report refers to something that is gone.
-func (s *Service) checkAgain(ctx context.Context, org principal.OrgID, red *redact.Redactor, events []*event, refused *int64) ([]*event, error) {
-	var reports []*report
-	for _, e := range events {
-		reports = append(reports, e.reports...)
-	}
-	if err := s.check(ctx, org, red, reports); err != nil {
-		return nil, err
-	}
-	for _, e := range events {
-		e.checked()
-	}
-	sound := accepted(events)
-	*refused += int64(len(events) - len(sound))
-	return sound, nil
-}
-
 // reread is a stored event as it was received. It is not read again if its payload was not
 // stored, or if it has made records and something of it was redacted: their names may
 // have been among that.
-func (s *Service) reread(index int, r Record) (*event, bool) {
+func reread(index int, r Record) (e event[parsed], ok bool) {
 	v := r.Values
-	var made []Ref
-	if records := v["records"]; records != nil && json.Unmarshal(records, &made) != nil {
-		return nil, false
-	}
-	if v["payload"] == nil || len(made) > 0 && v["redactions"] != nil {
-		return nil, false
+	made, ok := madeOf(v)
+	if !ok || v["payload"] == nil || len(made) > 0 && v["redactions"] != nil {
+		return e, false
 	}
 	at := v.Within("attributes")
-	e := &event{Outcome: Outcome{Index: index, ID: v.Text("event_id"), Fate: Accepted, RawEvent: r.ID}, Event: normal.Event{
+	a := &arrival{Outcome: &Outcome{Index: index, ID: v.Text("event_id"), Status: Accepted, RawEvent: r.ID}, Event: normal.Event{
 		ID: v.Text("event_id"), Source: v.Text("source"), Type: v.Text("type"), Subject: at.Text("subject"), Traceparent: at.Text("traceparent"),
 		Format: normal.Format(v.Text("format")), Time: r.OccurredAt, Data: v["payload"],
 	}}
-	e.untimed = at["untimed"].Kind() == 't'
-	e.normalize(Producer{RuntimeKey: r.RuntimeKey}, Defaults{
+	e = event[parsed]{arrival: a, reports: a.parse(Producer{RuntimeKey: r.RuntimeKey}, Defaults{
 		TraceID: at.Text("default_trace_id"), ConversationID: at.Text("default_conversation_id"), ReleaseID: at.Text("default_release_id"),
 		EvaluationRunID: at.Integer("default_evaluation_run_id"),
-	})
-	e.raw = &report{draft: kind.Draft{Kind: r.Kind, Values: kind.Values{}}, links: r.Links, index: index}
-	e.raw.Key = r.Key
+	}, at["untimed"].Kind() == 't')}
+	e.self = parsed{draft: kind.Draft{Kind: r.Kind, Values: kind.Values{"runtime_key": kind.TextValue(r.RuntimeKey)}}, event: r.Key}
 	sender := r.Actor.Caller()
-	for _, one := range e.reports {
-		one.fills, one.sender = true, &sender
+	for i := range e.reports {
+		e.reports[i].policy |= fillOnly
+		e.reports[i].sender = &sender
 	}
 	return e, true
 }
 
+// madeOf are the records that a stored event is about.
+func madeOf(v kind.Values) (made []Ref, ok bool) {
+	ok = v["records"] == nil || json.Unmarshal(v["records"], &made) == nil
+	return made, ok
+}
+
 // mapped is the stored event with what became of it now, and whether that is news.
-func (e *event) mapped(r Record, now time.Time) (Record, bool) {
+func (a *arrival) mapped(r Record, missing int, now time.Time) (Record, bool) {
 	before := r.Values
 	r.Values = maps.Clone(before)
-	if e.Fate == Unmapped {
+	if a.Status == Unmapped {
 		return r, false // what it adds to is not there
 	}
-	var made []Ref
-	if records := before["records"]; records != nil && json.Unmarshal(records, &made) != nil {
+	made, ok := madeOf(before)
+	if !ok {
 		return r, false
 	}
-	for _, ref := range e.Records {
+	for _, ref := range a.Records {
 		if !slices.Contains(made, ref) {
 			made = append(made, ref)
 		}
@@ -211,7 +195,7 @@ func (e *event) mapped(r Record, now time.Time) (Record, bool) {
 		return r, false
 	}
 	r.Values["records"] = text
-	if e.note(r.Values) != nil {
+	if a.note(r.Values, missing) != nil {
 		return r, false
 	}
 	for _, name := range []string{"status", "records", "format", "normalizer_version", "errors"} {

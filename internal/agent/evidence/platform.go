@@ -10,6 +10,7 @@ import (
 	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/change"
+	catalogue "github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/telemetry/span"
@@ -53,17 +54,17 @@ func (s *Service) PartiesTx(ctx context.Context, tx postgres.Tx, runtime, connec
 	}
 	var unknown []*report
 	if runtime != "" && p.Runtime.ID == 0 {
-		unknown = append(unknown, stub(kind.Must(Runtimes), runtime))
+		unknown = append(unknown, mentionOf(kind.Must(Runtimes), runtime))
 	}
 	if connector != "" && p.Connector.ID == 0 {
-		unknown = append(unknown, stub(kind.Must(Connectors), connector))
+		unknown = append(unknown, mentionOf(kind.Must(Connectors), connector))
 	}
 	if len(unknown) == 0 {
 		return p, nil
 	}
 	made, err := s.putTx(ctx, tx, unknown)
 	for _, r := range made {
-		p.set(r)
+		p.set(r.Record)
 	}
 	return p, err
 }
@@ -87,10 +88,7 @@ func (s *Service) Link(ctx context.Context, org principal.OrgID, id span.TraceID
 	if id == (span.TraceID{}) {
 		return 0, nil
 	}
-	if err := s.traces.Mention(ctx, org, []span.TraceID{id}); err != nil {
-		return 0, err
-	}
-	numbers, err := s.traces.Numbers(ctx, org, []span.TraceID{id})
+	numbers, err := s.traces.Mention(ctx, org, []span.TraceID{id})
 	return numbers[id], err
 }
 
@@ -128,17 +126,9 @@ func (s *Service) ReserveTx(ctx context.Context, tx postgres.Tx, name kind.Name,
 // MakeTx stores a record that the platform makes, under an id that NewID or ReserveTx gave, with
 // its audit entry and the failures that it shows. It fills in what the record leaves open.
 func (s *Service) MakeTx(ctx context.Context, tx postgres.Tx, r Record, name kind.Name) (Record, error) {
-	now := s.now()
-	r.Kind, r.Origin, r.Actor = kind.Must(name), record.Platform, principal.ActorOf(ctx)
-	r.CreatedAt, r.UpdatedAt, r.Version = now, now, 1
-	if r.OccurredAt.IsZero() {
-		r.OccurredAt = now
-	}
-	if k := r.Kind; k.Lifecycle != "" && r.State() == "" && k.Initial != "" {
-		r.Values[k.Lifecycle] = kind.TextValue(k.Initial)
-	}
-	setPlatformFields(ctx, &r)
-	if err := s.insertTx(ctx, tx, &r); err != nil {
+	r.Kind, r.Origin = kind.Must(name), record.Platform
+	beginRecord(ctx, &r, s.now())
+	if err := s.saveTx(ctx, tx, catalogue.Type{}, nil, &r); err != nil {
 		return Record{}, err
 	}
 	_, err := s.putTx(ctx, tx, failures(nil, &r))
@@ -177,7 +167,7 @@ func (s *Service) MoveTx(ctx context.Context, tx postgres.Tx, before Record, set
 		}
 	}
 	after.UpdatedAt, after.Version = s.now(), before.Version+1
-	if err := s.effectTx(ctx, tx, &before, &after); err != nil {
+	if err := s.moveEffectTx(ctx, tx, &before, &after); err != nil {
 		return Record{}, err
 	}
 	if err := s.store.MoveTx(ctx, tx, before, after, principal.ActorOf(ctx)); err != nil {

@@ -1,81 +1,85 @@
 package evidence
 
 import (
-	"context"
 	"maps"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
-	"github.com/assayhq/assay/internal/change"
 	catalogue "github.com/assayhq/assay/internal/change/event"
-	"github.com/assayhq/assay/internal/core/principal"
-	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
-// refreshTx applies a report to a thing that is there already, and returns the failures
-// that this shows. What was decided about the thing stays: no report lifts a suspension or
-// makes a connector trusted.
-func (s *Service) refreshTx(ctx context.Context, tx postgres.Tx, before Record, r *report, seen *occurrences) (after Record, found []*report, err error) {
-	after = before
-	after.Values = maps.Clone(before.Values)
-	after.UpdatedAt = s.now()
-	switch before.Kind.Name {
-	case "failures":
-		if r.fills { // it counted then
-			return before, nil, nil
-		}
-		after, err = s.recurTx(ctx, tx, before, after, r, seen)
-		return after, nil, err
-	case "runtimes", "connectors":
-		if r.fills { // what it was some time ago
-			return before, nil, nil
-		}
-	default:
-		return before, nil, nil // the same report again
-	}
-	said := r.draft.Values
+// heardEvery is how often it is noted that a runtime was heard of.
+const heardEvery = time.Minute
+
+// refreshed is a thing after a report, how the report changed it, and the failures that this
+// shows. What is only noted is no change: a failure has occurred again, or a runtime was heard
+// of.
+type refreshed struct {
+	after Record
+	did   catalogue.Type
+	noted bool
+	found []*report
+}
+
+// refresh applies a report to a thing that is there already. What was decided about the thing
+// stays: no report lifts a suspension or makes a connector trusted.
+func refresh(before Record, r *report, now time.Time) refreshed {
+	after, said := before, r.draft.Values
+	after.Values, after.UpdatedAt = maps.Clone(before.Values), now
 	switch {
+	case r.policy&fillOnly != 0: // what it was some time ago, or it counted then
+		return refreshed{after: before}
+	case before.Kind.Name == "failures":
+		return recur(before, after, r)
 	case before.Kind.Name == "connectors":
 		said = review.Kept(before.Values, said)
+	case before.Kind.Name != "runtimes":
+		return refreshed{after: before} // the same report again
 	case before.Values.Text("environment") != "":
 		// Policies depend on it: a runtime does not choose which ones it is under.
 		said = maps.Clone(said)
 		delete(said, "environment")
 	}
-	maps.Copy(after.Values, said)
-	record.Join(before.Values, after.Values)
-	record.Fit(before.Values, after.Values)
-	if before.Kind.Name == "runtimes" {
-		after.Values["last_seen_at"] = kind.TimeValue(after.UpdatedAt)
-	}
-	if record.Same(before.Values, after.Values, "last_seen_at") {
-		// Being heard of is not a change; it is noted once a minute.
-		if before.Kind.Name == "connectors" || after.UpdatedAt.Sub(before.Values.Time("last_seen_at")) < heardEvery {
-			return before, nil, nil
+	record.Revise(before.Values, after.Values, said)
+	out := refreshed{after: after, did: happened(&before, &after)}
+	switch same := record.Same(before.Values, after.Values, "last_seen_at"); {
+	case before.Kind.Name == "runtimes":
+		after.Values["last_seen_at"] = kind.TimeValue(now)
+		if same {
+			out.did, out.noted = catalogue.Type{}, true
 		}
-		return after, nil, s.store.TouchTx(ctx, tx, after.Kind, after)
-	}
-	did := happened(&before, &after)
-	if before.Kind.Name == "connectors" && review.Drifted(before.Values, after.Values) {
+		if same && now.Sub(before.Values.Time("last_seen_at")) < heardEvery {
+			out = refreshed{after: before}
+		}
+	case same:
+		out = refreshed{after: before}
+	case review.Drifted(before.Values, after.Values):
 		if before.State() == "approved" {
 			after.Values["state"] = kind.TextValue("under_review")
 		}
 		after.Values["trust_level"] = kind.TextValue("untrusted")
-		found, did = []*report{driftFailure(after)}, eventDrifted
+		out.found, out.did = []*report{driftFailure(after)}, eventDrifted
 	}
-	return after, found, s.saveTx(ctx, tx, before, &after, did)
+	return out
 }
 
-// heardEvery is how often it is noted that a runtime was heard of.
-const heardEvery = time.Minute
-
-// saveTx writes a changed thing, keeps what it was, and records what happened to it.
-func (s *Service) saveTx(ctx context.Context, tx postgres.Tx, before Record, after *Record, did catalogue.Type) error {
-	after.Version = before.Version + 1
-	if err := s.store.MoveTx(ctx, tx, before, *after, principal.ActorOf(ctx)); err != nil {
-		return err
+// recur counts another occurrence of a failure. One that was fixed is open again.
+func recur(before, after Record, r *report) refreshed {
+	at := r.occurred
+	if at.IsZero() {
+		at = after.UpdatedAt
 	}
-	return change.RecordTx(ctx, s.log, tx, did, after.ID, &before, after)
+	after.Values["occurrences"] = kind.IntegerValue(before.Values.Integer("occurrences") + 1)
+	if at.After(before.Values.Time("last_seen_at")) {
+		after.Values["last_seen_at"] = kind.TimeValue(at)
+	}
+	if was := before.State(); was != "fixed" && was != "verified" {
+		return refreshed{after: after, noted: true}
+	}
+	after.Values["state"], after.Values["regressed"] = kind.TextValue("open"), jsontext.Value("true")
+	return refreshed{after: after, did: eventRegressed}
 }

@@ -2,220 +2,112 @@ package evidence
 
 import (
 	"bytes"
-	"context"
-	"maps"
 	"slices"
-	"strings"
+	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/assayhq/assay/internal/agent/evidence/internal/effect"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
-	"github.com/assayhq/assay/internal/platform/admission"
-	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
-// errInvalid is what a caller sees of a report that its kind refuses.
-var errInvalid = fault.New(fault.Validation, "invalid_request", "The request is invalid.")
+// policy says what a report may do to its record. Without any, it makes the record, or
+// replaces what it speaks of.
+type policy uint8
 
-// Post stores what a caller reports about one record, and says which of the fields were
-// ignored because only the platform sets them. Reporting the same again has no effect.
-func (s *Service) Post(ctx context.Context, org principal.OrgID, k *kind.Kind, body jsontext.Value, header string) (p Posted, err error) {
-	if !k.Postable() {
-		return Posted{}, ErrNotWritable.With("use", k.Use)
-	}
-	draft, fields := kind.Read(k, body, false)
-	if fields = append(fields, demands(draft)...); len(fields) > 0 {
-		return Posted{}, errInvalid.WithFields(fields...)
-	}
-	if k.Name == Effects {
-		if err := effect.Look(ctx, nil, draft.Values); err != nil {
-			return Posted{}, err
-		}
-	}
-	red, err := s.traces.Redactor(ctx, org)
-	if err != nil {
-		return Posted{}, err
-	}
-	sent := record.ContentOf(draft.Values)
-	r := &report{draft: draft, origin: record.Reported, header: header}
-	if err := s.check(ctx, org, red, []*report{r}); err != nil {
-		return Posted{}, err
-	}
-	if r.blurred != "" {
-		r.refuse("/"+r.blurred, "format", blurredName)
-	}
-	if len(r.fields) > 0 {
-		return Posted{}, errInvalid.WithFields(r.fields...)
-	}
-	_, err = s.attach(ctx, org, []*report{r})
-	return Posted{report: r, Ignored: draft.Ignored, sent: sent}, err
+const (
+	create   policy = 0
+	addOnly  policy = 1 << (iota - 1) // makes no record: it adds to one that another report makes
+	fillOnly                          // replaces nothing that is known
+	mention                           // only names a thing: it adds nothing to one that is known
+)
+
+// fate is what became of a report.
+type fate uint8
+
+const (
+	recordMade    fate = iota
+	recordKnown        // its record was there before
+	recordMissing      // it only adds to a record, and there is none: it is dropped
+	nameReused         // its name was used for other content: it is not stored
+)
+
+// parsed is what a sender says about one record, read and checked against its kind.
+type parsed struct {
+	draft  kind.Draft
+	origin record.Origin
+	policy policy
+	// format is what it was read from.
+	format normal.Format
+	// sender is who sent it, if it is not the caller.
+	sender *principal.Caller
+	// event is the key of the event that it is, if it is one that was received.
+	event    key
+	occurred time.Time
 }
 
-// Posted is a report that is ready to be stored.
-type Posted struct {
-	report  *report
-	Ignored []string
-	sent    []byte // digest of all that was sent
+// linked is a report of which it is known what it belongs to, as far as that is there, and
+// what names its record. It has lost what the organization does not want to have stored.
+type linked struct {
+	parsed
+	links Links
+	identity
+	// name is the one that the sender gave the record.
+	name string
+	// faults are what is wrong with it: one that has any goes no further.
+	faults []fault.Field
 }
 
-// keepTx stores a report of a thing that lasts. Refuse are the dispatches of side effects
-// that the caller wants to have refused.
-func (s *Service) keepTx(ctx context.Context, tx postgres.Tx, p Posted, refuse []string) (Record, error) {
-	made, err := s.putTx(ctx, tx, []*report{p.report})
-	switch {
-	case err != nil:
-		return Record{}, err
-	case p.report.reused:
-		return Record{}, ErrKeyReused
-	case p.report.draft.Values.Text("state") == "dispatched":
-		return made[0], effect.Refuse(&made[0], p.report.known, refuse)
-	}
-	return made[0], nil
+// report is what is stored: all that it names is there, and its trace has a number.
+type report struct {
+	linked
+	number int64
 }
 
-// demands are rules of a kind that one field alone cannot state.
-func demands(d kind.Draft) (fields []fault.Field) {
-	v := d.Values
-	need := func(path, code, message string) {
-		fields = append(fields, fault.Field{In: "body", Path: path, Code: code, Message: message})
-	}
-	switch d.Kind.Name {
-	case "failures":
-		for _, prefix := range []string{fingerprintPrefix, driftPrefix} {
-			if strings.HasPrefix(v.Text("failure_key"), prefix) {
-				need("/failure_key", "pattern", "must not begin with "+prefix+": such keys are given by the platform. Leave it out to have one")
-			}
-		}
-	case "approvals":
-		if v["input_digest"] == nil && v["policy_decision_id"] == nil {
-			need("/input_digest", "one_of_required", "give the digest of the action, or policy_decision_id")
-		}
-		if n := v.Integer("min_approvals"); v["min_approvals"] != nil && (n < 1 || n > 5) {
-			need("/min_approvals", "max", "must be from 1 to 5")
-		}
-		if n := v.Integer("max_uses"); v["max_uses"] != nil && (n < 1 || n > maxUses) {
-			need("/max_uses", "max", "must be from 1 to 1000")
-		}
-	case "side-effect-ledger":
-		if c := v.Text("side_effect_class"); v["effect_key"] == nil && c != "" && c != "none" && c != "read" && !d.Partial {
-			need("/effect_key", "required", "is required, because the effect is more than reading")
-		}
-	}
-	return fields
+// stored is a record as a report leaves it.
+type stored struct {
+	Record
+	fate fate
 }
 
-// keepStream stores reports of what happened. Reports of the same record are put
-// together, also with what is stored already: whoever calls it holds their keys. Reports
-// that only add something come after those that make the records.
-func (s *Service) keepStream(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim) ([]Record, error) {
-	ids, kinds := map[int64]bool{}, map[kind.Name]bool{}
-	for _, r := range reports {
-		if c := claims[r.Key]; !c.Fresh {
-			ids[c.ID], kinds[r.draft.Kind.Name] = true, true
-		}
-	}
-	all, err := s.store.stream.Some(ctx, org, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(ids)))
-	if err != nil {
-		return nil, err
-	}
-	before := make(map[int64]Record, len(all))
-	for _, r := range all {
-		before[r.ID] = r
-	}
-	return s.appendAll(ctx, org, reports, claims, before)
+// newReport is a report that no sender names.
+func newReport(k kind.Name, v kind.Values, origin record.Origin, l Links) *report {
+	r := &report{linked: linked{parsed: parsed{draft: kind.Draft{Kind: kind.Must(k), Values: v}, origin: origin}, links: l}}
+	r.identity = record.Identify(r.draft, l, "")
+	return r
 }
 
-// appendAll stores reports, each put together with what is there before it.
-func (s *Service) appendAll(ctx context.Context, org principal.OrgID, reports []*report, claims map[key]claim, before map[int64]Record) ([]Record, error) {
-	out := make([]Record, len(reports))
-	last := map[int64]*Record{}
-	var order []int64
-	err := admission.From(ctx).Work(ctx, func(pause func() error) error {
-		for i, r := range reports {
-			if err := pause(); err != nil {
-				return err
-			}
-			c := claims[r.Key]
-			was, there := before[c.ID]
-			if p := last[c.ID]; p != nil {
-				was, there = *p, true
-			}
-			switch {
-			case !there && r.adds:
-				r.dropped = true
-				continue
-			case !there:
-				out[i] = s.record(ctx, r, c.ID)
-			case r.Content != nil:
-				out[i] = was
-				continue
-			default:
-				out[i] = record.Merge(was, s.record(ctx, r, c.ID), r.fills)
-				if record.Same(was.Values, out[i].Values) && was.Links == out[i].Links {
-					out[i] = was
-					continue
-				}
-			}
-			if last[c.ID] == nil {
-				order = append(order, c.ID)
-			}
-			last[c.ID] = &out[i]
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+// mentionOf is a report of a thing of which nothing is known but its key.
+func mentionOf(k *kind.Kind, name string) *report {
+	v := kind.Values{k.KeyField: kind.TextValue(name)}
+	if k.Name == "connectors" {
+		v["type"] = kind.TextValue("custom")
 	}
-	rows := make([]*Record, len(order))
-	for i, id := range order {
-		rows[i] = last[id]
-	}
-	return out, s.store.stream.Append(ctx, org, rows, uint16(s.cfg.RetentionDays))
+	r := newReport(k.Name, v, record.Ingested, Links{})
+	r.policy = mention
+	return r
 }
 
-// keepOne stores a report of what happened, with the failures that it shows.
-func (s *Service) keepOne(ctx context.Context, org principal.OrgID, p Posted) (made Record, err error) {
-	r := p.report
-	h := hold{org: org}
-	if r.Alone {
-		ids, err := s.store.IDs(ctx, s.db.Org(org), 1)
-		if err != nil {
-			return Record{}, err
-		}
-		h.claims = map[key]claim{r.Key: {ID: ids[0], Fresh: true}}
-	} else {
-		h, err = s.hold(ctx, org, record.Hashed("request", string(r.Key[:]), string(p.sent)), map[key]want{r.Key: {Content: r.Content}}, func(claims map[key]claim) error {
-			if !bytes.Equal(r.Content, claims[r.Key].Content) {
-				return ErrKeyReused
-			}
-			return nil
-		})
-		if err != nil {
-			return Record{}, err
-		}
-	}
-	err = s.under(ctx, h, func(ctx context.Context) error {
-		out, err := s.keepStream(ctx, org, []*report{r}, h.claims)
-		if err != nil {
-			return err
-		}
-		made = out[0]
-		return s.keepFound(ctx, org, failures(nil, &made))
-	})
-	return made, err
+func (r *linked) refuse(path, code, message string) {
+	r.faults = append(r.faults, fault.Field{In: "body", Path: path, Code: code, Message: message})
 }
 
-// keepFound stores failures that records of the stream show.
-func (s *Service) keepFound(ctx context.Context, org principal.OrgID, found []*report) error {
-	if len(found) == 0 {
-		return nil
-	}
-	return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
-		_, err := s.putTx(ctx, tx, found)
-		return err
-	})
+// reuses reports whether its name was used for other content. What spans said before under
+// the same name is not content: they may be sent again and say more.
+func (r *linked) reuses(claims map[key]claim) bool {
+	other := func(mine, theirs []byte) bool { return mine != nil && len(theirs) > 0 && !bytes.Equal(mine, theirs) }
+	return other(r.Content, claims[r.Key].Content) || other(r.Said, claims[r.Once].Content)
 }
+
+// reuses rejects an event that uses a name again for other content.
+func reuses(e event[linked], claims map[key]claim) bool {
+	reused := slices.ContainsFunc(e.reports, func(r linked) bool { return r.reuses(claims) })
+	if reused {
+		e.reject("/data/idempotencyKey", "idempotency_key_reused", reusedName)
+	}
+	return reused
+}
+
+// reusedName is what is wrong with a report whose name was used for other content.
+const reusedName = "was used for a record with other content; use a new key for a new record"

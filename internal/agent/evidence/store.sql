@@ -104,11 +104,6 @@ WHERE org_id = @org_id AND id = ANY (@ids::bigint[]);
 SELECT * FROM evidence_records
 WHERE org_id = @org_id AND kind = @kind AND id = @id;
 
--- name: LockRecord :one
--- One record, kept from changing until the transaction ends.
-SELECT * FROM evidence_records
-WHERE org_id = @org_id AND kind = @kind AND id = @id
-FOR UPDATE;
 
 -- name: LockRecords :many
 -- Records of a kind, kept from changing until the transaction ends.

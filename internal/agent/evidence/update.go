@@ -183,7 +183,7 @@ func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id
 				return err
 			}
 			after.UpdatedAt, after.Version = s.now(), before.Version+1
-			if err := s.effectTx(ctx, tx, &before, after); err != nil {
+			if err := s.moveEffectTx(ctx, tx, &before, after); err != nil {
 				return err
 			}
 			if err := s.store.MoveTx(ctx, tx, before, *after, moverOf(ctx)); err != nil {
@@ -205,38 +205,36 @@ func (s *Service) updateStream(ctx context.Context, org principal.OrgID, k *kind
 	if err != nil {
 		return Record{}, err
 	}
-	h, err := s.hold(ctx, org, key{}, map[key]want{found.Key: {ID: id}}, func(map[key]claim) error { return nil })
+	held, err := s.leaseKeys(ctx, org, key{}, map[key]want{found.Key: {ID: id}}, func(map[key]claim) error { return nil })
 	if err != nil {
 		return Record{}, err
 	}
-	var refused error // by what is stored: there is nothing under way, and the lease ends
-	err = s.under(ctx, h, func(ctx context.Context) error {
+	err = s.underLease(ctx, held, func(ctx context.Context) error {
 		all, err := s.store.stream.Some(ctx, org, []kind.Name{k.Name}, []int64{id})
 		if err != nil {
 			return err
 		}
 		if len(all) == 0 {
-			refused = ErrNotFound
-			return nil
+			return refused{ErrNotFound}
 		}
 		before := all[0]
 		after = before
 		if expected != 0 && expected != before.Version {
-			refused = ErrVersionConflict.With("currentVersion", before.Version)
-			return nil
+			return refused{ErrVersionConflict.With("currentVersion", before.Version)}
 		}
-		if refused = e.apply(&after); refused != nil || record.Same(before.Values, after.Values) {
+		if err := e.apply(&after); err != nil {
+			return refused{err}
+		}
+		if record.Same(before.Values, after.Values) {
 			return nil
 		}
 		after.UpdatedAt, after.Version = s.now(), before.Version+1
 		if err := s.store.stream.Append(ctx, org, []*Record{&after}, uint16(s.cfg.RetentionDays)); err != nil {
 			return err
 		}
-		return s.keepFound(ctx, org, failures(before.Values, &after))
+		_, err = s.storeReports(ctx, org, failures(before.Values, &after), nil)
+		return err
 	})
-	if refused != nil {
-		err = refused
-	}
 	after.Number = found.Number // the trace of a record does not change
 	return after, err
 }

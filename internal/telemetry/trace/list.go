@@ -68,14 +68,11 @@ func (s *Service) List(ctx context.Context, org principal.OrgID, f Filter, p Pag
 
 // number fills in the numbers of the traces that have one.
 func (s *Service) number(ctx context.Context, org principal.OrgID, traces []Trace) error {
-	if len(traces) == 0 {
-		return nil
-	}
 	ids := make([]span.TraceID, len(traces))
 	for i, t := range traces {
 		ids[i] = t.ID
 	}
-	refs, err := s.store.refs(ctx, org, ids)
+	refs, err := s.Numbers(ctx, org, ids)
 	for i := range traces {
 		traces[i].Ref = refs[ids[i]]
 	}

@@ -2,49 +2,25 @@ package trace
 
 import (
 	"context"
+	"time"
 
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/telemetry/span"
-	"github.com/assayhq/assay/internal/tenancy/redact"
 )
 
-// Mention gives traces a number at their first mention. One of which nothing else is
-// known exists from then on.
-func (s *Service) Mention(ctx context.Context, org principal.OrgID, ids []span.TraceID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return s.store.mention(ctx, org, ids, s.now())
+// Mention gives traces a number at their first mention, and returns the numbers of all. A
+// trace of which nothing else is known exists from then on.
+func (s *Service) Mention(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
+	return s.store.refs(ctx, s.store.db.Org(org), org, ids, s.now())
 }
 
 // Numbers returns the numbers of those of the traces that have one.
 func (s *Service) Numbers(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return s.store.refs(ctx, org, ids)
+	return s.store.refs(ctx, s.store.db.Org(org), org, ids, time.Time{})
 }
 
 // NumbersTx is Numbers in a transaction.
 func (s *Service) NumbersTx(ctx context.Context, tx postgres.Tx, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return s.store.refsOf(ctx, tx, tx.Org, ids)
-}
-
-// Numbered returns the trace that has a number.
-func (s *Service) Numbered(ctx context.Context, org principal.OrgID, number int64) (span.TraceID, error) {
-	r, err := s.store.findNumber(ctx, org, number)
-	return r.trace, err
-}
-
-// Redactor removes what the organization does not want to have stored.
-func (s *Service) Redactor(ctx context.Context, org principal.OrgID) (*redact.Redactor, error) {
-	settings, err := s.settings.get(ctx, org)
-	if err != nil {
-		return nil, err
-	}
-	return settings.redactor, nil
+	return s.store.refs(ctx, tx, tx.Org, ids, time.Time{})
 }

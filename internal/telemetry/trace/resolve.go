@@ -57,3 +57,9 @@ func (s *Service) isStored(ctx context.Context, org principal.OrgID, id span.Tra
 	d, deleted, err := s.store.findDeletion(ctx, org, id)
 	return !deleted || e.LastIngest.After(d.requested), err
 }
+
+// Numbered returns the trace that has a number.
+func (s *Service) Numbered(ctx context.Context, org principal.OrgID, number int64) (span.TraceID, error) {
+	r, err := s.store.findNumber(ctx, org, number)
+	return r.trace, err
+}

@@ -115,3 +115,12 @@ func (c *settingsCache) put(org principal.OrgID, e settingsEntry) {
 	}
 	c.entries[org] = e
 }
+
+// Redactor removes what the organization does not want to have stored.
+func (s *Service) Redactor(ctx context.Context, org principal.OrgID) (*redact.Redactor, error) {
+	settings, err := s.settings.get(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	return settings.redactor, nil
+}

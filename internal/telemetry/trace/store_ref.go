@@ -82,27 +82,20 @@ func (s store) allocateRef(ctx context.Context, org principal.OrgID, trace span.
 	return r.TraceRef, nil
 }
 
-// mention gives those of the traces a number that have none.
-func (s store) mention(ctx context.Context, org principal.OrgID, ids []span.TraceID, at time.Time) error {
+// refs returns the numbers of traces. Those that have none get one if they are mentioned at a
+// time that is not zero.
+func (s store) refs(ctx context.Context, q db.DBTX, org principal.OrgID, ids []span.TraceID, mentioned time.Time) (map[span.TraceID]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	raw := make([][]byte, len(ids))
 	for i := range ids {
 		raw[i] = ids[i][:]
 	}
-	if err := db.New(s.db.Org(org)).MentionRefs(ctx, db.MentionRefsParams{OrgID: org, TraceIds: raw, CreatedAt: at}); err != nil {
-		return fmt.Errorf("mention traces: %w", err)
-	}
-	return nil
-}
-
-// refs returns the numbers of those of the traces that have one.
-func (s store) refs(ctx context.Context, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	return s.refsOf(ctx, s.db.Org(org), org, ids)
-}
-
-func (s store) refsOf(ctx context.Context, q db.DBTX, org principal.OrgID, ids []span.TraceID) (map[span.TraceID]int64, error) {
-	raw := make([][]byte, len(ids))
-	for i := range ids {
-		raw[i] = ids[i][:]
+	if !mentioned.IsZero() {
+		if err := db.New(q).MentionRefs(ctx, db.MentionRefsParams{OrgID: org, TraceIds: raw, CreatedAt: mentioned}); err != nil {
+			return nil, fmt.Errorf("mention traces: %w", err)
+		}
 	}
 	rows, err := db.New(q).RefsOf(ctx, db.RefsOfParams{OrgID: org, TraceIds: raw})
 	if err != nil {

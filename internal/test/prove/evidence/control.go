@@ -19,37 +19,41 @@ var controls = []control{
 	{
 		Noticed: underFault(manners{twice: 1}, "", func(v verdict) int { return v.doubled }),
 		Guard: rig.Guard{
-			Name: "forget_event", In: "evidence.Service.take",
-			Text: "	h, events, err := s.holdEvents(ctx, org, accepted(events), in.Atomic)\n",
+			Name: "forget_event", In: "evidence.intake.claimEvents",
+			Text: "	wanted, names := keysOf(events)\n",
 			Instead: `	if sabotage("forget_event") {
-		for _, e := range events {
-			e.raw.Key = record.Hashed(e.Event.ID, s.now().String())
+		for i := range events {
+			events[i].self.Key = record.Hashed(events[i].Event.ID, s.now().String())
 		}
 	}
-	h, events, err := s.holdEvents(ctx, org, accepted(events), in.Atomic)
+	wanted, names := keysOf(events)
 `,
 		},
 	},
 	{
 		Noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
 		Guard: rig.Guard{
-			Name: "count_again", In: "evidence.Service.keep",
-			Text:    "			if r.Once == (key{}) {\n",
-			Instead: "			if r.Once == (key{}) && !sabotage(\"count_again\") {\n",
+			Name: "count_again", In: "evidence.intake.storeSaid",
+			Text:    "			if r.draft.Kind.Class != kind.Stream && r.Once == (key{}) {\n",
+			Instead: "			if r.draft.Kind.Class != kind.Stream && r.Once == (key{}) && !sabotage(\"count_again\") {\n",
 		},
 	},
 	{
 		Noticed: underFault(manners{}, "point", func(v verdict) int { return v.lost }),
 		Guard: rig.Guard{
-			Name: "event_first", In: "evidence.Service.takeHeld",
-			Text: "	if err := s.keep(ctx, org, fresh, claims); err != nil {\n",
+			Name: "event_first", In: "evidence.intake.storeEvents",
+			Text: "	missing, err := s.storeSaid(ctx, org, events, held.claims)\n",
 			Instead: `	if sabotage("event_first") {
-		if err := s.keepEvents(ctx, org, fresh, claims); err != nil {
-			return err
+		for _, e := range events {
+			r := s.newRecord(ctx, e.self, held.claims[e.self.Key].ID)
+			r.Values["records"] = []byte("[]")
+			if err := s.store.stream.Append(ctx, org, []*Record{&r}, uint16(s.cfg.RetentionDays)); err != nil {
+				return err
+			}
 		}
 		failpoint.Hit(BeforeEvents)
 	}
-	if err := s.keep(ctx, org, fresh, claims); err != nil {
+	missing, err := s.storeSaid(ctx, org, events, held.claims)
 `,
 		},
 	},
@@ -64,7 +68,7 @@ var controls = []control{
 	{
 		Noticed: underFault(manners{}, "point", func(v verdict) int { return v.doubled }),
 		Guard: rig.Guard{
-			Name: "nameless", In: "evidence.event.checked",
+			Name: "nameless", In: "evidence.intake.linkEvents",
 			Text:    "		if r.Alone {\n",
 			Instead: "		if r.Alone && !sabotage(\"nameless\") {\n",
 		},
@@ -72,9 +76,9 @@ var controls = []control{
 	{
 		Noticed: readReplaced,
 		Guard: rig.Guard{
-			Name: "replaced", In: "evidence.Service.appendAll",
-			Text:    "				if record.Same(was.Values, out[i].Values) && was.Links == out[i].Links {\n",
-			Instead: "				if record.Same(was.Values, out[i].Values) && was.Links == out[i].Links && !sabotage(\"replaced\") {\n",
+			Name: "replaced", In: "evidence.things.mergeReport",
+			Text:    "	if !news {\n",
+			Instead: "	if !news && !sabotage(\"replaced\") {\n",
 		},
 	},
 }

@@ -972,58 +972,6 @@ func (q *Queries) ListMovedByPeople(ctx context.Context, arg ListMovedByPeoplePa
 	return items, nil
 }
 
-const lockRecord = `-- name: LockRecord :one
-SELECT org_id, kind, id, name, idempotency_key, origin, actor, state, decision, runtime_id, runtime_key, connector_id, connector_key, trace_id, evaluation_run_id, raw_event_id, step_id, tool_id, invocation_id, decision_id, effect_id, explanation_id, report_id, failure_key, failure_mode, side_effect_class, body, occurred_at, created_at, updated_at, version FROM evidence_records
-WHERE org_id = $1 AND kind = $2 AND id = $3
-FOR UPDATE
-`
-
-type LockRecordParams struct {
-	OrgID principal.OrgID
-	Kind  string
-	ID    int64
-}
-
-// One record, kept from changing until the transaction ends.
-func (q *Queries) LockRecord(ctx context.Context, arg LockRecordParams) (EvidenceRecord, error) {
-	row := q.db.QueryRow(ctx, lockRecord, arg.OrgID, arg.Kind, arg.ID)
-	var i EvidenceRecord
-	err := row.Scan(
-		&i.OrgID,
-		&i.Kind,
-		&i.ID,
-		&i.Name,
-		&i.IdempotencyKey,
-		&i.Origin,
-		&i.Actor,
-		&i.State,
-		&i.Decision,
-		&i.RuntimeID,
-		&i.RuntimeKey,
-		&i.ConnectorID,
-		&i.ConnectorKey,
-		&i.TraceID,
-		&i.EvaluationRunID,
-		&i.RawEventID,
-		&i.StepID,
-		&i.ToolID,
-		&i.InvocationID,
-		&i.DecisionID,
-		&i.EffectID,
-		&i.ExplanationID,
-		&i.ReportID,
-		&i.FailureKey,
-		&i.FailureMode,
-		&i.SideEffectClass,
-		&i.Body,
-		&i.OccurredAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.Version,
-	)
-	return i, err
-}
-
 const lockRecords = `-- name: LockRecords :many
 SELECT org_id, kind, id, name, idempotency_key, origin, actor, state, decision, runtime_id, runtime_key, connector_id, connector_key, trace_id, evaluation_run_id, raw_event_id, step_id, tool_id, invocation_id, decision_id, effect_id, explanation_id, report_id, failure_key, failure_mode, side_effect_class, body, occurred_at, created_at, updated_at, version FROM evidence_records
 WHERE org_id = $1 AND kind = $2 AND id = ANY ($3::bigint[])

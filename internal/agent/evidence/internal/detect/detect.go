@@ -163,11 +163,3 @@ func message(v kind.Values) string {
 	}
 	return strings.ReplaceAll(cut(text, maxMessage), "\x00", " ")
 }
-
-// cut shortens a text to a number of bytes, between characters.
-func cut(text string, most int) string {
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "")
-	}
-	return text
-}

@@ -86,3 +86,11 @@ func varies(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return r == '#' || unicode.IsNumber(r) }) ||
 		len(word) >= 8 && strings.Trim(word, "abcdef-") == ""
 }
+
+// cut shortens a text to a number of bytes, between characters.
+func cut(text string, most int) string {
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "")
+	}
+	return text
+}

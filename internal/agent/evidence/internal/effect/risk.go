@@ -15,15 +15,15 @@ var reversibilities = []string{"reversible", "compensable", "unknown", "irrevers
 // Believe corrects what a report says about the risk of a side effect by what the decision
 // about it and its connector's catalogue say, if that is worse. What was reported is kept.
 func Believe(r, d *record.Record, connector kind.Values) {
+	class, reversibility := review.Tool(connector, r.Values.Text("operation"))
 	if d.ID != 0 && d.Origin == record.Platform && about(r, d) {
-		class := d.Values.Text("side_effect_class")
-		worse(r.Values, "side_effect_class", class, kind.SideEffects)
-		worse(r.Values, "reversibility", d.Values.Text("reversibility"), reversibilities)
-		if class == "unknown" && Harmless(r.Values) {
-			replace(r.Values, "side_effect_class", class) // what the platform does not know is not harmless
+		decided, reversible := d.Values.Text("side_effect_class"), d.Values.Text("reversibility")
+		worse(r.Values, "side_effect_class", decided, kind.SideEffects)
+		worse(r.Values, "reversibility", reversible, reversibilities)
+		if decided == "unknown" && Harmless(r.Values) {
+			replace(r.Values, "side_effect_class", decided) // what the platform does not know is not harmless
 		}
 	}
-	class, reversibility := review.Tool(connector, r.Values.Text("operation"))
 	worse(r.Values, "side_effect_class", class, kind.SideEffects)
 	worse(r.Values, "reversibility", reversibility, reversibilities)
 }

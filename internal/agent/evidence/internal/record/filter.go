@@ -2,7 +2,7 @@ package record
 
 // Filters are the values of a record that filters ask for.
 type Filters struct {
-	State, Decision                                       string
+	Name, State, Decision                                 string
 	Step, Tool, DecisionID, Effect, Explanation, Report   int64
 	Invocation, FailureKey, FailureMode, Class, Primitive string
 }
@@ -11,7 +11,7 @@ type Filters struct {
 func (r *Record) Filters() Filters {
 	v := r.Values
 	c := Filters{
-		Decision: v.Text("decision"), Step: v.Integer("primitive_step_run_id"), Tool: v.Integer("tool_invocation_evidence_id"), DecisionID: v.Integer("policy_decision_id"),
+		Name: v.Text(r.Kind.KeyField), Decision: v.Text("decision"), Step: v.Integer("primitive_step_run_id"), Tool: v.Integer("tool_invocation_evidence_id"), DecisionID: v.Integer("policy_decision_id"),
 		Effect: v.Integer("side_effect_ledger_id"), Explanation: v.Integer("eval_explanation_id"), Report: v.Integer("latest_readiness_report_id"),
 		Invocation: v.Text("invocation_id"), FailureKey: v.Text("failure_key"), FailureMode: v.Text("failure_mode"), Class: v.Text("side_effect_class"),
 		Primitive: v.Text("primitive_type"),

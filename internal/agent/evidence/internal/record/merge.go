@@ -20,9 +20,11 @@ const MaxSize = 2 * kind.MaxBody
 const MaxRequesters = 1000
 
 // Merge adds a later report to a record: what it says replaces what was there, unless it
-// only fills what is missing. The state changes only as the table of moves has it.
-func Merge(before, report Record, fills bool) Record {
-	after := before
+// only fills what is missing, and reports whether that says anything new. The state changes
+// only as the table of moves has it.
+func Merge(before, report Record, fills bool) (after Record, news bool) {
+	state := report.State()
+	after = before
 	after.Values = maps.Clone(before.Values)
 	for name, value := range report.Values {
 		was := before.Values[name]
@@ -35,9 +37,9 @@ func Merge(before, report Record, fills bool) Record {
 			continue
 		case fills && was != nil && name != before.Kind.Lifecycle && name != "redactions":
 			continue
-		case fills && was != nil && name == before.Kind.Lifecycle && before.Kind.Moves.Has(report.State(), before.State()):
+		case fills && was != nil && name == before.Kind.Lifecycle && before.Kind.Moves.Has(state, before.State()):
 			continue // it has gone on from there
-		case name == before.Kind.Lifecycle && was != nil && !before.Kind.Moves.Has(before.State(), report.State()):
+		case name == before.Kind.Lifecycle && was != nil && !before.Kind.Moves.Has(before.State(), state):
 			continue
 		case name == "started_at" && was != nil: // each report of something that runs has one
 			continue
@@ -70,7 +72,14 @@ func Merge(before, report Record, fills bool) Record {
 		after.OccurredAt = report.OccurredAt
 	}
 	after.UpdatedAt, after.Version = report.UpdatedAt, before.Version+1
-	return after
+	return after, before.Links != after.Links || !Same(before.Values, after.Values)
+}
+
+// Revise adds what a thing says about itself to what is known of it.
+func Revise(before, after, said kind.Values) {
+	maps.Copy(after, said)
+	Join(before, after)
+	Fit(before, after)
 }
 
 // Join keeps what was known where a change adds to it: attributes, and where something was

@@ -191,15 +191,15 @@ func Kept(before, reported kind.Values) kind.Values {
 // its connector has for the tool, or else what the hints of the call say. Connector is nil
 // if there is none.
 func Class(call, connector kind.Values) string {
-	class := "unknown"
-	if call["annotations"] != nil {
-		class = normal.Class(call.Within("annotations"), Believed(connector))
-	}
+	believed := Believed(connector)
 	known := tool(toolsOf(connector["tools"]), call.Text("tool_name")).Text("side_effect_class")
-	if known != "" && (Believed(connector) || known != "read" && known != "none") {
-		class = known
+	switch {
+	case known != "" && (believed || known != "read" && known != "none"):
+		return known
+	case call["annotations"] != nil:
+		return normal.Class(call.Within("annotations"), believed)
 	}
-	return class
+	return "unknown"
 }
 
 // Tool is what a call of one of a connector's tools does to the world, and whether it can

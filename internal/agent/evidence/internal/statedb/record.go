@@ -29,16 +29,16 @@ type Target struct {
 
 // InsertTx makes a record.
 func (s DB) InsertTx(ctx context.Context, tx postgres.Tx, r record.Record) error {
-	c := r.Filters()
+	c, trace, body := r.Filters(), traceOrNil(r.Trace), bodyOf(r)
 	err := db.New(tx.Later()).InsertRecord(ctx, db.InsertRecordParams{
-		OrgID: tx.Org, Kind: string(r.Kind.Name), ID: r.ID, Name: postgres.OrNull(r.Values.Text(r.Kind.KeyField)), IdempotencyKey: postgres.OrNull(r.IdempotencyKey),
+		OrgID: tx.Org, Kind: string(r.Kind.Name), ID: r.ID, Name: postgres.OrNull(c.Name), IdempotencyKey: postgres.OrNull(r.IdempotencyKey),
 		Origin: string(r.Origin), Actor: r.Actor.String(), State: postgres.OrNull(c.State), Decision: postgres.OrNull(c.Decision),
 		RuntimeID: postgres.OrNull(r.RuntimeID), RuntimeKey: postgres.OrNull(r.RuntimeKey), ConnectorID: postgres.OrNull(r.ConnectorID), ConnectorKey: postgres.OrNull(r.ConnectorKey),
-		TraceID: traceOrNil(r.Trace), EvaluationRunID: postgres.OrNull(r.EvaluationRunID), RawEventID: postgres.OrNull(r.RawEventID),
+		TraceID: trace, EvaluationRunID: postgres.OrNull(r.EvaluationRunID), RawEventID: postgres.OrNull(r.RawEventID),
 		StepID: postgres.OrNull(c.Step), ToolID: postgres.OrNull(c.Tool), InvocationID: postgres.OrNull(c.Invocation), DecisionID: postgres.OrNull(c.DecisionID),
 		EffectID: postgres.OrNull(c.Effect), ExplanationID: postgres.OrNull(c.Explanation), ReportID: postgres.OrNull(c.Report),
 		FailureKey: postgres.OrNull(c.FailureKey), FailureMode: postgres.OrNull(c.FailureMode), SideEffectClass: postgres.OrNull(c.Class),
-		Body: bodyOf(r), OccurredAt: r.OccurredAt, CreatedAt: r.CreatedAt,
+		Body: body, OccurredAt: r.OccurredAt, CreatedAt: r.CreatedAt,
 	})
 	if err != nil {
 		return fmt.Errorf("insert %s: %w", r.Kind.One, err)
@@ -64,18 +64,6 @@ func (s DB) Find(ctx context.Context, q db.DBTX, org principal.OrgID, k *kind.Ki
 	}
 	if err != nil {
 		return record.Record{}, fmt.Errorf("find %s: %w", k.One, err)
-	}
-	return fromRow(r)
-}
-
-// LockTx keeps a record from changing until the transaction ends.
-func (s DB) LockTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id int64) (record.Record, error) {
-	r, err := db.New(tx).LockRecord(ctx, db.LockRecordParams{OrgID: tx.Org, Kind: string(k.Name), ID: id})
-	if postgres.NoRows(err) {
-		return record.Record{}, record.ErrNotFound
-	}
-	if err != nil {
-		return record.Record{}, fmt.Errorf("lock %s: %w", k.One, err)
 	}
 	return fromRow(r)
 }
