@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/principal"
@@ -160,9 +159,6 @@ func (b updateBody) apply(d *Dataset) {
 		d.Metadata = b.Metadata.Value.OrEmpty()
 	}
 }
-
-// location is the path of a dataset.
-func location(id int64) string { return "/api/datasets/" + strconv.FormatInt(id, 10) }
 
 // Shown is the dataset as getDataset shows it.
 func (d Dataset) Shown() any { return toDatasetBody(d) }

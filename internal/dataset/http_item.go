@@ -401,7 +401,7 @@ func toItemBody(i Item) itemBody {
 }
 
 func toAddItemsOutput(dataset int64, added []Added, ignored []string) *addItemsOutput {
-	out := addItemsOutput{Location: location(dataset) + "/items"}
+	out := addItemsOutput{Location: routes.At(dataset) + "/items"}
 	out.Body.Ignored = append([]string{}, ignored...)
 	if len(added) == 1 {
 		out.Location += "/" + strconv.FormatInt(added[0].ID, 10)

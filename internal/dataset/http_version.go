@@ -110,7 +110,7 @@ func (s *Service) postVersion(ctx context.Context, in *freezeInput) (*frozenOutp
 		if err != nil {
 			return nil, err
 		}
-		return &frozenOutput{Location: location(id) + "/versions/" + strconv.Itoa(v.Number), Body: toVersionBody(v)}, nil
+		return &frozenOutput{Location: routes.At(id) + "/versions/" + strconv.Itoa(v.Number), Body: toVersionBody(v)}, nil
 	})
 }
 

@@ -5,7 +5,6 @@ package resource
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
@@ -55,7 +54,7 @@ func (n Noun[T, B]) Create(ctx context.Context, create func(postgres.Tx) (T, err
 		if err != nil {
 			return nil, err
 		}
-		return &httpapi.Made[B]{ETag: out.ETag, Location: n.Routes.Path + "/" + strconv.FormatInt(n.ID(made), 10), Body: out.Body}, nil
+		return &httpapi.Made[B]{ETag: out.ETag, Location: n.Routes.At(n.ID(made)), Body: out.Body}, nil
 	})
 }
 

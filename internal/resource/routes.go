@@ -2,6 +2,7 @@ package resource
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/assayhq/assay/internal/core/principal"
@@ -63,6 +64,9 @@ func (r Routes) Delete(id, text string) httpapi.Op {
 		Summary: "Delete " + r.a(), Description: text,
 	}
 }
+
+// At is the path of a resource.
+func (r Routes) At(id int64) string { return r.Path + "/" + strconv.FormatInt(id, 10) }
 
 // a is the noun with its article.
 func (r Routes) a() string {

@@ -2,7 +2,6 @@ package rule
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/httpapi"
@@ -139,9 +138,6 @@ func (s *Service) patchRule(ctx context.Context, in *updateInput) (*httpapi.Outp
 func (s *Service) deleteRule(ctx context.Context, in *Path) (*httpapi.DeletedOutput[string], error) {
 	return s.rules().Delete(ctx, in.ID, s.DeleteTx)
 }
-
-// location is the path of a rule.
-func location(id int64) string { return "/api/llm-judge/rules/" + strconv.FormatInt(id, 10) }
 
 // Shown is the rule as getJudgeRule shows it.
 func (r Rule) Shown() any { return toRuleBody(r) }

@@ -146,7 +146,7 @@ func (s *Service) postBackfill(ctx context.Context, in *startInput) (*startedOut
 		if err != nil {
 			return nil, err
 		}
-		return &startedOutput{Location: fmt.Sprintf("%s/backfills/%d", location(id), b.ID), Body: toBackfillBody(b)}, nil
+		return &startedOutput{Location: fmt.Sprintf("%s/backfills/%d", routes.At(id), b.ID), Body: toBackfillBody(b)}, nil
 	})
 }
 
