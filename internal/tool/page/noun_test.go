@@ -105,7 +105,6 @@ func TestPageAddsANoun(t *testing.T) {
 	run(t, dir, "go test -vet=off -count=1 -run '^(TestEveryOperationHasASpecimen|TestRefusedBodiesAreRefusedAtTheirPlace|TestEverythingFillsEveryTable)$' ./internal/test/app")
 	run(t, dir, "go test -vet=off -count=1 -run '^TestScopes$' ./internal/test/prove/access")
 	run(t, dir, "go test -vet=off -count=1 ./internal/tool/arch ./internal/platform/postgres/postgrestest")
-	run(t, dir, "$(dev/tool golangci-lint) run ./internal/tenancy/... ./internal/test/tenancy/...")
 }
 
 // copied is a copy of the checkout as it is now, with its engines.
