@@ -112,7 +112,7 @@ func TestListsShowWhatRecordsAreNow(t *testing.T) {
 		var out struct {
 			Total int64 `json:"total"`
 		}
-		_, err := us.Call(t.Context(), http.MethodGet, "/api/agent-evidence/"+invocations+query+"&includeTotal=true", nil, &out)
+		_, err := us.Call(t.Context(), http.MethodGet, "/api/agent-evidence/"+invocations+"?"+query+"&includeTotal=true", nil, &out)
 		require.NoError(t, err)
 		require.EqualValues(t, len(want), out.Total, query)
 	}

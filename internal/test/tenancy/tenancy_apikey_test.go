@@ -335,7 +335,7 @@ func TestKeysEnd(t *testing.T) {
 	page, err := us.ListAPIKeys(ctx, "includeTotal=true&search=ending")
 	require.NoError(t, err)
 	require.Empty(t, page.APIKeys)
-	require.Zero(t, page.Total)
+	require.Zero(t, *page.Total)
 	page, err = us.ListAPIKeys(ctx, "includeTotal=true&search=ending&status=revoked")
 	require.NoError(t, err)
 	require.Len(t, page.APIKeys, 1)
