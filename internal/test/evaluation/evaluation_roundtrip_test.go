@@ -137,7 +137,7 @@ func TestUpdateEvaluation(t *testing.T) {
 			"description": nil, "datasetVersion": nil, "metricParams": nil, "target": nil, "judgeConfigIds": nil, "passRule": nil, "tags": nil, "metadata": nil,
 		})
 		require.NoError(t, err)
-		bare.ID, bare.Version = e.ID, 2
+		bare.ID, bare.Version, bare.CreatedAt, bare.UpdatedAt = e.ID, 2, e.CreatedAt, after.UpdatedAt
 		require.Equal(t, bare, after)
 	})
 

@@ -131,7 +131,7 @@ func TestEvaluation(t *testing.T) {
 		require.NoError(t, err)
 		want := e
 		want.Name, want.Description, want.DatasetVersion, want.Tags, want.Metadata, want.Version = "new", nil, nil, []string{}, map[string]any{}, 2
-		want.MetricNames, want.Target, want.PassRule = []string{"similarity"}, after.Target, after.PassRule
+		want.MetricNames, want.Target, want.PassRule, want.UpdatedAt = []string{"similarity"}, after.Target, after.PassRule, after.UpdatedAt
 		require.Equal(t, want, after)
 		require.Equal(t, "client", after.Target.Type)
 		require.Equal(t, api.PassRule{MetricThresholds: map[string]float64{}, Weights: map[string]float64{}, MinOverall: new(0.9)}, after.PassRule)

@@ -59,7 +59,7 @@ func TestProviderKeys(t *testing.T) {
 		made, err := us.CreateProviderKey(ctx, map[string]any{"provider": "openai", "name": "judge", "secret": hiddenSecret, "models": []string{"gpt-5"}})
 		require.NoError(t, err)
 		require.Equal(t, testkit.ProviderKey{
-			ID: made.ID, Provider: "openai", Name: "judge", BaseURL: "https://api.openai.com/v1", Last4: "cdef", Models: []string{"gpt-5"}, Status: "active", CreatedAt: made.CreatedAt, Version: 1,
+			ID: made.ID, Provider: "openai", Name: "judge", BaseURL: "https://api.openai.com/v1", Last4: "cdef", Models: []string{"gpt-5"}, Status: "active", CreatedAt: made.CreatedAt, UpdatedAt: made.UpdatedAt, Version: 1,
 		}, made)
 		_, err = us.UpdateProviderKey(ctx, made.ID, map[string]any{"name": "renamed"})
 		require.NoError(t, err)
@@ -184,6 +184,7 @@ func TestProviderKeyTrial(t *testing.T) {
 			good = step.good
 			got, err := us.TestProviderKey(ctx, made.ID)
 			require.NoError(t, err)
+			got.LatencyMs = 0 // the time it took
 			require.Equal(t, step.want, got)
 			stored, err := us.UpdateProviderKey(ctx, made.ID, map[string]any{})
 			require.NoError(t, err)
@@ -222,10 +223,12 @@ func TestProviderKeyTrial(t *testing.T) {
 		require.NoError(t, err)
 		got, err := us.TestProviderKey(ctx, made.ID)
 		require.NoError(t, err)
+		got.LatencyMs = 0 // the time it took
 		require.Equal(t, api.ProviderKeyTest{Status: "active", HTTPStatus: new(int64(404)), Message: "The provider returned an error that does not concern the key."}, got)
 		srv.Close()
 		got, err = us.TestProviderKey(ctx, made.ID)
 		require.NoError(t, err)
+		got.LatencyMs = 0
 		require.Equal(t, api.ProviderKeyTest{Status: "active", Message: "The provider could not be reached."}, got)
 	})
 
