@@ -19,7 +19,9 @@ import (
 // completeReports gives the traces that reports mention their numbers, and finds the
 // runtimes and connectors that they name. What is not known is added. Producers are what those
 // who sent the reports say about themselves: it is noted on their runtimes.
-func (s *intake) completeReports(ctx context.Context, org principal.OrgID, reports []linked, producers ...kind.Values) (out []*report, err error) {
+func (s *intake) completeReports(
+	ctx context.Context, org principal.OrgID, reports []linked, producers ...kind.Values,
+) (out []*report, err error) {
 	mentioned := map[span.TraceID]bool{}
 	for _, r := range reports {
 		if r.links.Trace != (span.TraceID{}) {
@@ -41,7 +43,10 @@ func (s *intake) completeReports(ctx context.Context, org principal.OrgID, repor
 		producers = nil // they are runtimes
 	}
 	for _, r := range out {
-		classify(r, things[r.links.ConnectorKey])
+		if classless(r) {
+			class := review.Class(r.draft.Values, things[r.links.ConnectorKey].Values)
+			r.draft.Values["side_effect_class"] = kind.TextValue(class)
+		}
 	}
 	return out, nil
 }
@@ -132,11 +137,4 @@ func (r *report) thing(k *kind.Kind) (name *string, id *int64) {
 func classless(r *report) bool {
 	v := r.draft.Values
 	return r.draft.Kind.Name == "tool-invocation-evidence" && v["tool_name"] != nil && v["side_effect_class"] == nil
-}
-
-// classify says what a call does to the world, if its report does not.
-func classify(r *report, connector Record) {
-	if classless(r) {
-		r.draft.Values["side_effect_class"] = kind.TextValue(review.Class(r.draft.Values, connector.Values))
-	}
 }

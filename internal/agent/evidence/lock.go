@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
@@ -49,16 +48,4 @@ func (s *things) lockFailuresTx(ctx context.Context, tx postgres.Tx, reports []*
 		}
 	}
 	return s.lockAllTx(ctx, tx, kind.Must("failures"), ids)
-}
-
-// noteTx writes records of a kind on which something is noted.
-func (s *things) noteTx(ctx context.Context, tx postgres.Tx, noted map[int64]Record) error {
-	rows := make([]Record, 0, len(noted))
-	for _, id := range slices.Sorted(maps.Keys(noted)) {
-		rows = append(rows, noted[id])
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	return s.store.TouchTx(ctx, tx, rows[0].Kind, rows...)
 }

@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 
 	catalogue "github.com/assayhq/assay/internal/change/event"
@@ -86,7 +87,14 @@ func (s *things) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repor
 		}
 		out[r], now[c.ID] = stored{change.after, fate}, change.after
 	}
-	return found, s.noteTx(ctx, tx, noted)
+	var rows []Record // all of one kind: the failures, or else the runtimes
+	for _, id := range slices.Sorted(maps.Keys(noted)) {
+		rows = append(rows, noted[id])
+	}
+	if len(rows) > 0 {
+		err = s.store.TouchTx(ctx, tx, rows[0].Kind, rows...)
+	}
+	return found, err
 }
 
 // claimsTx claims the keys of reports. A record that has none gets an id alone.

@@ -63,10 +63,10 @@ func TestExternalMetrics(t *testing.T) {
 		require.Equal(t, "completed", done.Status)
 		own := done.Statistics.Metrics["my_judge"]
 		require.InDelta(t, 0.25, *own.Value, 1e-12)
-		require.EqualValues(t, "judge", own.Source)
+		require.Equal(t, "judge", own.Source)
 		require.NotNil(t, own.CI)
-		require.EqualValues(t, "code", done.Statistics.Metrics["exact_match"].Source)
-		require.EqualValues(t, "judge", done.Statistics.Overall.Source, "the judge has a say in it")
+		require.Equal(t, "code", done.Statistics.Metrics["exact_match"].Source)
+		require.Equal(t, "judge", done.Statistics.Overall.Source, "the judge has a say in it")
 		require.Contains(t, done.Statistics.Gates, "my_judge")
 		got := results(t, c, done)
 		require.InDelta(t, 0, *got[0].Scores["my_judge"], 0)

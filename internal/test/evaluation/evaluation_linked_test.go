@@ -154,7 +154,7 @@ func TestTracesCompleteResults(t *testing.T) {
 		require.Equal(t, "completed", done.Status)
 		require.InDelta(t, (1+3*0.5)/4, *done.Statistics.Metrics["my_judge"].Value, 1e-12, "what was sent with the result stays")
 		require.InDelta(t, 0.25, *done.Statistics.Metrics["feedback.rating"].Value, 1e-12)
-		require.EqualValues(t, "human", done.Statistics.Metrics["feedback.rating"].Source)
+		require.Equal(t, "human", done.Statistics.Metrics["feedback.rating"].Source)
 	})
 
 	t.Run("but not results without an answer", func(t *testing.T) {

@@ -44,7 +44,7 @@ var longFunctions = map[string]int{
 // wideLines are how many lines of a folder are too long.
 var wideLines = map[string]int{
 	"internal/agent/approval":                    2,
-	"internal/agent/evidence":                    30,
+	"internal/agent/evidence":                    29,
 	"internal/agent/evidence/internal/detect":    4,
 	"internal/agent/evidence/internal/normal":    1,
 	"internal/agent/evidence/internal/record":    4,
