@@ -171,8 +171,9 @@ func (b *bare) dataset(ctx context.Context, org principal.OrgID, text string) (d
 	var description string
 	var latest int
 	var content []byte
-	err := b.pool.QueryRow(ctx, b.find, org, id).Scan(&number, &d.Name, &description, &d.Purpose, &schema, &d.Status,
-		&d.Tags, &metadata, &d.ItemCount, &content, &latest, &d.Version, &created, &updated)
+	// The columns of the table, in its order; those that nobody is shown are left out.
+	err := b.pool.QueryRow(ctx, b.find, org, id).Scan(nil, &number, &d.Name, &description, &d.Purpose, &schema, &d.Status,
+		&d.Tags, &metadata, &d.ItemCount, &latest, nil, &d.Version, &created, &updated, nil, &content)
 	d.ID, d.Description, d.LatestDatasetVersion = httpapi.ID(number), httpapi.OrNull(description), httpapi.OrNull(latest)
 	if s := httpapi.Object(schema); s != nil {
 		d.Schema = httpapi.NullOf(&s)
