@@ -211,7 +211,7 @@ func TestOnlyLastingRefusalsAreRemembered(t *testing.T) {
 // afterwards, repeats the effect.
 func TestDuplicatesAppearWithoutTheLock(t *testing.T) {
 	t.Parallel()
-	const n = 6 // fewer than an organization gets of the connections, so that all meet
+	const n = 4 // as many as an organization gets of the connections, so that all meet
 	together := func(one func(meet func()) error) {
 		var wg, barrier sync.WaitGroup
 		barrier.Add(n)

@@ -9,9 +9,9 @@ import (
 
 // The library reads a message of an RPC whole before anyone learns its length,
 // so it cannot be paid for first. Instead few are read at once: mostReceives in
-// the process, and half of them for one organization, so that one which sends
-// slowly leaves room for the others. Those that have to wait are held back by the
-// flow control of their connections.
+// the process, and for an organization as many as it leaves free, so that those
+// which send slowly leave room for the others, however many they are. Those that
+// have to wait are held back by the flow control of their connections.
 const mostReceives = 32
 
 // receives counts the messages that are being read.
@@ -41,7 +41,8 @@ func (r *receives) enter(ctx context.Context, org principal.OrgID) error {
 func (r *receives) try(org principal.OrgID) (ended <-chan struct{}, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.all == mostReceives || r.orgs[org] == mostReceives/2 {
+	held, free := r.orgs[org], mostReceives-r.all
+	if free == 0 || held > 0 && held+1 > free-1 {
 		return r.ended, false
 	}
 	if r.orgs == nil {

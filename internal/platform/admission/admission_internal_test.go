@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/assayhq/assay/internal/core/principal"
 )
@@ -232,7 +233,7 @@ func TestTurnsForPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := principal.NewOrgID(), principal.NewOrgID()
 		turns := NewTurns(4)
-		for n := range 3 {
+		for n := range 2 {
 			nth, err := turns.Begin(t.Context(), ours)
 			require.NoError(t, err)
 			require.Equal(t, n+1, nth)
@@ -243,7 +244,7 @@ func TestTurnsForPlaces(t *testing.T) {
 			waits <- err
 		}()
 		synctest.Wait()
-		require.Empty(t, waits, "a quarter is left for others")
+		require.Empty(t, waits, "half is left for others")
 		_, err := turns.Begin(t.Context(), theirs)
 		require.NoError(t, err)
 		turns.End(theirs, time.Second)
@@ -251,6 +252,35 @@ func TestTurnsForPlaces(t *testing.T) {
 		require.Empty(t, waits)
 		turns.End(ours, time.Second)
 		require.NoError(t, <-waits)
+	})
+}
+
+// Whoever comes gets a place, however many others hold what they can and never end.
+func TestPlacesAreLeft(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const places = 32
+		turns, held := NewTurns(places), 0
+		for attackers := 0; held < places; attackers++ {
+			org, got := principal.NewOrgID(), 0
+			for turns.Try(org) {
+				got++
+			}
+			if got == 0 {
+				t.Fatalf("organization %d has no place, and %d of %d are taken", attackers, held, places)
+			}
+			if attackers == 0 && got != places/2 {
+				t.Fatalf("the first holds %d", got)
+			}
+			held += got
+			if rapid.Bool().Draw(t, "gives one back") && got > 1 {
+				turns.End(org, time.Second)
+				held--
+			}
+			if attackers > places {
+				return
+			}
+		}
 	})
 }
 

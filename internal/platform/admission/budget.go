@@ -63,7 +63,7 @@ func New(cfg Config) *Budget {
 	if slots == 0 {
 		slots = max(1, runtime.GOMAXPROCS(0)-1)
 	}
-	return &Budget{limit: cfg.Bytes, orgs: map[principal.OrgID]int{}, turns: newTurns(slots, slots)}
+	return &Budget{limit: cfg.Bytes, orgs: map[principal.OrgID]int{}, turns: newTurns(slots)}
 }
 
 // take asks for room for n more bytes. An organization may have as much as it

@@ -20,7 +20,7 @@ const (
 // organizations. The next turn is that of the organization that has used least
 // since it came to wait.
 type Turns struct {
-	most int // how many an organization may have at a time
+	whole bool // an organization may have every place
 
 	mu    sync.Mutex
 	free  int
@@ -28,14 +28,17 @@ type Turns struct {
 	lines map[principal.OrgID]*line
 }
 
-// NewTurns shares out places. An organization may have all of them but a quarter,
-// which is left for one that comes while all of its turns are long.
+// NewTurns shares out places whose turns may be long. An organization may have as many
+// as it leaves free, as it may of the bytes of a Budget: alone half of them, beside
+// another like it a third. So however many have taken their share, one that has none
+// gets a place.
 func NewTurns(places int) *Turns {
-	return newTurns(places, max(1, places-places/4))
+	return &Turns{free: places, lines: map[principal.OrgID]*line{}}
 }
 
-func newTurns(places, most int) *Turns {
-	return &Turns{free: places, most: most, lines: map[principal.OrgID]*line{}}
+// newTurns shares out places whose turns end as soon as somebody else waits.
+func newTurns(places int) *Turns {
+	return &Turns{whole: true, free: places, lines: map[principal.OrgID]*line{}}
 }
 
 // line is an organization that has turns or waits for one.
@@ -56,11 +59,44 @@ func (t *Turns) Begin(ctx context.Context, org principal.OrgID) (nth int, err er
 	return t.lines[org].running, nil
 }
 
+// Try takes a turn if the organization can have one now.
+func (t *Turns) Try(org principal.OrgID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.line(org)
+	ok := t.admits(l)
+	if ok {
+		t.grant(l)
+	}
+	t.forget(org, l)
+	return ok
+}
+
 // End gives back a turn that took some time.
 func (t *Turns) End(org principal.OrgID, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pass(org, t.lines[org], took)
+}
+
+// line is that of an organization, which may have just come.
+func (t *Turns) line(org principal.OrgID) *line {
+	l := t.lines[org]
+	if l == nil {
+		l = &line{used: t.clock}
+		t.lines[org] = l
+	}
+	return l
+}
+
+// admits reports whether an organization can have one more of the free places.
+func (t *Turns) admits(l *line) bool {
+	return t.free > 0 && (t.whole || l.running == 0 || l.running+1 <= t.free-1)
+}
+
+func (t *Turns) grant(l *line) {
+	t.free--
+	l.running++
 }
 
 // begin waits for a turn. With patience it waits no longer than that, and not
@@ -89,14 +125,9 @@ func (t *Turns) begin(ctx context.Context, org principal.OrgID, patience time.Du
 func (t *Turns) join(org principal.OrgID, bounded bool) (turn chan struct{}, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := t.lines[org]
-	if l == nil {
-		l = &line{used: t.clock}
-		t.lines[org] = l
-	}
-	if t.free > 0 && l.running < t.most {
-		t.free--
-		l.running++
+	l := t.line(org)
+	if t.admits(l) {
+		t.grant(l)
 		return nil, nil
 	}
 	if bounded && len(l.waiting) >= longestLine {
@@ -129,24 +160,26 @@ func (t *Turns) yield(org principal.OrgID, took time.Duration) bool {
 	defer t.mu.Unlock()
 	l := t.lines[org]
 	l.used += took
-	if next := t.next(); next == nil || next.used >= l.used {
-		return false
+	for _, other := range t.lines {
+		if len(other.waiting) > 0 && other.used < l.used {
+			t.pass(org, l, 0)
+			return true
+		}
 	}
-	t.pass(org, l, 0)
-	return true
+	return false
 }
 
-// pass gives the turn of one organization to the next that waits.
+// pass gives up the turn of one organization, and gives turns to those that wait and
+// can have one now.
 func (t *Turns) pass(org principal.OrgID, l *line, took time.Duration) {
 	l.used += took
 	l.running--
-	if next := t.next(); next != nil {
+	t.free++
+	for next := t.next(); next != nil; next = t.next() {
 		close(next.waiting[0])
 		next.waiting = next.waiting[1:]
-		next.running++
+		t.grant(next)
 		t.clock = max(t.clock, next.used)
-	} else {
-		t.free++
 	}
 	t.forget(org, l)
 }
@@ -154,7 +187,7 @@ func (t *Turns) pass(org principal.OrgID, l *line, took time.Duration) {
 // next is the organization whose turn comes first.
 func (t *Turns) next() (least *line) {
 	for _, l := range t.lines {
-		if len(l.waiting) > 0 && l.running < t.most && (least == nil || l.used < least.used) {
+		if len(l.waiting) > 0 && t.admits(l) && (least == nil || l.used < least.used) {
 			least = l
 		}
 	}

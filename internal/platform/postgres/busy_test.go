@@ -29,7 +29,7 @@ func TestKeysHaveConnectionsOfTheirOwn(t *testing.T) {
 	t.Cleanup(db.Close)
 	org, other := principal.NewOrgID(), principal.NewOrgID()
 	began, release, ended := make(chan struct{}), make(chan struct{}), make(chan error)
-	for _, holder := range []principal.OrgID{org, org, org, other} {
+	for _, holder := range []principal.OrgID{org, org, other, principal.NewOrgID()} {
 		go func() {
 			ended <- postgres.InTx(t.Context(), db, holder, func(postgres.Tx) error {
 				began <- struct{}{}
@@ -68,23 +68,23 @@ func TestKeysHaveConnectionsOfTheirOwn(t *testing.T) {
 	require.NoError(t, err, "the connections are back")
 }
 
-// TestAnOrganizationLeavesConnections lets one organization hold every connection
-// that it can get, for as long as a caller would wait, with many more waiting:
+// TestOrganizationsLeaveConnections lets two organizations hold every connection
+// that they can get, for as long as a caller would wait, with many more waiting:
 // another one is served at once.
-func TestAnOrganizationLeavesConnections(t *testing.T) {
+func TestOrganizationsLeaveConnections(t *testing.T) {
 	t.Parallel()
 	cfg := scratch(t)
 	cfg.MaxConns, cfg.ConnWait = 5, 10*time.Second
 	db, err := postgres.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
-	greedy, quiet := principal.NewOrgID(), principal.NewOrgID()
+	greedy, quiet := []principal.OrgID{principal.NewOrgID(), principal.NewOrgID()}, principal.NewOrgID()
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	var held, refused atomic.Int64
-	for range 40 {
+	for i := range 40 {
 		all.Go(func() {
-			err := postgres.InTx(ctx, db, greedy, func(postgres.Tx) error {
+			err := postgres.InTx(ctx, db, greedy[i%2], func(postgres.Tx) error {
 				held.Add(1)
 				<-ctx.Done()
 				return nil
@@ -94,13 +94,13 @@ func TestAnOrganizationLeavesConnections(t *testing.T) {
 			}
 		})
 	}
-	require.Eventually(t, func() bool { return held.Load() == 3 }, 3*time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return held.Load() >= 2 }, 3*time.Minute, time.Millisecond)
 	for range 50 {
 		_, err := db.Org(quiet).Exec(t.Context(), "SELECT 1")
 		require.NoError(t, err)
 	}
-	require.Eventually(t, func() bool { return refused.Load() == 37 }, 3*time.Minute, time.Millisecond)
-	require.EqualValues(t, 3, held.Load())
+	require.Eventually(t, func() bool { return refused.Load()+held.Load() == 40 }, 3*time.Minute, time.Millisecond)
+	require.LessOrEqual(t, held.Load(), int64(3), "one is left for others")
 	cancel()
 	all.Wait()
 }

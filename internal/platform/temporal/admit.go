@@ -3,6 +3,7 @@ package temporal
 import (
 	"context"
 	"reflect"
+	"time"
 
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
@@ -16,7 +17,7 @@ import (
 type admitter struct {
 	interceptor.WorkerInterceptorBase
 	budget *admission.Budget
-	shares *shares
+	shares *admission.Turns
 }
 
 // InterceptActivity is called for each activity.
@@ -28,7 +29,7 @@ func (a *admitter) InterceptActivity(_ context.Context, next interceptor.Activit
 type admitted struct {
 	interceptor.ActivityInboundInterceptorBase
 	budget *admission.Budget
-	shares *shares
+	shares *admission.Turns
 }
 
 // ExecuteActivity opens the account and closes it when the activity has ended.
@@ -37,14 +38,20 @@ func (a *admitted) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteA
 	if !ok {
 		return nil, temporal.NewNonRetryableApplicationError("the input of the activity has no field Org of type principal.OrgID", "no_organization", nil)
 	}
-	if !a.shares.take(org) {
+	if !a.shares.Try(org) {
 		return nil, errShare
 	}
-	defer a.shares.give(org)
+	began := time.Now()
+	defer func() { a.shares.End(org, time.Since(began)) }()
 	account := a.budget.Activity(org)
 	defer account.Close()
 	return a.Next.ExecuteActivity(admission.With(ctx, account), in)
 }
+
+// errShare makes an activity whose organization has its share of the slots wait outside of
+// the worker.
+var errShare = temporal.NewApplicationErrorWithOptions("the organization has its share of the worker's slots", "share",
+	temporal.ApplicationErrorOptions{NextRetryDelay: 2 * time.Second})
 
 // organization is the one that the first argument names.
 func organization(args []any) (org principal.OrgID, ok bool) {

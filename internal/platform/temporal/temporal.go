@@ -119,7 +119,7 @@ const defaultSlots = 32
 
 // Worker serves one domain's queue until ctx ends, then lets what it runs
 // finish. Registration is done by the domain. Slots bounds how many activities it
-// executes at once, of which an organization gets at most three quarters; zero is
+// executes at once, of which an organization gets at most half; zero is
 // a number that suits most.
 func (c *Client) Worker(ctx context.Context, domain string, register func(worker.Registry), slots int) error {
 	slots = cmp.Or(slots, defaultSlots)
@@ -133,7 +133,7 @@ func (c *Client) Worker(ctx context.Context, domain string, register func(worker
 		OnFatalError:                     func(err error) { fatal <- err },
 
 		MaxConcurrentActivityExecutionSize: slots,
-		Interceptors:                       []interceptor.WorkerInterceptor{&admitter{budget: c.budget, shares: newShares(slots)}},
+		Interceptors:                       []interceptor.WorkerInterceptor{&admitter{budget: c.budget, shares: admission.NewTurns(slots)}},
 	}
 	w := worker.New(c.Client, c.Queue(domain), options)
 	register(w)

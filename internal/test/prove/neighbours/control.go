@@ -54,9 +54,9 @@ var controls = []control{
 		Instead: "		if b.Len()+len(before)+len(value) > maxPrompt && !sabotage(\"any_prompt\") {\n",
 	}},
 	{attack: "runs that fill every slot", Guard: rig.Guard{
-		Name: "every_slot", In: "temporal.shares.take",
-		Text:    "	if s.held[org] >= s.most {\n",
-		Instead: "	if s.held[org] >= s.most && !sabotage(\"every_slot\") {\n",
+		Name: "every_slot", In: "admission.Turns.admits",
+		Text:    "(t.whole || l.running == 0",
+		Instead: "(t.whole || sabotage(\"every_slot\") || l.running == 0",
 	}},
 }
 
