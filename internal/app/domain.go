@@ -15,6 +15,7 @@ import (
 	"github.com/assayhq/assay/internal/judging/probe"
 	"github.com/assayhq/assay/internal/judging/rule"
 	"github.com/assayhq/assay/internal/judging/watch"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/review/annotation"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/tenancy/erasure"
@@ -94,7 +95,7 @@ func (a *App) domains() []Domain {
 }
 
 // connect registers what every domain gives.
-func (a *App) connect(log *change.Log, opts httpapi.Options) {
+func (a *App) connect(log *change.Log, budget *admission.Budget, opts httpapi.Options) {
 	domains := a.domains()
 	var groups []map[string]change.Handler
 	var followers []change.Follower
@@ -106,7 +107,7 @@ func (a *App) connect(log *change.Log, opts httpapi.Options) {
 		followers = append(followers, d.Followers...)
 		a.workers = append(a.workers, d.Workers...)
 	}
-	a.Outbox = log.NewDispatcher(groups...)
+	a.Outbox = log.NewDispatcher(budget, groups...)
 	a.Events = log.NewFeed(a.Config.Events, followers...)
 	a.newEdge(opts, domains)
 }

@@ -78,13 +78,14 @@ type App struct {
 	blobs      *blob.Store
 
 	stopLimiter func() error
-	workers     []Worker // of every domain
+	workers     []Worker      // of every domain
+	migrated    chan struct{} // closed when PostgreSQL has the tables
 }
 
 // New connects the parts in order. It waits for no engine: readiness tells
 // when all of them answer.
 func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*App, error) {
-	a := &App{Config: cfg}
+	a := &App{Config: cfg, migrated: make(chan struct{})}
 	var err error
 	if a.postgres, err = postgres.Open(ctx, cfg.Postgres); err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	})
 	a.newEvaluation(log, now)
 	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, cfg.Erasure, a.Tenancy, a.temporal)
-	a.connect(log, httpapi.Options{
+	a.connect(log, budget, httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Admit: admit(budget), Limit: a.limit, Observe: a.meter,
 	})

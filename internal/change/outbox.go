@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 
 	"github.com/assayhq/assay/internal/change/internal/db"
 	"github.com/assayhq/assay/internal/core/principal"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
@@ -65,37 +64,34 @@ func (l *Log) WithdrawTx(ctx context.Context, tx postgres.Tx, topic, subject str
 }
 
 const (
-	lease     = time.Minute // longer than a whole batch of hand-overs may take
-	batch     = 20
+	lease     = time.Minute // longer than a lane may take
 	handOver  = 2500 * time.Millisecond
 	pollEvery = 500 * time.Millisecond
+	pollAway  = 2 * time.Second // while the database is away
 	// sweepBatch is the limit in the statement SweepKeys.
 	sweepBatch = 10_000
 	sweepEach  = 10 * time.Minute
 	maxDelay   = 5 * time.Minute
+	// A message that has failed so often is tried every hour.
+	stuckAfter, stuckDelay = 20, time.Hour
 )
 
 // Dispatcher hands promised work to its handlers. Any number may run: each
 // message is leased to one of them at a time.
 type Dispatcher struct {
 	log    *Log
-	groups []group
-}
-
-// group is topics that are dispatched one after another.
-type group struct {
-	log      *Log
-	handlers map[string]Handler
-	topics   []string
+	groups []*group
 }
 
 // NewDispatcher makes a dispatcher for groups of topics, such as those of one
-// domain each. A handler that is slow delays its own group and no other.
+// domain each. A handler that is slow delays its own group and no other, and in
+// its group the organization of the message and no other.
 // Messages of other topics wait for a dispatcher that serves them.
-func (l *Log) NewDispatcher(groups ...map[string]Handler) *Dispatcher {
+// What a handler uses is bounded by the budget as activities are.
+func (l *Log) NewDispatcher(budget *admission.Budget, groups ...map[string]Handler) *Dispatcher {
 	d := &Dispatcher{log: l}
 	for _, handlers := range groups {
-		d.groups = append(d.groups, group{log: l, handlers: handlers, topics: slices.Sorted(maps.Keys(handlers))})
+		d.groups = append(d.groups, newGroup(l, budget, handlers))
 	}
 	return d
 }
@@ -126,43 +122,18 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 func (d *Dispatcher) Once(ctx context.Context) (int, error) {
 	took := 0
 	for _, g := range d.groups {
-		n, err := g.once(ctx)
-		if took += n; err != nil {
-			return took, err
+		for {
+			n, err := g.fill(ctx)
+			g.lanes.Wait()
+			if took += n; err != nil {
+				return took, err
+			}
+			if n == 0 {
+				break
+			}
 		}
 	}
 	return took, nil
-}
-
-// run dispatches the group's messages until ctx ends.
-func (g group) run(ctx context.Context) {
-	promised, end := g.log.bell.listen(g.topics...)
-	defer end()
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-promised:
-			g.drain(ctx)
-		case <-poll.C:
-			g.drain(ctx)
-		}
-	}
-}
-
-// drain dispatches everything of the group that is due.
-func (g group) drain(ctx context.Context) {
-	for {
-		n, err := g.once(ctx)
-		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "outbox not read", "topics", g.topics, "error", err)
-		}
-		if n < batch || err != nil {
-			return
-		}
-	}
 }
 
 // sweep forgets every key whose day is over, a batch at a time.
@@ -176,45 +147,6 @@ func (d *Dispatcher) sweep(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// once dispatches a batch of what is due now and returns how many messages it
-// took.
-func (g group) once(ctx context.Context) (int, error) {
-	q := db.New(g.log.db.Claim("app.sweep", "outbox"))
-	now := g.log.now()
-	rows, err := q.TakeDue(ctx, db.TakeDueParams{Now: now, LeaseUntil: now.Add(lease), Batch: batch, Topics: g.topics})
-	if err != nil {
-		return 0, fmt.Errorf("take due messages: %w", err)
-	}
-	for _, r := range rows {
-		m := Message{Org: r.OrgID, Topic: r.Topic, Subject: r.Subject, Payload: r.Payload, Attempts: int(r.Attempts)}
-		if err := g.handle(ctx, m); err != nil {
-			delay := min(time.Second<<min(m.Attempts, 10), maxDelay)
-			slog.WarnContext(ctx, "message not handed over", "topic", m.Topic, "org_id", m.Org, "attempt", m.Attempts, "retry_in", delay.String(), "error", err)
-			if err := q.Postpone(ctx, db.PostponeParams{OrgID: r.OrgID, ID: r.ID, DueAt: g.log.now().Add(delay)}); err != nil {
-				return len(rows), fmt.Errorf("postpone message: %w", err)
-			}
-			continue
-		}
-		if err := q.Done(ctx, db.DoneParams{OrgID: r.OrgID, ID: r.ID}); err != nil {
-			return len(rows), fmt.Errorf("finish message: %w", err)
-		}
-	}
-	return len(rows), nil
-}
-
-// handle hands one message over within its time. A handler that panics has
-// failed; the dispatcher goes on.
-func (g group) handle(ctx context.Context, m Message) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, handOver)
-	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return g.handlers[m.Topic](ctx, m)
 }
 
 // Sweep forgets idempotency keys that are older than a day and returns how

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/change"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
@@ -52,7 +53,7 @@ func TestOutbox(t *testing.T) {
 			return failed
 		})
 		require.ErrorIs(t, err, failed)
-		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error { return nil }})
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(context.Context, change.Message) error { return nil }})
 		require.Zero(t, once(t, d))
 	})
 
@@ -61,7 +62,7 @@ func TestOutbox(t *testing.T) {
 		b := newBench(t)
 		b.publish(t, 1)
 		var got []change.Message
-		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
 			got = append(got, m)
 			return nil
 		}})
@@ -77,7 +78,7 @@ func TestOutbox(t *testing.T) {
 		b.publish(t, 1)
 		var attempts []int
 		fails := true
-		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
 			attempts = append(attempts, m.Attempts)
 			if fails {
 				return errors.New("away")
@@ -85,16 +86,19 @@ func TestOutbox(t *testing.T) {
 			return nil
 		}})
 		require.Equal(t, 1, once(t, d))
-		for _, delay := range []time.Duration{2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300} {
+		for _, delay := range []time.Duration{2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 3600, 3600} {
 			b.advance(delay*time.Second - time.Millisecond)
 			require.Zero(t, once(t, d), "not before %ds", delay)
 			b.advance(time.Millisecond)
 			require.Equal(t, 1, once(t, d), "after %ds", delay)
 		}
 		fails = false
-		b.advance(5 * time.Minute)
+		b.advance(time.Hour)
 		require.Equal(t, 1, once(t, d))
-		require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, attempts)
+		require.Len(t, attempts, 23)
+		for i, n := range attempts {
+			require.Equal(t, i+1, n)
+		}
 		require.Zero(t, b.rows(t, "outbox"))
 	})
 
@@ -103,7 +107,7 @@ func TestOutbox(t *testing.T) {
 		b := newBench(t)
 		b.publish(t, 5)
 		var done []string
-		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
 			if m.Subject == "2" {
 				return errors.New("away")
 			}
@@ -119,10 +123,10 @@ func TestOutbox(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
 		b.publish(t, 1)
-		older := b.log.NewDispatcher(map[string]change.Handler{"another": func(context.Context, change.Message) error { return nil }})
+		older := b.log.NewDispatcher(nil, map[string]change.Handler{"another": func(context.Context, change.Message) error { return nil }})
 		require.Zero(t, once(t, older))
 		require.Equal(t, 1, b.rows(t, "outbox"))
-		newer := b.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error { return nil }})
+		newer := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(context.Context, change.Message) error { return nil }})
 		require.Equal(t, 1, once(t, newer))
 		require.Zero(t, b.rows(t, "outbox"))
 	})
@@ -131,7 +135,7 @@ func TestOutbox(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
 		b.publish(t, 1)
-		dies := b.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error {
+		dies := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(context.Context, change.Message) error {
 			runtime.Goexit() // the dispatcher ends in the middle of a hand-over
 			return nil
 		}})
@@ -142,7 +146,7 @@ func TestOutbox(t *testing.T) {
 		}()
 		<-died
 		var attempts int
-		lives := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+		lives := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
 			attempts = m.Attempts
 			return nil
 		}})
@@ -171,7 +175,7 @@ func TestOutbox(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				d := b.log.NewDispatcher(handlers)
+				d := b.log.NewDispatcher(nil, handlers)
 				for {
 					if took, err := d.Once(t.Context()); err != nil || took == 0 {
 						return
@@ -193,7 +197,7 @@ func TestOutbox(t *testing.T) {
 		b.org = b.newOrg(t)
 		b.publish(t, 1)
 		seen := map[string]bool{}
-		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
 			seen[m.Org.String()] = true
 			return nil
 		}})
@@ -201,11 +205,68 @@ func TestOutbox(t *testing.T) {
 		require.Equal(t, map[string]bool{first.String(): true, b.org.String(): true}, seen)
 	})
 
+	t.Run("an organization that promised much keeps nobody waiting", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		flood, hold, held := b.org, make(chan struct{}), make(chan struct{}, 1)
+		b.publish(t, 500)
+		var floods atomic.Int64
+		quiet := make(chan int64, 3)
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+			if m.Org != flood {
+				quiet <- floods.Load()
+			} else if floods.Add(1) == 1 {
+				held <- struct{}{}
+				<-hold
+			}
+			return nil
+		}})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.Run(ctx) }()
+		<-held // and it stays so while others come and go
+		for range 3 {
+			b.org = b.newOrg(t)
+			b.publish(t, 1)
+			require.EqualValues(t, 1, <-quiet, "the first of 500 messages is still being handed over")
+		}
+		close(hold)
+		require.Eventually(t, func() bool { return floods.Load() == 500 }, 10*time.Minute, time.Millisecond)
+		stop()
+		require.NoError(t, <-ended)
+	})
+
+	t.Run("organizations take turns", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		for range 20 { // more than there are lanes
+			b.org = b.newOrg(t)
+			b.publish(t, 10)
+		}
+		var mu sync.Mutex
+		var order []principal.OrgID
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(_ context.Context, m change.Message) error {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, m.Org)
+			return nil
+		}})
+		require.Equal(t, 200, once(t, d))
+		early := map[principal.OrgID]int{}
+		for _, org := range order[:100] {
+			early[org]++
+		}
+		require.Len(t, early, 20, "each had a turn before anyone had two more")
+		for _, n := range early {
+			require.LessOrEqual(t, n, 8)
+		}
+	})
+
 	t.Run("what a process promises it hands over at once", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
 		handled := make(chan struct{}, 1)
-		d := b.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error {
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(context.Context, change.Message) error {
 			handled <- struct{}{}
 			return nil
 		}})
@@ -236,7 +297,7 @@ func TestOutbox(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
 		blocked, release, handled := make(chan struct{}, 1), make(chan struct{}), make(chan struct{}, 1)
-		d := b.log.NewDispatcher(
+		d := b.log.NewDispatcher(nil,
 			map[string]change.Handler{"topic": func(context.Context, change.Message) error {
 				blocked <- struct{}{}
 				<-release

@@ -114,20 +114,41 @@ SELECT drop_events(@before)::integer AS dropped;
 SELECT rebase_events()::bigint AS rebased;
 
 -- name: TakeDue :many
--- Leases due messages of the topics that the dispatcher serves: another dispatcher does not see them until the lease
--- ends, and a dispatcher that dies gives them back by doing nothing.
--- all orgs: the dispatcher serves every organization in order of time.
-UPDATE outbox o
-SET attempts = o.attempts + 1, due_at = @lease_until
+-- Leases due messages of the topics that the dispatcher serves: some of each topic, of the next organizations that have any
+-- and are not busy. Another dispatcher does not see them until the lease ends, and a dispatcher that dies gives them back by
+-- doing nothing. Organizations are found by skipping from one to the next in the index, so the messages of one that has many
+-- cost the others nothing.
+-- all orgs: the dispatcher serves every organization in turn.
+WITH RECURSIVE line (org_id) AS (
+  SELECT @after::uuid
+  UNION ALL
+  SELECT (
+    SELECT n.org_id FROM unnest(@topics::text[]) AS t (topic)
+    CROSS JOIN LATERAL (SELECT o.org_id FROM outbox o WHERE o.topic = t.topic AND o.org_id > line.org_id ORDER BY o.org_id LIMIT 1) n
+    ORDER BY n.org_id LIMIT 1
+  )
+  FROM line WHERE line.org_id IS NOT NULL
+), turn AS (
+  SELECT line.org_id FROM line
+  WHERE line.org_id <> @after::uuid AND line.org_id <> ALL (@busy::uuid[])
+    AND EXISTS (SELECT 1 FROM outbox o WHERE o.topic = ANY (@topics::text[]) AND o.org_id = line.org_id AND o.due_at <= @now)
+  LIMIT @orgs
+)
+UPDATE outbox m
+SET attempts = m.attempts + 1, due_at = @lease_until
 FROM (
-  SELECT d.org_id, d.id FROM outbox d
-  WHERE d.due_at <= @now AND d.topic = ANY (@topics::text[])
-  ORDER BY d.due_at, d.id
-  LIMIT @batch
-  FOR UPDATE SKIP LOCKED
+  SELECT d.org_id, d.id FROM turn
+  CROSS JOIN unnest(@topics::text[]) AS t (topic)
+  CROSS JOIN LATERAL (
+    SELECT o.org_id, o.id FROM outbox o
+    WHERE o.topic = t.topic AND o.org_id = turn.org_id AND o.due_at <= @now
+    ORDER BY o.due_at, o.id
+    LIMIT @each
+    FOR UPDATE SKIP LOCKED
+  ) d
 ) due
-WHERE o.org_id = due.org_id AND o.id = due.id
-RETURNING o.org_id, o.id, o.topic, o.subject, o.payload, o.attempts;
+WHERE m.org_id = due.org_id AND m.id = due.id
+RETURNING m.org_id, m.id, m.topic, m.subject, m.payload, m.attempts;
 
 -- name: Done :exec
 -- The work is handed over.

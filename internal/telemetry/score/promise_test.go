@@ -53,7 +53,7 @@ func TestAPromisedScoreIsStored(t *testing.T) {
 		require.NoError(t, ch.Writer().QueryRow(ctx, "SELECT count() FROM (SELECT DISTINCT _part, _part_offset FROM scores)").Scan(&n))
 		return int(n)
 	}
-	outbox := log.NewDispatcher(s.Handlers())
+	outbox := log.NewDispatcher(nil, s.Handlers())
 	one := about(score.Trace(trace), score.Source{Kind: score.SourceUser, ID: "u"}, 1, noon)
 	one.By = principal.KeyActor(4)
 	promise := func() {
@@ -136,7 +136,7 @@ func TestFeedbackOfAnOlderVersionBecomesScores(t *testing.T) {
 	require.EqualValues(t, 7, late)
 	_, err = conn.Exec(ctx, "DELETE FROM trace_feedback WHERE org_id = $1 AND trace_id = $2", uuid.UUID(org), trace[:])
 	require.NoError(t, err)
-	n, err := log.NewDispatcher(s.Handlers()).Once(ctx)
+	n, err := log.NewDispatcher(nil, s.Handlers()).Once(ctx)
 	require.NoError(t, err)
 	require.Equal(t, 7, n)
 

@@ -391,24 +391,46 @@ func (q *Queries) SweepKeys(ctx context.Context, before time.Time) (int64, error
 }
 
 const takeDue = `-- name: TakeDue :many
-UPDATE outbox o
-SET attempts = o.attempts + 1, due_at = $1
+WITH RECURSIVE line (org_id) AS (
+  SELECT $5::uuid
+  UNION ALL
+  SELECT (
+    SELECT n.org_id FROM unnest($2::text[]) AS t (topic)
+    CROSS JOIN LATERAL (SELECT o.org_id FROM outbox o WHERE o.topic = t.topic AND o.org_id > line.org_id ORDER BY o.org_id LIMIT 1) n
+    ORDER BY n.org_id LIMIT 1
+  )
+  FROM line WHERE line.org_id IS NOT NULL
+), turn AS (
+  SELECT line.org_id FROM line
+  WHERE line.org_id <> $5::uuid AND line.org_id <> ALL ($6::uuid[])
+    AND EXISTS (SELECT 1 FROM outbox o WHERE o.topic = ANY ($2::text[]) AND o.org_id = line.org_id AND o.due_at <= $3)
+  LIMIT $7
+)
+UPDATE outbox m
+SET attempts = m.attempts + 1, due_at = $1
 FROM (
-  SELECT d.org_id, d.id FROM outbox d
-  WHERE d.due_at <= $2 AND d.topic = ANY ($3::text[])
-  ORDER BY d.due_at, d.id
-  LIMIT $4
-  FOR UPDATE SKIP LOCKED
+  SELECT d.org_id, d.id FROM turn
+  CROSS JOIN unnest($2::text[]) AS t (topic)
+  CROSS JOIN LATERAL (
+    SELECT o.org_id, o.id FROM outbox o
+    WHERE o.topic = t.topic AND o.org_id = turn.org_id AND o.due_at <= $3
+    ORDER BY o.due_at, o.id
+    LIMIT $4
+    FOR UPDATE SKIP LOCKED
+  ) d
 ) due
-WHERE o.org_id = due.org_id AND o.id = due.id
-RETURNING o.org_id, o.id, o.topic, o.subject, o.payload, o.attempts
+WHERE m.org_id = due.org_id AND m.id = due.id
+RETURNING m.org_id, m.id, m.topic, m.subject, m.payload, m.attempts
 `
 
 type TakeDueParams struct {
 	LeaseUntil time.Time
-	Now        time.Time
 	Topics     []string
-	Batch      int32
+	Now        time.Time
+	Each       int32
+	After      uuid.UUID
+	Busy       []uuid.UUID
+	Orgs       int32
 }
 
 type TakeDueRow struct {
@@ -420,15 +442,20 @@ type TakeDueRow struct {
 	Attempts int32
 }
 
-// Leases due messages of the topics that the dispatcher serves: another dispatcher does not see them until the lease
-// ends, and a dispatcher that dies gives them back by doing nothing.
-// all orgs: the dispatcher serves every organization in order of time.
+// Leases due messages of the topics that the dispatcher serves: some of each topic, of the next organizations that have any
+// and are not busy. Another dispatcher does not see them until the lease ends, and a dispatcher that dies gives them back by
+// doing nothing. Organizations are found by skipping from one to the next in the index, so the messages of one that has many
+// cost the others nothing.
+// all orgs: the dispatcher serves every organization in turn.
 func (q *Queries) TakeDue(ctx context.Context, arg TakeDueParams) ([]TakeDueRow, error) {
 	rows, err := q.db.Query(ctx, takeDue,
 		arg.LeaseUntil,
-		arg.Now,
 		arg.Topics,
-		arg.Batch,
+		arg.Now,
+		arg.Each,
+		arg.After,
+		arg.Busy,
+		arg.Orgs,
 	)
 	if err != nil {
 		return nil, err

@@ -125,7 +125,7 @@ func newSide(ctx context.Context, s *rig.System, name string, events int) (*side
 		return nil, err
 	}
 	out := &side{pg: pg, log: change.New(pg, time.Now), org: principal.NewOrgID()}
-	out.dispatcher = out.log.NewDispatcher(map[string]change.Handler{"topic": func(context.Context, change.Message) error { return nil }})
+	out.dispatcher = out.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(context.Context, change.Message) error { return nil }})
 	if err := out.log.NewFeed(change.Config{Keep: 1e6 * time.Hour}).Maintain(ctx); err != nil {
 		return nil, err
 	}
