@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -9,56 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/assayhq/assay/db"
 	"github.com/assayhq/assay/internal/httpapi"
-	"github.com/assayhq/assay/internal/platform/clickhouse"
-	"github.com/assayhq/assay/internal/platform/postgres"
 )
-
-type migrateCommand struct{}
-
-// Run applies what is missing and says what it did.
-func (migrateCommand) Run(e *environment) error {
-	cfg, err := e.load()
-	if err != nil {
-		return err
-	}
-	pg, err := postgres.Migrate(e.ctx, cfg.Postgres, db.Postgres())
-	for _, m := range pg {
-		fmt.Fprintf(e.out, "postgres    %-24s %s\n", m.Name, m.Took.Round(time.Millisecond))
-	}
-	if err != nil {
-		return err
-	}
-	ch, err := clickhouse.Migrate(e.ctx, cfg.ClickHouse, db.ClickHouse())
-	for _, m := range ch {
-		fmt.Fprintf(e.out, "clickhouse  %-24s %s\n", m.Name, m.Took.Round(time.Millisecond))
-	}
-	if err != nil {
-		return err
-	}
-	if len(pg)+len(ch) == 0 {
-		fmt.Fprintln(e.out, "The schemas are up to date.")
-	}
-	return warnUnfiltered(e, cfg.ClickHouse)
-}
-
-// warnUnfiltered says what to install if ClickHouse has no row filter. It is no
-// error: processes of a release before the filter would read nothing under it,
-// so it is installed after the last of them has ended.
-func warnUnfiltered(e *environment, cfg clickhouse.Config) error {
-	ch, err := clickhouse.Open(cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = ch.Close() }()
-	err = ch.Filtered(e.ctx)
-	if errors.Is(err, clickhouse.ErrUnfiltered) {
-		fmt.Fprintln(e.errOut, "warning:", err)
-		return nil
-	}
-	return err
-}
 
 type configCommand struct{}
 

@@ -89,32 +89,7 @@ func (serveCommand) Run(e *environment) error { return e.play(RoleServe) }
 func (workerCommand) Run(e *environment) error { return e.play(RoleWorker) }
 
 // Run migrates, serves and works.
-func (allCommand) Run(e *environment) error {
-	if _, err := e.load(); err != nil {
-		return err
-	}
-	if err := e.migratePatiently(); err != nil {
-		return err
-	}
-	return e.play(RoleAll)
-}
-
-// migratePatiently gives engines that start beside the process time to come up.
-func (e *environment) migratePatiently() error {
-	const patience, pause = time.Minute, time.Second
-	for began := time.Now(); ; {
-		err := (migrateCommand{}).Run(e)
-		if err == nil || time.Since(began) > patience {
-			return err
-		}
-		slog.Warn("schemas are not up to date yet", "error", err, "retry_in", pause.String())
-		select {
-		case <-e.ctx.Done():
-			return err
-		case <-time.After(pause):
-		}
-	}
-}
+func (allCommand) Run(e *environment) error { return e.play(RoleAll) }
 
 // play runs a role until a signal ends it.
 func (e *environment) play(role Role) error {

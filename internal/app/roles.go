@@ -36,11 +36,17 @@ type part struct {
 	run   func(*App, context.Context) error
 }
 
-// parts says which roles need which part; the workers of domains come on top.
-var parts = []part{
+// firstParts begin at once, whatever is away.
+var firstParts = []part{
 	{"internal listener", []Role{RoleServe, RoleWorker, RoleAll}, (*App).runInternal},
 	{"public listener", []Role{RoleServe, RoleAll}, (*App).runPublic},
 	{"otlp listener", []Role{RoleServe, RoleAll}, (*App).runRPC},
+	{"migrations", []Role{RoleAll}, (*App).runMigrations},
+}
+
+// parts begin when the tables of PostgreSQL are there, if the process makes them itself.
+// The workers of domains come on top.
+var parts = []part{
 	// Whoever deferred telemetry inserts it; with shared object storage anyone may.
 	{"telemetry drain", []Role{RoleServe, RoleWorker, RoleAll}, func(a *App, ctx context.Context) error { return a.Trace.RunDrain(ctx) }},
 	{"usage meter", []Role{RoleServe, RoleAll}, func(a *App, ctx context.Context) error { return a.Tenancy.RunMeter(ctx) }},
@@ -83,20 +89,33 @@ func sweep(of func(*App) sweeper) func(*App, context.Context) error {
 // it returns.
 func (a *App) Run(ctx context.Context, role Role) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, p := range slices.Concat(parts, a.queues()) {
-		for _, r := range p.roles {
-			if r != role {
-				continue
-			}
+	begin := func(p part) {
+		if slices.Contains(p.roles, role) {
 			g.Go(func() error {
 				if err := p.run(a, ctx); err != nil {
 					return fmt.Errorf("%s: %w", p.name, err)
 				}
-				slog.Info("stopped", "part", p.name)
+				slog.Debug("part ended", "part", p.name)
 				return nil
 			})
 		}
 	}
+	for _, p := range firstParts {
+		begin(p)
+	}
+	g.Go(func() error {
+		if role == RoleAll {
+			select {
+			case <-a.migrated:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		for _, p := range slices.Concat(parts, a.queues()) {
+			begin(p)
+		}
+		return nil
+	})
 	err := g.Wait()
 	// Requests that ended after the meter did are counted too.
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

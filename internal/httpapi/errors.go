@@ -11,7 +11,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
-	"golang.org/x/time/rate"
 
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/request"
@@ -94,11 +93,6 @@ type Refusal struct {
 	Body   ErrorBody
 }
 
-// refusalLines bounds the lines of the log about refusals. While an engine is
-// away or the process is full there are thousands a second, which the metric of
-// requests counts.
-var refusalLines = rate.NewLimiter(10, 50)
-
 // Explain finds what the caller may see of any error, and sets the headers of
 // the answer. What the caller may not see goes to the log, with the request id
 // that the caller gets.
@@ -111,7 +105,7 @@ func Explain(ctx context.Context, err error) Refusal {
 		f = errInternal
 	case !ok:
 		f = errTimeout
-	case f.Kind == fault.Unavailable && refusalLines.Allow():
+	case f.Kind == fault.Unavailable:
 		slog.WarnContext(ctx, "request refused", "request_id", info.ID, "operation", info.Operation, "error", err)
 	}
 	r := Refusal{Fault: f, Status: statuses[f.Kind], Body: errorBody(f, info.ID)}

@@ -25,9 +25,7 @@ type Check struct {
 // commonly give up after a few seconds.
 const checkTimeout = 2 * time.Second
 
-type healthOutput struct {
-	Body healthBody
-}
+type healthOutput struct{ Body healthBody }
 
 type healthBody struct {
 	Status        string `json:"status" enum:"ok" doc:"Always ok."`
@@ -35,9 +33,7 @@ type healthBody struct {
 	UptimeSeconds int64  `json:"uptime_seconds" doc:"Seconds since the process started."`
 }
 
-type readyOutput struct {
-	Body readyBody
-}
+type readyOutput struct{ Body readyBody }
 
 type readyBody struct {
 	Status string       `json:"status" enum:"ready,degraded" doc:"degraded if an engine does not answer that only some operations need."`
@@ -65,8 +61,7 @@ func (e *Edge) registerHealth() {
 
 func (e *Edge) getHealth(context.Context, *struct{}) (*healthOutput, error) {
 	var out healthOutput
-	out.Body.Status = "ok"
-	out.Body.Version = e.opts.Build
+	out.Body.Status, out.Body.Version = "ok", e.opts.Build
 	out.Body.UptimeSeconds = int64(e.opts.Now().Sub(e.started).Seconds())
 	return &out, nil
 }
@@ -115,12 +110,15 @@ func (r *readiness) get(ctx context.Context, checks []Check) []checkState {
 	var wg sync.WaitGroup
 	for i, c := range checks {
 		wg.Go(func() {
-			states[i] = checkState{Name: c.Name, OK: true}
-			if err := c.Probe(ctx); err != nil {
-				states[i] = checkState{Name: c.Name, Message: &c.Advice}
-				if len(r.states) == 0 || r.states[i].OK {
-					slog.WarnContext(ctx, "engine away", "check", c.Name, "error", err)
-				}
+			err := c.Probe(ctx)
+			states[i] = checkState{Name: c.Name, OK: err == nil}
+			if err != nil {
+				states[i].Message = &c.Advice
+			}
+			if was := len(r.states) == 0 || r.states[i].OK; was && err != nil {
+				slog.WarnContext(ctx, "engine away", "check", c.Name, "error", err)
+			} else if !was && err == nil {
+				slog.InfoContext(ctx, "engine back", "check", c.Name)
 			}
 		})
 	}

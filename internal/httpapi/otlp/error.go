@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-	"golang.org/x/time/rate"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
@@ -46,15 +45,11 @@ type envelope struct {
 	Message string            `json:"message" doc:"Equal to error.message."`
 }
 
-// refusalLines bounds how many refusals are logged: an exporter whose key is
-// wrong repeats its request for as long as it runs.
-var refusalLines = rate.NewLimiter(1, 10)
-
 // explain is what the caller sees of an error. Exporters drop what is refused and
 // few of them say so, so a line in the log tells why a trace is missing.
 func explain(ctx context.Context, err error) httpapi.Refusal {
 	refused := httpapi.Explain(ctx, err)
-	if refused.Status < http.StatusInternalServerError && refusalLines.Allow() {
+	if refused.Status < http.StatusInternalServerError {
 		info := request.From(ctx)
 		slog.WarnContext(ctx, "telemetry refused", "request_id", info.ID, "operation", info.Operation,
 			"status", refused.Status, "reason", refused.Fault.Reason, "error", err)

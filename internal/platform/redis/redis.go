@@ -5,6 +5,8 @@ package redis
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 
 	"github.com/redis/go-redis/v9"
 
@@ -26,6 +28,15 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
+
+// logger writes what the library has to say as all other lines are written.
+type logger struct{}
+
+func (logger) Printf(ctx context.Context, format string, args ...any) {
+	slog.WarnContext(ctx, "redis", "error", fmt.Sprintf(format, args...))
+}
+
+func init() { redis.SetLogger(logger{}) }
 
 // Client is a pool of connections.
 type Client struct{ *redis.Client }

@@ -48,15 +48,15 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Logger writes structured lines to w.
+// Logger writes structured lines to w, and none that only repeats others.
 func Logger(cfg Config, w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // Validate has read it
 	opts := &slog.HandlerOptions{Level: level}
 	if cfg.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(w, opts))
+		return slog.New(withoutRepeats(slog.NewTextHandler(w, opts)))
 	}
-	return slog.New(slog.NewJSONHandler(w, opts))
+	return slog.New(withoutRepeats(slog.NewJSONHandler(w, opts)))
 }
 
 // registry holds the metrics of the process.

@@ -5,7 +5,13 @@ import (
 	"os"
 	"testing"
 
+	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
-func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
+func TestMain(m *testing.M) {
+	if command := os.Getenv(commandVariable); command != "" {
+		os.Exit(app.Main("v1.2.3", []string{command}, os.Environ(), os.Stdout, os.Stderr))
+	}
+	os.Exit(testkit.Main(m))
+}

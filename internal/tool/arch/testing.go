@@ -63,6 +63,7 @@ var sleeping = map[string]string{
 	"internal/platform/blob/kit_test.go":                 "looks again until a server listens",
 	"internal/platform/egress/redirect_internal_test.go": "is a server that takes its time",
 	"internal/platform/ratelimit/replicas_test.go":       "lets the time of Redis pass",
+	"internal/test/app/app_away_test.go":                 "gives processes time to fill their logs",
 	"internal/test/evaluation/evaluation_cancel_test.go": "gives a worker time to look, and more if it was too little",
 	"internal/test/evaluation/evaluation_crash_test.go":  "is a target that takes its time",
 	"internal/test/evaluation/evaluation_share_test.go":  "is a target that takes its time",
