@@ -142,6 +142,10 @@ func bootstrap(e *Estimate, clusters int, statistic func([]int) float64, leaveOu
 		return SortedQuantile(replicates, low), SortedQuantile(replicates, high)
 	})
 	lower, upper := l(o.Alpha())
+	if lower == upper {
+		e.Abstain(StatusDegenerate, "nearly all draws have the same value, so they do not tell how much it varies")
+		return nil
+	}
 	e.Between(lower, upper, o.Level, method)
 	e.Assume("clusters are independent")
 	e.few()
