@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // work are attacks by what is to be done.
@@ -25,6 +27,13 @@ var work = []attack{
 	}},
 	{name: "costly schemas", width: 4, prepare: costlySchema, blow: func(ctx context.Context, x *attacker, _ int) {
 		x.send(ctx, http.MethodPost, "/api/datasets/"+x.dataset+"/items?dryRun=true", x.body)
+	}},
+	{name: "deletions in a loop", width: 8, prepare: tinyRuns, blow: func(ctx context.Context, x *attacker, _ int) {
+		var made identified
+		_, answer := x.send(ctx, http.MethodPost, "/api/evaluations", fmt.Appendf(nil, `{"name":"e %s","datasetId":%q,"metrics":["exact_match"]}`, randomHex(8), x.dataset))
+		if json.Unmarshal(answer, &made) == nil && made.ID != "" {
+			x.send(ctx, http.MethodDelete, "/api/evaluations/"+made.ID, nil)
+		}
 	}},
 	{name: "runs in a loop", width: 8, prepare: tinyRuns, blow: func(ctx context.Context, x *attacker, _ int) {
 		x.send(ctx, http.MethodPost, "/api/evaluations/"+x.evaluation+"/runs", []byte(`{}`))
