@@ -59,9 +59,8 @@ type panelItem struct {
 }
 
 // Among computes how well the raters of a task agree.
-func Among(ratings []Rating, scale Scale, source stat.Source, o stat.Options) (Together, error) {
-	var t Together
-	var err error
+func Among(ratings []Rating, scale Scale, source stat.Source, o stat.Options) (t Together, err error) {
+	defer stat.Stoppable(&err)
 	if t.Overall, err = Ceiling(ratings, scale, source, o); err != nil {
 		return Together{}, err
 	}
@@ -134,6 +133,7 @@ func (p *panel) pairs(scale Scale) ([]RaterPair, error) {
 			if len(rows) == 0 {
 				continue
 			}
+			p.o.Step()
 			s := &sample{values: p.k, patterns: cells, chance: chance}
 			s.gather(rows, nil)
 			agreed, err := p.same(s, rows)

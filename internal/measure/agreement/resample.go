@@ -66,6 +66,7 @@ func (s *sample) resample(method string, o stat.Options, names []string, f stati
 	d := drawn{mass: make([]float64, len(s.patterns))}
 	out := make([]float64, len(names))
 	for range r.drawn {
+		o.Step()
 		clear(d.mass)
 		d.added = urn.draw(random, n, d.mass, d.added[:0])
 		for i := range d.added {

@@ -21,6 +21,8 @@ type Options struct {
 	Watched []string
 	// Level of intervals, zero is 0.95.
 	Level float64
+	// Pause is that of stat.Options.
+	Pause func() error
 }
 
 // Item is the consensus about an item.
@@ -66,16 +68,17 @@ type Consensus struct {
 }
 
 // Fit finds the consensus of votes.
-func Fit(all []Vote, scale agreement.Scale, o Options) (Consensus, error) {
+func Fit(all []Vote, scale agreement.Scale, o Options) (c Consensus, err error) {
+	defer stat.Stoppable(&err)
 	v, err := read(all, scale, o.Truth, o.Watched)
 	if err != nil {
 		return Consensus{}, err
 	}
-	checked, err := stat.Options{Level: o.Level}.Checked()
+	checked, err := stat.Options{Level: o.Level, Pause: o.Pause}.Checked()
 	if err != nil {
 		return Consensus{}, err
 	}
-	c, m, err := v.consensus(o.Method)
+	c, m, err := v.consensus(o.Method, checked)
 	if err != nil {
 		return Consensus{}, err
 	}
@@ -84,7 +87,7 @@ func Fit(all []Vote, scale agreement.Scale, o Options) (Consensus, error) {
 }
 
 // consensus fits a model, and says how.
-func (v *votes) consensus(method Method) (Consensus, *model, error) {
+func (v *votes) consensus(method Method, o stat.Options) (Consensus, *model, error) {
 	c := Consensus{Status: stat.StatusOK, Method: method, Labels: v.labels, AlgoVersion: stat.AlgoVersion}
 	if method == "" {
 		c.Method, c.Reason = v.choose()
@@ -96,7 +99,7 @@ func (v *votes) consensus(method Method) (Consensus, *model, error) {
 	case MethodDawidSkene, MethodOneCoin:
 		m = v.guarded(&c, func(excluded []bool) (*model, func(int) bool) {
 			m := newModel(v, c.Method == MethodOneCoin, true, excluded)
-			m.fit(mostRounds)
+			m.fit(mostRounds, o.Step)
 			return m, func(j int) bool { return m.accuracy(j) < m.chance() }
 		})
 	case MethodGLAD:
@@ -105,7 +108,7 @@ func (v *votes) consensus(method Method) (Consensus, *model, error) {
 		}
 		m = v.guarded(&c, func(excluded []bool) (*model, func(int) bool) {
 			g := newGlad(v, excluded)
-			g.fit(gladRounds)
+			g.fit(gladRounds, o.Step)
 			return g.model, func(j int) bool { return g.alpha[j] < 0 }
 		})
 		if len(v.said) < votesForGLAD*len(v.items) {
@@ -113,7 +116,7 @@ func (v *votes) consensus(method Method) (Consensus, *model, error) {
 		}
 	case MethodDawidSkeneML, MethodOneCoinML:
 		m = newModel(v, c.Method == MethodOneCoinML, false, v.watched)
-		m.fit(mostRounds)
+		m.fit(mostRounds, o.Step)
 		c.warn("without smoothing a few votes look like certainty")
 	default:
 		return Consensus{}, nil, malformed("method %q is not known", method)

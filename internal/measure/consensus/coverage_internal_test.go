@@ -184,7 +184,7 @@ func TestSimulatedPeers(t *testing.T) {
 				all, truth, scale := c.votes(rand.New(rand.NewPCG(uint64(run), uint64(100+n))))
 				v, err := read(all, scale, nil, nil)
 				require.NoError(t, err)
-				fit, m, err := v.consensus("")
+				fit, m, err := v.consensus("", stat.Options{})
 				require.NoError(t, err)
 				require.Len(t, truth, c.items)
 				o, err := stat.Options{}.Checked()

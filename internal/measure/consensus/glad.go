@@ -32,10 +32,11 @@ func newGlad(v *votes, excluded []bool) *glad {
 
 // fit alternates between the labels and what makes them most plausible. All labels
 // have the same chance in advance.
-func (g *glad) fit(rounds int) {
+func (g *glad) fit(rounds int, step func()) {
 	g.start()
 	g.expect()
 	for g.rounds < rounds && !g.converged && len(g.items) > 0 {
+		step()
 		g.optimize()
 		g.converged = g.expect() < settled*1e3 // an optimization leaves that much open
 		g.rounds++

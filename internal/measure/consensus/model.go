@@ -52,11 +52,13 @@ func newModel(v *votes, coin, smooth bool, excluded []bool) *model {
 }
 
 // fit alternates between what annotators do, given the labels, and the labels,
-// given what annotators do.
-func (m *model) fit(rounds int) {
+// given what annotators do. Others are let in at each step.
+func (m *model) fit(rounds int, step func()) {
 	m.start()
 	for m.rounds < rounds && !m.converged {
+		step()
 		m.maximize()
+		step()
 		m.converged = m.expect() < settled
 		m.rounds++
 	}

@@ -57,7 +57,7 @@ func (c oracleCrowd) fit(coin, smooth bool, rounds int) (*model, error) {
 		return nil, err
 	}
 	m := newModel(v, coin, smooth, make([]bool, len(v.annotators)))
-	m.fit(rounds)
+	m.fit(rounds, func() {})
 	return m, nil
 }
 
@@ -117,7 +117,7 @@ var oracles = map[string]oracle.Function{
 			return nil, err
 		}
 		g := newGlad(v, make([]bool, len(v.annotators)))
-		g.fit(in.Rounds)
+		g.fit(in.Rounds, func() {})
 		return outputs{"post": g.post, "skill": g.alpha[0]}, nil
 	}),
 	"peers": oracle.Asking(func(in oracleCrowd) (outputs, error) {

@@ -80,7 +80,8 @@ type Quality struct {
 
 // Grade says how well each annotator works, in the order of their names. The
 // order is not a ranking: intervals that overlap rank nobody.
-func Grade(w Work, scale agreement.Scale, o QualityOptions) ([]Quality, error) {
+func Grade(w Work, scale agreement.Scale, o QualityOptions) (all []Quality, err error) {
+	defer stat.Stoppable(&err)
 	if o.Required == 0 {
 		o.Required = defaultRequired
 	}
@@ -96,7 +97,7 @@ func Grade(w Work, scale agreement.Scale, o QualityOptions) ([]Quality, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit, m, err := v.consensus(o.Method)
+	fit, m, err := v.consensus(o.Method, o.Options)
 	if err != nil {
 		return nil, err
 	}

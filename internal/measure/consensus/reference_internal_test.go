@@ -60,7 +60,7 @@ func modelOf(t *testing.T, coin, smooth bool, rounds int) *model {
 	v, err := read(reference(), zeroOne, nil, nil)
 	require.NoError(t, err)
 	m := newModel(v, coin, smooth, make([]bool, len(v.annotators)))
-	m.fit(rounds)
+	m.fit(rounds, func() {})
 	return m
 }
 
@@ -133,7 +133,7 @@ func TestReferenceGLAD(t *testing.T) {
 	v, err := read(reference(), zeroOne, nil, nil)
 	require.NoError(t, err)
 	g := newGlad(v, make([]bool, len(v.annotators)))
-	g.fit(1000)
+	g.fit(1000, func() {})
 	require.True(t, g.converged)
 	require.InDeltaSlice(t, []float64{.999997, .000074, .780265, .108283, .999984, .000284, .999774, .005138}, ones(g.post), 2e-6)
 	require.InDeltaSlice(t, []float64{1.212720, .856782, .970992, -.102551}, g.alpha, 2e-6)

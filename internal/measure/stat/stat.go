@@ -213,6 +213,9 @@ type Options struct {
 	CostRatio  float64
 	Replicates int  // of the bootstrap; zero is 2,000
 	Seed       Seed // for whatever is drawn at random
+	// Pause is called between steps of what takes long. An error ends the computation, which
+	// returns it.
+	Pause func() error
 
 	source Source // who made the scores, as far as they were gathered
 }

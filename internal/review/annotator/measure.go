@@ -12,6 +12,7 @@ import (
 	agree "github.com/assayhq/assay/internal/measure/agreement"
 	"github.com/assayhq/assay/internal/measure/consensus"
 	"github.com/assayhq/assay/internal/measure/stat"
+	"github.com/assayhq/assay/internal/platform/admission"
 	"github.com/assayhq/assay/internal/review/annotation"
 	"github.com/assayhq/assay/internal/review/label"
 )
@@ -56,7 +57,11 @@ func (s *Service) Doubts(ctx context.Context, org principal.OrgID, task int64) (
 	if why != "" {
 		return nil, nil
 	}
-	c, err := fitted(newCrowd(all, func(v annotation.Vote) string { return v.Person.String() }), scale, known.Gold)
+	var c consensus.Consensus
+	err = admission.From(ctx).Work(ctx, func(pause func() error) (err error) {
+		c, err = fitted(newCrowd(all, func(v annotation.Vote) string { return v.Person.String() }), scale, known.Gold, pause)
+		return err
+	})
 	if err != nil || !modelled(c) {
 		return nil, err
 	}
@@ -109,13 +114,13 @@ func truth(gold map[int64]string) consensus.Truth {
 // fitted is the consensus about items. What is known of gold questions tells how far to
 // trust people; the questions themselves have the label that people give them, so that
 // they go to adjudication like any other item.
-func fitted(c crowd, scale agree.Scale, gold map[int64]string) (consensus.Consensus, error) {
-	plain, err := consensus.Fit(c.votes, scale, consensus.Options{})
+func fitted(c crowd, scale agree.Scale, gold map[int64]string, pause func() error) (consensus.Consensus, error) {
+	plain, err := consensus.Fit(c.votes, scale, consensus.Options{Pause: pause})
 	if err != nil || len(gold) == 0 {
 		return plain, err
 	}
 	known := truth(gold)
-	fit, err := consensus.Fit(c.votes, scale, consensus.Options{Truth: known})
+	fit, err := consensus.Fit(c.votes, scale, consensus.Options{Truth: known, Pause: pause})
 	if err != nil {
 		return fit, err
 	}
@@ -181,7 +186,7 @@ func hardestFirst(items []routedItem) {
 // measure fills a panel. Agreement is that of the items whose label is not known. Others
 // are let in at each pause.
 func (p *Panel) measure(org principal.OrgID, scale agree.Scale, known annotation.Known, pause func() error) (err error) {
-	o := stat.Options{Seed: stat.Seed{Organization: org.String(), Resource: "annotation task " + strconv.FormatInt(p.Task.ID, 10), DataVersion: strconv.Itoa(len(p.all))}}
+	o := stat.Options{Seed: stat.Seed{Organization: org.String(), Resource: "annotation task " + strconv.FormatInt(p.Task.ID, 10), DataVersion: strconv.Itoa(len(p.all))}, Pause: pause}
 	key := func(v annotation.Vote) string { return p.keys[v.Person] }
 	everything := newCrowd(p.all, key)
 	open := slices.DeleteFunc(slices.Clone(p.all), func(v annotation.Vote) bool { _, gold := known.Gold[v.Item]; return gold })
@@ -189,19 +194,10 @@ func (p *Panel) measure(org principal.OrgID, scale agree.Scale, known annotation
 	if p.Together, err = agree.Among(newCrowd(open, key).ratings, scale, stat.SourceHuman, o); err != nil {
 		return err
 	}
-	if err := pause(); err != nil {
-		return err
-	}
-	if p.Consensus, err = fitted(everything, scale, known.Gold); err != nil {
-		return err
-	}
-	if err := pause(); err != nil {
+	if p.Consensus, err = fitted(everything, scale, known.Gold, pause); err != nil {
 		return err
 	}
 	if p.Quality, err = consensus.Grade(consensus.Work{Votes: everything.votes, Truth: truth(known.Gold), Without: p.Together.Without}, scale, consensus.QualityOptions{Required: requiredAccuracy, Options: o}); err != nil {
-		return err
-	}
-	if err := pause(); err != nil {
 		return err
 	}
 	items, err := routed(org, p.Task, p.all, p.Consensus, scale)

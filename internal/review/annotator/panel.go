@@ -130,7 +130,8 @@ func (s *Service) Panel(ctx context.Context, caller principal.Caller, id int64) 
 	if why != "" {
 		return p, p.abstain(why)
 	}
-	// It takes a second at the limits, which is shared with the requests of others.
+	// With many labels that hardly agree it takes a minute at the limits. Others are let in
+	// between its steps, and it ends with the request.
 	err = admission.From(ctx).Work(ctx, func(pause func() error) error { return p.measure(org, scale, known, pause) })
 	if err != nil {
 		return p, fmt.Errorf("measure agreement in task %d: %w", id, err)
