@@ -204,14 +204,6 @@ func (g *graph) still(i int) []int {
 	return list
 }
 
-// numbers reads a list of ids.
-func numbers(v kind.Values, field string) (list []int64) {
-	if json.Unmarshal(v[field], &list) != nil {
-		return nil
-	}
-	return list
-}
-
 // objects reads a list of objects.
 func objects(v kind.Values, field string) (list []kind.Values) {
 	if json.Unmarshal(v[field], &list) != nil {

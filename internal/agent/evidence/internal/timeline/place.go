@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 )
 
@@ -54,7 +56,11 @@ func (g *graph) placeSteps() {
 func (g *graph) placeLedger() {
 	claimed := map[int]int{}
 	for _, c := range g.of(calls) {
-		for _, id := range numbers(g.recs[c].Values, "side_effect_ledger_ids") {
+		var said struct { // calls have no field for it: it is among what else was sent, as it was spelled
+			Effects []int64 `json:"side_effect_ledger_ids,case:ignore"`
+		}
+		_ = json.Unmarshal(g.recs[c].Values["attributes"], &said) // it names none
+		for _, id := range said.Effects {
 			if l := g.find(ledger, id); l != root {
 				claimed[l] = c
 			}
