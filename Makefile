@@ -31,9 +31,10 @@ status: ## Show the engines, their addresses and logs.
 build: ## Build bin/assay.
 	go build -ldflags '-X main.version=$(VERSION)' -o bin/assay ./cmd/assay
 
-gen: ## Write everything that is generated: schema dump, queries, hashes, OpenAPI, picture, page of events.
+gen: ## Write everything that is generated: schema dump, queries, names of kinds, hashes, OpenAPI, picture, page of events.
 	$(ENGINES) go run ./internal/tool/gen/schema
 	$$(dev/tool sqlc) generate
+	go run ./internal/tool/gen/kind
 	go run ./internal/tool/gen/sourcehash
 	go run ./cmd/assay openapi > api/openapi.json.new && mv api/openapi.json.new api/openapi.json
 	go run ./internal/tool/gen/client

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 )
@@ -49,13 +50,9 @@ type Requirement struct {
 // demands. A request can ask for more than the policies do, and not for less.
 func requirements(r *evidence.Record) []Requirement {
 	var all []Requirement
-	if v := r.Values["requirements"]; len(v) > 0 {
-		_ = json.Unmarshal(v, &all) // only the platform sets it
-	}
-	one := Requirement{Min: int(r.Values.Integer("min_approvals"))}
-	if v := r.Values["approver_groups"]; len(v) > 0 {
-		_ = json.Unmarshal(v, &one.Groups) // the kind says that they are texts
-	}
+	_ = json.Unmarshal(r.Values[kind.FieldRequirements], &all) // only the platform sets it
+	one := Requirement{Min: int(r.Values.MinApprovals())}
+	_ = json.Unmarshal(r.Values[kind.FieldApproverGroups], &one.Groups) // the kind says that they are texts
 	if len(all) == 0 || one.Min > 1 || len(one.Groups) > 0 {
 		all = append(all, one)
 	}
@@ -97,9 +94,7 @@ type voter struct {
 
 func votesOf(r *evidence.Record) []vote {
 	var all []vote
-	if v := r.Values["votes"]; len(v) > 0 {
-		_ = json.Unmarshal(v, &all) // only the platform sets it
-	}
+	_ = json.Unmarshal(r.Values[kind.FieldVotes], &all) // only the platform sets it
 	return all
 }
 

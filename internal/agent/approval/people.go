@@ -8,17 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/platform/postgres"
 	"github.com/assayhq/assay/internal/tenancy"
 )
-
-// asker is who asked for an action, as approvals keep it.
-type asker struct {
-	User *uuid.UUID `json:"user_id"`
-	Key  int64      `json:"api_key_id"`
-	// Named are the members that the request names.
-	Named []uuid.UUID `json:"named_members"`
-}
 
 // separationTx is the organization's setting.
 func (s *Service) separationTx(ctx context.Context, tx postgres.Tx) (string, error) {
@@ -29,7 +22,7 @@ func (s *Service) separationTx(ctx context.Context, tx postgres.Tx) (string, err
 // askedTx reports whether one of some people asked for an action: it was asked for with a key
 // of theirs, on their behalf or in their name, with a key that is in one hand with theirs, or,
 // under key_owner, they stand behind the key that it came with.
-func (s *Service) askedTx(ctx context.Context, tx postgres.Tx, h hands, separation string, askers []asker) (bool, error) {
+func (s *Service) askedTx(ctx context.Context, tx postgres.Tx, h hands, separation string, askers []evidence.Asker) (bool, error) {
 	if separation == tenancy.SeparationOff {
 		return false, nil
 	}
@@ -41,7 +34,7 @@ func (s *Service) askedTx(ctx context.Context, tx postgres.Tx, h hands, separati
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(askers, func(a asker) bool {
+	return slices.ContainsFunc(askers, func(a evidence.Asker) bool {
 		return a.User != nil && slices.Contains(h.people, *a.User) || shared(h.people, a.Named) ||
 			slices.ContainsFunc(h.keys, func(k int64) bool { return lineage.OneHand(a.Key, k) }) ||
 			separation == tenancy.SeparationKeyOwner && shared(h.people, lineage.People(a.Key))
@@ -79,10 +72,8 @@ func (s *Service) standingTx(ctx context.Context, tx postgres.Tx, votes []vote) 
 }
 
 // askers are who asked for an action, as its approvals name them.
-func askers(requesters jsontext.Value) []asker {
-	var all []asker
-	if len(requesters) > 0 {
-		_ = json.Unmarshal(requesters, &all) // only the platform sets it
-	}
+func askers(requesters jsontext.Value) []evidence.Asker {
+	var all []evidence.Asker
+	_ = json.Unmarshal(requesters, &all) // only the platform sets it
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
@@ -18,7 +19,7 @@ type Action struct {
 	// Amount of money that it moves; empty if there is none.
 	Amount string
 	// Request are the values that say who asks, before they are cleaned.
-	Request evidence.Values
+	Request kind.Values
 	// Requirements are what the policies demand now.
 	Requirements []Requirement
 }
@@ -31,8 +32,8 @@ func (s *Service) RequestTx(ctx context.Context, tx postgres.Tx, a Action, r evi
 	}
 	asked, err := s.evidence.PendingTx(ctx, tx, a.Digest)
 	switch {
-	case err == nil && asked.Values.Time("expires_at").After(s.now()):
-		return s.joinTx(ctx, tx, asked, evidence.Requester(ctx, a.Request))
+	case err == nil && asked.Values.ExpiresAt().After(s.now()):
+		return s.joinTx(ctx, tx, asked, evidence.AskerOf(ctx, a.Request).JSON())
 	case err != nil && !errors.Is(err, evidence.ErrNotFound):
 		return evidence.Record{}, err
 	}
@@ -40,14 +41,14 @@ func (s *Service) RequestTx(ctx context.Context, tx postgres.Tx, a Action, r evi
 		return evidence.Record{}, err
 	}
 	groups, least := demand(a.Requirements)
-	if r.Values["requirements"], err = json.Marshal(a.Requirements); err != nil {
+	if r.Values[kind.FieldRequirements], err = json.Marshal(a.Requirements); err != nil {
 		return evidence.Record{}, err
 	}
-	if r.Values["approver_groups"], err = json.Marshal(groups); err != nil {
+	if r.Values[kind.FieldApproverGroups], err = json.Marshal(groups); err != nil {
 		return evidence.Record{}, err
 	}
-	r.Values["min_approvals"] = evidence.Integer(int64(least))
-	r.Values["input_digest"], r.Values["frame_digest"] = evidence.Text(a.Digest), evidence.Text(a.Frame)
+	r.Values[kind.FieldMinApprovals] = kind.IntegerValue(int64(least))
+	r.Values[kind.FieldInputDigest], r.Values[kind.FieldFrameDigest] = kind.TextValue(a.Digest), kind.TextValue(a.Frame)
 	return s.evidence.RequestTx(ctx, tx, r, a.Request)
 }
 
@@ -70,7 +71,7 @@ func demand(all []Requirement) (groups []string, least int) {
 // joinTx notes that somebody else asks for the same.
 func (s *Service) joinTx(ctx context.Context, tx postgres.Tx, r evidence.Record, by jsontext.Value) (evidence.Record, error) {
 	var all []jsontext.Value
-	if err := json.Unmarshal(r.Values["requesters"], &all); err != nil {
+	if err := json.Unmarshal(r.Values[kind.FieldRequesters], &all); err != nil {
 		return evidence.Record{}, err
 	}
 	for _, one := range all {
@@ -85,5 +86,5 @@ func (s *Service) joinTx(ctx context.Context, tx postgres.Tx, r evidence.Record,
 	if err != nil {
 		return evidence.Record{}, err
 	}
-	return s.evidence.MoveTx(ctx, tx, r, evidence.Values{"requesters": text})
+	return s.evidence.MoveTx(ctx, tx, r, kind.Values{kind.FieldRequesters: text})
 }

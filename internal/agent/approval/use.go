@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -25,7 +24,7 @@ type Refusal struct {
 // An approval that is not used is not locked: whoever is refused asks for another one next,
 // and holds nothing that others wait for.
 func (s *Service) UseTx(ctx context.Context, tx postgres.Tx, id int64, a Action) (Refusal, error) {
-	r, err := s.evidence.FindTx(ctx, tx, evidence.Approvals, id)
+	r, err := s.evidence.FindTx(ctx, tx, kind.Approvals, id)
 	if fault.IsNotFound(err) {
 		return Refusal{"approval_unknown", "there is no approval with this id"}, nil
 	}
@@ -40,7 +39,7 @@ func (s *Service) UseTx(ctx context.Context, tx postgres.Tx, id int64, a Action)
 	if no := s.usable(&r, a, standing); no != (Refusal{}) {
 		return no, nil
 	}
-	if r, err = s.evidence.LockTx(ctx, tx, evidence.Approvals, id); err != nil {
+	if r, err = s.evidence.LockTx(ctx, tx, kind.Approvals, id); err != nil {
 		return Refusal{}, err
 	}
 	if no := s.usable(&r, a, standing); no != (Refusal{}) {
@@ -53,10 +52,10 @@ func (s *Service) UseTx(ctx context.Context, tx postgres.Tx, id int64, a Action)
 	if own {
 		return Refusal{"self_approval", "an approver of this action also requested it"}, nil
 	}
-	uses := r.Values.Integer("uses") + 1
-	set := evidence.Values{"uses": evidence.Integer(uses)}
-	if uses >= r.Values.Integer("max_uses") {
-		set["state"] = evidence.Text(consumed)
+	uses := r.Values.Uses() + 1
+	set := kind.Values{kind.FieldUses: kind.IntegerValue(uses)}
+	if uses >= r.Values.MaxUses() {
+		set[kind.FieldState] = kind.TextValue(consumed)
 	}
 	_, err = s.evidence.MoveTx(ctx, tx, r, set)
 	return Refusal{}, err
@@ -84,14 +83,14 @@ func (s *Service) usable(r *evidence.Record, a Action, standing []vote) Refusal 
 
 // covers compares an action with the one that was approved.
 func covers(r *evidence.Record, a Action) Refusal {
-	limit, narrowed := evidence.Amount(r.Values.Within("constraints").Text("max_amount"))
+	limit, narrowed := evidence.Amount(r.Values.Constraints().MaxAmount())
 	if !narrowed {
-		if r.Values.Text("input_digest") != a.Digest {
+		if r.Values.InputDigest() != a.Digest {
 			return Refusal{"approval_other_action", "the approval is for another action: changed arguments need a new one"}
 		}
 		return Refusal{}
 	}
-	if r.Values.Text("frame_digest") != a.Frame {
+	if r.Values.FrameDigest() != a.Frame {
 		return Refusal{"approval_other_action", "the approval is for another action: only its amount may differ"}
 	}
 	if amount, ok := evidence.Amount(a.Amount); !ok || amount.Cmp(limit) > 0 {
@@ -122,11 +121,8 @@ func (s *Service) ownTx(ctx context.Context, tx postgres.Tx, r *evidence.Record,
 			approvers.keys = append(approvers.keys, v.Actor.Key)
 		}
 	}
-	var now asker
-	if err := json.Unmarshal(evidence.Requester(ctx, a.Request), &now); err != nil {
-		return false, err
-	}
-	return s.askedTx(ctx, tx, approvers, separation, append(askers(r.Values["requesters"]), now))
+	now := evidence.AskerOf(ctx, a.Request)
+	return s.askedTx(ctx, tx, approvers, separation, append(askers(r.Values[kind.FieldRequesters]), now))
 }
 
 // Handlers end approvals whose time is over.
@@ -141,14 +137,14 @@ func (s *Service) due(ctx context.Context, m change.Message) error {
 		return err
 	}
 	return postgres.InTx(ctx, s.db, m.Org, func(tx postgres.Tx) error {
-		r, err := s.evidence.LockTx(ctx, tx, evidence.Approvals, id)
+		r, err := s.evidence.LockTx(ctx, tx, kind.Approvals, id)
 		if fault.IsNotFound(err) {
 			return nil
 		}
 		if err != nil || !over(&r, s.now()) {
 			return err
 		}
-		_, err = s.evidence.MoveTx(ctx, tx, r, evidence.Values{"state": evidence.Text(expired)})
+		_, err = s.evidence.MoveTx(ctx, tx, r, kind.Values{kind.FieldState: kind.TextValue(expired)})
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
@@ -32,7 +33,7 @@ type Change struct {
 
 // ChangeTx decides on an approval, takes it back or narrows it.
 func (s *Service) ChangeTx(ctx context.Context, tx postgres.Tx, id int64, c Change) (evidence.Record, error) {
-	r, err := s.evidence.LockTx(ctx, tx, evidence.Approvals, id)
+	r, err := s.evidence.LockTx(ctx, tx, kind.Approvals, id)
 	if fault.IsNotFound(err) {
 		return evidence.Record{}, ErrNotFound
 	}
@@ -48,7 +49,7 @@ func (s *Service) ChangeTx(ctx context.Context, tx postgres.Tx, id int64, c Chan
 	if c.Expected != 0 && c.Expected != r.Version {
 		return evidence.Record{}, evidence.ErrVersionConflict.With("currentVersion", r.Version)
 	}
-	set, at := evidence.Values{}, s.now()
+	set, at := kind.Values{}, s.now()
 	if over(&r, at) && (c.Decision != "" || c.State != "") {
 		return evidence.Record{}, ErrExpired
 	}
@@ -58,9 +59,9 @@ func (s *Service) ChangeTx(ctx context.Context, tx postgres.Tx, id int64, c Chan
 		}
 	}
 	if c.State != "" {
-		set["state"] = evidence.Text(c.State)
+		set[kind.FieldState] = kind.TextValue(c.State)
 		if c.Comment != "" {
-			set["comment"] = evidence.Text(c.Comment)
+			set[kind.FieldComment] = kind.TextValue(c.Comment)
 		}
 	}
 	if err := narrow(&r, c, set); err != nil {
@@ -79,7 +80,7 @@ func (s *Service) ChangeTx(ctx context.Context, tx postgres.Tx, id int64, c Chan
 
 // over reports whether the time of an approval that could still be used is over.
 func over(r *evidence.Record, now time.Time) bool {
-	return (r.State() == pending || r.State() == approved) && !r.Values.Time("expires_at").After(now)
+	return (r.State() == pending || r.State() == approved) && !r.Values.ExpiresAt().After(now)
 }
 
 // ballot is a caller who may vote: the people who stand behind the caller, and the separation
@@ -117,7 +118,7 @@ func (s *Service) ballotTx(ctx context.Context, tx postgres.Tx, r *evidence.Reco
 }
 
 // voteTx counts the caller's vote, which is cast at one moment.
-func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, c Change, by ballot, at time.Time, set evidence.Values) error {
+func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, c Change, by ballot, at time.Time, set kind.Values) error {
 	if r.State() != pending {
 		return r.Kind.Moves.Check(ErrNotPending, r.State(), c.Decision)
 	}
@@ -131,20 +132,21 @@ func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record
 	}
 	added := vote{
 		Actor: voter{"user", *caller.User, caller.Key, caller.Asserted}, Role: caller.Role, Decision: c.Decision, Comment: c.Comment,
-		At: evidence.Time(at), Separation: by.separation,
+		At: kind.TimeValue(at), Separation: by.separation,
 	}
-	if set["votes"], err = json.Marshal(append(votesOf(r), added)); err != nil {
+	if set[kind.FieldVotes], err = json.Marshal(append(votesOf(r), added)); err != nil {
 		return err
 	}
 	if yes {
-		set["requesters"] = by.requesters // none of them has approved it, when it is used
+		set[kind.FieldRequesters] = by.requesters // none of them has approved it, when it is used
 	}
 	standing, err := s.standingTx(ctx, tx, votesOf(r))
 	if err != nil {
 		return err
 	}
 	if !yes || met(requirements(r), append(standing, added)) {
-		set["state"], set["decision"], set["decided_at"] = evidence.Text(c.Decision), evidence.Text(c.Decision), evidence.Time(at)
+		set[kind.FieldState], set[kind.FieldDecision] = kind.TextValue(c.Decision), kind.TextValue(c.Decision)
+		set[kind.FieldDecidedAt] = kind.TimeValue(at)
 	}
 	return nil
 }
@@ -168,7 +170,7 @@ func (s *Service) onceTx(ctx context.Context, tx postgres.Tx, id int64, mine []u
 }
 
 // narrow makes an approval smaller: less money, less time.
-func narrow(r *evidence.Record, c Change, set evidence.Values) error {
+func narrow(r *evidence.Record, c Change, set kind.Values) error {
 	if (c.MaxAmount != "" || !c.ExpiresAt.IsZero()) && r.State() != pending && r.State() != approved {
 		return ErrNotPending
 	}
@@ -177,23 +179,23 @@ func narrow(r *evidence.Record, c Change, set evidence.Values) error {
 		if !ok {
 			return fault.Invalid("body", "/constraints/maxAmount", "pattern", "must be an amount from 0, such as 100.00")
 		}
-		asked, ok := evidence.Amount(r.Values.Text("amount"))
+		asked, ok := evidence.Amount(r.Values.Text(kind.FieldAmount))
 		if !ok {
 			return fault.Invalid("body", "/constraints/maxAmount", "not_applicable", "cannot be set: the action has no amount")
 		}
-		if was, ok := evidence.Amount(r.Values.Within("constraints").Text("max_amount")); ok && was.Cmp(asked) < 0 {
+		if was, ok := evidence.Amount(r.Values.Constraints().MaxAmount()); ok && was.Cmp(asked) < 0 {
 			asked = was
 		}
 		if limit.Cmp(asked) > 0 {
 			return fault.Invalid("body", "/constraints/maxAmount", "max", "must be at most what was asked for or set before: an approver can only narrow")
 		}
-		set["constraints"] = evidence.Values{"max_amount": evidence.Text(c.MaxAmount)}.JSON()
+		set[kind.FieldConstraints] = kind.Values{kind.FieldMaxAmount: kind.TextValue(c.MaxAmount)}.JSON()
 	}
 	if !c.ExpiresAt.IsZero() {
-		if c.ExpiresAt.After(r.Values.Time("expires_at")) {
+		if c.ExpiresAt.After(r.Values.ExpiresAt()) {
 			return fault.Invalid("body", "/expiresAt", "max", "must not be later than it is: an approver can only shorten the time")
 		}
-		set["expires_at"] = evidence.Time(c.ExpiresAt)
+		set[kind.FieldExpiresAt] = kind.TimeValue(c.ExpiresAt)
 	}
 	return nil
 }

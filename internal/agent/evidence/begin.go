@@ -2,13 +2,9 @@ package evidence
 
 import (
 	"context"
-	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
-	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/principal"
 )
@@ -51,22 +47,7 @@ func beginRecord(ctx context.Context, r *Record, now time.Time) {
 	if k.Lifecycle != "" && r.State() == "" && k.Initial != "" {
 		v[k.Lifecycle] = kind.TextValue(k.Initial)
 	}
-	switch k.Name {
-	case "runtimes":
-		v["first_seen_at"], v["last_seen_at"] = kind.TimeValue(r.CreatedAt), kind.TimeValue(r.CreatedAt)
-	case "connectors":
-		v["trust_level"] = kind.TextValue("untrusted")
-		if v["tools"] != nil {
-			v["tools"] = review.Classes(nil, v["tools"])
-		}
-	case "failures":
-		v["occurrences"], v["regressed"] = kind.IntegerValue(1), jsontext.Value("false")
-		v["first_seen_at"], v["last_seen_at"] = kind.TimeValue(r.OccurredAt), kind.TimeValue(r.OccurredAt)
-	case "policy-decisions":
-		v["allowed"] = jsontext.Value(strconv.FormatBool(v.Text("decision") == "allow"))
-	case "approvals":
-		setApproval(ctx, r)
-	case "raw-events":
-		v["received_at"] = kind.TimeValue(r.CreatedAt)
+	if begin := hooked[k.Name].begin; begin != nil {
+		begin(ctx, r)
 	}
 }

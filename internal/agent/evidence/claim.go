@@ -59,7 +59,7 @@ func (s *intake) claimEvents(ctx context.Context, org principal.OrgID, in *Envel
 func requestOf(events []event[linked]) key {
 	parts := []string{"events"}
 	for _, e := range events {
-		parts = append(parts, string(e.self.Key[:]), e.self.links.RuntimeKey, e.Type, string(e.Format), string(e.self.draft.Values["attributes"]), string(e.Data))
+		parts = append(parts, string(e.self.Key[:]), e.self.links.RuntimeKey, e.Type, string(e.Format), string(e.self.draft.Values[kind.FieldAttributes]), string(e.Data))
 	}
 	return record.Hashed(parts...)
 }

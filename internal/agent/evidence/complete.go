@@ -36,7 +36,7 @@ func (s *intake) completeReports(
 		out = append(out, &report{linked: r, number: numbers[r.links.Trace]})
 	}
 	var things map[string]Record
-	for _, name := range []kind.Name{Runtimes, Connectors} {
+	for _, name := range []kind.Name{kind.Runtimes, kind.Connectors} {
 		if things, err = s.completeLinks(ctx, org, out, kind.Must(name), producers); err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (s *intake) completeReports(
 	for _, r := range out {
 		if classless(r) {
 			class := review.Class(r.draft.Values, things[r.links.ConnectorKey].Values)
-			r.draft.Values["side_effect_class"] = kind.TextValue(class)
+			r.draft.Values[kind.FieldSideEffectClass] = kind.TextValue(class)
 		}
 	}
 	return out, nil
@@ -102,7 +102,9 @@ func (s *intake) completeLinks(ctx context.Context, org principal.OrgID, reports
 // says is what a producer says about itself.
 func (p Producer) says(red *redact.Redactor) kind.Values {
 	v := kind.Values{}
-	for name, text := range map[string]string{"runtime_key": p.RuntimeKey, "name": p.Name, "agent_version": p.Version, "environment": p.Environment} {
+	for name, text := range map[string]string{
+		kind.FieldRuntimeKey: p.RuntimeKey, kind.FieldName: p.Name, kind.FieldAgentVersion: p.Version, kind.FieldEnvironment: p.Environment,
+	} {
 		if text != "" {
 			v[name] = kind.TextValue(clean.Text(red, text))
 		}
@@ -114,19 +116,19 @@ func (p Producer) says(red *redact.Redactor) kind.Values {
 // the runtime was heard of; nil if neither. The environment stays as it is.
 func producerReport(said kind.Values, was Record, now time.Time) *report {
 	v := maps.Clone(said)
-	if was.Values.Text("environment") != "" {
-		delete(v, "environment")
+	if was.Values.Environment() != "" {
+		delete(v, kind.FieldEnvironment)
 	}
-	news := slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool { return name != "runtime_key" && !bytes.Equal(v[name], was.Values[name]) })
-	if !news && (was.ID == 0 || now.Sub(was.Values.Time("last_seen_at")) < heardEvery) {
+	news := slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool { return name != kind.FieldRuntimeKey && !bytes.Equal(v[name], was.Values[name]) })
+	if !news && (was.ID == 0 || now.Sub(was.Values.LastSeenAt()) < heardEvery) {
 		return nil
 	}
-	return newReport("runtimes", v, record.Ingested, Links{})
+	return newReport(kind.Runtimes, v, record.Ingested, Links{})
 }
 
 // thing is the key and the id of what a report names of a kind.
 func (r *report) thing(k *kind.Kind) (name *string, id *int64) {
-	if k.Name == Runtimes {
+	if k.Name == kind.Runtimes {
 		return &r.links.RuntimeKey, &r.links.RuntimeID
 	}
 	return &r.links.ConnectorKey, &r.links.ConnectorID
@@ -136,5 +138,5 @@ func (r *report) thing(k *kind.Kind) (name *string, id *int64) {
 // world.
 func classless(r *report) bool {
 	v := r.draft.Values
-	return r.draft.Kind.Name == "tool-invocation-evidence" && v["tool_name"] != nil && v["side_effect_class"] == nil
+	return r.draft.Kind.Name == kind.ToolInvocationEvidence && v[kind.FieldToolName] != nil && v[kind.FieldSideEffectClass] == nil
 }

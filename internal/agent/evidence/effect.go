@@ -3,13 +3,15 @@ package evidence
 import (
 	"context"
 	"fmt"
-	"math/big"
+	"maps"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/effect"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
@@ -26,6 +28,32 @@ type EffectDue struct {
 	ID int64 `json:"id"`
 }
 
+func init() {
+	hooked[kind.SideEffectLedger] = hooks{
+		check: checkEffect, link: linkEffect, insert: (*things).insertEffectTx, move: (*things).moveEffectTx,
+		edit: func(was kind.Values, r *Record, e edit) error {
+			return effect.Move(was, r.Values, e.draft.Values[kind.FieldVerification] != nil)
+		},
+	}
+}
+
+func checkEffect(d kind.Draft, need func(path, code, message string)) {
+	if c := d.Values.SideEffectClass(); d.Values[kind.FieldEffectKey] == nil && c != "" && c != "none" && c != "read" && !d.Partial {
+		need("/effect_key", "required", "is required, because the effect is more than reading")
+	}
+}
+
+// linkEffect keeps what tells effects apart, as it was sent. Other formats name effects by their spans.
+func linkEffect(ctx context.Context, _ *intake, _ principal.OrgID, r *linked) error {
+	if effect.Look(ctx, nil, r.draft.Values) != nil {
+		r.refuse("/verification/method", "not_a_person", "only a person can report a check by a person: use a personal key, without X-On-Behalf-Of")
+	}
+	if r.format == normal.FormatNative {
+		r.sent = maps.Clone(r.draft.Values)
+	}
+	return nil
+}
+
 // effectsTx completes the side effects among reports that are about to be stored as new
 // records. An id may have been claimed for one that is not there yet.
 func (s *things) effectsTx(ctx context.Context, tx postgres.Tx, reports []*report, claims map[key]claim) error {
@@ -33,7 +61,7 @@ func (s *things) effectsTx(ctx context.Context, tx postgres.Tx, reports []*repor
 	var all []*Record
 	for _, r := range reports {
 		c := claims[r.Key]
-		if r.draft.Kind.Name != Effects || seen[c.ID] {
+		if r.draft.Kind.Name != kind.SideEffectLedger || seen[c.ID] {
 			continue
 		}
 		seen[c.ID] = true
@@ -65,10 +93,7 @@ func (s *things) insertEffectTx(ctx context.Context, tx postgres.Tx, r *Record) 
 
 // moveEffectTx notes how the state of a side effect changes, before it is stored, and has one
 // that is dispatched by it looked at when it should have been verified.
-func (s *things) moveEffectTx(ctx context.Context, tx postgres.Tx, before, after *Record) error {
-	if after.Kind.Name != Effects {
-		return nil
-	}
+func (s *things) moveEffectTx(ctx context.Context, tx postgres.Tx, before, after *Record, _ edit) error {
 	if err := effect.Look(ctx, before.Values, after.Values); err != nil {
 		return err
 	}
@@ -82,8 +107,8 @@ func (s *things) moveEffectTx(ctx context.Context, tx postgres.Tx, before, after
 		if err := effect.Pass(after.Values, s.now(), principal.ActorOf(ctx)); err != nil {
 			return err
 		}
-		if until := after.Values.Time("verify_by"); effect.Unsettled(before.Values) && !until.IsZero() && s.now().After(until) {
-			after.Values["overdue"] = jsontext.Value("true") // the message may come later
+		if until := after.Values.VerifyBy(); effect.Unsettled(before.Values) && !until.IsZero() && s.now().After(until) {
+			after.Values[kind.FieldOverdue] = jsontext.Value("true") // the message may come later
 		}
 	}
 	if !effect.Dispatched(after.Values) || effect.Dispatched(before.Values) {
@@ -98,10 +123,10 @@ func (s *things) moveEffectTx(ctx context.Context, tx postgres.Tx, before, after
 // watchEffectTx has a side effect that is dispatched looked at when it should have been
 // verified.
 func (s *things) watchEffectTx(ctx context.Context, tx postgres.Tx, r *Record) error {
-	if !effect.Dispatched(r.Values) || r.Values["verify_by"] == nil {
+	if !effect.Dispatched(r.Values) || r.Values[kind.FieldVerifyBy] == nil {
 		return nil
 	}
-	wait := max(0, r.Values.Time("verify_by").Sub(s.now()))
+	wait := max(0, r.Values.VerifyBy().Sub(s.now()))
 	return s.log.PublishLaterTx(ctx, tx, wait, TopicEffectDue, strconv.FormatInt(r.ID, 10), EffectDue{r.ID})
 }
 
@@ -122,17 +147,14 @@ func (s *Service) effectDue(ctx context.Context, m change.Message) error {
 // overdue marks a side effect that was not verified in time, which opens a failure.
 func (s *Service) overdue(ctx context.Context, org principal.OrgID, id int64) error {
 	return postgres.InTx(ctx, s.db, org, func(tx postgres.Tx) error {
-		r, err := s.LockTx(ctx, tx, Effects, id)
+		r, err := s.LockTx(ctx, tx, kind.SideEffectLedger, id)
 		if fault.IsNotFound(err) {
 			return nil
 		}
-		if err != nil || !effect.Unsettled(r.Values) || r.Values.Time("verify_by").After(s.now()) || r.Values["overdue"] != nil {
+		if err != nil || !effect.Unsettled(r.Values) || r.Values.VerifyBy().After(s.now()) || r.Values[kind.FieldOverdue] != nil {
 			return err
 		}
-		_, err = s.MoveTx(ctx, tx, r, Values{"overdue": jsontext.Value("true")})
+		_, err = s.MoveTx(ctx, tx, r, kind.Values{kind.FieldOverdue: jsontext.Value("true")})
 		return err
 	})
 }
-
-// Amount reads an amount of money exactly: a decimal from 0, without an exponent.
-func Amount(text string) (*big.Rat, bool) { return effect.Amount(text) }

@@ -108,6 +108,12 @@ func accepted[R any](events []event[R]) []event[R] {
 	return slices.DeleteFunc(slices.Clone(events), func(e event[R]) bool { return e.Status == Rejected })
 }
 
+func init() {
+	hooked[kind.RawEvents] = hooks{begin: func(_ context.Context, r *Record) {
+		r.Values[kind.FieldReceivedAt] = kind.TimeValue(r.CreatedAt)
+	}}
+}
+
 // storeSaid stores what events say. Missing are how many reports of an event were dropped.
 func (s *intake) storeSaid(ctx context.Context, org principal.OrgID, events []event[*report], claims map[key]claim) (missing map[*arrival]int, err error) {
 	var said []*report
@@ -171,16 +177,26 @@ func (a *arrival) note(v kind.Values, missing int) error {
 	case len(left) > 0:
 		state = "partially_normalized"
 	}
-	v["status"], v["format"], v["normalizer_version"] = kind.TextValue(state), kind.TextValue(string(a.result.Format)), kind.TextValue(version)
-	delete(v, "errors")
+	v[kind.FieldStatus], v[kind.FieldFormat] = kind.TextValue(state), kind.TextValue(string(a.result.Format))
+	v[kind.FieldNormalizerVersion] = kind.TextValue(version)
+	delete(v, kind.FieldErrors)
 	if len(left) == 0 {
 		return nil
 	}
 	errors := make([]kind.Values, len(left))
 	for i, text := range left {
-		errors[i] = kind.Values{"code": kind.TextValue("left_out"), "message": kind.TextValue(text)}
+		errors[i] = kind.Values{kind.FieldCode: kind.TextValue("left_out"), kind.FieldMessage: kind.TextValue(text)}
 	}
 	text, err := json.Marshal(errors, json.Deterministic(true))
-	v["errors"] = text
+	v[kind.FieldErrors] = text
 	return err
+}
+
+// reuses rejects an event that uses a name again for other content.
+func reuses(e event[linked], claims map[key]claim) bool {
+	reused := slices.ContainsFunc(e.reports, func(r linked) bool { return r.reuses(claims) })
+	if reused {
+		e.reject("/data/idempotencyKey", "idempotency_key_reused", reusedName)
+	}
+	return reused
 }

@@ -31,31 +31,31 @@ type changes struct {
 
 // lasting has every kind whose changes are in the audit log. Some are never changed.
 var lasting = map[kind.Name]changes{
-	"runtimes": {
+	kind.Runtimes: {
 		created: runtimeNoun.Event("evidence_runtime.created", "A runtime was seen for the first time."),
 		updated: runtimeNoun.Event("evidence_runtime.updated", "A runtime was changed, or reported something new about itself."),
 		moved: map[string]catalogue.Type{
 			"suspended": runtimeNoun.Public("evidence_runtime.updated", "runtime.suspended", "A runtime was suspended."),
 		},
 	},
-	"connectors": {
+	kind.Connectors: {
 		created: connectorNoun.Event("evidence_connector.created", "A connector was seen for the first time."),
 		updated: connectorNoun.Event("evidence_connector.updated", "A connector was changed, or reported something new about itself."),
 	},
-	"failures": {
+	kind.Failures: {
 		created: failureNoun.Public("evidence_failure.created", "failure.opened", "A failure was recorded for the first time."),
 		updated: failureNoun.Event("evidence_failure.updated", "A failure was changed."),
 	},
-	"benchmarks": {
+	kind.Benchmarks: {
 		created: benchmarkNoun.Event("evidence_benchmark.created", "The result of a benchmark was recorded."),
 	},
-	"policy-decisions": {
+	kind.PolicyDecisions: {
 		created: decisionNoun.Event("evidence_policy_decision.created", "A policy decision was recorded."),
 		born: map[string]catalogue.Type{
 			"deny": decisionNoun.Public("evidence_policy_decision.created", "policy.decision.denied", "A policy decision that denies an action was recorded."),
 		},
 	},
-	Approvals: {
+	kind.Approvals: {
 		created: approvalNoun.Public("evidence_approval.created", "approval.requested", "An approval was requested."),
 		updated: approvalNoun.Event("evidence_approval.updated", "An approval was changed: voted on, used, cancelled or revoked."),
 		moved: map[string]catalogue.Type{
@@ -65,7 +65,7 @@ var lasting = map[kind.Name]changes{
 			"consumed": approvalNoun.Public("evidence_approval.updated", "approval.consumed", "An approval was used as often as it allows."),
 		},
 	},
-	"side-effect-ledger": {
+	kind.SideEffectLedger: {
 		created: effectNoun.Event("evidence_side_effect.created", "A side effect was recorded."),
 		updated: effectNoun.Event("evidence_side_effect.updated", "A side effect was changed: its state, or what is known about it."),
 		born: map[string]catalogue.Type{

@@ -1,11 +1,17 @@
 package evidence
 
 import (
+	"cmp"
+	"context"
 	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/detect"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/core/principal"
 )
 
 // Keys of failures that only the platform gives.
@@ -14,13 +20,47 @@ const (
 	driftPrefix       = "manifest_drift:"
 )
 
-// fingerprint is the key of a failure that was reported without one.
-func fingerprint(v kind.Values, l Links) string {
-	text := v.Text("description")
-	if text == "" {
-		text = v.Text("title")
+func init() {
+	hooked[kind.Failures] = hooks{check: checkFailure, link: linkFailure, begin: beginFailure, refresh: recur}
+}
+
+func checkFailure(d kind.Draft, need func(path, code, message string)) {
+	for _, prefix := range []string{fingerprintPrefix, driftPrefix} {
+		if strings.HasPrefix(d.Values.FailureKey(), prefix) {
+			need("/failure_key", "pattern", "must not begin with "+prefix+": such keys are given by the platform. Leave it out to have one")
+		}
 	}
-	return detect.Fingerprint(v.Text("failure_mode"), l.RuntimeKey, v.Text("tool_name"), text)
+}
+
+func linkFailure(_ context.Context, _ *intake, _ principal.OrgID, r *linked) error {
+	if v := r.draft.Values; v[kind.FieldFailureKey] == nil {
+		text := cmp.Or(v.Description(), v.Title())
+		v[kind.FieldFailureKey] = kind.TextValue(detect.Fingerprint(v.FailureMode(), r.links.RuntimeKey, v.ToolName(), text))
+	}
+	return nil
+}
+
+func beginFailure(_ context.Context, r *Record) {
+	v, seen := r.Values, kind.TimeValue(r.OccurredAt)
+	v[kind.FieldOccurrences], v[kind.FieldRegressed] = kind.IntegerValue(1), jsontext.Value("false")
+	v[kind.FieldFirstSeenAt], v[kind.FieldLastSeenAt] = seen, seen
+}
+
+// recur counts another occurrence of a failure. One that was fixed is open again.
+func recur(before, after Record, r *report) refreshed {
+	at := r.occurred
+	if at.IsZero() {
+		at = after.UpdatedAt
+	}
+	after.Values[kind.FieldOccurrences] = kind.IntegerValue(before.Values.Occurrences() + 1)
+	if at.After(before.Values.LastSeenAt()) {
+		after.Values[kind.FieldLastSeenAt] = kind.TimeValue(at)
+	}
+	if was := before.State(); was != "fixed" && was != "verified" {
+		return refreshed{after: after, noted: true}
+	}
+	after.Values[kind.FieldState], after.Values[kind.FieldRegressed] = kind.TextValue("open"), jsontext.Value("true")
+	return refreshed{after: after, did: eventRegressed}
 }
 
 // failures are the reports of failures that a record shows and did not show before.
@@ -28,39 +68,31 @@ func failures(before kind.Values, r *Record) (out []*report) {
 	for _, f := range detect.Failures(r.Kind, before, r.Values) {
 		name := detect.Fingerprint(f.Mode, r.RuntimeKey, f.Tool, f.Message)
 		v := kind.Values{
-			"failure_key": kind.TextValue(name), "failure_mode": kind.TextValue(f.Mode),
-			"severity": kind.TextValue(f.Severity), "title": kind.TextValue(f.Title), "detected_by": kind.TextValue("rule"),
+			kind.FieldFailureKey: kind.TextValue(name), kind.FieldFailureMode: kind.TextValue(f.Mode),
+			kind.FieldSeverity: kind.TextValue(f.Severity), kind.FieldTitle: kind.TextValue(f.Title), kind.FieldDetectedBy: kind.TextValue("rule"),
 		}
 		set := func(name, text string) {
 			if text != "" {
 				v[name] = kind.TextValue(text)
 			}
 		}
-		set("description", f.Message)
-		set("tool_name", f.Tool)
-		set("invocation_id", r.Values.Text("invocation_id"))
+		set(kind.FieldDescription, f.Message)
+		set(kind.FieldToolName, f.Tool)
+		set(kind.FieldInvocationID, r.Values.InvocationID())
 		if ref := referring[r.Kind.Name]; ref != "" {
 			v[ref] = kind.IntegerValue(r.ID)
 		}
-		one := &report{linked: linked{parsed: parsed{draft: kind.Draft{Kind: kind.Must("failures"), Values: v}, origin: record.Platform, occurred: r.OccurredAt}, links: r.Links}, number: r.Number}
-		one.identity = record.Identify(one.draft, r.Links, "")
+		one := newReport(kind.Failures, v, record.Platform, r.Links)
+		one.occurred, one.number = r.OccurredAt, r.Number
 		one.Once = record.Hashed("found", strconv.FormatInt(r.ID, 10), f.Mode)
 		out = append(out, one)
 	}
 	return out
 }
 
-// driftFailure says that a connector is not what it was.
-func driftFailure(r Record) *report {
-	name := r.Values.Text("connector_key")
-	return newReport("failures", kind.Values{
-		"failure_key": kind.TextValue(driftPrefix + name), "failure_mode": kind.TextValue("manifest_drift"), "severity": kind.TextValue("high"),
-		"title": kind.TextValue(name + " has changed since it was reviewed"), "detected_by": kind.TextValue("rule"),
-	}, record.Platform, Links{ConnectorID: r.ID, ConnectorKey: name})
-}
-
 // referring are the fields of a failure that name what it was found in.
 var referring = map[kind.Name]string{
-	"primitive-step-runs": "primitive_step_run_id", "tool-invocation-evidence": "tool_invocation_evidence_id",
-	"policy-decisions": "policy_decision_id", "side-effect-ledger": "side_effect_ledger_id", "eval-explanations": "eval_explanation_id",
+	kind.PrimitiveStepRuns: kind.FieldPrimitiveStepRunID, kind.ToolInvocationEvidence: kind.FieldToolInvocationEvidenceID,
+	kind.PolicyDecisions: kind.FieldPolicyDecisionID, kind.SideEffectLedger: kind.FieldSideEffectLedgerID,
+	kind.EvalExplanations: kind.FieldEvalExplanationID,
 }

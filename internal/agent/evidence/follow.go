@@ -127,7 +127,7 @@ func (s *Service) storeSpans(ctx context.Context, org principal.OrgID, said []pa
 	for i := range known {
 		r := &known[i]
 		if name := r.links.RuntimeKey; name != "" {
-			runtimes[name] = kind.Values{"runtime_key": kind.TextValue(name)} // it was heard of
+			runtimes[name] = kind.Values{kind.FieldRuntimeKey: kind.TextValue(name)} // it was heard of
 		}
 		r.Content = nil // a span that is sent again may say more
 		if r.draft.Kind.Class == kind.Stream {
@@ -152,14 +152,14 @@ func (s *Service) storeSpans(ctx context.Context, org principal.OrgID, said []pa
 // stay in the trace: they are only looked at.
 func (s *Service) withoutSteps(ctx context.Context, reports []*report, claims map[key]claim) (out []*report) {
 	for _, r := range reports {
-		if r.draft.Kind.Name != "primitive-step-runs" {
+		if r.draft.Kind.Name != kind.PrimitiveStepRuns {
 			out = append(out, r)
 			continue
 		}
 		step := s.newRecord(ctx, r, claims[r.Key].ID)
 		for _, f := range failures(nil, &step) {
 			delete(f.draft.Values, referring[step.Kind.Name])
-			f.draft.Values["span_id"] = step.Values["span_id"]
+			f.draft.Values[kind.FieldSpanID] = step.Values[kind.FieldSpanID]
 			out = append(out, f)
 		}
 	}

@@ -116,7 +116,7 @@ func (s *Service) postRecord(ctx context.Context, in *postInput) (*createdOutput
 	if err != nil {
 		return nil, err
 	}
-	if len(in.Refuse) > 0 && k.Name != Effects {
+	if len(in.Refuse) > 0 && k.Name != kind.SideEffectLedger {
 		return nil, fault.Invalid("query", "refuse", "not_applicable", "is for side-effect-ledger only")
 	}
 	org, header := principal.From(ctx).Org, ""

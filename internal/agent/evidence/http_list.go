@@ -48,56 +48,46 @@ type listInput struct {
 func (in *listInput) list(k *kind.Kind) List {
 	l := List{Kind: k, Limit: in.Limit, Offset: in.Offset, Count: in.IncludeTotal}
 	l.CreatedAfter, l.CreatedBefore = in.Bounds()
-	texts := []struct {
-		name   string
-		values []string
-		enum   bool
-	}{
-		{"idempotencyKey", in.IdempotencyKey, false},
-		{"runtimeKey", in.RuntimeKey, false},
-		{"connectorKey", in.ConnectorKey, false},
-		{"invocationId", in.InvocationID, false},
-		{"failureKey", in.FailureKey, false},
-		{"benchmarkKey", in.BenchmarkKey, false},
-		{"reportKey", in.ReportKey, false},
-		{"caseKey", in.CaseKey, false},
-		{"status", in.Status, true},
-		{"state", in.State, true},
-		{"decision", in.Decision, true},
-		{"failureMode", in.FailureMode, true},
-		{"primitiveType", in.PrimitiveType, true},
-		{"sideEffectClass", in.SideEffectClass, true},
-	}
-	for _, f := range texts {
-		if len(f.values) == 0 {
-			continue
-		}
-		if f.enum {
-			f.values = strings.Split(strings.Join(f.values, ","), ",")
-		}
-		slices.Sort(f.values)
-		l.Restrict(f.name, slices.Compact(f.values))
-	}
-	ids := []struct {
-		name string
-		id   int64
-	}{
-		{"runtimeId", in.RuntimeID},
-		{"connectorId", in.ConnectorID},
-		{"evaluationRunId", in.EvaluationRunID},
-		{"rawEventId", in.RawEventID},
-		{"primitiveStepRunId", in.PrimitiveStepRunID},
-		{"toolInvocationEvidenceId", in.ToolInvocationEvidenceID},
-		{"policyDecisionId", in.PolicyDecisionID},
-		{"sideEffectLedgerId", in.SideEffectLedgerID},
-		{"evalExplanationId", in.EvalExplanationID},
-		{"connectorReadinessReportId", in.ConnectorReadinessReportID},
-	}
-	for _, f := range ids {
-		if f.id != 0 {
-			l.Restrict(f.name, []int64{f.id})
+	texts := func(name string, values []string) {
+		if len(values) > 0 {
+			slices.Sort(values)
+			l.Restrict(name, slices.Compact(values))
 		}
 	}
+	texts("idempotencyKey", in.IdempotencyKey)
+	texts("runtimeKey", in.RuntimeKey)
+	texts("connectorKey", in.ConnectorKey)
+	texts("invocationId", in.InvocationID)
+	texts("failureKey", in.FailureKey)
+	texts("benchmarkKey", in.BenchmarkKey)
+	texts("reportKey", in.ReportKey)
+	texts("caseKey", in.CaseKey)
+	several := func(name string, values []string) { // a choice has no comma
+		if len(values) > 0 {
+			texts(name, strings.Split(strings.Join(values, ","), ","))
+		}
+	}
+	several("status", in.Status)
+	several("state", in.State)
+	several("decision", in.Decision)
+	several("failureMode", in.FailureMode)
+	several("primitiveType", in.PrimitiveType)
+	several("sideEffectClass", in.SideEffectClass)
+	id := func(name string, id int64) {
+		if id != 0 {
+			l.Restrict(name, []int64{id})
+		}
+	}
+	id("runtimeId", in.RuntimeID)
+	id("connectorId", in.ConnectorID)
+	id("evaluationRunId", in.EvaluationRunID)
+	id("rawEventId", in.RawEventID)
+	id("primitiveStepRunId", in.PrimitiveStepRunID)
+	id("toolInvocationEvidenceId", in.ToolInvocationEvidenceID)
+	id("policyDecisionId", in.PolicyDecisionID)
+	id("sideEffectLedgerId", in.SideEffectLedgerID)
+	id("evalExplanationId", in.EvalExplanationID)
+	id("connectorReadinessReportId", in.ConnectorReadinessReportID)
 	return l
 }
 

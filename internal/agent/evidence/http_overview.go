@@ -77,7 +77,7 @@ func toKindBody(k KindCount) kindBody {
 // listParameters are the filters of a kind.
 func listParameters(k *kind.Kind) []string {
 	out := k.Selects()
-	if k.Lifecycle == "state" || k.Lifecycle == "status" {
+	if k.Lifecycle == kind.FieldState || k.Lifecycle == kind.FieldStatus {
 		out = append(out, "state", "status")
 	}
 	return append(out, "createdAfter", "createdBefore")

@@ -25,7 +25,7 @@ func (b *ApprovalBody) UnmarshalJSON(text []byte) error {
 }
 
 // Schema documents approvals.
-func (ApprovalBody) Schema(r huma.Registry) *huma.Schema { return schemaRef(r, Approvals) }
+func (ApprovalBody) Schema(r huma.Registry) *huma.Schema { return schemaRef(r, kind.Approvals) }
 
 // DecisionBody is a policy decision on the wire, for the domain that makes it.
 type DecisionBody recordBody
@@ -43,7 +43,7 @@ func (b *DecisionBody) UnmarshalJSON(text []byte) error {
 }
 
 // Schema documents policy decisions.
-func (DecisionBody) Schema(r huma.Registry) *huma.Schema { return schemaRef(r, Decisions) }
+func (DecisionBody) Schema(r huma.Registry) *huma.Schema { return schemaRef(r, kind.PolicyDecisions) }
 
 func schemaRef(r huma.Registry, name kind.Name) *huma.Schema {
 	k := kind.Must(name)

@@ -83,16 +83,17 @@ func schemaOf(k *kind.Kind) *huma.Schema {
 	add := func(f kind.Field) {
 		p := fieldSchema(f)
 		switch f.Name {
-		case "resource":
+		case kind.FieldResource:
 			p = &huma.Schema{Type: huma.TypeString, Enum: []any{string(k.Name)}, Description: f.Doc}
-		case "id", "origin", "occurred_at", "created_at", "updated_at", "version", "integrity", "redactions":
+		case kind.FieldID, kind.FieldOrigin, kind.FieldOccurredAt, kind.FieldCreatedAt, kind.FieldUpdatedAt, kind.FieldVersion,
+			kind.FieldIntegrity, kind.FieldRedactions:
 		default:
 			p.Nullable = p.Type != "" // any value includes null
 			if len(p.Enum) > 0 {
 				p.Enum = append(slices.Clone(p.Enum), nil)
 			}
 		}
-		if f.Name == "trace_id" {
+		if f.Name == kind.FieldTraceID {
 			p = &huma.Schema{Type: huma.TypeInteger, Nullable: true, Description: f.Doc}
 		}
 		if f.Volatile {

@@ -59,7 +59,7 @@ func (s *Service) patchRecord(ctx context.Context, in *patchInput) (*recordOutpu
 }
 
 func (s *Service) patchRuntime(ctx context.Context, in *patchRuntimeInput) (*recordOutput, error) {
-	return s.patchThing(ctx, "runtimes", in.ID, in.IfMatch, in.Body)
+	return s.patchThing(ctx, kind.Runtimes, in.ID, in.IfMatch, in.Body)
 }
 
 // patchConnectorInput is a change of a connector.
@@ -78,9 +78,10 @@ func (in *patchConnectorInput) InPerson() bool {
 	}
 	for name := range members {
 		switch kind.Snake(name) {
-		case "trust_level", "tools", "override", "type", "endpoint", "auth", "attributes", "manifest_pages":
+		case kind.FieldTrustLevel, kind.FieldTools, kind.FieldOverride, kind.FieldType, kind.FieldEndpoint, kind.FieldAuth, kind.FieldAttributes,
+			"manifest_pages":
 			return true
-		case "state":
+		case kind.FieldState:
 			if members.Text(name) == "approved" {
 				return true
 			}
@@ -90,7 +91,7 @@ func (in *patchConnectorInput) InPerson() bool {
 }
 
 func (s *Service) patchConnector(ctx context.Context, in *patchConnectorInput) (*recordOutput, error) {
-	return s.patchThing(ctx, "connectors", in.ID, in.IfMatch, in.Body, "trust_level")
+	return s.patchThing(ctx, kind.Connectors, in.ID, in.IfMatch, in.Body, kind.FieldTrustLevel)
 }
 
 // patchThing changes a thing of which people decide.

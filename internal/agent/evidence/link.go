@@ -2,12 +2,10 @@ package evidence
 
 import (
 	"context"
-	"maps"
 	"strconv"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/clean"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/effect"
-	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/fault"
@@ -59,8 +57,8 @@ func (s *intake) linkReports(ctx context.Context, org principal.OrgID, t terms, 
 	for i, p := range said {
 		clean.Names(t.red, &p.draft)
 		v := p.draft.Values
-		out[i] = linked{parsed: p, name: v.Text("idempotency_key"), links: Links{
-			EvaluationRunID: v.Integer("evaluation_run_id"), RuntimeKey: v.Text("runtime_key"), ConnectorKey: v.Text("connector_key"),
+		out[i] = linked{parsed: p, name: v.IdempotencyKey(), links: Links{
+			EvaluationRunID: v.EvaluationRunID(), RuntimeKey: v.RuntimeKey(), ConnectorKey: v.ConnectorKey(),
 		}}
 	}
 	if err := s.linkTraces(ctx, org, out); err != nil {
@@ -71,13 +69,10 @@ func (s *intake) linkReports(ctx context.Context, org principal.OrgID, t terms, 
 	}
 	for i := range out {
 		r := &out[i]
-		if r.draft.Kind.Name == Approvals {
-			if err := s.Name(ctx, org, r.draft.Values); err != nil {
+		if link := hooked[r.draft.Kind.Name].link; link != nil {
+			if err := link(ctx, s, org, r); err != nil {
 				return nil, err
 			}
-		}
-		if r.draft.Kind.Name == Effects && effect.Look(ctx, nil, r.draft.Values) != nil {
-			r.refuse("/verification/method", "not_a_person", "only a person can report a check by a person: use a personal key, without X-On-Behalf-Of")
 		}
 		r.identify(t)
 	}
@@ -87,29 +82,20 @@ func (s *intake) linkReports(ctx context.Context, org principal.OrgID, t terms, 
 // identify finds out what a report names its record by, and cleans it.
 func (r *linked) identify(t terms) {
 	v := r.draft.Values
-	if r.draft.Kind.Name == "failures" && v["failure_key"] == nil {
-		v["failure_key"] = kind.TextValue(fingerprint(v, r.links))
-	}
 	if r.Key = r.event; r.Key == (key{}) {
 		r.identity = record.Identify(r.draft, r.links, t.header)
 	}
 	for name := range record.Columns {
-		if !record.Own(r.draft.Kind, name) {
+		if r.draft.Kind.KeyField != name {
 			delete(v, name)
 		}
 	}
-	var sent kind.Values
-	if r.draft.Kind.Name == Effects && r.format == normal.FormatNative { // others name effects by their spans
-		sent = maps.Clone(v)
-	}
 	clean.Draft(t.red, &r.draft, t.strict)
-	if payload := v["payload"]; payload != nil && r.event != (key{}) {
-		v["payload_digest"] = kind.TextValue(kind.DigestOf(payload))
+	if payload := v[kind.FieldPayload]; payload != nil && r.event != (key{}) {
+		v[kind.FieldPayloadDigest] = kind.TextValue(kind.DigestOf(payload))
 	}
-	if sent != nil {
-		if blurred := effect.Blurred(sent, v); blurred != "" {
-			r.refuse("/"+blurred, "format", blurredName)
-		}
+	if blurred := effect.Blurred(r.sent, v); blurred != "" {
+		r.refuse("/"+blurred, "format", blurredName)
 	}
 	r.name = clean.Text(t.red, r.name)
 }
@@ -131,7 +117,7 @@ func (s *intake) linkTraces(ctx context.Context, org principal.OrgID, reports []
 		if err := s.linkTrace(ctx, org, r, known); err != nil {
 			return err
 		}
-		if id := r.draft.Values.Text("span_id"); id != "" {
+		if id := r.draft.Values.SpanID(); id != "" {
 			if _, ok := span.ParseID(id); !ok {
 				r.refuse("/span_id", "pattern", "must be 16 hexadecimal digits that are not all zero")
 			}
@@ -144,7 +130,7 @@ func (s *intake) linkTraces(ctx context.Context, org principal.OrgID, reports []
 // before.
 func (s *intake) linkTrace(ctx context.Context, org principal.OrgID, r *linked, known map[int64]span.TraceID) error {
 	v := r.draft.Values
-	if hex := v.Text("otel_trace_id"); hex != "" {
+	if hex := v.OtelTraceID(); hex != "" {
 		id, ok := span.ParseTraceID(hex)
 		if !ok {
 			r.refuse("/otel_trace_id", "pattern", "must be 32 hexadecimal digits that are not all zero")
@@ -152,13 +138,13 @@ func (s *intake) linkTrace(ctx context.Context, org principal.OrgID, r *linked, 
 		}
 		r.links.Trace = id
 	}
-	given := v["trace_id"]
+	given := v[kind.FieldTraceID]
 	if len(given) == 0 {
 		return nil
 	}
 	text := string(given)
 	if given.Kind() == '"' {
-		text = v.Text("trace_id")
+		text = v.Text(kind.FieldTraceID)
 	}
 	id, ok := span.ParseTraceID(text)
 	if !ok {

@@ -51,12 +51,12 @@ func (s *intake) linkRecords(ctx context.Context, org principal.OrgID, reports [
 		switch {
 		case !ok || other.Kind != f.Of:
 			r.refuse("/"+f.Name, "unknown_reference", "there is no "+kind.Must(f.Of).One+" with this id")
-		case f.Name == "runtime_id":
+		case f.Name == kind.FieldRuntimeID:
 			r.links.RuntimeID = id
-			r.same("runtime_key", &r.links.RuntimeKey, other)
-		case f.Name == "connector_id":
+			r.same(kind.FieldRuntimeKey, &r.links.RuntimeKey, other)
+		case f.Name == kind.FieldConnectorID:
 			r.links.ConnectorID = id
-			r.same("connector_key", &r.links.ConnectorKey, other)
+			r.same(kind.FieldConnectorKey, &r.links.ConnectorKey, other)
 		}
 	})
 	return nil

@@ -55,17 +55,17 @@ func (s *Service) resolve(ctx context.Context, org principal.OrgID, l List) (Lis
 		var err error
 		switch {
 		case f.Column == "runtime_key":
-			column = "runtime_id"
-			ids, err = s.named(ctx, org, Runtimes, f.Values, func(r Record) int64 { return r.ID })
+			column = kind.FieldRuntimeID
+			ids, err = s.named(ctx, org, kind.Runtimes, f.Values, func(r Record) int64 { return r.ID })
 		case f.Column == "connector_key":
-			column = "connector_id"
-			ids, err = s.named(ctx, org, Connectors, f.Values, func(r Record) int64 { return r.ID })
+			column = kind.FieldConnectorID
+			ids, err = s.named(ctx, org, kind.Connectors, f.Values, func(r Record) int64 { return r.ID })
 		case f.Column == "report_key":
-			ids, err = s.named(ctx, org, "connector-readiness-reports", f.Values, func(r Record) int64 { return r.ConnectorID })
-		case f.Column == "report_id" && l.Kind.Name == "connectors":
-			ids, err = s.pointed(ctx, org, "connector-readiness-reports", f.Values, func(r Record) int64 { return r.ConnectorID })
-		case f.Column == "effect_id" && l.Kind.Name == "tool-invocation-evidence":
-			ids, err = s.pointed(ctx, org, "side-effect-ledger", f.Values, func(r Record) int64 { return r.Values.Integer("tool_invocation_evidence_id") })
+			ids, err = s.named(ctx, org, kind.ConnectorReadinessReports, f.Values, func(r Record) int64 { return r.ConnectorID })
+		case f.Column == "report_id" && l.Kind.Name == kind.Connectors:
+			ids, err = s.pointed(ctx, org, kind.ConnectorReadinessReports, f.Values, func(r Record) int64 { return r.ConnectorID })
+		case f.Column == "effect_id" && l.Kind.Name == kind.ToolInvocationEvidence:
+			ids, err = s.pointed(ctx, org, kind.SideEffectLedger, f.Values, func(r Record) int64 { return r.Values.ToolInvocationEvidenceID() })
 		default:
 			continue
 		}

@@ -43,9 +43,9 @@ func (s *things) lockTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id in
 func (s *things) lockFailuresTx(ctx context.Context, tx postgres.Tx, reports []*report, claims map[key]claim) (map[int64]Record, error) {
 	var ids []int64
 	for _, r := range reports {
-		if c := claims[r.Key]; r.draft.Kind.Name == "failures" && !c.Fresh {
+		if c := claims[r.Key]; r.draft.Kind.Name == kind.Failures && !c.Fresh {
 			ids = append(ids, c.ID)
 		}
 	}
-	return s.lockAllTx(ctx, tx, kind.Must("failures"), ids)
+	return s.lockAllTx(ctx, tx, kind.Must(kind.Failures), ids)
 }

@@ -147,19 +147,19 @@ func (s *Service) again(ctx context.Context, org principal.OrgID, page []Record)
 func reread(index int, r Record) (e event[parsed], ok bool) {
 	v := r.Values
 	made, ok := madeOf(v)
-	if !ok || v["payload"] == nil || len(made) > 0 && v["redactions"] != nil {
+	if !ok || v[kind.FieldPayload] == nil || len(made) > 0 && v[kind.FieldRedactions] != nil {
 		return e, false
 	}
-	at := v.Within("attributes")
-	a := &arrival{Outcome: &Outcome{Index: index, ID: v.Text("event_id"), Status: Accepted, RawEvent: r.ID}, Event: normal.Event{
-		ID: v.Text("event_id"), Source: v.Text("source"), Type: v.Text("type"), Subject: at.Text("subject"), Traceparent: at.Text("traceparent"),
-		Format: normal.Format(v.Text("format")), Time: r.OccurredAt, Data: v["payload"],
+	var at setting
+	_ = json.Unmarshal(v[kind.FieldAttributes], &at) // none if there is nothing to add
+	a := &arrival{Outcome: &Outcome{Index: index, ID: v.EventID(), Status: Accepted, RawEvent: r.ID}, Event: normal.Event{
+		ID: v.EventID(), Source: v.Text(kind.FieldSource), Type: v.Type(), Subject: at.Subject, Traceparent: at.Traceparent,
+		Format: normal.Format(v.Format()), Time: r.OccurredAt, Data: v[kind.FieldPayload],
 	}}
 	e = event[parsed]{arrival: a, reports: a.parse(Producer{RuntimeKey: r.RuntimeKey}, Defaults{
-		TraceID: at.Text("default_trace_id"), ConversationID: at.Text("default_conversation_id"), ReleaseID: at.Text("default_release_id"),
-		EvaluationRunID: at.Integer("default_evaluation_run_id"),
-	}, at["untimed"].Kind() == 't')}
-	e.self = parsed{draft: kind.Draft{Kind: r.Kind, Values: kind.Values{"runtime_key": kind.TextValue(r.RuntimeKey)}}, event: r.Key}
+		TraceID: at.TraceID, ConversationID: at.ConversationID, ReleaseID: at.ReleaseID, EvaluationRunID: at.EvaluationRunID,
+	}, at.Untimed)}
+	e.self = parsed{draft: kind.Draft{Kind: r.Kind, Values: kind.Values{kind.FieldRuntimeKey: kind.TextValue(r.RuntimeKey)}}, event: r.Key}
 	sender := r.Actor.Caller()
 	for i := range e.reports {
 		e.reports[i].policy |= fillOnly
@@ -170,7 +170,7 @@ func reread(index int, r Record) (e event[parsed], ok bool) {
 
 // madeOf are the records that a stored event is about.
 func madeOf(v kind.Values) (made []Ref, ok bool) {
-	ok = v["records"] == nil || json.Unmarshal(v["records"], &made) == nil
+	ok = v[kind.FieldRecords] == nil || json.Unmarshal(v[kind.FieldRecords], &made) == nil
 	return made, ok
 }
 
@@ -194,11 +194,11 @@ func (a *arrival) mapped(r Record, missing int, now time.Time) (Record, bool) {
 	if err != nil {
 		return r, false
 	}
-	r.Values["records"] = text
+	r.Values[kind.FieldRecords] = text
 	if a.note(r.Values, missing) != nil {
 		return r, false
 	}
-	for _, name := range []string{"status", "records", "format", "normalizer_version", "errors"} {
+	for _, name := range []string{kind.FieldStatus, kind.FieldRecords, kind.FieldFormat, kind.FieldNormalizerVersion, kind.FieldErrors} {
 		if !bytes.Equal(before[name], r.Values[name]) {
 			r.Version, r.UpdatedAt = r.Version+1, now
 			return r, true

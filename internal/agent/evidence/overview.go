@@ -51,19 +51,19 @@ func (s *Service) Overview(ctx context.Context, org principal.OrgID) ([]KindCoun
 		c := all[k.Name]
 		out[i] = KindCount{Kind: k, Records: c.Records, LastDay: c.Recent, Precision: cmp.Or(c.Precision, record.Exact), Latest: c.Latest}
 	}
-	a, err := s.attention(ctx, org, streamed["raw-events"].Records > 0)
+	a, err := s.attention(ctx, org, streamed[kind.RawEvents].Records > 0)
 	return out, a, err
 }
 
 // attention counts what should be looked at.
 func (s *Service) attention(ctx context.Context, org principal.OrgID, events bool) (a Attention, err error) {
 	places := map[statedb.Condition]*int64{
-		{Kind: "approvals", State: "pending"}:               &a.PendingApprovals,
-		{Kind: "side-effect-ledger", State: "acknowledged"}: &a.UnverifiedEffects,
-		{Kind: "side-effect-ledger", State: "unknown"}:      &a.UnverifiedEffects,
-		{Kind: "side-effect-ledger", State: "conflicting"}:  &a.ConflictingEffects,
-		{Kind: "connectors", State: "under_review"}:         &a.ConnectorsUnderReview,
-		{Kind: "runtimes", State: "suspended"}:              &a.SuspendedRuntimes,
+		{Kind: kind.Approvals, State: "pending"}:             &a.PendingApprovals,
+		{Kind: kind.SideEffectLedger, State: "acknowledged"}: &a.UnverifiedEffects,
+		{Kind: kind.SideEffectLedger, State: "unknown"}:      &a.UnverifiedEffects,
+		{Kind: kind.SideEffectLedger, State: "conflicting"}:  &a.ConflictingEffects,
+		{Kind: kind.Connectors, State: "under_review"}:       &a.ConnectorsUnderReview,
+		{Kind: kind.Runtimes, State: "suspended"}:            &a.SuspendedRuntimes,
 	}
 	states, failures, expiring, err := s.store.CountStates(ctx, org, slices.Collect(maps.Keys(places)), s.now().Add(soon))
 	if err != nil {

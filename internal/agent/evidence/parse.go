@@ -2,10 +2,9 @@ package evidence
 
 import (
 	"bytes"
-	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-json-experiment/json"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
@@ -61,11 +60,11 @@ func (a *arrival) parse(p Producer, d Defaults, untimed bool) (out []parsed) {
 		a.setDefaults(r.Values, r.Kind, p, d)
 		one := parseReport(r, record.Ingested)
 		one.format = result.Format
-		if r.Kind.Name == "raw-events" {
+		if r.Kind.Name == kind.RawEvents {
 			one.origin = record.Reported // a sender says that it received it, and nobody reads it
 		}
-		if untimed && bytes.Equal(r.Values["occurred_at"], kind.TimeValue(a.Time)) {
-			delete(r.Values, "occurred_at") // it is noted, and is not part of what was sent
+		if untimed && bytes.Equal(r.Values[kind.FieldOccurredAt], kind.TimeValue(a.Time)) {
+			delete(r.Values, kind.FieldOccurredAt) // it is noted, and is not part of what was sent
 		}
 		out = append(out, one)
 	}
@@ -77,7 +76,7 @@ func (a *arrival) parse(p Producer, d Defaults, untimed bool) (out []parsed) {
 
 // parseReport is a report as a normalizer reads it.
 func parseReport(r normal.Report, origin record.Origin) parsed {
-	p := parsed{draft: r.Draft, origin: origin, policy: create, occurred: r.Values.Time("occurred_at")}
+	p := parsed{draft: r.Draft, origin: origin, policy: create, occurred: r.Values.OccurredAt()}
 	if r.Adds {
 		p.policy = addOnly
 	}
@@ -91,104 +90,77 @@ func (a *arrival) setDefaults(v kind.Values, k *kind.Kind, p Producer, d Default
 			v[name] = kind.TextValue(text)
 		}
 	}
-	if k.Name != "connectors" {
-		set("runtime_key", p.RuntimeKey)
+	if k.Name != kind.Connectors {
+		set(kind.FieldRuntimeKey, p.RuntimeKey)
 	}
-	if v["otel_trace_id"] == nil && v["trace_id"] == nil {
+	if v[kind.FieldOtelTraceID] == nil && v[kind.FieldTraceID] == nil {
 		if trace, _ := normal.Traceparent(a.Traceparent); trace != "" {
-			set("otel_trace_id", trace)
+			set(kind.FieldOtelTraceID, trace)
 		} else {
-			set("trace_id", d.TraceID)
+			set(kind.FieldTraceID, d.TraceID)
 		}
 	}
-	set("conversation_id", d.ConversationID)
-	if k.Field("release_id") != nil {
-		set("release_id", d.ReleaseID)
+	set(kind.FieldConversationID, d.ConversationID)
+	if k.Field(kind.FieldReleaseID) != nil {
+		set(kind.FieldReleaseID, d.ReleaseID)
 	}
-	if v["evaluation_run_id"] == nil && d.EvaluationRunID != 0 {
-		v["evaluation_run_id"] = kind.IntegerValue(d.EvaluationRunID)
+	if v[kind.FieldEvaluationRunID] == nil && d.EvaluationRunID != 0 {
+		v[kind.FieldEvaluationRunID] = kind.IntegerValue(d.EvaluationRunID)
 	}
-	if v["occurred_at"] == nil && !a.Time.IsZero() {
-		v["occurred_at"] = kind.TimeValue(a.Time)
+	if v[kind.FieldOccurredAt] == nil && !a.Time.IsZero() {
+		v[kind.FieldOccurredAt] = kind.TimeValue(a.Time)
 	}
 }
 
 // parseReceived is the report of the event itself, with all that is needed to read it again.
 func parseReceived(e event[parsed], in *Envelope, untimed bool) parsed {
 	v := kind.Values{
-		"event_id": kind.TextValue(e.Event.ID), "source": kind.TextValue(e.Source), "type": kind.TextValue(e.Type), "format": kind.TextValue(string(e.result.Format)),
-		"normalizer_version": kind.TextValue(e.result.Version), "runtime_key": kind.TextValue(in.Producer.RuntimeKey),
+		kind.FieldEventID: kind.TextValue(e.Event.ID), kind.FieldSource: kind.TextValue(e.Source), kind.FieldType: kind.TextValue(e.Type),
+		kind.FieldFormat: kind.TextValue(string(e.result.Format)), kind.FieldNormalizerVersion: kind.TextValue(e.result.Version), kind.FieldRuntimeKey: kind.TextValue(in.Producer.RuntimeKey),
 	}
 	if !in.WithoutPayload {
-		v["payload"] = e.Data
+		v[kind.FieldPayload] = e.Data
 	}
 	for _, r := range e.reports { // the first link to a trace is the event's
-		for _, name := range []string{"otel_trace_id", "trace_id"} {
-			if value := r.draft.Values[name]; value != nil && v["otel_trace_id"] == nil && v["trace_id"] == nil {
+		for _, name := range []string{kind.FieldOtelTraceID, kind.FieldTraceID} {
+			if value := r.draft.Values[name]; value != nil && v[kind.FieldOtelTraceID] == nil && v[kind.FieldTraceID] == nil {
 				v[name] = value
 			}
 		}
 	}
 	if !e.Time.IsZero() {
-		v["occurred_at"] = kind.TimeValue(e.Time)
+		v[kind.FieldOccurredAt] = kind.TimeValue(e.Time)
 	}
-	if context := e.context(in.Defaults, untimed); len(context) > 0 {
-		v["attributes"] = context.JSON()
+	d := in.Defaults
+	c := setting{e.Schema, d.ConversationID, d.EvaluationRunID, d.ReleaseID, d.TraceID, e.Subject, e.Traceparent, untimed}
+	if c != (setting{}) {
+		v[kind.FieldAttributes], _ = json.Marshal(c) // its texts were read as JSON
 	}
 	return parsed{
-		draft: kind.Draft{Kind: kind.Must("raw-events"), Values: v}, origin: record.Ingested, event: record.Received(e.Source, e.Event.ID),
-		occurred: v.Time("occurred_at"),
+		draft: kind.Draft{Kind: kind.Must(kind.RawEvents), Values: v}, origin: record.Ingested, event: record.Received(e.Source, e.Event.ID),
+		occurred: v.OccurredAt(),
 	}
 }
 
-// context are the attributes of an event, and the defaults of its envelope, that have no
-// field of their own.
-func (a *arrival) context(d Defaults, untimed bool) kind.Values {
-	out := kind.Values{}
-	for name, text := range map[string]string{
-		"subject": a.Subject, "traceparent": a.Traceparent, "dataschema": a.Schema,
-		"default_trace_id": d.TraceID, "default_conversation_id": d.ConversationID, "default_release_id": d.ReleaseID,
-	} {
-		if text != "" {
-			out[name] = kind.TextValue(text)
-		}
-	}
-	if untimed {
-		out["untimed"] = jsontext.Value("true")
-	}
-	if d.EvaluationRunID != 0 {
-		out["default_evaluation_run_id"] = kind.IntegerValue(d.EvaluationRunID)
-	}
-	return out
+// setting is what an event and its envelope say that has no field of its own, in the order of
+// the names. With it, the event can be read again.
+type setting struct {
+	Schema          string `json:"dataschema,omitzero"`
+	ConversationID  string `json:"default_conversation_id,omitzero"`
+	EvaluationRunID int64  `json:"default_evaluation_run_id,omitzero"`
+	ReleaseID       string `json:"default_release_id,omitzero"`
+	TraceID         string `json:"default_trace_id,omitzero"`
+	Subject         string `json:"subject,omitzero"`
+	Traceparent     string `json:"traceparent,omitzero"`
+	Untimed         bool   `json:"untimed,omitzero"`
 }
 
-// demands are rules of a kind that one field alone cannot state.
+// demands are what a report lacks by the rules of its kind.
 func demands(d kind.Draft) (fields []fault.Field) {
-	v := d.Values
-	need := func(path, code, message string) {
-		fields = append(fields, fault.Field{In: "body", Path: path, Code: code, Message: message})
-	}
-	switch d.Kind.Name {
-	case "failures":
-		for _, prefix := range []string{fingerprintPrefix, driftPrefix} {
-			if strings.HasPrefix(v.Text("failure_key"), prefix) {
-				need("/failure_key", "pattern", "must not begin with "+prefix+": such keys are given by the platform. Leave it out to have one")
-			}
-		}
-	case "approvals":
-		if v["input_digest"] == nil && v["policy_decision_id"] == nil {
-			need("/input_digest", "one_of_required", "give the digest of the action, or policy_decision_id")
-		}
-		if n := v.Integer("min_approvals"); v["min_approvals"] != nil && (n < 1 || n > 5) {
-			need("/min_approvals", "max", "must be from 1 to 5")
-		}
-		if n := v.Integer("max_uses"); v["max_uses"] != nil && (n < 1 || n > maxUses) {
-			need("/max_uses", "max", "must be from 1 to 1000")
-		}
-	case "side-effect-ledger":
-		if c := v.Text("side_effect_class"); v["effect_key"] == nil && c != "" && c != "none" && c != "read" && !d.Partial {
-			need("/effect_key", "required", "is required, because the effect is more than reading")
-		}
+	if check := hooked[d.Kind.Name].check; check != nil {
+		check(d, func(path, code, message string) {
+			fields = append(fields, fault.Field{In: "body", Path: path, Code: code, Message: message})
+		})
 	}
 	return fields
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/clean"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/effect"
+	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
@@ -16,18 +18,6 @@ import (
 	"github.com/assayhq/assay/internal/telemetry/span"
 	"github.com/assayhq/assay/internal/tenancy/redact"
 )
-
-// Kinds of which other domains make records, or decide about them.
-const (
-	Runtimes   kind.Name = "runtimes"
-	Connectors kind.Name = "connectors"
-	Decisions  kind.Name = "policy-decisions"
-	Approvals  kind.Name = "approvals"
-	Effects    kind.Name = "side-effect-ledger"
-)
-
-// Values are fields of a record by name, in JSON.
-type Values = kind.Values
 
 // Parties are the runtime and the connector of an action, as they are at this moment.
 // One that was never heard of is the zero record.
@@ -54,10 +44,10 @@ func (s *Service) PartiesTx(ctx context.Context, tx postgres.Tx, runtime, connec
 	}
 	var unknown []*report
 	if runtime != "" && p.Runtime.ID == 0 {
-		unknown = append(unknown, mentionOf(kind.Must(Runtimes), runtime))
+		unknown = append(unknown, mentionOf(kind.Must(kind.Runtimes), runtime))
 	}
 	if connector != "" && p.Connector.ID == 0 {
-		unknown = append(unknown, mentionOf(kind.Must(Connectors), connector))
+		unknown = append(unknown, mentionOf(kind.Must(kind.Connectors), connector))
 	}
 	if len(unknown) == 0 {
 		return p, nil
@@ -70,7 +60,7 @@ func (s *Service) PartiesTx(ctx context.Context, tx postgres.Tx, runtime, connec
 }
 
 func (p *Parties) set(r Record) {
-	if r.Kind.Name == Runtimes {
+	if r.Kind.Name == kind.Runtimes {
 		p.Runtime = r
 	} else {
 		p.Connector = r
@@ -82,6 +72,14 @@ func (p *Parties) set(r Record) {
 func (p Parties) Tool(name string) (class, reversibility string) {
 	return review.Tool(p.Connector.Values, name)
 }
+
+// Paged reports whether a connector lists its tools page by page, and Believed whether people have
+// reviewed what it says about itself. Amount reads an amount of money exactly.
+var (
+	Paged    = normal.Paged
+	Believed = review.Believed
+	Amount   = effect.Amount
+)
 
 // Link returns the number of a trace that a record mentions.
 func (s *Service) Link(ctx context.Context, org principal.OrgID, id span.TraceID) (int64, error) {
@@ -151,7 +149,7 @@ func (s *Service) FindTx(ctx context.Context, tx postgres.Tx, name kind.Name, id
 
 // MoveTx changes a record that LockTx returned: fields with a value are set, fields with
 // none are removed. The table of moves decides whether its state may change.
-func (s *Service) MoveTx(ctx context.Context, tx postgres.Tx, before Record, set Values) (Record, error) {
+func (s *Service) MoveTx(ctx context.Context, tx postgres.Tx, before Record, set kind.Values) (Record, error) {
 	after := before
 	after.Values = maps.Clone(before.Values)
 	for name, value := range set {
@@ -166,28 +164,11 @@ func (s *Service) MoveTx(ctx context.Context, tx postgres.Tx, before Record, set
 			return Record{}, err
 		}
 	}
-	after.UpdatedAt, after.Version = s.now(), before.Version+1
-	if err := s.moveEffectTx(ctx, tx, &before, &after); err != nil {
-		return Record{}, err
-	}
-	if err := s.store.MoveTx(ctx, tx, before, after, principal.ActorOf(ctx)); err != nil {
-		return Record{}, err
-	}
-	if _, err := s.putTx(ctx, tx, failures(before.Values, &after)); err != nil {
+	if err := s.saveMoveTx(ctx, tx, before, &after, edit{}, principal.ActorOf(ctx)); err != nil {
 		return Record{}, err
 	}
 	return after, change.RecordTx(ctx, s.log, tx, happened(&before, &after), after.ID, &before, &after)
 }
-
-// Text and the others are values of fields.
-var (
-	Text    = kind.TextValue
-	Integer = kind.IntegerValue
-	Time    = kind.TimeValue
-)
-
-// HasNUL reports whether a JSON value has text that records cannot keep.
-var HasNUL = kind.HasNUL
 
 // PendingTx is the approval of an action that is not decided yet, and stays so until the
 // transaction ends. Digest is the action's.
@@ -196,7 +177,7 @@ func (s *Service) PendingTx(ctx context.Context, tx postgres.Tx, digest string) 
 	if err != nil {
 		return Record{}, err
 	}
-	r, err := s.LockTx(ctx, tx, Approvals, id)
+	r, err := s.LockTx(ctx, tx, kind.Approvals, id)
 	if err == nil && r.State() != "pending" {
 		err = ErrNotFound
 	}
@@ -204,11 +185,11 @@ func (s *Service) PendingTx(ctx context.Context, tx postgres.Tx, digest string) 
 }
 
 // RequestTx makes a request for an approval. Request has the values that say who asks.
-func (s *Service) RequestTx(ctx context.Context, tx postgres.Tx, r Record, request Values) (Record, error) {
+func (s *Service) RequestTx(ctx context.Context, tx postgres.Tx, r Record, request kind.Values) (Record, error) {
 	if named := request[namedMembers]; named != nil {
 		r.Values[namedMembers] = named
 	}
-	return s.MakeTx(ctx, tx, r, Approvals)
+	return s.MakeTx(ctx, tx, r, kind.Approvals)
 }
 
 // Cleaner removes what an organization does not want to have stored.
@@ -224,6 +205,6 @@ func (s *Service) Cleaner(ctx context.Context, org principal.OrgID) (Cleaner, er
 func (c Cleaner) Text(text string) string { return clean.Text(c.red, text) }
 
 // Values cleans fields of a record, and notes in them what was removed.
-func (c Cleaner) Values(name kind.Name, v Values) {
+func (c Cleaner) Values(name kind.Name, v kind.Values) {
 	clean.Draft(c.red, &kind.Draft{Kind: kind.Must(name), Values: v}, false)
 }

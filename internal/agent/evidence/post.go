@@ -35,7 +35,7 @@ func (s *Service) Post(ctx context.Context, org principal.OrgID, k *kind.Kind, b
 	if fields = append(fields, demands(draft)...); len(fields) > 0 {
 		return Posted{}, errInvalid.WithFields(fields...)
 	}
-	if k.Name == Effects {
+	if k.Name == kind.SideEffectLedger {
 		if err := effect.Look(ctx, nil, draft.Values); err != nil {
 			return Posted{}, err
 		}
@@ -71,7 +71,7 @@ func (s *Service) storePostedTx(ctx context.Context, tx postgres.Tx, p Posted, r
 		return Record{}, err
 	case made.fate == nameReused:
 		return Record{}, ErrKeyReused
-	case p.report.draft.Values.Text("state") == "dispatched":
+	case p.report.draft.Values.State() == "dispatched":
 		return made.Record, effect.Refuse(&made.Record, made.fate == recordKnown, refuse)
 	}
 	return made.Record, nil

@@ -5,8 +5,12 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	"github.com/assayhq/assay/internal/change"
 	catalogue "github.com/assayhq/assay/internal/change/event"
+	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
 
@@ -17,7 +21,7 @@ func (s *things) putTx(ctx context.Context, tx postgres.Tx, reports []*report) (
 	out := make(map[*report]stored, len(reports))
 	var first, last []*report
 	for _, r := range reports {
-		if r.draft.Kind.Name == "failures" {
+		if r.draft.Kind.Name == kind.Failures {
 			last = append(last, r)
 		} else {
 			first = append(first, r)
@@ -66,26 +70,26 @@ func (s *things) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repor
 		}
 		told := r.Once != (key{}) && (!claims[r.Once].Fresh || counted[r.Once])
 		counted[r.Once] = true
-		change, fate, was := refreshed{after: before}, recordKnown, &before
+		news, fate, was := refreshed{after: before}, recordKnown, &before
 		switch {
 		case !there:
-			change, fate, was = refreshed{after: s.newRecord(ctx, r, c.ID)}, recordMade, nil
+			news, fate, was = refreshed{after: s.newRecord(ctx, r, c.ID)}, recordMade, nil
 		case r.policy&mention == 0 && !told:
-			change = refresh(before, r, s.now())
+			news = refresh(before, r, s.now())
 		}
-		if change.noted {
-			noted[c.ID] = change.after
+		if news.noted {
+			noted[c.ID] = news.after
 		}
-		if was == nil || change.did != (catalogue.Type{}) {
+		if was == nil || news.did != (catalogue.Type{}) {
 			delete(noted, c.ID)
-			if err := s.saveTx(ctx, tx, change.did, was, &change.after); err != nil {
+			if err := s.saveTx(ctx, tx, news.did, was, &news.after); err != nil {
 				return nil, err
 			}
 		}
-		if found = append(found, change.found...); was == nil {
-			found = append(found, failures(nil, &change.after)...)
+		if found = append(found, news.found...); was == nil {
+			found = append(found, failures(nil, &news.after)...)
 		}
-		out[r], now[c.ID] = stored{change.after, fate}, change.after
+		out[r], now[c.ID] = stored{news.after, fate}, news.after
 	}
 	var rows []Record // all of one kind: the failures, or else the runtimes
 	for _, id := range slices.Sorted(maps.Keys(noted)) {
@@ -95,6 +99,39 @@ func (s *things) putEachTx(ctx context.Context, tx postgres.Tx, reports []*repor
 		err = s.store.TouchTx(ctx, tx, rows[0].Kind, rows...)
 	}
 	return found, err
+}
+
+// refresh applies a report to a thing that is there already. What was decided about the thing
+// stays: no report lifts a suspension or makes a connector trusted.
+func refresh(before Record, r *report, now time.Time) refreshed {
+	add := hooked[before.Kind.Name].refresh
+	if add == nil || r.policy&fillOnly != 0 { // the same again; or it is what it was some time ago
+		return refreshed{after: before}
+	}
+	after := before
+	after.Values, after.UpdatedAt = maps.Clone(before.Values), now
+	return add(before, after, r)
+}
+
+// saveTx stores a thing that is new or has changed, with what it was before, and records what
+// happened to it. What happened to a new one depends on what it is stored as.
+func (s *things) saveTx(ctx context.Context, tx postgres.Tx, did catalogue.Type, before, after *Record) (err error) {
+	if before != nil {
+		after.Version = before.Version + 1
+		err = s.store.MoveTx(ctx, tx, *before, *after, principal.ActorOf(ctx))
+	} else {
+		if insert := hooked[after.Kind.Name].insert; insert != nil {
+			err = insert(s, ctx, tx, after)
+		}
+		if err == nil {
+			err = s.store.InsertTx(ctx, tx, *after)
+		}
+		did = happened(nil, after)
+	}
+	if err != nil {
+		return err
+	}
+	return change.RecordTx(ctx, s.log, tx, did, after.ID, before, after)
 }
 
 // claimsTx claims the keys of reports. A record that has none gets an id alone.

@@ -2,12 +2,12 @@ package evidence
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/normal"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
+	catalogue "github.com/assayhq/assay/internal/change/event"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 )
@@ -55,6 +55,8 @@ type linked struct {
 	identity
 	// name is the one that the sender gave the record.
 	name string
+	// sent is what tells a side effect apart, before it is cleaned.
+	sent kind.Values
 	// faults are what is wrong with it: one that has any goes no further.
 	faults []fault.Field
 }
@@ -71,6 +73,16 @@ type stored struct {
 	fate fate
 }
 
+// refreshed is a thing after a report, how the report changed it, and the failures that this
+// shows. What is only noted is no change: a failure has occurred again, or a runtime was heard
+// of.
+type refreshed struct {
+	after Record
+	did   catalogue.Type
+	noted bool
+	found []*report
+}
+
 // newReport is a report that no sender names.
 func newReport(k kind.Name, v kind.Values, origin record.Origin, l Links) *report {
 	r := &report{linked: linked{parsed: parsed{draft: kind.Draft{Kind: kind.Must(k), Values: v}, origin: origin}, links: l}}
@@ -81,8 +93,8 @@ func newReport(k kind.Name, v kind.Values, origin record.Origin, l Links) *repor
 // mentionOf is a report of a thing of which nothing is known but its key.
 func mentionOf(k *kind.Kind, name string) *report {
 	v := kind.Values{k.KeyField: kind.TextValue(name)}
-	if k.Name == "connectors" {
-		v["type"] = kind.TextValue("custom")
+	if k.Name == kind.Connectors {
+		v[kind.FieldType] = kind.TextValue("custom")
 	}
 	r := newReport(k.Name, v, record.Ingested, Links{})
 	r.policy = mention
@@ -98,15 +110,6 @@ func (r *linked) refuse(path, code, message string) {
 func (r *linked) reuses(claims map[key]claim) bool {
 	other := func(mine, theirs []byte) bool { return mine != nil && len(theirs) > 0 && !bytes.Equal(mine, theirs) }
 	return other(r.Content, claims[r.Key].Content) || other(r.Said, claims[r.Once].Content)
-}
-
-// reuses rejects an event that uses a name again for other content.
-func reuses(e event[linked], claims map[key]claim) bool {
-	reused := slices.ContainsFunc(e.reports, func(r linked) bool { return r.reuses(claims) })
-	if reused {
-		e.reject("/data/idempotencyKey", "idempotency_key_reused", reusedName)
-	}
-	return reused
 }
 
 // reusedName is what is wrong with a report whose name was used for other content.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/failpoint"
 	"github.com/assayhq/assay/internal/tenancy/redact"
@@ -37,7 +38,7 @@ func (s *intake) storeEvents(ctx context.Context, org principal.OrgID, red *reda
 		if err := e.note(r.Values, missing[e.arrival]); err != nil {
 			return err
 		}
-		if r.Values["records"], err = json.Marshal(e.Records); err != nil {
+		if r.Values[kind.FieldRecords], err = json.Marshal(e.Records); err != nil {
 			return err
 		}
 		rows = append(rows, &r)

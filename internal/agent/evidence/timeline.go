@@ -59,10 +59,10 @@ func placed(r *Record) timeline.Record {
 	for name, value := range r.Values {
 		v[name] = value
 	}
-	for _, name := range []string{"runtime_key", "connector_key", "raw_event_id"} {
+	for _, name := range []string{kind.FieldRuntimeKey, kind.FieldConnectorKey, kind.FieldRawEventID} {
 		if value := r.Common(name); value != nil {
 			v[name] = value
 		}
 	}
-	return timeline.Record{Kind: r.Kind.Name, ID: r.ID, Origin: string(r.Origin), Values: v, At: r.OccurredAt, Span: r.Values.Text("span_id")}
+	return timeline.Record{Kind: r.Kind.Name, ID: r.ID, Origin: string(r.Origin), Values: v, At: r.OccurredAt, Span: r.Values.SpanID()}
 }

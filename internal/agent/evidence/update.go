@@ -9,30 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/clean"
-	"github.com/assayhq/assay/internal/agent/evidence/internal/effect"
 	"github.com/assayhq/assay/internal/agent/evidence/internal/record"
-	"github.com/assayhq/assay/internal/agent/evidence/internal/review"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/postgres"
 )
-
-// ErrNotReady is returned for approving a connector without a readiness report that passed.
-var ErrNotReady = fault.New(fault.Conflict, "connector_not_ready", "The connector has no readiness report that passed. Say in override.justification why it is approved all the same.")
-
-// edit is a change of a record that a caller wants.
-type edit struct {
-	draft kind.Draft
-	// cleared are fields that are to have no value.
-	cleared []string
-	ignored []string
-	// override is why a rule does not apply this once.
-	override string
-	// expected is the version that is to be changed; zero means any.
-	expected int64
-}
 
 // readEdit checks a change. May lists fields that only the platform sets on reports and
 // the caller may set here.
@@ -57,11 +40,11 @@ func readEdit(k *kind.Kind, body jsontext.Value, may ...string) (edit, error) {
 			delete(members, name)
 		}
 	}
-	if v, ok := members["override"]; ok && k.Name == "connectors" {
-		if e.override = (kind.Values{"": v}).Within("").Text("justification"); e.override == "" || len(e.override) > maxJustification || kind.HasNUL(v) {
+	if v, ok := members[kind.FieldOverride]; ok && k.Field(kind.FieldOverride) != nil {
+		if e.override = (kind.Values{"": v}).Within("").Justification(); e.override == "" || len(e.override) > maxJustification || kind.HasNUL(v) {
 			refuse("override", "required", "must have a justification of at most 2000 bytes")
 		}
-		delete(members, "override")
+		delete(members, kind.FieldOverride)
 	}
 	changed := editable(k, may)
 	for name, value := range members {
@@ -124,44 +107,13 @@ func (e edit) apply(r *Record) error {
 	if r.Values.Size() > record.MaxSize && r.Values.Size() > was.Size() {
 		return fault.Invalid("body", "", "length", "would make the record larger than 524288 bytes")
 	}
-	if r.Kind.Name == "connectors" && e.draft.Values["tools"] != nil {
-		r.Values["tools"] = review.Edited(was["tools"], e.draft.Values["tools"])
-	}
 	if after := r.State(); before != after {
 		if err := r.Kind.Moves.Check(ErrTransition, before, after); err != nil {
 			return err
 		}
 	}
-	if r.Kind.Name == Effects {
-		return effect.Move(was, r.Values, e.draft.Values["verification"] != nil)
-	}
-	return nil
-}
-
-// readyTx refuses to approve a connector whose newest readiness report is not there, has
-// failed, or is about another manifest, unless a person says why it may be.
-func (s *Service) readyTx(ctx context.Context, tx postgres.Tx, before Record, after *Record, e edit) error {
-	if after.Kind.Name != "connectors" || after.State() != "approved" || before.State() == "approved" {
-		return nil
-	}
-	if e.override != "" {
-		after.Values["override"] = kind.Values{
-			"justification": kind.TextValue(e.override), "by": kind.TextValue(principal.ActorOf(ctx).String()), "at": kind.TimeValue(s.now()),
-		}.JSON()
-		return nil
-	}
-	delete(after.Values, "override")
-	id := after.Values.Integer("latest_readiness_report_id")
-	if id == 0 {
-		return ErrNotReady
-	}
-	report, there, err := s.lockTx(ctx, tx, kind.Must("connector-readiness-reports"), id)
-	if err != nil {
-		return err
-	}
-	expired := !report.Values.Time("expires_at").IsZero() && report.Values.Time("expires_at").Before(s.now())
-	if !there || expired || report.State() == "failed" || report.Values.Text("manifest_digest") != after.Values.Text("manifest_digest") {
-		return ErrNotReady
+	if special := hooked[r.Kind.Name].edit; special != nil {
+		return special(was, r, e)
 	}
 	return nil
 }
@@ -179,23 +131,27 @@ func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id
 		},
 		Apply: e.apply,
 		Save: func(before Record, after *Record) error {
-			if err := s.readyTx(ctx, tx, before, after, e); err != nil {
-				return err
-			}
-			after.UpdatedAt, after.Version = s.now(), before.Version+1
-			if err := s.moveEffectTx(ctx, tx, &before, after); err != nil {
-				return err
-			}
-			if err := s.store.MoveTx(ctx, tx, before, *after, moverOf(ctx)); err != nil {
-				return err
-			}
-			_, err := s.putTx(ctx, tx, failures(before.Values, after))
-			return err
+			return s.saveMoveTx(ctx, tx, before, after, e, moverOf(ctx))
 		},
 		Audit: func(before, after Record) error {
 			return change.RecordTx(ctx, s.log, tx, happened(&before, &after), id, &before, &after)
 		},
 	})
+}
+
+// saveMoveTx stores a thing that was changed, with the failures that it shows.
+func (s *things) saveMoveTx(ctx context.Context, tx postgres.Tx, before Record, after *Record, e edit, by principal.Actor) error {
+	after.UpdatedAt, after.Version = s.now(), before.Version+1
+	if move := hooked[after.Kind.Name].move; move != nil {
+		if err := move(s, ctx, tx, &before, after, e); err != nil {
+			return err
+		}
+	}
+	if err := s.store.MoveTx(ctx, tx, before, *after, by); err != nil {
+		return err
+	}
+	_, err := s.putTx(ctx, tx, failures(before.Values, after))
+	return err
 }
 
 // updateStream changes a record of the stream. Others who add to it wait until the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assayhq/assay/internal/agent/approval"
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
@@ -226,12 +227,12 @@ func (t *backtest) page(ctx context.Context, page []evidence.Record) error {
 
 // recall finds the question behind a decision.
 func recall(r *evidence.Record) again {
-	out := again{record: r, recorded: engine.Decision(r.Values.Text("decision"))}
+	out := again{record: r, recorded: engine.Decision(r.Values.Decision())}
 	var complete bool
 	out.question, out.recalled, complete = recalled(r)
-	out.approved = out.recorded == engine.Allow && r.Values.Integer("approval_id") != 0
+	out.approved = out.recorded == engine.Allow && r.Values.ApprovalID() != 0
 	switch {
-	case r.Values.Text("mode") != "enforce":
+	case r.Values.Mode() != "enforce":
 		out.skipped = skipDryRun
 	case stopped(r):
 		out.skipped = skipStopped
@@ -271,7 +272,7 @@ func (t *backtest) decide(ctx context.Context, one *again) error {
 func (one *again) by(ctx context.Context, set *engine.Set, approved bool) (engine.Decision, error) {
 	a := asked{Request: Request{Supported: one.recalled.Supported}, question: one.question}
 	if approved {
-		a.Approval = one.record.Values.Integer("approval_id")
+		a.Approval = one.record.Values.ApprovalID()
 	}
 	out, err := decide(ctx, set, &a, recordedWorld{one})
 	return out.Decision, err
@@ -297,8 +298,8 @@ func (recordedWorld) use(context.Context, int64, approval.Action) (approval.Refu
 
 // stopped reports whether a decision was made without asking the policies.
 func stopped(r *evidence.Record) bool {
-	for _, reason := range objects(r.Values["reasons"]) {
-		if code := reason.Text("code"); code == runtimeSuspended || code == connectorBlocked {
+	for _, reason := range r.Values.Reasons() {
+		if code := reason.Code(); code == runtimeSuspended || code == connectorBlocked {
 			return true
 		}
 	}
@@ -307,5 +308,5 @@ func stopped(r *evidence.Record) bool {
 
 // redacted reports whether a part of the question was not stored.
 func redacted(r *evidence.Record) bool {
-	return slices.ContainsFunc(objects(r.Values["redactions"]), func(one evidence.Values) bool { return strings.HasPrefix(one.Text("path"), "/input") })
+	return slices.ContainsFunc(r.Values.Redactions(), func(one kind.Values) bool { return strings.HasPrefix(one.Path(), "/input") })
 }

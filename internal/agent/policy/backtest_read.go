@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/platform/admission"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // decisions selects the decisions that a back-test is about: those that the platform made.
 func (b *Backtest) decisions() evidence.List {
-	l := evidence.MadeHere(evidence.Decisions)
+	l := evidence.MadeHere(kind.PolicyDecisions)
 	l.CreatedAfter, l.CreatedBefore = &b.Since, &b.Until
 	if b.RuntimeKey != "" {
 		l.Restrict("runtimeKey", []string{b.RuntimeKey})

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 	"github.com/assayhq/assay/internal/measure/stat"
 	"github.com/assayhq/assay/internal/telemetry/span"
@@ -51,18 +49,18 @@ func (t *backtest) truths(ctx context.Context, all []again) (map[int64]verdicts,
 // approvals adds what people decided on approvals, which only people can. One speaks about the
 // decision that asked for it, once, however many others waited for it too.
 func (t *backtest) approvals(ctx context.Context, ids []int64, out map[int64]verdicts) error {
-	l := evidence.ListOf(evidence.Approvals)
+	l := evidence.ListOf(kind.Approvals)
 	l.Restrict("policyDecisionId", ids)
 	l.Restrict("decision", []string{"approved", "rejected"})
 	more, err := t.about(ctx, l, func(r *evidence.Record) {
-		id := r.Values.Integer("policy_decision_id")
+		id := r.Values.PolicyDecisionID()
 		v := out[id]
 		switch {
 		case r.State() == "revoked":
 			return // somebody changed their mind
-		case r.Values.Text("decision") == "approved" && lessened(r):
+		case r.Values.Decision() == "approved" && lessened(r):
 			return // a smaller action was right, which says nothing about this one
-		case r.Values.Text("decision") == "approved":
+		case r.Values.Decision() == "approved":
 			v.right++
 		default:
 			v.wrong++
@@ -76,8 +74,8 @@ func (t *backtest) approvals(ctx context.Context, ids []int64, out map[int64]ver
 
 // lessened reports whether people approved less than what was asked for.
 func lessened(r *evidence.Record) bool {
-	limit, narrowed := evidence.Amount(r.Values.Within("constraints").Text("max_amount"))
-	asked, ok := evidence.Amount(r.Values.Text("amount"))
+	limit, narrowed := evidence.Amount(r.Values.Constraints().MaxAmount())
+	asked, ok := evidence.Amount(r.Values.Text(kind.FieldAmount))
 	return narrowed && (!ok || limit.Cmp(asked) < 0)
 }
 
@@ -89,12 +87,12 @@ func (t *backtest) failures(ctx context.Context, ids []int64, out map[int64]verd
 		right    bool
 	}
 	found := map[int64]finding{}
-	l := evidence.ListOf("failures")
+	l := evidence.ListOf(kind.Failures)
 	l.Restrict("policyDecisionId", ids)
 	l.Restrict("state", adjudicated)
 	l.Restrict("failureMode", append(slices.Sorted(maps.Keys(wrongful)), wrongRefusal))
 	more, err := t.about(ctx, l, func(r *evidence.Record) {
-		found[r.ID] = finding{r.Values.Integer("policy_decision_id"), r.Values.Text("failure_mode") == wrongRefusal}
+		found[r.ID] = finding{r.Values.PolicyDecisionID(), r.Values.FailureMode() == wrongRefusal}
 	})
 	if t.out.Truth.Truncated = t.out.Truth.Truncated || more; err != nil || len(found) == 0 {
 		return err
@@ -159,7 +157,7 @@ func clusterOf(r *evidence.Record) string {
 	if r.Trace != (span.TraceID{}) {
 		return "trace/" + r.Trace.String()
 	}
-	return "action/" + r.RuntimeKey + "/" + r.Values.Text("frame_digest")
+	return "action/" + r.RuntimeKey + "/" + r.Values.FrameDigest()
 }
 
 // rate is the share of mistakes. A policy is put into force because of it, so that its
@@ -181,12 +179,4 @@ func (t *backtest) rate(rows []stat.Observation) (stat.Estimate, error) {
 		e.Abstain(stat.StatusInsufficient, "there are more verdicts than are read; choose fewer decisions")
 	}
 	return e, err
-}
-
-// objects is a list of objects; nil if the value is something else.
-func objects(v jsontext.Value) (out []evidence.Values) {
-	if len(v) == 0 || json.Unmarshal(v, &out) != nil {
-		return nil
-	}
-	return out
 }

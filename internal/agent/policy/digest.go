@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/approval"
-	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 )
 
@@ -58,12 +58,12 @@ func bound(q *engine.Question) (approval.Action, error) {
 	if err := json.Unmarshal(a.Arguments, &arguments); err != nil {
 		return approval.Action{}, err
 	}
-	if amount, ok := arguments["amount"]; ok {
+	if amount, ok := arguments[kind.FieldAmount]; ok {
 		out.Amount = string(amount)
 		if amount.Kind() == '"' {
-			out.Amount = evidence.Values(arguments).Text("amount")
+			out.Amount = kind.Values(arguments).Text(kind.FieldAmount)
 		}
-		delete(arguments, "amount")
+		delete(arguments, kind.FieldAmount)
 		if a.Arguments, err = json.Marshal(arguments); err != nil {
 			return approval.Action{}, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
@@ -81,9 +82,9 @@ func (s *Service) prepare(ctx context.Context, org principal.OrgID, a *asked) (e
 	if a.number, err = s.evidence.Link(ctx, org, a.trace); err != nil {
 		return err
 	}
-	a.act.Request = evidence.Values{}
+	a.act.Request = kind.Values{}
 	if a.SubjectUser != "" {
-		a.act.Request["subject_user"] = evidence.Text(a.SubjectUser)
+		a.act.Request[kind.FieldSubjectUser] = kind.TextValue(a.SubjectUser)
 	}
 	if err := s.evidence.Name(ctx, org, a.act.Request); err != nil {
 		return err
@@ -93,16 +94,17 @@ func (s *Service) prepare(ctx context.Context, org principal.OrgID, a *asked) (e
 
 // keep is what is recorded of the question.
 func (a *asked) keep() error {
-	a.kept = evidence.Values{"input": a.input}
+	a.kept = kind.Values{kind.FieldInput: a.input}
 	for name, text := range map[string]string{
-		"invocation_id": a.Call.ID, "tool_name": a.Call.Tool, "amount": a.act.Money(), "span_id": a.Span, "subject_user": a.SubjectUser,
+		kind.FieldInvocationID: a.Call.ID, kind.FieldToolName: a.Call.Tool, kind.FieldAmount: a.act.Money(), kind.FieldSpanID: a.Span,
+		kind.FieldSubjectUser: a.SubjectUser,
 	} {
 		if text != "" {
-			a.kept[name] = evidence.Text(text)
+			a.kept[name] = kind.TextValue(text)
 		}
 	}
-	a.clean.Values(evidence.Decisions, a.kept)
-	a.input = a.kept["input"]
+	a.clean.Values(kind.PolicyDecisions, a.kept)
+	a.input = a.kept[kind.FieldInput]
 	return json.Unmarshal(a.input, &a.stored)
 }
 
@@ -115,7 +117,7 @@ func (d *recording) recordTx(ctx context.Context, tx postgres.Tx) (evidence.Reco
 	if a.IdempotencyKey != "" {
 		var made *evidence.Record
 		var err error
-		if id, made, err = d.evidence.ReserveTx(ctx, tx, evidence.Decisions, a.IdempotencyKey, a.content); err != nil {
+		if id, made, err = d.evidence.ReserveTx(ctx, tx, kind.PolicyDecisions, a.IdempotencyKey, a.content); err != nil {
 			return evidence.Record{}, err
 		}
 		if made != nil {
@@ -138,9 +140,9 @@ func (d *recording) recordTx(ctx context.Context, tx postgres.Tx) (evidence.Reco
 	if r.Values, err = d.values(out); err != nil {
 		return evidence.Record{}, err
 	}
-	r.Values["requested_by"] = evidence.Requester(ctx, a.act.Request)
-	r.Values["duration_us"] = evidence.Integer(d.clock().Sub(started).Microseconds())
-	if r, err = d.evidence.MakeTx(ctx, tx, r, evidence.Decisions); err != nil {
+	r.Values[kind.FieldRequestedBy] = evidence.AskerOf(ctx, a.act.Request).JSON()
+	r.Values[kind.FieldDurationUs] = kind.IntegerValue(d.clock().Sub(started).Microseconds())
+	if r, err = d.evidence.MakeTx(ctx, tx, r, kind.PolicyDecisions); err != nil {
 		return evidence.Record{}, err
 	}
 	if out.Decision == engine.Allow && !a.DryRun {
@@ -151,11 +153,11 @@ func (d *recording) recordTx(ctx context.Context, tx postgres.Tx) (evidence.Reco
 
 // holdsTx refuses to repeat a decision that has expired, and one that allows what somebody has
 // stopped since: whoever gets it may act on it.
-func (d *recording) holdsTx(ctx context.Context, tx postgres.Tx, made evidence.Values) error {
-	if !d.now().Before(made.Time("expires_at")) {
+func (d *recording) holdsTx(ctx context.Context, tx postgres.Tx, made kind.Values) error {
+	if !d.now().Before(made.ExpiresAt()) {
 		return ErrDecisionExpired
 	}
-	if made.Text("decision") != string(engine.Allow) {
+	if made.Decision() != string(engine.Allow) {
 		return nil
 	}
 	parties, err := d.evidence.PartiesTx(ctx, tx, d.asked.runtime, d.asked.connector)
@@ -177,11 +179,12 @@ func (d *recording) requestTx(ctx context.Context, tx postgres.Tx, made evidence
 	if len(out.Reasons) > 0 && out.Reasons[0].Message != "" {
 		reason = out.Reasons[0].Message
 	}
-	r := evidence.Record{Number: made.Number, Links: made.Links, Values: evidence.Values{
-		"title": evidence.Text(title(a.clean.Text(who(q) + " asks to use " + what))), "reason": evidence.Text(reason), "request": a.input, "policy_decision_id": evidence.Integer(made.ID),
-		"side_effect_class": evidence.Text(out.class), "reversibility": evidence.Text(out.reversible), "expires_at": evidence.Time(d.now().Add(out.Approval.ExpiresIn)),
+	r := evidence.Record{Number: made.Number, Links: made.Links, Values: kind.Values{
+		kind.FieldTitle: kind.TextValue(title(a.clean.Text(who(q) + " asks to use " + what))), kind.FieldReason: kind.TextValue(reason),
+		kind.FieldRequest: a.input, kind.FieldPolicyDecisionID: kind.IntegerValue(made.ID), kind.FieldSideEffectClass: kind.TextValue(out.class),
+		kind.FieldReversibility: kind.TextValue(out.reversible), kind.FieldExpiresAt: kind.TimeValue(d.now().Add(out.Approval.ExpiresIn)),
 	}}
-	for _, name := range []string{"invocation_id", "amount"} {
+	for _, name := range []string{kind.FieldInvocationID, kind.FieldAmount} {
 		if v := a.kept[name]; v != nil {
 			r.Values[name] = v
 		}
@@ -211,7 +214,7 @@ func who(q *engine.Question) string {
 }
 
 // values are the fields of a decision.
-func (d *recording) values(out answer) (evidence.Values, error) {
+func (d *recording) values(out answer) (kind.Values, error) {
 	a, mode := &d.asked, "enforce"
 	if a.DryRun {
 		mode = "dry_run"
@@ -220,21 +223,22 @@ func (d *recording) values(out answer) (evidence.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := evidence.Values{
-		"decision": evidence.Text(string(out.Decision)), "engine": evidence.Text("cedar"), "mode": evidence.Text(mode),
-		"input_digest": evidence.Text(a.act.Digest), "frame_digest": evidence.Text(a.act.Frame), "policy_set_digest": evidence.Text(out.set),
-		"side_effect_class": evidence.Text(out.class), "reversibility": evidence.Text(out.reversible), "expires_at": evidence.Time(d.now().Add(decisionTime)),
+	v := kind.Values{
+		kind.FieldDecision: kind.TextValue(string(out.Decision)), kind.FieldEngine: kind.TextValue("cedar"), kind.FieldMode: kind.TextValue(mode),
+		kind.FieldInputDigest: kind.TextValue(a.act.Digest), kind.FieldFrameDigest: kind.TextValue(a.act.Frame),
+		kind.FieldPolicySetDigest: kind.TextValue(out.set), kind.FieldSideEffectClass: kind.TextValue(out.class),
+		kind.FieldReversibility: kind.TextValue(out.reversible), kind.FieldExpiresAt: kind.TimeValue(d.now().Add(decisionTime)),
 	}
 	maps.Copy(v, a.kept)
-	v["input"] = question
+	v[kind.FieldInput] = question
 	if out.approval != 0 {
-		v["approval_id"] = evidence.Integer(out.approval)
+		v[kind.FieldApprovalID] = kind.IntegerValue(out.approval)
 	}
 	return v, lists(v, a, out)
 }
 
 // lists are the fields that are lists.
-func lists(v evidence.Values, a *asked, out answer) error {
+func lists(v kind.Values, a *asked, out answer) error {
 	type reason struct {
 		Code    string `json:"code"`
 		Message string `json:"message,omitempty"`
@@ -265,7 +269,7 @@ func lists(v evidence.Values, a *asked, out answer) error {
 	for _, e := range out.Errors { // they may quote what the question says
 		errs = append(errs, a.clean.Text(e))
 	}
-	for name, list := range map[string]any{"reasons": reasons, "obligations": obligations, "shadow": shadows, "errors": errs, "requirements": a.act.Requirements} {
+	for name, list := range map[string]any{kind.FieldReasons: reasons, kind.FieldObligations: obligations, kind.FieldShadow: shadows, kind.FieldErrors: errs, kind.FieldRequirements: a.act.Requirements} {
 		text, err := json.Marshal(list)
 		if err != nil {
 			return err
@@ -273,7 +277,7 @@ func lists(v evidence.Values, a *asked, out answer) error {
 		v[name] = text
 	}
 	if len(a.act.Requirements) == 0 {
-		delete(v, "requirements")
+		delete(v, kind.FieldRequirements)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 )
 
@@ -66,7 +67,8 @@ func short(actor string) string {
 
 // remembered is the action of a question that was allowed, as it can be stored.
 func (a *asked) remembered(decision int64, at time.Time) action {
-	arguments := a.stored.Within("tool_invocation")["arguments"]
+	const invocation = "tool_invocation" // as input has it
+	arguments := a.stored.Within(invocation)[kind.FieldArguments]
 	connector, tool := a.question.ConnectorKey, a.question.ToolName
 	if c, t, ok := engine.SplitTool(connector + "/" + tool); ok {
 		connector, tool = c, t // as facts name it
@@ -93,7 +95,7 @@ func numbers(arguments jsontext.Value) jsontext.Value {
 		return jsontext.Value("{}")
 	}
 	null := jsontext.Value("null")
-	out := evidence.Values{}
+	out := kind.Values{}
 	for name, value := range all {
 		if name == unnamed || len(name) > longName || len(all) > maxNumbers {
 			out[unnamed] = null
@@ -101,7 +103,7 @@ func numbers(arguments jsontext.Value) jsontext.Value {
 		}
 		out[name] = null
 		if text, ok := summand(value); ok {
-			out[name] = evidence.Text(text)
+			out[name] = kind.TextValue(text)
 		}
 	}
 	return out.JSON()
@@ -111,7 +113,7 @@ func numbers(arguments jsontext.Value) jsontext.Value {
 func summand(value jsontext.Value) (string, bool) {
 	text := string(value)
 	if value.Kind() == '"' {
-		text = evidence.Values{unnamed: value}.Text(unnamed)
+		text = kind.Values{unnamed: value}.Text(unnamed)
 		if strings.ContainsAny(text, "eE") { // policies do not read it as a number either
 			return "", false
 		}

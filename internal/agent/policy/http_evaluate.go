@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/change"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
@@ -114,7 +115,7 @@ func (s *Service) answer(ctx context.Context, r Request) (out *decisionOutput, e
 			}
 			return &decisionOutput{ETag: httpapi.ETag(r.Version), Location: evidence.Location(&r), Body: evidence.ToDecisionBody(&r)}, nil
 		}, func(tx postgres.Tx, first *decisionOutput) error {
-			var made evidence.Values
+			var made kind.Values
 			if err := json.Unmarshal([]byte(first.Body), &made); err != nil {
 				return err
 			}

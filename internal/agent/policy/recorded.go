@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 )
 
@@ -89,12 +90,12 @@ func (a *asked) record(out answer) (jsontext.Value, error) {
 // of the action shows whether something is missing that the decision depended on.
 func recalled(r *evidence.Record) (engine.Question, *knowledge, bool) {
 	var in input
-	if err := json.Unmarshal(r.Values["input"], &in); err != nil || in.Known == nil {
+	if err := json.Unmarshal(r.Values[kind.FieldInput], &in); err != nil || in.Known == nil {
 		return engine.Question{}, nil, false
 	}
 	q := engine.Question{
 		Subject: engine.Entity(in.Subject), Action: engine.Entity(in.Action), Resource: engine.Entity(in.Resource), Context: in.Context, RuntimeKey: r.RuntimeKey,
-		SideEffectClass: r.Values.Text("side_effect_class"), Reversibility: r.Values.Text("reversibility"),
+		SideEffectClass: r.Values.SideEffectClass(), Reversibility: r.Values.Reversibility(),
 		ConnectorState: in.Known.ConnectorState, ConnectorTrust: in.Known.ConnectorTrust, Environment: environmentOf(in.Context),
 	}
 	if in.Known.Environment != "" {
@@ -104,14 +105,14 @@ func recalled(r *evidence.Record) (engine.Question, *knowledge, bool) {
 		q.ConnectorKey, q.ToolName, q.Arguments = in.Invocation.ConnectorKey, in.Invocation.ToolName, in.Invocation.Arguments
 	}
 	act, err := bound(&q)
-	return q, in.Known, err == nil && act.Digest == r.Values.Text("input_digest")
+	return q, in.Known, err == nil && act.Digest == r.Values.InputDigest()
 }
 
 // environmentOf is where a question says that it is asked.
 func environmentOf(context jsontext.Value) string {
-	var all evidence.Values
+	var all kind.Values
 	if len(context) == 0 || json.Unmarshal(context, &all) != nil {
 		return ""
 	}
-	return all.Text("environment")
+	return all.Environment()
 }

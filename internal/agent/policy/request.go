@@ -10,6 +10,7 @@ import (
 
 	"github.com/assayhq/assay/internal/agent/approval"
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
@@ -77,8 +78,8 @@ type asked struct {
 	number  int64
 	content []byte           // digest of all that was asked
 	clean   evidence.Cleaner // for what is recorded
-	kept    evidence.Values  // what is recorded of the question
-	stored  evidence.Values  // the input of kept, read once
+	kept    kind.Values      // what is recorded of the question
+	stored  kind.Values      // the input of kept, read once
 	actor   string           // whose past counts
 
 	// The parties by the keys by which reports know them.
@@ -118,7 +119,7 @@ func (s *Service) normalize(ctx context.Context, org principal.OrgID, r Request)
 		return nil, fault.Invalid("body", "", "max", err.Error())
 	}
 	text, err := json.Marshal(inputOf(&a.question), json.Deterministic(true))
-	if evidence.HasNUL(text) {
+	if kind.HasNUL(text) {
 		return nil, fault.Invalid("body", "", "pattern", "must not contain the character U+0000")
 	}
 	a.input = text
@@ -156,8 +157,8 @@ func (s *Service) nameTool(ctx context.Context, org principal.OrgID, r *Request)
 		}
 	}
 	r.Call.Connector, r.Call.Tool = connector, name
-	if said := (evidence.Values{}); len(r.Context) > 0 && json.Unmarshal(r.Context, &said) == nil {
-		r.Call.Arguments = said["arguments"]
+	if said := (kind.Values{}); len(r.Context) > 0 && json.Unmarshal(r.Context, &said) == nil {
+		r.Call.Arguments = said[kind.FieldArguments]
 	}
 	return nil
 }
@@ -189,7 +190,7 @@ func (s *Service) splitTool(ctx context.Context, org principal.OrgID, id string)
 		return connector, tool, nil
 	}
 	for _, states := range decided {
-		l := evidence.ListOf(evidence.Connectors)
+		l := evidence.ListOf(kind.Connectors)
 		l.Restrict("connectorKey", keys)
 		l.Restrict("state", states)
 		l.Limit = 2
@@ -200,7 +201,7 @@ func (s *Service) splitTool(ctx context.Context, org principal.OrgID, id string)
 		case len(known) > 1:
 			return "", "", fault.Invalid("body", "/resource/id", "format", "can be a tool of more than one connector. Ask with POST /api/agent-evidence/policy/evaluate and say which in toolInvocation, or retire one of the connectors")
 		case len(known) == 1:
-			found := tools[known[0].Values.Text("connector_key")]
+			found := tools[known[0].Values.ConnectorKey()]
 			return found[0], found[1], nil
 		}
 	}

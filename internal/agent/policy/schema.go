@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/agent/policy/internal/engine"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/admission"
@@ -40,7 +41,7 @@ type KnownTool struct{ Name, Class, Reversibility string }
 // Known finds out what policies can name, up to its limits.
 func (s *Service) Known(ctx context.Context, org principal.OrgID) (out Known, err error) {
 	tools := 0
-	more, err := s.things(ctx, org, evidence.ListOf(evidence.Connectors), func(r *evidence.Record) bool {
+	more, err := s.things(ctx, org, evidence.ListOf(kind.Connectors), func(r *evidence.Record) bool {
 		c := connectorOf(r)
 		if rest := maxKnown - tools; len(c.Tools) > rest {
 			c.Tools, c.Whole, out.Truncated = c.Tools[:rest], false, true
@@ -53,8 +54,8 @@ func (s *Service) Known(ctx context.Context, org principal.OrgID) (out Known, er
 		return Known{}, err
 	}
 	out.Truncated = out.Truncated || more
-	more, err = s.things(ctx, org, evidence.ListOf(evidence.Runtimes), func(r *evidence.Record) bool {
-		out.Runtimes = append(out.Runtimes, r.Values.Text("runtime_key"))
+	more, err = s.things(ctx, org, evidence.ListOf(kind.Runtimes), func(r *evidence.Record) bool {
+		out.Runtimes = append(out.Runtimes, r.Values.RuntimeKey())
 		return len(out.Runtimes) < maxKnown
 	})
 	out.Truncated = out.Truncated || more
@@ -70,7 +71,7 @@ func (s *Service) things(ctx context.Context, org principal.OrgID, l evidence.Li
 		err := admission.From(ctx).Read(ctx, knownBytes, func() (size int, err error) {
 			page, more, _, err = s.evidence.List(ctx, org, l)
 			for i := range page {
-				size += len(page[i].Values["tools"])
+				size += len(page[i].Values[kind.FieldTools])
 			}
 			return size, err
 		})
@@ -90,15 +91,16 @@ func (s *Service) things(ctx context.Context, org principal.OrgID, l evidence.Li
 // connectorOf is a connector as policies see it.
 func connectorOf(r *evidence.Record) KnownConnector {
 	v := r.Values
-	all := objects(v["tools"])
+	all := v.Tools()
 	c := KnownConnector{
-		Key: v.Text("connector_key"), State: v.Text("state"), Trust: v.Text("trust_level"), Tools: make([]KnownTool, len(all)),
+		Key: v.ConnectorKey(), State: v.State(), Trust: v.TrustLevel(), Tools: make([]KnownTool, len(all)),
 		// What was read page by page may lack a page, and what nobody has reviewed may be wrong.
-		Whole: len(all) > 0 && v.Within("attributes")["manifest_pages"].Kind() != 't' && (v.Text("state") == "approved" || v.Text("trust_level") == "reviewed" || v.Text("trust_level") == "trusted"),
+		Whole: len(all) > 0 && !evidence.Paged(v) && (v.State() == "approved" || evidence.Believed(v)),
 	}
 	for i, t := range all {
-		alone := evidence.Parties{Connector: evidence.Record{Values: evidence.Values{"trust_level": v["trust_level"], "tools": jsontext.Value("[" + string(t.JSON()) + "]")}}}
-		c.Tools[i].Name = t.Text("name")
+		tools := jsontext.Value("[" + string(t.JSON()) + "]")
+		alone := evidence.Parties{Connector: evidence.Record{Values: kind.Values{kind.FieldTrustLevel: v[kind.FieldTrustLevel], kind.FieldTools: tools}}}
+		c.Tools[i].Name = t.Name()
 		c.Tools[i].Class, c.Tools[i].Reversibility = alone.Tool(c.Tools[i].Name)
 	}
 	return c
@@ -138,7 +140,7 @@ func (s *Service) names(ctx context.Context, org principal.OrgID, m engine.Menti
 	names.Partial = true
 	var rest Known
 	if len(m.Connectors) > 0 {
-		l := evidence.ListOf(evidence.Connectors)
+		l := evidence.ListOf(kind.Connectors)
 		l.Restrict("connectorKey", m.Connectors)
 		_, err = s.things(ctx, org, l, func(r *evidence.Record) bool {
 			rest.Connectors = append(rest.Connectors, connectorOf(r))
@@ -146,10 +148,10 @@ func (s *Service) names(ctx context.Context, org principal.OrgID, m engine.Menti
 		})
 	}
 	if err == nil && len(m.Runtimes) > 0 {
-		l := evidence.ListOf(evidence.Runtimes)
+		l := evidence.ListOf(kind.Runtimes)
 		l.Restrict("runtimeKey", m.Runtimes)
 		_, err = s.things(ctx, org, l, func(r *evidence.Record) bool {
-			rest.Runtimes = append(rest.Runtimes, r.Values.Text("runtime_key"))
+			rest.Runtimes = append(rest.Runtimes, r.Values.RuntimeKey())
 			return true
 		})
 	}

@@ -34,8 +34,8 @@ func (w *presentWorld) known(ctx context.Context) (known, error) {
 // knownOf is what the parties of an action say.
 func (a *asked) knownOf(p evidence.Parties) known {
 	k := known{
-		runtimeState: p.Runtime.Values.Text("state"), environment: p.Runtime.Values.Text("environment"),
-		connectorState: p.Connector.Values.Text("state"), connectorTrust: p.Connector.Values.Text("trust_level"),
+		runtimeState: p.Runtime.Values.State(), environment: p.Runtime.Values.Environment(),
+		connectorState: p.Connector.Values.State(), connectorTrust: p.Connector.Values.TrustLevel(),
 	}
 	k.class, k.reversible = p.Tool(a.question.ToolName)
 	return k

@@ -83,6 +83,29 @@ func TestARefundIsFollowed(t *testing.T) {
 	require.Equal(t, done, got)
 }
 
+func TestACallNamesWhatItCaused(t *testing.T) {
+	t.Parallel()
+	us := testkit.Shared(t).Org(t)
+	for _, name := range []string{"sideEffectLedgerIds", "side_effect_ledger_ids"} {
+		trace := testkit.NewTraceID()
+		effect, err := us.PostEvidence(t.Context(), "side-effects", map[string]any{
+			"operation": "refund", "sideEffectClass": "transact", "target": map[string]any{"system": "payments", "type": "order", "id": name}, "effectKey": name,
+			"otelTraceId": trace,
+		})
+		require.NoError(t, err)
+		call := evidenceRefund(name)
+		call["otelTraceId"], call[name] = trace, []int64{effect.ID()}
+		_, err = us.PostEvidence(t.Context(), invocations, call)
+		require.NoError(t, err)
+		line, err := timeline(t, us, trace)
+		require.NoError(t, err)
+		require.Len(t, line.Entries, 2)
+		require.Equal(t, invocations, line.Entries[0].Resource, "the call comes before what it caused: %s", name)
+		require.Len(t, line.Entries[0].Action.Ledger, 1)
+		require.Equal(t, effect.ID(), line.Entries[0].Action.Ledger[0].ID)
+	}
+}
+
 // marks are those of the action of an invocation.
 func marks(l api.EvidenceTimeline, invocation string) (out []string) {
 	for _, e := range l.Entries {

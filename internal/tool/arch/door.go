@@ -35,7 +35,7 @@ func doors() []door {
 		{name: "command", says: "the commands of a user, and the client that they use", may: []string{"internal/core/fault", "internal/measure/requirement", "internal/measure/stat", "internal/review/labelfile"}},
 		{name: "app", says: "puts a process together from all of it", may: []string{"..."}},
 		{name: "test", says: "tests through the client, proofs, benches, and the kit that they share", may: []string{"..."}},
-		{name: "tool", says: "generators, and the laws of this repository", may: []string{platform, "db"}},
+		{name: "tool", says: "generators, and the laws of this repository", may: []string{platform, "db", kindDir}},
 	}
 }
 

@@ -67,6 +67,7 @@ func Laws() []Law {
 		{"reasons", "every reason of an error is in " + reasonsPage + ", which says what to do about it", reasons},
 		{"documents", "what the documents name exists, and every decision is listed", documented},
 		{"events", "a kind of event is a variable of its area's events.go, or beside the row that it happens to, spelled as all others, so that the catalogue has it", events},
+		{"kinds", "the names of kinds of evidence and of their fields are generated, so that a misspelt one does not compile", kindNames},
 		{"picture", "the picture in " + PictureFile + " shows the real imports", drawn(PictureFile)},
 		{"event-page", EventPage + " lists the events that there are", drawn(EventPage)},
 	}

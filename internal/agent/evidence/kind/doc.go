@@ -4,5 +4,6 @@
 //
 // Everything else follows from the table: what is accepted and refused, the filters of
 // lists, the document that describes the interface, and the tests of every transition.
-// A kind is added by adding it here.
+// A kind is added by adding it here. Its name and those of its fields are generated, so that
+// code which needs them does not compile with others.
 package kind

@@ -93,19 +93,8 @@ func (k *Kind) States() []string {
 
 // Field finds a field of the kind, or one that every kind has.
 func (k *Kind) Field(name string) *Field {
-	if name == "" {
-		return nil
-	}
-	if k.indexed() {
-		if f := k.index.by[name]; f != nil && f.Name == name {
-			return f
-		}
-		return nil
-	}
-	for _, list := range [][]Field{k.Fields, Common} {
-		if i := slices.IndexFunc(list, func(f Field) bool { return f.Name == name }); i >= 0 {
-			return &list[i]
-		}
+	if f := k.fields()[name]; f != nil && f.Name == name {
+		return f
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -54,6 +55,14 @@ func (v Values) Within(name string) Values {
 	return out
 }
 
+// Objects is a field that is a list of objects; nil if it is absent or something else.
+func (v Values) Objects(name string) (list []Values) {
+	if json.Unmarshal(v[name], &list) != nil {
+		return nil
+	}
+	return list
+}
+
 // TextValue is a text as a value.
 func TextValue(s string) jsontext.Value {
 	text, err := jsontext.AppendQuote(nil, s)
@@ -65,6 +74,9 @@ func TextValue(s string) jsontext.Value {
 
 // IntegerValue is an integer as a value.
 func IntegerValue(n int64) jsontext.Value { return strconv.AppendInt(nil, n, 10) }
+
+// BooleanValue is true or false as a value.
+func BooleanValue(yes bool) jsontext.Value { return strconv.AppendBool(nil, yes) }
 
 // TimeValue is a time as a value, in milliseconds.
 func TimeValue(t time.Time) jsontext.Value { return appendTime(nil, t) }

@@ -83,17 +83,6 @@ func Elements(v jsontext.Value) []jsontext.Value {
 	return out
 }
 
-// Least is the smallest number above zero that the objects of a list have as a member; zero if
-// none has one.
-func Least(list jsontext.Value, member string) (least int64) {
-	for _, one := range Elements(list) {
-		if n := (Values{"": one}).Within("").Integer(member); n > 0 && (least == 0 || n < least) {
-			least = n
-		}
-	}
-	return least
-}
-
 var errNotStored = errors.New("the text is not an object of values")
 
 // known are the names of all fields, which need not be made anew for each record.

@@ -17,7 +17,7 @@ import (
 // Names removes what the organization does not want to have stored from the keys of
 // things, by which they are found.
 func Names(red *redact.Redactor, d *kind.Draft) {
-	for _, name := range []string{d.Kind.KeyField, "runtime_key", "connector_key"} {
+	for _, name := range []string{d.Kind.KeyField, kind.FieldRuntimeKey, kind.FieldConnectorKey} {
 		if v := d.Values[name]; len(v) > 0 {
 			if out, changed := red.JSONText(nil, v); changed {
 				d.Values[name] = bytes.Clone(out)
@@ -46,25 +46,26 @@ const strictRule = "strict"
 func Draft(red *redact.Redactor, d *kind.Draft, strict bool) {
 	var where []map[string]string
 	for name := range d.Values {
-		if f := d.Kind.Field(name); f != nil && (f.Type == kind.Enum || f.Type == kind.Time || f.Type == kind.Digest) || name == "span_id" {
+		f := d.Kind.Field(name)
+		if f != nil && (f.Type == kind.Enum || f.Type == kind.Time || f.Type == kind.Digest) || name == kind.FieldSpanID {
 			continue
 		}
 		if out, changed := red.JSONText(nil, d.Values[name]); changed {
 			for _, rule := range rulesOf(d.Values[name], out) {
-				where = append(where, map[string]string{"path": "/" + name, "rule": rule})
+				where = append(where, map[string]string{kind.FieldPath: "/" + name, kind.FieldRule: rule})
 			}
 			d.Values[name] = bytes.Clone(out)
 		}
 		if strict && withhold(d, name) {
-			where = append(where, map[string]string{"path": "/" + name, "rule": strictRule})
+			where = append(where, map[string]string{kind.FieldPath: "/" + name, kind.FieldRule: strictRule})
 		}
 	}
 	if len(where) == 0 {
 		return
 	}
-	slices.SortStableFunc(where, func(a, b map[string]string) int { return strings.Compare(a["path"], b["path"]) })
+	slices.SortStableFunc(where, func(a, b map[string]string) int { return strings.Compare(a[kind.FieldPath], b[kind.FieldPath]) })
 	if text, err := json.Marshal(where, json.Deterministic(true)); err == nil {
-		d.Values["redactions"] = text
+		d.Values[kind.FieldRedactions] = text
 	}
 }
 
@@ -76,7 +77,7 @@ func withhold(d *kind.Draft, name string) bool {
 		if d.Values[digest] == nil {
 			d.Values[digest] = kind.TextValue(kind.DigestOf(d.Values[name]))
 		}
-	} else if name != "attributes" && name != "request" {
+	} else if name != kind.FieldAttributes && name != kind.FieldRequest {
 		return false
 	}
 	delete(d.Values, name)

@@ -34,7 +34,7 @@ func Failures(k *kind.Kind, before, after kind.Values) []Failure {
 		if slices.ContainsFunc(known, func(was *Rule) bool { return was.About == r.About && was.Mode == r.Mode }) {
 			continue
 		}
-		out = append(out, Failure{Rule: r.ID, Mode: r.Mode, Severity: r.Severity, Title: r.Title, Tool: tool(k, after), Message: message(after)})
+		out = append(out, Failure{r.ID, r.Mode, r.Severity, r.Title, cmp.Or(after.ToolName(), after.Operation()), message(after)})
 	}
 	return out
 }
@@ -108,7 +108,7 @@ func (r record) contains(name, phrase string) bool {
 	}
 	want, ok := phrases[phrase]
 	if !ok {
-		called := r.values.Text("tool_name")
+		called := r.values.ToolName()
 		if called == "" {
 			return false
 		}
@@ -140,26 +140,15 @@ func plain(v jsontext.Value) string {
 	return string(v)
 }
 
-// tool is what a record is about, for people who look for it.
-func tool(k *kind.Kind, v kind.Values) string {
-	switch k.Name {
-	case "tool-invocation-evidence":
-		return v.Text("tool_name")
-	case "side-effect-ledger":
-		return v.Text("operation")
-	}
-	return ""
-}
-
 // maxMessage is the length of a message in bytes; the rest is in the record.
 const maxMessage = 2_000
 
 // message is what a record says about its failure.
 func message(v kind.Values) string {
-	e := v.Within("error")
-	text := cmp.Or(strings.TrimSpace(e.Text("message")), strings.TrimSpace(e.Text("type")))
+	e := v.Error()
+	text := cmp.Or(strings.TrimSpace(e.Message()), strings.TrimSpace(e.Type()))
 	if text == "" {
-		text = strings.TrimSpace(strings.Join(texts(v["result"]), " "))
+		text = strings.TrimSpace(strings.Join(texts(v[kind.FieldResult]), " "))
 	}
 	return strings.ReplaceAll(cut(text, maxMessage), "\x00", " ")
 }

@@ -1,5 +1,7 @@
 package detect
 
+import "github.com/assayhq/assay/internal/agent/evidence/kind"
+
 // stopped holds for a guardrail that stopped something. Which category it names is
 // looked for where guardrails write it: never in the input, which may be about anything.
 func stopped(categories ...string) []Condition {
@@ -13,13 +15,13 @@ func stopped(categories ...string) []Condition {
 // guardrail stopped one does not make it less worth knowing.
 var guardrailRules = []Rule{
 	{
-		ID: "guardrail.injection", Kind: "primitive-step-runs", About: outcome, Mode: "prompt_injection", Severity: "high",
+		ID: "guardrail.injection", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "prompt_injection", Severity: "high",
 		Title: "A guardrail stopped instructions that were hidden in data",
 		When:  stopped("prompt injection", "jailbreak", "prompt attack", "indirect attack", "instruction override", "xpia", "llm01"),
 	},
 	{
 		// Alone, the word is a category. Within a text it may be that of a database.
-		ID: "guardrail.injection_by_category", Kind: "primitive-step-runs", About: outcome, Mode: "prompt_injection", Severity: "high",
+		ID: "guardrail.injection_by_category", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "prompt_injection", Severity: "high",
 		Title: "A guardrail stopped instructions that were hidden in data",
 		When: []Condition{
 			is("primitive_type", "guardrail"), is("status", "denied"),
@@ -27,7 +29,7 @@ var guardrailRules = []Rule{
 		},
 	},
 	{
-		ID: "guardrail.data", Kind: "primitive-step-runs", About: outcome, Mode: "data_leak", Severity: "high",
+		ID: "guardrail.data", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "data_leak", Severity: "high",
 		Title: "A guardrail stopped data that must not leave",
 		When: stopped(
 			"pii", "personal data", "personally identifiable", "data leak", "data leakage", "data loss", "dlp", "sensitive information", "sensitive data",
@@ -35,7 +37,7 @@ var guardrailRules = []Rule{
 		),
 	},
 	{
-		ID: "guardrail.unsafe", Kind: "primitive-step-runs", About: outcome, Mode: "unsafe_content", Severity: "medium",
+		ID: "guardrail.unsafe", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "unsafe_content", Severity: "medium",
 		Title: "A guardrail stopped unsafe content",
 		When: stopped(
 			"unsafe", "unsafe content", "harmful", "toxic", "toxicity", "hate", "hate speech", "violence", "violent", "self harm", "sexual", "harassment", "insults",
@@ -57,19 +59,19 @@ func failed(phrases ...string) []Condition {
 // stepRules are about steps that failed.
 var stepRules = []Rule{
 	{
-		ID: "model.rate_limited", Kind: "primitive-step-runs", About: outcome, Mode: "rate_limited", Severity: "medium",
+		ID: "model.rate_limited", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "rate_limited", Severity: "medium",
 		Title: "A model was asked too often",
 		When:  failed(limits...),
 	},
 	{
-		ID: "model.rate_limited_by_code", Kind: "primitive-step-runs", About: outcome, Mode: "rate_limited", Severity: "medium",
+		ID: "model.rate_limited_by_code", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "rate_limited", Severity: "medium",
 		Title: "A model was asked too often",
 		When:  append(failed(), Condition{[]string{"error.type", "error.code", "error.status"}, Equals, []string{"429"}}),
 	},
 	{
 		// The request was refused, and nothing was forgotten: context_loss would claim
 		// that the agent went on without what it knew.
-		ID: "model.context_length", Kind: "primitive-step-runs", About: outcome, Mode: "other", Severity: "medium",
+		ID: "model.context_length", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "other", Severity: "medium",
 		Title: "A model was given more than fits its context",
 		When: failed(
 			"context length", "context window", "maximum context", "prompt is too long", "input is too long", "too many tokens", "maximum number of tokens",
@@ -77,12 +79,12 @@ var stepRules = []Rule{
 		),
 	},
 	{
-		ID: "model.content_filter", Kind: "primitive-step-runs", About: outcome, Mode: "unsafe_content", Severity: "medium",
+		ID: "model.content_filter", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "unsafe_content", Severity: "medium",
 		Title: "The provider of a model refused the content",
 		When:  failed("content filter", "content filtered", "content management policy", "content policy", "responsible ai policy", "safety settings", "prohibited content", "moderation blocked"),
 	},
 	{
-		ID: "model.format", Kind: "primitive-step-runs", About: outcome, Mode: "format_violation", Severity: "medium",
+		ID: "model.format", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "format_violation", Severity: "medium",
 		Title: "The output of a model did not have the form that was asked for",
 		When: failed(
 			"output parser", "output parsing", "could not parse llm output", "failed to parse output", "failed to parse the output", "json decode error",
@@ -90,19 +92,19 @@ var stepRules = []Rule{
 		),
 	},
 	{
-		ID: "model.timed_out", Kind: "primitive-step-runs", About: outcome, Mode: "latency_exceeded", Severity: "medium",
+		ID: "model.timed_out", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "latency_exceeded", Severity: "medium",
 		Title: "A model did not answer in time",
 		When:  failed(timeouts...),
 	},
 	{
-		ID: "model.failed", Kind: "primitive-step-runs", About: outcome, Mode: "other", Severity: "low",
+		ID: "model.failed", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "other", Severity: "low",
 		Title: "A model could not be asked",
 		When:  failed(),
 	},
 	{
 		// A framework that stops an agent at a limit shows that the agent did not stop
 		// by itself. Whether it went round in circles takes its steps to see.
-		ID: "agent.limit", Kind: "primitive-step-runs", About: outcome, Mode: "termination_unaware", Severity: "medium",
+		ID: "agent.limit", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "termination_unaware", Severity: "medium",
 		Title: "An agent was stopped at its limit of steps",
 		When: []Condition{
 			isOneOf("primitive_type", "agent_invocation", "workflow"), is("status", "failed"),
@@ -113,7 +115,7 @@ var stepRules = []Rule{
 		},
 	},
 	{
-		ID: "step.failed", Kind: "primitive-step-runs", About: outcome, Mode: "other", Severity: "low",
+		ID: "step.failed", Kind: kind.PrimitiveStepRuns, About: outcome, Mode: "other", Severity: "low",
 		Title: "A step failed",
 		When:  []Condition{isOneOf("primitive_type", "retrieval", "rerank", "memory_read", "memory_write", "code_execution"), is("status", "failed")},
 	},

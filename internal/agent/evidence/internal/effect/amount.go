@@ -13,24 +13,27 @@ import (
 // amounts are decimals without an exponent and without a sign.
 var amounts = regexp.MustCompile(`^[0-9]{1,18}(\.[0-9]{1,9})?$`)
 
+// Members that the table leaves to those who write them: those of amounts, and of policies.
+const currency, seconds, invocation, action = "currency", "within_seconds", "tool_invocation", "action"
+
 // covers reports whether a side effect moves no more money than its decision allows. One of
 // them without an amount, or without a currency, is not compared by it; amounts of which one
 // cannot be read do not cover each other.
 func covers(decision, effect kind.Values) bool {
-	if absent(effect["amount"]) {
+	if absent(effect[kind.FieldAmount]) {
 		return true
 	}
-	moved, currency := effect["amount"], ""
-	if money := effect.Within("amount"); money != nil {
-		moved, currency = money["value"], money.Text("currency")
+	moved, in := effect[kind.FieldAmount], ""
+	if money := effect.Within(kind.FieldAmount); money != nil {
+		moved, in = money["value"], money.Text(currency)
 	}
-	arguments := decision.Within("input").Within("tool_invocation").Within("arguments")
-	if allowed := arguments.Text("currency"); allowed != "" && currency != "" && !strings.EqualFold(allowed, currency) {
+	arguments := decision.Within(kind.FieldInput).Within(invocation).Within(kind.FieldArguments)
+	if allowed := arguments.Text(currency); allowed != "" && in != "" && !strings.EqualFold(allowed, in) {
 		return false
 	}
-	limit := decision["amount"]
+	limit := decision[kind.FieldAmount]
 	if absent(limit) {
-		limit = arguments["amount"] // one that cannot be read is recorded only there
+		limit = arguments[kind.FieldAmount] // one that cannot be read is recorded only there
 	}
 	if absent(limit) {
 		return true

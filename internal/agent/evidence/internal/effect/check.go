@@ -41,17 +41,17 @@ var found = map[string]string{"verified": "confirmed", "not_applied": "absent", 
 // what was found comes with a verification, and stays with one that fits. Looked says that the
 // change has a verification.
 func Move(before, after kind.Values, looked bool) error {
-	state := after.Text("state")
-	moved := state != before.Text("state")
-	if want := found[state]; want != "" && (moved || !bytes.Equal(before["verification"], after["verification"])) {
+	state := after.State()
+	moved := state != before.State()
+	if want := found[state]; want != "" && (moved || !bytes.Equal(before[kind.FieldVerification], after[kind.FieldVerification])) {
 		if !looked {
 			return ErrUnverified
 		}
-		if after.Within("verification").Text("result") != want {
+		if after.Verification().Text(kind.FieldResult) != want {
 			return ErrContradicted
 		}
 	}
-	if moved && state == "compensating" && after.Text("reversibility") == "irreversible" {
+	if moved && state == "compensating" && after.Reversibility() == "irreversible" {
 		return ErrIrreversible
 	}
 	return nil
@@ -60,7 +60,7 @@ func Move(before, after kind.Values, looked bool) error {
 // Refuse refuses the dispatch of a side effect for the reasons that its caller names. Known
 // says that the record was there before: its effect may have been sent then.
 func Refuse(r *record.Record, known bool, reasons []string) error {
-	first, said := r.Values.Integer("duplicate_of_id"), r.Values.Text("authorization")
+	first, said := r.Values.DuplicateOfID(), r.Values.Authorization()
 	if known {
 		first = r.ID
 	}
@@ -79,11 +79,11 @@ func Refuse(r *record.Record, known bool, reasons []string) error {
 func Look(ctx context.Context, before, after kind.Values) error {
 	c := principal.From(ctx)
 	inPerson := c.User != nil && !c.ActsFor
-	if inPerson || bytes.Equal(before["verification"], after["verification"]) {
+	if inPerson || bytes.Equal(before[kind.FieldVerification], after[kind.FieldVerification]) {
 		return nil
 	}
-	person := func(v kind.Values) bool { return v.Within("verification").Text("method") == "human" }
-	if person(after) || person(before) && before.Text("state") == after.Text("state") {
+	person := func(v kind.Values) bool { return v.Verification().Method() == "human" }
+	if person(after) || person(before) && before.State() == after.State() {
 		return ErrNotAPerson
 	}
 	return nil

@@ -35,29 +35,29 @@ const (
 
 // Dispatched reports whether a side effect was sent to the world.
 func Dispatched(v kind.Values) bool {
-	return !slices.Contains([]string{"", "planned", "authorized", "denied", "cancelled"}, v.Text("state"))
+	return !slices.Contains([]string{"", "planned", "authorized", "denied", "cancelled"}, v.State())
 }
 
 // Unsettled reports whether it is not known what became of a side effect that was sent. To
 // begin to undo it is not to look at it.
 func Unsettled(v kind.Values) bool {
-	switch v.Text("state") {
+	switch v.State() {
 	case "dispatched", "acknowledged", "unknown":
 		return true
 	case "compensating", "compensation_failed":
-		return v["verification"] == nil
+		return v[kind.FieldVerification] == nil
 	}
 	return false
 }
 
 // Known reports whether somebody has looked, and a side effect is done, or undone again.
 func Known(v kind.Values) bool {
-	return slices.Contains([]string{"verified", "compensated"}, v.Text("state")) && v["verification"] != nil
+	return slices.Contains([]string{"verified", "compensated"}, v.State()) && v[kind.FieldVerification] != nil
 }
 
 // Harmless reports whether a side effect changes nothing.
 func Harmless(v kind.Values) bool {
-	c := v.Text("side_effect_class")
+	c := v.SideEffectClass()
 	return c == "none" || c == "read"
 }
 
@@ -66,23 +66,23 @@ const maxHistory = 1000
 
 // Pass notes the state that a side effect has come to, and who said so.
 func Pass(v kind.Values, at time.Time, by principal.Actor) error {
-	history := kind.Elements(v["state_history"])
+	history := kind.Elements(v[kind.FieldStateHistory])
 	if n := len(history) - maxHistory; n >= 0 {
 		history = history[n+1:]
 	}
-	entry := kind.Values{"state": kind.TextValue(v.Text("state")), "at": kind.TimeValue(at), "actor": kind.TextValue(by.String())}
+	entry := kind.Values{kind.FieldState: v[kind.FieldState], kind.FieldAt: kind.TimeValue(at), kind.FieldActor: kind.TextValue(by.String())}
 	text, err := json.Marshal(append(history, entry.JSON()))
-	v["state_history"] = text
+	v[kind.FieldStateHistory] = text
 	return err
 }
 
 // Blurred is a field that tells effects apart, and that is not what was sent any more; empty if
 // there is none.
 func Blurred(sent, stored kind.Values) string {
-	if sent.Text("effect_key") == "" {
+	if sent.EffectKey() == "" {
 		return ""
 	}
-	for _, name := range []string{"effect_key", "operation", "target"} {
+	for _, name := range []string{kind.FieldEffectKey, kind.FieldOperation, kind.FieldTarget} {
 		if !bytes.Equal(sent[name], stored[name]) {
 			return name
 		}
@@ -93,16 +93,16 @@ func Blurred(sent, stored kind.Values) string {
 // Name is what two reports of the same effect have in common: what the external system
 // recognizes a repetition by. The zero key names nothing.
 func Name(v kind.Values, l record.Links) record.Key {
-	if v.Text("effect_key") == "" {
+	if v.EffectKey() == "" {
 		return record.Key{}
 	}
-	t := v.Within("target")
-	return record.Hashed("effect", l.ConnectorKey, t.Text("system"), t.Text("type"), t.Text("id"), v.Text("operation"), v.Text("effect_key"))
+	t := v.Target()
+	return record.Hashed("effect", l.ConnectorKey, t.System(), t.Type(), t.Text(kind.FieldID), v.Operation(), v.EffectKey())
 }
 
 // Idle reports whether a side effect is known not to have happened.
 func Idle(v kind.Values) bool {
-	state := v.Text("state")
+	state := v.State()
 	return state == "failed" || state == "not_applied"
 }
 
@@ -111,13 +111,13 @@ func Idle(v kind.Values) bool {
 // effect must be verified. A decision without an id is none.
 func Judge(r, d *record.Record, received time.Time) string {
 	if d.ID != 0 {
-		r.Values["policy_decision_id"] = kind.IntegerValue(d.ID)
+		r.Values[kind.FieldPolicyDecisionID] = kind.IntegerValue(d.ID)
 	}
 	if within, obliged := verifiedWithin(d.Values); obliged {
-		r.Values["verify_by"] = kind.TimeValue(received.Add(within))
+		r.Values[kind.FieldVerifyBy] = kind.TimeValue(received.Add(within))
 	}
 	said := authorization(r, d, received)
-	r.Values["authorization"] = kind.TextValue(said)
+	r.Values[kind.FieldAuthorization] = kind.TextValue(said)
 	return said
 }
 
@@ -129,11 +129,11 @@ func authorization(r, d *record.Record, received time.Time) string {
 		return None
 	case d.Origin != record.Platform:
 		return Claimed
-	case v.Text("decision") != "allow" || v.Text("mode") != "enforce":
+	case v.Decision() != "allow" || v.Mode() != "enforce":
 		return Denied
 	case !about(r, d) || exceeds(v, r.Values) || !covers(v, r.Values):
 		return Other
-	case !received.Before(v.Time("expires_at")):
+	case !received.Before(v.ExpiresAt()):
 		return Expired
 	}
 	return Allowed
@@ -147,38 +147,37 @@ var foreign = regexp.MustCompile(`[^A-Za-z0-9_:]`)
 // any call. The target of the effect has to be the resource that was asked about, unless that
 // is the tool itself. If the decision names no tool, the operation has to be the action.
 func about(r, d *record.Record) bool {
-	call, made := d.Values.Text("invocation_id"), r.Values.Text("invocation_id")
+	call, made := d.Values.InvocationID(), r.Values.InvocationID()
 	if d.RuntimeKey != r.RuntimeKey || d.ConnectorKey != r.ConnectorKey || call != "" && made != "" && call != made {
 		return false
 	}
-	operation := r.Values.Text("operation")
-	asked, target := d.Values.Within("input"), r.Values.Within("target")
-	resource := asked.Within("resource")
-	its := resource.Text("type") == foreign.ReplaceAllString(target.Text("type"), "_") && resource.Text("id") == target.Text("id")
-	if tool := d.Values.Text("tool_name"); tool != "" {
-		return tool == operation && (its || strings.EqualFold(resource.Text("type"), "Tool"))
+	operation := r.Values.Operation()
+	asked, target := d.Values.Within(kind.FieldInput), r.Values.Target()
+	resource := asked.Within(kind.FieldResource)
+	its := resource.Type() == foreign.ReplaceAllString(target.Type(), "_") && resource.Text(kind.FieldID) == target.Text(kind.FieldID)
+	if tool := d.Values.ToolName(); tool != "" {
+		return tool == operation && (its || strings.EqualFold(resource.Type(), "Tool"))
 	}
-	return its && asked.Within("action").Text("id") == operation
+	return its && asked.Within(action).Text(kind.FieldID) == operation
 }
 
 // exceeds reports whether a side effect does more to the world than the action that was
 // decided on. Whoever allows what is not known allows whatever it does.
 func exceeds(decision, effect kind.Values) bool {
-	class := decision.Text("side_effect_class")
-	return class != "unknown" && slices.Index(kind.SideEffects, effect.Text("side_effect_class")) > slices.Index(kind.SideEffects, class)
+	class := decision.SideEffectClass()
+	return class != "unknown" && slices.Index(kind.SideEffects, effect.SideEffectClass()) > slices.Index(kind.SideEffects, class)
 }
 
 // verifiedWithin is how soon a decision obliges its caller to verify the effect. Of several
 // obligations the strictest counts.
 func verifiedWithin(decision kind.Values) (within time.Duration, obliged bool) {
 	within = longest
-	for _, o := range kind.Elements(decision["obligations"]) {
-		v := kind.Values{"": o}.Within("")
-		if v.Text("type") != "verify_side_effect" {
+	for _, v := range decision.Obligations() {
+		if v.Type() != "verify_side_effect" {
 			continue
 		}
 		obliged = true
-		if n := v.Within("ext").Integer("within_seconds"); n > 0 {
+		if n := v.Ext().Integer(seconds); n > 0 {
 			within = min(within, time.Duration(min(n, int64(longest/time.Second)))*time.Second)
 		} else {
 			within = min(within, verifyWithin)

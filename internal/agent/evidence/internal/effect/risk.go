@@ -15,17 +15,17 @@ var reversibilities = []string{"reversible", "compensable", "unknown", "irrevers
 // Believe corrects what a report says about the risk of a side effect by what the decision
 // about it and its connector's catalogue say, if that is worse. What was reported is kept.
 func Believe(r, d *record.Record, connector kind.Values) {
-	class, reversibility := review.Tool(connector, r.Values.Text("operation"))
+	class, reversibility := review.Tool(connector, r.Values.Operation())
 	if d.ID != 0 && d.Origin == record.Platform && about(r, d) {
-		decided, reversible := d.Values.Text("side_effect_class"), d.Values.Text("reversibility")
-		worse(r.Values, "side_effect_class", decided, kind.SideEffects)
-		worse(r.Values, "reversibility", reversible, reversibilities)
+		decided, reversible := d.Values.SideEffectClass(), d.Values.Reversibility()
+		worse(r.Values, kind.FieldSideEffectClass, decided, kind.SideEffects)
+		worse(r.Values, kind.FieldReversibility, reversible, reversibilities)
 		if decided == "unknown" && Harmless(r.Values) {
-			replace(r.Values, "side_effect_class", decided) // what the platform does not know is not harmless
+			replace(r.Values, kind.FieldSideEffectClass, decided) // what the platform does not know is not harmless
 		}
 	}
-	worse(r.Values, "side_effect_class", class, kind.SideEffects)
-	worse(r.Values, "reversibility", reversibility, reversibilities)
+	worse(r.Values, kind.FieldSideEffectClass, class, kind.SideEffects)
+	worse(r.Values, kind.FieldReversibility, reversibility, reversibilities)
 }
 
 // worse sets a field to what is known, if that comes later in an order.

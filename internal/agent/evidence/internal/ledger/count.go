@@ -20,9 +20,9 @@ func (s Store) Count(ctx context.Context, org principal.OrgID, traces []span.Tra
 	}
 	out := map[span.TraceID]metric.Effects{}
 	for _, r := range rows {
-		v := kind.Values{"state": kind.TextValue(r.State), "side_effect_class": kind.TextValue(r.Class)}
+		v := kind.Values{kind.FieldState: kind.TextValue(r.State), kind.FieldSideEffectClass: kind.TextValue(r.Class)}
 		if r.Looked {
-			v["verification"] = jsontext.Value("{}")
+			v[kind.FieldVerification] = jsontext.Value("{}")
 		}
 		if effect.Harmless(v) || !effect.Dispatched(v) {
 			continue

@@ -94,7 +94,7 @@ func (s Store) nameTx(ctx context.Context, tx postgres.Tx, sent []*record.Record
 		case idle[first]:
 			owner[name], passed[name] = r.ID, r.ID
 		default:
-			r.Values["duplicate_of_id"] = kind.IntegerValue(first)
+			r.Values[kind.FieldDuplicateOfID] = kind.IntegerValue(first)
 		}
 	}
 	return s.PassTx(ctx, tx, passed)
@@ -118,8 +118,8 @@ func (s Store) ReviveTx(ctx context.Context, tx postgres.Tx, before, after *reco
 		return err
 	}
 	if len(idle) == 0 {
-		if owner != after.ID && after.Values["duplicate_of_id"] == nil {
-			after.Values["duplicate_of_id"] = kind.IntegerValue(owner)
+		if owner != after.ID && after.Values[kind.FieldDuplicateOfID] == nil {
+			after.Values[kind.FieldDuplicateOfID] = kind.IntegerValue(owner)
 		}
 		return nil
 	}
@@ -142,11 +142,11 @@ func (s Store) UndoTx(ctx context.Context, tx postgres.Tx, before, after *record
 // markSpent notes that a side effect that was dispatched may not use its decision, which
 // another one has used.
 func markSpent(r *record.Record, claims map[record.Key]statedb.Claim) {
-	if r.Values.Text("authorization") != effect.Allowed {
+	if r.Values.Authorization() != effect.Allowed {
 		return
 	}
-	if c := claims[use(r.Values.Integer("policy_decision_id"))]; !bytes.Equal(c.Content, content(r)) {
-		r.Values["authorization"] = kind.TextValue(effect.Spent)
+	if c := claims[use(r.Values.PolicyDecisionID())]; !bytes.Equal(c.Content, content(r)) {
+		r.Values[kind.FieldAuthorization] = kind.TextValue(effect.Spent)
 	}
 }
 
@@ -177,14 +177,14 @@ func (s Store) connectorsTx(ctx context.Context, tx postgres.Tx, all []*record.R
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return s.Things(ctx, tx, tx.Org, "connectors", keys)
+	return s.Things(ctx, tx, tx.Org, kind.Connectors, keys)
 }
 
 // decisionTx is the policy decision about a side effect: the one that it names, or else
 // one about the call that caused it. The zero record means that there is none.
 func (s Store) decisionTx(ctx context.Context, tx postgres.Tx, r *record.Record) (record.Record, error) {
-	id := r.Values.Integer("policy_decision_id")
-	if call := r.Values.Text("invocation_id"); id == 0 && call != "" && r.RuntimeKey != "" {
+	id := r.Values.PolicyDecisionID()
+	if call := r.Values.InvocationID(); id == 0 && call != "" && r.RuntimeKey != "" {
 		var err error
 		if id, err = s.DecisionOfTx(ctx, tx, r.RuntimeKey, call); err != nil {
 			return record.Record{}, err
@@ -193,7 +193,7 @@ func (s Store) decisionTx(ctx context.Context, tx postgres.Tx, r *record.Record)
 	if id == 0 {
 		return record.Record{}, nil
 	}
-	d, err := s.Find(ctx, tx, tx.Org, kind.Must("policy-decisions"), id)
+	d, err := s.Find(ctx, tx, tx.Org, kind.Must(kind.PolicyDecisions), id)
 	if fault.IsNotFound(err) {
 		return record.Record{}, nil
 	}

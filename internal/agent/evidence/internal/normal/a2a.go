@@ -76,13 +76,13 @@ func (n *normalizer) taskStep(id string, v kind.Values) *body {
 		n.refuse("/data", "required", "must name a task")
 		return nil
 	}
-	b := n.body("primitive-step-runs")
-	b.key("idempotency_key", "a2a:"+id)
-	b.key("connector_key", n.event.Source)
-	b.text("otel_trace_id", n.trace)
-	b.choice("primitive_type", "agent_invocation")
-	b.key("conversation_id", words(either(v, "contextId", "context_id")))
-	delete(b.values, "occurred_at") // a report that knows when the task began says it
+	b := n.body(kind.PrimitiveStepRuns)
+	b.key(kind.FieldIdempotencyKey, "a2a:"+id)
+	b.key(kind.FieldConnectorKey, n.event.Source)
+	b.text(kind.FieldOtelTraceID, n.trace)
+	b.choice(kind.FieldPrimitiveType, "agent_invocation")
+	b.key(kind.FieldConversationID, words(either(v, "contextId", "context_id")))
+	delete(b.values, kind.FieldOccurredAt) // a report that knows when the task began says it
 	return b
 }
 
@@ -97,16 +97,16 @@ func (b *body) state(status kind.Values) bool {
 	if !storable(at) {
 		at = b.n.event.Time
 	}
-	b.choice("status", state)
+	b.choice(kind.FieldStatus, state)
 	switch state {
 	case "running", "waiting":
-		b.time("occurred_at", at)
-		b.time("started_at", at)
+		b.time(kind.FieldOccurredAt, at)
+		b.time(kind.FieldStartedAt, at)
 	case "failed", "denied":
-		b.time("ended_at", at)
-		b.texts("error", map[string]string{"type": stateName(status.Text("state")), "message": contentText(status.Within("message")["parts"])})
+		b.time(kind.FieldEndedAt, at)
+		b.failed(stateName(status.Text("state")), contentText(status.Within("message")["parts"]))
 	case "succeeded", "cancelled":
-		b.time("ended_at", at)
+		b.time(kind.FieldEndedAt, at)
 	}
 	return true
 }
@@ -117,14 +117,14 @@ func (n *normalizer) task(v kind.Values) {
 	if b == nil || !b.state(v.Within("status")) {
 		return
 	}
-	for _, said := range list(v["history"]) {
+	for _, said := range kind.Elements(v["history"]) {
 		if message := object(said); isUser(message) {
-			b.digested("input", "input_digest", message["parts"])
+			b.digested(kind.FieldInput, message["parts"])
 			break
 		}
 	}
-	if artifacts := either(v, "artifacts"); len(list(artifacts)) > 0 {
-		b.digested("output", "output_digest", artifacts)
+	if artifacts := either(v, "artifacts"); len(kind.Elements(artifacts)) > 0 {
+		b.digested(kind.FieldOutput, artifacts)
 	}
 	b.taskAttributes(v.Text("id"), v.Within("status"))
 	b.report(true)
@@ -157,7 +157,7 @@ func (n *normalizer) taskArtifact(v kind.Values) {
 	if v["append"].Kind() == 't' {
 		n.warn("a piece of an artifact is not joined to the pieces before it")
 	} else if artifact := either(v, "artifact"); artifact != nil {
-		b.digested("output", "output_digest", encode([]jsontext.Value{artifact}))
+		b.digested(kind.FieldOutput, encode([]jsontext.Value{artifact}))
 	}
 	b.attributes(map[string]jsontext.Value{"task_id": optional(id)})
 	b.report(true)
@@ -179,9 +179,9 @@ func (n *normalizer) a2aMessage(v kind.Values) {
 		return
 	}
 	if user {
-		b.digested("input", "input_digest", v["parts"])
+		b.digested(kind.FieldInput, v["parts"])
 	} else {
-		b.digested("output", "output_digest", v["parts"])
+		b.digested(kind.FieldOutput, v["parts"])
 	}
 	if id == "" {
 		b.answered(n.event.Time)
@@ -191,10 +191,10 @@ func (n *normalizer) a2aMessage(v kind.Values) {
 
 // answered puts that an agent answered at once.
 func (b *body) answered(at time.Time) {
-	b.choice("status", "succeeded")
-	b.time("occurred_at", at)
-	b.time("started_at", at)
-	b.time("ended_at", at)
+	b.choice(kind.FieldStatus, "succeeded")
+	b.time(kind.FieldOccurredAt, at)
+	b.time(kind.FieldStartedAt, at)
+	b.time(kind.FieldEndedAt, at)
 }
 
 // isUser reports whether a message is the user's.

@@ -3,6 +3,7 @@ package normal
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -32,9 +33,9 @@ type body struct {
 // body begins a record of the runtime that sent the event.
 func (n *normalizer) body(name kind.Name) *body {
 	b := &body{n: n, kind: kind.Must(name), values: kind.Values{}}
-	b.key("runtime_key", n.runtime)
+	b.key(kind.FieldRuntimeKey, n.runtime)
 	if storable(n.event.Time) {
-		b.time("occurred_at", n.event.Time)
+		b.time(kind.FieldOccurredAt, n.event.Time)
 	}
 	return b
 }
@@ -82,7 +83,7 @@ func (b *body) number(name string, f float64) {
 }
 
 func (b *body) boolean(name string, v bool) {
-	b.values[name] = boolean(v)
+	b.values[name] = kind.BooleanValue(v)
 }
 
 // any puts a JSON value; null and nothing are left out.
@@ -94,10 +95,10 @@ func (b *body) any(name string, v jsontext.Value) {
 
 // digested puts a JSON value and, in another field, its digest: the digest stays if
 // the value is too large.
-func (b *body) digested(name, digestName string, v jsontext.Value) {
+func (b *body) digested(name string, v jsontext.Value) {
 	if len(v) > 0 && v.Kind() != 'n' {
 		b.values[name] = v
-		b.values[digestName] = kind.TextValue(kind.DigestOf(v))
+		b.values[name+"_digest"] = kind.TextValue(kind.DigestOf(v))
 	}
 }
 
@@ -120,24 +121,24 @@ func (b *body) texts(name string, members map[string]string) {
 	}
 }
 
+// failed puts why something failed.
+func (b *body) failed(what, message string) {
+	b.texts(kind.FieldError, map[string]string{kind.FieldType: what, kind.FieldMessage: message})
+}
+
 // attributes puts what the kind has no field for.
 func (b *body) attributes(members map[string]jsontext.Value) {
-	out := map[string]jsontext.Value{}
-	for name, v := range members {
-		if len(v) > 0 && v.Kind() != 'n' {
-			out[name] = v
-		}
-	}
-	if len(out) > 0 {
-		b.values["attributes"] = encode(out)
+	maps.DeleteFunc(members, func(_ string, v jsontext.Value) bool { return len(v) == 0 || v.Kind() == 'n' })
+	if len(members) > 0 {
+		b.values[kind.FieldAttributes] = encode(members)
 	}
 }
 
 // within puts the ids of a span. The id of a span alone names nothing.
 func (b *body) within(trace, id string) {
 	if trace != "" {
-		b.text("otel_trace_id", trace)
-		b.text("span_id", id)
+		b.text(kind.FieldOtelTraceID, trace)
+		b.text(kind.FieldSpanID, id)
 	}
 }
 

@@ -21,19 +21,20 @@ func (n *normalizer) agentCard(v kind.Values) {
 		n.refuse("/source", "required", "is required")
 		return
 	}
-	b := n.body("connectors")
-	b.key("connector_key", n.event.Source)
-	b.choice("type", "a2a_agent")
-	b.text("name", v.Text("name"))
-	b.text("server_version", v.Text("version"))
+	b := n.body(kind.Connectors)
+	b.key(kind.FieldConnectorKey, n.event.Source)
+	b.choice(kind.FieldType, "a2a_agent")
+	b.text(kind.FieldName, v.Text("name"))
+	b.text(kind.FieldServerVersion, v.Text("version"))
 	first := kind.Values{}
-	if interfaces := list(either(v, "supportedInterfaces", "supported_interfaces")); len(interfaces) > 0 {
+	if interfaces := kind.Elements(either(v, "supportedInterfaces", "supported_interfaces")); len(interfaces) > 0 {
 		first = object(interfaces[0])
 	}
-	b.text("endpoint", cmp.Or(first.Text("url"), v.Text("url")))
-	b.text("protocol_version", cmp.Or(words(either(first, "protocolVersion", "protocol_version")), words(either(v, "protocolVersion", "protocol_version"))))
-	b.values["manifest_digest"] = kind.TextValue(kind.DigestOf(unsigned(v)))
-	b.skills(list(v["skills"]))
+	b.text(kind.FieldEndpoint, cmp.Or(first.Text("url"), v.Text("url")))
+	version := func(v kind.Values) string { return words(either(v, "protocolVersion", "protocol_version")) }
+	b.text(kind.FieldProtocolVersion, cmp.Or(version(first), version(v)))
+	b.values[kind.FieldManifestDigest] = kind.TextValue(kind.DigestOf(unsigned(v)))
+	b.skills(kind.Elements(v["skills"]))
 	b.auth(v)
 	b.attributes(map[string]jsontext.Value{"description": v["description"], "capabilities": v["capabilities"], "provider": v["provider"]})
 	b.report(false)
@@ -48,7 +49,7 @@ func unsigned(v kind.Values) jsontext.Value {
 			out[name] = member
 		}
 	}
-	out["skills"] = encode(sortedBy("id", list(v["skills"])))
+	out["skills"] = encode(sortedBy("id", kind.Elements(v["skills"])))
 	return encode(out)
 }
 
@@ -66,9 +67,9 @@ func (b *body) skills(skills []jsontext.Value) {
 			b.n.leaveOut("a skill without an id is left out")
 			continue
 		}
-		out = append(out, encode(map[string]string{"name": name, "side_effect_class": "unknown"}))
+		out = append(out, encode(map[string]string{kind.FieldName: name, kind.FieldSideEffectClass: "unknown"}))
 	}
-	b.any("tools", encode(out))
+	b.any(kind.FieldTools, encode(out))
 }
 
 // auth puts how callers authenticate, if the card says it.
@@ -77,5 +78,5 @@ func (b *body) auth(v kind.Values) {
 	if len(schemes) == 0 {
 		return
 	}
-	b.texts("auth", map[string]string{"type": strings.Join(sorted(schemes), ", ")})
+	b.texts(kind.FieldAuth, map[string]string{kind.FieldType: strings.Join(sorted(schemes), ", ")})
 }

@@ -16,7 +16,7 @@ const evaluationEvent = "gen_ai.evaluation.result"
 // spanEvaluations makes explanations of the scores that a span carries.
 func (n *normalizer) spanEvaluations(r *span.Record) {
 	trace, id, count := r.TraceID.String(), r.ID.String(), 0
-	for _, raw := range list(r.Events) {
+	for _, raw := range kind.Elements(r.Events) {
 		event := object(raw)
 		if event.Text("name") != evaluationEvent {
 			continue
@@ -45,23 +45,23 @@ func (n *normalizer) evaluation(v kind.Values, at time.Time, trace, id, key stri
 		n.leaveOut("a result of an evaluation that names no trace is left out")
 		return
 	}
-	b := n.body("eval-explanations")
-	b.time("occurred_at", at)
-	b.key("idempotency_key", key)
+	b := n.body(kind.EvalExplanations)
+	b.time(kind.FieldOccurredAt, at)
+	b.key(kind.FieldIdempotencyKey, key)
 	b.within(trace, id)
 	if id != "" {
-		b.texts("subject", map[string]string{"type": "step", "id": id})
+		b.texts(kind.FieldSubject, map[string]string{kind.FieldType: "step", kind.FieldID: id})
 	} else {
-		b.texts("subject", map[string]string{"type": "trace", "id": trace})
+		b.texts(kind.FieldSubject, map[string]string{kind.FieldType: "trace", kind.FieldID: trace})
 	}
-	b.text("evaluation_name", name)
+	b.text(kind.FieldEvaluationName, name)
 	if f, ok := float(v["gen_ai.evaluation.score.value"]); ok {
-		b.number("score_value", f)
+		b.number(kind.FieldScoreValue, f)
 	}
-	b.text("score_label", v.Text("gen_ai.evaluation.score.label"))
-	b.text("explanation", v.Text("gen_ai.evaluation.explanation"))
-	if b.values["explanation"] == nil {
-		b.text("explanation", "The evaluation gives no explanation.")
+	b.text(kind.FieldScoreLabel, v.Text("gen_ai.evaluation.score.label"))
+	b.text(kind.FieldExplanation, v.Text("gen_ai.evaluation.explanation"))
+	if b.values[kind.FieldExplanation] == nil {
+		b.text(kind.FieldExplanation, "The evaluation gives no explanation.")
 		n.warn("the evaluation gives no explanation")
 	}
 	b.attributes(map[string]jsontext.Value{"response_id": v["gen_ai.response.id"], "error_type": v["error.type"]})

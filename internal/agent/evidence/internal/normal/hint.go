@@ -1,8 +1,6 @@
 package normal
 
 import (
-	"strconv"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
@@ -52,9 +50,12 @@ func (h hints) class(trusted bool) string {
 // value is the hints that are given; nothing if there are none.
 func (h hints) value() jsontext.Value {
 	out := kind.Values{}
-	for name, said := range map[string]*bool{"read_only": h.readOnly, "destructive": h.destructive, "idempotent": h.idempotent, "open_world": h.openWorld} {
+	for name, said := range map[string]*bool{
+		kind.FieldReadOnly: h.readOnly, kind.FieldDestructive: h.destructive,
+		kind.FieldIdempotent: h.idempotent, kind.FieldOpenWorld: h.openWorld,
+	} {
 		if said != nil {
-			out[name] = boolean(*said)
+			out[name] = kind.BooleanValue(*said)
 		}
 	}
 	if len(out) == 0 {
@@ -70,5 +71,3 @@ func is(h *bool, otherwise bool) bool {
 	}
 	return *h
 }
-
-func boolean(yes bool) jsontext.Value { return strconv.AppendBool(nil, yes) }

@@ -15,7 +15,7 @@ func infer(e Event) Format {
 		return f
 	}
 	data := e.Data
-	if all := list(data); len(all) > 0 {
+	if all := kind.Elements(data); len(all) > 0 {
 		data = all[0]
 	}
 	return formatOfShape(object(data), data)

@@ -16,9 +16,9 @@ func (n *normalizer) mcpConnector() *body {
 		n.refuse("/source", "required", "is required")
 		return nil
 	}
-	b := n.body("connectors")
-	b.key("connector_key", n.event.Source)
-	b.choice("type", "mcp_server")
+	b := n.body(kind.Connectors)
+	b.key(kind.FieldConnectorKey, n.event.Source)
+	b.choice(kind.FieldType, "mcp_server")
 	return b
 }
 
@@ -31,7 +31,7 @@ func (n *normalizer) mcpServerInfo(result kind.Values) {
 	}
 	b.server(result)
 	var versions []string
-	for _, v := range list(result["supportedVersions"]) {
+	for _, v := range kind.Elements(result["supportedVersions"]) {
 		versions = append(versions, words(v))
 	}
 	slices.Sort(versions) // revisions are dates
@@ -39,7 +39,7 @@ func (n *normalizer) mcpServerInfo(result kind.Values) {
 	if len(versions) > 0 {
 		newest = versions[len(versions)-1]
 	}
-	b.text("protocol_version", cmp.Or(result.Text("protocolVersion"), newest))
+	b.text(kind.FieldProtocolVersion, cmp.Or(result.Text("protocolVersion"), newest))
 	b.report(false)
 }
 
@@ -49,8 +49,8 @@ func (b *body) server(result kind.Values) {
 	if info == nil {
 		info = result.Within("_meta").Within(mcpServer)
 	}
-	b.text("name", info.Text("name"))
-	b.text("server_version", info.Text("version"))
+	b.text(kind.FieldName, info.Text("name"))
+	b.text(kind.FieldServerVersion, info.Text("version"))
 }
 
 // MaxTools is how many tools a connector can list.
@@ -67,7 +67,7 @@ const pages = "manifest_pages"
 // connector that was seen to have pages therefore keeps the attribute, and no list of it
 // is its manifest.
 func Paged(connector kind.Values) bool {
-	return connector.Within("attributes")[pages].Kind() == 't'
+	return connector.Attributes()[pages].Kind() == 't'
 }
 
 // mcpManifest reads the tools of a server. The digest covers everything that it says about
@@ -79,12 +79,12 @@ func (n *normalizer) mcpManifest(v, result kind.Values) {
 		return
 	}
 	b.server(result)
-	tools := sortedBy("name", list(result["tools"]))
+	tools := sortedBy("name", kind.Elements(result["tools"]))
 	if result.Text("nextCursor") != "" || len(n.exchange.pages) > 0 && n.exchange.pages[n.mcpKey(v, result)] {
 		n.warn("the list of tools has pages: its tools are added to those that are known, and changes of the manifest are not noticed")
-		b.attributes(map[string]jsontext.Value{pages: boolean(true)})
+		b.attributes(map[string]jsontext.Value{pages: kind.BooleanValue(true)})
 	} else {
-		b.values["manifest_digest"] = kind.TextValue(kind.DigestOf(encode(tools)))
+		b.values[kind.FieldManifestDigest] = kind.TextValue(kind.DigestOf(encode(tools)))
 	}
 	if len(tools) > MaxTools {
 		n.leaveOut("tools is left out: the server has more than 1000")
@@ -124,14 +124,14 @@ func (b *body) tools(tools []jsontext.Value) {
 		}
 		said := hintsOf(tool.Within("annotations"))
 		entry := map[string]jsontext.Value{
-			"name": kind.TextValue(name), "side_effect_class": kind.TextValue(said.class(false)),
-			"open_world": boolean(is(said.openWorld, true)), "idempotent": boolean(is(said.idempotent, false)),
-			"annotations": said.value(),
+			kind.FieldName: kind.TextValue(name), kind.FieldSideEffectClass: kind.TextValue(said.class(false)),
+			kind.FieldOpenWorld: kind.BooleanValue(is(said.openWorld, true)), kind.FieldIdempotent: kind.BooleanValue(is(said.idempotent, false)),
+			kind.FieldAnnotations: said.value(),
 		}
 		if schema := either(tool, "inputSchema"); schema != nil {
-			entry["input_schema_digest"] = kind.TextValue(kind.DigestOf(schema))
+			entry[kind.FieldInputSchemaDigest] = kind.TextValue(kind.DigestOf(schema))
 		}
 		out = append(out, encodeSome(entry))
 	}
-	b.any("tools", encode(out))
+	b.any(kind.FieldTools, encode(out))
 }

@@ -105,10 +105,10 @@ func (n *normalizer) mcpEvidence(v, within kind.Values) *body {
 		n.refuse("/data/id", "required", "is required")
 		return nil
 	}
-	b := n.body("tool-invocation-evidence")
-	b.key("invocation_id", n.mcpKey(v, within))
-	b.key("connector_key", n.event.Source)
-	b.choice("tool_type", "mcp")
+	b := n.body(kind.ToolInvocationEvidence)
+	b.key(kind.FieldInvocationID, n.mcpKey(v, within))
+	b.key(kind.FieldConnectorKey, n.event.Source)
+	b.choice(kind.FieldToolType, "mcp")
 	b.within(n.mcpTrace(within.Within("_meta")))
 	return b
 }
@@ -117,7 +117,7 @@ func (n *normalizer) mcpEvidence(v, within kind.Values) *body {
 func (n *normalizer) mcpReply(v, within kind.Values) *body {
 	b := n.mcpEvidence(v, within)
 	if b != nil {
-		delete(b.values, "occurred_at")
+		delete(b.values, kind.FieldOccurredAt)
 	}
 	return b
 }
@@ -133,11 +133,12 @@ func (n *normalizer) mcpCall(v, params kind.Values) {
 		return
 	}
 	note(&n.exchange.calls, n.mcpKey(v, params))
-	b.text("tool_name", words(params["name"]))
-	b.choice("status", "dispatched")
-	b.time("started_at", n.event.Time)
-	b.texts("protocol", map[string]string{"name": "mcp", "method": "tools/call", "version": params.Within("_meta").Text(mcpProtocol)})
-	b.digested("arguments", "arguments_digest", params["arguments"])
+	b.text(kind.FieldToolName, words(params["name"]))
+	b.choice(kind.FieldStatus, "dispatched")
+	b.time(kind.FieldStartedAt, n.event.Time)
+	version := params.Within("_meta").Text(mcpProtocol)
+	b.texts(kind.FieldProtocol, map[string]string{kind.FieldName: "mcp", kind.FieldMethod: "tools/call", kind.FieldVersion: version})
+	b.digested(kind.FieldArguments, params["arguments"])
 	if responses := either(params, "inputResponses"); responses != nil {
 		b.attributes(map[string]jsontext.Value{"input_responses": responses})
 	}

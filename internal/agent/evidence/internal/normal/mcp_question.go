@@ -8,26 +8,26 @@ func (n *normalizer) mcpElicitation(key string, params kind.Values) {
 		return
 	}
 	b := n.mcpQuestion(key)
-	b.text("name", "elicitation/create")
-	b.choice("status", "waiting")
-	b.time("started_at", n.event.Time)
+	b.text(kind.FieldName, "elicitation/create")
+	b.choice(kind.FieldStatus, "waiting")
+	b.time(kind.FieldStartedAt, n.event.Time)
 	asked := kind.Values{}
 	for name, v := range params {
 		if name != "_meta" {
 			asked[name] = v
 		}
 	}
-	b.digested("input", "input_digest", encode(asked))
+	b.digested(kind.FieldInput, encode(asked))
 	b.report(true)
 }
 
 // mcpQuestion begins a step that waits for the user.
 func (n *normalizer) mcpQuestion(key string) *body {
-	b := n.body("primitive-step-runs")
-	b.key("idempotency_key", key)
-	b.key("connector_key", n.event.Source)
-	b.text("otel_trace_id", n.trace)
-	b.choice("primitive_type", "user_input")
+	b := n.body(kind.PrimitiveStepRuns)
+	b.key(kind.FieldIdempotencyKey, key)
+	b.key(kind.FieldConnectorKey, n.event.Source)
+	b.text(kind.FieldOtelTraceID, n.trace)
+	b.choice(kind.FieldPrimitiveType, "user_input")
 	return b
 }
 
@@ -47,16 +47,16 @@ func (n *normalizer) mcpElicited(v, result kind.Values) {
 		return
 	}
 	b := n.mcpQuestion(n.mcpKey(v, result) + ":elicitation")
-	delete(b.values, "occurred_at") // the question says when
+	delete(b.values, kind.FieldOccurredAt) // the question says when
 	switch result.Text("action") {
 	case "accept":
-		b.choice("status", "succeeded")
+		b.choice(kind.FieldStatus, "succeeded")
 	case "decline":
-		b.choice("status", "denied")
+		b.choice(kind.FieldStatus, "denied")
 	case "cancel":
-		b.choice("status", "cancelled")
+		b.choice(kind.FieldStatus, "cancelled")
 	}
-	b.time("ended_at", n.event.Time)
-	b.digested("output", "output_digest", either(result, "content"))
+	b.time(kind.FieldEndedAt, n.event.Time)
+	b.digested(kind.FieldOutput, either(result, "content"))
 	b.report(true)
 }

@@ -42,20 +42,20 @@ func (n *normalizer) mcpToolResult(v, result kind.Values) {
 		return
 	}
 	failed := result["isError"].Kind() == 't'
-	b.time("ended_at", n.event.Time)
-	b.boolean("is_error", failed)
+	b.time(kind.FieldEndedAt, n.event.Time)
+	b.boolean(kind.FieldIsError, failed)
 	reply := kind.Values{}
 	for name, part := range result {
 		if name != "_meta" && name != "resultType" {
 			reply[name] = part
 		}
 	}
-	b.digested("result", "result_digest", encode(reply))
+	b.digested(kind.FieldResult, encode(reply))
 	if failed {
-		b.choice("status", "failed")
-		b.texts("error", map[string]string{"type": "tool_error", "message": contentText(result["content"])})
+		b.choice(kind.FieldStatus, "failed")
+		b.failed("tool_error", contentText(result["content"]))
 	} else {
-		b.choice("status", "succeeded")
+		b.choice(kind.FieldStatus, "succeeded")
 	}
 	b.report(true)
 }
@@ -63,7 +63,7 @@ func (n *normalizer) mcpToolResult(v, result kind.Values) {
 // contentText is the texts of content blocks, one per line.
 func contentText(v jsontext.Value) string {
 	var lines []string
-	for _, block := range list(v) {
+	for _, block := range kind.Elements(v) {
 		if text := object(block).Text("text"); text != "" {
 			lines = append(lines, text)
 		}
@@ -81,14 +81,14 @@ func (n *normalizer) mcpFailure(v, failure kind.Values) {
 	b.ifCalled(v, failure)
 	code := string(failure["code"])
 	if code == urlElicitationRequired {
-		b.choice("status", "awaiting_approval")
+		b.choice(kind.FieldStatus, "awaiting_approval")
 		b.report(true)
 		return
 	}
-	b.time("ended_at", n.event.Time)
-	b.choice("status", "failed")
-	b.boolean("is_error", true)
-	b.texts("error", map[string]string{"type": code, "message": failure.Text("message")})
+	b.time(kind.FieldEndedAt, n.event.Time)
+	b.choice(kind.FieldStatus, "failed")
+	b.boolean(kind.FieldIsError, true)
+	b.failed(code, failure.Text("message"))
 	b.report(true)
 }
 
@@ -108,7 +108,7 @@ func (n *normalizer) mcpTaskStarted(v, result kind.Values) {
 		return
 	}
 	b.ifCalled(v, result)
-	b.choice("status", "dispatched")
+	b.choice(kind.FieldStatus, "dispatched")
 	b.attributes(map[string]jsontext.Value{"mcp_task_id": result.Within("task")["taskId"]})
 	b.report(true)
 }
@@ -121,7 +121,7 @@ func (n *normalizer) mcpInputRequired(v, result kind.Values) {
 		return
 	}
 	b.ifCalled(v, result)
-	b.choice("status", "awaiting_approval")
+	b.choice(kind.FieldStatus, "awaiting_approval")
 	b.report(true)
 	requests := result.Within("inputRequests")
 	for _, name := range sorted(requests) {

@@ -34,11 +34,11 @@ func (n *normalizer) readNative() {
 		n.warn(name + " is ignored: only the platform sets it")
 	}
 	b := &body{n: n, kind: k, values: draft.Values}
-	if b.values["runtime_key"] == nil && b.values["runtime_id"] == nil {
-		b.key("runtime_key", n.runtime)
+	if b.values[kind.FieldRuntimeKey] == nil && b.values[kind.FieldRuntimeID] == nil {
+		b.key(kind.FieldRuntimeKey, n.runtime)
 	}
-	if b.values["occurred_at"] == nil {
-		b.time("occurred_at", n.event.Time)
+	if b.values[kind.FieldOccurredAt] == nil {
+		b.time(kind.FieldOccurredAt, n.event.Time)
 	}
 	for !b.fits() {
 		if !b.shrink() {

@@ -123,7 +123,7 @@ func (n *normalizer) each(read func(kind.Values)) {
 	case '{':
 		read(object(n.event.Data))
 	case '[':
-		n.eachOf(list(n.event.Data), read)
+		n.eachOf(kind.Elements(n.event.Data), read)
 	default:
 		n.refuse("/data", "type", "must be an object")
 	}
@@ -230,14 +230,6 @@ func formatNames() string {
 // object is the members of an object; nil if the value is something else. The data of an
 // event was checked as a whole: neither it nor a part of it is checked again.
 func object(v jsontext.Value) kind.Values { return kind.Values{"": v}.Within("") }
-
-// list is the elements of a list; nil if the value is something else.
-func list(v jsontext.Value) []jsontext.Value {
-	if v.Kind() != '[' {
-		return nil
-	}
-	return kind.Elements(v)
-}
 
 // either is the first of several spellings that is there.
 func either(v kind.Values, names ...string) jsontext.Value {

@@ -22,24 +22,24 @@ func (n *normalizer) readDecision(v kind.Values) {
 		n.warn("the result of the policy is neither allow nor deny")
 		return
 	}
-	b := n.body("policy-decisions")
-	b.key("idempotency_key", "opa:"+id)
-	b.time("occurred_at", v.Time("timestamp"))
-	b.choice("decision", decision)
-	b.text("engine", "opa")
+	b := n.body(kind.PolicyDecisions)
+	b.key(kind.FieldIdempotencyKey, "opa:"+id)
+	b.time(kind.FieldOccurredAt, v.Time("timestamp"))
+	b.choice(kind.FieldDecision, decision)
+	b.text(kind.FieldEngine, "opa")
 	input := either(v, "input")
 	if input == nil {
 		input = jsontext.Value("null")
 	}
-	b.any("input", input)
-	b.values["input_digest"] = kind.TextValue(kind.DigestOf(input))
+	b.any(kind.FieldInput, input)
+	b.values[kind.FieldInputDigest] = kind.TextValue(kind.DigestOf(input))
 	if either(v, "erased", "masked") != nil {
 		n.warn("parts of the input were erased or masked before it was logged; the digest is that of what was logged")
 	}
-	b.any("reasons", b.reasons(v, object(result)))
+	b.any(kind.FieldReasons, b.reasons(v, object(result)))
 	metrics := v.Within("metrics")
 	if ns := cmp.Or(metrics.Integer("timer_server_handler_ns"), metrics.Integer("timer_rego_query_eval_ns")); ns > 0 {
-		b.any("duration_us", kind.IntegerValue(ns/1000))
+		b.any(kind.FieldDurationUs, kind.IntegerValue(ns/1000))
 	}
 	trace, hasTrace := span.ParseTraceID(v.Text("trace_id"))
 	at, hasSpan := span.ParseID(v.Text("span_id"))
@@ -106,7 +106,7 @@ func (b *body) reasons(v, result kind.Values) jsontext.Value {
 	}
 	said := []string{words(result["reason"])}
 	for _, name := range []string{"reasons", "deny", "violations"} {
-		for _, one := range list(result[name]) {
+		for _, one := range kind.Elements(result[name]) {
 			said = append(said, cmp.Or(words(one), words(either(object(one), "message", "msg"))))
 		}
 	}
@@ -117,7 +117,9 @@ func (b *body) reasons(v, result kind.Values) jsontext.Value {
 		if text == "" && (i > 0 || len(said) > 1 || path == "") {
 			continue
 		}
-		out = append(out, encodeSome(map[string]jsontext.Value{"policy_key": optional(path), "policy_version": version, "message": optional(text)}))
+		out = append(out, encodeSome(map[string]jsontext.Value{
+			kind.FieldPolicyKey: optional(path), kind.FieldPolicyVersion: version, kind.FieldMessage: optional(text),
+		}))
 	}
 	if out == nil {
 		return nil

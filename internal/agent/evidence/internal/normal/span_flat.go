@@ -1,6 +1,7 @@
 package normal
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ func flatSpan(v kind.Values) jsontext.Value {
 		"status":            flatStatus(v),
 	}
 	var events []jsontext.Value
-	for _, e := range list(v["events"]) {
+	for _, e := range kind.Elements(v["events"]) {
 		event := object(e)
 		events = append(events, encodeSome(map[string]jsontext.Value{
 			"name":         optional(event.Text("name")),
@@ -146,7 +147,7 @@ func anyValue(v jsontext.Value, depth int) jsontext.Value {
 		}
 	case '[':
 		values := []jsontext.Value{}
-		for _, element := range list(v) {
+		for _, element := range kind.Elements(v) {
 			if value := anyValue(element, depth+1); value != nil {
 				values = append(values, value)
 			}
@@ -160,11 +161,6 @@ func anyValue(v jsontext.Value, depth int) jsontext.Value {
 
 // encodeSome writes the members that have a value.
 func encodeSome(members map[string]jsontext.Value) jsontext.Value {
-	out := make(map[string]jsontext.Value, len(members))
-	for name, v := range members {
-		if len(v) > 0 {
-			out[name] = v
-		}
-	}
-	return encode(out)
+	maps.DeleteFunc(members, func(_ string, v jsontext.Value) bool { return len(v) == 0 })
+	return encode(members)
 }

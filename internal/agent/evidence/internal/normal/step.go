@@ -13,23 +13,25 @@ import (
 
 // step makes a step of a span.
 func (n *normalizer) step(r *span.Record) {
-	b := n.body("primitive-step-runs")
-	b.spanTimes(r, "duration_ms")
+	b := n.body(kind.PrimitiveStepRuns)
+	b.spanTimes(r, kind.FieldDurationMs)
 	b.within(r.TraceID.String(), r.ID.String())
-	b.choice("primitive_type", r.Primitive)
-	b.text("name", string(r.Name))
-	b.choice("status", status(r, "running"))
-	b.texts("agent", map[string]string{"id": attribute(r, "gen_ai.agent.id"), "name": string(r.Agent), "version": attribute(r, "gen_ai.agent.version")})
-	b.texts("model", modelOf(r))
+	b.choice(kind.FieldPrimitiveType, r.Primitive)
+	b.text(kind.FieldName, string(r.Name))
+	b.choice(kind.FieldStatus, status(r, "running"))
+	b.texts(kind.FieldAgent, map[string]string{
+		kind.FieldID: attribute(r, "gen_ai.agent.id"), kind.FieldName: string(r.Agent), kind.FieldVersion: attribute(r, "gen_ai.agent.version"),
+	})
+	b.texts(kind.FieldModel, modelOf(r))
 	b.usage(r)
 	if r.CostSent {
-		b.number("cost_usd", r.Cost)
+		b.number(kind.FieldCostUSD, r.Cost)
 	}
-	b.digested("input", "input_digest", payload(r.Input))
-	b.digested("output", "output_digest", payload(r.Output))
+	b.digested(kind.FieldInput, payload(r.Input))
+	b.digested(kind.FieldOutput, payload(r.Output))
 	b.spanError(r)
-	b.key("conversation_id", string(r.Conversation))
-	b.key("subject_user", string(r.User))
+	b.key(kind.FieldConversationID, string(r.Conversation))
+	b.key(kind.FieldSubjectUser, string(r.User))
 	b.attributes(stepAttributes(r))
 	b.report(r.End == 0)
 }
@@ -65,14 +67,14 @@ func modelOf(r *span.Record) map[string]string {
 	if request == "" && response == "" && r.Primitive != "model_call" && r.Primitive != "embedding" {
 		return nil // the provider is that of something else, such as a memory
 	}
-	return map[string]string{"provider": string(r.Provider), "request": request, "response": response}
+	return map[string]string{kind.FieldProvider: string(r.Provider), kind.FieldRequest: request, kind.FieldResponse: response}
 }
 
 // usage puts the tokens that a span counts.
 func (b *body) usage(r *span.Record) {
 	out := map[string]uint64{}
 	for name, count := range map[string]uint32{
-		"input_tokens": r.InputTokens, "output_tokens": r.OutputTokens, "cached_tokens": r.CachedTokens,
+		kind.FieldInputTokens: r.InputTokens, kind.FieldOutputTokens: r.OutputTokens, "cached_tokens": r.CachedTokens,
 		"cache_write_tokens": r.CacheWriteTokens, "reasoning_tokens": r.ReasoningTokens,
 	} {
 		if count > 0 {
@@ -82,21 +84,21 @@ func (b *body) usage(r *span.Record) {
 	if len(out) == 0 {
 		return
 	}
-	out["total_tokens"] = uint64(r.InputTokens) + uint64(r.OutputTokens)
-	b.any("usage", encode(out))
+	out[kind.FieldTotalTokens] = uint64(r.InputTokens) + uint64(r.OutputTokens)
+	b.any(kind.FieldUsage, encode(out))
 }
 
 // spanTimes puts when a span began and ended, and how long it took.
 func (b *body) spanTimes(r *span.Record, duration string) {
 	start := time.UnixMicro(r.Start)
-	b.time("started_at", start)
-	b.time("occurred_at", start)
+	b.time(kind.FieldStartedAt, start)
+	b.time(kind.FieldOccurredAt, start)
 	switch {
 	case r.End == 0:
 	case r.End < r.Start || r.End > latest:
 		b.n.leaveOut("ended_at is left out: it is before started_at")
 	default:
-		b.time("ended_at", time.UnixMicro(r.End))
+		b.time(kind.FieldEndedAt, time.UnixMicro(r.End))
 		b.number(duration, float64(r.End-r.Start)/1000)
 	}
 }
@@ -107,15 +109,12 @@ func (b *body) spanError(r *span.Record) {
 		return
 	}
 	thrown := exception(r)
-	b.texts("error", map[string]string{
-		"type":    cmp.Or(attribute(r, "error.type"), thrown.Text("exception.type")),
-		"message": cmp.Or(string(r.StatusMessage), thrown.Text("exception.message")),
-	})
+	b.failed(cmp.Or(attribute(r, "error.type"), thrown.Text("exception.type")), cmp.Or(string(r.StatusMessage), thrown.Text("exception.message")))
 }
 
 // exception is the attributes of the first exception that a span recorded.
 func exception(r *span.Record) kind.Values {
-	for _, e := range list(r.Events) {
+	for _, e := range kind.Elements(r.Events) {
 		if event := object(e); event.Text("name") == "exception" {
 			return event.Within("attributes")
 		}
@@ -137,31 +136,31 @@ func status(r *span.Record, open string) string {
 
 // toolOfSpan makes evidence of the call of a tool.
 func (n *normalizer) toolOfSpan(r *span.Record) {
-	b := n.body("tool-invocation-evidence")
+	b := n.body(kind.ToolInvocationEvidence)
 	tool := cmp.Or(plain(string(r.Tool)), plain(string(r.Name)))
 	if tool == "" {
 		n.leaveOut("the call of a tool without a name is left out")
 		return
 	}
-	b.spanTimes(r, "latency_ms")
+	b.spanTimes(r, kind.FieldLatencyMs)
 	b.within(r.TraceID.String(), r.ID.String())
 	call := cmp.Or(plain(attribute(r, "gen_ai.tool.call.id")), plain(attribute(r, "tool_call.id")), plain(attribute(r, "tool.id")), r.ID.String())
-	b.key("invocation_id", call)
-	b.text("tool_name", tool)
-	b.choice("tool_type", attribute(r, "gen_ai.tool.type"))
+	b.key(kind.FieldInvocationID, call)
+	b.text(kind.FieldToolName, tool)
+	b.choice(kind.FieldToolType, attribute(r, "gen_ai.tool.type"))
 	if method := attribute(r, "mcp.method.name"); method != "" {
-		b.choice("tool_type", "mcp")
-		b.texts("protocol", map[string]string{"name": "mcp", "version": attribute(r, "mcp.protocol.version"), "method": method})
+		b.choice(kind.FieldToolType, "mcp")
+		b.texts(kind.FieldProtocol, map[string]string{kind.FieldName: "mcp", kind.FieldVersion: attribute(r, "mcp.protocol.version"), kind.FieldMethod: method})
 	}
-	b.choice("status", status(r, "dispatched"))
+	b.choice(kind.FieldStatus, status(r, "dispatched"))
 	if r.End != 0 {
-		b.boolean("is_error", r.Status == span.StatusError)
+		b.boolean(kind.FieldIsError, r.Status == span.StatusError)
 	}
-	b.digested("arguments", "arguments_digest", payload(r.Input))
-	b.digested("result", "result_digest", payload(r.Output))
+	b.digested(kind.FieldArguments, payload(r.Input))
+	b.digested(kind.FieldResult, payload(r.Output))
 	b.spanError(r)
-	b.key("conversation_id", string(r.Conversation))
-	b.key("subject_user", string(r.User))
+	b.key(kind.FieldConversationID, string(r.Conversation))
+	b.key(kind.FieldSubjectUser, string(r.User))
 	b.report(r.End == 0)
 }
 
@@ -179,7 +178,7 @@ func (n *normalizer) memoryOfSpan(r *span.Record) {
 	if !known {
 		return
 	}
-	b := n.body("side-effect-ledger")
+	b := n.body(kind.SideEffectLedger)
 	key := "otel:" + r.TraceID.String() + ":" + r.ID.String()
 	store := cmp.Or(plain(attribute(r, "gen_ai.memory.store.id")), plain(attribute(r, "gen_ai.memory.store.name")))
 	record := cmp.Or(plain(attribute(r, "gen_ai.memory.record.id")), plain(attribute(r, "gen_ai.memory.id")))
@@ -188,39 +187,33 @@ func (n *normalizer) memoryOfSpan(r *span.Record) {
 		what, record = "memory_store", cmp.Or(store, "unknown")
 	}
 	b.within(r.TraceID.String(), r.ID.String())
-	b.time("occurred_at", time.UnixMicro(r.Start))
-	b.key("idempotency_key", key)
-	b.key("effect_key", key)
-	b.text("operation", operation)
-	b.choice("side_effect_class", class)
-	b.texts("target", map[string]string{"system": cmp.Or(store, plain(string(r.Provider)), "memory"), "type": what, "id": record})
-	switch status(r, "") {
-	case "failed":
-		b.choice("state", "failed")
-	case "succeeded":
-		b.choice("state", "acknowledged")
-	default:
-		b.choice("state", "dispatched")
-	}
+	b.time(kind.FieldOccurredAt, time.UnixMicro(r.Start))
+	b.key(kind.FieldIdempotencyKey, key)
+	b.key(kind.FieldEffectKey, key)
+	b.text(kind.FieldOperation, operation)
+	b.choice(kind.FieldSideEffectClass, class)
+	system := cmp.Or(store, plain(string(r.Provider)), "memory")
+	b.texts(kind.FieldTarget, map[string]string{kind.FieldSystem: system, kind.FieldType: what, kind.FieldID: record})
+	b.choice(kind.FieldState, map[string]string{"failed": "failed", "succeeded": "acknowledged", "": "dispatched"}[status(r, "")])
 	b.report(r.End == 0)
 }
 
 // handoff makes a step of an agent that was invoked on behalf of another one. It happened
 // when the second one began, and has no span of its own.
 func (n *normalizer) handoff(from, to *agentSpan) {
-	b := n.body("primitive-step-runs")
+	b := n.body(kind.PrimitiveStepRuns)
 	at := time.UnixMicro(to.start)
 	trace := to.key.trace.String()
-	b.key("idempotency_key", "otel:"+trace+":"+to.key.id.String()+":handoff")
-	b.text("otel_trace_id", trace)
-	b.choice("primitive_type", "handoff")
-	b.text("name", from.name+" to "+to.name)
-	b.choice("status", "succeeded")
-	b.time("started_at", at)
-	b.time("ended_at", at)
-	b.time("occurred_at", at)
-	b.number("duration_ms", 0)
-	b.texts("agent", map[string]string{"name": from.name})
+	b.key(kind.FieldIdempotencyKey, "otel:"+trace+":"+to.key.id.String()+":handoff")
+	b.text(kind.FieldOtelTraceID, trace)
+	b.choice(kind.FieldPrimitiveType, "handoff")
+	b.text(kind.FieldName, from.name+" to "+to.name)
+	b.choice(kind.FieldStatus, "succeeded")
+	b.time(kind.FieldStartedAt, at)
+	b.time(kind.FieldEndedAt, at)
+	b.time(kind.FieldOccurredAt, at)
+	b.number(kind.FieldDurationMs, 0)
+	b.texts(kind.FieldAgent, map[string]string{kind.FieldName: from.name})
 	b.attributes(map[string]jsontext.Value{
 		"from_agent": optional(from.name), "to_agent": optional(to.name),
 		"from_span_id": optional(from.key.id.String()), "to_span_id": optional(to.key.id.String()),

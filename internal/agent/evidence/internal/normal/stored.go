@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/assayhq/assay/internal/agent/evidence/internal/detect"
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/telemetry/span"
 )
 
@@ -22,9 +23,9 @@ func Stored(r *span.Record) []Report {
 	s.take(r)
 	return slices.DeleteFunc(n.result.Reports, func(one Report) bool {
 		switch one.Kind.Name {
-		case "primitive-step-runs":
+		case kind.PrimitiveStepRuns:
 			return len(detect.Failures(one.Kind, nil, one.Values)) == 0
-		case "side-effect-ledger": // what an entry says first stays
+		case kind.SideEffectLedger: // what an entry says first stays
 			return r.End == 0
 		}
 		return false

@@ -1,5 +1,7 @@
 package record
 
+import "github.com/assayhq/assay/internal/agent/evidence/kind"
+
 // Filters are the values of a record that filters ask for.
 type Filters struct {
 	Name, State, Decision                                 string
@@ -11,18 +13,18 @@ type Filters struct {
 func (r *Record) Filters() Filters {
 	v := r.Values
 	c := Filters{
-		Name: v.Text(r.Kind.KeyField), Decision: v.Text("decision"), Step: v.Integer("primitive_step_run_id"), Tool: v.Integer("tool_invocation_evidence_id"), DecisionID: v.Integer("policy_decision_id"),
-		Effect: v.Integer("side_effect_ledger_id"), Explanation: v.Integer("eval_explanation_id"), Report: v.Integer("latest_readiness_report_id"),
-		Invocation: v.Text("invocation_id"), FailureKey: v.Text("failure_key"), FailureMode: v.Text("failure_mode"), Class: v.Text("side_effect_class"),
-		Primitive: v.Text("primitive_type"),
+		Name: v.Text(r.Kind.KeyField), Decision: v.Decision(), Step: v.PrimitiveStepRunID(), Tool: v.ToolInvocationEvidenceID(), DecisionID: v.PolicyDecisionID(),
+		Effect: v.SideEffectLedgerID(), Explanation: v.EvalExplanationID(), Report: v.LatestReadinessReportID(),
+		Invocation: v.InvocationID(), FailureKey: v.FailureKey(), FailureMode: v.FailureMode(), Class: v.SideEffectClass(),
+		Primitive: v.PrimitiveType(),
 	}
-	if r.Kind.Lifecycle != "decision" {
+	if r.Kind.Lifecycle != kind.FieldDecision {
 		c.State = r.State()
 	}
-	if parent := v.Integer("parent_step_run_id"); parent != 0 {
+	if parent := v.ParentStepRunID(); parent != 0 {
 		c.Step = parent
 	}
-	if undone := v.Integer("compensates_id"); undone != 0 {
+	if undone := v.CompensatesID(); undone != 0 {
 		c.Effect = undone
 	}
 	return c

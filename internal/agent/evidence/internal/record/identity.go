@@ -28,12 +28,12 @@ type Identity struct {
 // name that its sender gave it, or what names it by nature. A report without any of
 // these is about a record of its own.
 func Identify(d kind.Draft, l Links, header string) Identity {
-	k, name := d.Kind, d.Values.Text("idempotency_key")
-	if k.Name == "raw-events" { // what is posted does not stand for what is received
-		parts := []string{string(k.Name), "posted", d.Values.Text("source"), d.Values.Text("event_id")}
+	k, name := d.Kind, d.Values.IdempotencyKey()
+	if k.Name == kind.RawEvents { // what is posted does not stand for what is received
+		parts := []string{string(k.Name), "posted", d.Values.Text(kind.FieldSource), d.Values.EventID()}
 		return Identity{Key: Hashed(parts...), Content: ContentOf(d.Values)}
 	}
-	if k.KeyField != "" && k.Name != "benchmarks" {
+	if k.KeyField != "" && k.Name != kind.Benchmarks {
 		if own := d.Values.Text(k.KeyField); own != "" {
 			id := Identity{Key: Hashed(string(k.Name), "key", own)}
 			if name != "" && !d.Partial {
@@ -60,7 +60,7 @@ func Identify(d kind.Draft, l Links, header string) Identity {
 }
 
 // Received names an event that was received: its source and its id there.
-func Received(source, id string) Key { return Hashed("raw-events", "received", source, id) }
+func Received(source, id string) Key { return Hashed(string(kind.RawEvents), "received", source, id) }
 
 // Unnamed names a record that an event reports and does not name.
 func Unnamed(event Key, k *kind.Kind, position int) Key {
@@ -75,13 +75,13 @@ func natural(d kind.Draft, l Links) (parts []string, ok bool) {
 	for _, name := range d.Kind.Natural {
 		var part string
 		switch name {
-		case "runtime_key":
+		case kind.FieldRuntimeKey:
 			part = l.RuntimeKey
-		case "otel_trace_id":
+		case kind.FieldOtelTraceID:
 			if l.Trace != (Links{}).Trace {
 				part = l.Trace.String()
 			}
-		case "attempt":
+		case kind.FieldAttempt:
 			if part = string(d.Values[name]); part == "" {
 				part = "1"
 			}

@@ -87,7 +87,7 @@ func (l *List) Restrict(parameter string, values any) {
 	k := l.Kind
 	switch {
 	case parameter == "status" || parameter == "state":
-		if k.Lifecycle == "" || k.Lifecycle == "decision" {
+		if k.Lifecycle == "" || k.Lifecycle == kind.FieldDecision {
 			l.Inapplicable = append(l.Inapplicable, parameter)
 			return
 		}
@@ -113,6 +113,8 @@ const MaxOfTrace = 2_000
 
 // Unshown are the members of records that a timeline has no use for, and that can be large.
 var Unshown = []string{
-	"arguments", "assertions", "checks", "compensation", "constraints", "counterfactual", "delegation", "divergences", "drift", "evidence", "files", "input", "metrics",
-	"obligations", "output", "payload", "recorded_tool_results", "redactions", "request", "result", "source_refs", "steps", "suggested_rules", "tools",
+	kind.FieldArguments, kind.FieldAssertions, kind.FieldChecks, kind.FieldCompensation, kind.FieldConstraints, kind.FieldCounterfactual,
+	kind.FieldDelegation, kind.FieldDivergences, kind.FieldDrift, kind.FieldEvidence, kind.FieldFiles, kind.FieldInput, kind.FieldMetrics,
+	kind.FieldObligations, kind.FieldOutput, kind.FieldPayload, kind.FieldRecordedToolResults, kind.FieldRedactions, kind.FieldRequest,
+	kind.FieldResult, kind.FieldSourceRefs, kind.FieldSteps, kind.FieldSuggestedRules, kind.FieldTools,
 }

@@ -29,21 +29,21 @@ func Merge(before, report Record, fills bool) (after Record, news bool) {
 	for name, value := range report.Values {
 		was := before.Values[name]
 		switch {
-		case fills && was != nil && name == "attributes":
+		case fills && was != nil && name == kind.FieldAttributes:
 			if more, had := report.Values.Within(name), before.Values.Within(name); more != nil && had != nil {
 				maps.Copy(more, had)
 				after.Values[name] = more.JSON()
 			}
 			continue
-		case fills && was != nil && name != before.Kind.Lifecycle && name != "redactions":
+		case fills && was != nil && name != before.Kind.Lifecycle && name != kind.FieldRedactions:
 			continue
 		case fills && was != nil && name == before.Kind.Lifecycle && before.Kind.Moves.Has(state, before.State()):
 			continue // it has gone on from there
 		case name == before.Kind.Lifecycle && was != nil && !before.Kind.Moves.Has(before.State(), state):
 			continue
-		case name == "started_at" && was != nil: // each report of something that runs has one
+		case name == kind.FieldStartedAt && was != nil: // each report of something that runs has one
 			continue
-		case name == "side_effect_class" && was != nil && string(value) == `"unknown"`:
+		case name == kind.FieldSideEffectClass && was != nil && string(value) == `"unknown"`:
 			continue
 		}
 		after.Values[name] = value
@@ -85,19 +85,19 @@ func Revise(before, after, said kind.Values) {
 // Join keeps what was known where a change adds to it: attributes, and where something was
 // redacted.
 func Join(before, after kind.Values) {
-	if now, had := after.Within("attributes"), before.Within("attributes"); now != nil && had != nil && !bytes.Equal(before["attributes"], after["attributes"]) {
+	if now, had := after.Attributes(), before.Attributes(); now != nil && had != nil && !bytes.Equal(before[kind.FieldAttributes], after[kind.FieldAttributes]) {
 		maps.Copy(had, now)
-		after["attributes"] = had.JSON()
+		after[kind.FieldAttributes] = had.JSON()
 	}
-	all := kind.Elements(before["redactions"])
+	all := kind.Elements(before[kind.FieldRedactions])
 	had := len(all)
-	for _, one := range kind.Elements(after["redactions"]) {
+	for _, one := range kind.Elements(after[kind.FieldRedactions]) {
 		if !slices.ContainsFunc(all, func(v jsontext.Value) bool { return bytes.Equal(v, one) }) {
 			all = append(all, one)
 		}
 	}
 	if text, err := json.Marshal(all); err == nil && had > 0 {
-		after["redactions"] = text
+		after[kind.FieldRedactions] = text
 	}
 }
 

@@ -60,13 +60,11 @@ func (r *Record) State() string { return r.Values.Text(r.Kind.Lifecycle) }
 
 // Columns are the fields that are not among the values.
 var Columns = map[string]bool{
-	"id": true, "resource": true, "idempotency_key": true, "origin": true, "occurred_at": true, "created_at": true, "updated_at": true,
-	"runtime_id": true, "runtime_key": true, "connector_id": true, "connector_key": true, "trace_id": true, "otel_trace_id": true,
-	"evaluation_run_id": true, "raw_event_id": true, "actor": true, "integrity": true, "version": true,
+	kind.FieldID: true, kind.FieldResource: true, kind.FieldIdempotencyKey: true, kind.FieldOrigin: true, kind.FieldOccurredAt: true,
+	kind.FieldCreatedAt: true, kind.FieldUpdatedAt: true, kind.FieldRuntimeID: true, kind.FieldRuntimeKey: true,
+	kind.FieldConnectorID: true, kind.FieldConnectorKey: true, kind.FieldTraceID: true, kind.FieldOtelTraceID: true,
+	kind.FieldEvaluationRunID: true, kind.FieldRawEventID: true, kind.FieldActor: true, kind.FieldIntegrity: true, kind.FieldVersion: true,
 }
-
-// Own reports whether a column is a field of the kind itself, as its key is.
-func Own(k *kind.Kind, name string) bool { return k.KeyField == name }
 
 // Digest is what the record can be checked against: the digest of what it says, without
 // the times and ids that it was given here.
@@ -83,28 +81,28 @@ func (r *Record) Digest() string {
 // Common is a field that every record has, as JSON; nil if it has no value.
 func (r *Record) Common(name string) jsontext.Value {
 	switch name {
-	case "id":
+	case kind.FieldID:
 		return kind.IntegerValue(r.ID)
-	case "resource":
+	case kind.FieldResource:
 		return kind.TextValue(string(r.Kind.Name))
-	case "origin":
+	case kind.FieldOrigin:
 		return kind.TextValue(string(r.Origin))
-	case "occurred_at":
+	case kind.FieldOccurredAt:
 		return kind.TimeValue(r.OccurredAt)
-	case "created_at":
+	case kind.FieldCreatedAt:
 		return kind.TimeValue(r.CreatedAt)
-	case "updated_at":
+	case kind.FieldUpdatedAt:
 		return kind.TimeValue(r.UpdatedAt)
-	case "version":
+	case kind.FieldVersion:
 		return kind.IntegerValue(r.Version)
-	case "integrity":
+	case kind.FieldIntegrity:
 		return jsontext.Value(`{"digest":"` + r.Digest() + `"}`)
-	case "otel_trace_id":
+	case kind.FieldOtelTraceID:
 		if r.Trace == (span.TraceID{}) {
 			return nil
 		}
 		return kind.TextValue(r.Trace.String())
-	case "idempotency_key":
+	case kind.FieldIdempotencyKey:
 		return textOrNil(r.IdempotencyKey)
 	}
 	return r.link(name)
@@ -113,19 +111,19 @@ func (r *Record) Common(name string) jsontext.Value {
 // link is a field that says what the record belongs to.
 func (r *Record) link(name string) jsontext.Value {
 	switch name {
-	case "runtime_id":
+	case kind.FieldRuntimeID:
 		return numberOrNil(r.RuntimeID)
-	case "runtime_key":
+	case kind.FieldRuntimeKey:
 		return textOrNil(r.RuntimeKey)
-	case "connector_id":
+	case kind.FieldConnectorID:
 		return numberOrNil(r.ConnectorID)
-	case "connector_key":
+	case kind.FieldConnectorKey:
 		return textOrNil(r.ConnectorKey)
-	case "trace_id":
+	case kind.FieldTraceID:
 		return numberOrNil(r.Number)
-	case "evaluation_run_id":
+	case kind.FieldEvaluationRunID:
 		return numberOrNil(r.EvaluationRunID)
-	case "raw_event_id":
+	case kind.FieldRawEventID:
 		return numberOrNil(r.RawEventID)
 	}
 	return nil

@@ -1,8 +1,6 @@
 package record
 
 import (
-	"strconv"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
@@ -17,7 +15,7 @@ func (r *Record) Each(do func(name string, value jsontext.Value, volatile bool))
 		}
 		value := r.Common(f.Name)
 		switch {
-		case f.Name == "actor":
+		case f.Name == kind.FieldActor:
 			value = actorValue(r.Actor)
 		case value == nil && !Columns[f.Name]:
 			value = r.Values[f.Name]
@@ -55,7 +53,9 @@ func (r Record) Revision() int64 { return r.Version }
 
 // actorValue is who sent a record.
 func actorValue(a principal.Actor) jsontext.Value {
+	const asserted = "asserted" // an actor is the only object that has it
 	return kind.Values{
-		"type": kind.TextValue(string(a.Type)), "id": textOrNil(a.ID), "name": nil, "asserted": jsontext.Value(strconv.FormatBool(a.Asserted)),
+		kind.FieldType: kind.TextValue(string(a.Type)), kind.FieldID: textOrNil(a.ID), kind.FieldName: nil,
+		asserted: kind.BooleanValue(a.Asserted),
 	}.JSON()
 }

@@ -14,30 +14,30 @@ import (
 )
 
 // guarded are the fields of a connector that people look at when they decide about it.
-var guarded = []string{"type", "endpoint", "auth", "manifest_digest", "tools"}
+var guarded = []string{kind.FieldType, kind.FieldEndpoint, kind.FieldAuth, kind.FieldManifestDigest, kind.FieldTools}
 
 // Believed reports whether people have reviewed what a connector says about itself.
 func Believed(v kind.Values) bool {
-	t := v.Text("trust_level")
+	t := v.TrustLevel()
 	return t == "reviewed" || t == "trusted"
 }
 
 // Drifted reports whether a connector is not what it was: its manifest is another one, or
 // something that people decided on has changed.
 func Drifted(before, after kind.Values) bool {
-	was, is := before.Text("manifest_digest"), after.Text("manifest_digest")
+	was, is := before.ManifestDigest(), after.ManifestDigest()
 	if was != "" && was != is {
 		return true
 	}
-	if before.Text("state") != "approved" && !Believed(before) {
+	if before.State() != "approved" && !Believed(before) {
 		return false
 	}
 	if normal.Paged(after) && !normal.Paged(before) {
 		return true // from now on, tools that are gone would not be noticed
 	}
 	return slices.ContainsFunc(guarded, func(name string) bool {
-		if name == "tools" && normal.Paged(after) {
-			return !added(before[name], after[name])
+		if name == kind.FieldTools && normal.Paged(after) {
+			return !added(before, after)
 		}
 		return !bytes.Equal(before[name], after[name])
 	})
@@ -45,59 +45,59 @@ func Drifted(before, after kind.Values) bool {
 
 // added reports whether all tools are there that were, as they were. A page may add others:
 // what they do is unknown until people look at them.
-func added(before, after jsontext.Value) bool {
-	now := byName(toolsOf(after))
-	return !slices.ContainsFunc(toolsOf(before), func(t kind.Values) bool { return !bytes.Equal(t.JSON(), now[t.Text("name")].JSON()) })
+func added(before, after kind.Values) bool {
+	now := byName(after.Tools())
+	return !slices.ContainsFunc(before.Tools(), func(t kind.Values) bool { return !bytes.Equal(t.JSON(), now[t.Name()].JSON()) })
 }
 
 // Classes are the tools that a connector reports, with classes that can be relied on: one
 // that is known stays until people change it, and what a report says about a new tool
 // never makes it harmless. A new tool of a connector that people have decided on is
 // unknown to them.
-func Classes(before kind.Values, reported jsontext.Value) jsontext.Value {
-	old, now := byName(toolsOf(before["tools"])), toolsOf(reported)
+func Classes(before, reported kind.Values) jsontext.Value {
+	old, now := byName(before.Tools()), reported.Tools()
 	if now == nil {
-		return reported
+		return reported[kind.FieldTools]
 	}
-	decided := before.Text("state") == "approved" || Believed(before)
+	decided := before.State() == "approved" || Believed(before)
 	for _, t := range now {
-		was := old[t.Text("name")]
-		class := t.Text("side_effect_class")
+		was := old[t.Name()]
+		class := t.SideEffectClass()
 		if decided || class == "" || class == "read" || class == "none" {
 			class = "unknown"
 		}
-		if known := was.Text("side_effect_class"); known != "" && known != "unknown" {
+		if known := was.SideEffectClass(); known != "" && known != "unknown" {
 			class = known
 		}
-		t["side_effect_class"] = kind.TextValue(class)
-		delete(t, "reversibility")
-		for _, name := range []string{"reversibility", "compensation_tool"} {
+		t[kind.FieldSideEffectClass] = kind.TextValue(class)
+		delete(t, kind.FieldReversibility)
+		for _, name := range []string{kind.FieldReversibility, kind.FieldCompensationTool} {
 			if known := was[name]; known != nil {
 				t[name] = known
 			}
 		}
 	}
-	return sorted(now, reported)
+	return sorted(now, reported[kind.FieldTools])
 }
 
 // Edited are the tools of a connector after a person has said something about some of
 // them. What the connector says about them stays.
-func Edited(known, said jsontext.Value) jsontext.Value {
-	all := toolsOf(known)
+func Edited(known, said kind.Values) jsontext.Value {
+	all := known.Tools()
 	named := byName(all)
-	for _, t := range toolsOf(said) {
-		was := named[t.Text("name")]
+	for _, t := range said.Tools() {
+		was := named[t.Name()]
 		if was == nil {
 			all = append(all, t)
 			continue
 		}
-		for _, name := range []string{"side_effect_class", "reversibility", "compensation_tool"} {
+		for _, name := range []string{kind.FieldSideEffectClass, kind.FieldReversibility, kind.FieldCompensationTool} {
 			if t[name] != nil {
 				was[name] = t[name]
 			}
 		}
 	}
-	return sorted(all, said)
+	return sorted(all, said[kind.FieldTools])
 }
 
 // sorted are tools by name: a server may list them in any order.
@@ -108,7 +108,7 @@ func sorted(all []kind.Values, otherwise jsontext.Value) jsontext.Value {
 	}
 	list := make([]named, len(all))
 	for i, t := range all {
-		list[i] = named{t.Text("name"), t}
+		list[i] = named{t.Name(), t}
 	}
 	slices.SortStableFunc(list, func(a, b named) int { return strings.Compare(a.name, b.name) })
 	for i := range list {
@@ -123,10 +123,10 @@ func sorted(all []kind.Values, otherwise jsontext.Value) jsontext.Value {
 
 // union are the tools that are known, and those that a page adds, up to as many as one
 // report can have. What is left out is unknown, as every tool is at first.
-func union(known, page jsontext.Value) jsontext.Value {
-	all, reported := []kind.Values{}, byName(toolsOf(page))
-	for _, t := range toolsOf(known) {
-		name := t.Text("name")
+func union(known, page kind.Values) jsontext.Value {
+	all, reported := []kind.Values{}, byName(page.Tools())
+	for _, t := range known.Tools() {
+		name := t.Name()
 		if again := reported[name]; again != nil {
 			t = again
 			delete(reported, name)
@@ -139,23 +139,14 @@ func union(known, page jsontext.Value) jsontext.Value {
 		}
 		all = append(all, reported[name])
 	}
-	return sorted(all, page)
-}
-
-// toolsOf are the tools of a connector; nil if the value is not a list of them.
-func toolsOf(v jsontext.Value) []kind.Values {
-	var out []kind.Values
-	if len(v) == 0 || json.Unmarshal(v, &out) != nil {
-		return nil
-	}
-	return out
+	return sorted(all, page[kind.FieldTools])
 }
 
 // byName are tools by their names.
 func byName(all []kind.Values) map[string]kind.Values {
 	out := make(map[string]kind.Values, len(all))
 	for _, t := range all {
-		if name := t.Text("name"); out[name] == nil {
+		if name := t.Name(); out[name] == nil {
 			out[name] = t
 		}
 	}
@@ -164,7 +155,7 @@ func byName(all []kind.Values) map[string]kind.Values {
 
 // tool is the one with a name; nil if there is none.
 func tool(all []kind.Values, name string) kind.Values {
-	i := slices.IndexFunc(all, func(t kind.Values) bool { return t.Text("name") == name })
+	i := slices.IndexFunc(all, func(t kind.Values) bool { return t.Name() == name })
 	if i < 0 {
 		return nil
 	}
@@ -176,13 +167,13 @@ func tool(all []kind.Values, name string) kind.Values {
 func Kept(before, reported kind.Values) kind.Values {
 	v := maps.Clone(reported)
 	if normal.Paged(before) || normal.Paged(reported) {
-		delete(v, "manifest_digest") // of a page
-		if v["tools"] != nil {
-			v["tools"] = union(before["tools"], v["tools"])
+		delete(v, kind.FieldManifestDigest) // of a page
+		if v[kind.FieldTools] != nil {
+			v[kind.FieldTools] = union(before, v)
 		}
 	}
-	if v["tools"] != nil {
-		v["tools"] = Classes(before, v["tools"])
+	if v[kind.FieldTools] != nil {
+		v[kind.FieldTools] = Classes(before, v)
 	}
 	return v
 }
@@ -192,12 +183,12 @@ func Kept(before, reported kind.Values) kind.Values {
 // if there is none.
 func Class(call, connector kind.Values) string {
 	believed := Believed(connector)
-	known := tool(toolsOf(connector["tools"]), call.Text("tool_name")).Text("side_effect_class")
+	known := tool(connector.Tools(), call.ToolName()).SideEffectClass()
 	switch {
 	case known != "" && (believed || known != "read" && known != "none"):
 		return known
-	case call["annotations"] != nil:
-		return normal.Class(call.Within("annotations"), believed)
+	case call[kind.FieldAnnotations] != nil:
+		return normal.Class(call.Annotations(), believed)
 	}
 	return "unknown"
 }
@@ -205,8 +196,8 @@ func Class(call, connector kind.Values) string {
 // Tool is what a call of one of a connector's tools does to the world, and whether it can
 // be undone, as far as that can be relied on.
 func Tool(connector kind.Values, name string) (class, reversibility string) {
-	class = Class(kind.Values{"tool_name": kind.TextValue(name)}, connector)
-	if reversibility = tool(toolsOf(connector["tools"]), name).Text("reversibility"); reversibility == "" {
+	class = Class(kind.Values{kind.FieldToolName: kind.TextValue(name)}, connector)
+	if reversibility = tool(connector.Tools(), name).Reversibility(); reversibility == "" {
 		reversibility = "unknown"
 	}
 	return class, reversibility

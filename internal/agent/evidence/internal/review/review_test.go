@@ -23,7 +23,7 @@ func TestAReportNeverMakesAToolHarmless(t *testing.T) {
 		for _, trust := range []string{"untrusted", "reviewed", "trusted"} {
 			for _, said := range []string{"none", "read"} {
 				before := connector(state, trust, `[{"name":"old","side_effect_class":"transact"}]`)
-				after := review.Classes(before, jsontext.Value(`[{"name":"old","side_effect_class":"`+said+`"},{"name":"new","side_effect_class":"`+said+`","reversibility":"reversible"}]`))
+				after := review.Classes(before, connector("", "", `[{"name":"old","side_effect_class":"`+said+`"},{"name":"new","side_effect_class":"`+said+`","reversibility":"reversible"}]`))
 				require.JSONEq(t, `[{"name":"new","side_effect_class":"unknown"},{"name":"old","side_effect_class":"transact"}]`, string(after), "%s %s %s", state, trust, said)
 			}
 		}
@@ -77,8 +77,8 @@ func TestPagesAddUpToAsManyAsOneReport(t *testing.T) {
 func TestWhatPeopleSayAboutToolsIsNotDrift(t *testing.T) {
 	t.Parallel()
 	const said = `[{"name":"b","open_world":true},{"name":"a","annotations":{"read_only":true}}]`
-	before := connector("approved", "reviewed", string(review.Classes(nil, jsontext.Value(said))))
-	before["tools"] = review.Edited(before["tools"], jsontext.Value(`[{"name":"b","side_effect_class":"transact","compensation_tool":"undo"}]`))
+	before := connector("approved", "reviewed", string(review.Classes(nil, connector("", "", said))))
+	before["tools"] = review.Edited(before, connector("", "", `[{"name":"b","side_effect_class":"transact","compensation_tool":"undo"}]`))
 	after := connector("approved", "reviewed", "[]")
 	for name, value := range review.Kept(before, kind.Values{"tools": jsontext.Value(said)}) {
 		after[name] = value

@@ -52,7 +52,10 @@ func (s DB) CountRecords(ctx context.Context, org principal.OrgID, since time.Ti
 }
 
 // Condition is a state of records of a kind.
-type Condition struct{ Kind, State string }
+type Condition struct {
+	Kind  kind.Name
+	State string
+}
 
 // CountStates returns how many records are in each of some states, how many failures that
 // are open or triaged there are by severity, and how many approvals wait that expire before
@@ -60,7 +63,7 @@ type Condition struct{ Kind, State string }
 func (s DB) CountStates(ctx context.Context, org principal.OrgID, of []Condition, before time.Time) (states map[Condition]int64, failures map[string]int64, expiring int64, err error) {
 	var kinds, names []string
 	for _, c := range of {
-		kinds, names = append(kinds, c.Kind), append(names, c.State)
+		kinds, names = append(kinds, string(c.Kind)), append(names, c.State)
 	}
 	states, failures = map[Condition]int64{}, map[string]int64{}
 	err = s.db.Org(org).Together(ctx, func(q postgres.Querier) error {

@@ -20,7 +20,7 @@ func (g *graph) action(i int, now time.Time) *Action {
 	f := facts{now: now, first: r, decision: g.last(g.weighty(g.binding(decided))), approval: g.last(approved)}
 	if r.Kind == calls {
 		f.call = r
-		f.status = r.Values.Text("status")
+		f.status = r.Values.Status()
 	} else if p := g.parent[i]; p != root {
 		f.step = &g.recs[p]
 	}
@@ -29,11 +29,11 @@ func (g *graph) action(i int, now time.Time) *Action {
 	}
 	f.class = f.riskiest()
 	a := &Action{
-		InvocationID: r.Values.Text("invocation_id"), Tool: r.Values.Text("tool_name"), Connector: r.Values.Text("connector_key"), SideEffectClass: f.class,
+		InvocationID: r.Values.InvocationID(), Tool: r.Values.ToolName(), Connector: r.Values.ConnectorKey(), SideEffectClass: f.class,
 		Decision: refOf(f.decision), Approval: refOf(f.approval), Ledger: g.refs(effects), Failures: g.refs(g.failed([]int{i}, effects, decided)),
 	}
 	if r.Kind == ledger {
-		a.Tool = r.Values.Text("operation")
+		a.Tool = r.Values.Operation()
 	}
 	a.Marks, a.Missing = f.marks()
 	return a
@@ -67,7 +67,7 @@ func (g *graph) decided(subject int) (found, approved []int) {
 func (g *graph) binding(list []int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
 		v := g.recs[i].Values
-		return cmp.Or(v.Text("mode"), v.Within("attributes").Text("mode")) == "dry_run"
+		return cmp.Or(v.Mode(), v.Attributes().Mode()) == "dry_run"
 	})
 }
 
@@ -109,9 +109,9 @@ func (g *graph) turn() {
 	}
 	for _, f := range g.of(failures) {
 		c := g.call(f)
-		about := insert(nil, c, g.ref(f, "side_effect_ledger_id", ledger))
+		about := insert(nil, c, g.ref(f, kind.FieldSideEffectLedgerID, ledger))
 		if c == root {
-			about = insert(about, g.ref(f, "policy_decision_id", decisions))
+			about = insert(about, g.ref(f, kind.FieldPolicyDecisionID, decisions))
 		}
 		for _, i := range about {
 			g.fails[i] = append(g.fails[i], f)
@@ -164,7 +164,7 @@ func (f *facts) riskiest() string {
 		if r == nil {
 			return
 		}
-		if c := r.Values.Text("side_effect_class"); c != "" {
+		if c := r.Values.SideEffectClass(); c != "" {
 			classes = append(classes, c)
 		}
 	}

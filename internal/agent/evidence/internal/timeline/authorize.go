@@ -14,7 +14,7 @@ func (f *facts) authorized() Mark {
 		return f.undecided()
 	}
 	m := Mark{Stage: StageAuthorized, At: moment(f.decision.At), By: refOf(f.decision), Note: reason(f.decision)}
-	switch f.decision.Values.Text("decision") {
+	switch f.decision.Values.Decision() {
 	case "allow":
 		return f.allowed(m)
 	case "deny":
@@ -33,7 +33,7 @@ func (f *facts) authorized() Mark {
 // allowed is how an action stands whose last decision allows it.
 func (f *facts) allowed(m Mark) Mark {
 	said := elsewhere(f.decision)
-	until, sent := f.decision.Values.Time("expires_at"), f.sentAt()
+	until, sent := f.decision.Values.ExpiresAt(), f.sentAt()
 	switch {
 	case said == "":
 		m.State, m.Note = StateDone, ""
@@ -71,7 +71,7 @@ const platform = "platform"
 func (g *graph) weighty(list []int) []int {
 	out := slices.DeleteFunc(slices.Clone(list), func(i int) bool {
 		r := &g.recs[i]
-		return r.Origin != platform && r.Values.Text("decision") == "allow"
+		return r.Origin != platform && r.Values.Decision() == "allow"
 	})
 	if len(out) == 0 {
 		return list
@@ -100,7 +100,7 @@ func (f *facts) approved(m Mark) Mark {
 	if f.approval == nil {
 		return f.absent(StageAuthorized, "an approval is required and there is none")
 	}
-	m.By, m.At = refOf(f.approval), moment(f.approval.Values.Time("decided_at"))
+	m.By, m.At = refOf(f.approval), moment(f.approval.Values.DecidedAt())
 	switch state := approvalState(f.approval, f.now); state {
 	case "consumed": // by the decision that allowed the action
 		m.State, m.Note = StateDone, "the approval was used"
@@ -138,11 +138,11 @@ func (f *facts) unpresented(m Mark) Mark {
 // approvalState is the state of an approval now: one that can no longer be used has
 // expired, whether or not that was recorded.
 func approvalState(a *Record, now time.Time) string {
-	state := a.Values.Text("state")
+	state := a.Values.State()
 	if state == "" {
 		state = "pending"
 	}
-	until := a.Values.Time("expires_at")
+	until := a.Values.ExpiresAt()
 	if state == "pending" && !until.IsZero() && !now.Before(until) {
 		return "expired"
 	}

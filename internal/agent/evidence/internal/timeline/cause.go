@@ -17,14 +17,14 @@ func (g *graph) link() {
 	}
 	for _, k := range []kind.Name{decisions, approvals} {
 		for _, i := range g.of(k) {
-			g.about[i] = insert(g.about[i], g.ref(i, "tool_invocation_evidence_id", calls))
+			g.about[i] = insert(g.about[i], g.ref(i, kind.FieldToolInvocationEvidenceID, calls))
 			if len(g.about[i]) == 0 {
 				g.about[i] = g.still(i)
 			}
 		}
 	}
 	for _, a := range g.of(approvals) {
-		if d := g.ref(a, "policy_decision_id", decisions); d != root {
+		if d := g.ref(a, kind.FieldPolicyDecisionID, decisions); d != root {
 			g.asked[a] = d
 		}
 	}
@@ -35,8 +35,8 @@ func (g *graph) link() {
 
 // linkDecided notes that what a record names decided about a subject.
 func (g *graph) linkDecided(i, subject int) {
-	for field, k := range map[string]kind.Name{"policy_decision_id": decisions, "approval_id": approvals} {
-		if j := g.ref(i, field, k); j != root {
+	for name, k := range map[string]kind.Name{kind.FieldPolicyDecisionID: decisions, kind.FieldApprovalID: approvals} {
+		if j := g.ref(i, name, k); j != root {
 			g.about[j] = insert(g.about[j], subject)
 		}
 	}
@@ -45,14 +45,14 @@ func (g *graph) linkDecided(i, subject int) {
 // linkApproval tells a decision that asked for an approval from one that was presented
 // with it.
 func (g *graph) linkApproval(d int) {
-	a := g.ref(d, "approval_id", approvals)
+	a := g.ref(d, kind.FieldApprovalID, approvals)
 	if a == root {
 		return
 	}
 	asked, known := g.asked[a]
 	switch {
 	case known && asked == d:
-	case g.recs[d].Values.Text("decision") != "require_approval":
+	case g.recs[d].Values.Decision() != "require_approval":
 		g.used[a] = append(g.used[a], d)
 	case !known:
 		g.asked[a] = d
@@ -64,10 +64,10 @@ func (g *graph) causes() {
 	for i := range g.recs {
 		switch g.recs[i].Kind {
 		case steps:
-			g.cause(g.ref(i, "retry_of_id", steps), i)
+			g.cause(g.ref(i, kind.FieldRetryOfID, steps), i)
 		case ledger:
-			g.cause(g.ref(i, "compensates_id", ledger), i)
-			g.cause(g.ref(i, "duplicate_of_id", ledger), i)
+			g.cause(g.ref(i, kind.FieldCompensatesID, ledger), i)
+			g.cause(g.ref(i, kind.FieldDuplicateOfID, ledger), i)
 		case calls:
 			g.causeOfAttempt(i)
 		}
@@ -93,7 +93,7 @@ func (g *graph) cause(before, after int) {
 
 // causeOfAttempt puts a call after the attempt before it.
 func (g *graph) causeOfAttempt(i int) {
-	attempt := func(c int) int64 { return g.recs[c].Values.Integer("attempt") }
+	attempt := func(c int) int64 { return g.recs[c].Values.Attempt() }
 	previous := root
 	for _, c := range g.attempts(i) {
 		if attempt(c) < attempt(i) {
@@ -108,11 +108,11 @@ func (g *graph) causeOfAttempt(i int) {
 func (g *graph) sequences() {
 	numbered := map[int][]int{}
 	for _, i := range g.of(steps) {
-		if g.parent[i] != root && g.recs[i].Values["sequence"] != nil {
+		if g.parent[i] != root && g.recs[i].Values[kind.FieldSequence] != nil {
 			numbered[g.parent[i]] = append(numbered[g.parent[i]], i)
 		}
 	}
-	place := func(i int) int64 { return g.recs[i].Values.Integer("sequence") }
+	place := func(i int) int64 { return g.recs[i].Values.Sequence() }
 	for _, list := range numbered {
 		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
 		distinct := slices.CompactFunc(slices.Clone(list), func(a, b int) bool { return place(a) == place(b) })
@@ -131,19 +131,19 @@ func (g *graph) subjects(i int) (list []int) {
 	v := g.recs[i].Values
 	switch g.recs[i].Kind {
 	case explanations:
-		list = insert(list, g.ref(i, "primitive_step_run_id", steps))
-		subject := v.Within("subject")
-		if k, ok := subjectKinds[subject.Text("type")]; ok {
-			list = insert(list, g.find(k, subject.Integer("id")))
+		list = insert(list, g.ref(i, kind.FieldPrimitiveStepRunID, steps))
+		subject := v.Subject()
+		if k, ok := subjectKinds[subject.Type()]; ok {
+			list = insert(list, g.find(k, subject.Integer(kind.FieldID)))
 		}
 	case failures:
 		list = insert(list, g.call(i))
-		for field, k := range failureOf {
-			list = insert(list, g.ref(i, field, k))
+		for name, k := range failureOf {
+			list = insert(list, g.ref(i, name, k))
 		}
 	case cases:
 		for _, f := range g.of(failures) {
-			if g.ref(f, "quality_case_id", cases) == i {
+			if g.ref(f, kind.FieldQualityCaseID, cases) == i {
 				list = insert(list, f)
 			}
 		}
@@ -156,13 +156,14 @@ func (g *graph) subjects(i int) (list []int) {
 var subjectKinds = map[string]kind.Name{"tool_invocation": calls, "policy_decision": decisions, "step": steps}
 
 var failureOf = map[string]kind.Name{
-	"primitive_step_run_id": steps, "policy_decision_id": decisions, "side_effect_ledger_id": ledger, "eval_explanation_id": explanations,
+	kind.FieldPrimitiveStepRunID: steps, kind.FieldPolicyDecisionID: decisions, kind.FieldSideEffectLedgerID: ledger,
+	kind.FieldEvalExplanationID: explanations,
 }
 
 // made are the records that an event was turned into.
 func (g *graph) made(i int) (list []int) {
-	for _, r := range objects(g.recs[i].Values, "records") {
-		if j, ok := g.ids[r.Integer("id")]; ok && g.recs[j].Kind != events {
+	for _, r := range g.recs[i].Values.Records() {
+		if j, ok := g.ids[r.Integer(kind.FieldID)]; ok && g.recs[j].Kind != events {
 			list = insert(list, j)
 		}
 	}

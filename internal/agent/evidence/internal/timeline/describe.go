@@ -14,28 +14,25 @@ func describe(r *Record) Entry {
 	e := Entry{Resource: r.Kind, ID: r.ID, At: r.At, EndedAt: ended(r), Span: r.Span, Origin: r.Origin}
 	e.Status = status(r)
 	e.Title, e.Summary = words(r)
-	e.Title, e.Summary = short(cmp.Or(e.Title, one(r.Kind))), short(e.Summary)
+	e.Title, e.Summary = short(cmp.Or(e.Title, kindOf(r).One)), short(e.Summary)
 	return e
 }
 
 // status is where the record is in the life of its kind.
 func status(r *Record) string {
 	if r.Kind == explanations {
-		return cmp.Or(r.Values.Text("score_label"), string(r.Values["score_value"]))
+		return cmp.Or(r.Values.ScoreLabel(), string(r.Values[kind.FieldScoreValue]))
 	}
-	k, ok := kind.Find(string(r.Kind))
-	if !ok || k.Lifecycle == "" {
-		return ""
-	}
+	k := kindOf(r)
 	return cmp.Or(r.Values.Text(k.Lifecycle), k.Initial)
 }
 
-// one names a single record of a kind.
-func one(name kind.Name) string {
-	if k, ok := kind.Find(string(name)); ok {
-		return k.One
+// kindOf is the kind of a record. One that is not known has a name and no fields.
+func kindOf(r *Record) *kind.Kind {
+	if k, ok := kind.Find(string(r.Kind)); ok {
+		return k
 	}
-	return string(name)
+	return &kind.Kind{One: string(r.Kind)}
 }
 
 // words are the title of a record, and what there is to say about it in a line.
@@ -43,23 +40,23 @@ func words(r *Record) (title, summary string) {
 	v := r.Values
 	switch r.Kind {
 	case steps:
-		model := v.Within("model")
-		return cmp.Or(v.Text("name"), v.Text("primitive_type")), list(different(v.Text("primitive_type"), v.Text("name")), cmp.Or(model.Text("response"), model.Text("request")), message(r))
+		model := v.Model()
+		return cmp.Or(v.Name(), v.PrimitiveType()), list(different(v.PrimitiveType(), v.Name()), cmp.Or(model.Response(), model.Text(kind.FieldRequest)), message(r))
 	case calls:
-		return v.Text("tool_name"), list(v.Text("connector_key"), v.Text("side_effect_class"), message(r))
+		return v.ToolName(), list(v.ConnectorKey(), v.SideEffectClass(), message(r))
 	case decisions:
-		return "", list(v.Text("engine"), elsewhere(r), reason(r))
+		return "", list(v.Engine(), elsewhere(r), reason(r))
 	case approvals:
-		return v.Text("title"), v.Text("reason")
+		return v.Title(), v.Reason()
 	case ledger:
-		target := v.Within("target")
-		return strings.TrimSpace(v.Text("operation") + " " + path(target.Text("system"), target.Text("type"), target.Text("id"))), list(v.Text("side_effect_class"), v.Text("reversibility"))
+		target := v.Target()
+		return strings.TrimSpace(v.Operation() + " " + path(target.System(), target.Type(), target.Text(kind.FieldID))), list(v.SideEffectClass(), v.Reversibility())
 	case failures:
-		return cmp.Or(v.Text("title"), v.Text("failure_mode")), list(v.Text("severity"), different(v.Text("failure_mode"), cmp.Or(v.Text("title"), v.Text("failure_mode"))), v.Text("description"))
+		return cmp.Or(v.Title(), v.FailureMode()), list(v.Severity(), different(v.FailureMode(), cmp.Or(v.Title(), v.FailureMode())), v.Description())
 	case explanations:
-		return v.Text("evaluation_name"), v.Text("explanation")
+		return v.EvaluationName(), v.Explanation()
 	case events:
-		return cmp.Or(v.Text("type"), v.Text("format")), v.Text("source")
+		return cmp.Or(v.Type(), v.Format()), v.Text(kind.FieldSource)
 	}
 	return other(r)
 }
@@ -67,11 +64,7 @@ func words(r *Record) (title, summary string) {
 // other are the words of kinds that seldom belong to a trace.
 func other(r *Record) (title, summary string) {
 	v := r.Values
-	key := ""
-	if k, ok := kind.Find(string(r.Kind)); ok {
-		key = v.Text(k.KeyField)
-	}
-	return cmp.Or(v.Text("title"), v.Text("name"), key), list(v.Text("mode"), v.Text("verdict"), message(r))
+	return cmp.Or(v.Title(), v.Name(), v.Text(kindOf(r).KeyField)), list(v.Mode(), v.Verdict(), message(r))
 }
 
 // list joins what there is.
@@ -99,14 +92,14 @@ func different(text, other string) string {
 
 // message is why something failed.
 func message(r *Record) string {
-	e := r.Values.Within("error")
-	return cmp.Or(e.Text("message"), e.Text("type"))
+	e := r.Values.Error()
+	return cmp.Or(e.Message(), e.Type())
 }
 
 // reason is the first reason of a decision.
 func reason(d *Record) string {
-	for _, r := range objects(d.Values, "reasons") {
-		if text := cmp.Or(r.Text("message"), r.Text("code")); text != "" {
+	for _, r := range d.Values.Reasons() {
+		if text := cmp.Or(r.Message(), r.Code()); text != "" {
 			return text
 		}
 	}
@@ -129,16 +122,16 @@ func short(text string) string {
 
 // ended is when something ended, nil if it has not or that is not known.
 func ended(r *Record) *time.Time {
-	for _, field := range []string{"ended_at", "completed_at", "decided_at"} {
+	for _, field := range []string{kind.FieldEndedAt, kind.FieldCompletedAt, kind.FieldDecidedAt} {
 		if at := r.Values.Time(field); !at.IsZero() {
 			return &at
 		}
 	}
-	began := r.Values.Time("started_at")
+	began := r.Values.StartedAt()
 	if began.IsZero() {
 		began = r.At
 	}
-	for _, field := range []string{"duration_ms", "latency_ms"} {
+	for _, field := range []string{kind.FieldDurationMs, kind.FieldLatencyMs} {
 		ms, err := strconv.ParseFloat(string(r.Values[field]), 64)
 		if err == nil && ms >= 0 && ms < maxDuration && !began.IsZero() {
 			at := began.Add(time.Duration(ms * float64(time.Millisecond)))

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 )
 
@@ -67,7 +65,7 @@ func newGraph(records []Record) *graph {
 	}
 	for _, list := range g.tries {
 		slices.SortStableFunc(list, func(a, b int) int {
-			return cmp.Compare(g.recs[a].Values.Integer("attempt"), g.recs[b].Values.Integer("attempt"))
+			return cmp.Compare(g.recs[a].Values.Attempt(), g.recs[b].Values.Attempt())
 		})
 	}
 	return g
@@ -81,7 +79,7 @@ func (g *graph) index(i int) {
 	if _, taken := g.ids[r.ID]; r.ID > 0 && !taken {
 		g.ids[r.ID] = i
 	}
-	if id := r.Values.Integer("raw_event_id"); id > 0 && r.Kind != events {
+	if id := r.Values.RawEventID(); id > 0 && r.Kind != events {
 		g.from[id] = append(g.from[id], i)
 	}
 	switch r.Kind {
@@ -90,7 +88,7 @@ func (g *graph) index(i int) {
 			g.spans[r.Span] = i
 		}
 	case calls:
-		if id := r.Values.Text("invocation_id"); id != "" {
+		if id := r.Values.InvocationID(); id != "" {
 			g.tries[id] = append(g.tries[id], i)
 		}
 	}
@@ -148,7 +146,7 @@ func (g *graph) step(span string) int {
 // home is the step that a record other than a step belongs to, or root.
 func (g *graph) home(i int) int {
 	r := &g.recs[i]
-	return first(g.ref(i, "primitive_step_run_id", steps), g.step(r.Span), g.step(r.Parent))
+	return first(g.ref(i, kind.FieldPrimitiveStepRunID, steps), g.step(r.Span), g.step(r.Parent))
 }
 
 // first is the first that is not root.
@@ -166,12 +164,12 @@ func first(list ...int) int {
 // one where both say which it was.
 func (g *graph) attempts(i int) (list []int) {
 	v := g.recs[i].Values
-	id, runtime := v.Text("invocation_id"), v.Text("runtime_key")
+	id, runtime := v.InvocationID(), v.RuntimeKey()
 	if id == "" {
 		return nil
 	}
 	for _, c := range g.tries[id] {
-		other := g.recs[c].Values.Text("runtime_key")
+		other := g.recs[c].Values.RuntimeKey()
 		if runtime == "" || other == "" || runtime == other {
 			list = append(list, c)
 		}
@@ -182,7 +180,7 @@ func (g *graph) attempts(i int) (list []int) {
 // call is the call that an effect of it names, or root. Of several attempts it is the
 // last one that had begun.
 func (g *graph) call(i int) int {
-	if c := g.ref(i, "tool_invocation_evidence_id", calls); c != root {
+	if c := g.ref(i, kind.FieldToolInvocationEvidenceID, calls); c != root {
 		return c
 	}
 	found := root
@@ -200,22 +198,6 @@ func (g *graph) still(i int) []int {
 	list := g.attempts(i)
 	for len(list) > 1 && !g.recs[i].At.Before(g.recs[list[1]].At) {
 		list = list[1:]
-	}
-	return list
-}
-
-// numbers reads a list of ids.
-func numbers(v kind.Values, field string) (list []int64) {
-	if json.Unmarshal(v[field], &list) != nil {
-		return nil
-	}
-	return list
-}
-
-// objects reads a list of objects.
-func objects(v kind.Values, field string) (list []kind.Values) {
-	if json.Unmarshal(v[field], &list) != nil {
-		return nil
 	}
 	return list
 }

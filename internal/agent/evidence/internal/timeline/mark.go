@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 )
 
 // facts are what is known about one action.
@@ -74,14 +76,14 @@ func (f *facts) sent() bool {
 	return slices.Contains(sentCalls, f.status) || slices.ContainsFunc(f.ledger, wasSent)
 }
 
-func wasSent(l *Record) bool { return slices.Contains(sentEffects, l.Values.Text("state")) }
+func wasSent(l *Record) bool { return slices.Contains(sentEffects, l.Values.State()) }
 
 // stopped is how an action ended that was denied or cancelled before it was
 // dispatched, so that nothing more is expected of it; empty for any other.
 func (f *facts) stopped() string {
 	status := f.status
 	if f.call == nil {
-		status = f.first.Values.Text("state")
+		status = f.first.Values.State()
 	}
 	if !f.sent() && (status == "denied" || status == "cancelled") {
 		return status
@@ -112,7 +114,7 @@ func (f *facts) refused() bool {
 	if f.decision == nil {
 		return false
 	}
-	switch f.decision.Values.Text("decision") {
+	switch f.decision.Values.Decision() {
 	case "deny":
 		return true
 	case "require_approval":
@@ -132,7 +134,7 @@ func (f *facts) sentAt() *time.Time {
 	if f.call == nil {
 		return nil
 	}
-	if at := f.call.Values.Time("started_at"); !at.IsZero() {
+	if at := f.call.Values.StartedAt(); !at.IsZero() {
 		return &at
 	}
 	return moment(f.call.At)
@@ -147,7 +149,7 @@ func (f *facts) acknowledged(dispatched Mark) Mark {
 	}
 	if f.status == "succeeded" || f.status == "failed" {
 		m.State, m.At, m.By = StateDone, ended(f.call), refOf(f.call)
-		if f.status == "failed" || string(f.call.Values["is_error"]) == "true" {
+		if f.status == "failed" || string(f.call.Values[kind.FieldIsError]) == "true" {
 			m.State, m.Note = StateFailed, message(f.call)
 		}
 		return m
@@ -166,7 +168,7 @@ func (f *facts) acknowledged(dispatched Mark) Mark {
 func (f *facts) replied() (*Record, string) {
 	for _, state := range []string{"acknowledged", "failed"} {
 		for _, l := range f.ledger {
-			if l.Values.Text("state") == state || reached(l, state) != nil {
+			if l.Values.State() == state || reached(l, state) != nil {
 				return l, state
 			}
 		}
@@ -193,9 +195,9 @@ func (f *facts) unanswered(since *time.Time) Mark {
 // reached is when an entry of the ledger came into a state, nil if it never did or the
 // history does not say.
 func reached(l *Record, state string) *time.Time {
-	for _, h := range objects(l.Values, "state_history") {
-		if h.Text("state") == state {
-			return moment(h.Time("at"))
+	for _, h := range l.Values.StateHistory() {
+		if h.State() == state {
+			return moment(h.At())
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func (g *graph) unrecordedCalls() (n int) {
 		known[g.parent[l]] = true
 	}
 	for _, i := range g.of(steps) {
-		if g.recs[i].Values.Text("primitive_type") == "tool_call" && !known[i] {
+		if g.recs[i].Values.PrimitiveType() == "tool_call" && !known[i] {
 			n++
 		}
 	}

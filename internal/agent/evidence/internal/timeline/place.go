@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 )
 
@@ -40,8 +42,8 @@ func (g *graph) placeSteps() {
 	list := g.of(steps)
 	for _, i := range list {
 		r := &g.recs[i]
-		g.parent[i] = first(g.ref(i, "parent_step_run_id", steps), g.step(r.Parent))
-		named := r.Values.Integer("parent_step_run_id") > 0 || strings.Trim(r.Parent, "0") != ""
+		g.parent[i] = first(g.ref(i, kind.FieldParentStepRunID, steps), g.step(r.Parent))
+		named := r.Values.ParentStepRunID() > 0 || strings.Trim(r.Parent, "0") != ""
 		if named && g.parent[i] == root {
 			g.lostParents++
 		}
@@ -54,7 +56,11 @@ func (g *graph) placeSteps() {
 func (g *graph) placeLedger() {
 	claimed := map[int]int{}
 	for _, c := range g.of(calls) {
-		for _, id := range numbers(g.recs[c].Values, "side_effect_ledger_ids") {
+		var said struct { // calls have no field for it: it is among what else was sent, as it was spelled
+			Effects []int64 `json:"side_effect_ledger_ids,case:ignore"`
+		}
+		_ = json.Unmarshal(g.recs[c].Values[kind.FieldAttributes], &said) // it names none
+		for _, id := range said.Effects {
 			if l := g.find(ledger, id); l != root {
 				claimed[l] = c
 			}
@@ -63,10 +69,10 @@ func (g *graph) placeLedger() {
 	list := g.of(ledger)
 	for _, i := range list {
 		g.caller[i] = g.call(i)
-		if c, ok := claimed[i]; ok && g.ref(i, "tool_invocation_evidence_id", calls) == root {
+		if c, ok := claimed[i]; ok && g.ref(i, kind.FieldToolInvocationEvidenceID, calls) == root {
 			g.caller[i] = c
 		}
-		g.parent[i] = first(g.caller[i], g.ref(i, "compensates_id", ledger), g.home(i))
+		g.parent[i] = first(g.caller[i], g.ref(i, kind.FieldCompensatesID, ledger), g.home(i))
 	}
 	g.open(list)
 }

@@ -60,7 +60,7 @@ func anything(t *rapid.T) []timeline.Record {
 				r.Values[name] = kind.TextValue(rapid.SampledFrom(words).Draw(t, "word"))
 			}
 		}
-		r.Values["side_effect_ledger_ids"] = fmt.Appendf(nil, "[%d]", id("effect"))
+		r.Values["attributes"] = fmt.Appendf(nil, `{"side_effect_ledger_ids":[%d]}`, id("effect"))
 		r.Values["records"] = fmt.Appendf(nil, `[{"id":%d}]`, id("made"))
 		out = append(out, r)
 	}

@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,11 +16,11 @@ func Spanned(spans []trace.Span, records []Record) (out []Record) {
 	steps, calls := map[string]bool{}, map[string]bool{}
 	for i := range records {
 		switch r := &records[i]; r.Kind {
-		case "primitive-step-runs":
-			steps[r.Values.Text("span_id")] = true
-		case "tool-invocation-evidence":
-			calls[r.Values.Text("invocation_id")] = true
-			calls[r.Values.Text("span_id")] = true
+		case kind.PrimitiveStepRuns:
+			steps[r.Values.SpanID()] = true
+		case kind.ToolInvocationEvidence:
+			calls[r.Values.InvocationID()] = true
+			calls[r.Values.SpanID()] = true
 		}
 	}
 	for i := range spans {
@@ -29,10 +31,10 @@ func Spanned(spans []trace.Span, records []Record) (out []Record) {
 			parent = sp.Parent.String()
 		}
 		if !steps[id] {
-			out = append(out, Record{Kind: "primitive-step-runs", Values: stepOf(sp), At: sp.Start, Span: id, Parent: parent})
+			out = append(out, Record{Kind: kind.PrimitiveStepRuns, Values: stepOf(sp), At: sp.Start, Span: id, Parent: parent})
 		}
-		if call := callOf(sp); call != nil && !calls[call.Text("invocation_id")] && !calls[id] {
-			out = append(out, Record{Kind: "tool-invocation-evidence", Values: call, At: sp.Start, Span: id, Parent: id})
+		if call := callOf(sp); call != nil && !calls[call.InvocationID()] && !calls[id] {
+			out = append(out, Record{Kind: kind.ToolInvocationEvidence, Values: call, At: sp.Start, Span: id, Parent: id})
 		}
 	}
 	return out
@@ -41,11 +43,12 @@ func Spanned(spans []trace.Span, records []Record) (out []Record) {
 // stepOf is the step that a span is.
 func stepOf(sp *trace.Span) kind.Values {
 	v := kind.Values{
-		"primitive_type": kind.TextValue(sp.PrimitiveType), "name": kind.TextValue(sp.Name), "started_at": kind.TimeValue(sp.Start),
-		"span_id": kind.TextValue(sp.ID.String()), "status": kind.TextValue(statusOf(sp)),
+		kind.FieldPrimitiveType: kind.TextValue(sp.PrimitiveType), kind.FieldName: kind.TextValue(sp.Name),
+		kind.FieldStartedAt: kind.TimeValue(sp.Start), kind.FieldSpanID: kind.TextValue(sp.ID.String()),
+		kind.FieldStatus: kind.TextValue(statusOf(sp)),
 	}
 	if !sp.End.IsZero() {
-		v["ended_at"] = kind.TimeValue(sp.End)
+		v[kind.FieldEndedAt] = kind.TimeValue(sp.End)
 	}
 	object := func(name string, members map[string]string) {
 		for k, text := range members {
@@ -60,10 +63,10 @@ func stepOf(sp *trace.Span) kind.Values {
 			v[name] = text
 		}
 	}
-	object("model", map[string]string{"provider": sp.Provider, "request": sp.Model})
-	object("agent", map[string]string{"name": sp.AgentName})
+	object(kind.FieldModel, map[string]string{kind.FieldProvider: sp.Provider, kind.FieldRequest: sp.Model})
+	object(kind.FieldAgent, map[string]string{kind.FieldName: sp.AgentName})
 	if sp.StatusMessage != "" {
-		object("error", map[string]string{"message": sp.StatusMessage})
+		object(kind.FieldError, map[string]string{kind.FieldMessage: sp.StatusMessage})
 	}
 	return v
 }
@@ -87,27 +90,25 @@ func callOf(sp *trace.Span) kind.Values {
 	if status == "running" {
 		status = "dispatched"
 	}
-	id := kind.Values{}
-	if json.Unmarshal(sp.Attributes, &id) != nil {
-		id = nil
+	var said struct {
+		Call string `json:"gen_ai.tool.call.id"`
 	}
-	invocation := id.Text("gen_ai.tool.call.id")
-	if invocation == "" {
-		invocation = sp.ID.String()
-	}
+	_ = json.Unmarshal(sp.Attributes, &said) // the span is named otherwise
+	invocation := cmp.Or(said.Call, sp.ID.String())
 	tool := sp.ToolName
 	if tool == "" {
 		tool = sp.Name
 	}
 	v := kind.Values{
-		"invocation_id": kind.TextValue(invocation), "tool_name": kind.TextValue(tool), "status": kind.TextValue(status), "started_at": kind.TimeValue(sp.Start),
-		"span_id": kind.TextValue(sp.ID.String()), "side_effect_class": kind.TextValue("unknown"),
+		kind.FieldInvocationID: kind.TextValue(invocation), kind.FieldToolName: kind.TextValue(tool), kind.FieldStatus: kind.TextValue(status),
+		kind.FieldStartedAt: kind.TimeValue(sp.Start), kind.FieldSpanID: kind.TextValue(sp.ID.String()),
+		kind.FieldSideEffectClass: kind.TextValue("unknown"),
 	}
 	if !sp.End.IsZero() {
-		v["ended_at"] = kind.TimeValue(sp.End)
+		v[kind.FieldEndedAt] = kind.TimeValue(sp.End)
 	}
 	if sp.StatusMessage != "" {
-		v["error"] = jsontext.Value(`{"message":` + string(kind.TextValue(sp.StatusMessage)) + `}`)
+		v[kind.FieldError] = jsontext.Value(`{"message":` + string(kind.TextValue(sp.StatusMessage)) + `}`)
 	}
 	return v
 }

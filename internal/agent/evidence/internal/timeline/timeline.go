@@ -8,15 +8,15 @@ import (
 
 // The kinds that the timeline knows how to place.
 const (
-	steps        kind.Name = "primitive-step-runs"
-	calls        kind.Name = "tool-invocation-evidence"
-	decisions    kind.Name = "policy-decisions"
-	approvals    kind.Name = "approvals"
-	ledger       kind.Name = "side-effect-ledger"
-	failures     kind.Name = "failures"
-	explanations kind.Name = "eval-explanations"
-	cases        kind.Name = "quality-cases"
-	events       kind.Name = "raw-events"
+	steps        kind.Name = kind.PrimitiveStepRuns
+	calls        kind.Name = kind.ToolInvocationEvidence
+	decisions    kind.Name = kind.PolicyDecisions
+	approvals    kind.Name = kind.Approvals
+	ledger       kind.Name = kind.SideEffectLedger
+	failures     kind.Name = kind.Failures
+	explanations kind.Name = kind.EvalExplanations
+	cases        kind.Name = kind.QualityCases
+	events       kind.Name = kind.RawEvents
 )
 
 // Record is a record of evidence, or a step read from a span, which has no id.

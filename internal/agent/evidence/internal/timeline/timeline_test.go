@@ -106,7 +106,7 @@ func TestCausesComeBeforeEffectsWhateverTheClocksSay(t *testing.T) {
 		"what undoes an effect elsewhere": {
 			[]timeline.Record{
 				rec(t, step, 1, 1, `{}`), rec(t, call, 2, 1, `{"primitive_step_run_id":1,"invocation_id":"undo"}`), rec(t, effect, 3, 1, `{"tool_invocation_evidence_id":2,"compensates_id":6}`),
-				rec(t, step, 4, 2, `{}`), rec(t, call, 5, 2, `{"primitive_step_run_id":4,"invocation_id":"do","side_effect_ledger_ids":[6]}`), rec(t, effect, 6, 2, `{}`),
+				rec(t, step, 4, 2, `{}`), rec(t, call, 5, 2, `{"primitive_step_run_id":4,"invocation_id":"do","attributes":{"side_effect_ledger_ids":[6]}}`), rec(t, effect, 6, 2, `{}`),
 			},
 			[]string{
 				"primitive-step-runs4", "  tool-invocation-evidence5", "    side-effect-ledger6",

@@ -3,6 +3,8 @@ package timeline
 import (
 	"strconv"
 	"time"
+
+	"github.com/assayhq/assay/internal/agent/evidence/kind"
 )
 
 // verified is done when the effect was looked for in the world and found. A reply is
@@ -63,7 +65,7 @@ func (f *facts) checks() (c checks) {
 // state, whatever a report says of a check. Nothing is expected of an entry that was
 // not dispatched, that failed, or that changes nothing. One that was undone should be absent.
 func outcome(l *Record) string {
-	state, result := l.Values.Text("state"), l.Values.Within("verification").Text("result")
+	state, result := l.Values.State(), l.Values.Verification().Text(kind.FieldResult)
 	switch {
 	case state == "compensated" && result == "absent":
 		return StateDone
@@ -74,7 +76,7 @@ func outcome(l *Record) string {
 	case !wasSent(l) || state == "failed":
 		return StateNotNeeded
 	}
-	if class := l.Values.Text("side_effect_class"); class == "none" || class == "read" {
+	if class := l.Values.SideEffectClass(); class == "none" || class == "read" {
 		return StateNotNeeded
 	}
 	return StateMissing
@@ -82,7 +84,7 @@ func outcome(l *Record) string {
 
 // checkedAt is when the effect of an entry was looked for, nil if that is not known.
 func checkedAt(l *Record) *time.Time {
-	if at := l.Values.Within("verification").Time("observed_at"); !at.IsZero() {
+	if at := l.Values.Verification().ObservedAt(); !at.IsZero() {
 		return &at
 	}
 	for _, state := range []string{"compensated", "verified", "not_applied", "conflicting"} {
@@ -97,14 +99,14 @@ func later(a, b *time.Time) bool { return a != nil && (b == nil || a.After(*b)) 
 
 // finding says what was found when an effect was looked for, and what became of it.
 func finding(l *Record) string {
-	v := l.Values.Within("verification")
+	v := l.Values.Verification()
 	text := ""
-	switch state := l.Values.Text("state"); {
-	case v.Text("result") == "absent" && state == "compensated":
+	switch state := l.Values.State(); {
+	case v.Text(kind.FieldResult) == "absent" && state == "compensated":
 		text = "undone: the effect is absent"
-	case v.Text("result") == "absent" || state == "not_applied":
+	case v.Text(kind.FieldResult) == "absent" || state == "not_applied":
 		text = "the effect is absent"
-	case v.Text("result") == "different" || state == "conflicting":
+	case v.Text(kind.FieldResult) == "different" || state == "conflicting":
 		text = "the effect is not what was asked for"
 	case state == "compensating":
 		text = "confirmed, now being undone"
@@ -115,7 +117,7 @@ func finding(l *Record) string {
 	default:
 		text = "confirmed"
 	}
-	if method := v.Text("method"); method != "" {
+	if method := v.Method(); method != "" {
 		text += " (" + method + ")"
 	}
 	return text
