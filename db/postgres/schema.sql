@@ -3598,6 +3598,8 @@ CREATE INDEX model_answers_expired ON public.model_answers USING btree (expires_
 
 CREATE INDEX model_answers_oldest ON public.model_answers USING btree (org_id, created_at) INCLUDE (bytes);
 
+CREATE INDEX outbox_due ON public.outbox USING btree (topic, due_at, id);
+
 CREATE INDEX outbox_subject ON public.outbox USING btree (org_id, topic, subject);
 
 CREATE INDEX outbox_turn ON public.outbox USING btree (topic, org_id, due_at, id);

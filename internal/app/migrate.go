@@ -76,6 +76,7 @@ func (a *App) runMigrations(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil
 	}
+	a.migrating.Store(false)
 	close(a.migrated)
 	a.migrate(ctx, "clickhouse", func() (names []string, err error) {
 		applied, err := clickhouse.Migrate(ctx, a.Config.ClickHouse, db.ClickHouse())

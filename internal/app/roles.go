@@ -100,6 +100,7 @@ func (a *App) Run(ctx context.Context, role Role) error {
 			})
 		}
 	}
+	a.migrating.Store(role == RoleAll)
 	for _, p := range firstParts {
 		begin(p)
 	}

@@ -5,6 +5,7 @@ package app
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/assayhq/assay/db"
@@ -80,6 +81,7 @@ type App struct {
 	stopLimiter func() error
 	workers     []Worker      // of every domain
 	migrated    chan struct{} // closed when PostgreSQL has the tables
+	migrating   atomic.Bool   // nobody can be answered until then
 }
 
 // New connects the parts in order. It waits for no engine: readiness tells
@@ -128,7 +130,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	a.Erasure = erasure.New(erasure.Stores{Postgres: a.postgres, ClickHouse: a.clickhouse}, cfg.Erasure, a.Tenancy, a.temporal)
 	a.connect(log, budget, httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
-		Authenticate: a.Tenancy.Authenticate, ActFor: a.Tenancy.ActFor, Admit: admit(budget), Limit: a.limit, Observe: a.meter,
+		Authenticate: a.authenticate, ActFor: a.Tenancy.ActFor, Admit: admit(budget), Limit: a.limit, Observe: a.meter,
 	})
 	return a, nil
 }
@@ -198,6 +200,14 @@ func (a *App) newEvaluation(log *change.Log, now func() time.Time) {
 	a.Adjudication = adjudication.New(adjudication.Parts{
 		Postgres: a.postgres, Tenancy: a.Tenancy, Datasets: a.Dataset, Scores: a.Score, Traces: a.Trace, Judges: a.Judge, Evaluations: a.Evaluation, Annotations: a.Annotation, Panels: a.Panel, Log: log, Now: now,
 	})
+}
+
+// authenticate finds the caller, once there are tables to look in.
+func (a *App) authenticate(ctx context.Context, token string) (principal.Caller, error) {
+	if a.migrating.Load() {
+		return principal.Caller{}, postgres.ErrUnavailable
+	}
+	return a.Tenancy.Authenticate(ctx, token)
 }
 
 // limit counts a request and says where its key stands.

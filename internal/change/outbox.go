@@ -85,7 +85,7 @@ type Dispatcher struct {
 
 // NewDispatcher makes a dispatcher for groups of topics, such as those of one
 // domain each. A handler that is slow delays its own group and no other, and in
-// its group the organization of the message and no other.
+// its group the organization of the message, unless those of eight organizations are slow.
 // Messages of other topics wait for a dispatcher that serves them.
 // What a handler uses is bounded by the budget as activities are.
 func (l *Log) NewDispatcher(budget *admission.Budget, groups ...map[string]Handler) *Dispatcher {
@@ -122,6 +122,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 func (d *Dispatcher) Once(ctx context.Context) (int, error) {
 	took := 0
 	for _, g := range d.groups {
+		g = newGroup(d.log, g.budget, g.handlers) // with lanes of its own, beside those of Run
 		for {
 			n, err := g.fill(ctx)
 			g.lanes.Wait()

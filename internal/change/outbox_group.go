@@ -26,8 +26,8 @@ const (
 	turn = 4
 )
 
-// group is topics whose messages are handed over together. Organizations take turns,
-// each with a lane of its own, so nobody waits for the messages of another.
+// group is topics whose messages are handed over together. Organizations take turns, each
+// with a lane of its own, so nobody waits for the many messages of another.
 type group struct {
 	log      *Log
 	budget   *admission.Budget
@@ -105,7 +105,8 @@ func (g *group) take(ctx context.Context) (took int, more bool, err error) {
 		busy = append(busy, uuid.UUID(org))
 	}
 	now := g.log.now()
-	rows, err := g.outbox().TakeDue(ctx, db.TakeDueParams{
+	// How many rows a topic has changes too much for one plan.
+	rows, err := db.New(g.log.db.Claim("app.sweep", "outbox").Search()).TakeDue(ctx, db.TakeDueParams{
 		Topics: g.topics, After: g.after, Busy: busy, Orgs: int32(free), Each: turn, Now: now, LeaseUntil: now.Add(lease),
 	})
 	if err != nil {
@@ -123,9 +124,10 @@ func (g *group) take(ctx context.Context) (took int, more bool, err error) {
 		}
 		slices.SortFunc(mine, func(a, b db.TakeDueRow) int { return cmp.Compare(a.ID, b.ID) })
 		g.busy[org] = true
-		g.missed = g.missed || len(mine) >= turn // it may have more, or be one of too many
+		g.missed = g.missed || len(mine) >= turn // it may have more
 		g.lanes.Go(func() { g.handOver(ctx, org, mine) })
 	}
+	g.missed = g.missed || len(byOrg) == free // there may be more organizations than lanes
 	return len(rows), !begun && len(byOrg) < free, nil
 }
 
@@ -136,24 +138,49 @@ func (g *group) handOver(ctx context.Context, org principal.OrgID, rows []db.Tak
 	account := g.budget.Activity(org)
 	defer account.Close()
 	ctx = admission.With(ctx, account)
-	for began := g.log.now(); len(rows) > 0 && g.log.now().Sub(began) < lease-2*handOver; rows = rows[1:] {
+	for began := g.log.now(); len(rows) > 0 && ctx.Err() == nil && g.log.now().Sub(began) < lease-2*handOver; rows = rows[1:] {
 		r := rows[0]
 		err := g.handle(ctx, Message{Org: org, Topic: r.Topic, Subject: r.Subject, Payload: r.Payload, Attempts: int(r.Attempts)})
-		if err == nil {
-			err = g.outbox().Done(ctx, db.DoneParams{OrgID: org, ID: r.ID})
-		} else {
-			delay := delayed(int(r.Attempts))
-			slog.WarnContext(ctx, "message not handed over", "topic", r.Topic, "org_id", org, "attempt", r.Attempts, "retry_in", delay.String(), "error", err)
-			err = g.outbox().Postpone(ctx, db.PostponeParams{OrgID: org, ID: r.ID, DueAt: g.log.now().Add(delay)})
+		if err != nil && ctx.Err() != nil {
+			break // the process ends
 		}
-		if err != nil { // the lease ends, and it is handed over again
+		if err := g.conclude(ctx, r, err); err != nil { // the lease ends, and it is handed over again
 			slog.WarnContext(ctx, "outbox not written", "topic", r.Topic, "error", err)
 			return
 		}
 	}
+	if err := g.giveBack(ctx, org, rows); err != nil {
+		slog.WarnContext(ctx, "outbox not written", "error", err)
+	}
 }
 
-// leave ends a lane. Whatever was passed over because of it is looked for.
+// conclude writes down how a message was handed over, also while the process ends.
+func (g *group) conclude(ctx context.Context, r db.TakeDueRow, failed error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handOver)
+	defer cancel()
+	if failed == nil {
+		return g.outbox().Done(ctx, db.DoneParams{OrgID: r.OrgID, ID: r.ID})
+	}
+	delay := delayed(int(r.Attempts))
+	slog.WarnContext(ctx, "message not handed over", "topic", r.Topic, "org_id", r.OrgID, "attempt", r.Attempts, "retry_in", delay.String(), "error", failed)
+	return g.outbox().Postpone(ctx, db.PostponeParams{OrgID: r.OrgID, ID: r.ID, DueAt: g.log.now().Add(delay)})
+}
+
+// giveBack ends the leases of messages that no handler was called for.
+func (g *group) giveBack(ctx context.Context, org principal.OrgID, rows []db.TakeDueRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handOver)
+	defer cancel()
+	ids := make([]int64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return g.outbox().GiveBack(ctx, db.GiveBackParams{OrgID: org, Ids: ids, Now: g.log.now()})
+}
+
+// leave ends a lane, and has the group look again for what was skipped because of it.
 func (g *group) leave(org principal.OrgID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -236,6 +236,32 @@ func TestOutbox(t *testing.T) {
 		require.NoError(t, <-ended)
 	})
 
+	t.Run("many organizations with a message each wait for no poll", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		for range 40 { // five times as many as there are lanes
+			b.org = b.newOrg(t)
+			b.publish(t, 1)
+		}
+		handled := make(chan struct{}, 40)
+		d := b.log.NewDispatcher(nil, map[string]change.Handler{"topic": func(context.Context, change.Message) error {
+			handled <- struct{}{}
+			return nil
+		}})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		began := time.Now()
+		go func() { ended <- d.Run(ctx) }()
+		<-handled
+		first := time.Since(began) // about a poll
+		for range 39 {
+			<-handled
+		}
+		require.Less(t, time.Since(began), 4*first, "the others follow when a lane is free")
+		stop()
+		require.NoError(t, <-ended)
+	})
+
 	t.Run("organizations take turns", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)

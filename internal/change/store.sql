@@ -117,13 +117,16 @@ SELECT rebase_events()::bigint AS rebased;
 -- Leases due messages of the topics that the dispatcher serves: some of each topic, of the next organizations that have any
 -- and are not busy. Another dispatcher does not see them until the lease ends, and a dispatcher that dies gives them back by
 -- doing nothing. Organizations are found by skipping from one to the next in the index, so the messages of one that has many
--- cost the others nothing.
+-- cost the others nothing. The scalar subqueries keep the order of the line, which the next call begins after.
 -- all orgs: the dispatcher serves every organization in turn.
-WITH RECURSIVE line (org_id) AS (
-  SELECT @after::uuid
+WITH RECURSIVE due (topic) AS MATERIALIZED (
+  SELECT t.topic FROM unnest(@topics::text[]) AS t (topic)
+  WHERE (SELECT true FROM outbox o WHERE o.topic = t.topic AND o.due_at <= @now LIMIT 1)
+), line (org_id) AS (
+  SELECT @after::uuid WHERE EXISTS (SELECT 1 FROM due)
   UNION ALL
   SELECT (
-    SELECT n.org_id FROM unnest(@topics::text[]) AS t (topic)
+    SELECT n.org_id FROM due t
     CROSS JOIN LATERAL (SELECT o.org_id FROM outbox o WHERE o.topic = t.topic AND o.org_id > line.org_id ORDER BY o.org_id LIMIT 1) n
     ORDER BY n.org_id LIMIT 1
   )
@@ -131,14 +134,18 @@ WITH RECURSIVE line (org_id) AS (
 ), turn AS (
   SELECT line.org_id FROM line
   WHERE line.org_id <> @after::uuid AND line.org_id <> ALL (@busy::uuid[])
-    AND EXISTS (SELECT 1 FROM outbox o WHERE o.topic = ANY (@topics::text[]) AND o.org_id = line.org_id AND o.due_at <= @now)
+    AND (
+      SELECT true FROM due t
+      CROSS JOIN LATERAL (SELECT 1 FROM outbox o WHERE o.topic = t.topic AND o.org_id = line.org_id AND o.due_at <= @now LIMIT 1) first
+      LIMIT 1
+    )
   LIMIT @orgs
 )
 UPDATE outbox m
 SET attempts = m.attempts + 1, due_at = @lease_until
 FROM (
   SELECT d.org_id, d.id FROM turn
-  CROSS JOIN unnest(@topics::text[]) AS t (topic)
+  CROSS JOIN due t
   CROSS JOIN LATERAL (
     SELECT o.org_id, o.id FROM outbox o
     WHERE o.topic = t.topic AND o.org_id = turn.org_id AND o.due_at <= @now
@@ -146,8 +153,8 @@ FROM (
     LIMIT @each
     FOR UPDATE SKIP LOCKED
   ) d
-) due
-WHERE m.org_id = due.org_id AND m.id = due.id
+) mine
+WHERE m.org_id = mine.org_id AND m.id = mine.id
 RETURNING m.org_id, m.id, m.topic, m.subject, m.payload, m.attempts;
 
 -- name: Done :exec
@@ -157,3 +164,7 @@ DELETE FROM outbox WHERE org_id = @org_id AND id = @id;
 -- name: Postpone :exec
 -- The hand-over failed and is tried again later.
 UPDATE outbox SET due_at = @due_at WHERE org_id = @org_id AND id = @id;
+
+-- name: GiveBack :exec
+-- Ends the leases of messages that nobody tried to hand over.
+UPDATE outbox SET due_at = @now, attempts = attempts - 1 WHERE org_id = @org_id AND id = ANY (@ids::bigint[]);

@@ -10,8 +10,8 @@ import (
 // The library reads a message of an RPC whole before anyone learns its length,
 // so it cannot be paid for first. Instead few are read at once: mostReceives in
 // the process, and for an organization as many as it leaves free, so that those
-// which send slowly leave room for the others, however many they are. Those that
-// have to wait are held back by the flow control of their connections.
+// which send slowly leave room for the others. Those that have to wait are held back
+// by the flow control of their connections.
 const mostReceives = 32
 
 // receives counts the messages that are being read.

@@ -38,8 +38,9 @@ type Raters struct {
 }
 
 // Ceiling computes how well raters agree with each other on labels.
-func Ceiling(ratings []Rating, scale Scale, source stat.Source, o stat.Options) (Raters, error) {
-	o, err := o.Checked()
+func Ceiling(ratings []Rating, scale Scale, source stat.Source, o stat.Options) (_ Raters, err error) {
+	defer stat.Stoppable(&err)
+	o, err = o.Checked()
 	if err != nil {
 		return Raters{}, err
 	}

@@ -162,8 +162,9 @@ func Plan(e stat.Estimate, se float64) (Overlap, error) {
 
 // WithoutEach computes how well raters agree without each of them, in the order of
 // their names.
-func WithoutEach(ratings []Rating, scale Scale, source stat.Source, o stat.Options) ([]Without, error) {
-	o, err := o.Checked()
+func WithoutEach(ratings []Rating, scale Scale, source stat.Source, o stat.Options) (_ []Without, err error) {
+	defer stat.Stoppable(&err)
+	o, err = o.Checked()
 	if err != nil {
 		return nil, err
 	}

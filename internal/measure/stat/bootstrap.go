@@ -158,6 +158,7 @@ func replicate(clusters int, statistic func([]int) float64, o Options) ([]float6
 	out := make([]float64, 0, o.Replicates)
 	draw := make([]int, clusters)
 	for range o.Replicates {
+		o.Step()
 		for i := range draw {
 			draw[i] = random.IntN(clusters)
 		}

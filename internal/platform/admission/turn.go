@@ -29,9 +29,9 @@ type Turns struct {
 }
 
 // NewTurns shares out places whose turns may be long. An organization may have as many
-// as it leaves free, as it may of the bytes of a Budget: alone half of them, beside
-// another like it a third. So however many have taken their share, one that has none
-// gets a place.
+// as it leaves free, as it may of the bytes of a Budget: alone half of them, then the next
+// a quarter. So it takes several that hold their share for long, six of 32 places, until
+// one that has none must wait.
 func NewTurns(places int) *Turns {
 	return &Turns{free: places, lines: map[principal.OrgID]*line{}}
 }

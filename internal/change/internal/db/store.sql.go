@@ -171,6 +171,22 @@ func (q *Queries) ForgetKey(ctx context.Context, arg ForgetKeyParams) error {
 	return err
 }
 
+const giveBack = `-- name: GiveBack :exec
+UPDATE outbox SET due_at = $1, attempts = attempts - 1 WHERE org_id = $2 AND id = ANY ($3::bigint[])
+`
+
+type GiveBackParams struct {
+	Now   time.Time
+	OrgID principal.OrgID
+	Ids   []int64
+}
+
+// Ends the leases of messages that nobody tried to hand over.
+func (q *Queries) GiveBack(ctx context.Context, arg GiveBackParams) error {
+	_, err := q.db.Exec(ctx, giveBack, arg.Now, arg.OrgID, arg.Ids)
+	return err
+}
+
 const keepPartitions = `-- name: KeepPartitions :one
 SELECT keep_partitions(CAST($1::text AS regclass), $2)::integer AS made
 `
@@ -391,11 +407,14 @@ func (q *Queries) SweepKeys(ctx context.Context, before time.Time) (int64, error
 }
 
 const takeDue = `-- name: TakeDue :many
-WITH RECURSIVE line (org_id) AS (
-  SELECT $5::uuid
+WITH RECURSIVE due (topic) AS MATERIALIZED (
+  SELECT t.topic FROM unnest($4::text[]) AS t (topic)
+  WHERE (SELECT true FROM outbox o WHERE o.topic = t.topic AND o.due_at <= $2 LIMIT 1)
+), line (org_id) AS (
+  SELECT $5::uuid WHERE EXISTS (SELECT 1 FROM due)
   UNION ALL
   SELECT (
-    SELECT n.org_id FROM unnest($2::text[]) AS t (topic)
+    SELECT n.org_id FROM due t
     CROSS JOIN LATERAL (SELECT o.org_id FROM outbox o WHERE o.topic = t.topic AND o.org_id > line.org_id ORDER BY o.org_id LIMIT 1) n
     ORDER BY n.org_id LIMIT 1
   )
@@ -403,31 +422,35 @@ WITH RECURSIVE line (org_id) AS (
 ), turn AS (
   SELECT line.org_id FROM line
   WHERE line.org_id <> $5::uuid AND line.org_id <> ALL ($6::uuid[])
-    AND EXISTS (SELECT 1 FROM outbox o WHERE o.topic = ANY ($2::text[]) AND o.org_id = line.org_id AND o.due_at <= $3)
+    AND (
+      SELECT true FROM due t
+      CROSS JOIN LATERAL (SELECT 1 FROM outbox o WHERE o.topic = t.topic AND o.org_id = line.org_id AND o.due_at <= $2 LIMIT 1) first
+      LIMIT 1
+    )
   LIMIT $7
 )
 UPDATE outbox m
 SET attempts = m.attempts + 1, due_at = $1
 FROM (
   SELECT d.org_id, d.id FROM turn
-  CROSS JOIN unnest($2::text[]) AS t (topic)
+  CROSS JOIN due t
   CROSS JOIN LATERAL (
     SELECT o.org_id, o.id FROM outbox o
-    WHERE o.topic = t.topic AND o.org_id = turn.org_id AND o.due_at <= $3
+    WHERE o.topic = t.topic AND o.org_id = turn.org_id AND o.due_at <= $2
     ORDER BY o.due_at, o.id
-    LIMIT $4
+    LIMIT $3
     FOR UPDATE SKIP LOCKED
   ) d
-) due
-WHERE m.org_id = due.org_id AND m.id = due.id
+) mine
+WHERE m.org_id = mine.org_id AND m.id = mine.id
 RETURNING m.org_id, m.id, m.topic, m.subject, m.payload, m.attempts
 `
 
 type TakeDueParams struct {
 	LeaseUntil time.Time
-	Topics     []string
 	Now        time.Time
 	Each       int32
+	Topics     []string
 	After      uuid.UUID
 	Busy       []uuid.UUID
 	Orgs       int32
@@ -445,14 +468,14 @@ type TakeDueRow struct {
 // Leases due messages of the topics that the dispatcher serves: some of each topic, of the next organizations that have any
 // and are not busy. Another dispatcher does not see them until the lease ends, and a dispatcher that dies gives them back by
 // doing nothing. Organizations are found by skipping from one to the next in the index, so the messages of one that has many
-// cost the others nothing.
+// cost the others nothing. The scalar subqueries keep the order of the line, which the next call begins after.
 // all orgs: the dispatcher serves every organization in turn.
 func (q *Queries) TakeDue(ctx context.Context, arg TakeDueParams) ([]TakeDueRow, error) {
 	rows, err := q.db.Query(ctx, takeDue,
 		arg.LeaseUntil,
-		arg.Topics,
 		arg.Now,
 		arg.Each,
+		arg.Topics,
 		arg.After,
 		arg.Busy,
 		arg.Orgs,
