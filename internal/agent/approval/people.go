@@ -26,32 +26,25 @@ func (s *Service) separationTx(ctx context.Context, tx postgres.Tx) (string, err
 	return o.Settings.Separation(), err
 }
 
-// askedTx reports whether one of some people asked for an action: it was asked for with a key
-// of theirs, on their behalf or in their name, with a key that is in one hand with theirs, or,
-// under key_owner, they stand behind the key that it came with.
-func (s *Service) askedTx(ctx context.Context, tx postgres.Tx, h hands, separation string, askers []asker) (bool, error) {
+// askedTx reports whether one of some people asked for an action: it was asked for with a key of
+// theirs, on their behalf or in their name, or, under key_owner, they stand behind the key that it
+// came with.
+func (s *Service) askedTx(ctx context.Context, tx postgres.Tx, people []uuid.UUID, separation string, askers []asker) (bool, error) {
 	if separation == tenancy.SeparationOff {
 		return false, nil
 	}
-	keys := slices.Clone(h.keys)
-	for _, a := range askers {
-		keys = append(keys, a.Key)
+	keys := make([]int64, len(askers))
+	for i, a := range askers {
+		keys[i] = a.Key
 	}
 	lineage, err := s.tenancy.LineageTx(ctx, tx, keys...)
 	if err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(askers, func(a asker) bool {
-		return a.User != nil && slices.Contains(h.people, *a.User) || shared(h.people, a.Named) ||
-			slices.ContainsFunc(h.keys, func(k int64) bool { return lineage.OneHand(a.Key, k) }) ||
-			separation == tenancy.SeparationKeyOwner && shared(h.people, lineage.People(a.Key))
+		return a.User != nil && slices.Contains(people, *a.User) || shared(people, a.Named) ||
+			separation == tenancy.SeparationKeyOwner && shared(people, lineage.People(a.Key))
 	}), nil
-}
-
-// hands are people who approve, and the keys that they do it with.
-type hands struct {
-	people []uuid.UUID
-	keys   []int64
 }
 
 // shared reports whether somebody is among both.
@@ -59,7 +52,8 @@ func shared(a, b []uuid.UUID) bool {
 	return slices.ContainsFunc(a, func(p uuid.UUID) bool { return slices.Contains(b, p) })
 }
 
-// standingTx are the votes of those who are still members, with the roles that they have now.
+// standingTx are the votes of those who are still members, with the roles that they have now. A
+// vote with a key that somebody else made, as older releases took it, is not a person's.
 func (s *Service) standingTx(ctx context.Context, tx postgres.Tx, votes []vote) (out []vote, err error) {
 	if len(votes) == 0 {
 		return nil, nil
@@ -70,7 +64,7 @@ func (s *Service) standingTx(ctx context.Context, tx postgres.Tx, votes []vote) 
 	}
 	roles, err := s.tenancy.RolesTx(ctx, tx, users...)
 	for _, v := range votes {
-		if role, member := roles[v.Actor.User]; member {
+		if role, member := roles[v.Actor.User]; member && !v.Actor.Asserted {
 			v.Role = role
 			out = append(out, v)
 		}

@@ -77,7 +77,7 @@ func (s *intake) linkReports(ctx context.Context, org principal.OrgID, t terms, 
 			}
 		}
 		if r.draft.Kind.Name == Effects && effect.Look(ctx, nil, r.draft.Values) != nil {
-			r.refuse("/verification/method", "not_a_person", "only a person can report a check by a person: use a personal key, without X-On-Behalf-Of")
+			r.refuse("/verification/method", "not_a_person", "only a person can report a check by a person: use a personal key that its owner made after signing in")
 		}
 		r.identify(t)
 	}

@@ -166,6 +166,20 @@ func (s *Service) readyTx(ctx context.Context, tx postgres.Tx, before Record, af
 	return nil
 }
 
+// lift lets what people have stopped go on only if a person says so: a connector that was blocked
+// and a runtime that was suspended. Nobody believes a connector then as before, unless that person
+// says how far. To retire one keeps it stopped.
+func lift(ctx context.Context, before Record, after *Record, e edit) error {
+	was, now := before.State(), after.State()
+	if was == now || now == "retired" || was != "blocked" && was != "suspended" {
+		return nil
+	}
+	if was == "blocked" && e.draft.Values["trust_level"] == nil {
+		after.Values["trust_level"] = kind.TextValue("untrusted")
+	}
+	return principal.RequirePerson(ctx)
+}
+
 // updateTx changes a thing that lasts.
 func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id, expected int64, e edit) (Record, error) {
 	return change.Update(change.Edit[Record]{
@@ -179,6 +193,9 @@ func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id
 		},
 		Apply: e.apply,
 		Save: func(before Record, after *Record) error {
+			if err := lift(ctx, before, after, e); err != nil {
+				return err
+			}
 			if err := s.readyTx(ctx, tx, before, after, e); err != nil {
 				return err
 			}
@@ -186,7 +203,7 @@ func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id
 			if err := s.moveEffectTx(ctx, tx, &before, after); err != nil {
 				return err
 			}
-			if err := s.store.MoveTx(ctx, tx, before, *after, moverOf(ctx)); err != nil {
+			if err := s.store.MoveTx(ctx, tx, before, *after, principal.ActorOf(ctx)); err != nil {
 				return err
 			}
 			_, err := s.putTx(ctx, tx, failures(before.Values, after))
@@ -237,15 +254,6 @@ func (s *Service) updateStream(ctx context.Context, org principal.OrgID, k *kind
 	})
 	after.Number = found.Number // the trace of a record does not change
 	return after, err
-}
-
-// moverOf is who moves a record: a key that names a person with X-On-Behalf-Of moves it itself, so
-// that only people count as people.
-func moverOf(ctx context.Context) principal.Actor {
-	if c := principal.From(ctx); c.ActsFor {
-		return principal.KeyActor(c.Key)
-	}
-	return principal.ActorOf(ctx)
 }
 
 // edit cleans a change of a record.
