@@ -155,6 +155,7 @@ func (a *App) pages(budget *admission.Budget) *page.Site {
 		},
 	})
 	a.Account.RegisterPages(site)
+	a.Approval.RegisterPages(site)
 	return site
 }
 
