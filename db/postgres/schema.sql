@@ -295,6 +295,17 @@ BEGIN
 END
 $_$;
 
+CREATE TABLE public.accounts (
+    org_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    password text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.accounts ALTER COLUMN password SET STATISTICS 0;
+
+ALTER TABLE ONLY public.accounts FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.adjudication_contents (
     org_id uuid NOT NULL,
     item_id bigint NOT NULL,
@@ -2040,6 +2051,19 @@ ALTER TABLE ONLY public.idempotency_keys ALTER COLUMN fault SET STATISTICS 0;
 
 ALTER TABLE ONLY public.idempotency_keys FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.invitations (
+    org_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    invited_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT invitations_hash_check CHECK ((length(hash) = 32))
+);
+ALTER TABLE ONLY public.invitations ALTER COLUMN hash SET STATISTICS 0;
+
+ALTER TABLE ONLY public.invitations FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.judge_conditions (
     org_id uuid NOT NULL,
     config_id bigint NOT NULL,
@@ -2385,6 +2409,7 @@ CREATE TABLE public.members (
     created_at timestamp with time zone NOT NULL,
     removed_at timestamp with time zone,
     version bigint DEFAULT 1 NOT NULL,
+    invited_by uuid,
     CONSTRAINT members_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'annotator'::text, 'viewer'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'active'::text])))
@@ -2583,6 +2608,18 @@ ALTER TABLE public.provider_keys ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
     CACHE 1
 );
 
+CREATE TABLE public.sessions (
+    org_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    user_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone NOT NULL,
+    CONSTRAINT sessions_hash_check CHECK ((length(hash) = 32))
+);
+ALTER TABLE ONLY public.sessions ALTER COLUMN hash SET STATISTICS 0;
+
+ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.trace_deletions (
     org_id uuid NOT NULL,
     id bigint NOT NULL,
@@ -2725,6 +2762,9 @@ ALTER TABLE ONLY public.evidence_records ATTACH PARTITION public.evidence_record
 ALTER TABLE ONLY public.audit_logs ALTER COLUMN id SET DEFAULT nextval('public.audit_log_ids'::regclass);
 
 ALTER TABLE ONLY public.events ALTER COLUMN id SET DEFAULT nextval('public.event_ids'::regclass);
+
+ALTER TABLE ONLY public.accounts
+    ADD CONSTRAINT accounts_pkey PRIMARY KEY (org_id, user_id);
 
 ALTER TABLE ONLY public.adjudication_contents
     ADD CONSTRAINT adjudication_contents_pkey PRIMARY KEY (org_id, item_id);
@@ -2942,6 +2982,9 @@ ALTER TABLE ONLY public.ground_truths
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (org_id, method, path, key);
 
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_pkey PRIMARY KEY (org_id, user_id);
+
 ALTER TABLE ONLY public.judge_conditions
     ADD CONSTRAINT judge_conditions_pkey PRIMARY KEY (org_id, config_id, number);
 
@@ -3025,6 +3068,9 @@ ALTER TABLE ONLY public.policy_versions
 
 ALTER TABLE ONLY public.provider_keys
     ADD CONSTRAINT provider_keys_pkey PRIMARY KEY (org_id, id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (org_id, hash);
 
 ALTER TABLE ONLY public.trace_deletions
     ADD CONSTRAINT trace_deletions_pkey PRIMARY KEY (org_id, id);
@@ -3610,6 +3656,8 @@ CREATE INDEX policy_actions_of ON public.policy_actions USING btree (org_id, act
 
 CREATE UNIQUE INDEX provider_keys_name ON public.provider_keys USING btree (org_id, name) WHERE (deleted_at IS NULL);
 
+CREATE INDEX sessions_member ON public.sessions USING btree (org_id, user_id);
+
 CREATE INDEX trace_deletions_trace ON public.trace_deletions USING btree (org_id, trace_id, id);
 
 CREATE UNIQUE INDEX views_name ON public.views USING btree (org_id, list, owner_id, name) NULLS NOT DISTINCT;
@@ -4074,6 +4122,12 @@ CREATE TRIGGER item_side BEFORE INSERT OR UPDATE OF assessed, split ON public.da
 
 CREATE TRIGGER promise_feedback INSTEAD OF INSERT OR DELETE ON public.trace_feedback FOR EACH ROW EXECUTE FUNCTION public.promise_feedback();
 
+ALTER TABLE ONLY public.accounts
+    ADD CONSTRAINT accounts_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.accounts
+    ADD CONSTRAINT accounts_org_id_user_id_fkey FOREIGN KEY (org_id, user_id) REFERENCES public.members(org_id, user_id);
+
 ALTER TABLE ONLY public.adjudication_contents
     ADD CONSTRAINT adjudication_contents_org_id_item_id_fkey FOREIGN KEY (org_id, item_id) REFERENCES public.adjudication_items(org_id, id);
 
@@ -4209,6 +4263,12 @@ ALTER TABLE ONLY public.ground_truths
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_org_id_user_id_fkey FOREIGN KEY (org_id, user_id) REFERENCES public.members(org_id, user_id);
+
 ALTER TABLE ONLY public.judge_conditions
     ADD CONSTRAINT judge_conditions_org_id_config_id_number_fkey FOREIGN KEY (org_id, config_id, number) REFERENCES public.judge_versions(org_id, config_id, number);
 
@@ -4278,6 +4338,12 @@ ALTER TABLE ONLY public.policy_versions
 ALTER TABLE ONLY public.provider_keys
     ADD CONSTRAINT provider_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_org_id_user_id_fkey FOREIGN KEY (org_id, user_id) REFERENCES public.members(org_id, user_id);
+
 ALTER TABLE ONLY public.trace_deletions
     ADD CONSTRAINT trace_deletions_org_id_fkey FOREIGN KEY (org_id) REFERENCES public.organizations(id);
 
@@ -4289,6 +4355,8 @@ ALTER TABLE ONLY public.views
 
 ALTER TABLE ONLY public.views
     ADD CONSTRAINT views_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES public.members(org_id, user_id);
+
+ALTER TABLE public.accounts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.adjudication_contents ENABLE ROW LEVEL SECURITY;
 
@@ -4430,6 +4498,8 @@ CREATE POLICY immutable ON public.evidence_keys AS RESTRICTIVE FOR DELETE USING 
 
 CREATE POLICY immutable ON public.evidence_records AS RESTRICTIVE FOR DELETE USING (((org_id)::text = NULLIF(current_setting('app.erase'::text, true), ''::text)));
 
+ALTER TABLE public.invitations ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.judge_conditions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.judge_configs ENABLE ROW LEVEL SECURITY;
@@ -4463,6 +4533,8 @@ ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.model_answers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.model_spends ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY org ON public.accounts USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.adjudication_contents USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
@@ -4592,6 +4664,8 @@ CREATE POLICY org ON public.ground_truths USING ((org_id = (NULLIF(current_setti
 
 CREATE POLICY org ON public.idempotency_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.invitations USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 CREATE POLICY org ON public.judge_conditions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.judge_configs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
@@ -4638,6 +4712,8 @@ CREATE POLICY org ON public.policy_versions USING ((org_id = (NULLIF(current_set
 
 CREATE POLICY org ON public.provider_keys USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
+CREATE POLICY org ON public.sessions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
+
 CREATE POLICY org ON public.trace_deletions USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
 
 CREATE POLICY org ON public.trace_refs USING ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid)) WITH CHECK ((org_id = (NULLIF(current_setting('app.org'::text, true), ''::text))::uuid));
@@ -4668,6 +4744,8 @@ CREATE POLICY presented ON public.organizations FOR SELECT USING ((id IN ( SELEC
   WHERE (k.key_id = NULLIF(current_setting('app.api_key'::text, true), ''::text)))));
 
 ALTER TABLE public.provider_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY sweep ON public.data_keys USING ((NULLIF(current_setting('app.sweep'::text, true), ''::text) = 'data_keys'::text));
 

@@ -15,7 +15,8 @@ import (
 // adminCommand is what the operator of a deployment does, with the databases'
 // credentials and no API key.
 type adminCommand struct {
-	Bootstrap    bootstrapCommand    `cmd:"" help:"Create an organization with an owner and an API key with all scopes. The key is printed once."`
+	Bootstrap    bootstrapCommand    `cmd:"" help:"Create an organization with an owner and an API key with all scopes. The key, and a link with which the owner comes in, are printed once."`
+	Invite       inviteCommand       `cmd:"" help:"Print a link with which a member comes in, or chooses a new password. Give it to that person and to nobody else: whoever uses it is that person."`
 	Key          keyCommand          `cmd:"" help:"Create an API key with all scopes for an organization that has no valid key left. Give it to a person, never to an agent: it may approve what other keys ask for. The key is printed once."`
 	Plan         planCommand         `cmd:"" help:"Set the plan of an organization and, optionally, a custom limit."`
 	Suspend      suspendCommand      `cmd:"" help:"Suspend an organization."`
@@ -66,6 +67,33 @@ func (c bootstrapCommand) Run(e *environment) error {
 		}
 		fmt.Fprintf(e.out, "SERVICE_ORGANIZATION_ID=%s\nSERVICE_API_KEY=%s\n", made.Org, made.Key.Reveal())
 		fmt.Fprintln(e.out, "# Save the key now. Only its hash is stored, so it cannot be shown again.")
+		link, err := a.Account.Invite(e.ctx, made.Org, made.Owner)
+		if err != nil {
+			return fmt.Errorf("invite the owner: %w", err)
+		}
+		fmt.Fprintf(e.out, "SERVICE_INVITATION=%s\n", link.Link.Reveal())
+		fmt.Fprintln(e.out, "# The key is a machine's. The owner, a person, opens the link within seven days, or runs `assay login` with it.")
+		return nil
+	})
+}
+
+type inviteCommand struct {
+	orgArg
+	Member string `arg:"" help:"E-mail address or ID of the member." placeholder:"EMAIL"`
+}
+
+// Run prints the link, which cannot be shown again.
+func (c inviteCommand) Run(e *environment) error {
+	org, err := c.id()
+	if err != nil {
+		return err
+	}
+	return e.withApp(func(a *App) error {
+		link, err := a.Account.InviteNamed(e.ctx, org, c.Member)
+		if err != nil {
+			return fmt.Errorf("invite %s: %w", c.Member, err)
+		}
+		fmt.Fprintf(e.out, "SERVICE_INVITATION=%s\n", link.Link.Reveal())
 		return nil
 	})
 }

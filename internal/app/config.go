@@ -22,6 +22,7 @@ import (
 	"github.com/assayhq/assay/internal/platform/temporal"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/tenancy/account"
 	"github.com/assayhq/assay/internal/tenancy/erasure"
 )
 
@@ -35,6 +36,7 @@ type Config struct {
 	Redis      redis.Config       `setting:"redis"`
 	Key        tenancy.Config     `setting:"key"`
 	Plan       tenancy.PlanConfig `setting:"plan"`
+	Pages      account.Config     `setting:"pages"`
 	Secret     secret.Config      `setting:"secret"`
 	Egress     egress.Config      `setting:"egress"`
 	Blob       blob.Config        `setting:"blob"`

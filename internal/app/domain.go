@@ -52,6 +52,7 @@ func (a *App) domains() []Domain {
 	keep := a.Config.Evaluation.KeepDeleted
 	return []Domain{
 		{Name: "tenancy", HTTP: a.Tenancy.RegisterHTTP},
+		{Name: "account", HTTP: a.Account.RegisterHTTP},
 		{Name: "provider", HTTP: a.Provider.RegisterHTTP, Erasure: erasure.Part{Erase: a.Provider.Erase}},
 		{Name: "dataset", HTTP: a.Dataset.RegisterHTTP, Handlers: dataset.Handlers(a.temporal, a.Config.Dataset.KeepDeleted), Workers: []Worker{{Queue: dataset.Queue, Register: a.Dataset.Register}}, Erasure: erasure.Part{Workflows: []string{"dataset-purge"}}},
 		{Name: "score", Handlers: a.Score.Handlers()},

@@ -19,6 +19,7 @@ import (
 	"github.com/assayhq/assay/internal/evaluation/gate"
 	"github.com/assayhq/assay/internal/evaluation/result"
 	"github.com/assayhq/assay/internal/httpapi"
+	"github.com/assayhq/assay/internal/httpapi/page"
 	"github.com/assayhq/assay/internal/judging/judge"
 	"github.com/assayhq/assay/internal/judging/probe"
 	"github.com/assayhq/assay/internal/judging/provider"
@@ -41,6 +42,7 @@ import (
 	"github.com/assayhq/assay/internal/telemetry/score"
 	"github.com/assayhq/assay/internal/telemetry/trace"
 	"github.com/assayhq/assay/internal/tenancy"
+	"github.com/assayhq/assay/internal/tenancy/account"
 	"github.com/assayhq/assay/internal/tenancy/erasure"
 )
 
@@ -50,6 +52,7 @@ type App struct {
 	Edge     *httpapi.Edge
 	Provider *provider.Service
 	Tenancy  *tenancy.Service
+	Account  *account.Service
 	Dataset  *dataset.Service
 	Score    *score.Service
 	Trace    *trace.Service
@@ -112,6 +115,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	if err := a.newTenancy(log, now); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	a.Account = account.New(account.Parts{Postgres: a.postgres, Tenancy: a.Tenancy, Log: log, Config: cfg.Pages, Now: now})
 	a.Dataset = dataset.New(a.postgres, log, now)
 	a.Score = score.New(score.Stores{ClickHouse: a.clickhouse, Inserter: a.inserter}, log)
 	a.Trace = trace.New(trace.Parts{
@@ -131,6 +135,7 @@ func New(ctx context.Context, cfg Config, build string, now func() time.Time) (*
 	a.connect(log, budget, httpapi.Options{
 		Config: cfg.HTTP, Build: build, Ready: a.checks(), Now: now,
 		Authenticate: a.authenticate, ActFor: a.Tenancy.ActFor, Admit: admit(budget), Limit: a.limit, Observe: a.meter,
+		Pages: a.pages(budget),
 	})
 	return a, nil
 }
@@ -141,6 +146,20 @@ func admit(budget *admission.Budget) httpapi.Admitter {
 		a := budget.Request(org)
 		return admission.With(ctx, a), a
 	}
+}
+
+// pages are what people see, who have sessions in place of keys.
+func (a *App) pages(budget *admission.Budget) *page.Site {
+	site := page.New(page.Options{
+		Session: a.Account.Find, Plain: a.Config.Pages.Plain(),
+		Admit: func(ctx context.Context, org principal.OrgID) (context.Context, func()) {
+			account := budget.Request(org)
+			return admission.With(ctx, account), account.Close
+		},
+	})
+	a.Account.RegisterPages(site)
+	a.Approval.RegisterPages(site)
+	return site
 }
 
 // redisPatience is how long a request waits for the shared count before its
@@ -228,6 +247,7 @@ func (a *App) meter(o httpapi.Outcome) {
 // Document is the OpenAPI document, which needs no engine.
 func Document() ([]byte, error) {
 	a := &App{
+		Account: account.New(account.Parts{}),
 		Tenancy: tenancy.New(tenancy.Parts{}), Provider: provider.New(provider.Parts{}), Dataset: dataset.New(nil, nil, nil),
 		Score: score.New(score.Stores{}, nil), Trace: trace.New(trace.Parts{}), Judge: judge.New(judge.Parts{}), Probe: probe.New(probe.Parts{}), Watch: watch.New(watch.Parts{}),
 		Rule:       rule.New(rule.Parts{}),

@@ -85,6 +85,7 @@ type Options struct {
 	Reference func(document []byte) ([]byte, error)
 	// Webhooks are the types of events that the document describes, by name.
 	Webhooks map[string]Webhook
+	Pages    http.Handler // serves people below /app/, who have sessions in place of keys
 	// Build is the version of the binary, shown by health.
 	Build string
 	// Ready lists the checks of the readiness operation.
@@ -143,6 +144,7 @@ func New(opts Options) *Edge {
 	e.registerDocuments()
 	e.public["GET /"] = true
 	e.router.Get("/", e.root)
+	e.router.Handle("/app/*", opts.Pages)
 	return e
 }
 

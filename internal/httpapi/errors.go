@@ -46,7 +46,6 @@ var (
 	errTimeout      = fault.New(fault.Unavailable, "timeout", "The request took too long and was stopped. Retry later.")
 	errMissingKey   = fault.New(fault.Unauthorized, "missing_credentials", "Send the header Authorization: Bearer <API key>.")
 	errHeader       = fault.New(fault.Unauthorized, "malformed_header", "The Authorization header must be: Bearer <API key>, or Basic with the key as the password.")
-	errNotAPerson   = fault.New(fault.Forbidden, "not_a_person", "Only a person can do this. Use a personal key, without X-On-Behalf-Of.")
 	errScope        = fault.New(fault.Unauthorized, "insufficient_scope", "The key lacks a scope that this operation needs. Use a key that has the scope in details.requiredScope.")
 	errOtherOrg     = fault.New(fault.Forbidden, "organization_mismatch", "organizationId differs from the organization of the key. Leave it out, or use a key of that organization.")
 	errUnavailable  = fault.New(fault.Unavailable, "not_ready", "The server is not ready; details.checks lists what does not answer.")

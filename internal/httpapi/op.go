@@ -39,9 +39,8 @@ type Op struct {
 	Repeatable bool
 	// Annotators lets members whose role is annotator call a write.
 	Annotators bool
-	// Person lets only people call: a service key is refused, and so is a key that
-	// says with X-On-Behalf-Of for whom it acts. An input that is InPerson says for
-	// which contents this holds.
+	// Person lets only people call, as principal.Caller.InPerson has it. An input that
+	// is InPerson says for which contents this holds.
 	Person bool
 	// ContentType of the response, if it is not JSON; */* if it depends on the
 	// resource.

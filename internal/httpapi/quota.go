@@ -105,10 +105,7 @@ func (op Op) inPerson(ctx context.Context, input any) error {
 	if shaped, ok := input.(InPerson); !op.Person || ok && !shaped.InPerson() {
 		return nil
 	}
-	if caller := principal.From(ctx); caller.User == nil || caller.ActsFor {
-		return errNotAPerson
-	}
-	return nil
+	return principal.RequirePerson(ctx)
 }
 
 // Permit is the last check before a handler: what the key could do, but its

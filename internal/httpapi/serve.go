@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -205,7 +206,7 @@ func (e *Edge) requireKey(next http.Handler) http.Handler {
 			method = http.MethodGet
 		}
 		route := method + " " + routePath(r)
-		if e.public[route] {
+		if e.public[route] || strings.HasPrefix(r.URL.Path, "/app/") {
 			next.ServeHTTP(w, r)
 			return
 		}

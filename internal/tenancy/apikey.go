@@ -51,7 +51,8 @@ type Key struct {
 	Owner *uuid.UUID
 	// OverOwners lets a service key decide about owners.
 	OverOwners bool
-	// Asserted is true if someone else made the personal key for its owner.
+	// Asserted is true if someone else made the personal key for its owner: whoever uses
+	// it is no person.
 	Asserted bool
 	// Parent is the personal key that its owner made this one with. The key ends
 	// with it.
@@ -180,8 +181,8 @@ func (s *Service) createKeyTx(ctx context.Context, tx postgres.Tx, k NewKey) (Ke
 // not end in between.
 func (s *Service) attachTx(ctx context.Context, tx postgres.Tx, k *Key) error {
 	caller := principal.From(ctx)
-	if caller.Role == "" {
-		return nil // a service key
+	if caller.Role == "" || caller.Key == 0 {
+		return nil // a service key, or a session
 	}
 	parent, err := s.store.lockKeyTx(ctx, tx, caller.Key)
 	if errors.Is(err, ErrKeyNotFound) {
@@ -273,7 +274,7 @@ func (s *Service) RotateKeyTx(ctx context.Context, tx postgres.Tx, id int64, gra
 		return Key{}, "", err
 	}
 	asserted := old.Asserted
-	if caller := principal.From(ctx); old.Owner != nil && (caller.Asserted || caller.User == nil || *caller.User != *old.Owner) {
+	if caller := principal.From(ctx); old.Owner != nil && (!caller.InPerson() || *caller.User != *old.Owner) {
 		asserted = true // whoever gets the successor is not known to be its owner
 	}
 	if err := s.mayManageTx(ctx, tx, old); err != nil {
@@ -394,11 +395,10 @@ func (s *Service) endedTx(ctx context.Context, tx postgres.Tx, id int64, err err
 }
 
 // grantable fails if the caller lacks one of the scopes, or gives a key the right
-// to delete that it does not have. The operator of the deployment, who has no
-// key, may grant them all.
+// to delete that it does not have. The operator of the deployment may grant them all.
 func grantable(ctx context.Context, scopes []principal.Scope, noDelete bool) error {
 	caller := principal.From(ctx)
-	if caller.Key == 0 {
+	if caller.Operator() {
 		return nil
 	}
 	for _, scope := range scopes {

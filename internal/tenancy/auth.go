@@ -73,6 +73,6 @@ func (s *Service) ActFor(ctx context.Context, caller principal.Caller, user stri
 	if err != nil {
 		return caller, err
 	}
-	caller.User, caller.Asserted, caller.ActsFor = &m.UserID, true, true
+	caller.User, caller.Asserted = &m.UserID, true
 	return caller, nil
 }

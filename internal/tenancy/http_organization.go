@@ -142,11 +142,7 @@ func (s *Service) patchOrganization(ctx context.Context, in *updateOrganizationI
 			if !in.Body.SeparationOfDuties.Sent {
 				return nil
 			}
-			people, err := s.PeopleTx(ctx, tx)
-			if err != nil {
-				return err
-			}
-			return o.separate(in.Body.SeparationOfDuties.Value, principal.From(ctx), people, s.now())
+			return s.separateTx(ctx, tx, o, in.Body.SeparationOfDuties.Value)
 		})
 		if err != nil {
 			return nil, err

@@ -21,9 +21,9 @@ var (
 	ErrOwnersOnly     = fault.New(fault.Forbidden, "owners_only", "Only an owner, or a service key created by an owner, can manage owners.")
 )
 
-// MemberStatus says whether a member has come in yet. A member comes in with the
-// first request that one of their personal keys makes; who speaks for them with
-// X-On-Behalf-Of is somebody else.
+// MemberStatus says whether a member has come in yet: has accepted an invitation, or
+// made a request with a personal key. Who speaks for them with X-On-Behalf-Of is
+// somebody else.
 type MemberStatus string
 
 // The statuses of members.
@@ -192,9 +192,8 @@ func (s *Service) lockMemberTx(ctx context.Context, tx postgres.Tx, user uuid.UU
 }
 
 // mayTouchOwners reports whether the caller may decide about owners: an owner,
-// a service key that one made, or the operator of the deployment, who has no
-// key.
+// a service key that one made, or the operator of the deployment.
 func mayTouchOwners(ctx context.Context) bool {
 	caller := principal.From(ctx)
-	return caller.Key == 0 || caller.OverOwners
+	return caller.Operator() || caller.OverOwners
 }

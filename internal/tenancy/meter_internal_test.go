@@ -89,7 +89,7 @@ func TestAPersonalKeyHasARole(t *testing.T) {
 	s := service(t)
 	made, err := s.Bootstrap(ctx, "Test", FirstMember{Email: "owner@example.com"}, NewKey{Name: "first", Mode: ModeTest, Scopes: principal.Scopes})
 	require.NoError(t, err)
-	ctx = principal.With(ctx, principal.Caller{Org: made.Org, User: &made.Owner})
+	ctx = principal.With(ctx, principal.Caller{Org: made.Org, User: &made.Owner, Role: principal.Owner, Scopes: principal.Scopes, OverOwners: true})
 	var text string
 	require.NoError(t, postgres.InTx(ctx, s.db, made.Org, func(tx postgres.Tx) error {
 		_, key, err := s.CreateKeyTx(ctx, tx, NewKey{Name: "mine", Mode: ModeTest, Scopes: principal.Scopes, Personal: true})

@@ -21,8 +21,6 @@ type Proposal struct {
 	Value string    `json:"value"`
 	By    uuid.UUID `json:"by"`
 	At    time.Time `json:"at"`
-	// People are the proposer and whoever made the proposer's key.
-	People []uuid.UUID `json:"people"`
 }
 
 // ErrVersionConflict is returned when a resource has changed since the caller

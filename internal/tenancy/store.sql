@@ -94,9 +94,17 @@ UPDATE members SET name = @name, role = @role, status = @status, version = versi
 WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
 
 -- name: RemoveMember :execrows
--- Takes a person out; the row stays as the name behind old records.
-UPDATE members SET removed_at = @removed_at
-WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
+-- Takes a person out, with their password and their sessions; the row stays as the name behind
+-- old records.
+WITH uninvited AS (
+  DELETE FROM invitations i WHERE i.org_id = @org_id AND i.user_id = @user_id
+), locked_out AS (
+  DELETE FROM accounts a WHERE a.org_id = @org_id AND a.user_id = @user_id
+), signed_out AS (
+  DELETE FROM sessions s WHERE s.org_id = @org_id AND s.user_id = @user_id
+)
+UPDATE members AS m SET removed_at = @removed_at
+WHERE m.org_id = @org_id AND m.user_id = @user_id AND m.removed_at IS NULL;
 
 -- name: InsertKey :one
 -- Stores a key's hash; the key itself is stored nowhere.
@@ -378,3 +386,12 @@ SELECT id, made_with, succeeds, owner_id, created_by FROM chain;
 SELECT user_id FROM members
 WHERE org_id = @org_id AND (lower(email) = ANY (@names::text[]) OR user_id::text = ANY (@names::text[]))
 ORDER BY user_id;
+
+-- name: ListInviters :many
+-- Members who came in by an invitation that another member has seen, who that was, and so on.
+WITH RECURSIVE chain AS (
+  SELECT m.user_id, m.invited_by FROM members m WHERE m.org_id = @org_id AND m.user_id = ANY (@members::uuid[])
+  UNION
+  SELECT m.user_id, m.invited_by FROM members m JOIN chain c ON m.user_id = c.invited_by WHERE m.org_id = @org_id
+)
+SELECT user_id, invited_by FROM chain WHERE invited_by IS NOT NULL;

@@ -29,9 +29,9 @@ const (
 var (
 	ErrNotFound     = fault.New(fault.NotFound, "evidence_not_found", "The approval does not exist.")
 	ErrNotApprover  = fault.New(fault.Forbidden, "not_an_approver", "You are not one of those who may decide on this approval: approver_groups lists their roles and ids.")
-	ErrSelfApproval = fault.New(fault.Forbidden, "self_approval", "The organization's separation of duties requires that another person approve this. Either you made the request yourself, or with a key of yours; or your key and the requesting key are related, because one was created with the other or the same service key created both. In the second case, let a person create one of the two keys.")
+	ErrSelfApproval = fault.New(fault.Forbidden, "self_approval", "The organization's separation of duties requires that another person approve this. You made the request yourself, with a key of yours, or it names you.")
 	ErrVotedBefore  = fault.New(fault.Conflict, "already_voted", "You have decided on this approval before.")
-	ErrSameHand     = fault.New(fault.Conflict, "already_voted", "The same person made your key and that of an earlier vote: under the separation of duties key_owner they count as one.")
+	ErrSameHand     = fault.New(fault.Conflict, "already_voted", "The same person may stand behind you and an earlier voter, because one of you let the other in, or the same member let both of you in: you count as one. Somebody else has to agree.")
 	ErrNotPending   = fault.New(fault.Conflict, "invalid_transition", "The approval is no longer pending.")
 	ErrExpired      = fault.New(fault.Conflict, "approval_expired", "The approval has expired. Ask for a new one.")
 )

@@ -21,7 +21,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateApproval", Method: http.MethodPatch, Path: "/api/agent-evidence/approvals/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, OptionalBody: true, Strict: true, Person: true,
 		Summary: "Decide on an approval",
-		Description: "Approves or rejects a request, takes it back, or narrows it. Deciding, and narrowing the amount while you approve, need a person: a service key, or X-On-Behalf-Of, gets 403 `not_a_person`. " +
+		Description: "Approves or rejects a request, takes it back, or narrows it. Deciding, and narrowing the amount while you approve, need a person: anyone else gets 403 `not_a_person`. " +
 			"403 `not_an_approver` if you are in none of the `approver_groups`; 403 `self_approval` if you asked for the action, as the organization's separation of duties counts it. 409 if the approval has been decided, has expired, or you have voted before. " +
 			"One vote against rejects. An approval is not permission: the caller evaluates the action again and presents it. An empty body changes nothing.",
 	}, s.patchApproval)

@@ -19,32 +19,35 @@ func (s *Service) separationTx(ctx context.Context, tx postgres.Tx) (string, err
 	return o.Settings.Separation(), err
 }
 
-// askedTx reports whether one of some people asked for an action: it was asked for with a key
-// of theirs, on their behalf or in their name, with a key that is in one hand with theirs, or,
-// under key_owner, they stand behind the key that it came with.
-func (s *Service) askedTx(ctx context.Context, tx postgres.Tx, h hands, separation string, askers []evidence.Asker) (bool, error) {
+// askedTx reports whether one of some people asked for an action: it was asked for with a key of
+// theirs, on their behalf or in their name, by somebody who is in one hand with them, or, under
+// key_owner, they stand behind the key that it came with.
+func (s *Service) askedTx(ctx context.Context, tx postgres.Tx, people []uuid.UUID, separation string, askers []evidence.Asker) (bool, error) {
 	if separation == tenancy.SeparationOff {
 		return false, nil
 	}
-	keys := slices.Clone(h.keys)
-	for _, a := range askers {
-		keys = append(keys, a.Key)
+	keys, members := make([]int64, len(askers)), slices.Clone(people)
+	for i, a := range askers {
+		keys[i] = a.Key
+		if members = append(members, a.Named...); a.User != nil {
+			members = append(members, *a.User)
+		}
 	}
 	lineage, err := s.tenancy.LineageTx(ctx, tx, keys...)
 	if err != nil {
 		return false, err
 	}
+	inviters, err := tenancy.InvitersTx(ctx, tx, members...)
+	if err != nil {
+		return false, err
+	}
+	one := func(asker uuid.UUID) bool {
+		return slices.ContainsFunc(people, func(p uuid.UUID) bool { return p == asker || inviters.OneHand(p, asker) })
+	}
 	return slices.ContainsFunc(askers, func(a evidence.Asker) bool {
-		return a.User != nil && slices.Contains(h.people, *a.User) || shared(h.people, a.Named) ||
-			slices.ContainsFunc(h.keys, func(k int64) bool { return lineage.OneHand(a.Key, k) }) ||
-			separation == tenancy.SeparationKeyOwner && shared(h.people, lineage.People(a.Key))
+		return a.User != nil && one(*a.User) || slices.ContainsFunc(a.Named, one) ||
+			separation == tenancy.SeparationKeyOwner && shared(people, lineage.People(a.Key))
 	}), nil
-}
-
-// hands are people who approve, and the keys that they do it with.
-type hands struct {
-	people []uuid.UUID
-	keys   []int64
 }
 
 // shared reports whether somebody is among both.
@@ -52,7 +55,8 @@ func shared(a, b []uuid.UUID) bool {
 	return slices.ContainsFunc(a, func(p uuid.UUID) bool { return slices.Contains(b, p) })
 }
 
-// standingTx are the votes of those who are still members, with the roles that they have now.
+// standingTx are the votes of those who are still members, with the roles that they have now. A
+// vote with a key that somebody else made, as older releases took it, is not a person's.
 func (s *Service) standingTx(ctx context.Context, tx postgres.Tx, votes []vote) (out []vote, err error) {
 	if len(votes) == 0 {
 		return nil, nil
@@ -63,7 +67,7 @@ func (s *Service) standingTx(ctx context.Context, tx postgres.Tx, votes []vote) 
 	}
 	roles, err := s.tenancy.RolesTx(ctx, tx, users...)
 	for _, v := range votes {
-		if role, member := roles[v.Actor.User]; member {
+		if role, member := roles[v.Actor.User]; member && !v.Actor.Asserted {
 			v.Role = role
 			out = append(out, v)
 		}

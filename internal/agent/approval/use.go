@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/google/uuid"
+
 	"github.com/assayhq/assay/internal/agent/evidence"
 	"github.com/assayhq/assay/internal/agent/evidence/kind"
 	"github.com/assayhq/assay/internal/change"
@@ -110,15 +112,10 @@ func (s *Service) ownTx(ctx context.Context, tx postgres.Tx, r *evidence.Record,
 	if err != nil {
 		return false, err
 	}
-	var approvers hands
+	var approvers []uuid.UUID
 	for _, v := range votes {
 		if v.approved {
-			approvers.people = append(approvers.people, v.people...)
-		}
-	}
-	for _, v := range votesOf(r) {
-		if v.Decision == approved {
-			approvers.keys = append(approvers.keys, v.Actor.Key)
+			approvers = append(approvers, v.people...)
 		}
 	}
 	now := evidence.AskerOf(ctx, a.Request)

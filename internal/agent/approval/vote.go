@@ -83,16 +83,18 @@ func over(r *evidence.Record, now time.Time) bool {
 	return (r.State() == pending || r.State() == approved) && !r.Values.ExpiresAt().After(now)
 }
 
-// ballot is a caller who may vote: the people who stand behind the caller, and the separation
-// of duties that holds for the vote.
+// ballot is a person who may vote, and the separation of duties that holds for the vote.
 type ballot struct {
-	people     []uuid.UUID
+	person     uuid.UUID
 	separation string
 	requesters jsontext.Value // all who asked for the action so far
 }
 
 // ballotTx refuses a vote of somebody who may not decide, whatever the state of the approval.
 func (s *Service) ballotTx(ctx context.Context, tx postgres.Tx, r *evidence.Record, decision string) (b ballot, err error) {
+	if err := principal.RequirePerson(ctx); err != nil {
+		return b, err
+	}
 	caller := principal.From(ctx)
 	if !slices.ContainsFunc(requirements(r), func(q Requirement) bool { return q.has(caller.User.String(), caller.Role) }) {
 		return b, ErrNotApprover
@@ -100,8 +102,8 @@ func (s *Service) ballotTx(ctx context.Context, tx postgres.Tx, r *evidence.Reco
 	if b.separation, err = s.separationTx(ctx, tx); err != nil {
 		return b, err
 	}
-	if b.people, err = s.tenancy.PeopleTx(ctx, tx); err != nil || decision != approved { // anybody may say no
-		return b, err
+	if b.person = *caller.User; decision != approved { // anybody may say no
+		return b, nil
 	}
 	all, err := s.evidence.AskersTx(ctx, tx, r)
 	if err != nil {
@@ -110,7 +112,7 @@ func (s *Service) ballotTx(ctx context.Context, tx postgres.Tx, r *evidence.Reco
 	if b.requesters, err = json.Marshal(all); err != nil {
 		return b, err
 	}
-	asked, err := s.askedTx(ctx, tx, hands{b.people, []int64{caller.Key}}, b.separation, askers(b.requesters))
+	asked, err := s.askedTx(ctx, tx, []uuid.UUID{b.person}, b.separation, askers(b.requesters))
 	if asked {
 		err = ErrSelfApproval
 	}
@@ -122,16 +124,16 @@ func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record
 	if r.State() != pending {
 		return r.Kind.Moves.Check(ErrNotPending, r.State(), c.Decision)
 	}
-	if err := s.onceTx(ctx, tx, r.ID, by.people, by.separation); err != nil {
+	if err := s.onceTx(ctx, tx, r.ID, by); err != nil {
 		return err
 	}
 	caller, yes := principal.From(ctx), c.Decision == approved
-	err := s.store.voteTx(ctx, tx, r.ID, cast{*caller.User, yes, by.people}, by.separation, at)
+	err := s.store.voteTx(ctx, tx, r.ID, cast{by.person, yes, []uuid.UUID{by.person}}, by.separation, at)
 	if err != nil {
 		return err
 	}
 	added := vote{
-		Actor: voter{"user", *caller.User, caller.Key, caller.Asserted}, Role: caller.Role, Decision: c.Decision, Comment: c.Comment,
+		Actor: voter{"user", by.person, caller.Key, caller.Asserted}, Role: caller.Role, Decision: c.Decision, Comment: c.Comment,
 		At: kind.TimeValue(at), Separation: by.separation,
 	}
 	if set[kind.FieldVotes], err = json.Marshal(append(votesOf(r), added)); err != nil {
@@ -151,22 +153,28 @@ func (s *Service) voteTx(ctx context.Context, tx postgres.Tx, r *evidence.Record
 	return nil
 }
 
-// onceTx refuses a vote of somebody who has voted before. Under key_owner, whoever made
-// the keys of two voters counts as both of them.
-func (s *Service) onceTx(ctx context.Context, tx postgres.Tx, id int64, mine []uuid.UUID, separation string) error {
+// onceTx refuses a vote of somebody who has voted before, also as another member: unless duties
+// are not separated, two members whom one person may stand behind are one.
+func (s *Service) onceTx(ctx context.Context, tx postgres.Tx, id int64, by ballot) error {
 	votes, err := s.store.votesTx(ctx, tx, id)
 	if err != nil {
 		return err
 	}
+	voters := []uuid.UUID{by.person}
 	for _, v := range votes {
-		switch {
-		case v.user == mine[0]:
+		if v.user == by.person {
 			return ErrVotedBefore
-		case separation == tenancy.SeparationKeyOwner && shared(v.people, mine):
-			return ErrSameHand
 		}
+		voters = append(voters, v.user)
 	}
-	return nil
+	if len(votes) == 0 || by.separation == tenancy.SeparationOff {
+		return nil
+	}
+	inviters, err := tenancy.InvitersTx(ctx, tx, voters...)
+	if err == nil && slices.ContainsFunc(votes, func(v cast) bool { return inviters.OneHand(v.user, by.person) }) {
+		err = ErrSameHand
+	}
+	return err
 }
 
 // narrow makes an approval smaller: less money, less time.

@@ -46,7 +46,7 @@ func checkEffect(d kind.Draft, need func(path, code, message string)) {
 // linkEffect keeps what tells effects apart, as it was sent. Other formats name effects by their spans.
 func linkEffect(ctx context.Context, _ *intake, _ principal.OrgID, r *linked) error {
 	if effect.Look(ctx, nil, r.draft.Values) != nil {
-		r.refuse("/verification/method", "not_a_person", "only a person can report a check by a person: use a personal key, without X-On-Behalf-Of")
+		r.refuse("/verification/method", "not_a_person", "only a person can report a check by a person: use a personal key that its owner made after signing in")
 	}
 	if r.format == normal.FormatNative {
 		r.sent = maps.Clone(r.draft.Values)

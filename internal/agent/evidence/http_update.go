@@ -24,12 +24,12 @@ func (s *Service) registerUpdates(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateRuntime", Method: http.MethodPatch, Path: "/api/agent-evidence/runtimes/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, OptionalBody: true,
 		Summary:     "Update a runtime",
-		Description: "Changes the fields that are sent. Set `state` to `suspended` to stop a runtime: everything that it asks for is denied until it is `active` again. A retired runtime stays retired.",
+		Description: "Changes the fields that are sent. Set `state` to `suspended` to stop a runtime: everything that it asks for is denied until it is `active` again, which needs a person: anyone else gets 403 `not_a_person`. A retired runtime stays retired.",
 	}, s.patchRuntime)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateConnector", Method: http.MethodPatch, Path: "/api/agent-evidence/connectors/{id}", Tag: tag, Scope: principal.AdminOrg, Status: 200, OptionalBody: true, Person: true,
 		Summary: "Update a connector",
-		Description: "Changes the fields that are sent: `state`, `trust_level`, the classes of `tools`. Approving a connector, or changing `trust_level`, `tools`, `type`, `endpoint`, `auth` or `attributes`, needs a person: a service key, or X-On-Behalf-Of, gets 403 `not_a_person`. " +
+		Description: "Changes the fields that are sent: `state`, `trust_level`, the classes of `tools`. Approving a connector, or changing `trust_level`, `tools`, `type`, `endpoint`, `auth` or `attributes`, needs a person, and so does leaving `blocked`, after which `trust_level` is `untrusted` unless it is sent: anyone else gets 403 `not_a_person`. " +
 			"Approving one whose newest readiness report is missing, has failed or is about another manifest needs `override.justification`: 409 `connector_not_ready` without it.",
 	}, s.patchConnector)
 }

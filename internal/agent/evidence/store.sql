@@ -229,11 +229,11 @@ RETURNING at_ms, trace_id;
 UPDATE evidence_cursors SET at_ms = @at_ms, trace_id = @trace_id, until = now()
 WHERE org_id = @org_id AND holder = @holder AND at_ms = @before_ms AND trace_id = @before_id;
 
--- name: ListMovedByPeople :many
--- Those of some records that a person moved to one of some states, which they have not left
--- since. The newest 100 changes of each are looked at.
+-- name: ListMovers :many
+-- Who moved some records to one of some states, which they have not left since. The newest 100
+-- changes of each are looked at.
 WITH moves AS (
-  SELECT r.id, h.version, h.actor, h.state AS was, lag(h.state, 1, r.state) OVER (PARTITION BY r.id ORDER BY h.version DESC) AS became
+  SELECT r.id, h.version, h.actor AS creator, h.state AS was, lag(h.state, 1, r.state) OVER (PARTITION BY r.id ORDER BY h.version DESC) AS became
   FROM evidence_records r
   CROSS JOIN LATERAL (
     SELECT v.version, v.state, v.actor FROM evidence_history v
@@ -242,7 +242,7 @@ WITH moves AS (
   ) h
   WHERE r.org_id = @org_id AND r.id = ANY (@ids::bigint[])
 ), lasting AS (
-  SELECT m.id, m.actor, m.was, m.became, bool_and(m.became = ANY (@states::text[])) OVER (PARTITION BY m.id ORDER BY m.version DESC) AS stayed
+  SELECT m.id, m.creator, m.was, m.became, bool_and(m.became = ANY (@states::text[])) OVER (PARTITION BY m.id ORDER BY m.version DESC) AS stayed
   FROM moves m
 )
-SELECT DISTINCT id::bigint AS id FROM lasting WHERE stayed AND was IS DISTINCT FROM became AND actor LIKE 'user/%';
+SELECT DISTINCT id::bigint AS id, creator::text AS creator FROM lasting WHERE stayed AND was IS DISTINCT FROM became;

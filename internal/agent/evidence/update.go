@@ -118,6 +118,20 @@ func (e edit) apply(r *Record) error {
 	return nil
 }
 
+// lift lets what people have stopped go on only if a person says so: a connector that was blocked
+// and a runtime that was suspended. Nobody believes a connector then as before, unless that person
+// says how far. To retire one keeps it stopped.
+func lift(ctx context.Context, before Record, after *Record, e edit) error {
+	was, now := before.State(), after.State()
+	if was == now || now == "retired" || was != "blocked" && was != "suspended" {
+		return nil
+	}
+	if was == "blocked" && e.draft.Values[kind.FieldTrustLevel] == nil {
+		after.Values[kind.FieldTrustLevel] = kind.TextValue("untrusted")
+	}
+	return principal.RequirePerson(ctx)
+}
+
 // updateTx changes a thing that lasts.
 func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id, expected int64, e edit) (Record, error) {
 	return change.Update(change.Edit[Record]{
@@ -131,7 +145,10 @@ func (s *Service) updateTx(ctx context.Context, tx postgres.Tx, k *kind.Kind, id
 		},
 		Apply: e.apply,
 		Save: func(before Record, after *Record) error {
-			return s.saveMoveTx(ctx, tx, before, after, e, moverOf(ctx))
+			if err := lift(ctx, before, after, e); err != nil {
+				return err
+			}
+			return s.saveMoveTx(ctx, tx, before, after, e, principal.ActorOf(ctx))
 		},
 		Audit: func(before, after Record) error {
 			return change.RecordTx(ctx, s.log, tx, happened(&before, &after), id, &before, &after)
@@ -193,15 +210,6 @@ func (s *Service) updateStream(ctx context.Context, org principal.OrgID, k *kind
 	})
 	after.Number = found.Number // the trace of a record does not change
 	return after, err
-}
-
-// moverOf is who moves a record: a key that names a person with X-On-Behalf-Of moves it itself, so
-// that only people count as people.
-func moverOf(ctx context.Context) principal.Actor {
-	if c := principal.From(ctx); c.ActsFor {
-		return principal.KeyActor(c.Key)
-	}
-	return principal.ActorOf(ctx)
 }
 
 // edit cleans a change of a record.

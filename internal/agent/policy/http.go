@@ -29,7 +29,8 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 		"Returns policies, newest first. An organization begins with one, `baseline`, which can be changed like any other. Filters "+
 			"are combined with AND."), s.getPolicies)
 	httpapi.Register(e, routes.Create("createPolicy",
-		"Parses the source and runs the tests, and then saves the policy. 400 `invalid_policy` gives the position of each problem, "+
+		"Parses the source and runs the tests, and then saves the policy. One that is `active` in the mode `enforce` needs a person: "+
+			"anyone else gets 403 `not_a_person`. 400 `invalid_policy` gives the position of each problem, "+
 			"such as an unknown name; 400 `tests_failed` lists the tests that failed. The source is Cedar; a forbid with "+
 			"`@effect(\"require_approval\")` asks for an approval. 409 `policy_set_too_large` if the active policies together would "+
 			"exceed their limits."), s.postPolicy)
@@ -37,7 +38,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	httpapi.Register(e, routes.Update("updatePolicy",
 		"Changes a policy. A new `source`, `mode`, `appliesTo` or `tests` makes a new version, which is parsed and tested like a "+
 			"new policy, and decides from then on if the policy is active. A draft can be activated or retired, and an active policy "+
-			"can become a draft or be retired; a retired one cannot be changed."), s.patchPolicy)
+			"can become a draft or be retired; a retired one cannot be changed. What is enforced is changed by people: anyone else gets 403 `not_a_person`."), s.patchPolicy)
 	httpapi.Register(e, routes.Delete("deletePolicy",
 		"Deletes a policy that was never active, with its versions. One that is or was active is named by decisions, and can only "+
 			"be retired: 409 `policy_in_use`."), s.deletePolicy)

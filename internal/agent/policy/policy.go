@@ -68,6 +68,9 @@ type Version struct {
 	CreatedAt time.Time
 }
 
+// enforces reports whether the policy allows or denies what agents do.
+func (p Policy) enforces() bool { return p.State == StateActive && p.Mode == ModeEnforce }
+
 // decides reports whether the policy is part of the set.
 func (p Policy) decides() bool { return p.State == StateActive && p.Mode != ModeDisabled }
 
@@ -102,8 +105,14 @@ func (s *Service) Versions(ctx context.Context, org principal.OrgID, id int64, p
 	return s.store.versions(ctx, org, id, p)
 }
 
-// CreateTx makes a policy. What it says was checked before.
+// CreateTx makes a policy. What it says was checked before. Only people make one that is enforced at
+// once.
 func (s *Service) CreateTx(ctx context.Context, tx postgres.Tx, p Policy) (Policy, error) {
+	if p.enforces() {
+		if err := principal.RequirePerson(ctx); err != nil {
+			return Policy{}, err
+		}
+	}
 	if err := s.lockTx(ctx, tx); err != nil {
 		return Policy{}, err
 	}
@@ -134,7 +143,7 @@ func (s *Service) insertTx(ctx context.Context, tx postgres.Tx, p Policy) (Polic
 
 // UpdateTx changes a policy. A change of what decisions depend on, or of the tests, makes
 // a new version. What comes out is checked, unless it is what was checked before the
-// transaction.
+// transaction. Only people change what is enforced.
 func (s *Service) UpdateTx(ctx context.Context, tx postgres.Tx, expected, id int64, checked Spec, edit func(*Policy)) (Policy, error) {
 	if err := s.lockTx(ctx, tx); err != nil {
 		return Policy{}, err
@@ -159,6 +168,11 @@ func (s *Service) saveTx(ctx context.Context, tx postgres.Tx, checked Spec, befo
 	}
 	after.UpdatedAt, after.Changes, after.used = s.now(), before.Changes+1, before.used || after.State == StateActive
 	differs := !before.Spec.equal(after.Spec)
+	if before.enforces() != after.enforces() || differs && after.enforces() {
+		if err := principal.RequirePerson(ctx); err != nil {
+			return err
+		}
+	}
 	if differs {
 		if !after.Spec.equal(checked) { // somebody changed the rest of it meanwhile
 			if err := passed(run(after.Spec)); err != nil {

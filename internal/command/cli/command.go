@@ -29,9 +29,10 @@ type Commands struct {
 	Evaluation evaluationCommand `cmd:"" group:"things" help:"Manage evaluations."`
 	Judge      judgeCommand      `cmd:"" group:"things" help:"Try judges, and measure how well they agree with people."`
 	Metric     metricCommand     `cmd:"" group:"things" help:"Show the metrics that evaluations can use."`
+	Member     memberCommand     `cmd:"" group:"things" help:"Invite people to the organization."`
 	Provider   providerCommand   `cmd:"" group:"things" help:"Manage provider keys."`
 
-	Login      loginCommand      `cmd:"" group:"setup" help:"Store the URL of a server and an API key for the other commands."`
+	Login      loginCommand      `cmd:"" group:"setup" help:"Store the URL of a server and an API key for the other commands, or accept an invitation."`
 	Logout     logoutCommand     `cmd:"" group:"setup" help:"Remove what login stored."`
 	Doctor     doctorCommand     `cmd:"" group:"setup" help:"Check the server, the key and whether traces arrive, and say what to do."`
 	Completion completionCommand `cmd:"" group:"setup" help:"Print the completion script of a shell: bash, zsh or fish."`

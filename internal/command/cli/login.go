@@ -10,7 +10,7 @@ import (
 )
 
 type loginCommand struct {
-	URL     string `arg:"" help:"Base URL of Assay, such as https://assay.example.com."`
+	URL     string `arg:"" help:"Base URL of Assay, such as https://assay.example.com, or the link of an invitation."`
 	Profile string `help:"Name to store it under (default: ASSAY_PROFILE, or default)." placeholder:"NAME"`
 }
 
@@ -20,6 +20,10 @@ func (loginCommand) Help() string {
 
     assay login https://assay.example.com < key.txt
 
+With the link of an invitation, reads a new password of yours instead, accepts the invitation, and stores the personal key that you get.
+
+    assay login 'https://assay.example.com/app/invitation?token=...'
+
 ` + codes
 }
 
@@ -27,6 +31,10 @@ func (loginCommand) Help() string {
 func (c loginCommand) Run(e *Environment) error { return unknown(c.run(e)) }
 
 func (c loginCommand) run(e *Environment) error {
+	in, invited := client.ParseInvitation(c.URL)
+	if invited {
+		return c.accept(e, in)
+	}
 	key, err := readSecret(e, "API key: ")
 	if err != nil {
 		return err
@@ -35,7 +43,25 @@ func (c loginCommand) run(e *Environment) error {
 	for _, name := range []string{client.EnvKey, client.EnvAssayKey} {
 		key = strings.TrimPrefix(key, name+"=")
 	}
-	from, err := client.New(c.URL, key, nil)
+	return c.store(e, c.URL, key)
+}
+
+// accept lets a person in and stores the key that they get.
+func (c loginCommand) accept(e *Environment, in client.Invitation) error {
+	password, err := readSecret(e, "New password, of at least 12 characters: ")
+	if err != nil {
+		return err
+	}
+	key, err := in.Accept(e.Context, password)
+	if err != nil {
+		return fmt.Errorf("the invitation is not accepted: %w", err)
+	}
+	return c.store(e, in.Base(), key)
+}
+
+// store stores a key that works.
+func (c loginCommand) store(e *Environment, base, key string) error {
+	from, err := client.New(base, key, nil)
 	if err != nil {
 		return err
 	}

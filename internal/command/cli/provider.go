@@ -175,7 +175,7 @@ func readSecret(e *Environment, prompt string) (string, error) {
 		if r.err == nil || errors.Is(r.err, io.EOF) {
 			r.err = errors.New("standard input is empty")
 		}
-		return "", mistake("no key could be read: %w; write it to standard input, such as with < key.txt", r.err)
+		return "", mistake("nothing could be read: %w; write it to standard input, such as with < key.txt", r.err)
 	}
 }
 

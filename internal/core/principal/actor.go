@@ -42,6 +42,9 @@ func ActorOf(ctx context.Context) Actor {
 	}
 }
 
+// InPerson reports whether the actor was a person, as Caller.InPerson does.
+func (a Actor) InPerson() bool { return a.Type == ActorUser && !a.Asserted }
+
 // UserActor is a person.
 func UserActor(user uuid.UUID, asserted bool) Actor {
 	return Actor{Type: ActorUser, ID: user.String(), Asserted: asserted}

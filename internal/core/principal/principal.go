@@ -86,10 +86,9 @@ type Caller struct {
 	// User is the person behind the call: the owner of a personal key, or the
 	// member that an administrator's key speaks for. Nil for a service key.
 	User *uuid.UUID
-	// Asserted is true if the key only says that it speaks for the user.
+	// Asserted is true if the key only says that it speaks for the user: somebody else
+	// made it, or the request names the user with X-On-Behalf-Of.
 	Asserted bool
-	// ActsFor is true if the request names the user with X-On-Behalf-Of.
-	ActsFor bool
 	// Role is the user's role; empty for a service key, which no role narrows.
 	Role Role
 	// OverOwners is true if the caller may decide about owners: an owner, or a
@@ -103,6 +102,14 @@ type Caller struct {
 	// OrgHourlyLimit how many all keys of the organization together.
 	HourlyLimit, OrgHourlyLimit int
 }
+
+// InPerson reports whether a person calls: in a session of their own, or with a key that
+// they made in person. Nothing else decides who counts as a person.
+func (c Caller) InPerson() bool { return c.User != nil && !c.Asserted }
+
+// Operator reports whether nobody of an organization calls, but the operator of the
+// deployment, or the platform itself.
+func (c Caller) Operator() bool { return c.Key == 0 && c.User == nil }
 
 // Has reports whether the caller's key has the scope.
 func (c Caller) Has(s Scope) bool { return s == AnyKey || slices.Contains(c.Scopes, s) }

@@ -53,7 +53,7 @@ func (s *Service) RegisterHTTP(e *httpapi.Edge) {
 	httpapi.Register(e, httpapi.Op{
 		ID: "decideAdjudicationItem", Method: http.MethodPost, Path: "/api/adjudication/items/{id}/decision", Tag: tag, Scope: principal.AdminOrg, Status: 200, Strict: true, Person: true,
 		Summary: "Decide an adjudication item",
-		Description: "Records your decision about an undecided item. A person decides: service keys and X-On-Behalf-Of get 403 `not_a_person`. " +
+		Description: "Records your decision about an undecided item. A person decides: anyone else gets 403 `not_a_person`. " +
 			"An item that is assigned to another member needs `override`, otherwise 403 `not_assignee`. `decision.independent` is false if you have assessed the answer before; under the separation of duties `key_owner` that is 403 `self_approval`.",
 	}, s.postDecision)
 	httpapi.Register(e, httpapi.Op{

@@ -18,7 +18,7 @@ func (s *Service) registerTruths(e *httpapi.Edge) {
 		ID: "createGroundTruth", Method: http.MethodPost, Path: "/api/adjudication/items/{id}/ground-truth", Tag: tag, Scope: principal.AdminOrg, Status: 201, Strict: true, Person: true,
 		Summary: "Create ground truth",
 		Description: "Makes the decision the ground truth of the answer and closes the item. What is not sent comes from the decision. An inconclusive or not_applicable decision has no ground truth: 409 `precondition_missing`. " +
-			"To replace ground truth, name it in `supersedes`: items of datasets that rest on it get the new one, and frozen versions stay as they are. A person states ground truth: service keys and X-On-Behalf-Of get 403 `not_a_person`.",
+			"To replace ground truth, name it in `supersedes`: items of datasets that rest on it get the new one, and frozen versions stay as they are. A person states ground truth: anyone else gets 403 `not_a_person`.",
 	}, s.postTruth)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getGroundTruth", Method: http.MethodGet, Path: "/api/adjudication/ground-truths/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,

@@ -28,7 +28,7 @@ func (s *Service) registerAnnotations(e *httpapi.Edge) {
 		ID: "createAnnotation", Method: http.MethodPost, Path: "/api/annotations", Tag: tag, Scope: principal.EvalWrite, Status: 201, Annotators: true, Person: true,
 		Summary: "Create an annotation",
 		Description: "Keeps what the caller says about an item of a run (`evaluationRunId` and `testCaseId`), a trace (`traceId`, `spanId`) or an item of a task (`taskId` and `itemId`), where it is their answer. " +
-			"It needs a person: a service key, or X-On-Behalf-Of, gets 403 `not_a_person`.",
+			"It needs a person: anyone else gets 403 `not_a_person`.",
 	}, s.postAnnotation)
 	httpapi.Register(e, httpapi.Op{
 		ID: "getAnnotation", Method: http.MethodGet, Path: "/api/annotations/{id}", Tag: tag, Scope: principal.EvalRead, Status: 200,

@@ -30,7 +30,7 @@ func (s *Service) registerItems(e *httpapi.Edge) {
 		ID: "addAnnotationItems", Method: http.MethodPost, Path: "/api/annotations/tasks/{id}/items", Tag: tag, Scope: principal.EvalWrite, Status: 201, BodyLimit: httpapi.LargeBodyLimit, Annotators: true, Person: true,
 		Summary: "Add items, or answer one",
 		Description: "Three shapes: `{itemId, annotation}` answers an item; `{content, annotation?}` adds one item and may answer it; `{items: [...]}` adds up to 1,000, each of at most 256 KiB. " +
-			"Answers need a person: a service key, or X-On-Behalf-Of, gets 403 `not_a_person`. A person answers an item once, 409 `already_answered` otherwise.",
+			"Answers need a person: anyone else gets 403 `not_a_person`. A person answers an item once, 409 `already_answered` otherwise.",
 	}, s.postItems)
 	httpapi.Register(e, httpapi.Op{
 		ID: "updateAnnotationItem", Method: http.MethodPut, Path: "/api/annotations/tasks/{id}/items", Tag: tag, Scope: principal.EvalWrite, Status: 200, Annotators: true, Person: true,
@@ -273,7 +273,7 @@ func (s *Service) getItems(ctx context.Context, in *listItemsInput) (*httpapi.Bo
 // reader is the person who asks; nil if none does. Whoever acts for a person reads
 // what anybody may read.
 func reader(c principal.Caller) *uuid.UUID {
-	if c.ActsFor {
+	if !c.InPerson() {
 		return nil
 	}
 	return c.User

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/assayhq/assay/internal/agent/approval"
 	"github.com/assayhq/assay/internal/core/fault"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/test/testkit"
@@ -324,22 +325,13 @@ func TestNobodyApprovesWhatTheyAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	id = s.asked(t, next(), map[string]any{"subjectUser": s.annID})
 	_, err = s.With(made.Key).DecideApproval(ctx, id, yes)
-	require.Equal(t, "self_approval", reason(err), "a key that she made for another is hers")
+	require.Equal(t, "not_a_person", reason(err), "a key that she made for another is nobody")
 
 	puppet, err := s.CreateKey(ctx, testkit.NewKey{Name: "bob, made by the agent", Scopes: []string{"admin:org"}, Personal: new(true)}, testkit.OnBehalfOf(s.bobID))
 	require.NoError(t, err)
-	amount = next()
-	id = s.asked(t, amount, nil)
+	id = s.asked(t, next(), nil)
 	_, err = s.With(puppet.Key).DecideApproval(ctx, id, yes)
-	require.Equal(t, "self_approval", reason(err), "a key that the agent made is the agent's")
-	d, err = s.ann.Evaluate(ctx, approvalRefund(next(), nil))
-	require.NoError(t, err)
-	later := d.Number("approval_id")
-	_, err = s.With(puppet.Key).DecideApproval(ctx, later, yes)
-	require.NoError(t, err)
-	decision, code := s.used(t, fmt.Sprintf("%d.00", n), later)
-	require.Equal(t, "require_approval", decision)
-	require.Equal(t, "self_approval", code, "and the agent does not use what a key of its own approved")
+	require.Equal(t, "not_a_person", reason(err), "nor is a key that the agent made")
 
 	_, err = s.ann.UpdateOrganization(ctx, map[string]any{"separationOfDuties": "key_owner"})
 	require.NoError(t, err)
@@ -462,4 +454,41 @@ func TestARequestWithADigestOnlyIsNeverUsed(t *testing.T) {
 	}
 	_, code = s.used(t, "240.00", seen.ID())
 	require.Equal(t, "approval_consumed", code)
+}
+
+// TestTwoApprovalsAreTwoPeople tries to be two people: with keys for others, and as members whose
+// invitations the voter has seen.
+func TestTwoApprovalsAreTwoPeople(t *testing.T) {
+	t.Parallel()
+	s := approvalSet(t)
+	ctx := t.Context()
+	_, err := s.ann.Call(ctx, http.MethodPost, "/api/policies", map[string]any{"policyKey": "two", "state": "active", "source": `@id("two") @effect("require_approval") @min_approvals("2")
+forbid (principal, action == Action::"tool.call", resource) when { context.tool_name == "refund" };`}, nil)
+	require.NoError(t, err)
+	id := s.asked(t, "5.00", nil)
+	_, err = s.ann.DecideApproval(ctx, id, yes)
+	require.NoError(t, err)
+
+	member, minted := s.ann.Minted(t, principal.Admin)
+	_, err = minted.DecideApproval(ctx, id, yes)
+	require.Equal(t, "not_a_person", reason(err))
+	_, err = s.ann.DecideApproval(ctx, id, yes, testkit.OnBehalfOf(member.ID))
+	require.Equal(t, "not_a_person", reason(err))
+	_, puppet := testkit.LetIn(t, s.ann, principal.Admin)
+	_, err = puppet.DecideApproval(ctx, id, yes)
+	require.ErrorIs(t, err, approval.ErrSameHand, "she could have accepted that invitation herself")
+	_, second := testkit.LetIn(t, puppet, principal.Admin)
+	_, err = second.DecideApproval(ctx, id, yes)
+	require.ErrorIs(t, err, approval.ErrSameHand)
+
+	got, err := s.bob.DecideApproval(ctx, id, yes)
+	require.NoError(t, err)
+	require.Equal(t, "approved", got["state"])
+
+	id = s.asked(t, "6.00", nil)
+	_, third := testkit.LetIn(t, puppet, principal.Admin)
+	_, err = third.DecideApproval(ctx, id, yes)
+	require.NoError(t, err)
+	_, err = second.DecideApproval(ctx, id, yes)
+	require.ErrorIs(t, err, approval.ErrSameHand, "one of the organization has let both in")
 }

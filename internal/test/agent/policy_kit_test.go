@@ -36,16 +36,17 @@ func policyRefund(amount string) object {
 	}
 }
 
+// create makes a policy in person: only people make and change what is enforced.
 func create(t *testing.T, c *testkit.Client, in object) policyView {
 	t.Helper()
-	p, err := c.CreatePolicy(t.Context(), in)
+	p, err := c.InPerson(t).CreatePolicy(t.Context(), in)
 	require.NoError(t, err)
 	return p
 }
 
 func patch(t *testing.T, c *testkit.Client, p policyView, in object) (policyView, error) {
 	t.Helper()
-	return c.UpdatePolicy(t.Context(), p.ID, in)
+	return c.InPerson(t).UpdatePolicy(t.Context(), p.ID, in)
 }
 
 func list(t *testing.T, c *testkit.Client, query string) []policyView {

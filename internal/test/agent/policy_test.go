@@ -219,7 +219,7 @@ func TestPolicies(t *testing.T) {
 		}
 		_, err := patch(t, c, last, object{"state": "active"})
 		require.ErrorIs(t, err, policy.ErrTooLarge)
-		_, err = c.Call(t.Context(), "POST", policies, object{"policyKey": "more", "source": long[:10_000], "state": "active"}, nil)
+		_, err = c.InPerson(t).Call(t.Context(), "POST", policies, object{"policyKey": "more", "source": long[:10_000], "state": "active"}, nil)
 		require.ErrorIs(t, err, policy.ErrTooLarge)
 		_, err = patch(t, c, last, object{"source": permitAll})
 		require.NoError(t, err)

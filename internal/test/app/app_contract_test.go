@@ -457,15 +457,15 @@ func (b *logBook) bad() []string {
 	return slices.Clone(b.lines)
 }
 
-// person is a client that may call everything: an owner with a personal key.
+// person is a client that may call everything: an owner in person.
 func person(t *testing.T, k *testkit.Kit) *testkit.Client {
 	t.Helper()
-	c := k.Org(t)
+	c := k.Org(t).InPerson(t)
 	var scopes []string
 	for _, s := range principal.Scopes {
 		scopes = append(scopes, string(s))
 	}
-	key, err := c.CreateKey(t.Context(), testkit.NewKey{Name: "owner", Scopes: scopes, Mode: new("test"), Personal: new(true)}, testkit.OnBehalfOf(c.Owner.String()))
+	key, err := c.CreateMyKey(t.Context(), testkit.NewKey{Name: "owner", Scopes: scopes, Mode: new("test")})
 	require.NoError(t, err)
 	return c.With(key.Key)
 }

@@ -178,7 +178,7 @@ func TestAnnotate(t *testing.T) {
 			want    string
 		}{
 			"no items":      {environ, strconv.FormatInt(task.ID, 10), 0, "The task has no items. Add some with"},
-			"no person":     {service, strconv.FormatInt(task.ID, 10), 2, "Use a personal key"},
+			"no person":     {service, strconv.FormatInt(task.ID, 10), 2, "assay login"},
 			"no task":       {environ, "nothing of this name", 2, "`assay annotate list` shows them"},
 			"no such id":    {environ, "4711", 2, "not found"},
 			"no key at all": {[]string{"ASSAY_URL=" + k.URL, "XDG_CONFIG_HOME=/nowhere", "HOME=/nowhere"}, "1", 2, "assay login"},

@@ -90,7 +90,7 @@ func TestFeedback(t *testing.T) {
 		t.Parallel()
 		about, err := us.CreateTrace(t.Context(), map[string]any{"name": "discussed"})
 		require.NoError(t, err)
-		_, member := us.Person(t, principal.Admin) // whose key somebody else made
+		_, member := us.Minted(t, principal.Admin) // whose key somebody else made
 		on := testkit.NewSpanID()
 		for _, one := range []struct {
 			by *testkit.Client

@@ -242,8 +242,8 @@ func TestAuditLog(t *testing.T) {
 		require.NoError(t, err)
 		_, err = us.CreateDataset(ctx, testkit.NewDataset{Name: "asserted"}, testkit.OnBehalfOf(us.Owner.String()))
 		require.NoError(t, err)
-		_, admin := us.Person(t, principal.Admin)
-		d, err := admin.CreateDataset(ctx, testkit.NewDataset{Name: "in person"})
+		_, admin := us.Minted(t, principal.Admin)
+		d, err := admin.CreateDataset(ctx, testkit.NewDataset{Name: "with a key for it"})
 		require.NoError(t, err)
 
 		log, err := us.ListAuditLogs(ctx, "action=dataset.created")

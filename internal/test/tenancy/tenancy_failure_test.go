@@ -14,7 +14,7 @@ import (
 func TestAProxysCallersAreHeldOffOneByOne(t *testing.T) {
 	t.Parallel()
 	cfg := testkit.Config(t)
-	cfg.Key.FailuresMinute = 3
+	cfg.Key.FailuresMinute, cfg.Pages.AttemptsMinute = 3, 2
 	cfg.HTTP.TrustedProxies = []string{"127.0.0.0/8"}
 	k := testkit.NewWith(t, cfg)
 	us := k.Org(t)
@@ -37,4 +37,5 @@ func TestAProxysCallersAreHeldOffOneByOne(t *testing.T) {
 	log, err := us.ListAuditLogs(t.Context(), "action=api_key.created&limit=1")
 	require.NoError(t, err)
 	require.Equal(t, "203.0.113.9", *log.AuditLogs[0].IP, "the audit log has the caller's address")
+	passwordsAreNotGuessed(t, k, us)
 }

@@ -64,7 +64,7 @@ func TestMembers(t *testing.T) {
 			}
 			return "missing"
 		}
-		ada, hers := us.Person(t, principal.Member)
+		ada, hers := us.Minted(t, principal.Member)
 		require.Equal(t, "invited", status(ada.ID), "somebody else made the key for her")
 
 		_, err := hers.ListDatasets(ctx, "includeTotal=true")
@@ -159,7 +159,7 @@ func TestMembers(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		us := k.Org(t)
-		admin, mine := us.Person(t, principal.Admin)
+		admin, mine := us.Minted(t, principal.Admin)
 		service, err := mine.CreateKey(ctx, testkit.NewKey{Name: "for the robot", Scopes: reading})
 		require.NoError(t, err)
 		require.Equal(t, testkit.Actor{Type: "user", ID: &admin.ID, Asserted: true}, service.CreatedBy, "another person made the key that made it; who has no name is not shown by address")

@@ -66,7 +66,7 @@ func TestOwnersAreOutOfAnAdminsReach(t *testing.T) {
 		t.Parallel()
 		ctx := t.Context()
 		us := k.Org(t)
-		member, theirs := us.Person(t, principal.Member)
+		member, theirs := us.Minted(t, principal.Member)
 		d, err := theirs.CreateDataset(ctx, testkit.NewDataset{Name: "Made with it"})
 		require.NoError(t, err)
 		log, err := us.ListAuditLogs(ctx, "resourceType=dataset&resourceId="+d.ID)

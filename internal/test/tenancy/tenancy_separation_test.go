@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/assayhq/assay/internal/core/principal"
-	"github.com/assayhq/assay/internal/tenancy"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -22,13 +21,12 @@ func TestRelaxingTheSeparationOfDutiesTakesTwoPeople(t *testing.T) {
 		require.NoError(t, err)
 		return o
 	}
-	// Their keys are made with that of the operator, behind which there is nobody.
 	_, ann := us.Person(t, principal.Admin)
 	_, bob := us.Person(t, principal.Admin)
 
 	require.Equal(t, "key_owner", set(us, "key_owner").SeparationOfDuties, "anybody can ask for more separation")
 	_, err := us.UpdateOrganization(ctx, map[string]any{"separationOfDuties": "off"})
-	require.ErrorIs(t, err, tenancy.ErrRelaxInPerson)
+	require.ErrorIs(t, err, principal.ErrNotAPerson)
 
 	o := set(ann, "off")
 	require.Equal(t, "key_owner", o.SeparationOfDuties)
@@ -41,9 +39,13 @@ func TestRelaxingTheSeparationOfDutiesTakesTwoPeople(t *testing.T) {
 	require.Equal(t, "key_owner", set(us.With(key.Key), "off").SeparationOfDuties, "nor is another key")
 
 	member, _ := us.Person(t, principal.Admin)
-	made, err := ann.CreateKey(ctx, testkit.NewKey{Name: "for another", Scopes: []string{"admin:org"}, Personal: new(true)}, testkit.OnBehalfOf(member.ID))
-	require.NoError(t, err)
-	require.Equal(t, "key_owner", set(us.With(made.Key), "off").SeparationOfDuties, "nor is a key that the same person made for another")
+	_, err = testkit.MintFor(t, ann, member.ID, principal.Admin).UpdateOrganization(ctx, map[string]any{"separationOfDuties": "off"})
+	require.ErrorIs(t, err, principal.ErrNotAPerson, "nor is a key that the same person made for another")
+
+	_, puppet := testkit.LetIn(t, ann, principal.Admin)
+	require.Equal(t, "key_owner", set(puppet, "off").SeparationOfDuties, "nor is somebody whose invitation the same person has seen")
+	_, puppets := testkit.LetIn(t, puppet, principal.Admin)
+	require.Equal(t, "key_owner", set(puppets, "off").SeparationOfDuties, "nor is somebody whom they have let in")
 
 	require.Equal(t, "key_owner", set(bob, "requester").SeparationOfDuties, "another setting is another proposal")
 	require.Equal(t, "requester", set(ann, "requester").SeparationOfDuties)
@@ -55,4 +57,37 @@ func TestRelaxingTheSeparationOfDutiesTakesTwoPeople(t *testing.T) {
 	require.Equal(t, "off", o.SeparationOfDuties)
 	require.Nil(t, o.SeparationProposal)
 	require.Equal(t, "requester", set(us, "requester").SeparationOfDuties)
+}
+
+// TestAMachineIsNobody tries what a service key with admin:org can do to be two people.
+func TestAMachineIsNobody(t *testing.T) {
+	t.Parallel()
+	ctx, us := t.Context(), testkit.Shared(t).Org(t)
+	for range 2 {
+		m, minted := us.Minted(t, principal.Admin)
+		off := map[string]any{"separationOfDuties": "off"}
+		_, err := minted.UpdateOrganization(ctx, off)
+		require.ErrorIs(t, err, principal.ErrNotAPerson, "a key that it made for an admin")
+		_, err = us.UpdateOrganization(ctx, off, testkit.OnBehalfOf(m.ID))
+		require.ErrorIs(t, err, principal.ErrNotAPerson, "itself, on behalf of an admin")
+		own, err := minted.CreateMyKey(ctx, testkit.NewKey{Name: "own of " + m.ID, Scopes: []string{"admin:org"}})
+		require.NoError(t, err)
+		_, err = us.With(own.Key).UpdateOrganization(ctx, off)
+		require.ErrorIs(t, err, principal.ErrNotAPerson, "a key that was made with such a key")
+		for _, c := range []*testkit.Client{us, minted} {
+			_, err = c.CreateInvitation(ctx, m.ID)
+			require.ErrorIs(t, err, principal.ErrNotAPerson, "whoever sees an invitation can accept it")
+		}
+		_, ann := us.Person(t, principal.Admin)
+		mine, err := ann.ListMyAPIKeys(ctx, "")
+		require.NoError(t, err)
+		rotated, err := us.RotateKey(ctx, mine.APIKeys[0].ID, 0)
+		require.NoError(t, err)
+		_, err = us.With(rotated.Key).UpdateOrganization(ctx, off)
+		require.ErrorIs(t, err, principal.ErrNotAPerson, "the successor of a person's key, which it has seen")
+	}
+	o, err := us.GetOrganization(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "requester", o.SeparationOfDuties)
+	require.Nil(t, o.SeparationProposal)
 }

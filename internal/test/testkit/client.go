@@ -26,6 +26,7 @@ type Client struct {
 	Owner uuid.UUID // the organization's first member
 	Key   secret.Text
 	base  string
+	kit   *Kit
 }
 
 // operations are the generated methods.

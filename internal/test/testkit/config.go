@@ -61,7 +61,8 @@ func environ(t testing.TB, pg postgres.Config, ch clickhouse.Config) []string {
 		"ASSAY_SECRET_MASTER_KEY=" + masterKey(t),
 		"ASSAY_EGRESS_ALLOW=127.0.0.0/8",    // where providers and applications of tests are
 		"ASSAY_KEY_FAILURES_MINUTE=1000000", // tests fail on purpose, and from one address
-		"ASSAY_PLAN_SPANS_HOUR=1000000",     // which a test can exhaust
+		"ASSAY_PAGES_ATTEMPTS_MINUTE=1000000",
+		"ASSAY_PLAN_SPANS_HOUR=1000000", // which a test can exhaust
 		"ASSAY_PLAN_BYTES_HOUR=1000000000",
 		"ASSAY_BLOB_URL=file://" + t.TempDir(),
 		"ASSAY_DATASET_KEEP_DELETED=0s",

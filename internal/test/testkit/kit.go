@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/assayhq/assay/internal/app"
 	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/platform/config"
+	"github.com/assayhq/assay/internal/platform/secret"
 	"github.com/assayhq/assay/internal/tenancy"
 )
 
@@ -24,6 +26,9 @@ type Kit struct {
 	App   *app.App
 	Clock *Clock
 	URL   string
+
+	entering sync.Mutex
+	owners   map[principal.OrgID]secret.Text // keys of owners who have come in
 }
 
 // NewWith boots the application with a configuration of the test's own, which
@@ -45,7 +50,7 @@ func NewAt(t testing.TB, cfg app.Config, clock *Clock) *Kit {
 	t.Cleanup(func() { _ = a.Close() })
 	srv := httptest.NewServer(a.Edge)
 	t.Cleanup(srv.Close)
-	return &Kit{App: a, Clock: clock, URL: srv.URL}
+	return &Kit{App: a, Clock: clock, URL: srv.URL, owners: map[principal.OrgID]secret.Text{}}
 }
 
 // Work runs the application's worker role until the test ends.
@@ -76,7 +81,7 @@ func (k *Kit) Org(t testing.TB) *Client {
 		Name: "everything", Mode: tenancy.ModeTest, Scopes: principal.Scopes,
 	})
 	require.NoError(t, err)
-	return newClient(Client{Org: made.Org, Owner: made.Owner, Key: made.Key, base: k.URL})
+	return newClient(Client{Org: made.Org, Owner: made.Owner, Key: made.Key, base: k.URL, kit: k})
 }
 
 // Key makes another key of an organization and returns a client that uses it.
@@ -86,7 +91,7 @@ func (k *Kit) Key(t testing.TB, of *Client, scopes ...principal.Scope) *Client {
 		Name: "some " + random(), Mode: tenancy.ModeTest, Scopes: scopes,
 	})
 	require.NoError(t, err)
-	return newClient(Client{Org: of.Org, Key: key, base: k.URL})
+	return newClient(Client{Org: of.Org, Key: key, base: k.URL, kit: k})
 }
 
 // Clock is real time that a test can move forward.

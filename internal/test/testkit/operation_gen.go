@@ -147,6 +147,12 @@ func (c operations) CreateGroundTruth(ctx context.Context, id any, in any, opts 
 	return out, err
 }
 
+// CreateInvitation calls POST /api/organizations/current/members/{userId}/invitation: Make an invitation.
+func (c operations) CreateInvitation(ctx context.Context, userID any, opts ...Option) (out api.Invitation, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/organizations/current/members/"+segment(userID)+"/invitation", nil, &out, opts)
+	return out, err
+}
+
 // CreateJudgeConfig calls POST /api/llm-judge/configs: Create a judge.
 func (c operations) CreateJudgeConfig(ctx context.Context, in any, opts ...Option) (out api.JudgeConfig, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/llm-judge/configs", in, &out, opts)

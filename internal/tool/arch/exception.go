@@ -107,7 +107,7 @@ var wideLines = map[string]int{
 	"internal/telemetry/trace/internal/actdb":    1,
 	"internal/telemetry/trace/internal/sealed":   1,
 	"internal/telemetry/trace/internal/spandb":   16,
-	"internal/tenancy":                           28,
+	"internal/tenancy":                           27,
 	"internal/tenancy/erasure":                   1,
 	"internal/tenancy/redact":                    1,
 	"internal/test/bench/traffic":                2,
@@ -124,6 +124,6 @@ var wideLines = map[string]int{
 	"internal/test/prove/rig":                    3,
 	"internal/test/prove/runs":                   3,
 	"internal/test/testkit":                      2,
-	"internal/test/testkit/specimen":             18,
+	"internal/test/testkit/specimen":             17,
 	"internal/tool/arch":                         4,
 }

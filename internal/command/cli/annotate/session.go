@@ -202,7 +202,7 @@ func (s *Session) left(now *entry) error {
 func (s *Session) stopped(err error) error {
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Fault.Reason == "not_a_person" {
-		return fmt.Errorf("%w Use a personal key: create one as yourself with `\"personal\": true`, and set it in %s", err, client.EnvAssayKey)
+		return fmt.Errorf("%w An admin prints an invitation for you with `assay member invite`, and you run `assay login` with its link", err)
 	}
 	if len(s.done) > 0 {
 		return fmt.Errorf("%w (%s and stored; `assay annotate %s` goes on)", err, s.counted(), s.id())

@@ -146,6 +146,12 @@ func (c Client) CreateGroundTruth(ctx context.Context, id string, in CreateGroun
 	return out, err
 }
 
+// CreateInvitation calls POST /api/organizations/current/members/{userId}/invitation: Make an invitation.
+func (c Client) CreateInvitation(ctx context.Context, userID string, opts ...Option) (out Invitation, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/organizations/current/members/"+url.PathEscape(userID)+"/invitation", nil, nil, &out, opts)
+	return out, err
+}
+
 // CreateJudgeConfig calls POST /api/llm-judge/configs: Create a judge.
 func (c Client) CreateJudgeConfig(ctx context.Context, in CreateJudgeConfig, opts ...Option) (out JudgeConfig, err error) {
 	err = c.call(ctx, http.MethodPost, "/api/llm-judge/configs", nil, in, &out, opts)

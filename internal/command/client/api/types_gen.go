@@ -4753,6 +4753,15 @@ type Interval struct {
 	Upper *float64 `json:"upper"`
 }
 
+type Invitation struct {
+	// Until when it can be accepted.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Id of the member.
+	ID string `json:"id"`
+	// The link, which is shown once; the response to a repeated request has it redacted. It is a path of this server unless ASSAY_PAGES_ORIGIN is set.
+	URL string `json:"url"`
+}
+
 type InviteMember struct {
 	// E-mail address, unique among the organization's members.
 	Email string `json:"email"`

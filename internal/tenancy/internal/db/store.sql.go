@@ -856,6 +856,46 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]ListAud
 	return items, nil
 }
 
+const listInviters = `-- name: ListInviters :many
+WITH RECURSIVE chain AS (
+  SELECT m.user_id, m.invited_by FROM members m WHERE m.org_id = $1 AND m.user_id = ANY ($2::uuid[])
+  UNION
+  SELECT m.user_id, m.invited_by FROM members m JOIN chain c ON m.user_id = c.invited_by WHERE m.org_id = $1
+)
+SELECT user_id, invited_by FROM chain WHERE invited_by IS NOT NULL
+`
+
+type ListInvitersParams struct {
+	OrgID   principal.OrgID
+	Members []uuid.UUID
+}
+
+type ListInvitersRow struct {
+	UserID    uuid.UUID
+	InvitedBy *uuid.UUID
+}
+
+// Members who came in by an invitation that another member has seen, who that was, and so on.
+func (q *Queries) ListInviters(ctx context.Context, arg ListInvitersParams) ([]ListInvitersRow, error) {
+	rows, err := q.db.Query(ctx, listInviters, arg.OrgID, arg.Members)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListInvitersRow{}
+	for rows.Next() {
+		var i ListInvitersRow
+		if err := rows.Scan(&i.UserID, &i.InvitedBy); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listKeyLineage = `-- name: ListKeyLineage :many
 WITH RECURSIVE chain AS (
   SELECT k.id, k.made_with, k.succeeds, k.owner_id, k.created_by FROM api_keys k WHERE k.org_id = $1 AND k.id = ANY ($2::bigint[])
@@ -1407,8 +1447,15 @@ func (q *Queries) NameActors(ctx context.Context, arg NameActorsParams) ([]NameA
 }
 
 const removeMember = `-- name: RemoveMember :execrows
-UPDATE members SET removed_at = $1
-WHERE org_id = $2 AND user_id = $3 AND removed_at IS NULL
+WITH uninvited AS (
+  DELETE FROM invitations i WHERE i.org_id = $2 AND i.user_id = $3
+), locked_out AS (
+  DELETE FROM accounts a WHERE a.org_id = $2 AND a.user_id = $3
+), signed_out AS (
+  DELETE FROM sessions s WHERE s.org_id = $2 AND s.user_id = $3
+)
+UPDATE members AS m SET removed_at = $1
+WHERE m.org_id = $2 AND m.user_id = $3 AND m.removed_at IS NULL
 `
 
 type RemoveMemberParams struct {
@@ -1417,7 +1464,8 @@ type RemoveMemberParams struct {
 	UserID    uuid.UUID
 }
 
-// Takes a person out; the row stays as the name behind old records.
+// Takes a person out, with their password and their sessions; the row stays as the name behind
+// old records.
 func (q *Queries) RemoveMember(ctx context.Context, arg RemoveMemberParams) (int64, error) {
 	result, err := q.db.Exec(ctx, removeMember, arg.RemovedAt, arg.OrgID, arg.UserID)
 	if err != nil {

@@ -26,7 +26,7 @@ type caller struct {
 // people are all kinds of callers of the world.
 func (w *world) people(t testing.TB) []caller {
 	t.Helper()
-	return slices.Concat(w.ended(t), w.malformed(), w.serviceKeys(t), w.personalKeys(t), w.otherOrganizations(t), w.speakers(t))
+	return slices.Concat(w.ended(t), w.malformed(), w.serviceKeys(t), w.personalKeys(t), w.madeKeys(t), w.otherOrganizations(t), w.speakers(t))
 }
 
 func refused(name, reason string, headers ...header) caller {
@@ -151,6 +151,50 @@ func (w *world) person(t testing.TB, name, role string) (user, key string) {
 	k, err := w.home.CreateKey(t.Context(), testkit.NewKey{Name: "of " + name, Scopes: allScopes, Personal: new(true)}, testkit.Header("X-On-Behalf-Of", m.ID))
 	require.NoError(t, err)
 	return m.ID, k.Key.Reveal()
+}
+
+// entered adds a member, who signs in and makes a key with every scope of the role.
+func (w *world) entered(t testing.TB, name, role string) (user string, key *testkit.Client) {
+	t.Helper()
+	m, err := w.home.InviteMember(t.Context(), testkit.NewMember{Email: name + "@people.example", Name: new(name), Role: role})
+	require.NoError(t, err)
+	return m.ID, w.home.Enter(t, m.ID)
+}
+
+// madeKeys are keys of members and how they came to be: of all these, only those that somebody
+// made after signing in, and their children, are people.
+func (w *world) madeKeys(t testing.TB) (out []caller) {
+	t.Helper()
+	ctx := t.Context()
+	add := func(name string, key *testkit.Client, role string, person bool) {
+		out = append(out, caller{name: name, headers: []header{bearer(key.Key.Reveal())}, facts: facts{scopes: roleScopes[role], role: role, person: person}})
+	}
+	child := func(of *testkit.Client, role, name string) testkit.Key {
+		k, err := of.CreateMyKey(ctx, testkit.NewKey{Name: name, Scopes: roleScopes[role]})
+		require.NoError(t, err)
+		return k
+	}
+	for _, role := range []string{"owner", "admin", "member", "annotator", "viewer"} {
+		_, key := w.entered(t, "entered-"+role, role)
+		add("key that a "+role+" made", key, role, true)
+	}
+	ann, anns := w.entered(t, "ann", "admin")
+	add("key that a person made with theirs", w.home.With(child(anns, "admin", "ann's second").Key), "admin", true)
+	rotate := func(by *testkit.Client, name string) *testkit.Client {
+		k, err := by.RotateKey(ctx, child(anns, "admin", name).ID, 0)
+		require.NoError(t, err)
+		return w.home.With(k.Key)
+	}
+	add("key that its person rotated", rotate(anns, "ann's third"), "admin", true)
+	add("key of a person that a service key rotated", rotate(w.home, "ann's fourth"), "admin", false)
+	_, bobs := w.entered(t, "bob", "admin")
+	add("key of a person that another person rotated", rotate(bobs, "ann's fifth"), "admin", false)
+	byService := testkit.MintFor(t, w.home, ann, "admin")
+	add("key that a service key made for a person", byService, "admin", false)
+	add("key that a person made for another", testkit.MintFor(t, bobs, ann, "admin"), "admin", false)
+	add("key that a person made for themselves by X-On-Behalf-Of", testkit.MintFor(t, anns, ann, "admin"), "admin", false)
+	add("key that was made with a key that somebody else made", w.home.With(child(byService, "admin", "ann's sixth").Key), "admin", false)
+	return out
 }
 
 // personalKeys are narrowed by the role that their owner has now.

@@ -13,6 +13,7 @@ type facts struct {
 	refused   string   // why the credential is none; empty if it is one
 	scopes    []string // what the key was given
 	role      string   // of the owner now; empty for a service key
+	person    bool     // the owner made the key, after signing in
 	suspended bool     // the organization is
 	foreign   bool     // of another organization than the objects it asks for
 	speaks    speaking // for whom the key says that it acts
@@ -68,7 +69,7 @@ func expect(r rule, f facts, hasID bool) want {
 		return want{status: http.StatusForbidden, reason: "role_forbids"}
 	case r.people && f.role == "" && f.speaks != forMember:
 		return want{status: http.StatusForbidden, reason: "not_a_person"}
-	case r.self && (f.role == "" || f.speaks == forMember):
+	case r.self && (!f.person || f.speaks == forMember):
 		return want{status: http.StatusForbidden, reason: "not_a_person"}
 	case specimen.OfRoute(r.name()).Grants != "" && !f.holds(specimen.OfRoute(r.name()).Grants):
 		return want{status: http.StatusForbidden, reason: "scope_escalation"}

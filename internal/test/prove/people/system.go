@@ -76,18 +76,18 @@ func (s *system) open(ctx context.Context) error {
 
 // hire makes the people.
 func (s *system) hire(ctx context.Context) (err error) {
-	if s.bystander, err = s.invite(ctx, 0, "annotator", "eval:read", "eval:write"); err != nil {
+	if s.bystander, err = s.invite(ctx, 0, "annotator"); err != nil {
 		return err
 	}
 	for n := range s.options.annotators {
-		p, err := s.invite(ctx, 1+n, "annotator", "eval:read", "eval:write")
+		p, err := s.invite(ctx, 1+n, "annotator")
 		if err != nil {
 			return err
 		}
 		s.annotators = append(s.annotators, p)
 	}
 	for n := range s.options.adjudicators {
-		p, err := s.invite(ctx, 1000+n, "admin", "admin:org", "eval:read")
+		p, err := s.invite(ctx, 1000+n, "admin")
 		if err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func (s *system) hire(ctx context.Context) (err error) {
 	return nil
 }
 
-// invite makes a member with a personal key.
-func (s *system) invite(ctx context.Context, number int, role string, scopes ...string) (p person, err error) {
+// invite makes a member who comes in.
+func (s *system) invite(ctx context.Context, number int, role string) (p person, err error) {
 	p.number = number
 	var member struct {
 		ID string `json:"id"`
@@ -108,6 +108,6 @@ func (s *system) invite(ctx context.Context, number int, role string, scopes ...
 		return p, err
 	}
 	p.member = member.ID
-	p.Organization, err = s.PersonalKey(ctx, s.org, "of "+member.ID, member.ID, scopes...)
+	p.Organization, err = s.Enter(ctx, s.org, member.ID)
 	return p, err
 }

@@ -131,7 +131,7 @@ func (s *system) settle(ctx context.Context, o rig.Organization) (t tenant, err 
 	return t, s.Insist(ctx, t.ann.Organization, http.MethodPatch, at, "approve", map[string]any{"state": "approved", "override": map[string]any{"justification": "a proof"}}, nil)
 }
 
-// invite makes a member with a personal key.
+// invite makes a member who comes in.
 func (s *system) invite(ctx context.Context, o rig.Organization, name, role string) (p person, err error) {
 	p.email = name + "@example.com"
 	var member struct {
@@ -141,7 +141,7 @@ func (s *system) invite(ctx context.Context, o rig.Organization, name, role stri
 		return p, err
 	}
 	p.id = member.ID
-	p.Organization, err = s.PersonalKey(ctx, o, "of "+name, member.ID, scopes...)
+	p.Organization, err = s.Enter(ctx, o, member.ID)
 	return p, err
 }
 

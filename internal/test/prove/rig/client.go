@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -99,9 +100,19 @@ func OnBehalfOf(member string) api.Option {
 	return func(r *http.Request) { r.Header.Set("X-On-Behalf-Of", member) }
 }
 
-// PersonalKey makes a key of a member's own.
-func (s *System) PersonalKey(ctx context.Context, o Organization, name, member string, scopes ...string) (Organization, error) {
-	return s.NewKey(ctx, o, map[string]any{"name": name, "personal": true, "scopes": scopes}, OnBehalfOf(member))
+// Enter lets a member in, who accepts an invitation of the operator's, and returns the key that
+// they get: a person's.
+func (s *System) Enter(ctx context.Context, o Organization, member string) (Organization, error) {
+	out, err := s.Assay(ctx, "admin", "invite", o.ID, member).Output()
+	if err != nil {
+		return Organization{}, fmt.Errorf("invite: %w", err)
+	}
+	_, link, _ := strings.Cut(strings.TrimSpace(string(out)), "=")
+	var made struct {
+		Key string `json:"key"`
+	}
+	err = s.Once(ctx, Organization{}, http.MethodPost, link, "", map[string]any{"password": "correct horse battery staple"}, &made)
+	return Organization{ID: o.ID, Key: made.Key}, err
 }
 
 // NewKey makes a key.

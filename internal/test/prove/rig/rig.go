@@ -83,7 +83,7 @@ func (s *System) Up(ctx context.Context, names ...string) error {
 	s.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
 		"ASSAY_HTTP_ADDR=" + address, "ASSAY_HTTP_INTERNAL_ADDR=",
-		"ASSAY_KEY_PEPPER=" + hex.EncodeToString(pepper), "ASSAY_DEV_FAILPOINT_FILE=" + s.trap(),
+		"ASSAY_KEY_PEPPER=" + hex.EncodeToString(pepper), "ASSAY_PAGES_ATTEMPTS_MINUTE=1000000", "ASSAY_DEV_FAILPOINT_FILE=" + s.trap(),
 		// A load is no customer: no limit of a plan may end it.
 		"ASSAY_PLAN_SELF_HOSTED_HOUR=1000000000",
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/assayhq/assay/internal/core/principal"
 	"github.com/assayhq/assay/internal/test/testkit"
 )
 
@@ -109,13 +108,7 @@ func (m *Maker) Caller(t testing.TB, o Operation) *testkit.Client {
 		return m.Client
 	}
 	if m.person == nil {
-		var scopes []string
-		for _, s := range principal.Scopes {
-			scopes = append(scopes, string(s))
-		}
-		key, err := m.Client.CreateKey(t.Context(), testkit.NewKey{Name: "in person", Scopes: scopes, Mode: new("test"), Personal: new(true)}, testkit.OnBehalfOf(m.Client.Owner.String()))
-		require.NoError(t, err)
-		m.person = m.Client.With(key.Key)
+		m.person = m.Client.InPerson(t)
 	}
 	return m.person
 }

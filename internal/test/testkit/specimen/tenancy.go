@@ -35,6 +35,10 @@ var tenancy = area{
 			ID: "updateMember", Route: "PATCH /api/organizations/current/members/{userId}", Body: `{"name":"{label}","role":"viewer"}`, Audit: "member.updated member",
 			Refused: `{"role":"king"}`, At: "/role", Conflict: `{"role":"viewer","expectedVersion":4711}`,
 		},
+		{
+			ID: "createInvitation", Route: "POST /api/organizations/current/members/{userId}/invitation",
+			Audit: "member.invited member", InPerson: true,
+		},
 		{ID: "removeMember", Route: "DELETE /api/organizations/current/members/{userId}", Audit: "member.removed member"},
 	},
 	nouns: []Noun{
@@ -46,6 +50,9 @@ var tenancy = area{
 		},
 	},
 	rows: []Row{
+		{"accounts", "INSERT INTO accounts (org_id, user_id, password, created_at, updated_at) SELECT org_id, user_id, '{label}', now(), now() FROM members WHERE org_id = $1 LIMIT 1"},
+		{"invitations", "INSERT INTO invitations (org_id, user_id, hash, created_at, expires_at) SELECT org_id, user_id, sha256('{label}'), now(), now() FROM members WHERE org_id = $1 LIMIT 1"},
+		{"sessions", "INSERT INTO sessions (org_id, hash, user_id, created_at, used_at) SELECT org_id, sha256('{label}'), user_id, now(), now() FROM members WHERE org_id = $1 LIMIT 1"},
 		// No dispatcher serves this topic, so the message stays.
 		{"outbox", "INSERT INTO outbox (org_id, topic, subject, payload, due_at, created_at) VALUES ($1, 'unserved', '1', '', now(), now())"},
 		{"deletion_certificates", "INSERT INTO deletion_certificates (org_id, requested_at, requested_by) VALUES ($1, now(), '{label}')"},

@@ -927,9 +927,9 @@ func (q *Queries) ListAskers(ctx context.Context, arg ListAskersParams) ([]ListA
 	return items, nil
 }
 
-const listMovedByPeople = `-- name: ListMovedByPeople :many
+const listMovers = `-- name: ListMovers :many
 WITH moves AS (
-  SELECT r.id, h.version, h.actor, h.state AS was, lag(h.state, 1, r.state) OVER (PARTITION BY r.id ORDER BY h.version DESC) AS became
+  SELECT r.id, h.version, h.actor AS creator, h.state AS was, lag(h.state, 1, r.state) OVER (PARTITION BY r.id ORDER BY h.version DESC) AS became
   FROM evidence_records r
   CROSS JOIN LATERAL (
     SELECT v.version, v.state, v.actor FROM evidence_history v
@@ -938,33 +938,38 @@ WITH moves AS (
   ) h
   WHERE r.org_id = $1 AND r.id = ANY ($2::bigint[])
 ), lasting AS (
-  SELECT m.id, m.actor, m.was, m.became, bool_and(m.became = ANY ($3::text[])) OVER (PARTITION BY m.id ORDER BY m.version DESC) AS stayed
+  SELECT m.id, m.creator, m.was, m.became, bool_and(m.became = ANY ($3::text[])) OVER (PARTITION BY m.id ORDER BY m.version DESC) AS stayed
   FROM moves m
 )
-SELECT DISTINCT id::bigint AS id FROM lasting WHERE stayed AND was IS DISTINCT FROM became AND actor LIKE 'user/%'
+SELECT DISTINCT id::bigint AS id, creator::text AS creator FROM lasting WHERE stayed AND was IS DISTINCT FROM became
 `
 
-type ListMovedByPeopleParams struct {
+type ListMoversParams struct {
 	OrgID  principal.OrgID
 	Ids    []int64
 	States []string
 }
 
-// Those of some records that a person moved to one of some states, which they have not left
-// since. The newest 100 changes of each are looked at.
-func (q *Queries) ListMovedByPeople(ctx context.Context, arg ListMovedByPeopleParams) ([]int64, error) {
-	rows, err := q.db.Query(ctx, listMovedByPeople, arg.OrgID, arg.Ids, arg.States)
+type ListMoversRow struct {
+	ID      int64
+	Creator string
+}
+
+// Who moved some records to one of some states, which they have not left since. The newest 100
+// changes of each are looked at.
+func (q *Queries) ListMovers(ctx context.Context, arg ListMoversParams) ([]ListMoversRow, error) {
+	rows, err := q.db.Query(ctx, listMovers, arg.OrgID, arg.Ids, arg.States)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []ListMoversRow{}
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var i ListMoversRow
+		if err := rows.Scan(&i.ID, &i.Creator); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ var (
 	ErrRepeated     = fault.New(fault.Conflict, "side_effect_repeated", "The effect is in the ledger already, and may have happened. The report is not stored: do not send the effect again.")
 
 	// ErrNotAPerson is returned for a check by a person that somebody else reports or replaces.
-	ErrNotAPerson = fault.New(fault.Forbidden, "not_a_person", "Only a person can report a check by a person, or replace one. Use a personal key, without X-On-Behalf-Of, or state another method.")
+	ErrNotAPerson = fault.New(fault.Forbidden, "not_a_person", "Only a person can report a check by a person, or replace one. Use a personal key that its owner made after signing in, or state another method.")
 )
 
 // found is what somebody found who brings a side effect to a state.
@@ -78,8 +78,7 @@ func Refuse(r *record.Record, known bool, reasons []string) error {
 // whoever reported the effect. Before is nil for a new side effect.
 func Look(ctx context.Context, before, after kind.Values) error {
 	c := principal.From(ctx)
-	inPerson := c.User != nil && !c.ActsFor
-	if inPerson || bytes.Equal(before[kind.FieldVerification], after[kind.FieldVerification]) {
+	if c.InPerson() || bytes.Equal(before[kind.FieldVerification], after[kind.FieldVerification]) {
 		return nil
 	}
 	person := func(v kind.Values) bool { return v.Verification().Method() == "human" }
