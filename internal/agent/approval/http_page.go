@@ -22,7 +22,7 @@ import (
 //go:embed page.html
 var pageText string
 
-var waitingPage = template.Must(template.New("approvals").Parse(pageText))
+var waitingPage = template.Must(template.New("waiting").Parse(pageText))
 
 const pagePath = "/app/approvals"
 
@@ -89,7 +89,8 @@ func (s *Service) decideWaiting(ctx context.Context, r *http.Request) (page.Answ
 func toRequest(r *evidence.Record) request {
 	v := r.Values
 	out := request{
-		ID: r.ID, Version: r.Version, Title: v.Title(), Reason: v.Text(kind.FieldReason), Amount: v.Text(kind.FieldAmount), Expires: v.ExpiresAt(),
+		ID: r.ID, Version: r.Version, Title: v.Title(),
+		Reason: v.Text(kind.FieldReason), Amount: v.Text(kind.FieldAmount), Expires: v.ExpiresAt(),
 		Does: strings.TrimSuffix(v.SideEffectClass()+", "+v.Reversibility(), ", "),
 		Uses: strconv.FormatInt(v.MaxUses(), 10), Votes: votesOf(r), Needs: requirements(r),
 	}

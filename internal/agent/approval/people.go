@@ -22,7 +22,9 @@ func (s *Service) separationTx(ctx context.Context, tx postgres.Tx) (string, err
 // askedTx reports whether one of some people asked for an action: it was asked for with a key of
 // theirs, on their behalf or in their name, by somebody who is in one hand with them, or, under
 // key_owner, they stand behind the key that it came with.
-func (s *Service) askedTx(ctx context.Context, tx postgres.Tx, people []uuid.UUID, separation string, askers []evidence.Asker) (bool, error) {
+func (s *Service) askedTx(
+	ctx context.Context, tx postgres.Tx, people []uuid.UUID, separation string, askers []evidence.Asker,
+) (bool, error) {
 	if separation == tenancy.SeparationOff {
 		return false, nil
 	}
