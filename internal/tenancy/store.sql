@@ -94,10 +94,10 @@ UPDATE members SET name = @name, role = @role, status = @status, version = versi
 WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
 
 -- name: RemoveMember :execrows
--- Takes a person out, with their password and their sessions; the row stays as the name behind
--- old records.
+-- Takes a person out, with their password, their sessions and the invitations that they have
+-- made; the row stays as the name behind old records.
 WITH uninvited AS (
-  DELETE FROM invitations i WHERE i.org_id = @org_id AND i.user_id = @user_id
+  DELETE FROM invitations i WHERE i.org_id = @org_id AND (i.user_id = @user_id OR i.invited_by = @user_id)
 ), locked_out AS (
   DELETE FROM accounts a WHERE a.org_id = @org_id AND a.user_id = @user_id
 ), signed_out AS (

@@ -10,13 +10,22 @@ SET hash = excluded.hash, invited_by = excluded.invited_by, created_at = exclude
 SELECT user_id, expires_at FROM invitations WHERE org_id = @org_id AND hash = @hash;
 
 -- name: TakeInvitation :one
--- Uses an invitation up.
-DELETE FROM invitations WHERE org_id = @org_id AND user_id = @user_id AND hash = @hash AND expires_at > @at
-RETURNING invited_by;
+-- Uses an invitation up. One that a member has made holds as long as that member could make it: the inviter is still there,
+-- may let in whoever has the role that the invited one has by now, and that one has not come in meanwhile.
+DELETE FROM invitations i WHERE i.org_id = @org_id AND i.user_id = @user_id AND i.hash = @hash AND i.expires_at > @at
+  AND (i.invited_by IS NULL OR (
+    NOT EXISTS (SELECT 1 FROM accounts a WHERE a.org_id = i.org_id AND a.user_id = i.user_id)
+    AND EXISTS (
+      SELECT 1 FROM members b JOIN members m ON m.org_id = b.org_id AND m.user_id = i.user_id
+      WHERE b.org_id = i.org_id AND b.user_id = i.invited_by AND b.removed_at IS NULL
+        AND (b.role = 'owner' OR b.role = 'admin' AND m.role <> 'owner')
+    )
+  ))
+RETURNING i.invited_by;
 
 -- name: ActivateMember :execrows
--- Notes that a member has come in, and by whose invitation.
-UPDATE members SET status = 'active', invited_by = sqlc.narg('invited_by')
+-- Notes that a member has come in, and by whose first invitation: whoever saw that may hold keys from then.
+UPDATE members SET status = 'active', invited_by = CASE WHEN status = 'active' THEN invited_by ELSE sqlc.narg('invited_by') END
 WHERE org_id = @org_id AND user_id = @user_id AND removed_at IS NULL;
 
 -- name: PutAccount :exec

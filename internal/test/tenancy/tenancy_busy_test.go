@@ -12,7 +12,7 @@ import (
 )
 
 // TestCallersAreRecognisedHoweverBusyTheDatabaseIs holds every connection but
-// those for keys with slow requests of two organizations. Another's key is still
+// those for keys with slow requests of three organizations. Another's key is still
 // recognised, and what needs a connection is refused soon, with a time to come
 // again.
 func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
@@ -20,7 +20,7 @@ func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
 	cfg := testkit.Config(t)
 	cfg.Postgres.MaxConns, cfg.Postgres.ConnWait = 5, 6*time.Second
 	k := testkit.NewWith(t, cfg)
-	busy, other, quiet := k.Org(t), k.Org(t), k.Org(t)
+	busy, other, third, quiet := k.Org(t), k.Org(t), k.Org(t), k.Org(t)
 	holder, err := pgx.Connect(t.Context(), cfg.Postgres.OwnerURL.Reveal())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = holder.Close(t.Context()) })
@@ -29,7 +29,7 @@ func TestCallersAreRecognisedHoweverBusyTheDatabaseIs(t *testing.T) {
 	_, err = tx.Exec(t.Context(), "LOCK TABLE datasets IN ACCESS EXCLUSIVE MODE")
 	require.NoError(t, err)
 	slow := make(chan error, 4)
-	for _, c := range []*testkit.Client{busy, busy, busy, other} { // one organization gets three
+	for _, c := range []*testkit.Client{busy, busy, other, third} { // one organization gets two
 		go func() { _, err := c.ListDatasets(t.Context(), "includeTotal=true"); slow <- err }()
 	}
 	require.Eventually(t, func() bool {

@@ -1448,7 +1448,7 @@ func (q *Queries) NameActors(ctx context.Context, arg NameActorsParams) ([]NameA
 
 const removeMember = `-- name: RemoveMember :execrows
 WITH uninvited AS (
-  DELETE FROM invitations i WHERE i.org_id = $2 AND i.user_id = $3
+  DELETE FROM invitations i WHERE i.org_id = $2 AND (i.user_id = $3 OR i.invited_by = $3)
 ), locked_out AS (
   DELETE FROM accounts a WHERE a.org_id = $2 AND a.user_id = $3
 ), signed_out AS (
@@ -1464,8 +1464,8 @@ type RemoveMemberParams struct {
 	UserID    uuid.UUID
 }
 
-// Takes a person out, with their password and their sessions; the row stays as the name behind
-// old records.
+// Takes a person out, with their password, their sessions and the invitations that they have
+// made; the row stays as the name behind old records.
 func (q *Queries) RemoveMember(ctx context.Context, arg RemoveMemberParams) (int64, error) {
 	result, err := q.db.Exec(ctx, removeMember, arg.RemovedAt, arg.OrgID, arg.UserID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 const activateMember = `-- name: ActivateMember :execrows
-UPDATE members SET status = 'active', invited_by = $1
+UPDATE members SET status = 'active', invited_by = CASE WHEN status = 'active' THEN invited_by ELSE $1 END
 WHERE org_id = $2 AND user_id = $3 AND removed_at IS NULL
 `
 
@@ -24,7 +24,7 @@ type ActivateMemberParams struct {
 	UserID    uuid.UUID
 }
 
-// Notes that a member has come in, and by whose invitation.
+// Notes that a member has come in, and by whose first invitation: whoever saw that may hold keys from then.
 func (q *Queries) ActivateMember(ctx context.Context, arg ActivateMemberParams) (int64, error) {
 	result, err := q.db.Exec(ctx, activateMember, arg.InvitedBy, arg.OrgID, arg.UserID)
 	if err != nil {
@@ -232,8 +232,16 @@ func (q *Queries) PutInvitation(ctx context.Context, arg PutInvitationParams) er
 }
 
 const takeInvitation = `-- name: TakeInvitation :one
-DELETE FROM invitations WHERE org_id = $1 AND user_id = $2 AND hash = $3 AND expires_at > $4
-RETURNING invited_by
+DELETE FROM invitations i WHERE i.org_id = $1 AND i.user_id = $2 AND i.hash = $3 AND i.expires_at > $4
+  AND (i.invited_by IS NULL OR (
+    NOT EXISTS (SELECT 1 FROM accounts a WHERE a.org_id = i.org_id AND a.user_id = i.user_id)
+    AND EXISTS (
+      SELECT 1 FROM members b JOIN members m ON m.org_id = b.org_id AND m.user_id = i.user_id
+      WHERE b.org_id = i.org_id AND b.user_id = i.invited_by AND b.removed_at IS NULL
+        AND (b.role = 'owner' OR b.role = 'admin' AND m.role <> 'owner')
+    )
+  ))
+RETURNING i.invited_by
 `
 
 type TakeInvitationParams struct {
@@ -243,7 +251,8 @@ type TakeInvitationParams struct {
 	At     time.Time
 }
 
-// Uses an invitation up.
+// Uses an invitation up. One that a member has made holds as long as that member could make it: the inviter is still there,
+// may let in whoever has the role that the invited one has by now, and that one has not come in meanwhile.
 func (q *Queries) TakeInvitation(ctx context.Context, arg TakeInvitationParams) (*uuid.UUID, error) {
 	row := q.db.QueryRow(ctx, takeInvitation,
 		arg.OrgID,
