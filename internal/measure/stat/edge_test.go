@@ -353,13 +353,13 @@ func TestEstimateAsJSON(t *testing.T) {
 		"ci": {"lower": 0.04391737058544467, "upper": 0.8921275457374975, "level": 0.95, "kind": "confidence", "method": "gaffke"},
 		"status": "fragile", "source": "code", "estimand": "population", "method": "mean",
 		"deff": null, "variance": null, "missing": null, "failing_clusters": null, "seed": null,
-		"assumptions": ["clusters are independent"], "warnings": ["fewer than 10 independent units"], "algo_version": "3"
+		"assumptions": ["clusters are independent"], "warnings": ["fewer than 10 independent units"], "algo_version": "2"
 	}`, string(out))
 	none := must[[]byte](t)(json.Marshal(must[stat.Estimate](t)(stat.Mean(nil, stat.Options{}))))
 	require.JSONEq(t, `{
 		"value": null, "se": null, "ci": null, "n": 0, "items": 0, "clusters": 0, "n_eff": 0, "df": null, "status": "insufficient",
 		"source": "code", "estimand": "population", "method": "mean", "deff": null, "variance": null, "missing": null, "failing_clusters": null,
-		"assumptions": [], "warnings": ["no scores"], "seed": null, "algo_version": "3"
+		"assumptions": [], "warnings": ["no scores"], "seed": null, "algo_version": "2"
 	}`, string(none))
 }
 
