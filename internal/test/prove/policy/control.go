@@ -14,8 +14,8 @@ var controls = []control{
 		Noticed: func(ctx context.Context, s *system) (int, error) { return s.overuse(ctx, 3, 20, 0) },
 		Guard: rig.Guard{
 			Name: "use_again", In: "approval.Service.UseTx",
-			Text:    "	uses := r.Values.Integer(\"uses\") + 1\n",
-			Instead: "	if sabotage(\"use_again\") {\n		return Refusal{}, nil\n	}\n	uses := r.Values.Integer(\"uses\") + 1\n",
+			Text:    "	uses := r.Values.Uses() + 1\n",
+			Instead: "	if sabotage(\"use_again\") {\n		return Refusal{}, nil\n	}\n	uses := r.Values.Uses() + 1\n",
 		},
 	},
 	{
